@@ -1,28 +1,30 @@
 //! The device: memory, loaded modules, and dispatches over host threads.
 
 use crate::fault::Fault;
+use crate::fault::Location;
 use crate::functions::Functions;
 use crate::group::has_atomic64;
-use crate::hidden::{self, Provided};
+use crate::hidden;
+use crate::hostcall::Hostcall;
 use crate::idle::Log;
-use crate::launch::{self, Dispatch, Launch, Segments};
+use crate::launch::{Dispatch, Launch};
 use crate::memory::Memory;
-use crate::metadata::ArgKind;
 use crate::names::Names;
 use crate::object::{CodeObject, KernelInfo, Symbol};
 use crate::observe::{Observer, Profile};
 use crate::op::Code;
-use crate::packet::{self, QueueScratch};
+use crate::packet::{self, KernelPacket, Packet, PacketKind, signal_at};
+use crate::prepare::{self, Arguments, Placed, Prepared};
 use crate::printf;
-use crate::schedule::{self, Scheduler};
-use crate::scratch;
+use crate::queue::{Queue, QueueId, Watching};
+use crate::schedule::{self, Outcome, Scheduler};
 use crate::stats::RunStats;
 use crate::strict::{Mode, Report};
 use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Subtarget, Target};
 use order::Order as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An address in emulated memory.
 pub type DevicePtr = u64;
@@ -31,26 +33,33 @@ pub type DevicePtr = u64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleId(usize);
 
-/// Room behind the argument segment, for loads that are wider than what they need.
-const KERNARG_SLACK: usize = 64;
-
-struct Module {
-    subtarget: Subtarget,
-    kernels: Vec<KernelInfo>,
+pub(crate) struct Module {
+    pub(crate) subtarget: Subtarget,
+    /// Version of the code object, as far as it is known.
+    pub(crate) version: Option<u8>,
+    pub(crate) kernels: Vec<KernelInfo>,
     /// Formats of `printf`.
-    printf: Vec<String>,
+    pub(crate) printf: Vec<String>,
     symbols: Vec<Symbol>,
-    functions: Arc<Functions>,
+    pub(crate) functions: Arc<Functions>,
     /// The code as waves of 32 and of 64 lanes understand it; without the size that no kernel asks for.
-    code: [Vec<Code>; 2],
-    base: u64,
-    lines: Arc<Lines>,
-    atomics: Option<Arc<[u64]>>,
+    pub(crate) code: [Vec<Code>; 2],
+    pub(crate) base: u64,
+    pub(crate) lines: Arc<Lines>,
+    pub(crate) atomics: Option<Arc<[u64]>>,
 }
 
 /// An emulated GPU.
 pub struct Device {
-    memory: Memory,
+    pub(crate) memory: Memory,
+    /// Queues of host programs.
+    pub(crate) queues: Vec<Option<Queue>>,
+    /// What kernels that may run now call the host through.
+    hostcalls: Vec<Mutex<Hostcall>>,
+    /// The heap of `malloc` in kernels; 0 before the first kernel that may use it.
+    heap: DevicePtr,
+    /// The first `s_trap 3` of the last run.
+    debug_trap: Option<Location>,
     modules: Vec<Module>,
     threads: usize,
     mode: Mode,
@@ -82,6 +91,10 @@ impl Device {
     pub fn with_threads(threads: usize) -> Device {
         Device {
             memory: Memory::new(),
+            queues: Vec::new(),
+            hostcalls: Vec::new(),
+            heap: 0,
+            debug_trap: None,
             modules: Vec::new(),
             threads: threads.max(1),
             mode: Mode::default(),
@@ -133,6 +146,7 @@ impl Device {
         let printf = object.printf_formats().to_vec();
         self.modules.push(Module {
             subtarget,
+            version: object.version(),
             kernels,
             printf,
             functions: Arc::new(Functions::new(&symbols)),
@@ -214,13 +228,8 @@ impl Device {
     /// The value of a signal.
     pub fn signal_value(&self, signal: DevicePtr) -> Result<i64, Fault> {
         let mut value = [0; 8];
-        self.read(signal.wrapping_add(packet::SIGNAL_VALUE), &mut value)?;
+        self.read(signal.wrapping_add(signal_at::VALUE), &mut value)?;
         Ok(i64::from_le_bytes(value))
-    }
-
-    fn decrement(&mut self, signal: DevicePtr) -> Result<(), Fault> {
-        let value = self.signal_value(signal)?.wrapping_sub(1);
-        self.write(signal.wrapping_add(packet::SIGNAL_VALUE), &value.to_le_bytes())
     }
 
     /// What kernels have printed since the last call; of a dispatch that failed, too.
@@ -234,18 +243,21 @@ impl Device {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let dispatches: Vec<Dispatch<'_>> =
             search.threads.iter().map(|thread| search_dispatch(&search, thread)).collect();
-        let prepare = |dispatch| Prepared::new(module, dispatch, self.dispatches, &mut self.memory);
-        let prepared: Vec<Prepared<'_>> = dispatches.iter().map(prepare).collect::<Result<_, _>>()?;
-        let addresses: Vec<u64> = prepared.iter().flat_map(|prepared| prepared.addresses).collect();
+        let place =
+            |dispatch| Placed::new(module, dispatch, self.dispatches, &mut self.memory, &mut self.heap);
+        let placed: Vec<Placed> = dispatches.iter().map(place).collect::<Result<_, _>>()?;
+        let prepare =
+            |placed: &Placed| Prepared::of_packet(&self.modules, &self.memory, &placed.queue, &placed.packet);
+        let prepared: Vec<Prepared<'_>> = placed.iter().map(prepare).collect::<Result<_, _>>()?;
         let found = match prepared.iter().any(|one| one.target.wave_size != prepared[0].target.wave_size) {
             true => Err(Fault::Dispatch("threads of different wave sizes".into())),
             false => {
                 let launches: Vec<Launch<'_>> =
-                    prepared.into_iter().map(|prepared| prepared.launch(&self.memory, false)).collect();
+                    prepared.into_iter().map(|prepared| prepared.launch(&self.memory, false, None)).collect();
                 weak::search(&launches, &search)
             }
         };
-        for address in addresses {
+        for address in placed.iter().flat_map(Placed::addresses) {
             self.memory.free(address);
         }
         found
@@ -273,45 +285,121 @@ impl Device {
         self.log.take()
     }
 
-    /// Runs a kernel to its end.
+    /// The first `s_trap 3` of the last run, in the order in which groups start: a debugger would have stopped there.
+    pub fn debug_trap(&self) -> Option<&Location> {
+        self.debug_trap.as_ref()
+    }
+
+    /// Where a kernel's descriptor is: what packets call the kernel by.
+    pub fn kernel_object(&self, module: ModuleId, kernel: &str) -> Option<DevicePtr> {
+        let module = self.modules.get(module.0)?;
+        let kernel = module.kernels.iter().find(|info| info.name == kernel)?;
+        Some(module.base.wrapping_add(kernel.descriptor_address))
+    }
+
+    /// The packet of a dispatch for a queue. Its arguments are placed, hidden ones included, and stay, with what those point to.
+    /// [`Dispatch::signal`] is for [`Packet::completion`].
+    pub fn kernel_packet(
+        &mut self,
+        module: ModuleId,
+        dispatch: &Dispatch<'_>,
+        queue: QueueId,
+    ) -> Result<KernelPacket, Fault> {
+        let refuse = |why: &str| Fault::Dispatch(why.into());
+        let module = self.modules.get(module.0).ok_or_else(|| refuse("no such module"))?;
+        let queue = queue.of(&self.queues).ok_or_else(|| refuse("no such queue"))?;
+        let kernel = prepare::kernel_of(module, dispatch)?;
+        let arguments =
+            Arguments::place(module, kernel, dispatch, queue.address, &mut self.memory, &mut self.heap)?;
+        self.hostcalls.extend(arguments.hostcall.map(Mutex::new));
+        Ok(prepare::packet(module, kernel, dispatch, arguments.kernarg))
+    }
+
+    /// Runs a kernel to its end, and after it what it has added to its queue.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
-        let mode = if dispatch.observe.is_active() { Mode::Fast } else { self.mode };
-        let prepared = Prepared::new(module, dispatch, self.dispatches, &mut self.memory)?;
-        let (addresses, code, target) = (prepared.addresses, prepared.code, prepared.target.target);
-        let printf = prepared.segments.printf;
-        let mut launch = prepared.launch(&self.memory, self.threads > 1 && has_atomic64(code));
-        launch.observer = Observer::new(&dispatch.observe, target, code);
-        launch.names = Arc::clone(&self.names);
-        launch.level = self.level;
-        launch.strict = launch.shadow(mode);
-        let limit = dispatch.limits.instructions;
-        let (result, mut reports) = match mode {
-            Mode::Weak { seed } => (weak::run(&launch, limit, seed), Vec::new()),
-            Mode::Strict { .. } => schedule::run_strict(&mut launch, mode, limit, self.threads),
-            _ if dispatch.observe.order => Scheduler::new(&launch, limit, 1).run(),
-            _ => Scheduler::new(&launch, limit, self.threads).run(),
+        let placed = Placed::new(module, dispatch, self.dispatches, &mut self.memory, &mut self.heap)?;
+        let addresses = placed.addresses();
+        let Placed { mut queue, packet, arguments } = placed;
+        let own = self.hostcalls.len();
+        self.hostcalls.extend(arguments.hostcall.map(Mutex::new));
+        self.begin_run();
+        let completion = dispatch.signal.unwrap_or(0);
+        queue.submit(&self.memory, &Packet { completion, ..Packet::new(PacketKind::Kernel(packet)) });
+        let mut stats = RunStats::default();
+        let watching = Watching {
+            limit: dispatch.limits.instructions,
+            observe: &dispatch.observe,
+            progress: dispatch.progress,
         };
-        reports.order_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
-        reports.dedup_by(|one, two| one.same_code(two));
-        self.reports = reports;
-        let recorder = launch.observer.as_mut().and_then(Observer::take_recorder);
-        self.log = recorder.map(|recorder| recorder.finish(&launch));
-        if let Some(observer) = launch.observer {
-            self.observed = observer.finish(code, target);
-        }
-        self.dispatches += 1;
-        if printf != 0 {
-            self.printed += &printf::render(&self.memory, printf, &module.printf);
-        }
+        let result = self.drain(&mut queue, watching, &mut stats).map_err(|error| error.fault);
+        let result = result.and_then(|()| queue.check_idle(&self.memory));
+        self.dispatches = queue.read.max(self.dispatches + 1);
+        self.hostcalls.truncate(own);
+        self.memory.sweep_heap();
         for address in addresses {
             self.memory.free(address);
         }
-        if let (Some(signal), Ok(_)) = (dispatch.signal, &result) {
-            self.decrement(signal)?;
+        result.map(|()| stats)
+    }
+
+    /// Forgets what the last run has left to be asked for.
+    pub(crate) fn begin_run(&mut self) {
+        self.reports.clear();
+        self.debug_trap = None;
+        self.log = None;
+    }
+
+    /// Runs the kernel of the packet that is next in a queue.
+    pub(crate) fn run_packet(
+        &mut self,
+        queue: &Queue,
+        packet: &KernelPacket,
+        Watching { limit, observe, progress }: Watching<'_>,
+    ) -> Result<RunStats, Fault> {
+        let mode = if observe.is_active() { Mode::Fast } else { self.mode };
+        let prepared = Prepared::of_packet(&self.modules, &self.memory, queue, packet)?;
+        let (code, target, module) = (prepared.code, prepared.target.target, prepared.module);
+        let pointer = |name| hidden::pointer(prepared.kernel, name, packet.kernarg, &self.memory);
+        let (printf, hostcall) = (pointer("printf_buffer"), pointer("hostcall_buffer"));
+        let hostcall = self.hostcalls.iter().find(|buffer| locked(buffer).address() == hostcall);
+        // Lines that are printed have an order, which shall be the same each time.
+        let threads = if hostcall.is_some() { 1 } else { self.threads };
+        let mut launch = prepared.launch(&self.memory, threads > 1 && has_atomic64(code), progress);
+        launch.hostcall = hostcall;
+        launch.observer = Observer::new(observe, target, code);
+        launch.names = Arc::clone(&self.names);
+        launch.level = self.level;
+        launch.strict = launch.shadow(mode);
+        let Outcome { result, mut reports, debug_trap } = match mode {
+            Mode::Weak { seed } => weak::run(&launch, limit, seed),
+            Mode::Strict { .. } => schedule::run_strict(&mut launch, mode, limit, threads),
+            _ if observe.order => Scheduler::new(&launch, limit, 1).run(),
+            _ => Scheduler::new(&launch, limit, threads).run(),
+        };
+        reports.order_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
+        reports.dedup_by(|one, two| one.same_code(two));
+        self.reports.append(&mut reports);
+        self.debug_trap = self.debug_trap.take().or(debug_trap);
+        if let Some(recorder) = launch.observer.as_mut().and_then(Observer::take_recorder) {
+            self.log = Some(recorder.finish(&launch));
+        }
+        if let Some(observer) = launch.observer {
+            self.observed = observer.finish(code, target);
+        }
+        if let Some(hostcall) = hostcall {
+            self.printed += &String::from_utf8_lossy(&locked(hostcall).take_text());
+        }
+        if !module.printf.is_empty() {
+            self.printed += &printf::take(&self.memory, printf, &module.printf);
         }
         result
     }
+}
+
+/// A host call buffer; nobody has panicked with it.
+fn locked(hostcall: &Mutex<Hostcall>) -> std::sync::MutexGuard<'_, Hostcall> {
+    hostcall.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One wave of a search.
@@ -327,136 +415,6 @@ fn search_dispatch<'a>(search: &Search, thread: &'a Thread) -> Dispatch<'a> {
     }
 }
 
-/// A dispatch whose arguments lie in memory.
-struct Prepared<'a> {
-    module: &'a Module,
-    kernel: &'a KernelInfo,
-    dispatch: &'a Dispatch<'a>,
-    target: Subtarget,
-    code: &'a [Code],
-    entry: (u32, u32),
-    number: u64,
-    private_bytes: u32,
-    segments: Segments,
-    preload: Vec<u32>,
-    /// What is to be given back.
-    addresses: [u64; 4],
-}
-
-impl<'a> Prepared<'a> {
-    fn new(
-        module: &'a Module,
-        dispatch: &'a Dispatch<'a>,
-        number: u64,
-        memory: &mut Memory,
-    ) -> Result<Prepared<'a>, Fault> {
-        let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
-        let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
-        let target = kernel.subtarget(&module.subtarget);
-        let code = &module.code[usize::from(kernel.wave_size == 64)];
-        launch::check(kernel, dispatch, &target)?;
-        let entry = find_entry(module.base, code, kernel)?;
-        let private_bytes = (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4);
-        let placing = Placing { module, kernel, dispatch, target: target.target, number, private_bytes };
-        let (segments, preload) = placing.place(memory)?;
-        let addresses = [segments.kernarg, segments.packet, segments.queue, segments.printf];
-        Ok(Prepared {
-            module,
-            kernel,
-            dispatch,
-            target,
-            code,
-            entry,
-            number,
-            private_bytes,
-            segments,
-            preload,
-            addresses,
-        })
-    }
-
-    /// What its waves share; nobody watches them yet.
-    fn launch(self, memory: &'a Memory, locked64: bool) -> Launch<'a> {
-        Launch {
-            memory,
-            code: self.code,
-            target: self.target,
-            kernel: self.kernel,
-            segments: self.segments,
-            entry: self.entry,
-            number: self.number,
-            preload: self.preload,
-            grid: self.dispatch.grid,
-            group: self.dispatch.group,
-            lds_bytes: self.kernel.descriptor.group_segment + self.dispatch.dynamic_lds,
-            private_bytes: self.private_bytes,
-            locked64,
-            progress: self.dispatch.progress,
-            strict: None,
-            observer: None,
-            functions: Arc::clone(&self.module.functions),
-            lines: &self.module.lines,
-            atomics: self.module.atomics.as_deref(),
-            names: Arc::default(),
-            level: check::Level::Certain,
-            pattern: OnceLock::new(),
-        }
-    }
-}
-
-/// What is placed in memory for a dispatch.
-struct Placing<'a> {
-    module: &'a Module,
-    kernel: &'a KernelInfo,
-    dispatch: &'a Dispatch<'a>,
-    target: &'static Target,
-    number: u64,
-    private_bytes: u32,
-}
-
-impl Placing<'_> {
-    /// Arguments, packet, queue and buffers, in memory of their own; and the arguments that go to SGPRs.
-    fn place(&self, memory: &mut Memory) -> Result<(Segments, Vec<u32>), Fault> {
-        let full = || Fault::Dispatch("no room for the arguments".into());
-        let (kernel, dispatch) = (self.kernel, self.dispatch);
-        let has_printf =
-            kernel.args.iter().any(|arg| arg.kind == ArgKind::Hidden("printf_buffer".to_owned()));
-        let printf = match has_printf && !self.module.printf.is_empty() {
-            true => memory.alloc(printf::HEADER as u64 + u64::from(printf::BYTES)).ok_or_else(full)?,
-            false => 0,
-        };
-        if printf != 0 {
-            memory.write(printf, &printf::header());
-        }
-        // Packet and queue point to one another.
-        let packet = memory.alloc(packet::PACKET_BYTES as u64).ok_or_else(full)?;
-        let scratch = QueueScratch {
-            resource: scratch::resource(self.target),
-            base: scratch::queue_base(self.target),
-            lane_bytes: self.private_bytes,
-        };
-        let mut place = |bytes: &[u8]| {
-            let address = memory.alloc(bytes.len() as u64)?;
-            memory.write(address, bytes).then_some(address)
-        };
-        let queue = place(&packet::queue(packet, self.number, &scratch)).ok_or_else(full)?;
-        let mut arguments = hidden::kernarg(kernel, dispatch, Provided { queue, printf });
-        let preload = preload(kernel, &arguments);
-        arguments.resize(arguments.len() + KERNARG_SLACK, 0);
-        let kernarg = place(&arguments).ok_or_else(full)?;
-        let object = self.module.base.wrapping_add(kernel.descriptor_address);
-        memory.write(packet, &packet::packet(kernel, dispatch, object, kernarg));
-        Ok((Segments { kernarg, packet, queue, printf }, preload))
-    }
-}
-
-/// Dwords of the arguments that the descriptor wants in SGPRs.
-fn preload(kernel: &KernelInfo, arguments: &[u8]) -> Vec<u32> {
-    let (count, first) = kernel.descriptor.preload;
-    let dwords = arguments.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
-    dwords.chain(std::iter::repeat(0)).skip(first as usize).take(count as usize).collect()
-}
-
 /// Decodes every range of code of an object.
 fn decode(object: &CodeObject, target: &'static Target, base: u64, image: &[u8]) -> Vec<Code> {
     let ranges = object.image.code.iter().map(|range| {
@@ -466,12 +424,4 @@ fn decode(object: &CodeObject, target: &'static Target, base: u64, image: &[u8])
         Code::new(target, base + range.start, range.start, words.collect())
     });
     ranges.collect()
-}
-
-fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
-    // Who preloads arguments starts behind the 256 bytes that load them on firmware that does not.
-    let skipped = if kernel.descriptor.preload.0 > 0 { 256 } else { 0 };
-    let address = base.wrapping_add(kernel.entry).wrapping_add(skipped);
-    let found = code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));
-    found.ok_or_else(|| Fault::Descriptor(format!("the entry point {:#x} is not in the code", kernel.entry)))
 }

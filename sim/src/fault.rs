@@ -187,8 +187,26 @@ pub enum Fault {
     Trap {
         /// Its number.
         id: u32,
+        /// The active lanes, a bit for each.
+        lanes: u64,
+        /// What the trap handler would have to do with it otherwise.
+        note: Option<String>,
         /// By whom.
         at: Box<Location>,
+    },
+    /// A call of the host that it cannot answer.
+    Hostcall {
+        /// Why.
+        reason: &'static str,
+        /// A wave that waits.
+        at: Box<Location>,
+    },
+    /// A packet that says nothing which can be done.
+    Packet {
+        /// Its index in the queue.
+        packet: u64,
+        /// What is wrong with it.
+        why: String,
     },
     /// Found by strict mode.
     Found(Box<Report>),
@@ -222,8 +240,12 @@ impl fmt::Display for Fault {
             Fault::Budget { at, .. } => write!(f, "{}; still running: {at}", self.headline()),
             Fault::Found(report) => write!(f, "{report}"),
             Fault::Stuck { waves, count, .. } => write_stuck(f, &self.headline(), waves, *count),
-            Fault::Trap { at, .. } => write!(f, "{} raised by {at}", self.headline()),
-            Fault::Unsupported { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => {
+            Fault::Trap { at, note, .. } => {
+                write!(f, "{}; raised by {at}", self.headline())?;
+                note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))
+            }
+            Fault::Hostcall { at, .. } => write!(f, "{}; waiting: {at}", self.headline()),
+            Fault::Unsupported { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) | Fault::Packet { .. } => {
                 f.write_str(&self.headline())
             }
         }
@@ -235,11 +257,11 @@ impl std::error::Error for Fault {}
 /// What the number of a trap means to the runtime's trap handler (seed 000, line 4041).
 fn trap_name(id: u32) -> &'static str {
     match id {
-        0 => "reserved by the hardware",
-        1 => "debugtrap with an argument, which is not implemented",
-        2 => "llvm.trap: the program gives up",
+        0 => "which the hardware reserves",
+        1 => "a debugtrap with an argument, which no trap handler implements",
+        2 => "llvm.trap",
         7 => "a debugger's breakpoint",
-        _ => "reserved",
+        _ => "which is reserved",
     }
 }
 
@@ -279,7 +301,18 @@ impl Fault {
                 format!("{register} is beyond the registers that the kernel descriptor allocates")
             }
             Fault::Budget { limit, .. } => format!("no end after {limit} wave instructions"),
-            Fault::Trap { id, .. } => format!("trap {id} ({})", trap_name(*id)),
+            Fault::Trap { id, lanes, .. } => {
+                let lanes = match lanes.count_ones() {
+                    1 => "1 lane".to_owned(),
+                    count => format!("{count} lanes"),
+                };
+                format!(
+                    "trap {id} in {lanes}, {}: the dispatch ends, and its queue is in error",
+                    trap_name(*id)
+                )
+            }
+            Fault::Hostcall { reason, .. } => format!("a call of the host fails: {reason}"),
+            Fault::Packet { packet, why } => format!("packet {packet} of the queue is refused: {why}"),
             Fault::Found(report) => report.message.clone(),
             Fault::Stuck { deadlock: true, count, .. } => {
                 format!("deadlock: no wave makes progress any more; {count} have not ended")
@@ -296,6 +329,7 @@ impl Fault {
     pub fn notes(&self) -> &[String] {
         match self {
             Fault::Scratch { notes, .. } => notes,
+            Fault::Trap { note, .. } => note.as_slice(),
             _ => &[],
         }
     }
@@ -308,10 +342,13 @@ impl Fault {
             | Fault::Fetch { at, .. }
             | Fault::Register { at, .. }
             | Fault::Budget { at, .. }
+            | Fault::Hostcall { at, .. }
             | Fault::Trap { at, .. } => std::slice::from_ref(at),
             Fault::Found(report) => std::slice::from_ref(&report.at),
             Fault::Stuck { waves, .. } => waves,
-            Fault::Unsupported { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => &[],
+            Fault::Unsupported { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) | Fault::Packet { .. } => {
+                &[]
+            }
         }
     }
 
@@ -321,8 +358,10 @@ impl Fault {
             Fault::Memory { .. } | Fault::Scratch { .. } | Fault::Fetch { .. } | Fault::Trap { .. } => {
                 FaultClass::Fault
             }
-            Fault::Unsupported { .. } => FaultClass::Unsupported,
-            Fault::Register { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => FaultClass::Resource,
+            Fault::Unsupported { .. } | Fault::Hostcall { .. } => FaultClass::Unsupported,
+            Fault::Register { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) | Fault::Packet { .. } => {
+                FaultClass::Resource
+            }
             Fault::Budget { .. } | Fault::Stuck { deadlock: false, .. } => FaultClass::Budget,
             Fault::Stuck { deadlock: true, .. } => FaultClass::Deadlock,
             Fault::Found(report) => report.class,
@@ -345,6 +384,8 @@ pub(crate) enum Trap {
     /// By its code in a source field, as `isa::Reg` has it.
     Register(u16),
     Raised(u32),
+    /// What the host says of a call.
+    Hostcall(&'static str),
     /// The watcher has something to say.
     Watched,
     /// Something that an instruction is not emulated for.

@@ -4,12 +4,12 @@ use crate::exec::{Cx, Flow, Scratch};
 use crate::fault::{Fault, Location, NOWHERE, Trap};
 use crate::hidden;
 use crate::launch::Launch;
-use crate::object::KernelInfo;
 use crate::observe::Observing;
 use crate::op::{AGPR0, Class, Code, Op, Src, VGPR0};
 use crate::stack;
 use crate::stats::Counts;
 use crate::strict::{GroupShadow, Report, Watcher};
+use crate::trap;
 use crate::watch::Watch;
 use crate::wave::{Wave, WaveState, reg};
 use isa::Reg;
@@ -63,7 +63,12 @@ impl Group {
                 ran += 1;
                 match self.run_wave(at, launch, scratch, stop_at) {
                     Stop::Slice => {}
-                    Stop::Sleep => slept += 1,
+                    Stop::Sleep => {
+                        slept += 1;
+                        if let Err(trap) = launch.serve_host() {
+                            return Turn::Fault(self.fault(at, launch, trap));
+                        }
+                    }
                     Stop::Barrier => self.waves[at].state = WaveState::AtBarrier,
                     Stop::End => self.waves[at].state = WaveState::Done,
                     Stop::Trap(trap) => return Turn::Fault(self.fault(at, launch, trap)),
@@ -129,6 +134,13 @@ impl Group {
         }
     }
 
+    /// The first debug trap of its waves.
+    pub(crate) fn debug_trap(&self, launch: &Launch<'_>) -> Option<Location> {
+        let wave = self.waves.iter().find(|wave| wave.debug_traps > 0)?;
+        let (range, pc) = wave.debug_trap;
+        Some(launch.location(range, pc, self.id, wave.id, None))
+    }
+
     /// A wave that is not done, for the message about a budget that is used up.
     pub(crate) fn running_location(&self, launch: &Launch<'_>) -> Location {
         let running = self.waves.iter().position(|wave| wave.state != WaveState::Done);
@@ -176,7 +188,7 @@ impl Group {
             }
             _ => None,
         };
-        match fault(trap, launch.kernel, |lane| Box::new(self.location(at, launch, lane))) {
+        match fault(trap, launch, &self.waves[at], |lane| Box::new(self.location(at, launch, lane))) {
             Fault::Unsupported { address, text } => {
                 let why = refusal.map_or(String::new(), |why| format!(" ({why})"));
                 Fault::Unsupported { address, text: format!("{text}{why}") }
@@ -191,10 +203,15 @@ impl Group {
 }
 
 /// What a trap is called once it is known where it happened.
-pub(crate) fn fault(trap: Trap, kernel: &KernelInfo, here: impl Fn(Option<u32>) -> Box<Location>) -> Fault {
+pub(crate) fn fault(
+    trap: Trap,
+    launch: &Launch<'_>,
+    wave: &Wave,
+    here: impl Fn(Option<u32>) -> Box<Location>,
+) -> Fault {
     match trap {
         Trap::Memory { address, bytes, access, reason, lane } => {
-            let hidden = if reason == NOWHERE { hidden::reason(address, kernel) } else { None };
+            let hidden = if reason == NOWHERE { hidden::reason(address, launch.kernel) } else { None };
             let reason = hidden.unwrap_or(reason);
             let at = here(Some(lane).filter(|&lane| lane < 64));
             Fault::Memory { address, bytes, access, reason, element: None, at }
@@ -210,7 +227,12 @@ pub(crate) fn fault(trap: Trap, kernel: &KernelInfo, here: impl Fn(Option<u32>) 
         Trap::Fetch(address) => Fault::Fetch { address, at: here(None) },
         Trap::Register(code) => Fault::Register { register: format!("{:?}", Reg(code)), at: here(None) },
         Trap::Watched => Fault::Dispatch("stopped by its watcher".into()),
-        Trap::Raised(id) => Fault::Trap { id, at: here(None) },
+        Trap::Raised(id) => {
+            let lanes = wave.exec();
+            let first = (lanes != 0).then(|| lanes.trailing_zeros());
+            Fault::Trap { id, lanes, note: trap::note(id, launch, wave), at: here(first) }
+        }
+        Trap::Hostcall(reason) => Fault::Hostcall { reason, at: here(None) },
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
 use crate::fault::Fault;
-use crate::fault::{Called, Location};
+use crate::fault::{Called, Location, Trap};
 use crate::functions::Functions;
 use crate::group::Group;
+use crate::hostcall::Hostcall;
 use crate::memory::Memory;
 use crate::names::Names;
 use crate::object::KernelInfo;
@@ -13,11 +14,11 @@ use crate::op::Code;
 use crate::progress::Progress;
 use crate::scratch;
 use crate::strict::{self, GroupShadow, Mode};
-use crate::wave::Wave;
+use crate::wave::{Wave, reg};
 use codeobj::disasm::Lines;
 use isa::target::Feature;
 use isa::{Generation, Subtarget, Target};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
@@ -95,8 +96,31 @@ pub(crate) struct Segments {
     pub(crate) kernarg: u64,
     pub(crate) packet: u64,
     pub(crate) queue: u64,
-    /// The buffer of `printf`; 0 if the kernel has none.
-    pub(crate) printf: u64,
+}
+
+/// How large a dispatch is.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) grid: [u32; 3],
+    pub(crate) group: [u32; 3],
+    /// Bytes of LDS beyond the kernel's own.
+    pub(crate) dynamic_lds: u32,
+    /// Bytes of scratch of a work-item beyond the kernel's own.
+    pub(crate) stack: u32,
+}
+
+impl Size {
+    pub(crate) fn of(dispatch: &Dispatch<'_>) -> Size {
+        let Dispatch { grid, group, dynamic_lds, limits: Limits { stack, .. }, .. } = *dispatch;
+        Size { grid, group, dynamic_lds, stack }
+    }
+
+    /// Waves of all groups, at most.
+    pub(crate) fn waves(&self, wave_size: u32) -> u64 {
+        let groups = (0..3).map(|dim| u64::from(self.grid[dim].div_ceil(self.group[dim])));
+        let items: u32 = self.group.iter().product();
+        groups.fold(u64::from(items.div_ceil(wave_size)), u64::saturating_mul)
+    }
 }
 
 /// Everything the waves of a dispatch share.
@@ -124,6 +148,10 @@ pub(crate) struct Launch<'a> {
     pub(crate) observer: Option<Observer>,
     /// The functions of the object.
     pub(crate) functions: Arc<Functions>,
+    /// The buffer through which its waves call the host.
+    pub(crate) hostcall: Option<&'a Mutex<Hostcall>>,
+    /// Version of the code object, as far as it is known.
+    pub(crate) version: Option<u8>,
     /// Source lines of the code.
     pub(crate) lines: &'a Lines,
     /// Addresses of atomic loads and stores in the file, in ascending order, if it says which they are.
@@ -137,38 +165,30 @@ pub(crate) struct Launch<'a> {
 }
 
 /// Checks what can be checked before anything runs.
-pub(crate) fn check(kernel: &KernelInfo, dispatch: &Dispatch<'_>, target: &Target) -> Result<(), Fault> {
+pub(crate) fn check(kernel: &KernelInfo, wanted: &Size, target: &Target) -> Result<(), Fault> {
     let refuse = |why: String| Err(Fault::Dispatch(why));
-    let size = dispatch.group.iter().fold(1u64, |size, &n| size.saturating_mul(n.into()));
+    let size = wanted.group.iter().fold(1u64, |size, &n| size.saturating_mul(n.into()));
     if size == 0 || size > MAX_GROUP {
-        return refuse(format!(
-            "a group of {:?} work-items is not between 1 and {MAX_GROUP}",
-            dispatch.group
-        ));
+        return refuse(format!("a group of {:?} work-items is not between 1 and {MAX_GROUP}", wanted.group));
     }
-    if dispatch.grid.contains(&0) {
-        return refuse(format!("the grid {:?} is empty", dispatch.grid));
+    if wanted.grid.contains(&0) {
+        return refuse(format!("the grid {:?} is empty", wanted.grid));
     }
-    let groups: u128 =
-        (0..3).map(|dim| u128::from(dispatch.grid[dim].div_ceil(dispatch.group[dim]))).product();
+    let groups: u128 = (0..3).map(|dim| u128::from(wanted.grid[dim].div_ceil(wanted.group[dim]))).product();
     if groups > MAX_GROUPS {
-        return refuse(format!("the grid {:?} has {groups} groups", dispatch.grid));
+        return refuse(format!("the grid {:?} has {groups} groups", wanted.grid));
     }
-    if let Some(required) = kernel.reqd_group.filter(|required| *required != dispatch.group) {
-        return refuse(format!("{} requires groups of {required:?}, not {:?}", kernel.name, dispatch.group));
+    if let Some(required) = kernel.reqd_group.filter(|required| *required != wanted.group) {
+        return refuse(format!("{} requires groups of {required:?}, not {:?}", kernel.name, wanted.group));
     }
     if kernel.max_group != 0 && size > u64::from(kernel.max_group) {
         return refuse(format!("{} allows groups of at most {} work-items", kernel.name, kernel.max_group));
     }
-    if dispatch.kernarg.len() > kernel.kernarg_size as usize && !kernel.untyped {
-        let (given, size) = (dispatch.kernarg.len(), kernel.kernarg_size);
-        return refuse(format!("{given} bytes of arguments for a segment of {size}"));
-    }
-    let lds = u64::from(kernel.descriptor.group_segment) + u64::from(dispatch.dynamic_lds);
+    let lds = u64::from(kernel.descriptor.group_segment) + u64::from(wanted.dynamic_lds);
     if lds > u64::from(target.max_lds_per_group) {
         return refuse(format!("{lds} bytes of LDS, but a group has at most {}", target.max_lds_per_group));
     }
-    check_descriptor(&kernel.descriptor, dispatch.limits.stack, target)
+    check_descriptor(&kernel.descriptor, wanted.stack, target)
 }
 
 fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Result<(), Fault> {
@@ -215,6 +235,20 @@ impl Launch<'_> {
         let counts = self.groups();
         let id = [number % counts[0], number / counts[0] % counts[1], number / counts[0] / counts[1]];
         id.map(|id| id as u32)
+    }
+
+    /// Lets the host answer calls that wait for it.
+    pub(crate) fn serve_host(&self) -> Result<(), Trap> {
+        let Some(hostcall) = self.hostcall else { return Ok(()) };
+        hostcall.lock().unwrap_or_else(PoisonError::into_inner).serve(self.memory).map_err(Trap::Hostcall)
+    }
+
+    /// Groups that may be under way, if there is a limit: each wave may hold a packet of the host's buffer.
+    pub(crate) fn max_groups(&self) -> Option<u64> {
+        let waves = self.group.iter().product::<u32>().div_ceil(self.target.wave_size);
+        let packets =
+            |hostcall: &Mutex<Hostcall>| hostcall.lock().unwrap_or_else(PoisonError::into_inner).packets();
+        self.hostcall.map(|hostcall| (packets(hostcall) / u64::from(waves)).max(1))
     }
 
     /// What strict mode needs for the whole dispatch.
@@ -348,6 +382,8 @@ impl Launch<'_> {
         let items = size[0] * size[1] * size[2];
         let lanes = self.target.wave_size;
         let active = (items - number * lanes).min(lanes);
+        // All of it: ROCm's device library hands EXEC to the host as 64 bits in waves of 32, too.
+        wave.sgpr[reg::EXEC..][..2].fill(0);
         wave.set_exec(u64::MAX >> (64 - active));
         for lane in 0..active {
             let item = number * lanes + lane;

@@ -11,6 +11,7 @@
 //! | `hipMalloc`, `hipFree` | [`Device::alloc`], [`Device::free`] |
 //! | `hipMemcpy`, `hipMemset` | [`Device::write`], [`Device::read`], [`Device::copy`], [`Device::fill`] |
 //! | `hipModuleLaunchKernel` and its `kernelParams` | [`Device::run`] with a [`Dispatch`], [`KernelInfo::pack`] |
+//! | `hsa_queue_create`, packets, `hsa_signal_store` of the doorbell | [`Device::create_queue`], [`Device::submit`], [`Device::process`] |
 //! | `hsa_signal_create`, `hsa_signal_load` | [`Device::signal`], [`Device::signal_value`] |
 //! | text of `printf` | [`Device::take_printed`] |
 //!
@@ -50,6 +51,7 @@ pub mod args;
 mod banks;
 mod buffer;
 pub mod compare;
+mod conversion;
 mod descriptor;
 mod device;
 mod estimate;
@@ -60,6 +62,7 @@ mod float;
 mod functions;
 mod group;
 mod hidden;
+mod hostcall;
 pub mod idle;
 mod launch;
 mod memory;
@@ -71,14 +74,17 @@ mod observe;
 mod op;
 mod pack;
 mod packet;
+mod prepare;
 mod printf;
 mod progress;
+mod queue;
 mod schedule;
 mod scratch;
 mod soft;
 mod stack;
 mod stats;
 mod strict;
+mod trap;
 mod watch;
 mod wave;
 pub mod weak;
@@ -98,6 +104,8 @@ pub use npy::{NpyError, read_npy, write_npy};
 pub use object::{CodeObject, KernelInfo, LoadError, Symbol};
 pub use observe::{Executed, Observe, Profile, Traffic};
 pub use pack::Arg;
+pub use packet::{Fence, KernelPacket, Packet, PacketKind};
 pub use progress::Progress;
+pub use queue::{QueueError, QueueId, QueueState};
 pub use stats::RunStats;
 pub use strict::{FaultClass, Mode, Report, Rule, rules};

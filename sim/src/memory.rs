@@ -6,16 +6,21 @@
 //! Each allocation has 8 GiB of address space to itself, and starts one page below a multiple of 4 GiB, so that
 //! arithmetic on addresses that forgets a carry meets a fault instead of a neighbour.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// An address without so many bits tells which allocation it belongs to.
 pub(crate) const SLOT_SHIFT: u32 = 33;
 const SLOT_START: u64 = 0xffff_f000;
+/// Where an allocation of a kernel's starts: at a multiple of 2 MiB.
+const HEAP_START: u64 = 1 << 32;
 const MAX_SLOTS: usize = 1 << 13;
 /// Largest allocation: the rest of a slot.
 pub(crate) const MAX_BYTES: u64 = 1 << 32;
 const STRIPES: usize = 64;
+/// Allocations that kernels may have, and bytes of all of them.
+const MAX_HEAP_SLOTS: usize = 1 << 10;
+const MAX_HEAP_BYTES: u64 = 1 << 28;
 
 /// One allocation.
 pub(crate) struct Buffer {
@@ -104,13 +109,22 @@ impl Buffer {
 /// All allocations.
 pub(crate) struct Memory {
     slots: Vec<Option<Buffer>>,
+    /// Those that kernels have asked for while they run. Their numbers begin at `MAX_SLOTS`.
+    heap: Vec<OnceLock<Buffer>>,
+    /// Which of them are to be given back when no kernel runs.
+    freed: Mutex<Vec<usize>>,
     /// 64-bit atomics take the lock of their address: two words cannot change together otherwise.
     stripes: [Mutex<()>; STRIPES],
 }
 
 impl Memory {
     pub(crate) fn new() -> Memory {
-        Memory { slots: vec![None], stripes: std::array::from_fn(|_| Mutex::new(())) }
+        Memory {
+            slots: vec![None],
+            heap: (0..MAX_HEAP_SLOTS).map(|_| OnceLock::new()).collect(),
+            freed: Mutex::default(),
+            stripes: std::array::from_fn(|_| Mutex::new(())),
+        }
     }
 
     /// A zeroed allocation; its address is a multiple of 4096. `None` if there is no room.
@@ -144,7 +158,42 @@ impl Memory {
         }
     }
 
-    /// One more than the highest number of an allocation.
+    /// Zeroed memory for a kernel that asks while it runs; `None` if it has had enough.
+    pub(crate) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
+        let taken = self.heap.iter().filter_map(OnceLock::get).map(Buffer::bytes).sum::<u64>();
+        if bytes > MAX_HEAP_BYTES - taken {
+            return None;
+        }
+        let place = self.heap.iter().position(|place| place.get().is_none())?;
+        // The device library finds the slab around an address by its low 21 bits.
+        let base = (((MAX_SLOTS + place) as u64) << SLOT_SHIFT) + HEAP_START;
+        self.heap[place].set(Buffer::new(base, bytes)).ok()?;
+        Some(base)
+    }
+
+    /// Gives such memory back once no kernel runs; whether it was some.
+    pub(crate) fn heap_free(&self, base: u64) -> bool {
+        let place = self.slot(base).and_then(|slot| slot.checked_sub(MAX_SLOTS));
+        let known =
+            |place: &usize| self.heap_buffer(MAX_SLOTS + place).is_some_and(|buffer| buffer.base == base);
+        let place = place.filter(known);
+        self.freed.lock().unwrap_or_else(PoisonError::into_inner).extend(place);
+        place.is_some()
+    }
+
+    /// Takes back what kernels have given back.
+    pub(crate) fn sweep_heap(&mut self) {
+        for place in self.freed.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            self.heap[place].take();
+        }
+    }
+
+    #[cold]
+    fn heap_buffer(&self, slot: usize) -> Option<&Buffer> {
+        self.heap.get(slot.checked_sub(MAX_SLOTS)?)?.get()
+    }
+
+    /// One more than the highest number of an allocation, but for those of kernels.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
@@ -156,7 +205,11 @@ impl Memory {
 
     /// The allocation around an address, which may still lie beyond its end.
     pub(crate) fn buffer(&self, address: u64) -> Option<&Buffer> {
-        self.slots.get(self.slot(address)?)?.as_ref()
+        let slot = self.slot(address)?;
+        match self.slots.get(slot) {
+            Some(place) => place.as_ref(),
+            None => self.heap_buffer(slot),
+        }
     }
 
     /// Allocation and offset of `bytes` bytes at `address`, all inside.
@@ -239,6 +292,19 @@ mod tests {
         assert_eq!(buffer.load(3, 4), 0x1234_5678);
         assert_eq!(buffer.load(4, 2), 0x3456);
         assert_eq!(buffer.load(0, 4), 0x7800_0000);
+    }
+
+    #[test]
+    fn kernels_have_memory_of_their_own() {
+        let mut memory = Memory::new();
+        let first = memory.heap_alloc(8).unwrap();
+        let second = memory.heap_alloc(4).unwrap();
+        assert!(memory.write(first, &[1; 8]) && !memory.write(second, &[1; 8]));
+        assert!(memory.heap_free(first) && !memory.heap_free(first + 4) && !memory.heap_free(7));
+        memory.sweep_heap();
+        assert!(memory.find(first, 1).is_none() && memory.find(second, 4).is_some());
+        assert_eq!(memory.heap_alloc(1), Some(first));
+        assert_eq!(memory.heap_alloc(MAX_HEAP_BYTES), None);
     }
 
     #[test]

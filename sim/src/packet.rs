@@ -1,57 +1,249 @@
-//! What the packet processor and kernels read in memory: the dispatch packet (HSA Platform System Architecture, "Kernel
-//! dispatch packet"), the queue (`amd_queue_t`, seed 002, line 1629) and signals (`amd_signal_t`, seed 002, line 1864).
+//! What the packet processor, host programs and kernels read in memory: packets (HSA Platform System Architecture, "AQL
+//! packets"), the queue (`amd_queue_t`, seed 002, line 1629) and signals (`amd_signal_t`, seed 002, line 1864).
 
-use crate::launch::Dispatch;
-use crate::object::KernelInfo;
+use crate::device::DevicePtr;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE};
 
 /// Bytes of a packet.
 pub(crate) const PACKET_BYTES: usize = 64;
 /// Bytes of a queue.
-const QUEUE_BYTES: usize = 256;
+pub(crate) const QUEUE_BYTES: usize = 256;
 /// Bytes of a signal.
 pub(crate) const SIGNAL_BYTES: usize = 64;
-/// Where a signal's value is.
-pub(crate) const SIGNAL_VALUE: u64 = 8;
+/// Signals that a barrier packet waits for.
+pub(crate) const DEPENDENCIES: usize = 5;
 
-/// Number of dimensions in use.
-pub(crate) fn dimensions(grid: [u32; 3]) -> u16 {
-    match grid {
-        [_, 1, 1] => 1,
-        [_, _, 1] => 2,
-        _ => 3,
-    }
+/// Where the fields of a queue are. What follows the offset of `read_dispatch_id` is not in the seed; ROCm's header has it.
+pub(crate) mod queue_at {
+    pub(crate) const WRITE_INDEX: u64 = 56;
+    pub(crate) const READ_INDEX: u64 = 128;
+    pub(crate) const SCRATCH: u64 = 144;
+}
+
+/// Where the fields of a signal are.
+pub(crate) mod signal_at {
+    pub(crate) const VALUE: u64 = 8;
+    pub(crate) const MAILBOX: u64 = 16;
+    pub(crate) const EVENT: u64 = 24;
+}
+
+/// `AMD_SIGNAL_KIND_USER`: programs wait for it.
+pub(crate) const SIGNAL_USER: i64 = 1;
+/// `AMD_SIGNAL_KIND_DOORBELL`: its second word points to the doorbell.
+const SIGNAL_DOORBELL: i64 = -1;
+
+/// Who sees what was written before, or what will be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fence {
+    /// Nobody else for certain.
+    None,
+    /// The agent.
+    Agent,
+    /// All agents and the host.
+    #[default]
+    System,
+}
+
+impl Fence {
+    const ALL: [Fence; 3] = [Fence::None, Fence::Agent, Fence::System];
+}
+
+/// A packet of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Whether all packets before it have to be complete first. Here they always are.
+    pub barrier: bool,
+    /// What the packet's start acquires.
+    pub acquire: Fence,
+    /// What its end releases.
+    pub release: Fence,
+    /// What is to be done.
+    pub kind: PacketKind,
+    /// The signal that is decremented at its end; 0 for none.
+    pub completion: DevicePtr,
+}
+
+/// What a packet asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketKind {
+    /// Run a kernel.
+    Kernel(KernelPacket),
+    /// Wait until all of the signals are 0; a null one counts as one that is.
+    BarrierAnd([DevicePtr; DEPENDENCIES]),
+    /// Wait until one of the signals is 0; a null one counts as one that is not.
+    BarrierOr([DevicePtr; DEPENDENCIES]),
+}
+
+/// A kernel, its arguments and its size. [`Device::kernel_packet`](crate::Device::kernel_packet) makes it of a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelPacket {
+    /// Work-items of a group in each dimension.
+    pub group: [u16; 3],
+    /// Work-items in each dimension.
+    pub grid: [u32; 3],
+    /// Bytes of scratch of a work-item.
+    pub private_bytes: u32,
+    /// Bytes of LDS of a group.
+    pub lds_bytes: u32,
+    /// The kernel: [`Device::kernel_object`](crate::Device::kernel_object).
+    pub object: DevicePtr,
+    /// The argument segment, hidden arguments included.
+    pub kernarg: DevicePtr,
+}
+
+/// Types of packets.
+pub(crate) mod kind {
+    pub(crate) const VENDOR: u16 = 0;
+    pub(crate) const INVALID: u16 = 1;
+    pub(crate) const KERNEL: u16 = 2;
+    pub(crate) const BARRIER_AND: u16 = 3;
+    pub(crate) const AGENT: u16 = 4;
+    pub(crate) const BARRIER_OR: u16 = 5;
+}
+
+const BARRIER_BIT: u16 = 1 << 8;
+const ACQUIRE_SHIFT: u16 = 9;
+const RELEASE_SHIFT: u16 = 11;
+const RESERVED_SHIFT: u16 = 13;
+
+/// Number of dimensions that a grid or its groups use.
+pub(crate) fn dimensions(grid: [u32; 3], group: [u32; 3]) -> u16 {
+    let used = |dim: &usize| grid[*dim] != 1 || group[*dim] != 1;
+    (0..3).rfind(used).map_or(1, |last| last as u16 + 1)
 }
 
 fn put(bytes: &mut [u8], at: usize, value: u64, size: usize) {
     bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
 }
 
-/// The packet of a dispatch. `object`: the kernel's descriptor.
-pub(crate) fn packet(
-    kernel: &KernelInfo,
-    dispatch: &Dispatch<'_>,
-    object: u64,
-    kernarg: u64,
-) -> [u8; PACKET_BYTES] {
-    const KERNEL_DISPATCH: u64 = 2;
-    // Acquire and release at system scope, as runtimes ask for.
-    const FENCES: u64 = 2 << 9 | 2 << 11;
-    let mut bytes = [0; PACKET_BYTES];
-    let mut put = |at, value, size| put(&mut bytes, at, value, size);
-    put(0, KERNEL_DISPATCH | FENCES, 2);
-    put(2, dimensions(dispatch.grid).into(), 2);
-    for dim in 0..3 {
-        put(4 + 2 * dim, dispatch.group[dim].into(), 2);
-        put(12 + 4 * dim, dispatch.grid[dim].into(), 4);
+fn get(bytes: &[u8], at: usize, size: usize) -> u64 {
+    let mut wide = [0; 8];
+    wide[..size].copy_from_slice(&bytes[at..at + size]);
+    u64::from_le_bytes(wide)
+}
+
+impl Packet {
+    /// A packet as runtimes write it: system scope, after all others, nobody told of its end.
+    pub fn new(kind: PacketKind) -> Packet {
+        Packet { barrier: true, acquire: Fence::System, release: Fence::System, kind, completion: 0 }
     }
-    let private = u64::from(kernel.descriptor.private_segment) + u64::from(dispatch.limits.stack);
-    put(24, private, 4);
-    put(28, (kernel.descriptor.group_segment + dispatch.dynamic_lds).into(), 4);
-    put(32, object, 8);
-    put(40, kernarg, 8);
-    put(56, dispatch.signal.unwrap_or(0), 8);
-    bytes
+
+    /// As it stands in the ring.
+    pub fn bytes(&self) -> [u8; PACKET_BYTES] {
+        let mut bytes = [0; PACKET_BYTES];
+        let kind = match &self.kind {
+            PacketKind::Kernel(kernel) => {
+                kernel.write(&mut bytes);
+                kind::KERNEL
+            }
+            PacketKind::BarrierAnd(signals) | PacketKind::BarrierOr(signals) => {
+                for (at, signal) in signals.iter().enumerate() {
+                    put(&mut bytes, 8 + 8 * at, *signal, 8);
+                }
+                if matches!(self.kind, PacketKind::BarrierAnd(_)) {
+                    kind::BARRIER_AND
+                } else {
+                    kind::BARRIER_OR
+                }
+            }
+        };
+        let barrier = if self.barrier { BARRIER_BIT } else { 0 };
+        let fences = (self.acquire as u16) << ACQUIRE_SHIFT | (self.release as u16) << RELEASE_SHIFT;
+        put(&mut bytes, 0, (kind | barrier | fences).into(), 2);
+        put(&mut bytes, 56, self.completion, 8);
+        bytes
+    }
+
+    /// Reads a packet; `None` if nobody has filled it in yet, else what is wrong with it.
+    pub fn parse(bytes: &[u8; PACKET_BYTES]) -> Option<Result<Packet, String>> {
+        let header = get(bytes, 0, 2) as u16;
+        (header & 0xff != kind::INVALID).then(|| Packet::of(header, bytes))
+    }
+
+    fn of(header: u16, bytes: &[u8; PACKET_BYTES]) -> Result<Packet, String> {
+        let fence = |shift: u16, what: &str| {
+            let scope = header >> shift & 3;
+            let fence = Fence::ALL.get(usize::from(scope)).copied();
+            fence.ok_or_else(|| format!("its {what} fence scope is 3, which is reserved"))
+        };
+        let zero = |at: usize, size: usize| match get(bytes, at, size) {
+            0 => Ok(()),
+            value => Err(format!("its reserved bytes at {at} are {value:#x}, not 0")),
+        };
+        let kind = match header & 0xff {
+            kind::KERNEL => PacketKind::Kernel(KernelPacket::read(bytes)?),
+            barrier @ (kind::BARRIER_AND | kind::BARRIER_OR) => {
+                zero(2, 2)?;
+                zero(4, 4)?;
+                let signals = std::array::from_fn(|at| get(bytes, 8 + 8 * at, 8));
+                match barrier {
+                    kind::BARRIER_AND => PacketKind::BarrierAnd(signals),
+                    _ => PacketKind::BarrierOr(signals),
+                }
+            }
+            kind::AGENT => {
+                return Err("it is an agent dispatch, which asks for a function of an agent's: this agent is a GPU, and has none"
+                    .to_owned());
+            }
+            kind::VENDOR => {
+                return Err("it is vendor-specific: none of those packets are emulated".to_owned());
+            }
+            other => return Err(format!("its type is {other}, which no packet has")),
+        };
+        zero(48, 8)?;
+        if header >> RESERVED_SHIFT != 0 {
+            return Err(format!("reserved bits of its header {header:#06x} are set"));
+        }
+        Ok(Packet {
+            barrier: header & BARRIER_BIT != 0,
+            acquire: fence(ACQUIRE_SHIFT, "acquire")?,
+            release: fence(RELEASE_SHIFT, "release")?,
+            kind,
+            completion: get(bytes, 56, 8),
+        })
+    }
+}
+
+impl KernelPacket {
+    fn write(&self, bytes: &mut [u8]) {
+        put(bytes, 2, dimensions(self.grid, self.group.map(u32::from)).into(), 2);
+        for dim in 0..3 {
+            put(bytes, 4 + 2 * dim, self.group[dim].into(), 2);
+            put(bytes, 12 + 4 * dim, self.grid[dim].into(), 4);
+        }
+        put(bytes, 24, self.private_bytes.into(), 4);
+        put(bytes, 28, self.lds_bytes.into(), 4);
+        put(bytes, 32, self.object, 8);
+        put(bytes, 40, self.kernarg, 8);
+    }
+
+    fn read(bytes: &[u8]) -> Result<KernelPacket, String> {
+        let setup = get(bytes, 2, 2);
+        if setup > 3 || setup == 0 {
+            return Err(format!(
+                "its setup is {setup:#x}: it asks for 1, 2 or 3 dimensions and nothing else"
+            ));
+        }
+        if get(bytes, 10, 2) != 0 {
+            return Err(format!("its reserved bytes at 10 are {:#x}, not 0", get(bytes, 10, 2)));
+        }
+        let packet = KernelPacket {
+            group: std::array::from_fn(|dim| get(bytes, 4 + 2 * dim, 2) as u16),
+            grid: std::array::from_fn(|dim| get(bytes, 12 + 4 * dim, 4) as u32),
+            private_bytes: get(bytes, 24, 4) as u32,
+            lds_bytes: get(bytes, 28, 4) as u32,
+            object: get(bytes, 32, 8),
+            kernarg: get(bytes, 40, 8),
+        };
+        let unused = setup as usize..3;
+        if unused.clone().any(|dim| packet.group[dim] != 1 || packet.grid[dim] != 1) {
+            let (group, grid) = (packet.group, packet.grid);
+            return Err(format!(
+                "it has {setup} dimensions, but groups of {group:?} in a grid of {grid:?}: unused ones are 1"
+            ));
+        }
+        Ok(packet)
+    }
 }
 
 /// Scratch as the queue describes it.
@@ -61,36 +253,114 @@ pub(crate) struct QueueScratch {
     pub(crate) lane_bytes: u32,
 }
 
-/// A queue of one packet at `packet`, which is the dispatch of that number.
-pub(crate) fn queue(packet: u64, number: u64, scratch: &QueueScratch) -> [u8; QUEUE_BYTES] {
-    const READ_DISPATCH_ID: usize = 128;
+impl QueueScratch {
+    /// What stands at [`queue_at::SCRATCH`]: resource, address, size, bytes of a lane.
+    pub(crate) fn bytes(&self) -> [u8; 40] {
+        let mut bytes = [0; 40];
+        for (at, word) in self.resource.into_iter().enumerate() {
+            put(&mut bytes, 4 * at, word.into(), 4);
+        }
+        put(&mut bytes, 16, self.base, 8);
+        put(&mut bytes, 32, self.lane_bytes.into(), 4);
+        bytes
+    }
+}
+
+/// An empty queue of `packets` packets at `ring`, the next of which has the number `next`.
+pub(crate) fn queue(ring: u64, packets: u32, doorbell: u64, next: u64) -> [u8; QUEUE_BYTES] {
     let mut bytes = [0; QUEUE_BYTES];
-    let mut put = |at, value, size| put(&mut bytes, at, value, size);
-    // `hsa_queue_t`: accepts kernel dispatches, base address, size in packets.
+    let mut put = |at: u64, value, size| put(&mut bytes, at as usize, value, size);
+    // `hsa_queue_t`: several producers, accepts kernel dispatches, base address, doorbell, size in packets, id.
     put(4, 1, 4);
-    put(8, packet, 8);
-    put(24, 1, 4);
+    put(8, ring, 8);
+    put(16, doorbell, 8);
+    put(24, packets.into(), 4);
     put(32, 1, 8);
-    // `write_dispatch_id`, apertures.
-    put(56, number + 1, 8);
+    put(queue_at::WRITE_INDEX, next, 8);
+    // Apertures.
     put(64, SHARED_APERTURE.into(), 4);
     put(68, PRIVATE_APERTURE.into(), 4);
-    put(READ_DISPATCH_ID, number, 8);
-    put(READ_DISPATCH_ID + 8, READ_DISPATCH_ID as u64, 4);
-    // What follows is not in the seed; ROCm's header has it: scratch resource, address, bytes of a lane.
-    for (at, word) in scratch.resource.into_iter().enumerate() {
-        put(144 + 4 * at, word.into(), 4);
-    }
-    put(160, scratch.base, 8);
-    put(176, scratch.lane_bytes.into(), 4);
+    put(queue_at::READ_INDEX, next, 8);
+    put(queue_at::READ_INDEX + 8, queue_at::READ_INDEX, 4);
     bytes
 }
 
 /// A signal that programs wait for.
 pub(crate) fn signal(value: i64) -> [u8; SIGNAL_BYTES] {
-    const USER: u64 = 1;
     let mut bytes = [0; SIGNAL_BYTES];
-    put(&mut bytes, 0, USER, 8);
-    put(&mut bytes, SIGNAL_VALUE as usize, value as u64, 8);
+    put(&mut bytes, 0, SIGNAL_USER as u64, 8);
+    put(&mut bytes, signal_at::VALUE as usize, value as u64, 8);
     bytes
+}
+
+/// The signal by which a queue is told of packets: who rings it stores the packet's number at `doorbell`.
+pub(crate) fn doorbell_signal(doorbell: u64, queue: u64) -> [u8; SIGNAL_BYTES] {
+    let mut bytes = [0; SIGNAL_BYTES];
+    put(&mut bytes, 0, SIGNAL_DOORBELL as u64, 8);
+    put(&mut bytes, signal_at::VALUE as usize, doorbell, 8);
+    put(&mut bytes, 48, queue, 8);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel() -> Packet {
+        let kernel = KernelPacket {
+            group: [64, 2, 1],
+            grid: [1000, 3, 1],
+            private_bytes: 16,
+            lds_bytes: 32,
+            object: 0x1000,
+            kernarg: 0x2000,
+        };
+        Packet { completion: 0x3000, release: Fence::Agent, ..Packet::new(PacketKind::Kernel(kernel)) }
+    }
+
+    #[test]
+    fn packets_are_read_as_they_are_written() {
+        let signals = [1, 2, 3, 4, 5];
+        for packet in [
+            kernel(),
+            Packet::new(PacketKind::BarrierAnd(signals)),
+            Packet { barrier: false, ..Packet::new(PacketKind::BarrierOr(signals)) },
+        ] {
+            assert_eq!(Packet::parse(&packet.bytes()), Some(Ok(packet)));
+        }
+        // The layout, from the specification: type 2, barrier, system acquire, agent release; two dimensions.
+        let bytes = kernel().bytes();
+        assert_eq!(bytes[..4], [2, 1 | 2 << 1 | 1 << 3, 2, 0]);
+        assert_eq!(bytes[4..24], [64, 0, 2, 0, 1, 0, 0, 0, 232, 3, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(bytes[24..32], [16, 0, 0, 0, 32, 0, 0, 0]);
+        assert_eq!((bytes[33], bytes[41], bytes[57]), (0x10, 0x20, 0x30));
+    }
+
+    #[test]
+    fn malformed_packets_say_why() {
+        let with = |at: usize, value: u8| {
+            let mut bytes = kernel().bytes();
+            bytes[at] = value;
+            match Packet::parse(&bytes) {
+                Some(Err(why)) => why,
+                other => format!("{other:?}"),
+            }
+        };
+        assert_eq!(with(0, 1), "None");
+        assert_eq!(with(0, 0), "it is vendor-specific: none of those packets are emulated");
+        assert!(with(0, 4).starts_with("it is an agent dispatch"));
+        assert_eq!(with(0, 6), "its type is 6, which no packet has");
+        assert_eq!(with(1, 0x20), "reserved bits of its header 0x2002 are set");
+        assert_eq!(with(1, 6), "its acquire fence scope is 3, which is reserved");
+        assert_eq!(with(1, 0x18), "its release fence scope is 3, which is reserved");
+        assert_eq!(with(2, 0), "its setup is 0x0: it asks for 1, 2 or 3 dimensions and nothing else");
+        assert!(with(3, 1).starts_with("its setup is 0x102"));
+        assert_eq!(
+            with(2, 1),
+            "it has 1 dimensions, but groups of [64, 2, 1] in a grid of [1000, 3, 1]: unused ones are 1"
+        );
+        assert_eq!(with(10, 1), "its reserved bytes at 10 are 0x1, not 0");
+        assert_eq!(with(48, 9), "its reserved bytes at 48 are 0x9, not 0");
+        assert_eq!(with(0, 3), "its reserved bytes at 2 are 0x2, not 0");
+    }
 }

@@ -6,7 +6,7 @@
 //! accesses of a race came second depends on the threads.
 
 use crate::exec::Scratch;
-use crate::fault::Fault;
+use crate::fault::{Fault, Location};
 use crate::group::{Group, Turn};
 use crate::launch::Launch;
 use crate::memory::Saved;
@@ -20,8 +20,12 @@ const MAX_RESIDENT: u64 = 1024;
 /// Host memory for their registers.
 const RESIDENT_BYTES: u64 = 1 << 30;
 
-/// How a dispatch ended, and what strict mode has found.
-pub(crate) type Outcome = (Result<RunStats, Fault>, Vec<Report>);
+/// How a dispatch ended, what strict mode has found, and the first debug trap.
+pub(crate) struct Outcome {
+    pub(crate) result: Result<RunStats, Fault>,
+    pub(crate) reports: Vec<Report>,
+    pub(crate) debug_trap: Option<Location>,
+}
 
 /// A dispatch in strict mode.
 pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, threads: usize) -> Outcome {
@@ -29,16 +33,17 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
         return Scheduler::new(launch, limit, 1).run();
     }
     let saved = Saved::of(launch.memory);
-    let (result, reports) = Scheduler::new(launch, limit, threads).run();
+    let outcome = Scheduler::new(launch, limit, threads).run();
     // A budget that is used up is not used up twice.
-    if matches!(result, Err(Fault::Stuck { .. })) || result.is_ok() && reports.is_empty() {
-        return (result, reports);
+    let is_clean = outcome.result.is_ok() && outcome.reports.is_empty();
+    if is_clean || matches!(outcome.result, Err(Fault::Stuck { .. })) {
+        return outcome;
     }
     saved.restore(launch.memory);
     launch.strict = launch.shadow(mode);
-    let (again, found) = Scheduler::new(launch, limit, 1).run();
+    let again = Scheduler::new(launch, limit, 1).run();
     // A race that shows on several threads only is told as it showed.
-    if again.is_ok() && found.is_empty() { (result, reports) } else { (again, found) }
+    if again.result.is_ok() && again.reports.is_empty() { outcome } else { again }
 }
 
 /// Hands groups to host threads. Groups that do not end within a turn go to the back of a queue, and new ones are
@@ -64,6 +69,8 @@ struct State {
     stats: RunStats,
     first: Option<First>,
     reports: Vec<Report>,
+    /// The first debug trap, and the number of its group.
+    debug_trap: Option<(u64, Location)>,
 }
 
 /// The fault that the dispatch ends with, and when it happened.
@@ -115,7 +122,8 @@ impl<'a> Scheduler<'a> {
     pub(crate) fn new(launch: &'a Launch<'a>, limit: u64, threads: usize) -> Scheduler<'a> {
         let total = launch.groups().iter().product();
         let threads = threads.min(MAX_RESIDENT as usize);
-        let max_resident = (RESIDENT_BYTES / launch.group_bytes().max(1)).clamp(threads as u64, MAX_RESIDENT);
+        let room = (RESIDENT_BYTES / launch.group_bytes().max(1)).clamp(threads as u64, MAX_RESIDENT);
+        let max_resident = launch.max_groups().map_or(room, |most| room.min(most));
         Scheduler { launch, limit, threads, total, max_resident, state: Mutex::default() }
     }
 
@@ -138,7 +146,11 @@ impl<'a> Scheduler<'a> {
             state.first = Some(First { when: (0, 0), fault: Fault::Found(Box::new(report.clone())) });
         }
         state.reports.extend(late);
-        (state.first.map_or(Ok(state.stats), |first| Err(first.fault)), state.reports)
+        Outcome {
+            result: state.first.map_or(Ok(state.stats), |first| Err(first.fault)),
+            reports: state.reports,
+            debug_trap: state.debug_trap.map(|(_, at)| at),
+        }
     }
 
     fn locked<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
@@ -208,6 +220,11 @@ impl<'a> Scheduler<'a> {
         state.reports.extend(found);
         if let Some(progress) = self.launch.progress {
             progress.set(state.executed, state.stats.groups, self.total);
+        }
+        if !matches!(turn, Turn::Yield) {
+            let is_first = state.debug_trap.as_ref().is_none_or(|(number, _)| group.number < *number);
+            let found = is_first.then(|| group.debug_trap(self.launch)).flatten();
+            state.debug_trap = found.map(|at| (group.number, at)).or(state.debug_trap.take());
         }
         match turn {
             Turn::Done => {

@@ -31,6 +31,21 @@ pub struct RunStats {
 pub(crate) type Counts = [u64; 6];
 
 impl RunStats {
+    /// Adds what another dispatch executed.
+    pub(crate) fn join(&mut self, other: &RunStats) {
+        let RunStats { instructions, salu, valu, smem, vmem, lds, flow, debug_traps, groups, waves } = *other;
+        self.instructions += instructions;
+        self.salu += salu;
+        self.valu += valu;
+        self.smem += smem;
+        self.vmem += vmem;
+        self.lds += lds;
+        self.flow += flow;
+        self.debug_traps += debug_traps;
+        self.groups += groups;
+        self.waves += waves;
+    }
+
     pub(crate) fn add(&mut self, counts: &Counts, waves: u64) {
         let of = |class: Class| counts[class as usize];
         self.instructions += counts.iter().sum::<u64>();

@@ -97,6 +97,8 @@ pub(crate) struct Wave {
     pub(crate) trap_status: u32,
     /// How often `s_trap 3` has called.
     pub(crate) debug_traps: u64,
+    /// Range and index of the first one.
+    pub(crate) debug_trap: (u32, u32),
     pub(crate) target: &'static Target,
     /// Vector extensions of the host.
     pub(crate) arch: pulp::Arch,
@@ -148,6 +150,7 @@ impl Wave {
             priority: 0,
             trap_status: 0,
             debug_traps: 0,
+            debug_trap: (0, 0),
             target,
             arch: pulp::Arch::new(),
             state: WaveState::Ready,

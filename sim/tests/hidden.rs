@@ -58,11 +58,6 @@ amdhsa.kernels:
 #[test]
 fn faults_name_them() {
     let cases = [
-        (
-            "hidden_hostcall_buffer",
-            "hidden_hostcall_buffer: calls of the host, like HIP's printf, are not emulated",
-        ),
-        ("hidden_heap_v1", "hidden_heap_v1: the heap of malloc in kernels is not emulated"),
         ("hidden_printf_buffer", "hidden_printf_buffer: the object has no formats of printf"),
         ("hidden_multigrid_sync_arg", "0x18: no allocation holds all of it; hidden_multigrid_sync_arg, "),
         ("hidden_default_queue", "hidden_default_queue and hidden_completion_action are null"),

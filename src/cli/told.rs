@@ -72,6 +72,15 @@ impl Teller {
         })
     }
 
+    /// A debug trap at which nothing has stopped.
+    pub fn debug_trap(&self, at: &Location) -> String {
+        let title = "debugtrap: no debugger is there, and the wave goes on";
+        let mark = |at| Mark { at, label: "the first one", kind: AnnotationKind::Primary };
+        let marks: Vec<Mark> = at.source.iter().filter(|_| !self.isa).map(mark).collect();
+        let shown = self.shown("note", None, title, &marks, &[who(at)], None);
+        shown.unwrap_or_else(|| format!("note: {title}; the first one: {at}\n"))
+    }
+
     /// A finding of strict mode.
     pub fn report(&self, report: &Report) -> String {
         let mut marks = Vec::new();

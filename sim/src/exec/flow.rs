@@ -3,6 +3,7 @@
 use super::{Cx, Flow, Handler, hwreg, relative};
 use crate::fault::Trap;
 use crate::op::Op;
+use crate::trap::DEBUG_TRAP;
 
 macro_rules! branch {
     (|$wave:ident| $condition:expr) => {{
@@ -92,8 +93,12 @@ fn states(name: &str) -> Option<Handler> {
 fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
     match op.imm(0) as u32 & 0xff {
         // No debugger is installed: the wave goes on.
-        3 => {
-            cx.wave.debug_traps += 1;
+        DEBUG_TRAP => {
+            let wave = &mut cx.wave;
+            if wave.debug_traps == 0 {
+                wave.debug_trap = (wave.range, wave.last);
+            }
+            wave.debug_traps += 1;
             Flow::Next
         }
         id => cx.fail(Trap::Raised(id)),
@@ -110,7 +115,7 @@ const REFUSED_MESSAGES: [(u32, &str); 11] = [
     (7, "pixel shaders are not emulated"),
     (8, "geometry shaders are not emulated"),
     (9, "geometry shaders are not emulated"),
-    (10, "the queue has no doorbell"),
+    (10, "only the trap handler asks for the doorbell's number"),
     (11, "there is no draw identifier"),
     (15, "only the trap handler sends system messages"),
 ];

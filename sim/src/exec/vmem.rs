@@ -137,7 +137,8 @@ impl Cx<'_> {
 fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src) -> [u64; 64] {
     let (wave, temp) = (&*cx.wave, &mut cx.scratch.sources[0]);
     let offset = i64::from(op.offset) as u64;
-    if SEGMENT == SCRATCH || saddr != Src::None {
+    // FLAT has no scalar address: what stands there with loads of halves is the destination, which they keep a half of.
+    if SEGMENT == SCRATCH || SEGMENT == GLOBAL && saddr != Src::None {
         let base = if SEGMENT == SCRATCH { wave.scalar(saddr).into() } else { wave.scalar64(saddr) };
         let base = base.wrapping_add(offset);
         let offsets = plain(wave, vaddr, 1, temp).0;

@@ -6,10 +6,11 @@ use super::random::Random;
 use super::returns::complete;
 use super::state::{Actor, State};
 use crate::exec::Scratch;
-use crate::fault::{Fault, Trap};
+use crate::fault::{Fault, Location, Trap};
 use crate::group::fault;
 use crate::launch::Launch;
 use crate::op::Class;
+use crate::schedule::Outcome;
 use crate::stats::{Counts, RunStats};
 use crate::wave::WaveState;
 use std::collections::BTreeMap;
@@ -40,12 +41,15 @@ struct Run<'a> {
     executed: u64,
     counts: Counts,
     stats: RunStats,
+    /// The first debug trap, and the number of its group.
+    debug_trap: Option<(u64, Location)>,
 }
 
 /// Runs a dispatch; the same seed gives the same run everywhere.
-pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Result<RunStats, Fault> {
+pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     let total: u64 = launch.groups().iter().product();
     let room = RESIDENT_BYTES / launch.group_bytes().max(1);
+    let room = launch.max_groups().map_or(room, |most| room.min(most));
     let places = total.min(room).clamp(1, RESIDENT) as usize;
     let items: u32 = launch.group.iter().product();
     let waves = items.div_ceil(launch.target.wave_size) as usize;
@@ -83,18 +87,21 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Result<RunStats
         executed: 0,
         counts: [0; 6],
         stats: RunStats::default(),
+        debug_trap: None,
     };
     for place in 0..places {
         run.start(place);
     }
-    run.go(limit).map_err(|error| match error {
+    let result = run.go(limit).map_err(|error| match error {
         Error::Trap(at, trap) => run.fault(at, trap),
         Error::Budget => Fault::Budget { limit, at: Box::new(run.location(run.running(), None)) },
-    })?;
+    });
+    (0..places).for_each(|place| run.note_traps(place));
     run.stats.add(&run.counts, 0);
     // `add` counts one more group than there is to count.
     run.stats.groups -= 1;
-    Ok(run.stats)
+    let debug_trap = run.debug_trap.map(|(_, location)| location);
+    Outcome { result: result.map(|()| run.stats), reports: Vec::new(), debug_trap }
 }
 
 enum Error {
@@ -189,6 +196,7 @@ impl Run<'_> {
             self.executed += 1;
             self.counts[class as usize] += 1;
         }
+        self.launch.serve_host().map_err(|trap| Error::Trap(at, trap))?;
         self.machine.open_barrier(&mut self.state, place as u32);
         self.retire(place)
     }
@@ -254,9 +262,24 @@ impl Run<'_> {
             }
         }
         if members.clone().all(|at| self.state.actors[at].pending.iter().all(|pending| pending.left == 0)) {
+            self.note_traps(place);
             self.start(place);
         }
         Ok(())
+    }
+
+    /// Counts the debug traps of a group that has ended, or does not go on.
+    fn note_traps(&mut self, place: usize) {
+        let Some(number) = self.groups[place] else { return };
+        for at in place * self.waves..(place + 1) * self.waves {
+            let wave = &self.state.actors[at].wave;
+            self.stats.debug_traps += wave.debug_traps;
+            if wave.debug_traps > 0 && self.debug_trap.as_ref().is_none_or(|(first, _)| number < *first) {
+                let (range, pc) = wave.debug_trap;
+                let at = self.launch.location(range, pc, self.launch.group_id(number), wave.id, None);
+                self.debug_trap = Some((number, at));
+            }
+        }
     }
 
     /// A wave that has not ended.
@@ -272,6 +295,6 @@ impl Run<'_> {
     }
 
     fn fault(&self, at: usize, trap: Trap) -> Fault {
-        fault(trap, self.launch.kernel, |lane| Box::new(self.location(at, lane)))
+        fault(trap, self.launch, &self.state.actors[at].wave, |lane| Box::new(self.location(at, lane)))
     }
 }

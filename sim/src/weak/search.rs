@@ -266,7 +266,7 @@ impl Visitor for Collector<'_> {
     fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]) {
         let wave = &state.actors[at].wave;
         let launch = machine.launch(at);
-        let fault = crate::group::fault(trap, launch.kernel, |lane| {
+        let fault = crate::group::fault(trap, launch, wave, |lane| {
             Box::new(launch.location(wave.range, wave.last, [0; 3], at as u32, lane))
         });
         self.add(End::Fault, machine, state, path, Some(fault.to_string()));

@@ -28,7 +28,9 @@ __kernel void told(__global u64 *out) {
     out[7] = *(__constant u64 *)(packet + 56);
     out[8] = *(__constant u32 *)(queue + 64) | (u64) * (__constant u32 *)(queue + 68) << 32;
     out[9] = *(__constant u64 *)(queue + 128);
+    // The packet is in the slot of the queue's ring that its number stands for.
     __constant char *ring = *(__constant char *__constant *)(queue + 8);
-    out[10] = ring == packet;
+    u32 slots = *(__constant u32 *)(queue + 24);
+    out[10] = ring + 64 * (out[9] & (slots - 1)) == packet;
     out[11] = *(__constant u16 *)(packet + 2);
 }

@@ -1,5 +1,8 @@
 //! LLVM's compilers, where they are installed.
 
+#[allow(dead_code)]
+pub mod device_libs;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -106,4 +109,26 @@ pub fn link(objects: &[Vec<u8>]) -> Result<Vec<u8>, String> {
     let done = output(Command::new("ld.lld-19").arg("-shared").args(&files).arg("-o").arg(&out), &out);
     files.iter().for_each(|file| _ = std::fs::remove_file(file));
     done
+}
+
+/// What a C program prints on this machine.
+#[allow(dead_code)]
+pub fn run_c(source: &str) -> Result<String, String> {
+    let (text, program) = (temporary(".c"), temporary(".exe"));
+    std::fs::write(&text, source).map_err(|error| error.to_string())?;
+    let mut command = Command::new("clang-19");
+    command.args(["-O0", "-w", "-fno-builtin-printf"]).arg(&text).arg("-o").arg(&program);
+    let built = command.output().map_err(|error| error.to_string())?;
+    let done = built.status.success().then(|| Command::new(&program).output());
+    let _ = (std::fs::remove_file(&text), std::fs::remove_file(&program));
+    let done = done.ok_or_else(|| String::from_utf8_lossy(&built.stderr).into_owned())?;
+    Ok(String::from_utf8_lossy(&done.map_err(|error| error.to_string())?.stdout).into_owned())
+}
+
+/// A file with that text, which the caller removes.
+#[allow(dead_code)]
+pub fn written(text: &str, suffix: &str) -> PathBuf {
+    let file = temporary(suffix);
+    std::fs::write(&file, text).expect("a temporary file");
+    file
 }

@@ -3,9 +3,9 @@
 use super::arguments::Texts;
 use super::load::Loaded;
 use super::{RunArgs, progress};
-use crate::cli::Failure;
 use crate::cli::rules::{Policy, Spot, Verdict};
 use crate::cli::told::Teller;
+use crate::cli::{Failure, complain};
 use kernc::sim::{self, Device, Fault, KernelInfo, Mode, Placed};
 
 /// A dispatch that has ended, well or not, on a device of its own.
@@ -125,6 +125,14 @@ impl Run {
         self.stats.map_err(|fault| stopped(&fault, teller))?;
         let read = |at| self.placed.read(&self.device, at).map_err(failure).transpose();
         (0..self.placed.arguments()).filter_map(read).collect()
+    }
+}
+
+/// What a run has printed, and where it has called for a debugger.
+pub fn spoken(device: &mut Device, teller: &Teller) {
+    out!("{}", device.take_printed());
+    if let Some(at) = device.debug_trap() {
+        complain(&teller.debug_trap(at));
     }
 }
 

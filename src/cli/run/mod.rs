@@ -18,7 +18,7 @@ use arguments::Texts;
 use clap::Args;
 use expect::Expected;
 use kernc::sim;
-use launch::{Launch, Run, counting, failure, found, mode, stopped};
+use launch::{Launch, Run, counting, failure, found, mode, spoken, stopped};
 use load::Loaded;
 use shown::Shown;
 use std::path::{Path, PathBuf};
@@ -156,7 +156,7 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
     args.weak.explore(mode, |mode| launch.run(args, mode, &observe)?.finished(teller))?;
 
     let Run { mut device, placed, stats } = launch.run(args, mode, &observe)?;
-    out!("{}", device.take_printed());
+    spoken(&mut device, teller);
     if let Some(html) = &args.html {
         save_page(html, args, (loaded, launch.kernel), &device, stats.as_ref().err(), &policy)?;
     }

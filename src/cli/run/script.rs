@@ -2,7 +2,7 @@
 
 use super::arguments::{Texts, conversion};
 use super::expect::{Wanted, unmet};
-use super::launch::{Launch, device, extents, failure, found, mode, stopped};
+use super::launch::{Launch, device, extents, failure, found, mode, spoken, stopped};
 use super::load::Loaded;
 use super::shown::write_array;
 use super::{RunArgs, print_stats};
@@ -264,7 +264,7 @@ fn execute(
     for Ready { step, module, launch, wanted } in ready {
         let teller = &module.loaded.teller;
         let (_, stats) = launch.run_on(device, module.id, args, &sim::Observe::default())?;
-        out!("{}", device.take_printed());
+        spoken(device, teller);
         let stats = stats.map_err(|fault| stopped(&fault, teller))?;
         for name in &step.print {
             if let Some(shared) = buffers.get(name) {

@@ -31,6 +31,10 @@ fn parts_of_global_addresses() {
     assert_eq!(load(&mut machine, "global_load_dword v4, v[0:1], off offset:-8"), [98, 99]);
     assert_eq!(load(&mut machine, "global_load_dword v4, v2, s[4:5] offset:16"), [4, 6]);
     assert_eq!(load(&mut machine, "flat_load_dword v4, v[0:1] offset:40"), [110, 111]);
+    // Half of the destination is kept; it is no part of the address.
+    machine.v(4, |lane| 0x7777_7777 + lane as u32);
+    assert_eq!(load(&mut machine, "flat_load_short_d16_hi v4, v[0:1] offset:4"), [0x0065_7777, 0x0066_7778]);
+    assert_eq!(load(&mut machine, "flat_load_ubyte_d16 v4, v[0:1]"), [0x0065_0064, 0x0066_0065]);
     machine
         .run("global_load_dwordx3 v[4:6], v2, s[4:5]\nglobal_store_dwordx3 v2, v[4:6], s[4:5] offset:2048");
     assert_eq!([machine.word(2048), machine.word(2056), machine.word(2064)], [0, 2, 4]);

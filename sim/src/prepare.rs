@@ -1,0 +1,271 @@
+//! From a dispatch to a packet and its arguments in memory, and from a kernel packet to what its waves share.
+
+use crate::device::Module;
+use crate::fault::Fault;
+use crate::hidden::{self, Provided};
+use crate::hostcall::Hostcall;
+use crate::launch::{self, Dispatch, Launch, Segments, Size};
+use crate::memory::Memory;
+use crate::object::KernelInfo;
+use crate::op::Code;
+use crate::packet::{KernelPacket, QueueScratch, queue_at};
+use crate::printf;
+use crate::progress::Progress;
+use crate::queue::{OWN_PACKETS, Queue};
+use crate::scratch;
+use isa::Subtarget;
+use std::sync::{Arc, OnceLock};
+
+/// Room behind the argument segment, for loads that are wider than what they need.
+const KERNARG_SLACK: usize = 64;
+/// What the address of an argument segment is a multiple of.
+const KERNARG_ALIGN: u64 = 16;
+
+fn no_room() -> Fault {
+    Fault::Dispatch("no room for the arguments".into())
+}
+
+/// The kernel of a dispatch, if it can be dispatched like that.
+pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Result<&'a KernelInfo, Fault> {
+    let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
+    let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
+    if dispatch.kernarg.len() > kernel.kernarg_size as usize && !kernel.untyped {
+        let (given, size) = (dispatch.kernarg.len(), kernel.kernarg_size);
+        return Err(Fault::Dispatch(format!("{given} bytes of arguments for a segment of {size}")));
+    }
+    launch::check(kernel, &Size::of(dispatch), kernel.subtarget(&module.subtarget).target)?;
+    Ok(kernel)
+}
+
+/// An argument segment with what its hidden arguments point to.
+pub(crate) struct Arguments {
+    /// Where it is.
+    pub(crate) kernarg: u64,
+    /// What is to be given back beside it.
+    pub(crate) printf: u64,
+    pub(crate) hostcall: Option<Hostcall>,
+}
+
+impl Arguments {
+    /// Places the arguments of a dispatch for a queue, hidden ones included. `heap` is that of the device; 0 if it has none yet.
+    pub(crate) fn place(
+        module: &Module,
+        kernel: &KernelInfo,
+        dispatch: &Dispatch<'_>,
+        queue: u64,
+        memory: &mut Memory,
+        heap: &mut u64,
+    ) -> Result<Arguments, Fault> {
+        let has = |name| hidden::offset(kernel, name).is_some();
+        let mut provided = Provided { queue, ..Provided::default() };
+        if has("printf_buffer") && !module.printf.is_empty() {
+            let bytes = printf::HEADER as u64 + u64::from(printf::BYTES);
+            provided.printf = memory.alloc(bytes).ok_or_else(no_room)?;
+            memory.write(provided.printf, &printf::header());
+        }
+        if has("heap_v1") {
+            if *heap == 0 {
+                *heap = memory.alloc(hidden::HEAP_BYTES).ok_or_else(no_room)?;
+            }
+            provided.heap = *heap;
+        }
+        let mut hostcall = None;
+        if has("hostcall_buffer") {
+            let waves = Size::of(dispatch).waves(kernel.wave_size);
+            let buffer = Hostcall::place(memory, waves).ok_or_else(no_room)?;
+            provided.hostcall = buffer.address();
+            hostcall = Some(buffer);
+        }
+        let mut bytes = hidden::kernarg(kernel, dispatch, provided);
+        bytes.resize(bytes.len() + KERNARG_SLACK, 0);
+        let kernarg = memory.alloc(bytes.len() as u64).ok_or_else(no_room)?;
+        memory.write(kernarg, &bytes);
+        Ok(Arguments { kernarg, printf: provided.printf, hostcall })
+    }
+}
+
+/// The packet of a dispatch whose arguments have been placed.
+pub(crate) fn packet(
+    module: &Module,
+    kernel: &KernelInfo,
+    dispatch: &Dispatch<'_>,
+    kernarg: u64,
+) -> KernelPacket {
+    KernelPacket {
+        // Groups of more work-items than fit are refused.
+        group: dispatch.group.map(|items| items as u16),
+        grid: dispatch.grid,
+        private_bytes: kernel.descriptor.private_segment + dispatch.limits.stack,
+        lds_bytes: kernel.descriptor.group_segment + dispatch.dynamic_lds,
+        object: module.base.wrapping_add(kernel.descriptor_address),
+        kernarg,
+    }
+}
+
+/// A dispatch as a packet for a queue of its own.
+pub(crate) struct Placed {
+    pub(crate) queue: Queue,
+    pub(crate) packet: KernelPacket,
+    pub(crate) arguments: Arguments,
+}
+
+impl Placed {
+    /// `number`: of the packet; `heap`: of the device.
+    pub(crate) fn new(
+        module: &Module,
+        dispatch: &Dispatch<'_>,
+        number: u64,
+        memory: &mut Memory,
+        heap: &mut u64,
+    ) -> Result<Placed, Fault> {
+        let kernel = kernel_of(module, dispatch)?;
+        let queue = Queue::place(memory, OWN_PACKETS, number).ok_or_else(no_room)?;
+        let arguments = Arguments::place(module, kernel, dispatch, queue.address, memory, heap)?;
+        let packet = packet(module, kernel, dispatch, arguments.kernarg);
+        Ok(Placed { queue, packet, arguments })
+    }
+
+    /// What is to be given back.
+    pub(crate) fn addresses(&self) -> [u64; 5] {
+        let [ring, queue] = self.queue.addresses();
+        let hostcall = self.arguments.hostcall.as_ref().map_or(0, Hostcall::address);
+        [ring, queue, self.arguments.kernarg, self.arguments.printf, hostcall]
+    }
+}
+
+/// What the waves of a kernel packet share, before anybody watches them.
+pub(crate) struct Prepared<'a> {
+    pub(crate) module: &'a Module,
+    pub(crate) kernel: &'a KernelInfo,
+    pub(crate) target: Subtarget,
+    pub(crate) code: &'a [Code],
+    entry: (u32, u32),
+    private_bytes: u32,
+    size: Size,
+    segments: Segments,
+    preload: Vec<u32>,
+    number: u64,
+}
+
+impl<'a> Prepared<'a> {
+    /// Of the packet that is next in a queue.
+    pub(crate) fn of_packet(
+        modules: &'a [Module],
+        memory: &Memory,
+        queue: &Queue,
+        packet: &KernelPacket,
+    ) -> Result<Prepared<'a>, Fault> {
+        let number = queue.read;
+        let refuse = |why: String| Fault::Packet { packet: number, why };
+        let (module, kernel) = find_kernel(modules, packet.object).ok_or_else(|| {
+            refuse(format!("its kernel object {:#x} is no kernel that is loaded", packet.object))
+        })?;
+        let beyond = |what: &str, given: u32, least: u32| {
+            given.checked_sub(least).ok_or_else(|| {
+                refuse(format!(
+                    "{given} bytes of {what} for {}, whose descriptor asks for {least}",
+                    kernel.name
+                ))
+            })
+        };
+        let descriptor = &kernel.descriptor;
+        let size = Size {
+            grid: packet.grid,
+            group: packet.group.map(u32::from),
+            dynamic_lds: beyond("LDS", packet.lds_bytes, descriptor.group_segment)?,
+            stack: beyond("scratch", packet.private_bytes, descriptor.private_segment)?,
+        };
+        let kernarg = packet.kernarg;
+        let bytes = u64::from(kernel.kernarg_size);
+        if bytes > 0 && (kernarg % KERNARG_ALIGN != 0 || memory.find(kernarg, bytes).is_none()) {
+            return Err(refuse(format!(
+                "its arguments at {kernarg:#x} are not {bytes} bytes of memory, aligned to {KERNARG_ALIGN}"
+            )));
+        }
+        let target = kernel.subtarget(&module.subtarget);
+        launch::check(kernel, &size, target.target)?;
+        let code = &module.code[usize::from(kernel.wave_size == 64)];
+        let private_bytes = packet.private_bytes.next_multiple_of(4);
+        let scratch = QueueScratch {
+            resource: scratch::resource(target.target),
+            base: scratch::queue_base(target.target),
+            lane_bytes: private_bytes,
+        };
+        memory.write(queue.address + queue_at::SCRATCH, &scratch.bytes());
+        Ok(Prepared {
+            module,
+            kernel,
+            target,
+            code,
+            entry: find_entry(module.base, code, kernel)?,
+            private_bytes,
+            size,
+            segments: Segments { kernarg, packet: queue.slot(number), queue: queue.address },
+            preload: preload(kernel, kernarg, memory),
+            number,
+        })
+    }
+
+    /// What its waves share; nobody watches them yet.
+    pub(crate) fn launch(
+        self,
+        memory: &'a Memory,
+        locked64: bool,
+        progress: Option<&'a Progress>,
+    ) -> Launch<'a> {
+        Launch {
+            memory,
+            code: self.code,
+            target: self.target,
+            kernel: self.kernel,
+            segments: self.segments,
+            entry: self.entry,
+            number: self.number,
+            preload: self.preload,
+            grid: self.size.grid,
+            group: self.size.group,
+            lds_bytes: self.kernel.descriptor.group_segment + self.size.dynamic_lds,
+            private_bytes: self.private_bytes,
+            locked64,
+            progress,
+            strict: None,
+            observer: None,
+            hostcall: None,
+            functions: Arc::clone(&self.module.functions),
+            version: self.module.version,
+            lines: &self.module.lines,
+            atomics: self.module.atomics.as_deref(),
+            names: Arc::default(),
+            level: check::Level::Certain,
+            pattern: OnceLock::new(),
+        }
+    }
+}
+
+/// The kernel whose descriptor is at an address.
+fn find_kernel(modules: &[Module], object: u64) -> Option<(&Module, &KernelInfo)> {
+    modules.iter().find_map(|module| {
+        let address = object.checked_sub(module.base)?;
+        let kernel = module.kernels.iter().find(|kernel| kernel.descriptor_address == address)?;
+        Some((module, kernel))
+    })
+}
+
+/// Dwords of the arguments that the descriptor wants in SGPRs.
+fn preload(kernel: &KernelInfo, kernarg: u64, memory: &Memory) -> Vec<u32> {
+    let (count, first) = kernel.descriptor.preload;
+    let dword = |at: u32| {
+        let mut bytes = [0; 4];
+        memory.read(kernarg.wrapping_add(4 * u64::from(at)), &mut bytes);
+        u32::from_le_bytes(bytes)
+    };
+    (first..first + count).map(dword).collect()
+}
+
+fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
+    // Who preloads arguments starts behind the 256 bytes that load them on firmware that does not.
+    let skipped = if kernel.descriptor.preload.0 > 0 { 256 } else { 0 };
+    let address = base.wrapping_add(kernel.entry).wrapping_add(skipped);
+    let found = code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));
+    found.ok_or_else(|| Fault::Descriptor(format!("the entry point {:#x} is not in the code", kernel.entry)))
+}
