@@ -5,7 +5,7 @@ use crate::models::own_target;
 use emit::lines::Lines;
 use emit::{EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
-use isa::{Archive, MachFunc, Occupancy, Subtarget, Usage};
+use isa::{Archive, Hidden, MachFunc, Occupancy, Subtarget, Usage};
 use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use std::fmt;
@@ -24,6 +24,8 @@ pub struct CodeObject {
     /// Parameters of the kernels, one kernel after the other.
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
+    /// Formats of `printf`, as the metadata has them.
+    formats: Vec<String>,
     code: Archive,
     /// Of the source, if the object has a line table.
     lines: Option<Lines>,
@@ -250,6 +252,7 @@ impl CodeObject {
                     target.code_object,
                     func.kernarg_size,
                     info.state.implicit_args,
+                    func.hidden,
                 ),
                 resources: resources(&own_target(&target, info), info, func),
             });
@@ -262,6 +265,7 @@ impl CodeObject {
         };
         let variables =
             module.globals.iter().filter(is_emitted).map(|(id, global)| (id, global.clone())).collect();
+        let formats = formats(module, code);
         let (bytes, kernels) = (Vec::new(), OnceLock::new());
         let archive = Archive::of(code);
         let mut object = CodeObject {
@@ -271,6 +275,7 @@ impl CodeObject {
             signatures,
             params,
             variables,
+            formats,
             code: archive,
             lines,
             kernels,
@@ -367,8 +372,18 @@ impl CodeObject {
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
         let (target, language) = (self.target, self.language);
         let lines = self.lines.as_ref();
-        f(&Program { target, language, kernels: &kernels, variables: &variables, lines })
+        let (variables, formats) = (&variables, &self.formats);
+        f(&Program { target, language, kernels: &kernels, variables, formats, lines })
     }
+}
+
+/// What the metadata says of `printf`: nothing if no kernel prints.
+fn formats(module: &ir::Module, code: &[MachFunc]) -> Vec<String> {
+    if !code.iter().any(|func| func.hidden.contains(Hidden::PRINTF_BUFFER)) {
+        return Vec::new();
+    }
+    let numbered = (1..).zip(&module.formats);
+    numbered.map(|(number, format)| emit::printf::encode(number, &format.sizes, &format.text)).collect()
 }
 
 fn variable(id: ir::Global, global: &ir::GlobalData) -> emit::Variable<'_> {

@@ -345,13 +345,14 @@ impl Job<'_> {
         frontend: &mut frontend::Context,
         observer: &mut dyn Observer,
     ) -> Result<ir::Module, Error> {
-        let Options { params, fp_contract, fast_math, files, .. } = self.options;
+        let Options { params, fp_contract, fast_math, asserts, files, .. } = self.options;
         let files = files.as_deref();
         let options = frontend::Options {
             params,
             fp_contract: *fp_contract,
             fast_math: *fast_math,
             separate_spaces: self.options.language.separate_spaces(),
+            asserts: *asserts,
             files,
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,

@@ -18,6 +18,7 @@ mod diag;
 mod documentation;
 mod echoes;
 mod files;
+mod format;
 mod habits;
 mod lexer;
 mod library;
@@ -60,6 +61,8 @@ pub struct Options<'a> {
     /// Whether atomics that are not `seq_cst` order the accesses of their own address space alone, as OpenCL's memory model
     /// has it (seed 000, line 3067).
     pub separate_spaces: bool,
+    /// Whether `assert` does anything.
+    pub asserts: bool,
 }
 
 impl Default for Options<'_> {
@@ -69,6 +72,7 @@ impl Default for Options<'_> {
             fp_contract: true,
             fast_math: false,
             separate_spaces: false,
+            asserts: true,
             files: None,
             processor: None,
             warnings: Warnings::NONE,
@@ -158,7 +162,7 @@ impl Context {
         quiet.clear();
         quiet.extend(warn::quiet_later(&tree));
         let module = std::mem::take(module);
-        let mut module = lower::lower(&tree, source, &mut checker.checked, options, lower, module);
+        let mut module = lower::lower(&tree, source, &text, &mut checker.checked, options, lower, module);
         *ast = tree.renew();
         if !lower.library.is_empty() {
             library::link(&mut module, &lower.library, library.get_or_insert_default());

@@ -20,7 +20,7 @@ pub mod verify;
 
 pub use entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
 pub use func::{
-    Access, BlockData, Case, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam, Module,
+    Access, BlockData, Case, Format, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam, Module,
     Opaque, ParamKind, SlotData, SrcLoc, SwitchData, SwitchEdge, UnrollHint, ValueData, ValueDef, ValueList,
     Values,
 };

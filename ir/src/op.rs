@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `Const(bits)` | - | 1: any type, `bits` zero-extended to 64 |
 //! | `Un`, `Bin`, `Tern`, `Icmp`, `Fcmp`, `Select`, `Cast` | 1, 2, 3, 2, 2, 3 (`cond, a, b`), 1 | 1 |
-//! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, clocks: `i64`) |
+//! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, `PrintfBuffer`: `ptr.global`, clocks: `i64`) |
 //! | `GlobalAddr`, `SlotAddr` | - | 1: a pointer |
 //! | `PtrAdd` | pointer, byte offset of the pointer's width (signed, wraps) | 1: the pointer's type |
 //! | `PtrAddZ` | 64-bit pointer, `i32` byte offset, zero-extended | 1: the pointer's type |
@@ -19,6 +19,7 @@
 //! | `Wave(op)` | see [`WaveOp`] | 1 |
 //! | `Call` | the callee's parameters | the callee's results |
 //! | `Assume` | a bool | - |
+//! | `Trap` | - | - |
 //! | `Jump` | the target's parameters | - |
 //! | `Br` | bool, `then`'s parameters, `otherwise`'s parameters | - |
 //! | `Switch` | an integer or bool, the parameters of each successor, the default's first | - |
@@ -234,6 +235,8 @@ pub enum Pos {
     LaneId,
     WaveSize,
     KernargPtr,
+    /// What `printf` writes to: a hidden argument.
+    PrintfBuffer,
     DispatchId,
     Clock,
     Realtime,
@@ -452,6 +455,10 @@ pub enum Op {
     Wave(WaveOp),
     Call(FuncId),
     Assume,
+    /// Ends the dispatch with an error; or calls the debugger, if there is one, and goes on.
+    Trap {
+        debug: bool,
+    },
     Jump(Block),
     Br {
         then: Block,
@@ -480,6 +487,7 @@ impl Op {
             | Op::Barrier { .. }
             | Op::WaveBarrier
             | Op::Call(_)
+            | Op::Trap { .. }
             | Op::Assume => true,
             Op::Load { mem, .. } => !UNUSED.takes(&mem),
             _ => self.is_terminator(),

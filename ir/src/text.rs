@@ -4,7 +4,7 @@
 //! `Display` of [`Module`] and [`Function`] leave source positions out; [`with_locations`] writes them.
 
 use crate::entity::{Block, Inst, Switch, Value};
-use crate::func::{Case, Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
+use crate::func::{Case, Format, Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
 use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;
@@ -20,9 +20,12 @@ pub fn with_locations(module: &Module) -> String {
     out
 }
 
-/// Text of what a module declares: variables and the signatures of kernels, as kernels without a body.
+/// Text of what a module declares: formats, variables and the signatures of kernels, as kernels without a body.
 pub fn declarations(module: &Module) -> String {
     let mut out = String::new();
+    for format in &module.formats {
+        let _ = write_format(&mut out, format);
+    }
     for global in module.globals.values() {
         let _ = write_global(&mut out, global);
     }
@@ -64,16 +67,27 @@ impl Display for Function {
 }
 
 fn write_module(out: &mut dyn Write, module: &Module, locations: bool) -> fmt::Result {
+    for format in &module.formats {
+        write_format(out, format)?;
+    }
     for global in module.globals.values() {
         write_global(out, global)?;
     }
     for (n, func) in module.funcs.values().enumerate() {
-        if n > 0 || !module.globals.is_empty() {
+        if n > 0 || !module.globals.is_empty() || !module.formats.is_empty() {
             writeln!(out)?;
         }
         write_function(out, func, Some(module), locations)?;
     }
     Ok(())
+}
+
+fn write_format(out: &mut dyn Write, Format { sizes, text }: &Format) -> fmt::Result {
+    write!(out, "printf ")?;
+    for size in sizes {
+        write!(out, "{size} ")?;
+    }
+    writeln!(out, "{text:?}")
 }
 
 fn write_global(out: &mut dyn Write, global: &GlobalData) -> fmt::Result {
@@ -320,6 +334,8 @@ impl Writer<'_> {
             Op::Barrier { fence: true } => write!(self.out, "barrier"),
             Op::Barrier { fence: false } => write!(self.out, "barrier_only"),
             Op::WaveBarrier => write!(self.out, "wave_barrier"),
+            Op::Trap { debug: false } => write!(self.out, "trap"),
+            Op::Trap { debug: true } => write!(self.out, "debug_trap"),
             Op::Call(callee) => {
                 match self.module.and_then(|m| m.funcs.get(callee)) {
                     Some(func) => write!(self.out, "call @{}(", func.name)?,

@@ -9,6 +9,7 @@ pub mod effects;
 pub mod encode;
 pub mod func;
 mod graphics;
+pub mod hidden;
 pub mod inst;
 mod layout;
 pub mod legal;
@@ -38,6 +39,7 @@ pub use addressing::{Addressing, Apertures, FlatScratch, Offsets};
 pub use archive::Archive;
 pub use decode::{DecodeError, Decoder, decode};
 pub use encode::{EncodeError, encode, size_in_words};
+pub use hidden::{Hidden, HiddenArg, HiddenArgs};
 pub use func::{
     Abi, ArgRange, Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef, SpaceSet,
     SpareLists, SpillCount, SyncOrder, SyncScope,

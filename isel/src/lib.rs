@@ -33,6 +33,7 @@ mod expand;
 mod float;
 mod graph;
 mod half;
+mod hidden;
 mod known;
 mod lane_memory;
 mod leaving;
@@ -57,6 +58,7 @@ mod schedule;
 mod shape;
 mod shuffle;
 mod tables;
+mod trap;
 pub mod verify;
 mod wide;
 

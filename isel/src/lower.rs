@@ -11,6 +11,7 @@ use crate::combine::Combiner;
 use crate::control::Edges;
 use crate::emit::Copies;
 use crate::half;
+use crate::hidden;
 use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
@@ -23,6 +24,7 @@ use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
 use crate::shape::lay_out_shared;
 use crate::shuffle::Way;
+use crate::trap;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Module, Op, Type, Value, WaveOp};
@@ -185,6 +187,10 @@ pub fn select_into(
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
     ctx.roles(target, opts);
+    if opts.opt_level == 0 {
+        trap::guard_unreachable(func);
+    }
+    let hidden = hidden::run(func, target);
     if func.kernel.as_ref().is_some_and(|kernel| kernel.requires_dot) {
         require_dot(func, ctx.current_roles(), target)?;
     }
@@ -204,7 +210,9 @@ pub fn select_into(
             crate::prepare::prepare_with(func, ctx, false);
         }
     }
-    select_prepared(module, func, target, opts, ctx, out)
+    select_prepared(module, func, target, opts, ctx, out)?;
+    out.hidden = hidden;
+    Ok(())
 }
 
 /// `#[require(dot)]`: refuses sums of products that take more than one instruction.
@@ -548,6 +556,7 @@ impl Lower<'_> {
             Op::Fence { order, scope, spaces } => self.fence(order, scope, spaces),
             Op::Barrier { fence } => self.barrier(fence),
             Op::WaveBarrier => {}
+            Op::Trap { debug } => self.trap(inst, debug),
             Op::Wave(op) => self.wave(inst, op),
             Op::Call(_) => self.unsupported("a call that was not inlined"),
             _ => self.arithmetic(inst, op),

@@ -487,7 +487,7 @@ fn cost(func: &Function, an: &Analyses, block: Block) -> Cost {
             _ => 1,
         };
         cost.fragile |= match data.op {
-            Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_) | Op::Fence { .. } => true,
+            Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Call(_) | Op::Fence { .. } => true,
             Op::Load { .. } => an.uniformity.is_uniform(data.first),
             _ => false,
         };

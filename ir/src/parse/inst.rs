@@ -149,6 +149,8 @@ impl<'a> Parser<'a> {
             "barrier" => Op::Barrier { fence: true },
             "barrier_only" => Op::Barrier { fence: false },
             "wave_barrier" => Op::WaveBarrier,
+            "trap" => Op::Trap { debug: false },
+            "debug_trap" => Op::Trap { debug: true },
             "call" => self.call(body, inst, args)?,
             "assume" | "ret" => {
                 self.values(body, args)?;

@@ -9,7 +9,7 @@ mod lexer;
 
 use crate::entity::{Block, FuncId, Global, Inst, Value};
 use crate::func::{
-    Access, Function, GlobalData, KernelInfo, KernelParam, Module, Opaque, ParamKind, SlotData, UnrollHint,
+    Access, Format, Function, GlobalData, KernelInfo, KernelParam, Module, Opaque, ParamKind, SlotData, UnrollHint,
     ValueData, ValueDef,
 };
 use crate::op::Op;
@@ -196,13 +196,24 @@ impl<'a> Parser<'a> {
 
     fn item(&mut self) -> Result<()> {
         let offset = self.lexer.start;
-        let word = self.word("`func`, `kernel` or an address space")?;
+        let word = self.word("`func`, `kernel`, `printf` or an address space")?;
         match (word, Space::from_name(word)) {
+            ("printf", _) => self.format(),
             ("func", _) => self.function(None),
             ("kernel", _) => self.function(Some(KernelInfo::default())),
             (_, Some(space)) => self.global(space),
-            _ => Err(self.lexer.error_at(offset, "expected `func`, `kernel` or an address space")),
+            _ => Err(self.lexer.error_at(offset, "expected `func`, `kernel`, `printf` or an address space")),
         }
+    }
+
+    fn format(&mut self) -> Result<()> {
+        let mut sizes = Vec::new();
+        while let Token::Number(_) = self.lexer.token {
+            sizes.push(self.number()?);
+        }
+        let text = self.quoted()?;
+        self.module.formats.push(Format { sizes, text });
+        Ok(())
     }
 
     fn global(&mut self, space: Space) -> Result<()> {
