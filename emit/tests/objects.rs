@@ -91,7 +91,14 @@ fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
 
 fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program<'a> {
     let target = Subtarget::by_name("gfx906").unwrap().with_version(version);
-    Program { target, language: Language::default(), kernels, variables: &VARIABLES, formats: &[], lines: None }
+    Program {
+        target,
+        language: Language::default(),
+        kernels,
+        variables: &VARIABLES,
+        formats: &[],
+        lines: None,
+    }
 }
 
 fn section(elf: &[u8], name: &str) -> Vec<u8> {

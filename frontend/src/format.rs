@@ -97,7 +97,8 @@ fn escape(text: &str, start: u32) -> Result<(char, usize), Mistake> {
         }
         'u' => {
             let help = "the number of a character follows in braces, in hexadecimal digits: `\\u{e9}`";
-            let number = after[1..].strip_prefix('{').and_then(|text| text.split_once('}')).map(|pair| pair.0);
+            let number =
+                after[1..].strip_prefix('{').and_then(|text| text.split_once('}')).map(|pair| pair.0);
             let c = number.and_then(|text| u32::from_str_radix(text, 16).ok()).and_then(char::from_u32);
             let len = number.map_or(2, |text| text.len() + 4);
             c.map(|c| (c, len)).ok_or_else(|| wrong(len, help))
@@ -197,9 +198,13 @@ impl Conversion {
         format!("%{}{vector}{}{}", self.field, self.length.text(), self.letter)
     }
 
-    /// The type that an argument without one of its own gets.
-    pub fn usual(&self) -> Option<Scalar> {
-        Some(match (self.kind(), self.length) {
+    /// The type that an argument without one of its own gets, which may have a minus in front.
+    pub fn usual(&self, is_negative: bool) -> Option<Scalar> {
+        let kind = match self.kind() {
+            Kind::Bits if is_negative => Kind::Signed,
+            kind => kind,
+        };
+        Some(match (kind, self.length) {
             (Kind::Signed, Length::Char) => Scalar::I8,
             (Kind::Signed, Length::Short) => Scalar::I16,
             (Kind::Signed, Length::Long) => Scalar::I64,
@@ -413,11 +418,7 @@ impl Reader<'_> {
         match value {
             _ if digits == 0 => Ok(None),
             Ok(value) if value <= MAX_WIDTH.into() => Ok(Some(value as u32)),
-            _ => self.mistake(
-                format!("a {what} is {MAX_WIDTH} at most"),
-                "too large",
-                None,
-            ),
+            _ => self.mistake(format!("a {what} is {MAX_WIDTH} at most"), "too large", None),
         }
     }
 
@@ -438,7 +439,11 @@ impl Reader<'_> {
         };
         let length = self.length()?;
         let Some(letter) = self.rest().chars().next() else {
-            return self.mistake("the format ends in the middle of a conversion", "ends here", Some("a percent sign is written `%%`"));
+            return self.mistake(
+                "the format ends in the middle of a conversion",
+                "ends here",
+                Some("a percent sign is written `%%`"),
+            );
         };
         self.at += letter.len_utf8();
         let range = self.start..self.at;
@@ -483,10 +488,16 @@ impl Reader<'_> {
         }
         if !"diouxXcspfFeEgGaA".contains(letter) {
             let help = match letter.is_ascii_graphic() {
-                true => "conversions are `%d %i %u %o %x %X %c %s %p %f %F %e %E %g %G %a %A`; a percent sign is written `%%`",
+                true => {
+                    "conversions are `%d %i %u %o %x %X %c %s %p %f %F %e %E %g %G %a %A`; a percent sign is written `%%`"
+                }
                 false => "a percent sign is written `%%`",
             };
-            return self.mistake(format!("there is no conversion `%{}`", letter.escape_debug()), "not known", Some(help));
+            return self.mistake(
+                format!("there is no conversion `%{}`", letter.escape_debug()),
+                "not known",
+                Some(help),
+            );
         }
         let kind = conversion.kind();
         let single = matches!(kind, Kind::Character | Kind::Pointer | Kind::Text);
@@ -507,7 +518,11 @@ impl Reader<'_> {
                 (Length::Word, 0) => Some("`hl` is the length of a vector's elements"),
                 _ => None,
             };
-            return self.mistake(format!("`%{letter}` has no length `{}`", length.text()), "no such length", help);
+            return self.mistake(
+                format!("`%{letter}` has no length `{}`", length.text()),
+                "no such length",
+                help,
+            );
         }
         let meaningless = |flag: char| match flag {
             '+' | ' ' => !matches!(kind, Kind::Signed | Kind::Float),
@@ -567,10 +582,14 @@ mod tests {
         assert_eq!(parsed.pieces[0], Piece::Text("x = ".into()));
         assert_eq!(parsed.pieces[4], Piece::Text("%".into()));
         assert!(all[0].takes(Scalar::I32, 1) && all[0].takes(Scalar::I8, 1));
-        assert!(!all[0].takes(Scalar::I64, 1) && !all[0].takes(Scalar::U32, 1) && !all[0].takes(Scalar::F32, 1));
+        assert!(
+            !all[0].takes(Scalar::I64, 1) && !all[0].takes(Scalar::U32, 1) && !all[0].takes(Scalar::F32, 1)
+        );
         assert_eq!(all[0].made_for(Scalar::I64, 1).unwrap(), "%-+8.3ld");
         assert_eq!(all[0].made_for(Scalar::F32, 2).unwrap(), "%-+8.3v2f");
-        assert!(all[1].takes(Scalar::F32, 4) && all[1].takes(Scalar::F16, 4) && !all[1].takes(Scalar::F32, 3));
+        assert!(
+            all[1].takes(Scalar::F32, 4) && all[1].takes(Scalar::F16, 4) && !all[1].takes(Scalar::F32, 3)
+        );
         assert!(all[2].takes(Scalar::U8, 1) && all[2].takes(Scalar::I8, 1) && !all[2].takes(Scalar::U32, 1));
         let mut record = Record::default();
         for (conversion, scalar) in all.iter().zip([Scalar::I32, Scalar::F32, Scalar::U8]) {

@@ -20,9 +20,9 @@ pub mod verify;
 
 pub use entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
 pub use func::{
-    Access, BlockData, Case, Format, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam, Module,
-    Opaque, ParamKind, SlotData, SrcLoc, SwitchData, SwitchEdge, UnrollHint, ValueData, ValueDef, ValueList,
-    Values,
+    Access, BlockData, Case, Format, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam,
+    Module, Opaque, ParamKind, SlotData, SrcLoc, SwitchData, SwitchEdge, UnrollHint, ValueData, ValueDef,
+    ValueList, Values,
 };
 pub use op::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,

@@ -4,7 +4,9 @@
 //! `Display` of [`Module`] and [`Function`] leave source positions out; [`with_locations`] writes them.
 
 use crate::entity::{Block, Inst, Switch, Value};
-use crate::func::{Case, Format, Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
+use crate::func::{
+    Case, Format, Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint,
+};
 use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;

@@ -68,7 +68,9 @@ fn every_operation_stops_what_the_guide_says() {
         assert_eq!(failing, Stays::EARLIER | sentences(order, "atomicrmw"), "{order:?}");
     }
     let traps = [Op::Trap { debug: false }, Op::Trap { debug: true }];
-    for all in [Op::Barrier { fence: false }, Op::Barrier { fence: true }, Op::WaveBarrier].into_iter().chain(traps) {
+    for all in
+        [Op::Barrier { fence: false }, Op::Barrier { fence: true }, Op::WaveBarrier].into_iter().chain(traps)
+    {
         assert_eq!(stays(&all), Stays::all());
     }
     assert_eq!(stays(&Op::Ret), Stays::empty());

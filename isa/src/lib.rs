@@ -39,12 +39,12 @@ pub use addressing::{Addressing, Apertures, FlatScratch, Offsets};
 pub use archive::Archive;
 pub use decode::{DecodeError, Decoder, decode};
 pub use encode::{EncodeError, encode, size_in_words};
-pub use hidden::{Hidden, HiddenArg, HiddenArgs};
 pub use func::{
     Abi, ArgRange, Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef, SpaceSet,
     SpareLists, SpillCount, SyncOrder, SyncScope,
 };
 pub use graphics::names as graphics_names;
+pub use hidden::{Hidden, HiddenArg, HiddenArgs};
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
 pub use legal::{constant_bus_limit, constant_bus_ok};
 pub use modifiers::is_dpp_ctrl;

@@ -29,6 +29,7 @@ const ALL: &str = r#"machine @k {
     sgprs 10
     spilled_vgprs 1
     spilled_sgprs 2
+    hidden printf_buffer queue_ptr
     uses_vcc
     input %s0 = s8
     input %v1 = v0

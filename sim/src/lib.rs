@@ -96,6 +96,7 @@ pub use npy::{NpyError, read_npy, write_npy};
 pub use object::{CodeObject, KernelInfo, LoadError, Symbol};
 pub use observe::{Executed, Observe, Profile, Traffic};
 pub use pack::Arg;
+pub use printf::printf_text;
 pub use progress::Progress;
 pub use stats::RunStats;
 pub use strict::{FaultClass, Mode, Report, Rule, rules};

@@ -89,9 +89,20 @@ pub(crate) fn render(memory: &Memory, buffer: u64, formats: &[String]) -> String
     if !memory.read(buffer + HEADER as u64, &mut bytes) {
         return String::new();
     }
+    text_of(&bytes, memory, formats)
+}
+
+/// The text of what calls have left in a buffer behind its two dwords, whose strings are all in it.
+///
+/// `formats` are those of the metadata.
+pub fn printf_text(records: &[u8], formats: &[String]) -> String {
+    text_of(records, &Memory::new(), formats)
+}
+
+fn text_of(records: &[u8], memory: &Memory, formats: &[String]) -> String {
     let calls: Vec<Call> = formats.iter().filter_map(|text| Call::parse(text)).collect();
     let mut out = Vec::new();
-    let mut rest = &bytes[..];
+    let mut rest = records;
     while let Some((id, after)) = take_u32(rest) {
         let Some(call) = calls.iter().find(|call| call.id == id) else {
             out.extend_from_slice(format!("(printf: no format of number {id})\n").as_bytes());

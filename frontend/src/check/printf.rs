@@ -1,7 +1,7 @@
 //! `printf` and `assert`.
 
 use super::Checker;
-use crate::ast::{ExprId, ExprKind};
+use crate::ast::{ExprId, ExprKind, UnaryOp};
 use crate::diag::Diagnostic;
 use crate::format::{Conversion, Format, Kind, Literal, Mistake};
 use crate::lexer::Span;
@@ -108,7 +108,8 @@ impl Checker<'_, '_> {
                 .label(span, "prints something else");
             return self.sink.push(diagnostic);
         }
-        let usual = conversion.usual().filter(|_| conversion.lanes == 0).map(Ty::scalar);
+        let is_negative = matches!(self.ast.expr(arg).kind, ExprKind::Unary(UnaryOp::Neg, _));
+        let usual = conversion.usual(is_negative).filter(|_| conversion.lanes == 0).map(Ty::scalar);
         let found = self.expr(arg, usual.unwrap_or(Ty::NONE));
         if let Some(usual) = usual
             && self.s.checked.types.is_undecided(found)

@@ -114,7 +114,9 @@ impl Lower<'_, '_> {
         }
         let before = call.dwords.len();
         let bits = scalar.bits();
-        if lanes > 1 && bits < 32 && scalar.is_int() {
+        // Elements that do not fill a dword, two bytes, have each one of their own.
+        let fills = elements.len() as u32 * bits >= 32;
+        if lanes > 1 && bits < 32 && scalar.is_int() && fills {
             for chunk in elements.chunks(32 / bits as usize) {
                 call.dwords.push(self.packed(chunk, bits));
             }

@@ -9,8 +9,8 @@ mod lexer;
 
 use crate::entity::{Block, FuncId, Global, Inst, Value};
 use crate::func::{
-    Access, Format, Function, GlobalData, KernelInfo, KernelParam, Module, Opaque, ParamKind, SlotData, UnrollHint,
-    ValueData, ValueDef,
+    Access, Format, Function, GlobalData, KernelInfo, KernelParam, Module, Opaque, ParamKind, SlotData,
+    UnrollHint, ValueData, ValueDef,
 };
 use crate::op::Op;
 use crate::state::{Denormals, Exceptions, InitialState};

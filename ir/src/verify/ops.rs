@@ -186,11 +186,9 @@ impl Checker<'_> {
             Op::Store { count, .. } => (1 + usize::from(count), 0),
             Op::AtomicRmw { .. } => (2, 1),
             Op::AtomicCas { .. } => (3, 1),
-            Op::Fence { .. }
-            | Op::Barrier { .. }
-            | Op::WaveBarrier
-            | Op::Trap { .. }
-            | Op::Unreachable => (0, 0),
+            Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Unreachable => {
+                (0, 0)
+            }
             Op::Assume => (1, 0),
             Op::Jump(_) | Op::Br { .. } | Op::Switch(_) | Op::Ret => (usize::MAX, 0),
             Op::Call(callee) => {

@@ -142,7 +142,9 @@ impl<'a> Body<'a> {
                     let word = at.word("a hidden argument")?;
                     match by_name(HIDDEN, word) {
                         Some(hidden) => self.func.hidden |= hidden,
-                        None => return before.error(format!("`{word}` is no hidden argument that code reads")),
+                        None => {
+                            return before.error(format!("`{word}` is no hidden argument that code reads"));
+                        }
                     }
                 }
             }
