@@ -191,27 +191,21 @@ impl Call {
         let single = rng.below(2) == 0;
         let letter = *rng.pick(&["f", "F", "e", "E", "g", "G", "a", "A"]);
         let field = field(rng, "-+ #0", true);
-        // Who prints what of `#` but for a point at the end is not settled.
-        let field = if letter.eq_ignore_ascii_case("g") { field } else { field.replace('#', "") };
         let lanes = if rng.below(3) == 0 { *rng.pick(&[2, 3, 4, 8, 16]) } else { 1 };
         let values: Vec<f64> = (0..lanes).map(|_| float(rng, single)).collect();
-        let ours: Vec<String> = values
-            .iter()
-            .map(|&value| match single {
-                true => {
-                    format!("bitcast::<f32>({} as u32)", self.read((value as f32).to_bits().into(), before))
-                }
-                false => format!("bitcast::<f64>({})", self.read(value.to_bits(), before)),
-            })
-            .collect();
+        let (mut ours, mut cl_values) = (Vec::new(), Vec::new());
+        for &value in &values {
+            let bits = if single { (value as f32).to_bits().into() } else { value.to_bits() };
+            let word = self.read(bits, before);
+            let (mine, theirs) = match single {
+                true => (format!("bitcast::<f32>({word} as u32)"), format!("as_float((uint){word})")),
+                // Of a constant LLVM would make a float.
+                false => (format!("bitcast::<f64>({word})"), format!("as_double({word})")),
+            };
+            ours.push(mine);
+            cl_values.push(theirs);
+        }
         let c_values = values.iter().map(|value| format!("d({:#x}ul)", value.to_bits()));
-        let cl_values: Vec<String> = values
-            .iter()
-            .map(|&value| match single {
-                true => format!("as_float({:#x}u)", (value as f32).to_bits()),
-                false => format!("as_double({:#x}ul)", value.to_bits()),
-            })
-            .collect();
         self.c_args.extend(c_values);
         self.c_format += &vec![format!("%{field}{letter}"); lanes].join(",");
         let (name, cl) = if single { ("f32", "float") } else { ("f64", "double") };
@@ -282,6 +276,14 @@ impl Call {
         call
     }
 
+    /// Whether LLVM 19 does as it says. It does not know `%A` and `%F`, for whose arguments there may be no size then; and of a text
+    /// of whole dwords it leaves out the zero, for which the size has room.
+    fn is_right_in_clang(&self) -> bool {
+        let is_whole = |arg: &String| arg.starts_with('"') && (arg.len() - 2).is_multiple_of(4);
+        // The texts between have none of these letters.
+        !self.cl_format.contains(['A', 'F']) && !self.args.iter().any(is_whole)
+    }
+
     fn statement(format: &str, args: &[String]) -> String {
         let args: String = args.iter().map(|arg| format!(", {arg}")).collect();
         format!("    printf(\"{format}\"{args});\n")
@@ -313,7 +315,7 @@ impl Program {
     fn c(&self) -> String {
         let calls = self.calls.iter().map(|call| Call::statement(&call.c_format, &call.c_args));
         format!(
-            "#include <stdio.h>\n#include <string.h>\n#define char signed char\ntypedef unsigned char uchar;\n\
+            "#include <stdio.h>\n#include <string.h>\n#include <sys/types.h>\ntypedef unsigned char uchar;\n\
              static double d(unsigned long b) {{ double v; memcpy(&v, &b, 8); return v; }}\n\
              int main(void) {{\n{}    return 0;\n}}\n",
             calls.collect::<String>()
@@ -321,10 +323,11 @@ impl Program {
     }
 
     fn cl(&self) -> String {
-        let calls = self.calls.iter().map(|call| Call::statement(&call.cl_format, &call.cl_args));
+        let calls = self.calls.iter().filter(|call| call.is_right_in_clang());
+        let calls = calls.map(|call| Call::statement(&call.cl_format, &call.cl_args));
         let (alloc, _) =
             include_str!("../sim/tests/cl/printf.cl").split_once("__kernel").expect("its kernels");
-        format!("{alloc}__kernel void k(void) {{\n{}}}\n", calls.collect::<String>())
+        format!("{alloc}__kernel void k(__global const ulong *x) {{\n{}}}\n", calls.collect::<String>())
     }
 
     fn bits(&self) -> Vec<u8> {
@@ -333,18 +336,15 @@ impl Program {
 }
 
 /// Runs kernel `k` of an object on one work-item.
-fn run(object: &[u8], bits: Option<&[u8]>, mode: Mode) -> Result<String, String> {
+fn run(object: &[u8], bits: &[u8], mode: Mode) -> Result<String, String> {
     let text = |fault: sim::Fault| fault.to_string();
     let object = sim::CodeObject::load(object).map_err(|error| error.to_string())?;
     let mut device = Device::with_threads(1);
     device.set_mode(mode);
     let module = device.load(&object).map_err(text)?;
-    let mut kernarg = Vec::new();
-    if let Some(bits) = bits {
-        let address = device.alloc(bits.len().max(8) as u64).map_err(text)?;
-        device.write(address, bits).map_err(text)?;
-        kernarg.extend(address.to_le_bytes());
-    }
+    let address = device.alloc(bits.len().max(8) as u64).map_err(text)?;
+    device.write(address, bits).map_err(text)?;
+    let kernarg = address.to_le_bytes().to_vec();
     let dispatch = Dispatch { kernel: "k", grid: [1; 3], group: [1; 3], kernarg, ..Dispatch::default() };
     device.run(module, &dispatch).map_err(text)?;
     Ok(device.take_printed())
@@ -410,8 +410,8 @@ fn as_the_c_library_and_clang_print() {
         let cell = CELLS[seed as usize % CELLS.len()];
         for level in [OptLevel::O0, OptLevel::O2] {
             let (object, module) = compile(&source, target(cell), level);
-            let found = run(&object, Some(&bits), Mode::STRICT)
-                .unwrap_or_else(|why| panic!("{cell:?}: {why}\n{source}"));
+            let found =
+                run(&object, &bits, Mode::STRICT).unwrap_or_else(|why| panic!("{cell:?}: {why}\n{source}"));
             same(&format!("{cell:?} {level:?}, seed {seed}"), &source, &expected, &found);
             let found = interpret(&module, &bits).unwrap_or_else(|why| panic!("{why}\n{source}"));
             same(&format!("interpreter {level:?}, seed {seed}"), &source, &expected, &found);
@@ -434,7 +434,9 @@ fn as_the_c_library_and_clang_print() {
         tool("ld.lld-19", &["-shared", &object, "-o", &linked]);
         let bytes = std::fs::read(&linked).expect("an object");
         let found =
-            run(&bytes, None, Mode::Fast).unwrap_or_else(|why| panic!("clang: {why}\n{}", program.cl()));
+            run(&bytes, &bits, Mode::Fast).unwrap_or_else(|why| panic!("clang: {why}\n{}", program.cl()));
+        let lines = expected.lines().zip(&program.calls).filter(|(_, call)| call.is_right_in_clang());
+        let expected: String = lines.map(|(line, _)| format!("{line}\n")).collect();
         same(&format!("clang, seed {seed}"), &program.cl(), &expected, &found);
     }
 }

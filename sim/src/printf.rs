@@ -263,9 +263,12 @@ impl Spec {
             _ => b"",
         };
         let is_integer = matches!(self.letter, b'd' | b'i' | b'u' | b'o' | b'x' | b'X');
-        let finite = digits.bytes().any(|byte| byte.is_ascii_digit());
+        let finite = is_integer || digits.bytes().any(|byte| byte.is_ascii_digit());
         let zeros = self.zero && !(is_integer && self.precision.is_some()) && finite;
-        self.pad(prefix, digits.as_bytes(), zeros, out);
+        // Zeros stand behind the `0x` of `%a`.
+        let is_hexadecimal = self.letter.eq_ignore_ascii_case(&b'a') && finite;
+        let (base, digits) = digits.as_bytes().split_at(if is_hexadecimal { 2 } else { 0 });
+        self.pad(&[prefix, base].concat(), digits, zeros, out);
     }
 
     /// At least as many digits as the precision says; none for a zero with precision 0.
@@ -292,6 +295,11 @@ impl Spec {
                 _ => format!("{value:.precision$}"),
             }
         };
+        // `#`: a point, also with nothing behind it.
+        if self.alternate && value.is_finite() && !text.contains('.') {
+            let exponent = if letter.eq_ignore_ascii_case(&b'a') { 'p' } else { 'e' };
+            text.insert(text.find(exponent).unwrap_or(text.len()), '.');
+        }
         if letter.is_ascii_uppercase() {
             text.make_ascii_uppercase();
         }
@@ -429,6 +437,7 @@ mod tests {
             call("%x %X %#x %o %u", &[&int(255), &int(255), &int(255), &int(8), &int(-1)]),
             "ff FF 0xff 10 4294967295"
         );
+        assert_eq!(call("%04x %04X", &[&int(0xd), &int(0xab)]), "000d 00AB");
         assert_eq!(call("%.3d|%5.2d|% d|%c%%", &[&int(7), &int(7), &int(7), &int(65)]), "007|   07| 7|A%");
         assert_eq!(call("%*d|%-*d|", &[&int(4), &int(1), &int(4), &int(1)]), "   1|1   |");
         let real = |value: f64| value.to_le_bytes();
@@ -454,6 +463,10 @@ mod tests {
             "inf NAN  -inf   inf"
         );
         assert_eq!(call("%f", &[&1.5f32.to_le_bytes()]), "1.500000");
+        let numbers = [real(2.0), real(2.0), real(20.0), real(1.0), real(f64::INFINITY)];
+        let numbers: Vec<&[u8]> = numbers.iter().map(|bytes| &bytes[..]).collect();
+        assert_eq!(call("%#.0f %#.0e %#.1g %#a %#f", &numbers), "2. 2.e+00 2.e+01 0x1.p+0 inf");
+        assert_eq!(call("%012.1a %-12A|", &[&real(-1.5), &real(f64::NAN)]), "-0x0001.8p+0 NAN         |");
         assert_eq!(call("%s|%5s|%.2s", &[b"abc\0", b"ab\0\0", b"abc\0"]), "abc|   ab|ab");
         assert_eq!(
             call("%ld %lx", &[&(-5i64).to_le_bytes(), &u64::MAX.to_le_bytes()]),
