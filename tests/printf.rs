@@ -440,3 +440,95 @@ fn as_the_c_library_and_clang_print() {
         same(&format!("clang, seed {seed}"), &program.cl(), &expected, &found);
     }
 }
+
+/// Runs kernel `k` on groups of a size, with a buffer; what it printed, and whether it came to its end.
+fn dispatch(object: &[u8], [grid, group]: [u32; 2], buffer: &[u8]) -> (String, Result<(), sim::Fault>) {
+    let object = sim::CodeObject::load(object).expect("our object");
+    let mut device = Device::with_threads(1);
+    let module = device.load(&object).expect("it loads");
+    let address = device.alloc(buffer.len() as u64).expect("memory");
+    device.write(address, buffer).expect("memory");
+    let (grid, group, kernarg) = ([grid, 1, 1], [group, 1, 1], address.to_le_bytes().to_vec());
+    let limits = sim::Limits { instructions: 100_000_000, ..sim::Limits::default() };
+    let dispatch = Dispatch { kernel: "k", grid, group, kernarg, limits, ..Dispatch::default() };
+    let result = device.run(module, &dispatch).map(|_| ());
+    (device.take_printed(), result)
+}
+
+/// Calls for which there is no room any more are lost, one by one, and nothing else happens.
+#[test]
+fn a_full_buffer_loses_calls() {
+    let source = "kernel k(x: *global u32) {
+        for turn in 0u32..3000 { printf(\"%u\\n\", turn); }
+        printf(\"%u and %u\\n\", 1, 2);
+        x[local_id(0)] = 7;
+    }";
+    // Two dwords a call, of which the last one wants three.
+    let room = (1 << 20) / 8;
+    for (name, version) in CELLS {
+        let (object, _) = compile(source, target((name, version)), OptLevel::O2);
+        let (printed, result) = dispatch(&object, [50, 50], &[0; 200]);
+        result.expect("it comes to its end");
+        assert_eq!(printed.lines().count(), room, "{name}");
+        let lines = printed.lines().enumerate();
+        lines.for_each(|(n, line)| assert_eq!(line, (n / 50).to_string(), "{name}"));
+    }
+}
+
+#[test]
+fn asserts_say_where_and_end_the_dispatch() {
+    let source = "// A comment.\nkernel k(x: *global u32) {\n    let i = global_id(0);\n    assert(x[i] <\n        100, \"too many: 5% \\\\ \\\"\");\n    x[i] = 1;\n}\n";
+    let words: Vec<u8> = [1u32, 2, 3, 4, 5, 100, 7, 8].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let expected = "dir/a.k:4: `assert(x[i] < 100)` failed: too many: 5% \\ \" (work-group 1, 0, 0, work-item 1, 0, 0)\n";
+    for (cell, level) in CELLS.into_iter().flat_map(|cell| [(cell, OptLevel::O0), (cell, OptLevel::O2)]) {
+        let options =
+            Options { opt_level: level, file_name: "dir/a.k".into(), verify: true, ..Options::default() };
+        let mut compiler = Compiler::new(target(cell));
+        let mut kept = KeepIr::default();
+        let object = compiler.compile_observed(source, &options, &mut kept).expect("it compiles");
+        let (printed, result) = dispatch(object.bytes(), [8, 4], &words);
+        assert_eq!(printed, expected, "{cell:?} {level:?}");
+        let fault = result.expect_err("it traps").to_string();
+        assert!(fault.contains("trap 2"), "{fault}");
+
+        let mut memory = Memory::new();
+        let kernarg = memory.alloc_bytes(words.clone()).to_le_bytes().to_vec();
+        let interp = Interp::new(&kept.0, &mut memory);
+        let (grid, group) = ([8, 1, 1], [4, 1, 1]);
+        let dispatched = ir::interp::Dispatch { kernel: "k", grid, group, kernarg, dynamic_shared: 0 };
+        let error = interp.run(&dispatched, &mut memory).expect_err("it traps");
+        assert_eq!((&error.kind, error.group), (&ir::interp::ErrorKind::Trap, [1, 0, 0]));
+        assert!(error.at.is_some_and(|(func, inst)| func == "k" && inst == "trap"));
+        let printed = sim::printf_text(&interp.take_printed(&mut memory), &harness::formats(&kept.0));
+        assert_eq!(printed, expected, "{cell:?} {level:?}");
+
+        let without = Options { asserts: false, line_table: false, ..options.clone() };
+        let object = compiler.compile(source, &without).expect("it compiles");
+        let (printed, result) = dispatch(object.bytes(), [8, 4], &words);
+        assert!(printed.is_empty() && result.is_ok(), "{cell:?} {level:?}");
+        let plain = "kernel k(x: *global u32) {\n    let i = global_id(0);\n    x[i] = 1;\n}\n";
+        assert_eq!(object.bytes(), compiler.compile(plain, &without).expect("it compiles").bytes());
+    }
+}
+
+/// What must not be reached is told where nothing relies on it.
+#[test]
+fn unreachable_traps_without_the_optimiser() {
+    let source =
+        "kernel k(x: *global u32) { if x[global_id(0)] == 3 { unreachable(); } x[global_id(0)] = 1; }";
+    let words: Vec<u8> = [1u32, 3].iter().flat_map(|word| word.to_le_bytes()).collect();
+    for cell in CELLS {
+        let (object, module) = compile(source, target(cell), OptLevel::O0);
+        let (_, result) = dispatch(&object, [2, 2], &words);
+        assert!(result.expect_err("it traps").to_string().contains("trap 2"), "{cell:?}");
+        let mut memory = Memory::new();
+        let kernarg = memory.alloc_bytes(words.clone()).to_le_bytes().to_vec();
+        let interp = Interp::new(&module, &mut memory);
+        let (grid, group) = ([2, 1, 1], [2, 1, 1]);
+        let dispatched = ir::interp::Dispatch { kernel: "k", grid, group, kernarg, dynamic_shared: 0 };
+        let error = interp.run(&dispatched, &mut memory).expect_err("it stops");
+        assert_eq!(error.kind, ir::interp::ErrorKind::Unreachable);
+        let (object, _) = compile(source, target(cell), OptLevel::O2);
+        assert!(dispatch(&object, [2, 2], &words).1.is_ok(), "{cell:?}");
+    }
+}
