@@ -459,7 +459,7 @@ fn dispatch(object: &[u8], [grid, group]: [u32; 2], buffer: &[u8]) -> (String, R
 #[test]
 fn a_full_buffer_loses_calls() {
     let source = "kernel k(x: *global u32) {
-        for turn in 0u32..3000 { printf(\"%u\\n\", turn); }
+        for turn in 0u32..5000 { printf(\"%u\\n\", turn); }
         printf(\"%u and %u\\n\", 1, 2);
         x[local_id(0)] = 7;
     }";
@@ -467,11 +467,11 @@ fn a_full_buffer_loses_calls() {
     let room = (1 << 20) / 8;
     for (name, version) in CELLS {
         let (object, _) = compile(source, target((name, version)), OptLevel::O2);
-        let (printed, result) = dispatch(&object, [50, 50], &[0; 200]);
+        let (printed, result) = dispatch(&object, [32, 32], &[0; 128]);
         result.expect("it comes to its end");
         assert_eq!(printed.lines().count(), room, "{name}");
         let lines = printed.lines().enumerate();
-        lines.for_each(|(n, line)| assert_eq!(line, (n / 50).to_string(), "{name}"));
+        lines.for_each(|(n, line)| assert_eq!(line, (n / 32).to_string(), "{name}"));
     }
 }
 
