@@ -36,6 +36,7 @@ struct Uses {
     vgprs: u32,
     sgprs: u32,
     vcc: bool,
+    hidden: isa::Hidden,
     /// Bytes of a lane; `None` if nobody knows.
     stack: Option<u32>,
 }
@@ -119,7 +120,9 @@ fn keeps_m0(func: &MachFunc) -> bool {
 fn wants_stack(func: &MachFunc) -> bool {
     let insts = func.blocks.values().flat_map(|block| &block.insts);
     let named = insts.into_iter().flat_map(|inst| inst.operands()).any(|operand| match *operand {
-        isa::Operand::Reg(range) => range.first.0 < 4 || range.first.0 == callconv::column(Convention::Today).stack.pointer,
+        isa::Operand::Reg(range) => {
+            range.first.0 < 4 || range.first.0 == callconv::column(Convention::Today).stack.pointer
+        }
         _ => false,
     });
     named || func.calls.iter().any(|call| call.stack)
@@ -134,7 +137,12 @@ pub(crate) fn propagate(calls: &Calls, module: &ir::Module, code: &mut [MachFunc
     }
     let mut uses = vec![None; place.len()];
     // What calls itself uses what all on the way use, so once is not enough.
-    while calls.graph.bottom_up().iter().fold(false, |again, &id| again | find_uses(calls, id, code, &place, &mut uses)) {}
+    while calls
+        .graph
+        .bottom_up()
+        .iter()
+        .fold(false, |again, &id| again | find_uses(calls, id, code, &place, &mut uses))
+    {}
     let limit = target.addressing.scratch_per_wave / target.wave_size;
     for (id, _) in module.funcs.iter().filter(|(_, func)| func.kernel.is_some()) {
         let number = id.as_u32() as usize;
@@ -143,6 +151,7 @@ pub(crate) fn propagate(calls: &Calls, module: &ir::Module, code: &mut [MachFunc
         func.vgprs = uses.vgprs;
         func.sgprs = uses.sgprs;
         func.uses_vcc = uses.vcc;
+        func.hidden |= uses.hidden;
         func.dynamic_stack = uses.stack.is_none();
         func.scratch_size = uses.stack.unwrap_or(func.scratch_size + UNKNOWN_DEPTH).min(limit);
     }
@@ -160,21 +169,22 @@ fn find_uses(
     // Nobody knows what code of another object uses.
     let Some(place) = places[number] else { return false };
     let func = &code[place];
-    let MachFunc { vgprs, sgprs, uses_vcc, scratch_size, .. } = *func;
-    let mut all = Uses { vgprs, sgprs, vcc: uses_vcc, stack: None };
+    let MachFunc { vgprs, sgprs, uses_vcc, scratch_size, hidden, .. } = *func;
+    let mut all = Uses { vgprs, sgprs, vcc: uses_vcc, hidden, stack: None };
     let mut deepest = (!calls.graph.is_recursive(id)).then_some(0);
     let place_of = |callee: u32| places[callee as usize].is_some();
     let through = func.calls.iter().any(|call| call.callee == isa::Callee::Pointer);
     let taken = (0..known.len() as u32)
         .filter(|&callee| through && calls.graph.is_address_taken(ir::FuncId::from_u32(callee)));
     for callee in callees(func).chain(taken) {
-        let Some(Uses { vgprs, sgprs, vcc, stack }) = known[callee as usize] else {
+        let Some(Uses { vgprs, sgprs, vcc, hidden, stack }) = known[callee as usize] else {
             deepest = deepest.filter(|_| place_of(callee));
             continue;
         };
         all.vgprs = all.vgprs.max(vgprs);
         all.sgprs = all.sgprs.max(sgprs);
         all.vcc |= vcc;
+        all.hidden |= hidden;
         deepest = deepest.zip(stack).map(|(a, b)| a.max(b));
     }
     all.stack = deepest.map(|below| scratch_size + below);

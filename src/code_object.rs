@@ -5,7 +5,7 @@ use crate::models::own_target;
 use emit::lines::Lines;
 use emit::{EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
-use isa::{Archive, MachFunc, Occupancy, Subtarget, Usage};
+use isa::{Archive, Hidden, MachFunc, Occupancy, Subtarget, Usage};
 use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use std::fmt;
@@ -26,6 +26,8 @@ pub struct CodeObject {
     variables: Vec<(ir::Global, ir::GlobalData)>,
     /// Functions that are called, by what code calls them, and whether other objects may: their code is behind that of the kernels.
     functions: Vec<(ir::FuncId, bool)>,
+    /// Formats of `printf`, as the metadata has them.
+    formats: Vec<String>,
     code: Archive,
     /// Of the source, if the object has a line table.
     lines: Option<Lines>,
@@ -252,6 +254,7 @@ impl CodeObject {
                     target.code_object,
                     func.kernarg_size,
                     info.state.implicit_args,
+                    func.hidden,
                 ),
                 resources: resources(&own_target(&target, info), info, func),
             });
@@ -267,6 +270,7 @@ impl CodeObject {
         };
         let variables =
             module.globals.iter().filter(is_emitted).map(|(id, global)| (id, global.clone())).collect();
+        let formats = formats(module, code);
         let (bytes, kernels) = (Vec::new(), OnceLock::new());
         let archive = Archive::of(code);
         let mut object = CodeObject {
@@ -277,6 +281,7 @@ impl CodeObject {
             params,
             variables,
             functions,
+            formats,
             code: archive,
             lines,
             kernels,
@@ -356,7 +361,12 @@ impl CodeObject {
     /// The final machine code as text.
     pub fn machine_code(&self) -> String {
         let targets = self.signatures.iter().map(|kernel| own_target(&self.target, &kernel.info));
-        self.code.funcs().iter().zip(targets.chain(std::iter::repeat(self.target))).map(|(func, target)| func.dump(&target)).collect()
+        self.code
+            .funcs()
+            .iter()
+            .zip(targets.chain(std::iter::repeat(self.target)))
+            .map(|(func, target)| func.dump(&target))
+            .collect()
     }
 
     /// Does something with the emitter's view of it.
@@ -377,8 +387,18 @@ impl CodeObject {
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
         let (target, language) = (self.target, self.language);
         let lines = self.lines.as_ref();
-        f(&Program { target, language, kernels: &kernels, functions: &functions, variables: &variables, lines })
+        let (functions, variables, formats) = (&functions, &variables, &self.formats);
+        f(&Program { target, language, kernels: &kernels, functions, variables, formats, lines })
     }
+}
+
+/// What the metadata says of `printf`: nothing if no kernel prints.
+fn formats(module: &ir::Module, code: &[MachFunc]) -> Vec<String> {
+    if !code.iter().any(|func| func.hidden.contains(Hidden::PRINTF_BUFFER)) {
+        return Vec::new();
+    }
+    let numbered = (1..).zip(&module.formats);
+    numbered.map(|(number, format)| emit::printf::encode(number, &format.sizes, &format.text)).collect()
 }
 
 fn variable(id: ir::Global, global: &ir::GlobalData) -> emit::Variable<'_> {

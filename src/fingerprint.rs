@@ -39,7 +39,7 @@ impl Options {
     ///
     /// What a source uses by `use` is part of the source: add the texts of those files, too.
     ///
-    /// Not in it is what cannot change the bytes: verification, limits, and without a line table the file's name. Two builds of kernc from
+    /// Not in it is what cannot change the bytes: verification, limits, and without a line table and `assert` the file's name. Two builds of kernc from
     /// different sources that call themselves the same version have the same keys.
     ///
     /// ```
@@ -54,6 +54,7 @@ impl Options {
             params,
             fp_contract,
             fast_math,
+            asserts,
             unsafe_fp_atomics,
             waits_all,
             state,
@@ -69,12 +70,13 @@ impl Options {
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());
         // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
-        let switches = [fp_contract, fast_math, unsafe_fp_atomics, waits_all];
+        let switches = [fp_contract, fast_math, asserts, unsafe_fp_atomics, waits_all];
         hash.field(&[opt_level.number()]);
         hash.field(&switches.map(|&switch| u8::from(switch)));
         let _ = write!(hash, "{state:?}");
         hash.field(language.name().as_bytes());
-        let named = line_table.then_some(file_name.as_bytes());
+        // An `assert` prints the file's name.
+        let named = (*line_table || *asserts).then_some(file_name.as_bytes());
         hash.field(&[u8::from(*line_table)]);
         hash.field(named.unwrap_or_default());
         for (name, value) in params {
@@ -146,6 +148,7 @@ mod tests {
             Options { opt_level: OptLevel::O3, ..base.clone() },
             Options { fp_contract: false, ..base.clone() },
             Options { fast_math: true, ..base.clone() },
+            Options { asserts: false, ..base.clone() },
             Options { unsafe_fp_atomics: true, ..base.clone() },
             Options { waits_all: true, ..base.clone() },
             Options { language: emit::Language::Hip, ..base.clone() },
@@ -170,7 +173,7 @@ mod tests {
 
         let same = Options { verify: !base.verify, limits: Limits::service(), ..base.clone() };
         assert_eq!(same.fingerprint(target), base.fingerprint(target));
-        let unnamed = Options { line_table: false, ..base };
+        let unnamed = Options { line_table: false, asserts: false, ..base };
         let named = Options { file_name: "other.k".to_owned(), ..unnamed.clone() };
         assert_eq!(named.fingerprint(target), unnamed.fingerprint(target));
     }

@@ -37,6 +37,8 @@ pub struct Options {
     pub params: Vec<(String, String)>,
     /// Contract `a * b + c` within an expression to one rounding.
     pub fp_contract: bool,
+    /// Compile `assert`: without, it does nothing, and its condition is not computed.
+    pub asserts: bool,
     /// Compute functions and divisions of `f32` by their `native_` forms, where there is one.
     pub fast_math: bool,
     /// Add, subtract and compare floats in device memory by the processor's atomic instructions, where it has them: they may flush
@@ -71,6 +73,7 @@ impl Default for Options {
             opt_level: OptLevel::default(),
             params: Vec::new(),
             fp_contract: true,
+            asserts: true,
             fast_math: false,
             unsafe_fp_atomics: false,
             waits_all: false,

@@ -383,7 +383,7 @@ impl Job<'_> {
         frontend: &mut frontend::Context,
         observer: &mut dyn Observer,
     ) -> Result<ir::Module, Error> {
-        let Options { params, fp_contract, fast_math, files, .. } = self.options;
+        let Options { params, fp_contract, fast_math, asserts, files, .. } = self.options;
         let files = files.as_deref();
         let options = frontend::Options {
             params,
@@ -391,6 +391,7 @@ impl Job<'_> {
             fast_math: *fast_math,
             separate_spaces: self.options.language.separate_spaces(),
             abi: Some(frontend::Abi::today(target)),
+            asserts: *asserts,
             files,
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,

@@ -100,10 +100,12 @@ pub(crate) fn read_machine(
     declared.extend(functions.map(|func| func.name.as_str()).filter(|name| defined.contains(name)));
     if declared != defined {
         let (declared, defined) = (declared.join(", "), defined.join(", "));
-        let why = format!("the kernels and functions are [{declared}], the machine functions are [{defined}]");
+        let why =
+            format!("the kernels and functions are [{declared}], the machine functions are [{defined}]");
         return Err(Error::Ir { errors: vec![why] });
     }
-    let is_defined: Vec<bool> = module.funcs.values().map(|func| defined.contains(&func.name.as_str())).collect();
+    let is_defined: Vec<bool> =
+        module.funcs.values().map(|func| defined.contains(&func.name.as_str())).collect();
     for (func, is_defined) in module.funcs.values_mut().zip(is_defined) {
         if is_defined && func.linkage == ir::Linkage::Extern {
             func.linkage = ir::Linkage::Local;

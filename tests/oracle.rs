@@ -35,7 +35,7 @@ fn our_text(object: &kernc::CodeObject) -> Vec<String> {
 }
 
 /// What has code that no example has.
-const MORE: [&str; 1] = ["jump_table"];
+const MORE: [&str; 3] = ["jump_table", "printf", "traps"];
 
 /// Programs and levels.
 fn programs() -> impl Iterator<Item = (&'static str, OptLevel)> {

@@ -197,7 +197,8 @@ fn write_table(variable: &Variable, names: &ById<&str>, out: &mut String) {
     let mut functions = variable.functions.iter().peekable();
     while at < variable.size {
         if let Some(&(_, id)) = functions.next_if(|(offset, _)| *offset == at) {
-            let _ = writeln!(out, "\t.quad\t{}", names.get(id as usize).copied().flatten().unwrap_or_default());
+            let _ =
+                writeln!(out, "\t.quad\t{}", names.get(id as usize).copied().flatten().unwrap_or_default());
             at += 8;
         } else {
             let byte = variable.init.get(at as usize).copied().unwrap_or_default();

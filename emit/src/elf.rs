@@ -9,7 +9,8 @@ use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
 use objwriter::dwarf::{self, Contents, LineTable, Unit};
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
-    STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT, STV_PROTECTED, Section, Symbol, Target, reloc,
+    STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT, STV_PROTECTED, Section,
+    Symbol, Target, reloc,
 };
 use smallvec::{SmallVec, smallvec};
 

@@ -1,10 +1,9 @@
 //! The language that metadata names, and the hidden arguments that its runtime passes behind a kernel's own.
 //!
 //! # Source
-//! seed 000, lines 2369 (languages) and 4381 (hidden arguments up to V4); those of V5 as LLVM 19 writes them for a kernel of
-//! GFX9 that may use them all.
+//! seed 000, line 2369.
 
-use isa::CodeObjectVersion;
+use isa::{CodeObjectVersion, Hidden, HiddenArg, HiddenArgs};
 
 /// The language that a runtime takes the kernels for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,38 +58,55 @@ impl Language {
     }
 
     /// Hidden arguments of a kernel whose own end after so many bytes: those of the language, or `bytes` of them, which
-    /// in a language that has none are OpenCL's.
-    pub(crate) fn hidden(self, version: CodeObjectVersion, own: u32, bytes: Option<u32>) -> Hidden {
-        let block = match (self, version) {
-            (Language::Kernc | Language::Hcc, _) if bytes.is_none() => &NONE,
-            (_, CodeObjectVersion::V2 | CodeObjectVersion::V3 | CodeObjectVersion::V4) => &UP_TO_V4,
-            (_, CodeObjectVersion::V5 | CodeObjectVersion::V6) => &V5,
+    /// in a language that has none are OpenCL's; and those that the code asks for in any case.
+    pub(crate) fn hidden(
+        self,
+        version: CodeObjectVersion,
+        own: u32,
+        bytes: Option<u32>,
+        asked: Hidden,
+    ) -> HiddenPart {
+        let block = HiddenArgs::of(version);
+        let has_none = matches!(self, Language::Kernc | Language::Hcc) && bytes.is_none();
+        let size = match (asked.is_empty(), has_none) {
+            (true, true) => 0,
+            (true, false) => bytes.unwrap_or(block.size),
+            (false, _) => block.size,
         };
-        let size = bytes.unwrap_or(block.size);
-        let known = block.args.iter().take_while(|&&(_, offset, bytes)| offset + bytes <= size);
-        let start = if size == 0 { own } else { own.saturating_add(7) & !7 };
-        Hidden { args: &block.args[..known.count()], start, size }
+        let start = if size == 0 { own } else { HiddenArgs::start(own) };
+        HiddenPart { block, asked, all: !has_none, start, size }
     }
 
-    /// Bytes of a kernarg segment in which the kernel's own arguments take so many, and hidden ones `bytes` if that is said.
-    pub fn kernarg_size(self, version: CodeObjectVersion, own: u32, bytes: Option<u32>) -> u32 {
-        self.hidden(version, own, bytes).end()
+    /// Bytes of a kernarg segment in which the kernel's own arguments take so many, and hidden ones `bytes` if that is said;
+    /// the code asks for some.
+    pub fn kernarg_size(
+        self,
+        version: CodeObjectVersion,
+        own: u32,
+        bytes: Option<u32>,
+        asked: Hidden,
+    ) -> u32 {
+        self.hidden(version, own, bytes, asked).end()
     }
 }
 
 /// Hidden arguments in a kernarg segment.
 #[derive(Clone, Copy)]
-pub(crate) struct Hidden {
-    /// Kinds, offsets and sizes.
-    args: &'static [(&'static str, u32, u32)],
+pub(crate) struct HiddenPart {
+    block: &'static HiddenArgs,
+    asked: Hidden,
+    /// All that the language has, not only those that are asked for.
+    all: bool,
     start: u32,
     size: u32,
 }
 
-impl Hidden {
-    /// `.value_kind`, `.offset` and `.size` of each.
-    pub(crate) fn args(self) -> impl ExactSizeIterator<Item = (&'static str, u32, u32)> {
-        self.args.iter().map(move |&(kind, offset, size)| (kind, self.start + offset, size))
+impl HiddenPart {
+    /// Each, with its offset in the segment.
+    pub(crate) fn args(self) -> impl Iterator<Item = HiddenArg> {
+        let listed = self.block.listed(self.asked, self.all);
+        let within = listed.take_while(move |arg| arg.offset + arg.size <= self.size);
+        within.map(move |arg| arg.behind(self.start))
     }
 
     /// Bytes of the kernarg segment with them.
@@ -98,50 +114,3 @@ impl Hidden {
         self.start.saturating_add(self.size)
     }
 }
-
-/// What a version has: kinds, offsets and sizes, and the bytes of all.
-struct Block {
-    args: &'static [(&'static str, u32, u32)],
-    size: u32,
-}
-
-static NONE: Block = Block { args: &[], size: 0 };
-
-static UP_TO_V4: Block = Block {
-    args: &[
-        ("hidden_global_offset_x", 0, 8),
-        ("hidden_global_offset_y", 8, 8),
-        ("hidden_global_offset_z", 16, 8),
-        // The printf buffer's place, where the module has no formats.
-        ("hidden_hostcall_buffer", 24, 8),
-        ("hidden_default_queue", 32, 8),
-        ("hidden_completion_action", 40, 8),
-        ("hidden_multigrid_sync_arg", 48, 8),
-    ],
-    size: 56,
-};
-
-static V5: Block = Block {
-    args: &[
-        ("hidden_block_count_x", 0, 4),
-        ("hidden_block_count_y", 4, 4),
-        ("hidden_block_count_z", 8, 4),
-        ("hidden_group_size_x", 12, 2),
-        ("hidden_group_size_y", 14, 2),
-        ("hidden_group_size_z", 16, 2),
-        ("hidden_remainder_x", 18, 2),
-        ("hidden_remainder_y", 20, 2),
-        ("hidden_remainder_z", 22, 2),
-        ("hidden_global_offset_x", 40, 8),
-        ("hidden_global_offset_y", 48, 8),
-        ("hidden_global_offset_z", 56, 8),
-        ("hidden_grid_dims", 64, 2),
-        ("hidden_hostcall_buffer", 80, 8),
-        ("hidden_multigrid_sync_arg", 88, 8),
-        ("hidden_heap_v1", 96, 8),
-        ("hidden_default_queue", 104, 8),
-        ("hidden_completion_action", 112, 8),
-        ("hidden_queue_ptr", 200, 8),
-    ],
-    size: 256,
-};

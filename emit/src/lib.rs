@@ -18,8 +18,9 @@ mod language;
 pub mod lines;
 pub mod metadata;
 pub mod notes;
+pub mod printf;
 
-use language::Hidden;
+use language::HiddenPart;
 pub use language::Language;
 
 use bumpalo::Bump;
@@ -191,9 +192,9 @@ impl<'a> Program<'a> {
     }
 
     /// The hidden arguments of a kernel.
-    fn hidden(&self, kernel: &Kernel) -> Hidden {
-        let own = kernel.func.kernarg_size;
-        self.language.hidden(self.target.code_object, own, kernel.state.implicit_args)
+    fn hidden(&self, kernel: &Kernel) -> HiddenPart {
+        let MachFunc { kernarg_size, hidden, .. } = *kernel.func;
+        self.language.hidden(self.target.code_object, kernarg_size, kernel.state.implicit_args, hidden)
     }
 
     /// What a kernel runs on: the target, with the kernel's own size of wavefronts.
@@ -237,6 +238,8 @@ pub struct Program<'a> {
     pub functions: &'a [Function<'a>],
     /// Variables in order.
     pub variables: &'a [Variable<'a>],
+    /// Formats of `printf`, see [`printf::encode`].
+    pub formats: &'a [String],
     /// The source that instructions' locations point into, if the object is to have a line table.
     pub lines: Option<&'a lines::Lines>,
 }

@@ -1,9 +1,9 @@
 //! Metadata: a kernel's and an argument's map (seed 000, line 2369), from which [`objwriter`]'s tree is made for YAML, and
 //! MessagePack without one. V2's document is that tree respelled.
 
-use crate::language::Hidden;
+use crate::language::HiddenPart;
 use crate::{Arg, Kernel, Program, ValueKind, descriptor};
-use isa::{CodeObjectVersion, Feature};
+use isa::{CodeObjectVersion, Feature, HiddenArg};
 use objwriter::{Value, message_pack, metadata_v2, note};
 use smallvec::SmallVec;
 
@@ -22,14 +22,14 @@ enum Item<'a> {
 #[derive(Clone, Copy)]
 struct Args<'a> {
     own: &'a [Arg<'a>],
-    hidden: Hidden,
+    hidden: HiddenPart,
     /// V2 says no offsets: one argument follows the other, aligned.
     has_align: bool,
 }
 
 impl<'a> Args<'a> {
     fn len(self) -> usize {
-        self.own.len() + self.hidden.args().len()
+        self.own.len() + self.hidden.args().count()
     }
 
     fn entries(self) -> impl Iterator<Item = Entries<'a>> {
@@ -45,6 +45,10 @@ type Entries<'a> = SmallVec<[(&'static str, Item<'a>); 20]>;
 pub fn tree(program: &Program) -> Value {
     let kernels = program.kernels.iter().map(|kernel| map(kernel_entries(program, kernel))).collect();
     let mut entries = vec![("amdhsa.kernels".into(), Value::Seq(kernels))];
+    if !program.formats.is_empty() {
+        let formats = program.formats.iter().map(|format| format.clone().into()).collect();
+        entries.push(("amdhsa.printf".into(), Value::Seq(formats)));
+    }
     entries.extend(target(program).map(|target| ("amdhsa.target".into(), target.into())));
     entries.push(("amdhsa.version".into(), numbers(&note::metadata_version(program.target.code_object))));
     Value::Map(entries)
@@ -58,10 +62,16 @@ fn target(program: &Program) -> Option<String> {
 /// Appends the same as MessagePack.
 pub fn write_message_pack(program: &Program, out: &mut Vec<u8>) {
     let target = target(program);
-    message_pack::map(2 + usize::from(target.is_some()), out);
+    let has_formats = !program.formats.is_empty();
+    message_pack::map(2 + usize::from(target.is_some()) + usize::from(has_formats), out);
     message_pack::string(&["amdhsa.kernels"], out);
     message_pack::seq(program.kernels.len(), out);
     program.kernels.iter().for_each(|kernel| write_map(kernel_entries(program, kernel), out));
+    if has_formats {
+        message_pack::string(&["amdhsa.printf"], out);
+        message_pack::seq(program.formats.len(), out);
+        program.formats.iter().for_each(|format| message_pack::string(&[format], out));
+    }
     if let Some(target) = target {
         message_pack::string(&["amdhsa.target"], out);
         message_pack::string(&[&target], out);
@@ -168,8 +178,7 @@ fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
     entries
 }
 
-/// An argument of that kind, at that offset, of that size, which it is aligned to.
-fn hidden_entries<'a>((kind, offset, size): (&'static str, u32, u32), has_align: bool) -> Entries<'a> {
+fn hidden_entries<'a>(HiddenArg { kind, offset, size, .. }: HiddenArg, has_align: bool) -> Entries<'a> {
     let mut entries = Entries::new();
     if has_align {
         entries.push((".align", Item::Number(size)));

@@ -2,7 +2,8 @@
 
 use emit::{Arg, InitialState, Kernel, Language, Program, ValueKind, Variable};
 use isa::{
-    Abi, CodeObjectVersion, Distance, Edge, MachBlock, MachFunc, MachInst, Operand, Reg, Referent, RelocRef, Subtarget, op,
+    Abi, CodeObjectVersion, Distance, Edge, MachBlock, MachFunc, MachInst, Operand, Referent, Reg, RelocRef,
+    Subtarget, op,
 };
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::process::Command;
@@ -80,7 +81,8 @@ static VARIABLES: std::sync::LazyLock<Vec<Variable<'static>>> = std::sync::LazyL
         writable: false,
         functions: Default::default(),
     };
-    let counter = Variable { id: 9, name: "counter", size: 8, align: 8, init: &[], writable: true, ..table.clone() };
+    let counter =
+        Variable { id: 9, name: "counter", size: 8, align: 8, init: &[], writable: true, ..table.clone() };
     vec![table, counter]
 });
 
@@ -100,7 +102,8 @@ fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
 
 fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program<'a> {
     let target = Subtarget::by_name("gfx906").unwrap().with_version(version);
-    Program { target, language: Language::default(), kernels, functions: &[], variables: &VARIABLES, lines: None }
+    let language = Language::default();
+    Program { target, language, kernels, functions: &[], variables: &VARIABLES, formats: &[], lines: None }
 }
 
 fn section(elf: &[u8], name: &str) -> Vec<u8> {

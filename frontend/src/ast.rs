@@ -187,7 +187,8 @@ pub enum ExprKind {
         suffix: Option<Scalar>,
     },
     Bool(bool),
-    Str,
+    /// A text with its quotes, as it is written.
+    Str(Sym),
     Name(Sym),
     Unary(UnaryOp, ExprId),
     Binary(BinaryOp, ExprId, ExprId),

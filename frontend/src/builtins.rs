@@ -212,8 +212,10 @@ pub enum Builtin {
     Row(Row),
     Assume,
     Unreachable,
-    /// Part of the language, not of this compiler.
-    Unsupported,
+    Printf,
+    Assert,
+    Trap,
+    DebugTrap,
 }
 
 use Builtin as B;
@@ -360,10 +362,10 @@ const TABLE: &[(&str, Builtin)] = &[
     ("row_share", B::Row(Row::Share)),
     ("row_mirror", B::Row(Row::Mirror)),
     ("row_half_mirror", B::Row(Row::HalfMirror)),
-    ("printf", B::Unsupported),
-    ("assert", B::Unsupported),
-    ("trap", B::Unsupported),
-    ("debug_trap", B::Unsupported),
+    ("printf", B::Printf),
+    ("assert", B::Assert),
+    ("trap", B::Trap),
+    ("debug_trap", B::DebugTrap),
 ];
 
 /// Functions that are written in the language itself, and what each takes, a letter an operand: `f`, a number of its

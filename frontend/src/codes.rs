@@ -310,6 +310,20 @@ const TABLE: &[(&str, &str, &str)] = &[
          `-W`, `-A` and `-D`; `all` is each of them.",
     ),
     (
+        "E0096",
+        "wrong text or format",
+        "A text has an escape that there is none of, stands where none can stand, or is no format of `printf`. Escapes are `\\n \\t \\r \\a \\b \\v \\f \\\\ \\\" \\'`, \
+         `\\x1b` with two digits and `\\u{e9}`. A conversion is `%`, flags of `-+ #0`, a width, a precision behind a point, `v` with the \
+         number of a vector's elements, a length and a letter of `diouxXcspfFeEgGaA`; a percent sign is `%%`.",
+    ),
+    (
+        "E0097",
+        "conversion and argument do not fit",
+        "Each conversion of a format prints one argument, in order, and says of what type it is: `%d` a signed and `%u` an unsigned integer \
+         of up to 32 bits, `%x`, `%X` and `%o` any, with `hh` of 8, `h` of 16 and `l` of 64; `%f`, `%e`, `%g`, `%a` a float of any size; `%c` \
+         a character by its code, `%p` a pointer, `%s` a text in quotes. `%v4f` prints the four elements of an `f32x4`.",
+    ),
+    (
         "E0110",
         "registers too few",
         "The kernel does not fit into the registers that `num_sgpr` or `num_vgpr` allows, or that its largest \

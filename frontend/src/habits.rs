@@ -71,7 +71,7 @@ pub fn function(name: &str) -> Option<Said> {
 
 /// What is written here for a call by this name, as a method or behind a type.
 pub fn called(name: &str) -> Option<Said> {
-    if builtins::find(name).is_some_and(|found| found != builtins::Builtin::Unsupported) {
+    if builtins::find(name).is_some() {
         return Some(Said::Name(name.to_owned()));
     }
     let method = rows().find(|row| row.kind == b'm' && row.pattern.strip_prefix(". ") == Some(name));
@@ -562,10 +562,7 @@ mod tests {
         let other = ["if", "in", "as", "match", "for", "while", "fn", "has", "not", "cfg", "static_assert"];
         let attribute = crate::check::KERNEL_ATTRS.iter().any(|row| row.0 == name)
             || ["allow", "unroll", "inline"].contains(&name);
-        builtins::find(name).is_some_and(|found| found != builtins::Builtin::Unsupported)
-            || vector_name(name).is_some()
-            || other.contains(&name)
-            || attribute
+        builtins::find(name).is_some() || vector_name(name).is_some() || other.contains(&name) || attribute
     }
 
     /// What is proposed, the language has.

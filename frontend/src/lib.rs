@@ -18,6 +18,7 @@ mod diag;
 mod documentation;
 mod echoes;
 mod files;
+mod format;
 mod habits;
 mod lexer;
 mod library;
@@ -63,6 +64,8 @@ pub struct Options<'a> {
     pub separate_spaces: bool,
     /// How functions are called that other objects know, or whose addresses are taken; without it as all others, which no other object knows of.
     pub abi: Option<Abi<'a>>,
+    /// Whether `assert` does anything.
+    pub asserts: bool,
 }
 
 impl Default for Options<'_> {
@@ -73,6 +76,7 @@ impl Default for Options<'_> {
             fast_math: false,
             separate_spaces: false,
             abi: None,
+            asserts: true,
             files: None,
             processor: None,
             warnings: Warnings::NONE,
@@ -162,7 +166,7 @@ impl Context {
         quiet.clear();
         quiet.extend(warn::quiet_later(&tree));
         let module = std::mem::take(module);
-        let mut module = lower::lower(&tree, source, &mut checker.checked, options, lower, module);
+        let mut module = lower::lower(&tree, source, &text, &mut checker.checked, options, lower, module);
         *ast = tree.renew();
         if !lower.library.is_empty() {
             library::link(&mut module, &lower.library, library.get_or_insert_default());

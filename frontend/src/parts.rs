@@ -34,7 +34,7 @@ kinds!(EXPRS, expr, ExprKind, {
     ExprKind::Float { suffix: None, .. } => "float literal",
     ExprKind::Float { suffix: Some(_), .. } => "float literal with a type",
     ExprKind::Bool(_) => "bool literal",
-    ExprKind::Str => "string",
+    ExprKind::Str(_) => "string",
     ExprKind::Name(_) => "name",
     ExprKind::Unary(..) => "unary operator",
     ExprKind::Binary(..) => "binary operator",

@@ -85,7 +85,8 @@ pub const CONSTRAINTS: [(Order, [Stays; 4], u16); 7] = {
     ]
 };
 
-/// What an operation keeps on its side. Barriers and calls keep everything.
+/// What an operation keeps on its side. Barriers, traps and calls keep everything: what was stored before a trap is there
+/// for whoever looks into why.
 #[inline]
 pub const fn stays(op: &Op) -> Stays {
     const fn of(order: Order, kind: usize) -> Stays {
@@ -97,7 +98,9 @@ pub const fn stays(op: &Op) -> Stays {
         Op::AtomicRmw { mem, .. } => of(mem.order, 2),
         Op::AtomicCas { mem, fail } => of(mem.order, 2).union(of(*fail, 2)),
         Op::Fence { order, .. } => of(*order, 3),
-        Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_) | Op::CallIndirect(_) => Stays::all(),
+        Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Call(_) | Op::CallIndirect(_) => {
+            Stays::all()
+        }
         _ => Stays::empty(),
     }
 }

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `Const(bits)` | - | 1: any type, `bits` zero-extended to 64 |
 //! | `Un`, `Bin`, `Tern`, `Icmp`, `Fcmp`, `Select`, `Cast` | 1, 2, 3, 2, 2, 3 (`cond, a, b`), 1 | 1 |
-//! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, clocks: `i64`) |
+//! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, `PrintfBuffer`: `ptr.global`, clocks: `i64`) |
 //! | `GlobalAddr`, `SlotAddr` | - | 1: a pointer |
 //! | `FuncAddr` | - | 1: `i64`; no function has the address 0 |
 //! | `PtrAdd` | pointer, byte offset of the pointer's width (signed, wraps) | 1: the pointer's type |
@@ -21,6 +21,7 @@
 //! | `Call` | the callee's parameters | the callee's results |
 //! | `CallIndirect` | `i64` address of the callee, its parameters | its results |
 //! | `Assume` | a bool | - |
+//! | `Trap` | - | - |
 //! | `Jump` | the target's parameters | - |
 //! | `Br` | bool, `then`'s parameters, `otherwise`'s parameters | - |
 //! | `Switch` | an integer or bool, the parameters of each successor, the default's first | - |
@@ -236,6 +237,8 @@ pub enum Pos {
     LaneId,
     WaveSize,
     KernargPtr,
+    /// What `printf` writes to: a hidden argument.
+    PrintfBuffer,
     DispatchId,
     Clock,
     Realtime,
@@ -457,6 +460,10 @@ pub enum Op {
     /// Lanes may call different functions: those of one go together.
     CallIndirect(SigId),
     Assume,
+    /// Ends the dispatch with an error; or calls the debugger, if there is one, and goes on.
+    Trap {
+        debug: bool,
+    },
     Jump(Block),
     Br {
         then: Block,
@@ -491,6 +498,7 @@ impl Op {
             | Op::WaveBarrier
             | Op::Call(_)
             | Op::CallIndirect(_)
+            | Op::Trap { .. }
             | Op::Assume => true,
             Op::Load { mem, .. } => !UNUSED.takes(&mem),
             _ => self.is_terminator(),

@@ -5,7 +5,8 @@
 
 use crate::entity::{Block, FuncId, Inst, Switch, Value};
 use crate::func::{
-    Case, Function, GlobalData, Inline, KernelInfo, KernelParam, Linkage, Module, ParamKind, UnrollHint,
+    Case, Format, Function, GlobalData, Inline, KernelInfo, KernelParam, Linkage, Module, ParamKind,
+    UnrollHint,
 };
 use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
@@ -22,9 +23,12 @@ pub fn with_locations(module: &Module) -> String {
     out
 }
 
-/// Text of what a module declares: variables and the signatures of kernels, as kernels without a body.
+/// Text of what a module declares: formats, variables and the signatures of kernels, as kernels without a body.
 pub fn declarations(module: &Module) -> String {
     let mut out = String::new();
+    for format in &module.formats {
+        let _ = write_format(&mut out, format);
+    }
     for global in module.globals.values() {
         let _ = write_global(&mut out, module, global);
     }
@@ -82,16 +86,28 @@ fn write_module(out: &mut dyn Write, module: &Module, locations: bool) -> fmt::R
         write_types(out, &sig.params, &sig.results)?;
         writeln!(out)?;
     }
+    for format in &module.formats {
+        write_format(out, format)?;
+    }
     for global in module.globals.values() {
         write_global(out, module, global)?;
     }
     for (n, func) in module.funcs.values().enumerate() {
-        if n > 0 || !module.globals.is_empty() || !module.sigs.is_empty() {
+        let declares = !module.globals.is_empty() || !module.sigs.is_empty() || !module.formats.is_empty();
+        if n > 0 || declares {
             writeln!(out)?;
         }
         write_function(out, func, Some(module), locations)?;
     }
     Ok(())
+}
+
+fn write_format(out: &mut dyn Write, Format { sizes, text }: &Format) -> fmt::Result {
+    write!(out, "printf ")?;
+    for size in sizes {
+        write!(out, "{size} ")?;
+    }
+    writeln!(out, "{text:?}")
 }
 
 /// `(i32, f32) -> i32`.
@@ -375,6 +391,8 @@ impl Writer<'_> {
             Op::Barrier { fence: true } => write!(self.out, "barrier"),
             Op::Barrier { fence: false } => write!(self.out, "barrier_only"),
             Op::WaveBarrier => write!(self.out, "wave_barrier"),
+            Op::Trap { debug: false } => write!(self.out, "trap"),
+            Op::Trap { debug: true } => write!(self.out, "debug_trap"),
             Op::Call(callee) => {
                 write!(self.out, "call ")?;
                 self.callee(callee)?;

@@ -67,7 +67,10 @@ fn every_operation_stops_what_the_guide_says() {
         let failing = stays(&Op::AtomicCas { mem, fail: order });
         assert_eq!(failing, Stays::EARLIER | sentences(order, "atomicrmw"), "{order:?}");
     }
-    for all in [Op::Barrier { fence: false }, Op::Barrier { fence: true }, Op::WaveBarrier] {
+    let traps = [Op::Trap { debug: false }, Op::Trap { debug: true }];
+    for all in
+        [Op::Barrier { fence: false }, Op::Barrier { fence: true }, Op::WaveBarrier].into_iter().chain(traps)
+    {
         assert_eq!(stays(&all), Stays::all());
     }
     assert_eq!(stays(&Op::Ret), Stays::empty());

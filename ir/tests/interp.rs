@@ -293,6 +293,7 @@ fn broken_programs_stop_with_their_error() {
         ),
         ("v6 = icmp.ne v1, v1\n assume v6\n ret", ErrorKind::FalseAssumption),
         ("unreachable", ErrorKind::Unreachable),
+        ("debug_trap\n trap\n ret", ErrorKind::Trap),
         ("jump b1\nb1:\n jump b1", ErrorKind::TooManySteps),
         (
             "v6 = icmp.ult v1, v4\n br v6, b1, b2\nb1:\n barrier\n jump b2\nb2:\n ret",
@@ -304,6 +305,32 @@ fn broken_programs_stop_with_their_error() {
         let error = run(&m, 4, 4, 4).unwrap_err();
         assert_eq!(error.kind, kind, "{body}: {error}");
     }
+}
+
+#[test]
+fn what_is_printed_is_taken_once() {
+    let m = kernel(
+        "",
+        "v6 = printf_buffer.ptr.global\n v7 = load.i32 b32 global [v6 + 4] align 4\n \
+         v8 = const.i32 8\n v9 = atomic_add.i32 b32 global [v6], v8 align 4 atomic relaxed agent\n \
+         v10 = ptr_add_z.ptr.global v6, v9\n store b32 global [v10 + 8], v7, v1 align 4\n ret",
+    );
+    let m = ir::parse::parse_module(&format!("printf 4 \"x: %u\\n\"\n{m}")).expect("a module");
+    assert_eq!((m.formats[0].bytes(), m.formats[0].text.as_str()), (8, "x: %u\n"));
+    let mut memory = Memory::new();
+    let out = memory.alloc(16);
+    let interp = Interp::new(&m, &mut memory);
+    let dispatch = Dispatch {
+        kernel: "k",
+        grid: [2, 1, 1],
+        group: [2, 1, 1],
+        kernarg: out.to_le_bytes().to_vec(),
+        dynamic_shared: 0,
+    };
+    interp.run(&dispatch, &mut memory).expect("it runs");
+    let words = [1u32 << 20, 0, 1 << 20, 1].map(u32::to_le_bytes).concat();
+    assert_eq!(interp.take_printed(&mut memory), words);
+    assert_eq!(interp.take_printed(&mut memory), []);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use ir::parse::{parse_function, parse_module};
 use ir::{Inline, Linkage, Op, Type, ValueDef, text};
 
 /// Every construct of the text form once.
-const ALL: &str = r#"shared @tile size 1024 align 16
+const ALL: &str = r#"printf 4 8 16 "x: %d\n %s \"%v4hlf\" é"
+printf "nothing"
+shared @tile size 1024 align 16
 shared @rest size 0 align 4 dynamic
 constant @lut size 8 align 4 = "0001020304050607"
 global @counter size 4 align 4
@@ -58,6 +60,9 @@ b1:
     barrier
     barrier_only
     wave_barrier
+    v90 = printf_buffer.ptr.global
+    debug_trap
+    trap
     v25 = ballot.i64 v19
     v26: i32, v27: f32 = call @helper(v24, v18)
     v28 = clock.i64

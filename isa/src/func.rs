@@ -11,6 +11,7 @@
 //! block's head go after it), the body, and the **terminator group** (from the first instruction that narrows `exec`
 //! or branches; VGPR moves that land at the block's end go before it, SGPR moves before the first branch).
 
+use crate::hidden::Hidden;
 use crate::inst::MachInst;
 use crate::operand::{Operand, Tuple};
 use crate::reg::{Reg, RegClass, VReg};
@@ -323,6 +324,8 @@ pub struct MachFunc {
     pub scratch_size: u32,
     /// Bytes of explicit kernel arguments.
     pub kernarg_size: u32,
+    /// Arguments behind them that the code reads.
+    pub hidden: Hidden,
     /// Filled by the allocator: dwords spilled.
     pub spilled: SpillCount,
     /// Filled by the allocator: one more than the highest VGPR in use.
@@ -399,10 +402,23 @@ impl MachFunc {
         mems.clear();
         relocs.clear();
         calls.clear();
-        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, .. } = old;
+        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, .. } =
+            old;
         let lists = MachFunc::default();
-        *self =
-            MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, ..lists };
+        *self = MachFunc {
+            name,
+            blocks,
+            vregs,
+            tuples,
+            args,
+            inputs,
+            notes,
+            mems,
+            relocs,
+            calls,
+            spare,
+            ..lists
+        };
     }
 
     /// The function without its name and its lists.

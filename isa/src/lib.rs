@@ -9,6 +9,7 @@ pub mod effects;
 pub mod encode;
 pub mod func;
 mod graphics;
+pub mod hidden;
 pub mod inst;
 mod layout;
 pub mod legal;
@@ -40,10 +41,11 @@ pub use archive::Archive;
 pub use decode::{DecodeError, Decoder, decode};
 pub use encode::{EncodeError, encode, size_in_words};
 pub use func::{
-    Abi, ArgRange, CALL_PINS, CallSite, Callee, Distance, Edge, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemId,
-    MemRef, Note, NoteId, Referent, RelocRef, SpaceSet, SpareLists, SpillCount, SyncOrder, SyncScope,
+    Abi, ArgRange, CALL_PINS, CallSite, Callee, Distance, Edge, Edges, FuncRole, MBlock, MachBlock, MachFunc,
+    MemId, MemRef, Note, NoteId, Referent, RelocRef, SpaceSet, SpareLists, SpillCount, SyncOrder, SyncScope,
 };
 pub use graphics::names as graphics_names;
+pub use hidden::{Hidden, HiddenArg, HiddenArgs};
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
 pub use legal::{constant_bus_limit, constant_bus_ok};
 pub use modifiers::is_dpp_ctrl;

@@ -31,6 +31,7 @@ const ALL: &str = r#"machine @k {
     sgprs 10
     spilled_vgprs 1
     spilled_sgprs 2
+    hidden printf_buffer queue_ptr
     uses_vcc
     callee
     input %s0 = s8
@@ -162,8 +163,8 @@ fn every_instruction_of_the_compiler_s_processors_is_found_again() {
                 let mut func = MachFunc { name: "k".into(), ..MachFunc::default() };
                 func.blocks.push(MachBlock { insts: vec![inst], term: 1, ..MachBlock::default() });
                 let text = func.dump(target);
-                let read =
-                    text::read_functions(&text, |_| target, &Default::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                let read = text::read_functions(&text, |_| target, &Default::default())
+                    .unwrap_or_else(|e| panic!("{e}\n{text}"));
                 let found = read[0].blocks.values().next().expect("a block").insts[0];
                 assert_eq!((found.op, found.form), (op, form), "{text}");
             }

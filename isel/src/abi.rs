@@ -78,7 +78,9 @@ impl Lower<'_> {
             Pos::LocalId(d) if self.home(value) != Home::Const && self.inputs.packed.is_none() => {
                 AbiInput::WorkitemId(d)
             }
-            Pos::KernargPtr if !self.has_frame() => AbiInput::KernargPtr,
+            // Functions are given where the hidden ones begin, and read no others.
+            Pos::KernargPtr if self.has_frame() => AbiInput::ImplicitArgPtr,
+            Pos::KernargPtr => AbiInput::KernargPtr,
             Pos::DispatchId => AbiInput::DispatchId,
             _ => return None,
         };
@@ -129,7 +131,9 @@ impl Lower<'_> {
     /// The same of a function that is called.
     fn finish_implicit(&mut self) {
         for (implicit, input) in INPUTS {
-            let Some(&(_, operand)) = self.inputs.list.iter().find(|(known, _)| *known == input) else { continue };
+            let Some(&(_, operand)) = self.inputs.list.iter().find(|(known, _)| *known == input) else {
+                continue;
+            };
             let Some(number) = implicit_register(self.convention, implicit) else { continue };
             let first = if shape(input).0 == RegClass::Vgpr { Reg::vgpr(number) } else { Reg::sgpr(number) };
             let regs: SmallVec<[VReg; 4]> = SmallVec::from_slice(self.regs(operand));
@@ -150,9 +154,6 @@ impl Lower<'_> {
                 let (dst, id) = (self.vgpr_of(result), self.local_id(d));
                 self.copy(dst, id);
             }
-            Pos::KernargPtr if self.has_frame() => {
-                self.unsupported("the kernel's arguments in a function that is not inlined");
-            }
             Pos::GroupId(_) | Pos::LocalId(_) | Pos::KernargPtr | Pos::DispatchId | Pos::WaveSize => {}
             Pos::GlobalId(d) => self.global_id(result, d),
             Pos::LocalSize(d) => {
@@ -164,6 +165,7 @@ impl Lower<'_> {
                 self.packet_dword(dst, PACKET_GRID_SIZE + 4 * i32::from(d));
             }
             Pos::NumGroups(_) => self.unsupported("num_groups that was not expanded"),
+            Pos::PrintfBuffer => self.unsupported("a printf buffer that was not expanded"),
             Pos::LaneId => {
                 let dst = self.vgpr_of(result);
                 self.lanes_before(dst, [ALL_LANES; 2]);

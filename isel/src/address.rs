@@ -241,7 +241,11 @@ impl Lower<'_> {
     }
 
     /// Offset in scratch: VGPR (if any), the stack pointer if it counts from there, and immediate.
-    pub fn scratch_address(&mut self, pointer: Value, offset: i32) -> (Option<Operand>, Option<Operand>, i32) {
+    pub fn scratch_address(
+        &mut self,
+        pointer: Value,
+        offset: i32,
+    ) -> (Option<Operand>, Option<Operand>, i32) {
         let (base, sum) = self.narrow_parts(pointer, offset);
         if let Some(Op::SlotAddr(slot)) = base.and_then(|base| self.func.def_op(base)) {
             let sum = sum + i64::from(self.s.slots[slot.as_u32() as usize]);

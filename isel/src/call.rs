@@ -17,8 +17,8 @@ use callconv::{Convention, Implicit, SCRATCH_BUFFER, column, preserved};
 use ir::{Function, Inst, Value};
 use isa::func::SPACE_PRIVATE;
 use isa::{
-    AbiInput, CallSite, Callee as Target, FuncRole, MachInst, MemRef, ModFlags, Operand, Reg, RegClass, RegRange, RegSet,
-    Subtarget, VReg, op,
+    AbiInput, CallSite, Callee as Target, FuncRole, MachInst, MemRef, ModFlags, Operand, Reg, RegClass,
+    RegRange, RegSet, Subtarget, VReg, op,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -77,7 +77,8 @@ impl Lower<'_> {
         if self.has_stack {
             return [scratch_buffer(), Operand::int(0)];
         }
-        [AbiInput::PrivateSegmentBuffer, AbiInput::PrivateSegmentWaveOffset].map(|input| self.abi_input(input))
+        [AbiInput::PrivateSegmentBuffer, AbiInput::PrivateSegmentWaveOffset]
+            .map(|input| self.abi_input(input))
     }
 
     /// The stack pointer.
@@ -386,7 +387,11 @@ pub(crate) fn stack_arguments(func: &Function, convention: Convention) -> u32 {
 
 /// The register of an implicit argument, if the convention has one for it.
 pub(crate) fn implicit_register(convention: Convention, implicit: Implicit) -> Option<u16> {
-    column(convention).implicit.iter().find(|(known, _)| *known == implicit).and_then(|&(_, register)| register)
+    column(convention)
+        .implicit
+        .iter()
+        .find(|(known, _)| *known == implicit)
+        .and_then(|&(_, register)| register)
 }
 
 /// The class of an input of a function and how many dwords it has.

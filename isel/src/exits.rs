@@ -241,9 +241,9 @@ impl Round {
     fn find_slot(&mut self, func: &Function, an: &Analyses, value: Value, block: Block) {
         let home = func.block_of(value);
         let number = self.region[index(home)];
-        let known = func
-            .def_op(value)
-            .is_some_and(|op| matches!(op, Op::Const(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::FuncAddr(_)));
+        let known = func.def_op(value).is_some_and(|op| {
+            matches!(op, Op::Const(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::FuncAddr(_))
+        });
         if number == NONE || number == self.region[index(block)] || known {
             return;
         }

@@ -12,6 +12,7 @@ use crate::combine::Combiner;
 use crate::control::Edges;
 use crate::emit::Copies;
 use crate::half;
+use crate::hidden;
 use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
@@ -24,10 +25,11 @@ use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
 use crate::shape::{SharedLayout, lay_out_shared};
 use crate::shuffle::Way;
+use crate::trap;
+use callconv::Convention;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Module, Op, Type, Value, WaveOp};
-use callconv::Convention;
 use isa::{AbiInput, FuncRole, MBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
 
 /// How to compile.
@@ -49,7 +51,14 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { opt_level: 2, lacks: &[], callees: &[], pointer: None, convention: Convention::Today, shared: None }
+        Options {
+            opt_level: 2,
+            lacks: &[],
+            callees: &[],
+            pointer: None,
+            convention: Convention::Today,
+            shared: None,
+        }
     }
 }
 
@@ -202,6 +211,10 @@ pub fn select_into(
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
     ctx.roles(target, opts);
+    if opts.opt_level == 0 {
+        trap::guard_unreachable(func);
+    }
+    let hidden = hidden::run(func, target);
     if func.kernel.as_ref().is_some_and(|kernel| kernel.requires_dot) {
         require_dot(func, ctx.current_roles(), target)?;
     }
@@ -221,7 +234,9 @@ pub fn select_into(
             crate::prepare::prepare_with(func, ctx, false);
         }
     }
-    select_prepared(module, func, target, opts, ctx, out)
+    select_prepared(module, func, target, opts, ctx, out)?;
+    out.hidden = hidden;
+    Ok(())
 }
 
 /// `#[require(dot)]`: refuses sums of products that take more than one instruction.
@@ -365,7 +380,8 @@ impl Scratch {
         }
         let first = if permutes { lane_memory::bytes(func) } else { 0 };
         let fixed = opts.shared.filter(|_| called || out.role == FuncRole::Callee);
-        out.lds_size = lay_out_shared(module, |g| self.used[g.as_u32() as usize], (first, fixed), &mut self.shared);
+        out.lds_size =
+            lay_out_shared(module, |g| self.used[g.as_u32() as usize], (first, fixed), &mut self.shared);
         self.slots.clear();
         if out.role == FuncRole::Callee {
             out.scratch_size = call::stack_arguments(func, opts.convention);
@@ -594,6 +610,7 @@ impl Lower<'_> {
             Op::Fence { order, scope, spaces } => self.fence(order, scope, spaces),
             Op::Barrier { fence } => self.barrier(fence),
             Op::WaveBarrier => {}
+            Op::Trap { debug } => self.trap(inst, debug),
             Op::Wave(op) => self.wave(inst, op),
             Op::Call(func) => self.call(inst, func),
             Op::CallIndirect(_) => self.call_indirect(inst),

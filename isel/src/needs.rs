@@ -1,8 +1,9 @@
 //! What a function that is called needs beside its arguments, as its operations tell.
 
-use crate::roles::{Expansion, Resolution, Role, Roles};
-use callconv::{Column, Convention, Implicit, column};
 use crate::lower::{Context, Options};
+use crate::roles::{Expansion, Resolution, Role, Roles};
+use crate::trap::Way;
+use callconv::{Column, Convention, Implicit, column};
 use ir::analysis::CallGraph;
 use ir::{CastOp, Function, Linkage, Module, Op, Pos, Space, Type, WaveOp};
 use isa::{AbiInput, Apertures, Subtarget};
@@ -43,13 +44,20 @@ impl Needs {
     /// Of the operations of a function, calls aside.
     pub fn of(func: &Function, roles: &Roles, target: &Subtarget) -> Needs {
         let mut needs = Needs::default();
-        for data in func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| &func.insts[inst]) {
+        for data in
+            func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| &func.insts[inst])
+        {
             match data.op {
                 Op::Pos(pos) => needs.position(pos),
                 Op::Cast(CastOp::SpaceCast) => {
                     let from = data.args.first(&func.pool).map(|arg| func.ty(arg));
                     needs.widened(from, target);
                 }
+                Op::Trap { debug: false } => match Way::of(target) {
+                    Way::UserQueue => needs.insert(Implicit::QueuePtr),
+                    Way::HiddenQueue => needs.insert(Implicit::ImplicitArgPtr),
+                    Way::Doorbell | Way::None => {}
+                },
                 Op::Wave(WaveOp::Shuffle | WaveOp::Permute) => {
                     let way = roles.get(Role::LanePermuteB32);
                     if way == Resolution::Expansion(Expansion::ThroughLds) {
@@ -73,7 +81,7 @@ impl Needs {
                 self.insert(Implicit::DispatchPtr);
             }
             Pos::LocalSize(_) | Pos::NumGroups(_) | Pos::GlobalSize(_) => self.insert(Implicit::DispatchPtr),
-            Pos::KernargPtr => self.insert(Implicit::ImplicitArgPtr),
+            Pos::KernargPtr | Pos::PrintfBuffer => self.insert(Implicit::ImplicitArgPtr),
             Pos::DispatchId => self.insert(Implicit::DispatchId),
             Pos::LaneId | Pos::WaveSize | Pos::Clock | Pos::Realtime => {}
         }

@@ -488,7 +488,7 @@ fn cost(func: &Function, an: &Analyses, block: Block) -> Cost {
             _ => 1,
         };
         cost.fragile |= match data.op {
-            Op::Barrier { .. } | Op::WaveBarrier | Op::Fence { .. } => true,
+            Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Fence { .. } => true,
             op if op.is_call() => true,
             Op::Load { .. } => an.uniformity.is_uniform(data.first),
             _ => false,

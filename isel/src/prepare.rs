@@ -62,9 +62,8 @@ fn unify_returns(func: &mut Function) {
     }
     let loc = func.insts[first].loc;
     let returns = ends.iter().copied().find(|&inst| func.insts[inst].op == Op::Ret);
-    let results: SmallVec<[Type; 4]> = returns
-        .map(|inst| func.args(inst).iter().map(|&value| func.ty(value)).collect())
-        .unwrap_or_default();
+    let results: SmallVec<[Type; 4]> =
+        returns.map(|inst| func.args(inst).iter().map(|&value| func.ty(value)).collect()).unwrap_or_default();
     let end = func.add_block();
     let params: SmallVec<[Value; 4]> = results.iter().map(|&ty| func.add_param(end, ty)).collect();
     for inst in ends {

@@ -1,9 +1,9 @@
 //! Small questions about the IR that several topics ask.
 
-use ir::constraints::SCALAR;
 use crate::lane_memory;
 use crate::lower::{Context, Options};
 use crate::roles::{Expansion, Resolution, Role};
+use ir::constraints::SCALAR;
 use ir::{Function, Global, GlobalData, Mem, MemFlags, Module, Op, Space, WaveOp};
 use isa::Subtarget;
 
@@ -37,7 +37,9 @@ impl SharedLayout {
     fn new(module: &Module, lanes: u32) -> SharedLayout {
         let mut layout = SharedLayout { offsets: vec![None; module.globals.len()], end: lanes };
         let functions = module.funcs.values().filter(|func| func.kernel.is_none());
-        let insts = functions.flat_map(|func| func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| func.insts[inst].op));
+        let insts = functions.flat_map(|func| {
+            func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| func.insts[inst].op)
+        });
         for op in insts {
             let Op::GlobalAddr(global) = op else { continue };
             let (data, offset) = (&module.globals[global], &mut layout.offsets[global.as_u32() as usize]);
@@ -63,7 +65,12 @@ impl SharedLayout {
 }
 
 /// The layout for the functions of a module, which may exchange values of lanes through LDS, whatever the size of a group.
-pub fn shared_layout(module: &Module, target: &Subtarget, opts: &Options<'_>, ctx: &mut Context) -> SharedLayout {
+pub fn shared_layout(
+    module: &Module,
+    target: &Subtarget,
+    opts: &Options<'_>,
+    ctx: &mut Context,
+) -> SharedLayout {
     let way = ctx.roles(target, opts).get(Role::LanePermuteB32);
     let permutes = |func: &Function| {
         let mut ops = func.insts.values().map(|data| data.op);

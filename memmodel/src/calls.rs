@@ -39,7 +39,9 @@ impl Away {
             Away::Call => &[(0, 29), (32, 34), (Reg::M0.0, Reg::EXEC.0 + 1)],
             Away::Return => &[(0, 3), (32, 105), (Reg::M0.0, Reg::EXEC.0 + 1)],
         };
-        let overlaps = |&(from, to): &(u16, u16)| range.overlaps(RegRange { first: Reg(from), len: (to - from + 1) as u8 });
+        let overlaps = |&(from, to): &(u16, u16)| {
+            range.overlaps(RegRange { first: Reg(from), len: (to - from + 1) as u8 })
+        };
         read.iter().any(overlaps)
     }
 

@@ -1,7 +1,7 @@
 //! Which hardware registers an instruction touches, and sets of them.
 
-use isa::table::Role;
 pub use isa::RegSet;
+use isa::table::Role;
 use isa::{MachInst, Operand, Reg, RegRange, Target};
 
 /// How an instruction touches a register.

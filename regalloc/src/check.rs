@@ -25,10 +25,12 @@ use self::live::Live;
 use crate::constrain;
 use crate::rewrite;
 use crate::stream::{SGPR, VGPR, class_index, edges, even_vgprs, params, tuple_align};
+use callconv::Convention;
 use cranelift_entity::EntityRef;
 use isa::table::Role;
-use callconv::Convention;
-use isa::{AbiInput, Edge, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, op};
+use isa::{
+    AbiInput, Edge, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, op,
+};
 use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;

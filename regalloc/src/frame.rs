@@ -19,8 +19,8 @@ use callconv::{Convention, RETURN_ADDRESS, SCRATCH_BUFFER, column, preserved};
 use isa::func::SPACE_PRIVATE;
 use isa::table::Role;
 use isa::{
-    CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId, Opcode, Operand, Referent, Reg,
-    RegRange, RegSet, RelocRef, Subtarget, op,
+    CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId, Opcode,
+    Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, op,
 };
 
 /// By class, the registers that a function keeps for its caller.
@@ -71,7 +71,10 @@ pub(crate) fn run(
             clobbers.remove(RegRange { first: reg, len: 1 });
         });
         let stack = [column(options.convention).stack.pointer, Reg::EXEC.0, Reg::EXEC.0 + 1];
-        stack.into_iter().chain(SCRATCH_BUFFER).for_each(|code| clobbers.remove(RegRange { first: Reg(code), len: 1 }));
+        stack
+            .into_iter()
+            .chain(SCRATCH_BUFFER)
+            .for_each(|code| clobbers.remove(RegRange { first: Reg(code), len: 1 }));
         frame.temps().for_each(|range| clobbers.insert(range));
         func.clobbers = clobbers;
         frame.temps().for_each(|range| count(func, range));

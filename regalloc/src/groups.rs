@@ -266,7 +266,8 @@ impl Groups {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         let tuples = stream.events.iter().enumerate().filter(|(_, event)| {
-            event.kind == EventKind::Inst && stream.ops_of(event).iter().any(|op| op.len > 1 && op.pin.is_none())
+            event.kind == EventKind::Inst
+                && stream.ops_of(event).iter().any(|op| op.len > 1 && op.pin.is_none())
         });
         order.extend(tuples.map(|(i, _)| i as u32));
         order.order_unstable_by_key(|&i| (std::cmp::Reverse(stream.events[i as usize].depth), i));

@@ -176,10 +176,15 @@ pub fn run(
     ];
     let original = options.check.then(|| func.clone());
     // What costs no wave holds what is spilled before scratch memory does.
-    let agprs = if func.has_stack() { 0 } else { target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX)) };
+    let agprs =
+        if func.has_stack() { 0 } else { target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX)) };
     ctx.spiller.clear(agprs, options.convention);
     ctx.streams.convention = options.convention;
-    ctx.kept = if func.role == FuncRole::Callee { frame::kept(options.convention, target) } else { Default::default() };
+    ctx.kept = if func.role == FuncRole::Callee {
+        frame::kept(options.convention, target)
+    } else {
+        Default::default()
+    };
     constrain::run(func, target, &mut ctx.body);
     ctx.allocate(func, target, budget, options.scan, &mut stats)?;
     stats.moves = ctx.plan.moves;

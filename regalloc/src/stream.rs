@@ -10,8 +10,8 @@ use callconv::Convention;
 use cranelift_entity::EntityRef;
 use isa::table::{Flags, Implicit, Kind, Role};
 use isa::{
-    ArgRange, CallSite, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget,
-    Target, op,
+    ArgRange, CallSite, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass,
+    Subtarget, Target, op,
 };
 
 /// The two classes, as indices.
@@ -305,7 +305,8 @@ impl Streams {
         // What a result comes in is not lost, but written.
         let written = [SGPR, VGPR].map(|class| {
             let ops = &self.class[class].ops[opened[class].first as usize..];
-            let result = ops.iter().find(|op| op.role == Role::Def).and_then(|op| Some((op.pin?, u16::from(op.len))));
+            let result =
+                ops.iter().find(|op| op.role == Role::Def).and_then(|op| Some((op.pin?, u16::from(op.len))));
             result.map_or(0..0, |(first, len)| first..first + len)
         });
         let when = (pos + 2, pos + 3);
@@ -313,7 +314,9 @@ impl Streams {
             let class = usize::from(reg.is_vgpr());
             match reg.0 {
                 106 | 107 => self.hardware(reg, 1, Role::Def),
-                _ if reg.is_agpr() || reg.0 > 107 && class == SGPR || written[class].contains(&reg.number()) => {}
+                _ if reg.is_agpr()
+                    || reg.0 > 107 && class == SGPR
+                    || written[class].contains(&reg.number()) => {}
                 _ => self.class[class].lost.push((reg.number(), when)),
             }
         }
@@ -476,7 +479,9 @@ impl Streams {
             self.call(call, inst.mods.offset as u32, (pos, &opened));
         } else if inst.op == op::RETURN {
             let first = *callconv::column(self.convention).result_vgprs.start();
-            self.class[VGPR].ops[opened[VGPR].first as usize..].iter_mut().for_each(|op| op.pin = Some(first));
+            self.class[VGPR].ops[opened[VGPR].first as usize..]
+                .iter_mut()
+                .for_each(|op| op.pin = Some(first));
         }
         if target.holds_sources(inst) {
             for (stream, event) in self.class.iter_mut().zip(&opened) {

@@ -196,7 +196,8 @@ fn checker_notices_sabotage() {
         let mut func = original.clone();
         allocate(&mut func, options, &mut Context::default()).expect("fits");
         sabotage(&mut func, &mut Rng(seed));
-        noticed += u32::from(regalloc::check::check(&original, &func, &target(), Default::default()).is_err());
+        noticed +=
+            u32::from(regalloc::check::check(&original, &func, &target(), Default::default()).is_err());
     }
     // A few changes harm nothing: a result nobody reads in another free register.
     assert!(noticed >= 48, "the checker noticed {noticed} of 60");

@@ -105,6 +105,7 @@ pub use object::{CodeObject, KernelInfo, LoadError, Symbol};
 pub use observe::{Executed, Observe, Profile, Traffic};
 pub use pack::Arg;
 pub use packet::{Fence, KernelPacket, Packet, PacketKind};
+pub use printf::printf_text;
 pub use progress::Progress;
 pub use queue::{QueueError, QueueId, QueueState};
 pub use stats::RunStats;

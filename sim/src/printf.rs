@@ -95,9 +95,20 @@ fn render(memory: &Memory, buffer: u64, formats: &[String]) -> String {
     if !memory.read(buffer + HEADER as u64, &mut bytes) {
         return String::new();
     }
+    text_of(&bytes, memory, formats)
+}
+
+/// The text of what calls have left in a buffer behind its two dwords, whose strings are all in it.
+///
+/// `formats` are those of the metadata.
+pub fn printf_text(records: &[u8], formats: &[String]) -> String {
+    text_of(records, &Memory::new(), formats)
+}
+
+fn text_of(records: &[u8], memory: &Memory, formats: &[String]) -> String {
     let calls: Vec<Call> = formats.iter().filter_map(|text| Call::parse(text)).collect();
     let mut out = Vec::new();
-    let mut rest = &bytes[..];
+    let mut rest = records;
     while let Some((id, after)) = take_u32(rest) {
         let Some(call) = calls.iter().find(|call| call.id == id) else {
             out.extend_from_slice(format!("(printf: no format of number {id})\n").as_bytes());
@@ -187,6 +198,7 @@ mod tests {
             call("%x %X %#x %o %u", &[&int(255), &int(255), &int(255), &int(8), &int(-1)]),
             "ff FF 0xff 10 4294967295"
         );
+        assert_eq!(call("%04x %04X", &[&int(0xd), &int(0xab)]), "000d 00AB");
         assert_eq!(call("%.3d|%5.2d|% d|%c%%", &[&int(7), &int(7), &int(7), &int(65)]), "007|   07| 7|A%");
         assert_eq!(call("%*d|%-*d|", &[&int(4), &int(1), &int(4), &int(1)]), "   1|1   |");
         let real = |value: f64| value.to_le_bytes();
@@ -212,6 +224,10 @@ mod tests {
             "inf NAN  -inf   inf"
         );
         assert_eq!(call("%f", &[&1.5f32.to_le_bytes()]), "1.500000");
+        let numbers = [real(2.0), real(2.0), real(20.0), real(1.0), real(f64::INFINITY)];
+        let numbers: Vec<&[u8]> = numbers.iter().map(|bytes| &bytes[..]).collect();
+        assert_eq!(call("%#.0f %#.0e %#.1g %#a %#f", &numbers), "2. 2.e+00 2.e+01 0x1.p+0 inf");
+        assert_eq!(call("%012.1a %-12A|", &[&real(-1.5), &real(f64::NAN)]), "-0x0001.8p+0 NAN         |");
         assert_eq!(call("%s|%5s|%.2s", &[b"abc\0", b"ab\0\0", b"abc\0"]), "abc|   ab|ab");
         assert_eq!(
             call("%ld %lx", &[&(-5i64).to_le_bytes(), &u64::MAX.to_le_bytes()]),

@@ -116,6 +116,9 @@ pub struct CommonArgs {
     /// Take the bare instructions for functions and divisions of `f32`.
     #[arg(long)]
     fast_math: bool,
+    /// Leave `assert` out: its condition is not computed
+    #[arg(long)]
+    no_asserts: bool,
     /// Take the atomic instructions for floats in device memory: they may flush denormals, and are not for memory that the host shares.
     #[arg(long)]
     unsafe_fp_atomics: bool,
@@ -316,6 +319,7 @@ impl CommonArgs {
             params: params.collect::<Result<_, _>>()?,
             fp_contract: self.fp_contract == "on",
             fast_math: self.fast_math,
+            asserts: !self.no_asserts,
             unsafe_fp_atomics: self.unsafe_fp_atomics,
             waits_all: self.waits == "all",
             state: self.state.state(),

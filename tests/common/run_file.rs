@@ -9,6 +9,7 @@
 //! //@ arg x = iota:64              as --arg of `kernc run`
 //! //@ expect x = 0 1 5*62          the whole buffer; 5*62 is 62 times 5, 3..7 is 3 4 5 6
 //! //@ expect y ulp 2 = 0.5 1.25    floats may be that many units in the last place away
+//! //@ prints x = 1                 a line of what `printf` prints, with no blanks at its end
 //! ```
 //!
 //! Several `expect` lines for one buffer continue each other. Numbers are worked out by hand or by other means than
@@ -27,6 +28,7 @@ struct Header {
     params: Vec<(String, String)>,
     args: Vec<(String, String)>,
     expected: Vec<Expected>,
+    printed: String,
     dynamic: u32,
     flat: bool,
 }
@@ -73,6 +75,7 @@ fn header(text: &str) -> Result<Header, String> {
             "group" => header.group = sizes()?,
             "dynamic" => header.dynamic = rest.parse().map_err(|_| line.to_owned())?,
             "needs" if rest == "flat" => header.flat = true,
+            "prints" => header.printed += &format!("{rest}\n"),
             "param" => header.params.push(pair(rest)?),
             "arg" => header.args.push(pair(rest)?),
             "expect" => {
@@ -200,6 +203,12 @@ impl<'a> RunFile<'a> {
             let (_, buffer) = buffer.ok_or_else(|| format!("no buffer `{}`", expected.buffer))?;
             compare(buffer, expected)
         })
+    }
+
+    /// Whether the text that was printed is as expected.
+    pub fn compare_printed(&self, printed: &str) -> Result<(), String> {
+        let expected = &self.header.printed;
+        if printed == expected { Ok(()) } else { Err(format!("printed\n{printed}instead of\n{expected}")) }
     }
 }
 

@@ -8,7 +8,8 @@ fn check(text: &str) -> Result<(), String> {
     let file = RunFile::parse(text)?;
     let outcomes = harness::run(&file.launch())?;
     outcomes.iter().try_for_each(|outcome| {
-        file.compare(&outcome.buffers).map_err(|why| format!("{}: {why}", outcome.how))
+        let right = file.compare(&outcome.buffers).and_then(|()| file.compare_printed(&outcome.printed));
+        right.map_err(|why| format!("{}: {why}", outcome.how))
     })
 }
 

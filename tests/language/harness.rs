@@ -29,6 +29,8 @@ pub struct Outcome {
     pub how: String,
     /// By the name of the argument.
     pub buffers: Vec<(String, sim::Buffer)>,
+    /// By `printf`.
+    pub printed: String,
 }
 
 /// Wave instructions and interpreter steps that no test needs.
@@ -67,9 +69,9 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
         }
         let how = format!("interpreter after {level:?} for {name}");
         outcomes.push(interpret(launch, &how, &optimised, info, &values)?);
-        let buffers = emulate(launch, &loaded, info, &values)
+        let (buffers, printed) = emulate(launch, &loaded, info, &values)
             .map_err(|why| format!("{name} {level:?}: {why}\n{}", object.machine_code()))?;
-        outcomes.push(Outcome { how: format!("{level:?} code for {name}"), buffers });
+        outcomes.push(Outcome { how: format!("{level:?} code for {name}"), buffers, printed });
     }
     Ok(outcomes)
 }
@@ -115,8 +117,10 @@ fn emulate(
     object: &sim::CodeObject,
     info: &sim::KernelInfo,
     values: &[ArgValue],
-) -> Result<Vec<(String, sim::Buffer)>, String> {
-    emulate_on(&mut sim::Device::with_threads(1), launch, object, info, values)
+) -> Result<(Vec<(String, sim::Buffer)>, String), String> {
+    let mut device = sim::Device::with_threads(1);
+    let buffers = emulate_on(&mut device, launch, object, info, values)?;
+    Ok((buffers, device.take_printed()))
 }
 
 fn emulate_on(
@@ -187,7 +191,15 @@ fn interpret(
         let bytes = memory.bytes(address, before.bytes.len()).unwrap_or_default().to_vec();
         (name, sim::Buffer { bytes, ..before })
     });
-    Ok(Outcome { how: how.to_owned(), buffers: buffers.collect() })
+    let buffers = buffers.collect();
+    let printed = sim::printf_text(&interp.take_printed(&mut memory), &formats(module));
+    Ok(Outcome { how: how.to_owned(), buffers, printed })
+}
+
+/// The formats of a module, as the metadata has them.
+pub fn formats(module: &ir::Module) -> Vec<String> {
+    let numbered = (1..).zip(&module.formats);
+    numbered.map(|(number, format)| emit::printf::encode(number, &format.sizes, &format.text)).collect()
 }
 
 /// Runs kernel `t` of `source` on `lanes` work-items in groups of 64, with inputs and one output of 32-bit words
@@ -264,7 +276,7 @@ pub fn run_bytes(
         }
         let how = format!("interpreter after {level:?} for {name}");
         add(how.clone(), interpret(&launch, &how, &optimised, info, &values).unwrap().buffers);
-        let buffers = emulate(&launch, &loaded, info, &values)
+        let (buffers, _) = emulate(&launch, &loaded, info, &values)
             .unwrap_or_else(|why| panic!("{name} {level:?}: {why}\n{source}\n{}", object.machine_code()));
         add(format!("{level:?} code for {name}"), buffers);
     }

@@ -16,7 +16,7 @@ use ir::{Order, Pos, Space, TernOp};
 fn arity(builtin: Builtin) -> (usize, usize) {
     use Builtin::*;
     match builtin {
-        Pos(_) | Barrier | BarrierOnly | WaveBarrier | Unreachable => (0, 0),
+        Pos(_) | Barrier | BarrierOnly | WaveBarrier | Unreachable | Trap | DebugTrap => (0, 0),
         Dim(_) | IsNan | IsInf | FrexpExp | Ilogb | Length | Normalize | Bitcast | Ballot | Any | All => {
             (1, 1)
         }
@@ -39,7 +39,8 @@ fn arity(builtin: Builtin) -> (usize, usize) {
         Load => (1, 2),
         Store => (2, 3),
         Lanes(_, _, count) => (count as usize, count as usize),
-        Unsupported => (0, usize::MAX),
+        Assert => (1, 2),
+        Printf => (1, usize::MAX),
     }
 }
 
@@ -194,8 +195,10 @@ impl Checker<'_, '_> {
                 self.condition(args[0]);
                 Ty::UNIT
             }
-            Builtin::Unreachable => Ty::NEVER,
-            Builtin::Unsupported => Ty::ERROR,
+            Builtin::Unreachable | Builtin::Trap => Ty::NEVER,
+            Builtin::DebugTrap => Ty::UNIT,
+            Builtin::Printf => self.printf(args),
+            Builtin::Assert => self.assert(args),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Binding, Checker, ConstItem, Leaves, Res};
 use crate::ast::{ExprId, ExprKind, List, Name};
-use crate::builtins::{self, Builtin};
+use crate::builtins;
 use crate::cfg::{Question, ask};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
@@ -51,21 +51,6 @@ impl Checker<'_, '_> {
             return self.vector(callee, scalar, lanes, args);
         }
         match builtins::find(text) {
-            Some(Builtin::Unsupported) => {
-                for n in args.range() {
-                    let arg = self.ast.exprs_pool[n];
-                    if !matches!(self.ast.expr(arg).kind, ExprKind::Str) {
-                        self.expr(arg, Ty::NONE);
-                    }
-                }
-                self.error(
-                    "E0090",
-                    format!("`{text}` is not supported yet"),
-                    callee.span,
-                    "not supported yet",
-                );
-                Ty::ERROR
-            }
             Some(builtin) => {
                 self.s.checked.res[id.at()] = Res::Builtin(builtin);
                 self.builtin(id, builtin, callee, args, given, expect)

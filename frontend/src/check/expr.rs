@@ -19,8 +19,9 @@ impl Checker<'_, '_> {
             ExprKind::Int { value, suffix } => self.int_literal(id, value, suffix, expect, false),
             ExprKind::Float { suffix, .. } => self.float_literal(id, suffix, expect, false),
             ExprKind::Bool(_) => Ty::BOOL,
-            ExprKind::Str => {
-                self.error("E0090", "strings are not supported yet", expr.span, "not supported yet");
+            ExprKind::Str(_) => {
+                let (message, help) = ("a text is no value", "`printf` and `assert` print texts");
+                self.error_help("E0096", message, expr.span, "a text", help);
                 Ty::ERROR
             }
             ExprKind::Name(sym) => self.name(id, sym, expr.span),

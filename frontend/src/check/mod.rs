@@ -17,6 +17,7 @@ mod matching;
 mod operator;
 mod pattern;
 mod place;
+mod printf;
 mod stmt;
 
 pub use attr::KERNEL_ATTRS;

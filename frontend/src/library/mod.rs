@@ -29,6 +29,7 @@ const TEXTS: &[&str] = &[
     include_str!("basic.k"),
     include_str!("native.k"),
     include_str!("wave.k"),
+    include_str!("printf.k"),
 ];
 
 /// The text of each item by its name.

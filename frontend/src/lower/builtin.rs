@@ -122,7 +122,14 @@ impl Lower<'_, '_> {
                 self.kill();
                 return Val::new();
             }
-            Builtin::Dim(_) | Builtin::Unsupported => return self.zeros(ty),
+            Builtin::Trap => {
+                self.abort();
+                return Val::new();
+            }
+            Builtin::DebugTrap => return self.nothing(Op::Trap { debug: true }, &[]),
+            Builtin::Printf => return self.printf(args),
+            Builtin::Assert => return self.assert(args),
+            Builtin::Dim(_) => return self.zeros(ty),
         };
         Val::from_slice(&[value])
     }
@@ -513,7 +520,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn halves(&mut self, value: Value) -> (Value, Value) {
+    pub(super) fn halves(&mut self, value: Value) -> (Value, Value) {
         let low = self.emit(Op::Cast(CastOp::Trunc), &[value], Type::I32);
         let shift = self.constant(Type::I64, 32);
         let high = self.emit(Op::Bin(BinOp::LShr), &[value, shift], Type::I64);

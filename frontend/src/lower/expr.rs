@@ -88,7 +88,7 @@ impl Lower<'_, '_> {
             ExprKind::Block(block) => self.block(block),
             ExprKind::Loop(head, body) => self.loop_expr(head, body, ty),
             ExprKind::Labelled(head, body) => self.labelled_block(head, body, ty),
-            ExprKind::Error | ExprKind::Str => self.zeros(ty),
+            ExprKind::Error | ExprKind::Str(_) => self.zeros(ty),
         }
     }
 

@@ -14,12 +14,14 @@ mod math;
 mod memory;
 mod ops;
 mod pattern;
+mod printf;
 mod ssa;
 mod wave;
 
 use crate::Options;
 use crate::ast::Ast;
 use crate::check::{Checked, Func};
+use crate::diag::SourceText;
 use crate::scalar::Scalar;
 use crate::types::{Qualifiers, Ty, TyKind};
 use ir::{
@@ -28,6 +30,7 @@ use ir::{
 };
 use smallvec::SmallVec;
 use smol_str::SmolStr;
+use std::sync::Arc;
 
 /// The leaves of a value, in order.
 type Val = SmallVec<[Value; 8]>;
@@ -38,6 +41,7 @@ type Leaves = SmallVec<[Type; 8]>;
 pub fn lower(
     ast: &Ast<'_>,
     source: &str,
+    files: &dyn Fn() -> Arc<SourceText>,
     checked: &mut Checked,
     options: &Options<'_>,
     s: &mut Scratch,
@@ -49,6 +53,7 @@ pub fn lower(
     s.const_globals.clear();
     s.const_globals.resize(checked.consts.len(), None);
     s.library.clear();
+    s.lines = None;
     s.local_at.clear();
     s.local_at.resize(checked.locals.len(), 0);
     for at in 0..checked.funcs.len() {
@@ -56,7 +61,8 @@ pub fn lower(
             checked.restore(instance);
         }
         let func = &checked.funcs[at];
-        let function = lower_function(ast, source, checked, options, (at as u32, func), s, &mut module);
+        let text = (source, files);
+        let function = lower_function(ast, text, checked, options, (at as u32, func), s, &mut module);
         module.funcs.push(function);
     }
     leaving::settle(&mut module, s);
@@ -74,6 +80,8 @@ pub struct Scratch {
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
     ways_back: Vec<leaving::WayBack>,
+    /// Where lines begin, if something asked.
+    lines: Option<printf::Lines>,
     /// Functions of the library that are called; their numbers follow those of the functions.
     pub library: Vec<SmolStr>,
 }
@@ -152,6 +160,10 @@ struct Lower<'l, 'a> {
     fast_math: bool,
     separate_spaces: bool,
     abi: Option<border::Abi<'l>>,
+    asserts: bool,
+    source: &'l str,
+    /// The source with its files.
+    files: &'l dyn Fn() -> Arc<SourceText>,
     /// Pointer parameters are indexed with 32-bit byte offsets.
     small_buffers: bool,
     workgroup_size: Option<[u32; 3]>,
@@ -174,12 +186,13 @@ struct Lower<'l, 'a> {
     /// Operations so far that ask other lanes, or call what may.
     crossings: u32,
     ways_back: &'l mut Vec<leaving::WayBack>,
+    lines: &'l mut Option<printf::Lines>,
     library: &'l mut Vec<SmolStr>,
 }
 
 fn lower_function(
     ast: &Ast<'_>,
-    source: &str,
+    (source, files): (&str, &dyn Fn() -> Arc<SourceText>),
     checked: &Checked,
     options: &Options<'_>,
     (number, info): (u32, &Func),
@@ -204,7 +217,7 @@ fn lower_function(
     let block = func.add_block();
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
-    let Scratch { const_globals, local_at, ssa, loops, returns, ways_back, library } = s;
+    let Scratch { const_globals, local_at, ssa, loops, returns, ways_back, lines, library } = s;
     ssa.clear();
     let mut lower = Lower {
         ast,
@@ -215,6 +228,9 @@ fn lower_function(
         fast_math: options.fast_math,
         separate_spaces: options.separate_spaces,
         abi: options.abi,
+        asserts: options.asserts,
+        source,
+        files,
         small_buffers: info.small_buffers,
         workgroup_size,
         func,
@@ -230,6 +246,7 @@ fn lower_function(
         number,
         crossings: 0,
         ways_back,
+        lines,
         library,
     };
     if let Some(kernel) = &info.kernel {

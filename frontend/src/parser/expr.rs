@@ -361,8 +361,9 @@ impl Parser<'_, '_> {
                 self.make(ExprKind::Bool(value), span, 0)
             }
             Tok::Str => {
+                let text = self.intern(span.text(self.source));
                 self.bump();
-                self.make(ExprKind::Str, span, 0)
+                self.make(ExprKind::Str(text), span, 0)
             }
             Tok::Ident | Tok::In => self.named(),
             // Words of `fence` and `load`, taken as names; the checker knows where they may stand.

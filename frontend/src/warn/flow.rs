@@ -190,7 +190,7 @@ impl Walk<'_, '_> {
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }
             | ExprKind::Bool(_)
-            | ExprKind::Str
+            | ExprKind::Str(_)
             | ExprKind::TypeConst(..) => has,
         }
     }

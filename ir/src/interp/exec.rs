@@ -41,7 +41,8 @@ impl Wave {
             Op::Pos(pos) => self.position(&cx, launch, group, pos),
             Op::Wave(op) => self.cross_lane(&cx, op),
             Op::Barrier { .. } => return self.barrier(),
-            Op::Fence { .. } | Op::WaveBarrier => {}
+            Op::Fence { .. } | Op::WaveBarrier | Op::Trap { debug: true } => {}
+            Op::Trap { debug: false } => return Err(ErrorKind::Trap),
             Op::Assume => {
                 let Some(frame) = self.frames.last() else { return Ok(Flow::Next) };
                 for_lanes!(lane in frame.active => {
@@ -105,10 +106,11 @@ impl Wave {
                 }
                 Pos::LaneId => lane as u32,
                 Pos::WaveSize => launch.wave_size,
-                Pos::DispatchId | Pos::KernargPtr | Pos::Clock | Pos::Realtime => 0,
+                Pos::DispatchId | Pos::KernargPtr | Pos::PrintfBuffer | Pos::Clock | Pos::Realtime => 0,
             };
             let wide = match pos {
                 Pos::KernargPtr => launch.kernarg,
+                Pos::PrintfBuffer => launch.interp.printf_buffer,
                 // Any number that grows will do.
                 Pos::Clock | Pos::Realtime => launch.steps,
                 _ => u64::from(bits),

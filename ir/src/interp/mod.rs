@@ -15,7 +15,7 @@
 //! each runs for a slice of steps, so that a group may wait for another one.
 //!
 //! # Not here
-//! Weak memory, timing, traps. A program that breaks a promise (an access out of bounds or less aligned than
+//! Weak memory, timing. A program that breaks a promise (an access out of bounds or less aligned than
 //! it says, a false `assume`) stops with an [`Error`]; nothing it could do is undefined.
 //!
 //! # Requires
@@ -46,6 +46,8 @@ const RESIDENT_GROUPS: usize = 8;
 /// Address of the first function; the others follow at this distance. No memory is there.
 const FIRST_FUNCTION: u64 = 1 << 40;
 const FUNCTION_BYTES: u64 = 256;
+/// Bytes of the buffer of `printf` behind its two dwords, as many as ROCm's runtime has.
+const PRINTF_BYTES: u32 = 1 << 20;
 /// Instructions a wave runs before the next one's turn.
 const SLICE: u64 = 20_000;
 
@@ -84,6 +86,8 @@ pub enum ErrorKind {
     NoFunction(u64),
     /// A call through the address of a function that takes or gives something else.
     OtherSignature(String),
+    /// `trap` was reached.
+    Trap,
     /// More calls are open than [`Interp::max_calls`] allows.
     TooManyCalls,
     /// More instructions were run than [`Interp::max_steps`] allows.
@@ -127,6 +131,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::OtherSignature(name) => {
                 write!(f, "`{name}` is called through a pointer of another type")
             }
+            ErrorKind::Trap => f.write_str("the program has called `trap`"),
             ErrorKind::TooManyCalls => f.write_str("too many nested calls"),
             ErrorKind::TooManySteps => f.write_str("the step limit was reached"),
         }
@@ -169,6 +174,8 @@ pub struct Interp<'a> {
     /// Addresses of device variables, offsets of work-group variables.
     globals: SecondaryMap<Global, u64>,
     static_shared: u32,
+    /// The buffer of `printf`; 0 if the module has no formats.
+    printf_buffer: u64,
     /// Lanes of a wave, up to 64 (the default).
     pub wave_size: u32,
     /// Instructions (of a wave) until [`ErrorKind::TooManySteps`].
@@ -250,7 +257,24 @@ impl<'a> Interp<'a> {
         for func in module.funcs.values() {
             orders.push(BlockOrder::new(Cfg::new(func)));
         }
-        Interp { module, orders, globals, static_shared, wave_size: 64, max_steps: u64::MAX, max_calls: 1024 }
+        let printf_buffer = match module.formats.is_empty() {
+            true => 0,
+            false => {
+                let mut buffer = vec![0; 8 + PRINTF_BYTES as usize];
+                buffer[4..8].copy_from_slice(&PRINTF_BYTES.to_le_bytes());
+                memory.alloc_bytes(buffer)
+            }
+        };
+        Interp {
+            module,
+            orders,
+            globals,
+            static_shared,
+            printf_buffer,
+            wave_size: 64,
+            max_steps: u64::MAX,
+            max_calls: 1024,
+        }
     }
 
     /// Address of a function.
@@ -264,6 +288,18 @@ impl<'a> Interp<'a> {
         let number = u32::try_from(offset / FUNCTION_BYTES).ok()?;
         let func = FuncId::from_u32(number);
         (offset.is_multiple_of(FUNCTION_BYTES) && self.module.funcs.is_valid(func)).then_some(func)
+    }
+
+    /// What calls of `printf` have left in their buffer since the last time, as OpenCL's runtime finds it: the number of
+    /// each, and its arguments (see [`Format`](crate::Format)).
+    pub fn take_printed(&self, memory: &mut Memory) -> Vec<u8> {
+        let buffer = memory.bytes_mut(self.printf_buffer, 8 + PRINTF_BYTES as usize);
+        let Some((used, [_, _, _, _, records @ ..])) = buffer.and_then(|bytes| bytes.split_first_chunk_mut())
+        else {
+            return Vec::new();
+        };
+        let count = u32::from_le_bytes(std::mem::take(used)) as usize;
+        records.iter().take(count).copied().collect()
     }
 
     /// Address of a `constant` or `global` variable.

@@ -165,6 +165,8 @@ impl<'a> Parser<'a> {
                 self.in_brackets(body, args)?;
                 Op::CallIndirect(sig)
             }
+            "trap" => Op::Trap { debug: false },
+            "debug_trap" => Op::Trap { debug: true },
             "assume" | "ret" => {
                 self.values(body, args)?;
                 if word == "ret" { Op::Ret } else { Op::Assume }

@@ -9,8 +9,8 @@ mod lexer;
 
 use crate::entity::{Block, FuncId, Global, Inst, Value};
 use crate::func::{
-    Access, Function, GlobalData, Inline, KernelInfo, KernelParam, Linkage, Module, Opaque, ParamKind,
-    Signature, SlotData, UnrollHint, ValueData, ValueDef,
+    Access, Format, Function, GlobalData, Inline, KernelInfo, KernelParam, Linkage, Module, Opaque,
+    ParamKind, Signature, SlotData, UnrollHint, ValueData, ValueDef,
 };
 use crate::op::Op;
 use crate::state::{Denormals, Exceptions, InitialState};
@@ -201,6 +201,7 @@ impl<'a> Parser<'a> {
         let offset = self.lexer.start;
         let word = self.word(ITEMS)?;
         match (word, Space::from_name(word)) {
+            ("printf", _) => self.format(),
             ("func", _) => self.function(None, Linkage::Local),
             ("kernel", _) => self.function(Some(KernelInfo::default()), Linkage::Local),
             ("export", _) if self.accept_word("extern")? => {
@@ -277,6 +278,16 @@ impl<'a> Parser<'a> {
             Some(_) => Err(self.lexer.error_at(offset, format!("`@{name}` is defined twice"))),
             None => Ok(()),
         }
+    }
+
+    fn format(&mut self) -> Result<()> {
+        let mut sizes = Vec::new();
+        while let Token::Number(_) = self.lexer.token {
+            sizes.push(self.number()?);
+        }
+        let text = self.quoted()?;
+        self.module.formats.push(Format { sizes, text });
+        Ok(())
     }
 
     fn global(&mut self, space: Space, external: bool) -> Result<()> {
@@ -606,7 +617,7 @@ impl Body {
 }
 
 /// What a module is made of.
-const ITEMS: &str = "`func`, `kernel`, `export`, `extern`, a signature or an address space";
+const ITEMS: &str = "`func`, `kernel`, `export`, `extern`, `printf`, a signature or an address space";
 
 /// Element types of kernel parameters.
 const ELEMS: &[&str] =

@@ -1,11 +1,13 @@
 //! Control-flow cleanup: blocks that only jump are bypassed, blocks joined by the only edge between
-//! them are merged, branches whose two ways are the same become jumps, and what cannot be reached goes.
+//! them are merged, branches whose two ways are the same become jumps, and what cannot be reached goes. A branch to where
+//! control is promised not to get is a promise about its condition.
 
 use crate::analysis::Cfg;
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, ValueDef};
-use crate::op::Op;
+use crate::op::{Op, UnOp};
+use crate::types::Type;
 use cranelift_entity::EntityRef;
 
 /// Storage of the pass.
@@ -69,6 +71,9 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
             changed = true;
         }
     }
+    if promised(func, block, last, s) {
+        return true;
+    }
     if let Op::Br { then, otherwise, .. } = func.insts[last].op
         && then == otherwise
         && func.branch_args(last, 0) == func.branch_args(last, 1)
@@ -80,6 +85,32 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
         changed = true;
     }
     changed
+}
+
+/// Makes a branch to a block that is `unreachable` a jump the other way.
+fn promised(func: &mut Function, block: Block, last: Inst, s: &mut Scratch) -> bool {
+    let Op::Br { then, otherwise, .. } = func.insts[last].op else { return false };
+    let is_dead = |to: Block| {
+        let first = func.blocks[to].insts.first();
+        first.is_some_and(|&first| func.insts[first].op == Op::Unreachable)
+    };
+    let (dead, which, to) = match (is_dead(then), is_dead(otherwise)) {
+        (true, _) => (then, 1, otherwise),
+        (_, true) => (otherwise, 0, then),
+        _ => return false,
+    };
+    let (mut holds, loc) = (func.args(last)[0], func.insts[last].loc);
+    s.args.clear();
+    s.args.extend_from_slice(func.branch_args(last, which));
+    func.blocks[block].insts.pop();
+    if which == 1 {
+        holds = func.push1(block, Op::Un(UnOp::Not), &[holds], Type::Bool, loc);
+    }
+    func.push(block, Op::Assume, &[holds], loc);
+    func.blocks[block].insts.push(last);
+    func.replace(last, Op::Jump(to), &s.args);
+    s.preds[dead.index()] -= 1;
+    true
 }
 
 /// The empty block successor `which` is, and where it jumps to, if it can be skipped: its parameters

@@ -86,6 +86,7 @@ fn cast_ok(op: CastOp, from: Type, to: Type) -> bool {
 fn pos_type(pos: Pos) -> Type {
     match pos {
         Pos::KernargPtr => Type::Ptr(Space::Constant),
+        Pos::PrintfBuffer => Type::Ptr(Space::Global),
         Pos::Clock | Pos::Realtime => Type::I64,
         _ => Type::I32,
     }
@@ -191,7 +192,9 @@ impl Checker<'_> {
             Op::Store { count, .. } => (1 + usize::from(count), 0),
             Op::AtomicRmw { .. } => (2, 1),
             Op::AtomicCas { .. } => (3, 1),
-            Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Unreachable => (0, 0),
+            Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Unreachable => {
+                (0, 0)
+            }
             Op::Assume => (1, 0),
             Op::Jump(_) | Op::Br { .. } | Op::Switch(_) | Op::Ret => (usize::MAX, 0),
             Op::Call(callee) => {

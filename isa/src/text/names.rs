@@ -1,6 +1,7 @@
 //! Words of the text, one table for writing and reading.
 
 use crate::func::{Abi, MachFunc, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
+use crate::hidden::Hidden;
 use crate::inst::ModFlags;
 
 /// Modifier bits, named as LLVM's assembler does where it writes them.
@@ -81,6 +82,10 @@ pub(super) const ABI: &[(&str, Place<Abi, bool>)] = &[
     ("workgroup_id_z", |abi| &mut abi.workgroup_id[2]),
     ("private_segment_wave_offset", |abi| &mut abi.private_segment_wave_offset),
 ];
+
+/// Hidden arguments that the code reads.
+pub(super) const HIDDEN: &[(Hidden, &str)] =
+    &[(Hidden::PRINTF_BUFFER, "printf_buffer"), (Hidden::QUEUE_PTR, "queue_ptr")];
 
 /// Numbers of a function; the allocator fills the last six.
 pub(super) const SIZES: &[(&str, Place<MachFunc, u32>)] = &[

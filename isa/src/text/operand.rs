@@ -311,7 +311,8 @@ impl<'a> Body<'a> {
             };
         }
         let word = at.word("a variable or a function")?;
-        let to = entity(word, "global").map(Referent::Global).or_else(|| entity(word, "func").map(Referent::Func));
+        let to =
+            entity(word, "global").map(Referent::Global).or_else(|| entity(word, "func").map(Referent::Func));
         match to.filter(|to| self.names.values().any(|known| known == to)) {
             Some(to) => Ok(to),
             None => before.error("there is no such variable or function"),

@@ -1,11 +1,12 @@
 //! Reads a machine function.
 
 use super::cursor::{Cursor, Result};
-use super::names::{ABI, FLAGS, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, by_name};
+use super::names::{ABI, FLAGS, HIDDEN, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, by_name};
 use super::operand::{Reading, entity};
 use super::print::Names;
 use crate::func::{
-    CALL_PINS, CallSite, Callee, Edge, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, Referent,
+    CALL_PINS, CallSite, Callee, Edge, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemId, MemRef, Note,
+    Referent,
 };
 use crate::inst::{Form, Lane, MAX_OPERANDS, MachInst, Mods, SdwaSel};
 use crate::operand::Operand;
@@ -139,6 +140,18 @@ impl<'a> Body<'a> {
                     match ABI.iter().find(|(name, _)| *name == word) {
                         Some((_, place)) => *place(&mut self.func.abi) = true,
                         None => return before.error(format!("`{word}` is nothing that a kernel is given")),
+                    }
+                }
+            }
+            "hidden" => {
+                while !at.at_end() {
+                    let before = *at;
+                    let word = at.word("a hidden argument")?;
+                    match by_name(HIDDEN, word) {
+                        Some(hidden) => self.func.hidden |= hidden,
+                        None => {
+                            return before.error(format!("`{word}` is no hidden argument that code reads"));
+                        }
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Writes a machine function.
 
-use super::names::{ABI, FLAGS, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, name_of};
+use super::names::{ABI, FLAGS, HIDDEN, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, name_of};
 use super::operand::Reading;
 use crate::func::{
     CallSite, Callee, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemRef, SyncOrder, SyncScope,
@@ -92,6 +92,11 @@ impl Printer<'_> {
                 0 => {}
                 size => writeln!(self.out, "    {name} {size}")?,
             }
+        }
+        if !self.func.hidden.is_empty() {
+            let read = HIDDEN.iter().filter(|(hidden, _)| self.func.hidden.contains(*hidden));
+            let read: Vec<&str> = read.map(|(_, name)| *name).collect();
+            writeln!(self.out, "    hidden {}", read.join(" "))?;
         }
         if self.func.uses_vcc {
             self.out.push_str("    uses_vcc\n");

@@ -257,6 +257,7 @@ roles! {
     SAshrI32 = S_ASHR_I32;
     SAshrI64 = S_ASHR_I64;
     SBarrier = S_BARRIER;
+    STrap = S_TRAP;
     SBcnt1I32B32 = S_BCNT1_I32_B32;
     SBcnt1I32B64 = S_BCNT1_I32_B64;
     SBfeI32 = S_BFE_I32;

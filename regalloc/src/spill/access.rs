@@ -6,8 +6,8 @@ use crate::remake::{AddressPart, Recipe};
 use crate::stream::{SGPR, VGPR};
 use cranelift_entity::EntityRef;
 use isa::{
-    Abi, AbiInput, FuncRole, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass, Subtarget, VReg,
-    op,
+    Abi, AbiInput, FuncRole, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass,
+    Subtarget, VReg, op,
 };
 use smallvec::SmallVec;
 

@@ -1,0 +1,631 @@
+//! Text literals and the formats of `printf`.
+//!
+//! # Source
+//! The OpenCL C specification, "printf": C's conversions, and `vN` for vectors; `%n` and `*` are not part of it, `%s` prints a
+//! literal. `ll`, `%v4f` and the like are allowed besides, as nothing else can be meant: [`Format::opencl`] says it as OpenCL does.
+
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// What is wrong with a literal or a format, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    pub span: Span,
+    pub message: String,
+    pub label: &'static str,
+    pub help: Option<String>,
+}
+
+/// What stands between quotes, with its escapes resolved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Literal {
+    pub text: String,
+    /// Where in the source each byte of the text comes from, and where the last one ends.
+    at: Vec<u32>,
+}
+
+/// Escapes of one character.
+const ESCAPES: [(char, char); 10] = [
+    ('n', '\n'),
+    ('t', '\t'),
+    ('r', '\r'),
+    ('a', '\x07'),
+    ('b', '\x08'),
+    ('v', '\x0b'),
+    ('f', '\x0c'),
+    ('\\', '\\'),
+    ('"', '"'),
+    ('\'', '\''),
+];
+
+impl Literal {
+    /// Reads a literal with its quotes, which begins at a byte of the source.
+    pub fn read(written: &str, start: u32) -> Result<Literal, Mistake> {
+        let inner = written.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(written);
+        let mut literal = Literal::default();
+        let mut rest = inner;
+        let place = |rest: &str| start + 1 + (inner.len() - rest.len()) as u32;
+        while let Some(c) = rest.chars().next() {
+            let (c, len) = match c {
+                '\\' => escape(rest, place(rest))?,
+                c => (c, c.len_utf8()),
+            };
+            if c == '\0' {
+                let span = Span { start: place(rest), end: place(&rest[len..]) };
+                return Err(Mistake {
+                    span,
+                    message: "a text that is printed has no zero in it".to_owned(),
+                    label: "the text would end here",
+                    help: None,
+                });
+            }
+            literal.text.push(c);
+            literal.at.resize(literal.text.len(), place(rest));
+            rest = &rest[len..];
+        }
+        literal.at.push(place(rest));
+        Ok(literal)
+    }
+
+    /// Where a part of the text stands in the source.
+    pub fn span(&self, range: &Range<usize>) -> Span {
+        Span { start: self.at[range.start], end: self.at[range.end] }
+    }
+}
+
+/// The character of an escape at the beginning of a text, and its bytes there.
+fn escape(text: &str, start: u32) -> Result<(char, usize), Mistake> {
+    let after = &text[1..];
+    let next = after.chars().next().unwrap_or('\\');
+    if let Some((_, c)) = ESCAPES.iter().find(|row| row.0 == next) {
+        return Ok((*c, 2));
+    }
+    let wrong = |len: usize, help: &str| {
+        let span = Span { start, end: start + len as u32 };
+        let message = format!("`{}` is no escape", &text[..len]);
+        Mistake { span, message, label: "not known", help: Some(help.to_owned()) }
+    };
+    match next {
+        'x' => {
+            let digits = after[1..].bytes().take(2).take_while(u8::is_ascii_hexdigit).count();
+            let code = u8::from_str_radix(&after[1..1 + digits], 16).ok();
+            let code = code.filter(|code| digits == 2 && code.is_ascii());
+            let help = "two hexadecimal digits follow, up to `\\x7f`; what is beyond is written `\\u{e9}`";
+            code.map(|code| (code.into(), 4)).ok_or_else(|| wrong(2 + digits, help))
+        }
+        'u' => {
+            let help = "the number of a character follows in braces, in hexadecimal digits: `\\u{e9}`";
+            let number =
+                after[1..].strip_prefix('{').and_then(|text| text.split_once('}')).map(|pair| pair.0);
+            let c = number.and_then(|text| u32::from_str_radix(text, 16).ok()).and_then(char::from_u32);
+            let len = number.map_or(2, |text| text.len() + 4);
+            c.map(|c| (c, len)).ok_or_else(|| wrong(len, help))
+        }
+        '0'..='7' => Err(wrong(2, "there are no octal numbers; the escape character is `\\x1b`")),
+        other => Err(wrong(
+            1 + other.len_utf8(),
+            "escapes are `\\n \\t \\r \\a \\b \\v \\f \\\\ \\\" \\' \\x1b \\u{e9}`",
+        )),
+    }
+}
+
+/// How wide what a conversion prints is said to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Length {
+    /// Nothing said: an integer of at most 32 bits, a float of any size.
+    #[default]
+    None,
+    /// `hh`
+    Char,
+    /// `h`
+    Short,
+    /// `hl`, of vectors.
+    Word,
+    /// `l`, and `ll`.
+    Long,
+}
+
+impl Length {
+    /// How OpenCL says it.
+    const fn text(self) -> &'static str {
+        match self {
+            Length::None => "",
+            Length::Char => "hh",
+            Length::Short => "h",
+            Length::Word => "hl",
+            Length::Long => "l",
+        }
+    }
+
+    const fn of_bits(bits: u32) -> Length {
+        match bits {
+            8 => Length::Char,
+            16 => Length::Short,
+            64 => Length::Long,
+            _ => Length::None,
+        }
+    }
+}
+
+/// `%-8.3v4hlf`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversion {
+    /// The part of the text that it is.
+    pub range: Range<usize>,
+    /// `-+ #0`, in any order, and width and precision as they are written.
+    field: String,
+    has_precision: bool,
+    /// Elements of a vector; 0 of a scalar.
+    pub lanes: u8,
+    pub length: Length,
+    pub letter: char,
+}
+
+/// What a conversion prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Signed,
+    Unsigned,
+    /// `%x`, `%X`, `%o`: the bits of any integer.
+    Bits,
+    /// `%c`
+    Character,
+    Float,
+    /// `%p`
+    Pointer,
+    /// `%s`
+    Text,
+}
+
+impl Conversion {
+    pub fn kind(&self) -> Kind {
+        match self.letter {
+            'd' | 'i' => Kind::Signed,
+            'u' => Kind::Unsigned,
+            'x' | 'X' | 'o' => Kind::Bits,
+            'c' => Kind::Character,
+            'p' => Kind::Pointer,
+            's' => Kind::Text,
+            _ => Kind::Float,
+        }
+    }
+
+    /// As it is written.
+    pub fn written(&self) -> String {
+        let vector = if self.lanes > 0 { format!("v{}", self.lanes) } else { String::new() };
+        format!("%{}{vector}{}{}", self.field, self.length.text(), self.letter)
+    }
+
+    /// The type that an argument without one of its own gets, which may have a minus in front.
+    pub fn usual(&self, is_negative: bool) -> Option<Scalar> {
+        let kind = match self.kind() {
+            Kind::Bits if is_negative => Kind::Signed,
+            kind => kind,
+        };
+        Some(match (kind, self.length) {
+            (Kind::Signed, Length::Char) => Scalar::I8,
+            (Kind::Signed, Length::Short) => Scalar::I16,
+            (Kind::Signed, Length::Long) => Scalar::I64,
+            (Kind::Signed | Kind::Character, _) => Scalar::I32,
+            (Kind::Unsigned | Kind::Bits, Length::Char) => Scalar::U8,
+            (Kind::Unsigned | Kind::Bits, Length::Short) => Scalar::U16,
+            (Kind::Unsigned | Kind::Bits, Length::Long) => Scalar::U64,
+            (Kind::Unsigned | Kind::Bits, _) => Scalar::U32,
+            (Kind::Float, _) => Scalar::F32,
+            (Kind::Pointer | Kind::Text, _) => return None,
+        })
+    }
+
+    /// Whether it prints a scalar, or a vector of as many as `lanes` (1: a scalar).
+    pub fn takes(&self, scalar: Scalar, lanes: u8) -> bool {
+        let bits = scalar.bits();
+        let fits = match self.length {
+            Length::None => bits <= 32,
+            Length::Char => bits == 8,
+            Length::Short => bits == 16,
+            Length::Word => bits == 32,
+            Length::Long => bits == 64,
+        };
+        let sign = match self.kind() {
+            Kind::Signed => scalar.is_signed(),
+            Kind::Unsigned => scalar.is_int() && !scalar.is_signed(),
+            Kind::Bits => scalar.is_int(),
+            Kind::Character => return scalar.is_int() && bits <= 32 && lanes == 1,
+            Kind::Float => {
+                let fits = matches!(self.length, Length::None) || self.lanes == 0 || fits;
+                return (scalar.is_float() || scalar == Scalar::Bf16) && fits && self.counts(lanes);
+            }
+            Kind::Pointer | Kind::Text => return false,
+        };
+        sign && fits && self.counts(lanes)
+    }
+
+    fn counts(&self, lanes: u8) -> bool {
+        self.lanes.max(1) == lanes
+    }
+
+    /// The same for values of another type, as a user would write it.
+    pub fn made_for(&self, scalar: Scalar, lanes: u8) -> Option<String> {
+        let letter = match self.kind() {
+            _ if scalar.is_float() || scalar == Scalar::Bf16 => match self.kind() {
+                Kind::Float => self.letter,
+                _ => 'f',
+            },
+            _ if !scalar.is_int() => return None,
+            Kind::Bits => self.letter,
+            _ if scalar.is_signed() => 'd',
+            _ => 'u',
+        };
+        let length = match scalar.is_int() {
+            true => Length::of_bits(scalar.bits()).text(),
+            false => "",
+        };
+        let vector = if lanes > 1 { format!("v{lanes}") } else { String::new() };
+        let means = |flag: char| match flag {
+            '+' | ' ' => !"uxXo".contains(letter),
+            '#' => !"du".contains(letter),
+            _ => true,
+        };
+        let field: String = self.field.chars().filter(|&c| means(c)).collect();
+        Some(format!("%{field}{vector}{length}{letter}"))
+    }
+
+    /// As OpenCL's runtime wants it for values of a type. Halves are printed as `f32`.
+    fn opencl(&self, scalar: Option<Scalar>, out: &mut String) {
+        let _ = write!(out, "%{}", self.field);
+        let length = match (self.kind(), scalar) {
+            (Kind::Float, _) if self.lanes == 0 => Length::None,
+            (Kind::Float, Some(Scalar::F64)) => Length::Long,
+            (Kind::Float, _) => Length::Word,
+            (_, Some(scalar)) if self.lanes > 0 && scalar.bits() == 32 => Length::Word,
+            (_, Some(scalar)) if self.lanes > 0 => Length::of_bits(scalar.bits()),
+            _ => self.length,
+        };
+        if self.lanes > 0 {
+            let _ = write!(out, "v{}", self.lanes);
+        }
+        let _ = write!(out, "{}{}", length.text(), self.letter);
+    }
+}
+
+/// A part of a format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// What is printed as it is; a percent sign is one.
+    Text(String),
+    Conversion(Conversion),
+}
+
+/// A format, taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Format {
+    pub pieces: Vec<Piece>,
+}
+
+/// The widest field and the longest fraction.
+const MAX_WIDTH: u32 = 4096;
+
+impl Format {
+    /// Takes a text apart; every mistake in it.
+    pub fn parse(literal: &Literal) -> Result<Format, Vec<Mistake>> {
+        let (mut pieces, mut mistakes) = (Vec::new(), Vec::new());
+        let text = literal.text.as_str();
+        let (mut at, mut plain) = (0, String::new());
+        while let Some(c) = text[at..].chars().next() {
+            if c != '%' || text[at + 1..].starts_with('%') {
+                plain.push(c);
+                at += c.len_utf8() + usize::from(c == '%');
+                continue;
+            }
+            let mut reader = Reader { literal, start: at, at: at + 1 };
+            match reader.conversion() {
+                Ok(conversion) => {
+                    if !plain.is_empty() {
+                        pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                    }
+                    pieces.push(Piece::Conversion(conversion));
+                }
+                Err(mistake) => mistakes.push(mistake),
+            }
+            at = reader.at;
+        }
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(plain));
+        }
+        if mistakes.is_empty() { Ok(Format { pieces }) } else { Err(mistakes) }
+    }
+
+    pub fn conversions(&self) -> impl Iterator<Item = &Conversion> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Conversion(conversion) => Some(conversion),
+            Piece::Text(_) => None,
+        })
+    }
+}
+
+/// A format as the runtime gets it, while it is put together.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    pub text: String,
+}
+
+impl Record {
+    /// Adds what is printed as it is. A backslash has to be passed as an argument, by its code: in the metadata it would begin an
+    /// escape, and there is none for itself that LLVM writes. How many there are.
+    pub fn push(&mut self, text: &str) -> usize {
+        for c in text.chars() {
+            match c {
+                '%' => self.text.push_str("%%"),
+                '\\' => self.text.push_str("%c"),
+                c => self.text.push(c),
+            }
+        }
+        text.matches('\\').count()
+    }
+
+    /// Adds a conversion for an argument, whose type is given if it is a number.
+    pub fn convert(&mut self, conversion: &Conversion, scalar: Option<Scalar>) {
+        conversion.opencl(scalar, &mut self.text);
+    }
+
+    /// Adds a conversion for a `u32`.
+    pub fn number(&mut self) {
+        self.text.push_str("%u");
+    }
+}
+
+/// Reads a conversion.
+struct Reader<'l> {
+    literal: &'l Literal,
+    /// The percent sign.
+    start: usize,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        &self.literal.text[self.at..]
+    }
+
+    fn take(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        self.at += if found { text.len() } else { 0 };
+        found
+    }
+
+    /// A mistake in what was read of the conversion so far.
+    fn mistake<T>(
+        &self,
+        message: impl Into<String>,
+        label: &'static str,
+        help: Option<&str>,
+    ) -> Result<T, Mistake> {
+        let span = self.literal.span(&(self.start..self.at));
+        Err(Mistake { span, message: message.into(), label, help: help.map(str::to_owned) })
+    }
+
+    /// A number, if there is one.
+    fn number(&mut self, what: &str) -> Result<Option<u32>, Mistake> {
+        if self.take("*") {
+            let message = format!("OpenCL's `printf` takes no {what} from an argument");
+            return self.mistake(message, "`*`", Some("write the number, or choose between formats"));
+        }
+        let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+        let value = self.rest()[..digits].parse::<u64>();
+        self.at += digits;
+        match value {
+            _ if digits == 0 => Ok(None),
+            Ok(value) if value <= MAX_WIDTH.into() => Ok(Some(value as u32)),
+            _ => self.mistake(format!("a {what} is {MAX_WIDTH} at most"), "too large", None),
+        }
+    }
+
+    fn conversion(&mut self) -> Result<Conversion, Mistake> {
+        let before = self.at;
+        let flags = self.rest().bytes().take_while(|byte| b"-+ #0".contains(byte)).count();
+        self.at += flags;
+        let flags = self.literal.text[before..self.at].to_owned();
+        self.number("width")?;
+        let has_precision = self.take(".");
+        if has_precision {
+            self.number("precision")?;
+        }
+        let field = self.literal.text[before..self.at].to_owned();
+        let lanes = match self.take("v") {
+            true => self.lanes()?,
+            false => 0,
+        };
+        let length = self.length()?;
+        let Some(letter) = self.rest().chars().next() else {
+            return self.mistake(
+                "the format ends in the middle of a conversion",
+                "ends here",
+                Some("a percent sign is written `%%`"),
+            );
+        };
+        self.at += letter.len_utf8();
+        let range = self.start..self.at;
+        let conversion = Conversion { range, field, has_precision, lanes, length, letter };
+        self.check(&conversion, &flags)?;
+        Ok(conversion)
+    }
+
+    fn lanes(&mut self) -> Result<u8, Mistake> {
+        for (text, lanes) in [("16", 16), ("2", 2), ("3", 3), ("4", 4), ("8", 8)] {
+            if self.take(text) {
+                return Ok(lanes);
+            }
+        }
+        let help = "`%v4f` prints the four elements of an `f32x4`";
+        self.mistake("a vector has 2, 3, 4, 8 or 16 elements", "behind the `v`", Some(help))
+    }
+
+    fn length(&mut self) -> Result<Length, Mistake> {
+        let known = [
+            ("hh", Length::Char),
+            ("hl", Length::Word),
+            ("h", Length::Short),
+            ("ll", Length::Long),
+            ("l", Length::Long),
+        ];
+        let found = known.into_iter().find(|(text, _)| self.take(text));
+        if let Some(other) = self.rest().chars().next().filter(|c| "jztLqw".contains(*c)) {
+            self.at += 1;
+            let help = "lengths are `hh` of 8 bits, `h` of 16, none of 32, `l` of 64";
+            return self.mistake(format!("`{other}` is no length in OpenCL"), "not known", Some(help));
+        }
+        Ok(found.map_or(Length::None, |(_, length)| length))
+    }
+
+    /// Whether a conversion is one, and what is asked of it makes sense.
+    fn check(&self, conversion: &Conversion, flags: &str) -> Result<(), Mistake> {
+        let Conversion { letter, lanes, length, .. } = *conversion;
+        if letter == 'n' {
+            let help = "nothing is written but to the output; the text would have to be counted by hand";
+            return self.mistake("OpenCL's `printf` has no `%n`", "refused", Some(help));
+        }
+        if !"diouxXcspfFeEgGaA".contains(letter) {
+            let help = match letter.is_ascii_graphic() {
+                true => {
+                    "conversions are `%d %i %u %o %x %X %c %s %p %f %F %e %E %g %G %a %A`; a percent sign is written `%%`"
+                }
+                false => "a percent sign is written `%%`",
+            };
+            return self.mistake(
+                format!("there is no conversion `%{}`", letter.escape_debug()),
+                "not known",
+                Some(help),
+            );
+        }
+        let kind = conversion.kind();
+        let single = matches!(kind, Kind::Character | Kind::Pointer | Kind::Text);
+        if single && lanes > 0 {
+            return self.mistake(format!("`%{letter}` prints no vectors"), "of a vector", None);
+        }
+        let is_integer = matches!(kind, Kind::Signed | Kind::Unsigned | Kind::Bits);
+        let fits = match length {
+            Length::None => true,
+            Length::Char => is_integer,
+            // `%v2hf` are halves.
+            Length::Short => is_integer || kind == Kind::Float && lanes > 0,
+            Length::Word => lanes > 0,
+            Length::Long => is_integer || kind == Kind::Float,
+        };
+        if !fits {
+            let help = match (length, lanes) {
+                (Length::Word, 0) => Some("`hl` is the length of a vector's elements"),
+                _ => None,
+            };
+            return self.mistake(
+                format!("`%{letter}` has no length `{}`", length.text()),
+                "no such length",
+                help,
+            );
+        }
+        let meaningless = |flag: char| match flag {
+            '+' | ' ' => !matches!(kind, Kind::Signed | Kind::Float),
+            '#' => !matches!(kind, Kind::Bits | Kind::Float),
+            '0' => single,
+            _ => false,
+        };
+        if let Some(flag) = flags.chars().find(|&flag| meaningless(flag)) {
+            return self.mistake(format!("`{flag}` means nothing to `%{letter}`"), "without it", None);
+        }
+        if conversion.has_precision && matches!(kind, Kind::Character | Kind::Pointer) {
+            return self.mistake(format!("`%{letter}` has no precision"), "without it", None);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(written: &str) -> Result<Literal, Mistake> {
+        Literal::read(written, 10)
+    }
+
+    #[test]
+    fn escapes() {
+        let literal = read(r#""a\n\t\\\"\x41\u{e9}é%%""#).unwrap();
+        assert_eq!(literal.text, "a\n\t\\\"Aéé%%");
+        assert_eq!(literal.span(&(0..1)), Span { start: 11, end: 12 });
+        assert_eq!(literal.span(&(1..2)), Span { start: 12, end: 14 });
+        assert_eq!(literal.span(&(5..6)), Span { start: 20, end: 24 });
+        for (written, span) in [
+            (r#""ab\q""#, 13..15),
+            (r#""\x8""#, 11..14),
+            (r#""\x80""#, 11..15),
+            (r#""\xé""#, 11..13),
+            (r#""\u{d800}""#, 11..19),
+            (r#""\u12""#, 11..13),
+            (r#""a\x00""#, 12..16),
+            (r#""\033""#, 11..13),
+            (r#""\é""#, 11..14),
+        ] {
+            let mistake = read(written).unwrap_err();
+            assert_eq!(mistake.span.start..mistake.span.end, span, "{written}: {mistake:?}");
+        }
+    }
+
+    fn format(text: &str) -> Result<Format, Vec<Mistake>> {
+        Format::parse(&read(&format!("\"{text}\"")).unwrap())
+    }
+
+    #[test]
+    fn conversions() {
+        let parsed = format("x = %-+8.3d, %v4f%%%hhx").unwrap();
+        let all: Vec<&Conversion> = parsed.conversions().collect();
+        assert_eq!(parsed.pieces[0], Piece::Text("x = ".into()));
+        assert_eq!(parsed.pieces[4], Piece::Text("%".into()));
+        assert!(all[0].takes(Scalar::I32, 1) && all[0].takes(Scalar::I8, 1));
+        assert!(
+            !all[0].takes(Scalar::I64, 1) && !all[0].takes(Scalar::U32, 1) && !all[0].takes(Scalar::F32, 1)
+        );
+        assert_eq!(all[0].made_for(Scalar::I64, 1).unwrap(), "%-+8.3ld");
+        assert_eq!(all[0].made_for(Scalar::F32, 2).unwrap(), "%-+8.3v2f");
+        assert!(
+            all[1].takes(Scalar::F32, 4) && all[1].takes(Scalar::F16, 4) && !all[1].takes(Scalar::F32, 3)
+        );
+        assert!(all[2].takes(Scalar::U8, 1) && all[2].takes(Scalar::I8, 1) && !all[2].takes(Scalar::U32, 1));
+        let mut record = Record::default();
+        for (conversion, scalar) in all.iter().zip([Scalar::I32, Scalar::F32, Scalar::U8]) {
+            assert_eq!(record.push("100% \\"), 1);
+            record.convert(conversion, Some(scalar));
+        }
+        assert_eq!(record.text, "100%% %c%-+8.3d100%% %c%v4hlf100%% %c%hhx");
+    }
+
+    #[test]
+    fn mistakes() {
+        for (text, part) in [
+            ("%", "the format ends"),
+            ("%5", "the format ends"),
+            ("%l", "the format ends"),
+            ("%n", "has no `%n`"),
+            ("%y", "no conversion `%y`"),
+            ("%é", "no conversion `%é`"),
+            ("%*d", "takes no width"),
+            ("%.*f", "takes no precision"),
+            ("%5000d", "a width is 4096"),
+            ("%99999999999999999999999d", "a width is 4096"),
+            ("%v5f", "a vector has"),
+            ("%v", "a vector has"),
+            ("%zu", "`z` is no length"),
+            ("%hs", "no length `h`"),
+            ("%hld", "no length `hl`"),
+            ("%v2s", "prints no vectors"),
+            ("%#d", "`#` means nothing"),
+            ("%+u", "`+` means nothing"),
+            ("%05s", "`0` means nothing"),
+            ("%.2c", "has no precision"),
+        ] {
+            let mistakes = format(text).unwrap_err();
+            assert!(mistakes[0].message.contains(part), "{text}: {mistakes:?}");
+        }
+        assert_eq!(format("%n and %y and %d").unwrap_err().len(), 2);
+    }
+}

@@ -1,0 +1,88 @@
+//! `trap` and `debug_trap`: how a wave calls the trap handler.
+//!
+//! # Source
+//! seed 000, line 4041: `s_trap 2` with the address of the queue in SGPR0 and SGPR1 ends the dispatch and puts the queue into the
+//! error state, `s_trap 3` calls the debugger, if there is one. As LLVM 14 and 19 have it: from V4 on the handler finds the
+//! queue by its doorbell where a wave can ask for that, which is from GFX9 on; and V5 has no queue in SGPRs, but a hidden
+//! argument. Other systems than HSA have no handler: lanes that trap go to the end of the program, as those do that reach what
+//! is `unreachable`, and a debugger is not called.
+
+use crate::lower::Lower;
+use crate::roles::Role;
+use ir::{Function, Inst, Op};
+use isa::abi::AbiInput;
+use isa::target::Generation;
+use isa::{CodeObjectVersion, Operand, Os, Reg, Subtarget};
+
+/// What the handler of HSA is called for.
+const ABORT: i32 = 2;
+const DEBUGGER: i32 = 3;
+
+/// How a dispatch ends with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The handler finds the queue by itself.
+    Doorbell,
+    /// The queue comes in user SGPRs.
+    UserQueue,
+    /// The queue comes as a hidden argument.
+    HiddenQueue,
+    /// There is no handler.
+    None,
+}
+
+impl Way {
+    pub fn of(target: &Subtarget) -> Way {
+        let has_doorbell = target.generation >= Generation::Gfx9;
+        match (target.os, target.code_object) {
+            (Os::AmdPal | Os::Mesa3d, _) => Way::None,
+            (Os::AmdHsa, version) if has_doorbell && version >= CodeObjectVersion::V4 => Way::Doorbell,
+            (Os::AmdHsa, version) if version >= CodeObjectVersion::V5 => Way::HiddenQueue,
+            (Os::AmdHsa, _) => Way::UserQueue,
+        }
+    }
+}
+
+/// Where the handler looks for the queue.
+fn queue_registers() -> Operand {
+    Operand::regs(Reg::sgpr(0), 2)
+}
+
+/// Makes what must not be reached a trap, so that it shows.
+pub(crate) fn guard_unreachable(func: &mut Function) {
+    for n in 0..func.layout.len() {
+        let block = func.layout[n];
+        let insts = &func.blocks[block].insts;
+        let Some((&last, before)) = insts.split_last() else { continue };
+        let traps = before.last().is_some_and(|&inst| func.insts[inst].op == Op::Trap { debug: false });
+        if func.insts[last].op == Op::Unreachable && !traps {
+            let loc = func.insts[last].loc;
+            func.blocks[block].insts.pop();
+            func.push(block, Op::Trap { debug: false }, &[], loc);
+            func.blocks[block].insts.push(last);
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// Emits a trap. Its operand is the queue, if [`crate::hidden`] had to load it.
+    pub fn trap(&mut self, inst: Inst, debug: bool) {
+        let way = Way::of(self.target);
+        if debug {
+            if way != Way::None {
+                self.emit_raw(Role::STrap, &[Operand::Imm(DEBUGGER)]);
+            }
+            return;
+        }
+        let queue = match way {
+            Way::None => return,
+            Way::Doorbell => None,
+            Way::UserQueue => Some(self.abi_input(AbiInput::QueuePtr)),
+            Way::HiddenQueue => self.func.args(inst).first().map(|&queue| self.scalar(queue)),
+        };
+        if let Some(queue) = queue {
+            self.emit_raw(Role::SMovB64, &[queue_registers(), queue]);
+        }
+        self.emit_raw(Role::STrap, &[Operand::Imm(ABORT)]);
+    }
+}

@@ -1,0 +1,153 @@
+//! How code traps and which hidden arguments it asks for, beside clang's code for the same kernels.
+//!
+//! `KERNC_TRAPS=all cargo test --test traps` asks about every processor.
+
+mod common;
+
+use common::{have, scratch};
+use kernc::{CodeObject, CodeObjectVersion, Compiler, OptLevel, Options, PROCESSORS, Subtarget};
+
+const TRAPS: &str = "kernel k(x: *global u32) {
+    if x[local_id(0)] == 3 { trap(); }
+    debug_trap();
+    x[0] = 1;
+}";
+const TRAPS_CL: &str = "__kernel void k(__global uint *x) {
+    if (x[__builtin_amdgcn_workitem_id_x()] == 3) __builtin_trap();
+    __builtin_debugtrap();
+    x[0] = 1;
+}";
+
+/// The compiler of LLVM that writes a version.
+fn clang(version: u8) -> &'static str {
+    if version < 4 { "clang-14" } else { "clang-19" }
+}
+
+fn compile(source: &str, name: &str, version: u8, opt_level: OptLevel) -> CodeObject {
+    let mut target = Subtarget::by_name(name).expect("a processor");
+    target.code_object = CodeObjectVersion::from_number(version).expect("a version");
+    let options = Options { opt_level, verify: true, ..Options::default() };
+    let compiled = Compiler::new(target).compile(source, &options);
+    compiled.unwrap_or_else(|error| panic!("{name}: {}", error.render(false)))
+}
+
+/// clang's listing; nothing if it does not know the processor or writes no such object for it.
+fn listing_of_clang(source: &str, name: &str, version: u8, options: &[&str]) -> Option<String> {
+    let dir = scratch("traps");
+    let file = dir.join(format!("{name}-{version}.cl"));
+    std::fs::write(&file, source).expect("a file");
+    let (cpu, version_option) = (format!("-mcpu={name}"), format!("-mcode-object-version={version}"));
+    let output = std::process::Command::new(clang(version))
+        .args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-S", "-w"])
+        .args([&cpu, &version_option])
+        .args(options)
+        .arg(&file)
+        .args(["-o", "-"])
+        .output()
+        .expect("it runs");
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What matters of a listing: how each trap is called, and where the queue comes from.
+#[derive(Debug, PartialEq, Eq)]
+struct Shape {
+    /// Number of each trap, and whether `s[0:1]` is written right before it.
+    traps: Vec<(String, bool)>,
+    in_sgprs: bool,
+    hidden: bool,
+}
+
+fn shape(listing: &str) -> Shape {
+    let mut traps = Vec::new();
+    let mut before = "";
+    for line in listing.lines().map(|line| line.split(';').next().unwrap_or("").trim()) {
+        if let Some(number) = line.strip_prefix("s_trap ") {
+            traps.push((number.trim().to_owned(), before.contains("s[0:1],")));
+        }
+        // A wait is no other way to get there.
+        if !line.is_empty() && !line.starts_with("s_waitcnt") {
+            before = line;
+        }
+    }
+    traps.sort();
+    let has = |text: &str| {
+        listing.lines().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") == text)
+    };
+    Shape {
+        traps,
+        in_sgprs: has(".amdhsa_user_sgpr_queue_ptr 1") || has("enable_sgpr_queue_ptr = 1"),
+        hidden: has(".value_kind: hidden_queue_ptr"),
+    }
+}
+
+fn processors() -> Vec<&'static str> {
+    let all = std::env::var("KERNC_TRAPS").is_ok_and(|value| value == "all");
+    let some = ["gfx600", "gfx700", "gfx803", "gfx900", "gfx90a", "gfx1010", "gfx1030"];
+    PROCESSORS.iter().map(|target| target.name).filter(|name| all || some.contains(name)).collect()
+}
+
+#[test]
+fn as_clang_traps() {
+    if !have(&["clang-14", "clang-19"], "as_clang_traps") {
+        return;
+    }
+    let mut compared = 0;
+    for name in processors() {
+        for version in [2, 3, 4, 5] {
+            let Some(theirs) = listing_of_clang(TRAPS_CL, name, version, &[]) else { continue };
+            for level in [OptLevel::O0, OptLevel::O2] {
+                let object = compile(TRAPS, name, version, level);
+                let ours = shape(&object.assembly(None).expect("a listing"));
+                assert_eq!(ours, shape(&theirs), "{name} V{version} {level:?}\n{theirs}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared >= 20, "only {compared} compared");
+}
+
+/// Kinds, offsets and sizes of the hidden arguments in YAML of V3 and later, and the bytes of all arguments.
+fn hidden(yaml: &str) -> (Vec<(String, String, String)>, String) {
+    let (mut list, mut offset, mut size, mut segment) = (Vec::new(), "", "", String::new());
+    for line in yaml.lines() {
+        let Some((key, value)) = line.trim().trim_start_matches("- ").split_once(':') else { continue };
+        match (key, value.trim()) {
+            (".offset", value) => offset = value,
+            (".size", value) => size = value,
+            (".value_kind", value) if value.starts_with("hidden_") => {
+                list.push((value.to_owned(), offset.to_owned(), size.to_owned()));
+            }
+            (".kernarg_segment_size", value) => segment = value.to_owned(),
+            _ => {}
+        }
+    }
+    (list, segment)
+}
+
+#[test]
+fn hidden_arguments_of_what_prints_are_clang_s() {
+    if !have(&["clang-19"], "hidden_arguments_of_what_prints_are_clang_s") {
+        return;
+    }
+    let (alloc, _) = include_str!("../sim/tests/cl/printf.cl").split_once("__kernel").expect("its kernels");
+    let cl = format!("{alloc}__kernel void k(__global uint *x) {{ printf(\"%u\\n\", x[0]); }}");
+    let ours = "kernel k(x: *global u32) { printf(\"%u\\n\", x[0]); }";
+    for (version, slot) in [(4, "-DPRINTF_SLOT=3"), (5, "-DPRINTF_SLOT=9")] {
+        let options = [slot, "-Xclang", "-finclude-default-header"];
+        let theirs = listing_of_clang(&cl, "gfx906", version, &options).expect("a listing");
+        let object = compile(ours, "gfx906", version, OptLevel::O2);
+        let found = hidden(&object.metadata());
+        assert!(found.0.iter().any(|row| row.0 == "hidden_printf_buffer"), "{found:?}");
+        assert_eq!(found, hidden(&theirs), "V{version}");
+        let formats = |text: &str| text.lines().any(|line| line.contains("1:1:4:%u\\n"));
+        assert!(formats(&object.metadata()) && formats(&theirs), "V{version}\n{}", object.metadata());
+    }
+    // What does not print has none, and no formats, whatever else is in the object.
+    for version in [2, 3, 4, 5, 6] {
+        let plain = compile("kernel k(x: *global u32) { x[0] = 1; }", "gfx906", version, OptLevel::O2);
+        let unused = "kernel k(x: *global u32) { x[0] = 1; } fn f() { printf(\"never\\n\"); assert(false); }";
+        let unused = compile(unused, "gfx906", version, OptLevel::O2);
+        assert_eq!(plain.metadata(), unused.metadata(), "V{version}");
+        assert!(!plain.metadata().to_lowercase().contains("printf"), "V{version}");
+    }
+}
