@@ -261,8 +261,7 @@ impl Compiler {
             level: job.options.opt_level.number(),
             limits: offset_limits(&self.target),
             float_atomics: isel::float_atomics(&self.target, job.options.unsafe_fp_atomics),
-            // Code generation has no calls yet.
-            calls: ir::passes::inline::Calls::InlineAll,
+            calls: ir::passes::inline::Calls::ByCost,
         };
         settle_wave_size(&mut module, job.options.state.wave_size.unwrap_or(self.target.wave_size));
         let mut trouble = Ok(());

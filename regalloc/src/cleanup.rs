@@ -5,7 +5,7 @@
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use isa::table::{Flags, Implicit, Role};
-use isa::{Edge, MBlock, MachBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegRange, Target, op};
+use isa::{Edge, MBlock, MachBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegRange, RegSet, Target, op};
 
 /// Scratch memory of the pass.
 #[derive(Default)]
@@ -62,6 +62,32 @@ pub(crate) fn run(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
         scratch.thread(func);
         scratch.keep(func);
         scratch.write(func);
+    }
+}
+
+/// Takes out copies of EXEC that nothing reads, once those writes of EXEC are gone that nothing sees: what a function does not write, it
+/// need not keep.
+pub(crate) fn unread_saves(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
+    scratch.dead_exec_writes(func, target);
+    let exec = Operand::Reg(target.lane_mask(Reg::EXEC));
+    let saves = |inst: &MachInst| matches!(inst.op, op::S_MOV_B32 | op::S_MOV_B64) && inst.ops[1] == exec;
+    let mut read = RegSet::EMPTY;
+    for inst in func.blocks.values().flat_map(|block| &block.insts) {
+        inst.for_each_hw_reg(target, |role, range| {
+            if role != Role::Def {
+                read.insert(range);
+            }
+        });
+    }
+    let is_dead = |inst: &MachInst| match inst.ops[0] {
+        Operand::Reg(to) => saves(inst) && to.first.is_sgpr() && !read.hits(to),
+        _ => false,
+    };
+    for data in func.blocks.values_mut().filter(|data| data.insts.iter().any(is_dead)) {
+        for bound in [&mut data.prologue, &mut data.term] {
+            *bound -= data.insts[..*bound as usize].iter().filter(|inst| is_dead(inst)).count() as u32;
+        }
+        data.insts.retain(|inst| !is_dead(inst));
     }
 }
 

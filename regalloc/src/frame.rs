@@ -8,12 +8,13 @@
 //!
 //! # What is kept
 //! Of the registers that the convention preserves those that the function writes, or that its calls destroy: VGPRs in its active lanes,
-//! as it writes no others. SGPRs go by way of a VGPR, which all active lanes have in common, so that the first may give it back. VGPRs whose
-//! lanes hold spilled SGPRs are written whatever EXEC is: they are kept in all lanes, whether the convention preserves them or not.
+//! as it writes no others. A few SGPRs go to memory by way of a VGPR, which all active lanes have in common, so that the first may give it
+//! back; more of them to lanes of a VGPR that nothing else uses. VGPRs whose lanes hold SGPRs are written whatever EXEC is: they are kept
+//! in all lanes, whether the convention preserves them or not.
 
 use crate::Options;
 use crate::pack::Numbers;
-use crate::spill::stack_descriptor;
+use crate::spill::{lane_ops, stack_descriptor};
 use crate::stream::{SGPR, VGPR};
 use callconv::{Convention, RETURN_ADDRESS, SCRATCH_BUFFER, column, preserved};
 use isa::func::SPACE_PRIVATE;
@@ -75,6 +76,7 @@ pub(crate) fn run(
             .into_iter()
             .chain(SCRATCH_BUFFER)
             .for_each(|code| clobbers.remove(RegRange { first: Reg(code), len: 1 }));
+        frame.lanes.iter().for_each(|&first| count(func, RegRange { first, len: 1 }));
         frame.temps().for_each(|range| clobbers.insert(range));
         func.clobbers = clobbers;
         frame.temps().for_each(|range| count(func, range));
@@ -118,8 +120,9 @@ fn written(func: &MachFunc, target: &Subtarget) -> RegSet {
 struct Frame {
     /// Bytes of a lane.
     size: u32,
-    /// SGPRs that are kept, and where.
+    /// SGPRs that are kept, and where: at an offset, or in a lane of a VGPR.
     scalars: Vec<(Reg, u32)>,
+    lanes: Option<Reg>,
     /// VGPRs that are kept in active lanes.
     vectors: Vec<(Reg, u32)>,
     /// VGPRs that are kept in all lanes.
@@ -147,13 +150,20 @@ impl Frame {
             (reg, size - 4)
         };
         let (mut scalars, mut vectors, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+        let mut in_lanes = None;
         if func.role == FuncRole::Callee {
             let preserved = preserved_set(options.convention, target);
-            for reg in written.iter().filter(|reg| !lanes.contains(reg) && preserved.contains(*reg)) {
-                let list = if reg.is_vgpr() { &mut vectors } else { &mut scalars };
-                list.push(place(reg));
+            let kept = || written.iter().filter(|reg| !lanes.contains(reg) && preserved.contains(*reg));
+            let count = kept().filter(|reg| !reg.is_vgpr()).count();
+            in_lanes = lanes_for(func, target, options, written, count);
+            for reg in kept() {
+                match in_lanes {
+                    _ if reg.is_vgpr() => vectors.push(place(reg)),
+                    Some(_) => scalars.push((reg, scalars.len() as u32)),
+                    None => scalars.push(place(reg)),
+                }
             }
-            whole.extend(lanes.iter().map(|&reg| place(reg)));
+            whole.extend(lanes.iter().copied().chain(in_lanes).map(&mut place));
         }
         let results = func.blocks.values().flat_map(|block| &block.insts).find(|inst| inst.op == op::RETURN);
         let mut busy = [RegSet::EMPTY; 2];
@@ -161,13 +171,16 @@ impl Frame {
         if let Some(Operand::Reg(range)) = results.map(|inst| inst.ops[0]) {
             busy[1].insert(range);
         }
+        busy.iter_mut().for_each(|busy| {
+            in_lanes.iter().for_each(|&first| busy.insert(RegRange { first, len: 1 }));
+        });
         let free = busy.map(|busy| Free::new(&busy, lanes, options.convention, target));
-        Frame { size: size.next_multiple_of(align), scalars, vectors, whole, free }
+        Frame { size: size.next_multiple_of(align), scalars, lanes: in_lanes, vectors, whole, free }
     }
 
     /// Registers that are written on the way, if there is any.
     fn temps(&self) -> impl Iterator<Item = RegRange> {
-        let vgprs = self.scalars.len().min(2);
+        let vgprs = if self.lanes.is_some() { 0 } else { self.scalars.len().min(2) };
         let far = self.size > FIELD_MIN;
         let whole = !self.whole.is_empty();
         self.free.iter().flat_map(move |free| {
@@ -177,6 +190,28 @@ impl Frame {
             vgprs.chain(offset).chain(exec)
         })
     }
+}
+
+/// So many SGPRs are stored one by one: each takes four instructions, a lane two, and its VGPR six.
+const FEW: usize = 3;
+
+/// A VGPR in whose lanes so many SGPRs are kept, if that is worth it: one that nothing else uses, nor what is called.
+fn lanes_for(
+    func: &MachFunc,
+    target: &Subtarget,
+    options: &Options,
+    written: &RegSet,
+    count: usize,
+) -> Option<Reg> {
+    if count <= FEW || count > target.wave_size as usize {
+        return None;
+    }
+    let preserved = preserved_set(options.convention, target);
+    let most = options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()) as u16;
+    let is_input = |reg: Reg| func.inputs.iter().any(|&(_, input)| input == reg);
+    let alone = func.calls.is_empty();
+    let is_free = |reg: &Reg| !written.contains(*reg) && !is_input(*reg) && (alone || preserved.contains(*reg));
+    (0..most).map(Reg::vgpr).find(is_free)
 }
 
 /// What the offset field of every processor's buffer instructions reaches.
@@ -310,6 +345,13 @@ impl Writer<'_> {
             self.frame.whole.iter().for_each(|&(reg, at)| self.access(free, reg, at, false, mem, body));
         });
         self.frame.vectors.iter().for_each(|&(reg, at)| self.access(free, reg, at, false, mem, body));
+        if let Some(lanes) = self.frame.lanes {
+            let [_, write] = lane_ops(self.target);
+            body.extend(self.frame.scalars.iter().map(|&(reg, lane)| {
+                self.inst(write, &[Operand::reg(lanes), Operand::reg(reg), Operand::int(lane as i32)])
+            }));
+            return;
+        }
         for (n, &(reg, at)) in self.frame.scalars.iter().enumerate() {
             let by = free.vgprs[n % 2];
             body.push(self.inst(op::V_MOV_B32, &[Operand::reg(by), Operand::reg(reg)]));
@@ -320,7 +362,14 @@ impl Writer<'_> {
     /// Loads what is kept.
     fn bring_back(&self, mem: MemId, body: &mut Vec<MachInst>) {
         let free = &self.frame.free[1];
-        for pair in self.frame.scalars.chunks(2) {
+        if let Some(lanes) = self.frame.lanes {
+            let [read, _] = lane_ops(self.target);
+            body.extend(self.frame.scalars.iter().map(|&(reg, lane)| {
+                self.inst(read, &[Operand::reg(reg), Operand::reg(lanes), Operand::int(lane as i32)])
+            }));
+        }
+        let by_memory = if self.frame.lanes.is_some() { &[] } else { &*self.frame.scalars };
+        for pair in by_memory.chunks(2) {
             for (&(_, at), &by) in pair.iter().zip(&free.vgprs) {
                 self.access(free, by, at, true, mem, body);
             }

@@ -200,6 +200,12 @@ pub fn run(
     if let Some(original) = original {
         check::check(&original, func, target, options.convention).map_err(AllocError::Check)?;
     }
+    if func.role == FuncRole::Callee && !options.keep_blocks {
+        if options.check {
+            rewrite::remove_dropped(func);
+        }
+        cleanup::unread_saves(func, target, &mut ctx.cleanup);
+    }
     let lanes = ctx.spiller.lanes(ctx.packers[VGPR].assigned.as_slice());
     frame::run(func, target, options, &lanes, &mut ctx.body);
     let limit = target.addressing.scratch_per_wave / target.wave_size;

@@ -9,7 +9,7 @@
 mod access;
 mod rewrite;
 
-pub(crate) use self::access::stack_descriptor;
+pub(crate) use self::access::{lane_ops, stack_descriptor};
 use self::access::{Base, Scratch};
 use crate::budget::Budget;
 use crate::flow::Flow;

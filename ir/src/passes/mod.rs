@@ -18,6 +18,7 @@ pub mod lookup;
 pub mod loopform;
 pub mod merge_mem;
 pub mod ranges;
+mod recursion;
 pub mod restrict;
 mod rewrite;
 pub mod rotate;
@@ -238,6 +239,9 @@ pub fn optimize_range(
     let inlines = range.contains(&0);
     if inlines {
         inline::run(module, opts, &mut ctx.inline);
+        if opts.level > 0 {
+            recursion::run(module);
+        }
     }
     ctx.calls.clear();
     if has_calls(module) {

@@ -75,6 +75,12 @@ pub(crate) fn stack_descriptor() -> Operand {
     Operand::regs(Reg::sgpr(*numbers.start()), numbers.len() as u8)
 }
 
+/// What reads and what writes a lane on a processor.
+pub(crate) fn lane_ops(target: &Subtarget) -> [Opcode; 2] {
+    let has = |ops: &&[Opcode; 2]| ops[0].row().code(target).is_some();
+    *LANE_OPS.iter().find(has).unwrap_or(&LANE_OPS[0])
+}
+
 impl Spiller {
     /// A register that is never spilled.
     pub(super) fn new_vreg(&mut self, func: &mut MachFunc, class: usize) -> VReg {
