@@ -6,10 +6,11 @@ use crate::models::Models;
 use crate::pipeline::{Job, Observer, Scratch};
 use callconv::Convention;
 use ir::analysis::CallGraph;
-use isa::{MachFunc, Referent, Subtarget};
+use isa::{MachFunc, Subtarget};
 
-/// Bytes of stack that a kernel gets where nobody knows how deep calls go: what recursion may take of a work-item.
-pub(crate) const UNKNOWN_DEPTH: u32 = 4096;
+/// Bytes of stack that a kernel gets where nobody knows how deep calls go: what recursion may take of a work-item. As many as LLVM
+/// takes a call of unknown code for (`-amdgpu-assume-external-call-stack-size`).
+pub(crate) const UNKNOWN_DEPTH: u32 = 16384;
 
 /// IR instructions of a module up to which all functions are taken to be near enough for a call in one instruction: at a few
 /// instructions of eight bytes for each, well within the 2^17 bytes that it reaches.
@@ -173,9 +174,15 @@ fn find_uses(
     let mut all = Uses { vgprs, sgprs, vcc: uses_vcc, hidden, stack: None };
     let mut deepest = (!calls.graph.is_recursive(id)).then_some(0);
     let place_of = |callee: u32| places[callee as usize].is_some();
-    let through = func.calls.iter().any(|call| call.callee == isa::Callee::Pointer);
-    let taken = (0..known.len() as u32)
-        .filter(|&callee| through && calls.graph.is_address_taken(ir::FuncId::from_u32(callee)));
+    let through = func.calls.iter().filter_map(|call| match call.callee {
+        isa::Callee::Pointer(sig) => Some(calls.graph.targets(ir::SigId::from_u32(sig))),
+        isa::Callee::Func(_) => None,
+    });
+    let mut taken = Vec::new();
+    for targets in through {
+        taken.extend(targets.known.iter().map(|func| func.as_u32()));
+        deepest = deepest.filter(|_| !targets.foreign);
+    }
     for callee in callees(func).chain(taken) {
         let Some(Uses { vgprs, sgprs, vcc, hidden, stack }) = known[callee as usize] else {
             deepest = deepest.filter(|_| place_of(callee));
@@ -191,10 +198,10 @@ fn find_uses(
     known[number].replace(all) != Some(all)
 }
 
-/// The functions that code calls.
+/// The functions that code calls by their names.
 fn callees(func: &MachFunc) -> impl Iterator<Item = u32> {
-    func.relocs.iter().filter_map(|reloc| match reloc.to {
-        Referent::Func(id) => Some(id),
-        Referent::Global(_) => None,
+    func.calls.iter().filter_map(|call| match call.callee {
+        isa::Callee::Func(id) => Some(id),
+        isa::Callee::Pointer(_) => None,
     })
 }

@@ -175,8 +175,8 @@ pub struct RelocRef {
 pub enum Callee {
     /// A function of the module (`ir::FuncId`).
     Func(u32),
-    /// Whatever an address leads to.
-    Pointer,
+    /// Whatever an address leads to, by a signature of the module (`ir::SigId`).
+    Pointer(u32),
 }
 
 /// Operands of a `CALL` that have a register of their own.

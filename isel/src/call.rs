@@ -114,7 +114,7 @@ impl Lower<'_> {
     }
 
     /// A call through an address that is the same in all lanes.
-    pub fn call_indirect(&mut self, inst: Inst) {
+    pub fn call_indirect(&mut self, inst: Inst, sig: ir::SigId) {
         let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(inst));
         let address = match self.home(args[0]) {
             Home::Sgpr => self.sgpr_of(args[0]),
@@ -129,7 +129,7 @@ impl Lower<'_> {
             }
         };
         let callee = self.pointer.cloned().unwrap_or_else(|| Callee::unknown(self.convention, self.target));
-        self.call_with(inst, Target::Pointer, callee, &args[1..], address);
+        self.call_with(inst, Target::Pointer(sig.as_u32()), callee, &args[1..], address);
     }
 
     fn call_with(&mut self, inst: Inst, to: Target, callee: Callee, args: &[Value], address: Operand) {
@@ -369,7 +369,7 @@ impl Lower<'_> {
             Target::Func(number) => {
                 self.callees.get(number as usize).is_none_or(|callee| callee.needs.flat_scratch())
             }
-            Target::Pointer => self.pointer.is_none_or(|callee| callee.needs.flat_scratch()),
+            Target::Pointer(_) => self.pointer.is_none_or(|callee| callee.needs.flat_scratch()),
         })
     }
 }

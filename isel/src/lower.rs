@@ -613,7 +613,7 @@ impl Lower<'_> {
             Op::Trap { debug } => self.trap(inst, debug),
             Op::Wave(op) => self.wave(inst, op),
             Op::Call(func) => self.call(inst, func),
-            Op::CallIndirect(_) => self.call_indirect(inst),
+            Op::CallIndirect(sig) => self.call_indirect(inst, sig),
             Op::FuncAddr(func) => self.func_addr(inst, func),
             _ => self.arithmetic(inst, op),
         }

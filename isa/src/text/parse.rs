@@ -174,9 +174,12 @@ impl<'a> Body<'a> {
     /// `@name pins v0 v0 v31 s4 stack clobbers s[4:31] v[0:39]`
     fn site(&mut self, at: &mut Cursor<'a>) -> Result<()> {
         let before = *at;
-        let callee = match at.accept_word("pointer") {
-            true => Callee::Pointer,
-            false => match self.referent(at)? {
+        let callee = match entity(at.peek_word(), "sig") {
+            Some(sig) => {
+                at.word("a signature")?;
+                Callee::Pointer(sig)
+            }
+            None => match self.referent(at)? {
                 Referent::Func(index) => Callee::Func(index),
                 Referent::Global(_) => return before.error("a variable cannot be called"),
             },

@@ -111,7 +111,7 @@ impl Printer<'_> {
     fn call(&mut self, call: &CallSite) -> fmt::Result {
         self.out.push_str("    site ");
         match call.callee {
-            Callee::Pointer => self.out.push_str("pointer"),
+            Callee::Pointer(sig) => write!(self.out, "sig{sig}")?,
             Callee::Func(index) => match self.options.names.funcs.get(index as usize) {
                 Some(name) => write!(self.out, "@{name}")?,
                 None => write!(self.out, "func{index}")?,
