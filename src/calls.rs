@@ -54,7 +54,11 @@ impl Calls {
             || module.globals.values().any(|global| global.external);
         let (needs, pointer) = isel::needs(module, (&graph, foreign), target, &opts, scratch);
         let pointer = isel::Callee { needs: pointer, ..unknown.clone() };
-        let callees = needs.into_iter().map(|needs| isel::Callee { needs, ..unknown.clone() }).collect();
+        let local = |func: &ir::Function| func.linkage == ir::Linkage::Local;
+        let callees = needs.into_iter().zip(module.funcs.values());
+        let callees =
+            callees.map(|(needs, func)| isel::Callee { needs, local: local(func), ..unknown.clone() });
+        let callees = callees.collect();
         let size: usize = module.funcs.values().map(ir::Function::inst_count).sum();
         let shared = isel::shared_layout(module, target, &opts, scratch);
         Calls { callees, pointer, shared, near: size <= NEAR, convention, graph }

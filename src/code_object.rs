@@ -24,6 +24,8 @@ pub struct CodeObject {
     /// Parameters of the kernels, one kernel after the other.
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
+    /// What another object has, of what the code names.
+    externals: Vec<(isa::Referent, SmolStr)>,
     /// Functions that are called, by what code calls them, and whether other objects may: their code is behind that of the kernels.
     functions: Vec<(ir::FuncId, bool)>,
     /// Formats of `printf`, as the metadata has them.
@@ -262,8 +264,10 @@ impl CodeObject {
         let here = |func: &ir::Function| func.kernel.is_none() && func.linkage != ir::Linkage::Extern;
         let functions = module.funcs.iter().filter(|(_, func)| here(func));
         let functions = functions.map(|(id, func)| (id, func.linkage == ir::Linkage::Export)).collect();
+        let externals = externals(module, code);
         let referenced = referenced(module.globals.len(), code);
         let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
+            _ if global.external => false,
             Space::Global => true,
             Space::Constant => referenced[id.as_u32() as usize],
             _ => false,
@@ -281,14 +285,23 @@ impl CodeObject {
             params,
             variables,
             functions,
+            externals,
             formats,
             code: archive,
             lines,
             kernels,
         };
-        let bytes = object.with_program(code, |program| emit::elf::loadable_in(program, emitter));
-        object.bytes = bytes.map_err(|error| not_written(error, &target))?;
+        if object.externals.is_empty() {
+            let bytes = object.with_program(code, |program| emit::elf::loadable_in(program, emitter));
+            object.bytes = bytes.map_err(|error| not_written(error, &target))?;
+        }
         Ok(object)
+    }
+
+    /// Functions and variables of other objects that the code names. Where there are some, it takes a linker to make an object that can be
+    /// loaded: [`CodeObject::bytes`] is empty, and [`CodeObject::relocatable`] is for the linker.
+    pub fn undefined(&self) -> impl Iterator<Item = &str> {
+        self.externals.iter().map(|(_, name)| name.as_str())
     }
 
     /// The loadable ELF file.
@@ -387,8 +400,19 @@ impl CodeObject {
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
         let (target, language) = (self.target, self.language);
         let lines = self.lines.as_ref();
+        let externals = self.externals.iter().map(|(to, name)| emit::External { to: *to, name });
+        let externals: SmallVec<[emit::External<'_>; 2]> = externals.collect();
         let (functions, variables, formats) = (&functions, &variables, &self.formats);
-        f(&Program { target, language, kernels: &kernels, functions, variables, formats, lines })
+        f(&Program {
+            target,
+            language,
+            kernels: &kernels,
+            functions,
+            externals: &externals,
+            variables,
+            formats,
+            lines,
+        })
     }
 }
 
@@ -419,6 +443,31 @@ fn not_written(error: EmitError, target: &Subtarget) -> Error {
         EmitError::Unsupported(what) => Error::Unsupported { what, target: target.to_string(), place: None },
         error => Error::internal(error),
     }
+}
+
+/// What another object has, of what code and variables name.
+fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(isa::Referent, SmolStr)> {
+    let addresses = module.globals.values().flat_map(|global| &global.funcs);
+    let addresses = addresses.map(|&(_, func)| isa::Referent::Func(func.as_u32()));
+    let mut found = Vec::new();
+    for to in code.iter().flat_map(|func| &func.relocs).map(|reloc| reloc.to).chain(addresses) {
+        let name = match to {
+            isa::Referent::Func(id) => {
+                let func = &module.funcs[ir::FuncId::from_u32(id)];
+                (func.linkage == ir::Linkage::Extern).then(|| func.name.as_str().into())
+            }
+            isa::Referent::Global(id) => {
+                let global = &module.globals[ir::Global::from_u32(id)];
+                global.external.then(|| global.name.clone())
+            }
+        };
+        if let Some(name) = name
+            && !found.iter().any(|(known, _)| *known == to)
+        {
+            found.push((to, name));
+        }
+    }
+    found
 }
 
 /// Which constants the code refers to, by their ids; one that was folded into the code needs no place in the object.

@@ -31,11 +31,25 @@ struct Listing<'p> {
 /// The listing of a program.
 pub fn listing(program: &Program, source: Option<Source>) -> Result<String, EmitError> {
     program.check()?;
+    let externals = |functions: bool| {
+        program.externals.iter().filter_map(move |external| match external.to {
+            Referent::Func(id) => functions.then_some((id, external.name)),
+            Referent::Global(id) => (!functions).then_some((id, external.name)),
+        })
+    };
     let mut listing = Listing {
         program,
         source: source.map(|source| (source, Lines::new(source.name, source.text))),
-        variables: by_id(program.variables.iter().map(|variable| (variable.id, variable.name))),
-        functions: by_id(program.functions.iter().map(|function| (function.id, &*function.func.name))),
+        variables: by_id(
+            program.variables.iter().map(|variable| (variable.id, variable.name)).chain(externals(false)),
+        ),
+        functions: by_id(
+            program
+                .functions
+                .iter()
+                .map(|function| (function.id, &*function.func.name))
+                .chain(externals(true)),
+        ),
         out: String::new(),
     };
     notes::prologue(program, &mut listing.out);

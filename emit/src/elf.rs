@@ -127,6 +127,9 @@ fn section(name: &str, contents: Contents) -> Section<'_> {
     Section { name, kind: SHT_PROGBITS, align: 1, data: bytes.into(), relocations, ..Section::default() }
 }
 
+/// What another object has may be anything.
+const STT_NOTYPE: u8 = 0;
+
 /// Kernels begin at multiples of this (seed 000, line 2567: the entry must be 256-byte aligned).
 const KERNEL_ALIGN: u64 = 256;
 /// `s_nop 0`, which assemblers pad code with.
@@ -206,6 +209,8 @@ impl<'a> Image<'a> {
                 false => Symbol { binding: STB_LOCAL, visibility: STV_DEFAULT, ..symbol },
             }
         }));
+        symbols
+            .extend(program.externals.iter().map(|external| symbol(external.name, STV_DEFAULT, STT_NOTYPE)));
         let variables = by_id((0..).zip(program.variables).map(|(number, variable)| (variable.id, number)));
         let functions = by_id((0..).zip(program.functions).map(|(number, function)| (function.id, number)));
         let [info, table, atomics] = std::mem::take(&mut memory.debug);
@@ -223,7 +228,7 @@ impl<'a> Image<'a> {
             note: memory.section(NOTE, SHT_NOTE, 0),
             numbers: if program.is_v2() { NUMBERS_V2 } else { NUMBERS },
             order: memory.order,
-            is_named: smallvec![false; program.variables.len() + program.functions.len()],
+            is_named: smallvec![false; program.variables.len() + program.functions.len() + program.externals.len()],
             symbols,
             sections: std::mem::take(&mut memory.sections),
             variables,
@@ -326,6 +331,11 @@ impl<'a> Image<'a> {
             Referent::Global(id) => self.variables.get(id as usize),
             Referent::Func(id) => self.functions.get(id as usize),
         };
+        if number.copied().flatten().is_none()
+            && let Some(external) = self.program.externals.iter().position(|external| external.to == to)
+        {
+            return Ok(self.external_symbol(external));
+        }
         let number = number.copied().flatten().ok_or(EmitError::Unknown(to))? as usize;
         Ok(match to {
             Referent::Global(_) => self.variable_symbol(number),
@@ -379,6 +389,16 @@ impl<'a> Image<'a> {
         self.first_variable() + self.program.variables.len()
     }
 
+    /// The symbol of something of another object, which has its place in the symbol table from here on.
+    fn external_symbol(&mut self, external: usize) -> Target {
+        let behind = self.program.functions.len() + external;
+        let target = Target::Symbol((self.first_function() + behind) as u32);
+        if !std::mem::replace(&mut self.is_named[self.program.variables.len() + behind], true) {
+            self.order.push(target);
+        }
+        target
+    }
+
     /// The symbol of a function, which has its place in the symbol table from here on.
     fn function_symbol(&mut self, function: usize) -> Target {
         let target = Target::Symbol((self.first_function() + function) as u32);
@@ -424,7 +444,6 @@ impl<'a> Image<'a> {
     }
 
     fn variable(&mut self, number: usize) -> Result<(), EmitError> {
-        let first_function = self.first_function() as u32;
         let variable = &self.program.variables[number];
         let (section, place) =
             if variable.writable { (&mut self.data, DATA) } else { (&mut self.rodata, RODATA) };
@@ -436,14 +455,10 @@ impl<'a> Image<'a> {
         bytes.extend_from_slice(variable.init);
         bytes.resize(offset as usize + variable.size as usize, 0);
         for &(at, id) in &variable.functions {
-            let number = self.functions.get(id as usize).copied().flatten();
-            let function = number.ok_or(EmitError::Unknown(Referent::Func(id)))?;
-            section.relocations.push(Relocation {
-                offset: offset + u64::from(at),
-                target: Target::Symbol(first_function + function),
-                kind: reloc::ABS64,
-                addend: 0,
-            });
+            let target = self.named(Referent::Func(id))?;
+            let section = if variable.writable { &mut self.data } else { &mut self.rodata };
+            let offset = offset + u64::from(at);
+            section.relocations.push(Relocation { offset, target, kind: reloc::ABS64, addend: 0 });
         }
         let first = self.first_variable();
         let symbol = &mut self.symbols[first + number];
@@ -455,6 +470,7 @@ impl<'a> Image<'a> {
 
     /// The object, and the memory of code.
     fn finish(mut self) -> (Object<'a>, code::Code) {
+        let functions = self.first_function()..self.first_function() + self.program.functions.len();
         self.note.align = 4;
         notes::write(self.program, self.note.data.to_mut());
         let has_data = self.program.variables.iter().any(|variable| variable.writable);
@@ -467,7 +483,7 @@ impl<'a> Image<'a> {
             _ => 0,
         };
         let kernels = &self.symbols[..self.program.kernels.len()];
-        let functions = &self.symbols[self.symbols.len() - self.program.functions.len()..];
+        let functions = &self.symbols[functions];
         let begin = kernels.first().map_or(0, |first| end(first) - first.size);
         let code = begin..kernels.iter().chain(functions).map(end).max().unwrap_or(begin);
         if let Some(debug) = self.debug {

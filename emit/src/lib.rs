@@ -143,6 +143,15 @@ pub struct Function<'a> {
     pub export: bool,
 }
 
+/// What another object has.
+#[derive(Clone, Copy, Debug)]
+pub struct External<'a> {
+    /// What code calls it.
+    pub to: isa::Referent,
+    /// Its symbol.
+    pub name: &'a str,
+}
+
 /// A variable in device memory.
 #[derive(Clone, Debug)]
 pub struct Variable<'a> {
@@ -236,6 +245,8 @@ pub struct Program<'a> {
     pub kernels: &'a [Kernel<'a>],
     /// Functions in order, behind the kernels.
     pub functions: &'a [Function<'a>],
+    /// What code names of other objects. A loadable object has none.
+    pub externals: &'a [External<'a>],
     /// Variables in order.
     pub variables: &'a [Variable<'a>],
     /// Formats of `printf`, see [`printf::encode`].

@@ -103,7 +103,16 @@ fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
 fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program<'a> {
     let target = Subtarget::by_name("gfx906").unwrap().with_version(version);
     let language = Language::default();
-    Program { target, language, kernels, functions: &[], variables: &VARIABLES, formats: &[], lines: None }
+    Program {
+        target,
+        language,
+        kernels,
+        functions: &[],
+        externals: &[],
+        variables: &VARIABLES,
+        formats: &[],
+        lines: None,
+    }
 }
 
 fn section(elf: &[u8], name: &str) -> Vec<u8> {

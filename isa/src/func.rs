@@ -193,6 +193,8 @@ pub struct CallSite {
     pub clobbers: RegSet,
     /// Whether the stack has to be there for it.
     pub stack: bool,
+    /// Whether the callee's code is in the same section and known to nobody else, so that its distance is known.
+    pub local: bool,
 }
 
 /// Where an argument list of block parameters begins: a slice of `MachFunc::args`.

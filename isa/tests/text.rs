@@ -36,7 +36,7 @@ const ALL: &str = r#"machine @k {
     callee
     input %s0 = s8
     input %v1 = v0
-    site @f pins v0 v0 v31 s4 clobbers s[4:31] vcc v[0:31]
+    site @f pins v0 v0 v31 s4 local clobbers s[4:31] vcc v[0:31]
     site sig3 pins v0 v0 v31 s4 stack clobbers s[30:31] v0 a[0:31]
 
 bb0:

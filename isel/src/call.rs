@@ -31,6 +31,8 @@ pub struct Callee {
     pub clobbers: RegSet,
     /// It wants the stack, or scratch memory.
     pub stack: bool,
+    /// Its code is in the same section, and known to nobody else.
+    pub local: bool,
     /// M0 is the limit of LDS accesses still, on processors that have one there.
     pub keeps_m0: bool,
 }
@@ -54,7 +56,7 @@ impl Callee {
         clobbers.remove(RegRange { first: Reg::EXEC, len: 2 });
         // The call itself leaves the address there.
         clobbers.insert(return_address());
-        Callee { needs: Needs::all(convention, target), clobbers, stack: true, keeps_m0: false }
+        Callee { needs: Needs::all(convention, target), clobbers, stack: true, local: false, keeps_m0: false }
     }
 }
 
@@ -165,7 +167,13 @@ impl Lower<'_> {
         let pins =
             [vgpr(*facts.result_vgprs.start()), vgpr(*facts.argument_vgprs.start()), vgpr(ids_at), first];
         let site = self.out.calls.len() as i32;
-        self.out.calls.push(CallSite { callee: to, pins, clobbers, stack: callee.stack });
+        self.out.calls.push(CallSite {
+            callee: to,
+            pins,
+            clobbers,
+            stack: callee.stack,
+            local: callee.local,
+        });
         let defined = self.tuple_of(&defined);
         let mut call = MachInst::new(op::CALL, &[defined, vectors, ids, scalars, address]);
         call.mods.offset = site;

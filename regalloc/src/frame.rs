@@ -210,7 +210,8 @@ fn lanes_for(
     let most = options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()) as u16;
     let is_input = |reg: Reg| func.inputs.iter().any(|&(_, input)| input == reg);
     let alone = func.calls.is_empty();
-    let is_free = |reg: &Reg| !written.contains(*reg) && !is_input(*reg) && (alone || preserved.contains(*reg));
+    let is_free =
+        |reg: &Reg| !written.contains(*reg) && !is_input(*reg) && (alone || preserved.contains(*reg));
     (0..most).map(Reg::vgpr).find(is_free)
 }
 
@@ -308,8 +309,8 @@ impl Writer<'_> {
             body.push(self.inst(op::S_ADD_U32, &[pointer, pointer, bytes]));
         }
         let to = Operand::Reg(RETURN);
-        match func.call_of(inst).map(|call| call.callee) {
-            Some(Callee::Func(callee)) => self.call_function(func, callee, body),
+        match func.call_of(inst).map(|call| (call.callee, call.local)) {
+            Some((Callee::Func(callee), local)) => self.call_function(func, (callee, local), body),
             _ => body.push(MachInst::new(op::S_SWAPPC_B64, &[to, inst.ops[isa::CALL_PINS]])),
         }
         if moves {
@@ -318,14 +319,14 @@ impl Writer<'_> {
     }
 
     /// The registers of the return address hold the callee's before.
-    fn call_function(&self, func: &mut MachFunc, callee: u32, body: &mut Vec<MachInst>) {
+    fn call_function(&self, func: &mut MachFunc, (callee, local): (u32, bool), body: &mut Vec<MachInst>) {
         let mut reloc = |part: Distance| {
             func.relocs.push(RelocRef { to: Referent::Func(callee), part, addend: 0 });
             Operand::Reloc(func.relocs.len() as u32 - 1)
         };
         let to = Operand::Reg(RETURN);
         let has_call = op::S_CALL_B64.row().code(self.target).is_some();
-        if self.options.near && has_call {
+        if self.options.near && local && has_call {
             return body.push(MachInst::new(op::S_CALL_B64, &[to, reloc(Distance::Words)]));
         }
         let [low, high] = [0, 1].map(|n| Operand::reg(RETURN.first.offset(n)));

@@ -9,8 +9,8 @@
 mod access;
 mod rewrite;
 
-pub(crate) use self::access::{lane_ops, stack_descriptor};
 use self::access::{Base, Scratch};
+pub(crate) use self::access::{lane_ops, stack_descriptor};
 use crate::budget::Budget;
 use crate::flow::Flow;
 use crate::groups::Groups;

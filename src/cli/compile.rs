@@ -73,7 +73,17 @@ fn save_page(html: &Path, path: &Path, source: &str, object: &CodeObject) -> Res
 fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str) -> Result<Vec<u8>, Failure> {
     let internal = |error: kernc::Error| Failure::Internal(error.render(false));
     Ok(match emit {
-        Emit::Co => object.bytes().to_vec(),
+        Emit::Co => {
+            let undefined: Vec<&str> = object.undefined().collect();
+            if !undefined.is_empty() {
+                let names = undefined.join("`, `");
+                return Err(Failure::Source(format!(
+                    "error: another object has `{names}`, so that this one cannot be loaded alone\n  = help: `--emit obj`, and \
+                     `kernc link` with that object\n"
+                )));
+            }
+            object.bytes().to_vec()
+        }
         Emit::Obj => object.relocatable().map_err(internal)?,
         Emit::Asm => object.assembly(Some((name, source))).map_err(internal)?.into_bytes(),
         Emit::Ir => ir.as_bytes().to_vec(),

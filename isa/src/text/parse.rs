@@ -171,7 +171,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// `@name pins v0 v0 v31 s4 stack clobbers s[4:31] v[0:39]`
+    /// `@name pins v0 v0 v31 s4 stack local clobbers s[4:31] v[0:39]`
     fn site(&mut self, at: &mut Cursor<'a>) -> Result<()> {
         let before = *at;
         let callee = match entity(at.peek_word(), "sig") {
@@ -190,12 +190,13 @@ impl<'a> Body<'a> {
             *pin = self.regs(at)?.first;
         }
         let stack = at.accept_word("stack");
+        let local = at.accept_word("local");
         at.expect("clobbers")?;
         let mut clobbers = RegSet::EMPTY;
         while !at.at_end() {
             clobbers.insert(self.regs(at)?);
         }
-        self.func.calls.push(CallSite { callee, pins, clobbers, stack });
+        self.func.calls.push(CallSite { callee, pins, clobbers, stack, local });
         Ok(())
     }
 

@@ -107,7 +107,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// `site @name pins v0 v0 v31 s4 stack clobbers s[4:31] v[0:39]`
+    /// `site @name pins v0 v0 v31 s4 stack local clobbers s[4:31] v[0:39]`
     fn call(&mut self, call: &CallSite) -> fmt::Result {
         self.out.push_str("    site ");
         match call.callee {
@@ -122,7 +122,8 @@ impl Printer<'_> {
             self.out.push(' ');
             self.regs(RegRange { first, len: 1 })?;
         }
-        self.out.push_str(if call.stack { " stack clobbers" } else { " clobbers" });
+        self.out.push_str(if call.stack { " stack" } else { "" });
+        self.out.push_str(if call.local { " local clobbers" } else { " clobbers" });
         for range in call.clobbers.ranges() {
             self.out.push(' ');
             self.regs(range)?;
