@@ -554,8 +554,10 @@ impl Lower<'_> {
         self.flush();
         if at == 0 {
             self.kernarg_loads();
-            self.take_parameters();
-            self.flush();
+            if self.has_frame() {
+                self.take_parameters();
+                self.flush();
+            }
             if self.callees_want_flat_scratch() && !self.has_frame() {
                 self.abi_input(AbiInput::FlatScratchInit);
             }

@@ -74,6 +74,8 @@ pub enum Value {
     Virtual(u32),
     /// What a hardware register holds by name, written by an original instruction or before the first one.
     Hardware(u16),
+    /// What the hardware has put into a register before the first instruction.
+    Input(u16),
     /// Something that registers of the original always hold: a number of `facts`.
     Fact(u32),
     /// The wave's scratch offset plus so many bytes.
@@ -108,6 +110,9 @@ impl fmt::Display for CheckError {
             Problem::Missing { value: Value::Virtual(v), reg } => write!(f, "{reg:?} does not hold %{v}"),
             Problem::Missing { value: Value::Hardware(code), reg } => {
                 write!(f, "{reg:?} does not hold what was put into register {code}")
+            }
+            Problem::Missing { value: Value::Input(code), reg } => {
+                write!(f, "{reg:?} does not hold what register {code} began with")
             }
             Problem::Missing { value: Value::Fact(_), reg } => write!(f, "{reg:?} is not what it always is"),
             Problem::Missing { value: Value::ScratchBase(_), reg } => {
@@ -401,6 +406,13 @@ impl Checker<'_> {
                 state.set(Place::Reg(code), SmallVec::from_slice(&[Value::Hardware(code)]));
             }
         }
+        for slot in self.final_.abi.layout() {
+            for code in slot.reg.0..slot.reg.0 + u16::from(slot.len) {
+                let mut values = state.get(Place::Reg(code));
+                values.push(Value::Input(code));
+                state.set(Place::Reg(code), values);
+            }
+        }
         let slots = (self.original.abi.layout(), self.final_.abi.layout());
         for &(vreg, reg) in &self.original.inputs {
             let from = slots.0.iter().find(|s| (s.reg.0..s.reg.0 + u16::from(s.len)).contains(&reg.0));
@@ -421,6 +433,7 @@ impl Checker<'_> {
         let class_of = |original: &MachFunc, value: Value, class: usize| match value {
             Value::Virtual(v) => class_index(original.vregs[isa::VReg::from_u32(v)]),
             Value::Hardware(code) => usize::from(code >= 256),
+            Value::Input(code) => usize::from(code >= 256),
             Value::ScratchBase(_) | Value::Counter(_) | Value::Carry => SGPR,
             // Neither flows from anywhere: a register's contents of that kind are where the register is.
             Value::Fact(_) => class,
@@ -815,7 +828,7 @@ impl Checker<'_> {
     /// The wave's scratch offset as the hardware gives it.
     fn wave_offset(&self) -> Option<Value> {
         let slot = self.final_.abi.find(AbiInput::PrivateSegmentWaveOffset)?;
-        Some(Value::Hardware(slot.reg.0))
+        Some(Value::Input(slot.reg.0))
     }
 
     /// A spill to scratch memory or a reload from it.
@@ -832,7 +845,7 @@ impl Checker<'_> {
         let input = |what| self.final_.abi.find(what).map(|slot: isa::AbiSlot| slot.reg.0);
         let first = input(AbiInput::PrivateSegmentBuffer).ok_or(Problem::Inserted)?;
         for i in 0..u16::from(rsrc.len) {
-            let (value, reg) = (Value::Hardware(first + i), rsrc.first.offset(i));
+            let (value, reg) = (Value::Input(first + i), rsrc.first.offset(i));
             if !state.holds(reg, value) {
                 return Err(Problem::Missing { value, reg });
             }
