@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::models::Models;
-use crate::pipeline::{Job, Observer, Scratch};
+use crate::pipeline::{Job, Observer, Scratch, register_budget};
 use callconv::Convention;
 use ir::analysis::CallGraph;
 use isa::{MachFunc, Subtarget};
@@ -15,6 +15,9 @@ pub(crate) const UNKNOWN_DEPTH: u32 = 16384;
 /// IR instructions of a module up to which all functions are taken to be near enough for a call in one instruction: at a few
 /// instructions of eight bytes for each, well within the 2^17 bytes that it reaches.
 const NEAR: usize = 2000;
+
+const SGPRS: usize = 0;
+const VGPRS: usize = 1;
 
 /// What calls need to know, gathered before the first function is compiled.
 pub(crate) struct Calls {
@@ -29,6 +32,8 @@ pub(crate) struct Calls {
     /// The calling convention.
     pub convention: Convention,
     graph: CallGraph,
+    /// By function: SGPRs and VGPRs that all kernels have that get to it.
+    room: [Vec<Option<u32>>; 2],
 }
 
 /// Registers and stack of a function and of all that it calls.
@@ -59,9 +64,17 @@ impl Calls {
         let callees =
             callees.map(|(needs, func)| isel::Callee { needs, local: local(func), ..unknown.clone() });
         let callees = callees.collect();
+        // The kernels of other objects may have the largest of work-groups.
+        let stranger = ir::KernelInfo::default();
         let size: usize = module.funcs.values().map(ir::Function::inst_count).sum();
         let shared = isel::shared_layout(module, target, &opts, scratch);
-        Calls { callees, pointer, shared, near: size <= NEAR, convention, graph }
+        let room = [SGPRS, VGPRS].map(|class| {
+            graph.least_of_callers(|id| match &module.funcs[id] {
+                func if func.kernel.is_none() && func.linkage != ir::Linkage::Export => None,
+                func => register_budget(target, func.kernel.as_ref().unwrap_or(&stranger))[class],
+            })
+        });
+        Calls { callees, pointer, shared, near: size <= NEAR, convention, graph, room }
     }
 }
 
@@ -84,7 +97,8 @@ pub(crate) fn functions(
     let mut result = Ok(());
     for &id in graph.bottom_up() {
         let Some(number) = numbers.iter().position(|&known| known == id) else { continue };
-        let own = job.calling(Some(calls));
+        let room = [SGPRS, VGPRS].map(|class| calls.room[class][id.as_u32() as usize]);
+        let own = job.calling(Some(calls), room);
         let func = &mut funcs[id];
         result = scratch.kernel((model, module), (kernels + number, func), &mut code[number], &own, observer);
         if result.is_err() {

@@ -101,6 +101,8 @@ pub(crate) struct Job<'a> {
     read: Option<&'a [MachFunc]>,
     /// What is known of the functions that are called.
     calls: Option<&'a Calls>,
+    /// SGPRs and VGPRs that a function may take: what there is for all kernels that get to it.
+    room: [Option<u32>; 2],
 }
 
 impl Compiler {
@@ -192,7 +194,7 @@ impl Compiler {
 
     fn job<'a>(&self, options: &'a Options, range: &'a PassRange) -> Job<'a> {
         let budget = Budget::start(options.limits);
-        Job { options, source: None, budget, lacks: self.lacks, range, read: None, calls: None }
+        Job { options, source: None, budget, lacks: self.lacks, range, read: None, calls: None, room: [None; 2] }
     }
 
     /// Compiles a module of IR, made by [`ir::build`] or read by [`ir::parse`]. Of the options, those of the language
@@ -300,7 +302,7 @@ impl Compiler {
         }
         self.ready(&module, job)?;
         let calls = self.functions(&mut module, job, observer)?;
-        let own = job.calling(calls.as_ref().map(|(calls, _)| calls));
+        let own = job.calling(calls.as_ref().map(|(calls, _)| calls), [None; 2]);
         let mut count = parallel::kernels(
             (&mut self.scratch, self.threads),
             &mut self.code,
@@ -369,9 +371,9 @@ impl Compiler {
 }
 
 impl Job<'_> {
-    /// The same, with what is known of functions.
-    pub fn calling<'a>(&'a self, calls: Option<&'a Calls>) -> Job<'a> {
-        Job { calls, ..*self }
+    /// The same, with what is known of functions, for one that may take so many registers.
+    pub fn calling<'a>(&'a self, calls: Option<&'a Calls>, room: [Option<u32>; 2]) -> Job<'a> {
+        Job { calls, room, ..*self }
     }
 
     /// Source text to IR.
@@ -559,9 +561,10 @@ fn schedule(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc)
 
 fn allocate(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, func, job, .. } = kernel;
+    let [sgprs, vgprs] = func.kernel.as_ref().map_or(job.room, |kernel| register_budget(target, kernel));
     let options = regalloc::Options {
-        budget_vgprs: vgpr_budget(target, func),
-        budget_sgprs: func.kernel.as_ref().and_then(|kernel| kernel.num_sgpr),
+        budget_vgprs: vgprs,
+        budget_sgprs: sgprs,
         check: job.options.verify,
         near: job.calls.is_some_and(|calls| calls.near),
         convention: job.calls.map_or_else(Default::default, |calls| calls.convention),
@@ -616,16 +619,16 @@ fn offset_limits(target: &Subtarget) -> ir::passes::Limits {
     }
 }
 
-/// VGPRs a kernel may use: what was asked for, and few enough that a whole work-group fits on a compute unit.
-fn vgpr_budget(target: &Subtarget, func: &ir::Function) -> Option<u32> {
-    let kernel = func.kernel.as_ref()?;
+/// SGPRs and VGPRs that a kernel may take, where it or its work-group's size says so.
+pub(crate) fn register_budget(target: &Subtarget, kernel: &ir::KernelInfo) -> [Option<u32>; 2] {
     let waves_per_group = kernel.max_flat_workgroup_size().div_ceil(target.wave_size);
     let mut waves = waves_per_group.div_ceil(target.simds_per_cu);
     if let Some((min, _)) = kernel.waves_per_eu {
         waves = waves.max(min);
     }
     let fits = target.vgprs_for_waves(waves);
-    Some(kernel.num_vgpr.map_or(fits, |asked| asked.min(fits)).max(target.vgpr_granule))
+    let vgprs = kernel.num_vgpr.map_or(fits, |asked| asked.min(fits)).max(target.vgpr_granule);
+    [kernel.num_sgpr, Some(vgprs)]
 }
 
 /// What instruction selection has no code for, with its place.
@@ -642,11 +645,15 @@ fn allocation_failed(
 ) -> Error {
     let kernel = &func.name;
     let info = func.kernel.as_ref();
+    let what = if info.is_some() { "kernel" } else { "function" };
     let (message, help) = match error {
         regalloc::AllocError::Registers { class, budget } => {
             let asked = info.and_then(|info| if *class == "VGPR" { info.num_vgpr } else { info.num_sgpr });
             let attribute = if *class == "VGPR" { "num_vgpr" } else { "num_sgpr" };
-            let help = if asked.is_some() {
+            let help = if info.is_none() {
+                "that is what the kernels have that get to it: their attributes and the sizes of their work-groups say so"
+                    .to_owned()
+            } else if asked.is_some() {
                 format!("allow more with `#[{attribute}(n)]`, or leave the attribute out")
             } else if *class == "VGPR" && *budget < target.addressable_vgprs {
                 "a smaller work-group, or fewer `#[waves_per_eu(n)]`, leave more registers to each wave"
@@ -654,16 +661,16 @@ fn allocation_failed(
             } else {
                 format!("{} has no more", target.name)
             };
-            (format!("kernel `{kernel}` does not fit into {budget} {class}s, not even with spilling"), help)
+            (format!("{what} `{kernel}` does not fit into {budget} {class}s, not even with spilling"), help)
         }
         regalloc::AllocError::Scratch { needed, limit } => (
-            format!("kernel `{kernel}` needs {needed} bytes of scratch memory a work-item"),
+            format!("{what} `{kernel}` needs {needed} bytes of scratch memory a work-item"),
             format!(
                 "{} gives a work-item {limit} bytes at most, for private variables and spilling",
                 target.name
             ),
         ),
-        _ => return Error::internal(format_args!("kernel `{kernel}`: {error}")),
+        _ => return Error::internal(format_args!("{what} `{kernel}`: {error}")),
     };
     let place = info.and_then(|info| job.place(info.loc.0, kernel.len()));
     let diagnostic = Diagnostic {

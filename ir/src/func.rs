@@ -353,6 +353,12 @@ impl KernelInfo {
             (None, None) => 1024,
         }
     }
+
+    /// Whether it asks for fewer registers than its work-group's size leaves it.
+    pub fn limits_registers(&self) -> bool {
+        let waves = self.waves_per_eu.map_or(1, |(least, _)| least);
+        self.num_vgpr.is_some() || self.num_sgpr.is_some() || waves > 1
+    }
 }
 
 /// A module variable.

@@ -357,17 +357,14 @@ impl Lower<'_> {
         self.push_mem(Role::ScratchLoadB32, &operands, offset.into(), ModFlags::empty(), mem);
     }
 
-    /// What a kernel does for those that it calls, at the beginning of the entry: the descriptor of scratch memory begins at the
-    /// wave's part, the stack at the end of the frame.
+    /// What a kernel does for those that it calls: the stack begins at the end of the frame. That the descriptor of scratch memory begins at
+    /// the wave's part is made so where registers are known, in front of anything that is spilled on entry.
     pub fn init_stack(&mut self) {
         if !self.has_stack || self.has_frame() {
             return;
         }
         self.abi_input(AbiInput::PrivateSegmentBuffer);
-        let offset = self.abi_input(AbiInput::PrivateSegmentWaveOffset);
-        let [low, high] = [0, 1].map(|n| Operand::reg(Reg::sgpr(SCRATCH_BUFFER.start() + n)));
-        self.emit_raw(Role::SAddU32, &[low, low, offset]);
-        self.emit_raw(Role::SAddcU32, &[high, high, Operand::int(0)]);
+        self.abi_input(AbiInput::PrivateSegmentWaveOffset);
         self.push(MachInst::new(op::STACK_END, &[self.stack_pointer()]));
     }
 

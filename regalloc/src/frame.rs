@@ -20,7 +20,7 @@ use callconv::{Convention, RETURN_ADDRESS, SCRATCH_BUFFER, column, preserved};
 use isa::func::SPACE_PRIVATE;
 use isa::table::Role;
 use isa::{
-    CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId, Opcode,
+    AbiInput, CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId, Opcode,
     Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, op,
 };
 
@@ -85,7 +85,7 @@ pub(crate) fn run(
     let writer = Writer { frame: &frame, note, target, options };
     for index in 0..func.blocks.len() {
         let block = isa::MBlock::from_u32(index as u32);
-        let is_entry = index == 0 && is_callee;
+        let is_entry = index == 0;
         let has_work = |inst: &MachInst| matches!(inst.op, op::CALL | op::RETURN | op::STACK_END);
         if is_entry || func.blocks[block].insts.iter().any(has_work) {
             writer.block(func, block, is_entry, body);
@@ -247,8 +247,10 @@ impl Writer<'_> {
         let mem = func.mem_ref(MemRef { spaces: SPACE_PRIVATE, ..MemRef::default() });
         let mut data = std::mem::take(&mut func.blocks[block]);
         body.clear();
-        if is_entry {
-            self.keep(mem, body);
+        match func.role {
+            FuncRole::Callee if is_entry => self.keep(mem, body),
+            FuncRole::Kernel if is_entry => self.find_stack(func, body),
+            _ => {}
         }
         let (mut prologue, mut term) = (data.prologue, data.term);
         for (n, inst) in (0..).zip(&data.insts) {
@@ -292,6 +294,15 @@ impl Writer<'_> {
     /// Bytes of the wave.
     fn bytes(&self, bytes: u32) -> Operand {
         Operand::int((bytes * self.target.wave_size) as i32)
+    }
+
+    /// Where a kernel begins, the descriptor of scratch memory is the queue's; functions, and its own frame, want the wave's part.
+    fn find_stack(&self, func: &MachFunc, body: &mut Vec<MachInst>) {
+        let offset = func.abi.find(AbiInput::PrivateSegmentWaveOffset).filter(|_| func.has_stack());
+        let Some(offset) = offset else { return };
+        let [low, high] = [0, 1].map(|n| Operand::reg(Reg::sgpr(SCRATCH_BUFFER.start() + n)));
+        body.push(self.inst(op::S_ADD_U32, &[low, low, Operand::reg(offset.reg)]));
+        body.push(self.inst(op::S_ADDC_U32, &[high, high, Operand::int(0)]));
     }
 
     fn stack_end(&self, role: FuncRole, to: Operand) -> MachInst {

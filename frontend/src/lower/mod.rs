@@ -273,9 +273,10 @@ fn lower_function(
 /// How a function is called that is not the module's business alone.
 fn border_of(checked: &Checked, abi: Option<&border::Abi<'_>>, info: &Func) -> Option<border::Border> {
     let passes = info.kernel.is_none() && (info.taken || info.linkage != Linkage::Local);
+    let abi = abi.filter(|_| passes)?;
     let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
     // The checker has told what does not pass to other objects.
-    border::border(&checked.types, abi.filter(|_| passes)?, &params, info.result).ok()
+    border::border(&checked.types, abi, &params, info.result).ok()
 }
 
 /// IR types of a type's leaves.

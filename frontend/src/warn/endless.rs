@@ -10,6 +10,9 @@ use smallvec::SmallVec;
 /// Functions without a way out, each with the first call that closes the circle.
 pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
     let own = |func: usize| checked.funcs[func].instance.is_none() && checked.funcs[func].kernel.is_none();
+    if !(0..checked.funcs.len()).any(own) {
+        return Vec::new();
+    }
     let mut endless: Vec<bool> = (0..checked.funcs.len()).map(own).collect();
     let mut calls = vec![None; endless.len()];
     // What has a way out is none of them, nor then what may get there.

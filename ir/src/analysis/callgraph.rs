@@ -91,6 +91,29 @@ impl CallGraph {
         data.linkage == Linkage::Local && data.kernel.is_none() && !self.is_address_taken(func)
     }
 
+    /// By function, the least of what there is for it and for all that may call it, directly or through others.
+    ///
+    /// `own` gives what there is for a function itself.
+    pub fn least_of_callers<T: Copy + Ord>(&self, own: impl Fn(FuncId) -> Option<T>) -> Vec<Option<T>> {
+        let mut roots: Vec<(T, FuncId)> =
+            self.bottom_up.iter().filter_map(|&id| Some((own(id)?, id))).collect();
+        roots.order_by_key(|&root| root);
+        let mut least = vec![None; self.edges.begin.len() - 1];
+        let mut work = Vec::new();
+        // Who is reached first is reached with the least.
+        for (value, root) in roots {
+            work.push(root.index());
+            while let Some(node) = work.pop() {
+                if least[node].is_none() {
+                    least[node] = Some(value);
+                    work.extend(self.edges.of(node));
+                }
+            }
+        }
+        least.truncate(self.bottom_up.len());
+        least
+    }
+
     fn find_addresses(&mut self, module: &Module) {
         let CallGraph { taken, by_signature, signature_begin, foreign, .. } = self;
         taken.clear();

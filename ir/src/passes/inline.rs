@@ -3,6 +3,9 @@
 //! Calls stay of functions that are recursive, in another object, or not to be inlined; and, where [`Calls::ByCost`] is chosen, where
 //! copies are larger and little faster. A function with one call becomes part of its caller, as does one that is hardly larger than
 //! a call. The size of a function is known when its turn comes, as its own callees come first.
+//!
+//! A kernel that limits its registers calls nobody if that is possible: a call takes registers that the calling convention names, and what it
+//! reaches would have to keep to the limit for all of its callers.
 
 use super::OptOptions;
 use crate::analysis::CallGraph;
@@ -24,6 +27,16 @@ pub enum Calls {
     ByCost,
 }
 
+/// Which calls of a function become copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Copied {
+    #[default]
+    None,
+    /// Those that a kernel which limits its registers gets to.
+    Limited,
+    All,
+}
+
 /// Instructions that a call takes at the caller and in the callee, beside one for each argument and result.
 const CALL_INSTS: usize = 16;
 /// Instructions that all copies of a function may be more than calls of it, by optimisation level.
@@ -39,9 +52,11 @@ pub struct Scratch {
     slots: SecondaryMap<Slot, Option<Slot>>,
     /// Instructions of a callee and their copies.
     copies: Vec<(Inst, Inst)>,
-    /// By function: whether calls of it become copies, and how many there were.
-    copied: Vec<bool>,
+    /// By function: which calls of it become copies, and how many there were.
+    copied: Vec<Copied>,
     calls: Vec<usize>,
+    /// By function: whether a kernel that limits its registers gets to it.
+    limited: Vec<bool>,
     /// The caller as it was: its blocks, and the instructions of the one at hand.
     layout: Vec<Block>,
     insts: Vec<Inst>,
@@ -59,24 +74,33 @@ pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
     let mut graph = std::mem::take(&mut s.graph);
     graph.compute(module);
     s.copied.clear();
-    s.copied.resize(module.funcs.len(), false);
-    count_calls(module, &mut s.calls);
+    s.copied.resize(module.funcs.len(), Copied::None);
+    let limits = |id: FuncId| module.funcs[id].kernel.as_ref().filter(|kernel| kernel.limits_registers()).map(|_| ());
+    s.limited.clear();
+    s.limited.extend(graph.least_of_callers(limits).iter().map(Option::is_some));
+    count_calls(module, &s.limited, &mut s.calls);
     for &id in graph.bottom_up() {
         inline_calls(module, id, s);
         let func = &module.funcs[id];
-        s.copied[id.index()] = may_be_copied(func, graph.is_recursive(id))
-            && (opts.calls == Calls::InlineAll
-                || is_worth_copying(func, s.calls[id.index()], !graph.has_known_callers(module, id), opts));
+        let stays = !graph.has_known_callers(module, id);
+        s.copied[id.index()] = if !may_be_copied(func, graph.is_recursive(id)) {
+            Copied::None
+        } else if opts.calls == Calls::InlineAll || is_worth_copying(func, s.calls[id.index()], stays, opts) {
+            Copied::All
+        } else {
+            Copied::Limited
+        };
     }
     s.graph = graph;
     drop_uncalled(module, s);
 }
 
-/// By function: how many calls name it.
-fn count_calls(module: &Module, calls: &mut Vec<usize>) {
+/// By function: how many calls name it, in who is free to call.
+fn count_calls(module: &Module, limited: &[bool], calls: &mut Vec<usize>) {
     calls.clear();
     calls.resize(module.funcs.len(), 0);
-    for func in module.funcs.values() {
+    let free = module.funcs.iter().filter(|(id, _)| !limited[id.index()]);
+    for func in free.map(|(_, func)| func) {
         for &inst in func.layout.iter().flat_map(|&b| &func.blocks[b].insts) {
             if let Op::Call(callee) = func.insts[inst].op {
                 calls[callee.index()] += 1;
@@ -102,14 +126,15 @@ fn may_be_copied(func: &Function, is_recursive: bool) -> bool {
 }
 
 fn inline_calls(module: &mut Module, id: FuncId, s: &mut Scratch) {
-    let is_copied = std::mem::take(&mut s.copied);
-    inline_calls_of(module, id, &is_copied, s);
-    s.copied = is_copied;
+    let copied = std::mem::take(&mut s.copied);
+    inline_calls_of(module, id, &copied, s);
+    s.copied = copied;
 }
 
-fn inline_calls_of(module: &mut Module, id: FuncId, is_copied: &[bool], s: &mut Scratch) {
+fn inline_calls_of(module: &mut Module, id: FuncId, copied: &[Copied], s: &mut Scratch) {
+    let least = if s.limited[id.index()] { Copied::Limited } else { Copied::All };
     let callee_of = |func: &Function, inst: Inst| match func.insts[inst].op {
-        Op::Call(callee) if is_copied[callee.index()] => Some(callee),
+        Op::Call(callee) if copied[callee.index()] >= least => Some(callee),
         _ => None,
     };
     let has_call = |func: &Function| {
