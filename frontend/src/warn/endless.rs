@@ -9,28 +9,26 @@ use smallvec::SmallVec;
 
 /// Functions without a way out, each with the first call that closes the circle.
 pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
-    let own = |func: usize| checked.funcs[func].instance.is_none() && checked.funcs[func].kernel.is_none();
-    if !(0..checked.funcs.len()).any(own) {
-        return Vec::new();
-    }
-    let mut endless: Vec<bool> = (0..checked.funcs.len()).map(own).collect();
-    let mut calls = vec![None; endless.len()];
+    let own = |func: u32| {
+        let func = &checked.funcs[func as usize];
+        func.instance.is_none() && func.kernel.is_none()
+    };
+    let stays = |func: u32, endless: &dyn Fn(u32) -> bool| {
+        let mut walk = Walk { ast, checked, endless, call: None, leaves: false, around: Vec::new() };
+        let called = checked.funcs[func as usize].body.is_some_and(|body| walk.block(body, false));
+        Some((func, walk.call.filter(|_| called && !walk.leaves)?))
+    };
+    let mut found: Vec<(u32, Span)> =
+        (0..checked.funcs.len() as u32).filter(|&func| own(func)).filter_map(|func| stays(func, &own)).collect();
     // What has a way out is none of them, nor then what may get there.
-    let mut changed = true;
-    while std::mem::take(&mut changed) {
-        for func in 0..endless.len() {
-            if endless[func] {
-                let mut walk =
-                    Walk { ast, checked, endless: &endless, call: None, leaves: false, around: Vec::new() };
-                let called = checked.funcs[func].body.is_some_and(|body| walk.block(body, false));
-                calls[func] = walk.call;
-                endless[func] = called && !walk.leaves && walk.call.is_some();
-                changed |= !endless[func];
-            }
+    loop {
+        let endless = |func: u32| found.binary_search_by_key(&func, |&(known, _)| known).is_ok();
+        let left: Vec<(u32, Span)> = found.iter().filter_map(|&(func, _)| stays(func, &endless)).collect();
+        if left.len() == found.len() {
+            return left;
         }
+        found = left;
     }
-    let found = (0..endless.len()).filter(|&func| endless[func]);
-    found.filter_map(|func| Some((func as u32, calls[func]?))).collect()
 }
 
 /// What `break` can leave.
@@ -44,7 +42,7 @@ struct Around {
 struct Walk<'w, 'a> {
     ast: &'w Ast<'a>,
     checked: &'w Checked,
-    endless: &'w [bool],
+    endless: &'w dyn Fn(u32) -> bool,
     call: Option<Span>,
     /// Some way ends before such a call.
     leaves: bool,
@@ -122,7 +120,7 @@ impl Walk<'_, '_> {
             ExprKind::Call { callee, args, .. } => {
                 let called = self.all(args, called);
                 match self.checked.res[id.at()] {
-                    Res::Func(func) if self.endless.get(func as usize) == Some(&true) => {
+                    Res::Func(func) if (self.endless)(func) => {
                         self.call.get_or_insert(callee.span);
                         true
                     }
