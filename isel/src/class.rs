@@ -68,18 +68,15 @@ impl Classes<'_> {
     }
 
     fn inst(&mut self, inst: Inst) {
-        let data = &self.func.insts[inst];
-        if data.results == 0 {
-            return;
-        }
-        let home = self.result(inst, data.op, self.func.ty(data.first));
+        let op = self.func.insts[inst].op;
+        // Those of a call are of different types.
         for value in self.func.results_of(inst) {
-            self.homes[value] = home;
+            self.homes[value] = self.result(inst, op, value);
         }
     }
 
-    fn result(&self, inst: Inst, op: Op, ty: Type) -> Home {
-        let uniform = self.uniformity.is_uniform(self.func.insts[inst].first);
+    fn result(&self, inst: Inst, op: Op, value: Value) -> Home {
+        let (uniform, ty) = (self.uniformity.is_uniform(value), self.func.ty(value));
         if is_constant(self.module, self.func, op) {
             return Home::Const;
         }
