@@ -194,7 +194,16 @@ impl Compiler {
 
     fn job<'a>(&self, options: &'a Options, range: &'a PassRange) -> Job<'a> {
         let budget = Budget::start(options.limits);
-        Job { options, source: None, budget, lacks: self.lacks, range, read: None, calls: None, room: [None; 2] }
+        Job {
+            options,
+            source: None,
+            budget,
+            lacks: self.lacks,
+            range,
+            read: None,
+            calls: None,
+            room: [None; 2],
+        }
     }
 
     /// Compiles a module of IR, made by [`ir::build`] or read by [`ir::parse`]. Of the options, those of the language

@@ -122,7 +122,7 @@ fn errors_tell_the_place() {
         ("s_nop 0 glc what", "4:17: `what` is no modifier"),
         ("s_nop 0 mem(globl)", "4:17: `globl` is no attribute of an access"),
         ("s_add_u32 %s1, %v1, 0", "4:21: register 1 is of the other class elsewhere"),
-        ("s_add_u32 s1, s1, @none@lo", "4:23: there is no variable `@none`"),
+        ("s_add_u32 s1, s1, @none@lo", "4:23: there is no variable or function `@none`"),
         ("s_nop 0 \"open", "4:13: this text has no closing quote"),
         ("body:", "4:5: this part cannot begin here"),
         ("linear -> %s1", "4:15: expected a block"),

@@ -20,8 +20,8 @@ use callconv::{Convention, RETURN_ADDRESS, SCRATCH_BUFFER, column, preserved};
 use isa::func::SPACE_PRIVATE;
 use isa::table::Role;
 use isa::{
-    AbiInput, CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId, Opcode,
-    Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, op,
+    AbiInput, CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId,
+    Opcode, Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, op,
 };
 
 /// By class, the registers that a function keeps for its caller.

@@ -18,8 +18,10 @@ pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
         let called = checked.funcs[func as usize].body.is_some_and(|body| walk.block(body, false));
         Some((func, walk.call.filter(|_| called && !walk.leaves)?))
     };
-    let mut found: Vec<(u32, Span)> =
-        (0..checked.funcs.len() as u32).filter(|&func| own(func)).filter_map(|func| stays(func, &own)).collect();
+    let mut found: Vec<(u32, Span)> = (0..checked.funcs.len() as u32)
+        .filter(|&func| own(func))
+        .filter_map(|func| stays(func, &own))
+        .collect();
     // What has a way out is none of them, nor then what may get there.
     loop {
         let endless = |func: u32| found.binary_search_by_key(&func, |&(known, _)| known).is_ok();

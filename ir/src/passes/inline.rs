@@ -75,7 +75,8 @@ pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
     graph.compute(module);
     s.copied.clear();
     s.copied.resize(module.funcs.len(), Copied::None);
-    let limits = |id: FuncId| module.funcs[id].kernel.as_ref().filter(|kernel| kernel.limits_registers()).map(|_| ());
+    let limits =
+        |id: FuncId| module.funcs[id].kernel.as_ref().filter(|kernel| kernel.limits_registers()).map(|_| ());
     s.limited.clear();
     s.limited.extend(graph.least_of_callers(limits).iter().map(Option::is_some));
     count_calls(module, &s.limited, &mut s.calls);
