@@ -37,7 +37,8 @@ bitflags::bitflags! {
         const MESSAGE = 1 << 10;
         /// Writes memory, atomics included.
         const STORES = 1 << 11;
-        /// May branch.
+        /// May branch within its function. Calls and returns are none: the only source of the one rule about branches that this
+        /// serves (`lds-branch-vmem-war`) is LLVM, which looks at one function at a time and lets its own code break it there.
         const BRANCH = 1 << 12;
         /// Goes to a function and comes back.
         const CALL = 1 << 13;
@@ -314,8 +315,9 @@ fn kinds(inst: &MachInst) -> Kinds {
     let mut kinds = by_family(inst);
     let stores = row.flags.intersects(Flags::STORE.union(Flags::ATOMIC));
     kinds.set(Kinds::STORES, stores);
-    kinds.set(Kinds::BRANCH, row.flags.contains(Flags::BRANCH));
     kinds.set(Kinds::CALL, matches!(inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64));
+    let leaves = kinds.contains(Kinds::CALL) || crate::program::is_return(inst);
+    kinds.set(Kinds::BRANCH, row.flags.contains(Flags::BRANCH) && !leaves);
     let dpp = inst.form == Form::Dpp || matches!(inst.mods.lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
     kinds.set(Kinds::DPP, dpp);
     if kinds.intersects(Kinds::VMEM | Kinds::FLAT) && row.flags.contains(Flags::ATOMIC) {
