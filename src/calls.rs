@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::models::Models;
-use crate::pipeline::{Job, Observer, Scratch, register_budget};
+use crate::pipeline::{Job, Observer, Own, Scratch, register_budget};
 use callconv::Convention;
 use ir::analysis::CallGraph;
 use isa::{MachFunc, Subtarget};
@@ -50,7 +50,7 @@ struct Uses {
 impl Calls {
     /// Of a module. Nothing is gathered where no function is called.
     pub fn new(module: &ir::Module, target: &Subtarget, job: &Job<'_>, scratch: &mut isel::Context) -> Calls {
-        let convention = Convention::Today;
+        let convention = job.options.call_abi;
         let opts = isel::Options { lacks: job.lacks, convention, ..isel::Options::default() };
         let unknown = isel::Callee::unknown(convention, target);
         let graph = CallGraph::new(module);
@@ -98,7 +98,7 @@ pub(crate) fn functions(
     for &id in graph.bottom_up() {
         let Some(number) = numbers.iter().position(|&known| known == id) else { continue };
         let room = [SGPRS, VGPRS].map(|class| calls.room[class][id.as_u32() as usize]);
-        let own = job.calling(Some(calls), room);
+        let own = job.calling(Some(calls), Own { id: Some(id), room });
         let func = &mut funcs[id];
         result = scratch.kernel((model, module), (kernels + number, func), &mut code[number], &own, observer);
         if result.is_err() {
@@ -109,7 +109,7 @@ pub(crate) fn functions(
             callee.clobbers = code[number].clobbers;
         }
         callee.keeps_m0 = keeps_m0(&code[number]);
-        callee.stack = graph.is_recursive(id) || wants_stack(&code[number]);
+        callee.stack = graph.is_recursive(id) || wants_stack(&code[number], calls.convention);
     }
     module.funcs = funcs;
     calls.graph = graph;
@@ -136,19 +136,23 @@ fn keeps_m0(func: &MachFunc) -> bool {
 }
 
 /// Whether a function names the stack pointer or the descriptor of scratch memory, or calls another that does.
-fn wants_stack(func: &MachFunc) -> bool {
+fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
+    let pointer = callconv::column(convention).stack.pointer;
     let insts = func.blocks.values().flat_map(|block| &block.insts);
     let named = insts.into_iter().flat_map(|inst| inst.operands()).any(|operand| match *operand {
-        isa::Operand::Reg(range) => {
-            range.first.0 < 4 || range.first.0 == callconv::column(Convention::Today).stack.pointer
-        }
+        isa::Operand::Reg(range) => range.first.0 < 4 || range.first.0 == pointer,
         _ => false,
     });
     named || func.calls.iter().any(|call| call.stack)
 }
 
 /// Makes kernels ask for what those need that they call. `code` has the kernels in order, then the functions.
-pub(crate) fn propagate(calls: &Calls, module: &ir::Module, code: &mut [MachFunc], target: &Subtarget) {
+pub(crate) fn propagate(
+    calls: &Calls,
+    module: &ir::Module,
+    code: &mut [MachFunc],
+    (target, unknown_depth): (&Subtarget, u32),
+) {
     let kernels = module.funcs.iter().filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id);
     let mut place = vec![None; module.funcs.len()];
     for (number, id) in kernels.chain(with_code(module.funcs.iter())).enumerate() {
@@ -172,7 +176,8 @@ pub(crate) fn propagate(calls: &Calls, module: &ir::Module, code: &mut [MachFunc
         func.uses_vcc = uses.vcc;
         func.hidden |= uses.hidden;
         func.dynamic_stack = uses.stack.is_none();
-        func.scratch_size = uses.stack.unwrap_or(func.scratch_size + UNKNOWN_DEPTH).min(limit);
+        let unknown = func.scratch_size.saturating_add(unknown_depth);
+        func.scratch_size = uses.stack.unwrap_or(unknown).min(limit);
     }
 }
 

@@ -59,6 +59,8 @@ impl Options {
             waits_all,
             state,
             language,
+            call_abi,
+            call_stack_size,
             file_name,
             line_table,
             verify: _,
@@ -75,6 +77,8 @@ impl Options {
         hash.field(&switches.map(|&switch| u8::from(switch)));
         let _ = write!(hash, "{state:?}");
         hash.field(language.name().as_bytes());
+        hash.field(call_abi.name().as_bytes());
+        hash.field(&call_stack_size.to_le_bytes());
         // An `assert` prints the file's name.
         let named = (*line_table || *asserts).then_some(file_name.as_bytes());
         hash.field(&[u8::from(*line_table)]);
@@ -153,6 +157,8 @@ mod tests {
             Options { waits_all: true, ..base.clone() },
             Options { language: emit::Language::Hip, ..base.clone() },
             Options { line_table: false, ..base.clone() },
+            Options { call_abi: callconv::Convention::Guide, ..base.clone() },
+            Options { call_stack_size: 64, ..base.clone() },
             Options { file_name: "other.k".to_owned(), ..base.clone() },
             param("A", "1"),
             param("A", "11"),

@@ -1,6 +1,8 @@
 //! What a user can ask of the compiler.
 
+use crate::calls::UNKNOWN_DEPTH;
 use crate::limits::Limits;
+use callconv::Convention;
 use emit::Language;
 use frontend::{Files, Warnings};
 use std::sync::Arc;
@@ -52,6 +54,11 @@ pub struct Options {
     /// The language that metadata names, whose hidden arguments it declares, and whose memory model atomics follow: OpenCL's has
     /// an order for each address space.
     pub language: Language,
+    /// Where functions have their arguments, and what a call preserves: objects link with those of the same convention.
+    pub call_abi: Convention,
+    /// Bytes of stack that a kernel gets for calls of which nobody knows how deep they go: recursion, code of other objects. Of
+    /// each work-item; there may be less by the limits of the processor.
+    pub call_stack_size: u32,
     /// Say in the object which line of the source each instruction is of (`.debug_line`): it is what reports of
     /// debuggers, profilers and the emulator show. It takes some bytes an instruction, and changes no code.
     pub line_table: bool,
@@ -79,6 +86,8 @@ impl Default for Options {
             waits_all: false,
             state: ir::InitialState::default(),
             language: Language::default(),
+            call_abi: Convention::default(),
+            call_stack_size: UNKNOWN_DEPTH,
             line_table: true,
             files: None,
             warnings: Warnings::default(),

@@ -88,6 +88,15 @@ pub(crate) struct Scratch {
     memmodel: memmodel::Context,
 }
 
+/// What is known of a function that is called, before it is compiled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Own {
+    /// Its number.
+    pub id: Option<ir::FuncId>,
+    /// SGPRs and VGPRs that it may take: what there is for all kernels that get to it.
+    pub room: [Option<u32>; 2],
+}
+
 /// What stays the same during one compilation.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
@@ -101,8 +110,7 @@ pub(crate) struct Job<'a> {
     read: Option<&'a [MachFunc]>,
     /// What is known of the functions that are called.
     calls: Option<&'a Calls>,
-    /// SGPRs and VGPRs that a function may take: what there is for all kernels that get to it.
-    room: [Option<u32>; 2],
+    own: Own,
 }
 
 impl Compiler {
@@ -202,7 +210,7 @@ impl Compiler {
             range,
             read: None,
             calls: None,
-            room: [None; 2],
+            own: Own::default(),
         }
     }
 
@@ -311,7 +319,7 @@ impl Compiler {
         }
         self.ready(&module, job)?;
         let calls = self.functions(&mut module, job, observer)?;
-        let own = job.calling(calls.as_ref().map(|(calls, _)| calls), [None; 2]);
+        let own = job.calling(calls.as_ref().map(|(calls, _)| calls), Own::default());
         let mut count = parallel::kernels(
             (&mut self.scratch, self.threads),
             &mut self.code,
@@ -324,7 +332,8 @@ impl Compiler {
             self.code.truncate(count);
             self.code.extend(functions);
             count = self.code.len();
-            calls::propagate(&calls, &module, &mut self.code, &self.target);
+            let depth = job.options.call_stack_size;
+            calls::propagate(&calls, &module, &mut self.code, (&self.target, depth));
         }
         if !job.range.has_emit() {
             let mut code = std::mem::take(&mut self.code);
@@ -380,9 +389,9 @@ impl Compiler {
 }
 
 impl Job<'_> {
-    /// The same, with what is known of functions, for one that may take so many registers.
-    pub fn calling<'a>(&'a self, calls: Option<&'a Calls>, room: [Option<u32>; 2]) -> Job<'a> {
-        Job { calls, room, ..*self }
+    /// The same, with what is known of functions, for one of them or a kernel.
+    pub fn calling<'a>(&'a self, calls: Option<&'a Calls>, own: Own) -> Job<'a> {
+        Job { calls, own, ..*self }
     }
 
     /// Source text to IR.
@@ -393,14 +402,14 @@ impl Job<'_> {
         frontend: &mut frontend::Context,
         observer: &mut dyn Observer,
     ) -> Result<ir::Module, Error> {
-        let Options { params, fp_contract, fast_math, asserts, files, .. } = self.options;
+        let Options { params, fp_contract, fast_math, asserts, files, call_abi, .. } = self.options;
         let files = files.as_deref();
         let options = frontend::Options {
             params,
             fp_contract: *fp_contract,
             fast_math: *fast_math,
             separate_spaces: self.options.language.separate_spaces(),
-            abi: Some(frontend::Abi::today(target)),
+            abi: Some(frontend::Abi { target, convention: *call_abi, language: callconv::Language::C }),
             asserts: *asserts,
             files,
             processor: Some(&Facts(target)),
@@ -570,7 +579,7 @@ fn schedule(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc)
 
 fn allocate(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, func, job, .. } = kernel;
-    let [sgprs, vgprs] = func.kernel.as_ref().map_or(job.room, |kernel| register_budget(target, kernel));
+    let [sgprs, vgprs] = func.kernel.as_ref().map_or(job.own.room, |kernel| register_budget(target, kernel));
     let options = regalloc::Options {
         budget_vgprs: vgprs,
         budget_sgprs: sgprs,
@@ -602,7 +611,9 @@ impl Kernel<'_> {
         match self.job.calls {
             Some(Calls { callees, pointer, shared, convention, .. }) => {
                 let (pointer, shared) = (Some(pointer), Some(shared));
-                isel::Options { callees, pointer, shared, convention: *convention, ..usual }
+                let own = self.job.own.id.and_then(|id| callees.get(id.as_u32() as usize));
+                let own = own.map(|callee| callee.needs).unwrap_or_default();
+                isel::Options { callees, pointer, shared, own, convention: *convention, ..usual }
             }
             None => usual,
         }

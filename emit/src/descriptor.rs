@@ -30,12 +30,14 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
 }
 
 /// What a kernel asks for.
-fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 18] {
+fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 19] {
     let (func, state) = (kernel.func, &kernel.state);
     // Reserved at the time of V2 and V3 (seed 000, line 2567).
     let has_kernarg_size = program.target.code_object >= CodeObjectVersion::V4;
     let abi = &func.abi;
     let flag = |field, on: bool| (field, u32::from(on));
+    // Reserved before (seed 000, line 2613).
+    let has_dynamic_stack = program.target.code_object >= CodeObjectVersion::V5;
     [
         (fields::GROUP_SEGMENT_FIXED_SIZE, func.lds_size),
         (fields::PRIVATE_SEGMENT_FIXED_SIZE, func.scratch_size),
@@ -55,6 +57,7 @@ fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 18] {
         (fields::FLOAT_DENORM_MODE_32, if state.flush_denormals { 0 } else { 3 }),
         flag(fields::DX10_CLAMP, state.dx10_clamp),
         flag(fields::IEEE_MODE, state.ieee),
+        flag(fields::USES_DYNAMIC_STACK, func.dynamic_stack && has_dynamic_stack),
     ]
 }
 

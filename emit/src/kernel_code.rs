@@ -23,6 +23,7 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
         // Scratch is swizzled by dwords.
         ("private_element_size", 1),
         ("is_ptr64", 1),
+        ("is_dynamic_callstack", u32::from(func.dynamic_stack)),
         ("is_xnack_enabled", u32::from(target.xnack.may_be_on())),
         ("workitem_private_segment_byte_size", func.scratch_size),
         ("workgroup_group_segment_byte_size", func.lds_size),

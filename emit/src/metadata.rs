@@ -124,7 +124,7 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     push(".symbol", Item::Descriptor(&func.name));
     if version >= CodeObjectVersion::V5 {
         push(".uniform_work_group_size", Item::Number(program.language.has_uniform_groups().into()));
-        push(".uses_dynamic_stack", Item::Flag(false));
+        push(".uses_dynamic_stack", Item::Flag(func.dynamic_stack));
     }
     if let Some(hint) = kernel.vec_type_hint {
         push(".vec_type_hint", Item::Text(hint));

@@ -74,8 +74,9 @@ impl RegSet {
         std::iter::from_fn(move || {
             let first = rest.next()?;
             let mut len = 1;
-            let follows =
-                |reg: &Reg, len: u8| reg.0 == first.0 + u16::from(len) && reg.0 % 256 != 0 && len < u8::MAX;
+            let follows = |reg: &Reg, len: u8| {
+                reg.0 == first.0 + u16::from(len) && !reg.0.is_multiple_of(256) && len < u8::MAX
+            };
             while rest.next_if(|reg| follows(reg, len)).is_some() {
                 len += 1;
             }

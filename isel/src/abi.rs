@@ -1,14 +1,15 @@
 //! What the hardware puts into registers before the first instruction, and values made from it.
 
-use crate::call::{Callee, implicit_register, shape};
+use crate::call::{Callee, argument_dwords, shape};
 use crate::class::Home;
 use crate::lower::{Lower, Options};
 use crate::mask::ALL_LANES;
 use crate::needs::INPUTS;
 use crate::roles::Role;
+use callconv::Place;
 use ir::{Function, Inst, InstData, Op, Pos, Value};
 use isa::abi::AbiInput;
-use isa::{Abi, Feature, Operand, Reg, RegClass, Subtarget, VReg};
+use isa::{Abi, Feature, Operand, Reg, Subtarget, VReg};
 use smallvec::SmallVec;
 
 /// Inputs that were asked for.
@@ -130,12 +131,17 @@ impl Lower<'_> {
 
     /// The same of a function that is called.
     fn finish_implicit(&mut self) {
+        let dwords = argument_dwords(self.func);
         for (implicit, input) in INPUTS {
             let Some(&(_, operand)) = self.inputs.list.iter().find(|(known, _)| *known == input) else {
                 continue;
             };
-            let Some(number) = implicit_register(self.convention, implicit) else { continue };
-            let first = if shape(input).0 == RegClass::Vgpr { Reg::vgpr(number) } else { Reg::sgpr(number) };
+            let first = match self.own.place(self.convention, implicit, dwords) {
+                Some(Place::Vgpr(number)) => Reg::vgpr(number),
+                Some(Place::Sgpr(number)) => Reg::sgpr(number),
+                // From the stack it was loaded.
+                Some(Place::Stack(_)) | None => continue,
+            };
             let regs: SmallVec<[VReg; 4]> = SmallVec::from_slice(self.regs(operand));
             self.out.inputs.extend((0..).zip(regs).map(|(n, reg)| (reg, first.offset(n))));
         }

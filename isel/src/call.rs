@@ -11,9 +11,9 @@
 use crate::class::Home;
 use crate::lower::Lower;
 use crate::mask::MaskOp;
-use crate::needs::{INPUTS, Needs};
+use crate::needs::{FIRST_SCALAR, INPUTS, Needs};
 use crate::roles::Role;
-use callconv::{Convention, Implicit, SCRATCH_BUFFER, column, preserved};
+use callconv::{Convention, Implicit, Place, SCRATCH_BUFFER, column, preserved};
 use ir::{Function, Inst, Value};
 use isa::func::SPACE_PRIVATE;
 use isa::{
@@ -64,9 +64,6 @@ impl Callee {
 pub(crate) const fn return_address() -> RegRange {
     RegRange { first: Reg(callconv::RETURN_ADDRESS), len: 2 }
 }
-
-/// The first SGPR that implicit arguments may be in.
-const FIRST_SCALAR: u16 = 4;
 
 /// Number of an argument's dword, as a byte offset from where the stack pointer points.
 fn on_stack(dword: usize, registers: usize) -> i32 {
@@ -141,10 +138,16 @@ impl Lower<'_> {
             let regs = self.vgpr(arg);
             dwords.extend_from_slice(self.regs(regs));
         }
-        let registers = dwords.len().min(facts.argument_vgprs.len());
+        let own = dwords.len();
+        let place = callee.needs.place(self.convention, Implicit::WorkitemIds, own);
+        let mut ids = self.packed_ids(&callee.needs);
+        if let Some(Place::Stack(_)) = place {
+            dwords.extend_from_slice(self.regs(ids));
+            ids = Operand::None;
+        }
+        let registers = own.min(facts.argument_vgprs.len());
         self.store_arguments(&dwords, registers);
         let vectors = self.tuple_of(&dwords[..registers]);
-        let ids = self.packed_ids(&callee.needs);
         let (scalars, first) = self.scalar_arguments(&callee.needs);
         let results: SmallVec<[Value; 4]> = self.func.results_of(inst).collect();
         let mut bits: SmallVec<[Operand; 4]> = SmallVec::new();
@@ -162,8 +165,8 @@ impl Lower<'_> {
         for number in 0..defined.len() {
             clobbers.insert(RegRange { first: Reg::vgpr(number as u16), len: 1 });
         }
-        let ids_at = implicit_register(self.convention, Implicit::WorkitemIds).unwrap_or(0);
         let vgpr = |number: u16| Reg::vgpr(number);
+        let ids_at = if let Some(Place::Vgpr(number)) = place { number } else { 0 };
         let pins =
             [vgpr(*facts.result_vgprs.start()), vgpr(*facts.argument_vgprs.start()), vgpr(ids_at), first];
         let site = self.out.calls.len() as i32;
@@ -259,8 +262,8 @@ impl Lower<'_> {
     fn scalar_arguments(&mut self, needs: &Needs) -> (Operand, Reg) {
         let mut dwords: SmallVec<[Option<VReg>; 16]> = smallvec![];
         for (implicit, input) in INPUTS {
-            let Some(first) = implicit_register(self.convention, implicit) else { continue };
-            if implicit == Implicit::WorkitemIds || !needs.has(implicit) {
+            let Some(Place::Sgpr(first)) = needs.place(self.convention, implicit, 0) else { continue };
+            if !needs.has(implicit) {
                 continue;
             }
             let whole = match input {
@@ -323,6 +326,11 @@ impl Lower<'_> {
         }
         let facts = column(self.convention);
         let (first, registers) = (*facts.argument_vgprs.start(), facts.argument_vgprs.len());
+        if let Some(Place::Stack(offset)) = ids_place(self.func, self.convention, &self.own) {
+            let ids = self.abi_input(AbiInput::WorkitemId(0));
+            let ids = self.regs(ids)[0];
+            self.load_parameter(ids, offset as i32);
+        }
         let mut place = 0;
         for &param in self.func.params(self.func.entry()) {
             let dwords = self.ty(param).dwords() as usize;
@@ -385,18 +393,21 @@ fn scratch_buffer() -> Operand {
 }
 
 /// Bytes of a lane that arguments take on the stack.
-pub(crate) fn stack_arguments(func: &Function, convention: Convention) -> u32 {
-    let dwords: u32 = func.params(func.entry()).iter().map(|&param| func.ty(param).dwords()).sum();
-    4 * dwords.saturating_sub(column(convention).argument_vgprs.len() as u32)
+pub(crate) fn stack_arguments(func: &Function, convention: Convention, needs: &Needs) -> u32 {
+    match ids_place(func, convention, needs) {
+        Some(Place::Stack(offset)) => offset + 4,
+        _ => 4 * argument_dwords(func).saturating_sub(column(convention).argument_vgprs.len()) as u32,
+    }
 }
 
-/// The register of an implicit argument, if the convention has one for it.
-pub(crate) fn implicit_register(convention: Convention, implicit: Implicit) -> Option<u16> {
-    column(convention)
-        .implicit
-        .iter()
-        .find(|(known, _)| *known == implicit)
-        .and_then(|&(_, register)| register)
+/// Where the work-item ids lie that a function is given.
+fn ids_place(func: &Function, convention: Convention, needs: &Needs) -> Option<Place> {
+    needs.place(convention, Implicit::WorkitemIds, argument_dwords(func))
+}
+
+/// Dwords of a function's parameters.
+pub(crate) fn argument_dwords(func: &Function) -> usize {
+    func.params(func.entry()).iter().map(|&param| func.ty(param).dwords() as usize).sum()
 }
 
 /// The class of an input of a function and how many dwords it has.

@@ -16,6 +16,7 @@ use crate::hidden;
 use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
+use crate::needs::Needs;
 use crate::pack::Packer;
 use crate::packed;
 use crate::pairs::LoadPair;
@@ -45,6 +46,8 @@ pub struct Options<'a> {
     pub pointer: Option<&'a Callee>,
     /// Where arguments and results lie.
     pub convention: Convention,
+    /// What the function that is compiled is given beside its arguments, if it is no kernel.
+    pub own: Needs,
     /// Where variables in LDS are that functions name.
     pub shared: Option<&'a SharedLayout>,
 }
@@ -57,6 +60,7 @@ impl Default for Options<'_> {
             callees: &[],
             pointer: None,
             convention: Convention::Today,
+            own: Needs::default(),
             shared: None,
         }
     }
@@ -184,6 +188,7 @@ pub(crate) struct Lower<'a> {
     pub callees: &'a [Callee],
     pub pointer: Option<&'a Callee>,
     pub convention: Convention,
+    pub own: Needs,
     /// Parameters in VGPRs, and which.
     pub parameters: Vec<(VReg, Reg)>,
 }
@@ -299,6 +304,7 @@ fn select_prepared(
         callees: opts.callees,
         pointer: opts.pointer,
         convention: opts.convention,
+        own: opts.own,
         parameters: Vec::new(),
     };
     lower.make_blocks();
@@ -384,7 +390,7 @@ impl Scratch {
             lay_out_shared(module, |g| self.used[g.as_u32() as usize], (first, fixed), &mut self.shared);
         self.slots.clear();
         if out.role == FuncRole::Callee {
-            out.scratch_size = call::stack_arguments(func, opts.convention);
+            out.scratch_size = call::stack_arguments(func, opts.convention, &opts.own);
         }
         for slot in func.slots.values() {
             out.scratch_size = out.scratch_size.next_multiple_of(slot.align.max(4));

@@ -3,10 +3,13 @@
 use crate::lower::{Context, Options};
 use crate::roles::{Expansion, Resolution, Role, Roles};
 use crate::trap::Way;
-use callconv::{Column, Convention, Implicit, column};
+use callconv::{Column, Convention, Implicit, Place, column};
 use ir::analysis::CallGraph;
 use ir::{CastOp, Function, Linkage, Module, Op, Pos, Space, Type, WaveOp};
 use isa::{AbiInput, Apertures, Subtarget};
+
+/// The first SGPR that implicit arguments may be in.
+pub(crate) const FIRST_SCALAR: u16 = 4;
 
 /// Implicit arguments, and what of the wave's state a kernel has to set up for those that it calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,10 +23,11 @@ pub struct Needs {
 }
 
 /// Each implicit argument that kernels have too, and what it is there.
-pub(crate) const INPUTS: [(Implicit, AbiInput); 8] = [
+pub(crate) const INPUTS: [(Implicit, AbiInput); 9] = [
     (Implicit::WorkitemIds, AbiInput::WorkitemId(0)),
     (Implicit::DispatchPtr, AbiInput::DispatchPtr),
     (Implicit::QueuePtr, AbiInput::QueuePtr),
+    (Implicit::KernargPtr, AbiInput::KernargPtr),
     (Implicit::ImplicitArgPtr, AbiInput::ImplicitArgPtr),
     (Implicit::DispatchId, AbiInput::DispatchId),
     (Implicit::WorkgroupId(0), AbiInput::WorkgroupId(0)),
@@ -118,6 +122,27 @@ impl Needs {
         self.implicit & bit(implicit) != 0
     }
 
+    /// Where an implicit argument lies, if the convention has it: in a register of its own, or, of those that are used, behind the
+    /// others, of which there are so many dwords.
+    pub(crate) fn place(&self, convention: Convention, implicit: Implicit, dwords: usize) -> Option<Place> {
+        let Column { implicit: all, argument_vgprs: vgprs, .. } = column(convention);
+        let at = all.iter().position(|(known, _)| *known == implicit)?;
+        let is_vector = |implicit| implicit == Implicit::WorkitemIds;
+        let number = dwords as u16;
+        Some(match all[at].1 {
+            Some(register) if is_vector(implicit) => Place::Vgpr(register),
+            Some(register) => Place::Sgpr(register),
+            None if !self.has(implicit) => return None,
+            None if is_vector(implicit) && dwords < vgprs.len() => Place::Vgpr(vgprs.start() + number),
+            None if is_vector(implicit) => Place::Stack(4 * u32::from(number - vgprs.len() as u16)),
+            None => {
+                let before = all[..at].iter().map(|&(other, _)| other);
+                let before = before.filter(|&other| self.has(other) && !is_vector(other));
+                Place::Sgpr(FIRST_SCALAR + before.map(Implicit::dwords).sum::<u16>())
+            }
+        })
+    }
+
     /// Dimensions of work-item ids that are looked at.
     pub fn dimensions(&self) -> u8 {
         self.dimensions
@@ -130,7 +155,9 @@ impl Needs {
 }
 
 /// What each function of a module is given beside its arguments, and what calls through addresses give: what a function needs itself, and
-/// what those need that it calls. Code of other objects needs all (`foreign`: addresses may lead there).
+/// what those need that it calls. Code of other objects needs all (`foreign`: addresses may lead there). Where the place of an argument
+/// depends on which others there are, whoever does not see a function has to know them all the same: those that other objects know are given
+/// all, and those whose addresses are taken are given the same.
 pub fn needs(
     module: &Module,
     (graph, foreign): (&CallGraph, bool),
@@ -140,8 +167,10 @@ pub fn needs(
 ) -> (Vec<Needs>, Needs) {
     let roles = ctx.roles(target, opts);
     let all = Needs::all(opts.convention, target);
+    let places_depend = column(opts.convention).implicit.iter().any(|(_, register)| register.is_none());
     let of = |func: &Function| match func.linkage {
         Linkage::Extern => all,
+        Linkage::Export if places_depend && func.kernel.is_none() => all,
         _ => Needs::of(func, roles, target),
     };
     let mut needs: Vec<Needs> = module.funcs.values().map(of).collect();
@@ -160,6 +189,7 @@ pub fn needs(
             }
             if graph.is_address_taken(id) {
                 again |= pointer.join(&needs[number]);
+                again |= places_depend && needs[number].join(&pointer);
             }
         }
     }

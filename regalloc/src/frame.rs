@@ -33,7 +33,8 @@ pub(crate) fn kept(convention: Convention, target: &Subtarget) -> [Numbers; 2] {
     kept
 }
 
-/// The same as a set, but for the stack pointer, which is what it was by itself.
+/// The same as a set, with the return address, which a function needs itself when it returns, and but for the stack pointer, which is what
+/// it was by itself.
 fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
     let mut set = RegSet::EMPTY;
     let lists = preserved(convention, target);
@@ -42,6 +43,7 @@ fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
             set.insert(RegRange { first: Reg(base + from), len: (to - from + 1) as u8 });
         }
     }
+    set.insert(RETURN);
     set.remove(RegRange { first: Reg(column(convention).stack.pointer), len: 1 });
     set
 }
@@ -151,12 +153,21 @@ impl Frame {
         };
         let (mut scalars, mut vectors, mut whole) = (Vec::new(), Vec::new(), Vec::new());
         let mut in_lanes = None;
+        let busy = busy(func);
+        let free = busy.map(|busy| Free::new(&busy, lanes, options.convention, target));
         if func.role == FuncRole::Callee {
             let preserved = preserved_set(options.convention, target);
-            let kept = || written.iter().filter(|reg| !lanes.contains(reg) && preserved.contains(*reg));
-            let count = kept().filter(|reg| !reg.is_vgpr()).count();
-            in_lanes = lanes_for(func, target, options, written, count);
-            for reg in kept() {
+            let mut written = *written;
+            let is_kept = |reg: &Reg| !lanes.contains(reg) && preserved.contains(*reg);
+            let count = written.iter().filter(is_kept).filter(|reg| !reg.is_vgpr()).count();
+            in_lanes = lanes_for(func, target, options, &written, count);
+            if in_lanes.is_none() && count > 0 {
+                // Those that the convention preserves are kept first.
+                free.iter()
+                    .flat_map(|free| free.vgprs)
+                    .for_each(|first| written.insert(RegRange { first, len: 1 }));
+            }
+            for reg in written.iter().filter(is_kept) {
                 match in_lanes {
                     _ if reg.is_vgpr() => vectors.push(place(reg)),
                     Some(_) => scalars.push((reg, scalars.len() as u32)),
@@ -165,16 +176,6 @@ impl Frame {
             }
             whole.extend(lanes.iter().copied().chain(in_lanes).map(&mut place));
         }
-        let results = func.blocks.values().flat_map(|block| &block.insts).find(|inst| inst.op == op::RETURN);
-        let mut busy = [RegSet::EMPTY; 2];
-        func.inputs.iter().for_each(|&(_, reg)| busy[0].insert(RegRange { first: reg, len: 1 }));
-        if let Some(Operand::Reg(range)) = results.map(|inst| inst.ops[0]) {
-            busy[1].insert(range);
-        }
-        busy.iter_mut().for_each(|busy| {
-            in_lanes.iter().for_each(|&first| busy.insert(RegRange { first, len: 1 }));
-        });
-        let free = busy.map(|busy| Free::new(&busy, lanes, options.convention, target));
         Frame { size: size.next_multiple_of(align), scalars, lanes: in_lanes, vectors, whole, free }
     }
 
@@ -190,6 +191,17 @@ impl Frame {
             vgprs.chain(offset).chain(exec)
         })
     }
+}
+
+/// Registers that hold arguments at the entry, and results at the return.
+fn busy(func: &MachFunc) -> [RegSet; 2] {
+    let results = func.blocks.values().flat_map(|block| &block.insts).find(|inst| inst.op == op::RETURN);
+    let mut busy = [RegSet::EMPTY; 2];
+    func.inputs.iter().for_each(|&(_, reg)| busy[0].insert(RegRange { first: reg, len: 1 }));
+    if let Some(Operand::Reg(range)) = results.map(|inst| inst.ops[0]) {
+        busy[1].insert(range);
+    }
+    busy
 }
 
 /// So many SGPRs are stored one by one: each takes four instructions, a lane two, and its VGPR six.
@@ -219,11 +231,15 @@ fn lanes_for(
 const FIELD_MIN: u32 = 4095;
 
 impl Free {
-    /// The first that nobody keeps, and that hold nothing.
+    /// The first that nobody keeps, and that hold nothing. Arguments and results may take all VGPRs that are not preserved: then those
+    /// behind.
     fn new(busy: &RegSet, lanes: &[Reg], convention: Convention, target: &Subtarget) -> Free {
         let preserved = preserved_set(convention, target);
         let is_free = |reg: &Reg| !busy.contains(*reg) && !preserved.contains(*reg) && !lanes.contains(reg);
-        let mut vgprs = (0..=255).map(Reg::vgpr).filter(is_free);
+        let holds_nothing =
+            |reg: &Reg| !busy.contains(*reg) && preserved.contains(*reg) && !lanes.contains(reg);
+        let all = || (0..=255).map(Reg::vgpr);
+        let mut vgprs = all().filter(is_free).chain(all().filter(holds_nothing));
         let vgprs = [0; 2].map(|_| vgprs.next().unwrap_or(Reg::vgpr(0)));
         let first = SCRATCH_BUFFER.end() + 1;
         let pair = |reg: &Reg| reg.0 % 2 == 0 && is_free(reg) && is_free(&reg.offset(1));

@@ -73,6 +73,7 @@ pub struct Device {
     log: Option<Log>,
     names: Arc<Names>,
     level: check::Level,
+    convention: callconv::Convention,
 }
 
 impl Default for Device {
@@ -105,12 +106,18 @@ impl Device {
             log: None,
             names: Arc::default(),
             level: check::Level::Certain,
+            convention: callconv::Convention::default(),
         }
     }
 
     /// How sure strict mode has to be of what it finds about registers: by default certain.
     pub fn set_level(&mut self, level: check::Level) {
         self.level = level;
+    }
+
+    /// The calling convention that strict mode holds functions to: by default LLVM's of today.
+    pub fn set_convention(&mut self, convention: callconv::Convention) {
+        self.convention = convention;
     }
 
     /// How dispatches are run from now on; fast unless something else is said.
@@ -370,6 +377,7 @@ impl Device {
         launch.observer = Observer::new(observe, target, code);
         launch.names = Arc::clone(&self.names);
         launch.level = self.level;
+        launch.convention = self.convention;
         launch.strict = launch.shadow(mode);
         let Outcome { result, mut reports, debug_trap } = match mode {
             Mode::Weak { seed } => weak::run(&launch, limit, seed),

@@ -160,6 +160,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) names: Arc<Names>,
     /// How sure findings of strict mode about registers have to be.
     pub(crate) level: check::Level,
+    /// What functions have to keep.
+    pub(crate) convention: callconv::Convention,
     /// The waves of a whole group as they begin, but for what only that group has.
     pub(crate) pattern: OnceLock<Vec<Wave>>,
 }
@@ -263,7 +265,7 @@ impl Launch<'_> {
             split_group: self.splits_group(),
             keep_going,
             level: self.level,
-            rules: strict::CallRules::new(&self.target),
+            rules: strict::CallRules::new(&self.target, self.convention),
             functions: Arc::clone(&self.functions),
         };
         let marks = strict::Marks::new(self.atomics, self.code);

@@ -19,7 +19,7 @@ pub struct AbiArgs {
     #[command(flatten)]
     target: TargetArgs,
     /// Whose convention: what LLVM 19 does, what LLVM 14 does, or what the guide says.
-    #[arg(long, value_name = "CONVENTION", default_value = "today", value_parser = ["today", "llvm14", "guide"])]
+    #[arg(long, value_name = "CONVENTION", default_value = "today", value_parser = CONVENTIONS)]
     call_abi: String,
     /// Implicit arguments that the function uses; it matters where they have no registers of their own.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = IMPLICIT.map(|(name, _)| name))]
@@ -30,6 +30,14 @@ pub struct AbiArgs {
     /// How it is printed.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     format: Format,
+}
+
+/// Names of conventions.
+pub const CONVENTIONS: [&str; 3] = ["today", "llvm14", "guide"];
+
+/// The convention of a name.
+pub fn convention(name: &str) -> Convention {
+    Convention::ALL.into_iter().find(|convention| convention.name() == name).unwrap_or_default()
 }
 
 const IMPLICIT: [(&str, Implicit); 10] = [
@@ -48,8 +56,7 @@ const IMPLICIT: [(&str, Implicit); 10] = [
 /// Runs the command.
 pub fn run(args: &AbiArgs) -> Result<(), Failure> {
     let target = args.target.subtarget()?;
-    let found = Convention::ALL.into_iter().find(|convention| convention.name() == args.call_abi);
-    let convention = found.unwrap_or_default();
+    let convention = convention(&args.call_abi);
     let named = |name: &String| IMPLICIT.iter().find(|(other, _)| other == name).map(|(_, what)| *what);
     let uses: Vec<Implicit> = args.uses.iter().filter_map(named).collect();
     let made = match &args.signature {

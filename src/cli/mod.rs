@@ -92,6 +92,12 @@ pub struct CommonArgs {
     /// below seq_cst order one address space.
     #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl", "hip", "hcc"])]
     lang: String,
+    /// Calling convention of functions: what LLVM 19 does, what LLVM 14 does, or what the guide says.
+    #[arg(long, value_name = "CONVENTION", default_value = "today", value_parser = abi::CONVENTIONS)]
+    call_abi: String,
+    /// Bytes of stack for calls of which nobody knows how deep they go, of each work-item.
+    #[arg(long, value_name = "BYTES", default_value_t = kernc::Options::default().call_stack_size)]
+    call_stack_size: u32,
     /// Optimisation level.
     #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3"])]
     opt_level: String,
@@ -324,6 +330,8 @@ impl CommonArgs {
             waits_all: self.waits == "all",
             state: self.state.state(),
             language: Language::by_name(&self.lang).unwrap_or_default(),
+            call_abi: abi::convention(&self.call_abi),
+            call_stack_size: self.call_stack_size,
             line_table: self.debug != "0",
             warnings: self.warnings()?,
             files: Some(Arc::new(kernc::Directories { list: self.include.clone() })),

@@ -52,8 +52,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    pub(crate) fn new(target: &Subtarget) -> Rules {
-        let convention = Convention::Today;
+    pub(crate) fn new(target: &Subtarget, convention: Convention) -> Rules {
         let facts = column(convention);
         let preserved = callconv::preserved(convention, target);
         let bits = |&(from, to): &(u16, u16)| (from..=to.min(127)).fold(0u128, |bits, code| bits | 1 << code);

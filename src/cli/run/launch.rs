@@ -81,6 +81,7 @@ pub fn device(args: &RunArgs, mode: Mode) -> Device {
     let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
     device.set_mode(mode);
     device.set_level(args.rules.lowest());
+    device.set_convention(super::super::abi::convention(&args.common.call_abi));
     device
 }
 
