@@ -2,11 +2,12 @@
 //! that it may call.
 
 use crate::error::Error;
-use crate::models::Models;
+use crate::models::{Models, own_target};
 use crate::pipeline::{Job, Observer, Own, Scratch, register_budget};
 use callconv::Convention;
 use ir::analysis::CallGraph;
 use isa::{MachFunc, Subtarget};
+use std::cmp::Reverse;
 
 /// Bytes of stack that a kernel gets where nobody knows how deep calls go: what recursion may take of a work-item. As many as LLVM
 /// takes a call of unknown code for (`-amdgpu-assume-external-call-stack-size`).
@@ -34,6 +35,8 @@ pub(crate) struct Calls {
     graph: CallGraph,
     /// By function: SGPRs and VGPRs that all kernels have that get to it.
     room: [Vec<Option<u32>>; 2],
+    /// By function: lanes of a wavefront of the kernels that get to it, the fewest and the most.
+    lanes: Vec<Option<(u32, u32)>>,
 }
 
 /// Registers and stack of a function and of all that it calls.
@@ -74,7 +77,8 @@ impl Calls {
                 func => register_budget(target, func.kernel.as_ref().unwrap_or(&stranger))[class],
             })
         });
-        Calls { callees, pointer, shared, near: size <= NEAR, convention, graph, room }
+        let lanes = wave_sizes(module, &graph, target);
+        Calls { callees, pointer, shared, near: size <= NEAR, convention, graph, room, lanes }
     }
 }
 
@@ -86,10 +90,9 @@ pub(crate) fn functions(
     module: &mut ir::Module,
     job: &Job<'_>,
     (calls, code): (&mut Calls, &mut Vec<MachFunc>),
-    observer: &mut dyn Observer,
+    (target, observer): (&Subtarget, &mut dyn Observer),
 ) -> Result<(), Error> {
     let graph = std::mem::take(&mut calls.graph);
-    let model = models.of(None)?;
     let mut funcs = std::mem::take(&mut module.funcs);
     let kernels = funcs.values().filter(|func| func.kernel.is_some()).count();
     let numbers: Vec<ir::FuncId> = with_code(funcs.iter()).collect();
@@ -97,6 +100,12 @@ pub(crate) fn functions(
     let mut result = Ok(());
     for &id in graph.bottom_up() {
         let Some(number) = numbers.iter().position(|&known| known == id) else { continue };
+        let lanes = calls.lanes[id.as_u32() as usize];
+        if let Some(sizes) = lanes.filter(|(fewest, most)| fewest != most) {
+            result = Err(two_sizes(&funcs[id], sizes, job));
+            break;
+        }
+        let model = models.with_lanes(lanes.map(|(lanes, _)| lanes))?;
         let room = [SGPRS, VGPRS].map(|class| calls.room[class][id.as_u32() as usize]);
         let own = job.calling(Some(calls), Own { id: Some(id), room });
         let func = &mut funcs[id];
@@ -104,6 +113,7 @@ pub(crate) fn functions(
         if result.is_err() {
             break;
         }
+        code[number].wave_size = lanes.map(|(lanes, _)| lanes).filter(|&lanes| lanes != target.wave_size);
         let callee = &mut calls.callees[id.as_u32() as usize];
         if !graph.is_recursive(id) {
             callee.clobbers = code[number].clobbers;
@@ -114,6 +124,26 @@ pub(crate) fn functions(
     module.funcs = funcs;
     calls.graph = graph;
     result
+}
+
+/// By function, lanes of a wavefront of the kernels that get to it, the fewest and the most. Kernels of other objects have the usual number.
+fn wave_sizes(module: &ir::Module, graph: &CallGraph, target: &Subtarget) -> Vec<Option<(u32, u32)>> {
+    let own = |id| match &module.funcs[id] {
+        ir::Function { kernel: Some(kernel), .. } => Some(own_target(target, kernel).wave_size),
+        func => (func.linkage == ir::Linkage::Export).then_some(target.wave_size),
+    };
+    let fewest = graph.least_of_callers(own);
+    let most = graph.least_of_callers(|id| own(id).map(Reverse));
+    fewest.into_iter().zip(most).map(|(fewest, most)| Some((fewest?, most?.0))).collect()
+}
+
+/// Code is for wavefronts of one size.
+fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> Error {
+    let message =
+        format!("function `{}` is called in wavefronts of {fewest} lanes and in those of {most}", func.name);
+    let help = "its code is for one of both: let it be `#[inline]`, or give all kernels that get to it the same `#[wave_size(n)]`";
+    let call = func.insts.values().map(|inst| inst.loc.0).find(|&loc| loc > 0).unwrap_or(0);
+    job.refuse("E0115", message, help.to_owned(), job.place(call, 1).map(|place| (place, "in this function")))
 }
 
 /// The functions that have code here.

@@ -59,6 +59,7 @@ mod processor;
 mod program;
 mod warn;
 
+pub use callconv::Convention;
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Reason, Resources};
 pub use emit::Language;
 pub use error::{Error, Place};

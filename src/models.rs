@@ -47,7 +47,11 @@ impl Models {
 
     /// The model of a kernel of the module that they are ready for.
     pub fn of(&self, kernel: Option<&ir::KernelInfo>) -> Result<&Model, Error> {
-        let asked = kernel.and_then(|kernel| kernel.state.wave_size);
+        self.with_lanes(kernel.and_then(|kernel| kernel.state.wave_size))
+    }
+
+    /// The model of code for wavefronts of so many lanes, or of the usual number.
+    pub fn with_lanes(&self, asked: Option<u32>) -> Result<&Model, Error> {
         let is_asked = |model: &&Model| asked.is_none_or(|lanes| lanes == model.subtarget().wave_size);
         let mut models = [&self.usual, &self.other].into_iter().flatten();
         models.find(is_asked).ok_or_else(|| Error::internal("a kernel without a memory model"))

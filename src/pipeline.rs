@@ -372,7 +372,14 @@ impl Compiler {
         let scratch = &mut self.scratch[0];
         let mut calls = Calls::new(module, &self.target, job, &mut scratch.isel);
         let mut code = Vec::new();
-        calls::functions(scratch, &self.models, module, job, (&mut calls, &mut code), observer)?;
+        calls::functions(
+            scratch,
+            &self.models,
+            module,
+            job,
+            (&mut calls, &mut code),
+            (&self.target, observer),
+        )?;
         Ok(Some((calls, code)))
     }
 
@@ -431,10 +438,33 @@ impl Job<'_> {
     }
 
     /// A place of the source by the location in the IR: a byte offset plus one, 0 for nowhere.
-    fn place(&self, loc: u32, bytes: usize) -> Option<Place> {
+    pub fn place(&self, loc: u32, bytes: usize) -> Option<Place> {
         let start = (loc as usize).checked_sub(1)?;
         let source = self.source.filter(|text| start < text.len())?;
         Some(Place { source: SourceText::new(&self.options.file_name, source), range: start..start + bytes })
+    }
+
+    /// What a program cannot have, found behind the frontend.
+    pub fn refuse(
+        &self,
+        code: &'static str,
+        message: String,
+        help: String,
+        place: Option<(Place, &str)>,
+    ) -> Error {
+        let labels = place.iter().map(|(place, label)| (place.range.clone(), (*label).to_owned())).collect();
+        let diagnostic = Diagnostic {
+            code,
+            severity: Severity::Error,
+            message,
+            labels,
+            notes: Vec::new(),
+            help: vec![help],
+            suggestion: None,
+        };
+        let file = SourceText::new(&self.options.file_name, "");
+        let source = place.map_or(file, |(place, _)| place.source);
+        Error::Source(Diagnostics { list: vec![diagnostic], source })
     }
 }
 
@@ -693,17 +723,7 @@ fn allocation_failed(
         _ => return Error::internal(format_args!("{what} `{kernel}`: {error}")),
     };
     let place = info.and_then(|info| job.place(info.loc.0, kernel.len()));
-    let diagnostic = Diagnostic {
-        code: "E0110",
-        severity: Severity::Error,
-        message,
-        labels: place.iter().map(|place| (place.range.clone(), "this kernel".to_owned())).collect(),
-        notes: Vec::new(),
-        help: vec![help],
-        suggestion: None,
-    };
-    let source = place.map_or_else(|| SourceText::new(&job.options.file_name, ""), |place| place.source);
-    Error::Source(Diagnostics { list: vec![diagnostic], source })
+    job.refuse("E0110", message, help, place.map(|place| (place, "this kernel")))
 }
 
 fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), Error> {

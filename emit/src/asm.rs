@@ -60,7 +60,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     }
     for function in program.functions {
         listing.function_head(function);
-        listing.code(&program.target, function.func)?;
+        listing.code(&program.target_of_function(function), function.func)?;
     }
     let Listing { mut out, functions, .. } = listing;
     if let Some(CodeEnd { word, bytes }) = program.code_end() {

@@ -258,9 +258,10 @@ impl<'a> Image<'a> {
     /// Code of a function. What is behind the code before is at a multiple of an instruction's size.
     fn function(&mut self, number: usize) -> Result<(), EmitError> {
         let begin = self.text.data.len();
-        let func = self.program.functions[number].func;
+        let function = self.program.functions[number];
+        let target = self.program.target_of_function(&function);
         self.function_symbol(number);
-        self.code(self.first_function() + number, (&self.program.target, func), begin)
+        self.code(self.first_function() + number, (&target, function.func), begin)
     }
 
     /// Code, and what it refers to. It belongs to the symbol of that number, together with what stands behind `begin`.

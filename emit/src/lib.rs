@@ -212,6 +212,12 @@ impl<'a> Program<'a> {
         own.unwrap_or(self.target)
     }
 
+    /// What a function is for.
+    fn target_of_function(&self, function: &Function) -> Subtarget {
+        let own = function.func.wave_size.and_then(|lanes| self.target.with_wave_size(lanes));
+        own.unwrap_or(self.target)
+    }
+
     /// The target id, as this version writes it.
     fn target_id(&self) -> String {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = self.target;

@@ -356,6 +356,12 @@ const TABLE: &[(&str, &str, &str)] = &[
         "A text of IR (`.kir`, docs/ir.md) or of machine IR (`.mir`, docs/machine-ir.md) does not follow the syntax.",
     ),
     (
+        "E0115",
+        "wavefronts of two sizes",
+        "A function that is called is compiled for wavefronts of 32 or of 64 lanes, and kernels of both kinds get to it. Let it be copied \
+         into them by `#[inline]`, or give all of them the same `#[wave_size(n)]`.",
+    ),
+    (
         "E0900",
         "fault of the compiler",
         "The compiler found a mistake of its own: a check between two passes failed, or code came out that it cannot \

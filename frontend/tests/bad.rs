@@ -117,6 +117,7 @@ fn every_code_has_an_example() {
             "E0112",
             "E0113",
             "E0114",
+            "E0115",
             "E0900",
             "divergent_barrier",
             "divergent_wave_operation",

@@ -318,6 +318,8 @@ pub struct MachFunc {
     pub calls: Vec<CallSite>,
     /// What it is.
     pub role: FuncRole,
+    /// Lanes of a wavefront that a function which is called is for, if that is not the module's number.
+    pub wave_size: Option<u32>,
     /// Entry state.
     pub abi: Abi,
     /// Bytes of LDS that are laid out statically.

@@ -103,13 +103,22 @@ pub fn emulate_in(
     launch: &Launch<'_>,
     bytes: &[u8],
 ) -> Result<Vec<(String, sim::Buffer)>, String> {
+    let mut device = sim::Device::with_threads(1);
+    device.set_mode(mode);
+    emulate_with(&mut device, launch, bytes)
+}
+
+/// The same on a device as it is set.
+pub fn emulate_with(
+    device: &mut sim::Device,
+    launch: &Launch<'_>,
+    bytes: &[u8],
+) -> Result<Vec<(String, sim::Buffer)>, String> {
     let object = sim::CodeObject::load(bytes).map_err(|error| error.to_string())?;
     let info = object.kernel(launch.kernel).ok_or("no such kernel")?;
     let values =
         sim::args::bind(info, launch.args, &[], sim::Conversion::Refuse).map_err(|why| why.to_string())?;
-    let mut device = sim::Device::with_threads(1);
-    device.set_mode(mode);
-    emulate_on(&mut device, launch, &object, info, &values)
+    emulate_on(device, launch, &object, info, &values)
 }
 
 fn emulate(

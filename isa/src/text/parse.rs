@@ -158,6 +158,8 @@ impl<'a> Body<'a> {
             "workitem_ids" => self.func.abi.workitem_ids = at.number()?,
             "uses_vcc" => self.func.uses_vcc = true,
             "callee" => self.func.role = FuncRole::Callee,
+            "dynamic_stack" => self.func.dynamic_stack = true,
+            "wave_size" => self.func.wave_size = Some(at.number()?),
             "site" => self.site(at)?,
             "input" => {
                 at.expect("%")?;

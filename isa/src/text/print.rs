@@ -104,6 +104,12 @@ impl Printer<'_> {
         if self.func.role == FuncRole::Callee {
             self.out.push_str("    callee\n");
         }
+        if let Some(lanes) = self.func.wave_size {
+            writeln!(self.out, "    wave_size {lanes}")?;
+        }
+        if self.func.dynamic_stack {
+            self.out.push_str("    dynamic_stack\n");
+        }
         Ok(())
     }
 

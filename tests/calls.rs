@@ -1,0 +1,175 @@
+//! Functions that are called: in each calling convention, for wavefronts of either size, and how much stack their kernels ask for.
+
+mod common;
+#[path = "language/harness.rs"]
+mod harness;
+#[path = "common/run_file.rs"]
+mod run_file;
+
+use common::{root, scratch, source};
+use kernc::sim::{Device, Mode};
+use kernc::{CodeObjectVersion, Compiler, Convention, OptLevel, Options, Subtarget};
+use rayon::prelude::*;
+use run_file::RunFile;
+use std::path::Path;
+use std::process::Command;
+
+const TARGETS: [(&str, u32); 7] = [
+    ("gfx600", 64),
+    ("gfx700", 64),
+    ("gfx803", 64),
+    ("gfx906", 64),
+    ("gfx90a", 64),
+    ("gfx1010", 32),
+    ("gfx1030", 64),
+];
+
+fn target(name: &str, lanes: u32) -> Subtarget {
+    Subtarget::by_name(name).and_then(|target| target.with_wave_size(lanes)).expect("it is known")
+}
+
+/// What is wrong with a program of `tests/data/run` in a convention.
+fn trouble(name: &str, target: Subtarget, call_abi: Convention, opt_level: OptLevel) -> Option<String> {
+    let text = source(name);
+    let file = RunFile::parse(&text).expect(name);
+    let options = Options { opt_level, call_abi, verify: true, params: file.params(), ..Options::default() };
+    let object = Compiler::new(target).compile(&text, &options).map_err(|error| error.render(false));
+    let wrong = object.and_then(|object| {
+        let mut device = Device::with_threads(1);
+        device.set_mode(Mode::STRICT);
+        device.set_convention(call_abi);
+        file.compare(&harness::emulate_with(&mut device, &file.launch(), object.bytes())?)
+    });
+    wrong.err().map(|why| format!("{name}, {target}, {}, {opt_level:?}: {why}", call_abi.name()))
+}
+
+#[test]
+fn programs_in_each_convention() {
+    let names: Vec<String> =
+        run_file::names().into_iter().filter(|name| name.starts_with("calls_")).collect();
+    assert!(names.len() >= 3);
+    let mut cells = Vec::new();
+    for name in &names {
+        for (processor, lanes) in TARGETS {
+            for convention in Convention::ALL {
+                let flat = processor != "gfx600" || !source(name).contains("//@ needs flat\n");
+                let levels = [OptLevel::O0, OptLevel::O2].into_iter().filter(|_| flat);
+                cells.extend(levels.map(|level| (name, target(processor, lanes), convention, level)));
+            }
+        }
+    }
+    let wrong: Vec<String> = cells
+        .par_iter()
+        .filter_map(|&(name, target, convention, level)| trouble(name, target, convention, level))
+        .collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cells.len(), wrong.join("\n"));
+}
+
+fn kernc(args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_kernc")).args(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Functions that somebody wrote by the guide's convention, who relies on all that it promises and keeps no more, call and are called.
+#[test]
+fn as_the_guide_says() {
+    let (data, into) = (root().join("tests/data/call_abi"), scratch("call-abi"));
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let [ours, theirs, whole] = ["ours.o", "theirs.o", "whole.co"].map(|name| text(&into.join(name)));
+    let guide = ["--call-abi", "guide"];
+    let expected: Vec<String> = (0..128u64)
+        .flat_map(|i| {
+            let (item, group) = (i % 64, i / 64);
+            [
+                i + 2 * (32 + i) + 4 * (33 + i) + 8 * item + i,
+                0x5_0000_0000 + i + 33,
+                i + 10 * (i + 7),
+                i + 10 * 5 + 100 * 7 + 1000 * item + 10000 * group,
+            ]
+        })
+        .map(|value| value.to_string())
+        .collect();
+    for level in ["-O0", "-O2"] {
+        let options = ["--mcpu", "gfx906", level, "--emit", "obj", "-o", &ours];
+        kernc(&[&[&*text(&data.join("guide.k"))], &guide[..], &options].concat());
+        kernc(&["as", "--obj", "--code-object-version", "4", &text(&data.join("guide.s")), "-o", &theirs]);
+        kernc(&["link", &ours, &theirs, "-o", &whole]);
+        let arguments = ["--grid", "128", "--arg", "p=iota:128", "--arg", "y=zeros:512:u64", "--print", "y"];
+        let printed = kernc(&[&["run", &whole], &guide[..], &arguments].concat());
+        assert_eq!(printed.trim(), format!("y: {}", expected.join(", ")), "{level}");
+    }
+}
+
+const SIZES: &str = "#[inline(never)]
+fn f(x: u32) -> u32 { if x == 0 { wave_size() } else { f(x / 2) * 3 + lane_id() } }
+#[wave_size(32)] kernel a(y: *u32) { y[global_id(0)] = f(global_id(0)); }
+";
+
+/// A function has the size of wavefronts of the kernels that get to it.
+#[test]
+fn wavefronts_of_another_size() {
+    fn f(x: u32, lane: u32) -> u32 {
+        if x == 0 { 32 } else { f(x / 2, lane) * 3 + lane }
+    }
+    let object = Compiler::new(target("gfx1030", 64)).compile(SIZES, &Options::default()).unwrap();
+    let args = [("y".to_owned(), "zeros:64".to_owned())];
+    let launch = harness::Launch {
+        source: SIZES,
+        kernel: "a",
+        grid: [64, 1, 1],
+        group: [64, 1, 1],
+        params: &[],
+        args: &args,
+        dynamic: 0,
+        flat: true,
+    };
+    let buffers = harness::emulate_in(Mode::STRICT, &launch, object.bytes()).unwrap();
+    let words: Vec<u32> =
+        buffers[0].1.bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+    assert_eq!(words, (0..64).map(|x| f(x, x % 32)).collect::<Vec<u32>>());
+}
+
+/// And there is one: code for both is refused.
+#[test]
+fn wavefronts_of_two_sizes() {
+    let text = format!("{SIZES}#[wave_size(64)] kernel b(y: *u32) {{ y[0] = f(3); }}\n");
+    let refused = Compiler::new(target("gfx1030", 64)).compile(&text, &Options::default());
+    let told = refused.map(|_| ()).unwrap_err().render(false);
+    assert!(told.contains("E0115") && told.contains("32 lanes and in those of 64"), "{told}");
+}
+
+const DEEP: &str = "#[inline(never)] fn f(n: u32) -> u32 { if n < 2 { n } else { f(n - 1) + f(n - 2) } }
+kernel deep(y: *u32) { y[0] = f(y[1]); }
+#[inline(never)] fn g(n: u32) -> u32 { let a = [n; 30]; a[n % 30] }
+kernel flat(y: *u32) { y[0] = g(y[1]); }
+";
+
+/// How much stack a kernel gets is known, or the default, or what was asked for; and the object says which.
+#[test]
+fn stack_of_calls() {
+    for version in [CodeObjectVersion::V3, CodeObjectVersion::V4, CodeObjectVersion::V5] {
+        let mut target = target("gfx906", 64);
+        target.code_object = version;
+        let sizes = |call_stack_size| {
+            let options = Options { call_stack_size, ..Options::default() };
+            let object = Compiler::new(target).compile(DEEP, &options).unwrap();
+            let parsed = codeobj::CodeObject::parse(object.bytes()).unwrap();
+            let fields = ["private_segment_fixed_size", "uses_dynamic_stack"];
+            let of = parsed.descriptors().map(|kernel| fields.map(|field| kernel.get(field)));
+            let metadata = object.metadata();
+            assert_eq!(
+                metadata.contains(".uses_dynamic_stack: true"),
+                version == CodeObjectVersion::V5,
+                "{metadata}"
+            );
+            of.collect::<Vec<_>>()
+        };
+        let (usual, little) = (sizes(Options::default().call_stack_size), sizes(100));
+        let has_flag = u64::from(version == CodeObjectVersion::V5);
+        assert_eq!(usual[0], [16384, has_flag], "{version:?}");
+        assert_eq!(little[0], [100, has_flag], "{version:?}");
+        // An array of 30 dwords, and frames are multiples of 16 bytes.
+        assert_eq!((usual[1], usual[1]), (little[1], [128, 0]), "{version:?}");
+    }
+}
