@@ -5,9 +5,10 @@ use crate::error::Error;
 use crate::models::{Models, own_target};
 use crate::pipeline::{Job, Observer, Own, Scratch, register_budget};
 use callconv::Convention;
-use ir::analysis::CallGraph;
+use ir::analysis::{CallGraph, UniformCalls};
 use isa::{MachFunc, Subtarget};
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// Bytes of stack that a kernel gets where nobody knows how deep calls go: what recursion may take of a work-item. As many as LLVM
 /// takes a call of unknown code for (`-amdgpu-assume-external-call-stack-size`).
@@ -30,6 +31,8 @@ pub(crate) struct Calls {
     pub shared: isel::SharedLayout,
     /// Whether functions are near each other.
     pub near: bool,
+    /// What is the same in all lanes.
+    pub uniform: Arc<UniformCalls>,
     /// The calling convention.
     pub convention: Convention,
     graph: CallGraph,
@@ -78,7 +81,8 @@ impl Calls {
             })
         });
         let lanes = wave_sizes(module, &graph, target);
-        Calls { callees, pointer, shared, near: size <= NEAR, convention, graph, room, lanes }
+        let uniform = UniformCalls::new(module, &graph, scratch.analyses());
+        Calls { uniform, callees, pointer, shared, near: size <= NEAR, convention, graph, room, lanes }
     }
 }
 

@@ -639,11 +639,12 @@ impl Kernel<'_> {
             ..isel::Options::default()
         };
         match self.job.calls {
-            Some(Calls { callees, pointer, shared, convention, .. }) => {
-                let (pointer, shared) = (Some(pointer), Some(shared));
-                let own = self.job.own.id.and_then(|id| callees.get(id.as_u32() as usize));
+            Some(Calls { callees, pointer, shared, convention, uniform, .. }) => {
+                let (pointer, shared, uniform) = (Some(pointer), Some(shared), Some(uniform));
+                let id = self.job.own.id;
+                let own = id.and_then(|id| callees.get(id.as_u32() as usize));
                 let own = own.map(|callee| callee.needs).unwrap_or_default();
-                isel::Options { callees, pointer, shared, own, convention: *convention, ..usual }
+                isel::Options { callees, pointer, shared, own, uniform, id, convention: *convention, ..usual }
             }
             None => usual,
         }

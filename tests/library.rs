@@ -105,7 +105,7 @@ fn limits_are_kept() {
 fn limits_stop_what_explodes() {
     let mut source = "fn g0(a: u32) -> u32 { a + 1 }\n".to_owned();
     for n in 1..40 {
-        source += &format!("fn g{n}(a: u32) -> u32 {{ g{0}(g{0}(a)) * 3 }}\n", n - 1);
+        source += &format!("#[inline] fn g{n}(a: u32) -> u32 {{ g{0}(g{0}(a)) * 3 }}\n", n - 1);
     }
     source += "kernel k(x: *global u32) { x[0] = g39(x[1]); }";
     let options = Options { limits: Limits::service(), verify: false, ..Options::default() };

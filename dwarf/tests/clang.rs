@@ -2,8 +2,9 @@
 
 use codeobj::CodeObject;
 use dwarf::{Content, DebugInfo, Register, expression, marked};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 const SOURCE: &str = "
 typedef struct { float a; int b[3]; } S;
@@ -114,10 +115,14 @@ fn ours(info: &DebugInfo, lanes: u32) -> Vec<Shown> {
     info.entries.iter().map(one).collect()
 }
 
-fn folder() -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    std::fs::write(folder.join("debug.cl"), SOURCE).expect("a folder that can be written");
-    folder
+fn folder() -> &'static Path {
+    // Once: tests run side by side, and nobody is to read half of it.
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+        std::fs::write(folder.join("debug.cl"), SOURCE).expect("a folder that can be written");
+        folder
+    });
+    &FOLDER
 }
 
 /// An object of clang's, and its bytes; `None` where clang is missing.

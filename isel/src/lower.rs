@@ -29,9 +29,10 @@ use crate::shuffle::Way;
 use crate::trap;
 use callconv::Convention;
 use cranelift_entity::SecondaryMap;
-use ir::analysis::Analyses;
-use ir::{Block, Function, Inst, Module, Op, Type, Value, WaveOp};
+use ir::analysis::{Analyses, UniformCalls};
+use ir::{Block, FuncId, Function, Inst, Module, Op, Type, Value, WaveOp};
 use isa::{AbiInput, FuncRole, MBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
+use std::sync::Arc;
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,10 @@ pub struct Options<'a> {
     pub own: Needs,
     /// Where variables in LDS are that functions name.
     pub shared: Option<&'a SharedLayout>,
+    /// What is the same in all lanes at calls.
+    pub uniform: Option<&'a Arc<UniformCalls>>,
+    /// The number of the function that is compiled, if it is no kernel.
+    pub id: Option<FuncId>,
 }
 
 impl Default for Options<'_> {
@@ -62,6 +67,8 @@ impl Default for Options<'_> {
             convention: Convention::Today,
             own: Needs::default(),
             shared: None,
+            uniform: None,
+            id: None,
         }
     }
 }
@@ -103,6 +110,11 @@ impl Context {
     /// Nothing allotted yet.
     pub fn new() -> Self {
         Context::default()
+    }
+
+    /// Memory for analyses.
+    pub fn analyses(&mut self) -> &mut Analyses {
+        &mut self.analyses
     }
 
     /// The roles of a processor, resolved unless that was done for it already.
@@ -216,6 +228,7 @@ pub fn select_into(
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
     ctx.roles(target, opts);
+    ctx.analyses.uniformity.know(opts.uniform.map(|calls| (Arc::clone(calls), opts.id)));
     if opts.opt_level == 0 {
         trap::guard_unreachable(func);
     }

@@ -242,7 +242,7 @@ impl Free {
         let mut vgprs = all().filter(is_free).chain(all().filter(holds_nothing));
         let vgprs = [0; 2].map(|_| vgprs.next().unwrap_or(Reg::vgpr(0)));
         let first = SCRATCH_BUFFER.end() + 1;
-        let pair = |reg: &Reg| reg.0 % 2 == 0 && is_free(reg) && is_free(&reg.offset(1));
+        let pair = |reg: &Reg| reg.0.is_multiple_of(2) && is_free(reg) && is_free(&reg.offset(1));
         let exec = (first..RETURN_ADDRESS).map(Reg).find(pair).unwrap_or(Reg(first));
         let is_other = |reg: &Reg| is_free(reg) && !(exec.0..exec.0 + 2).contains(&reg.0);
         let offset = (first..RETURN_ADDRESS).map(Reg).find(is_other).unwrap_or(Reg(first));
@@ -430,7 +430,7 @@ impl Writer<'_> {
 
     fn access(&self, free: &Free, reg: Reg, at: u32, load: bool, mem: MemId, body: &mut Vec<MachInst>) {
         let (mut base, mut offset) = (self.pointer(), at);
-        if i64::from(at) > self.target.addressing.buffer.max.into() {
+        if i64::from(at) > self.target.addressing.buffer.max {
             base = Operand::reg(free.offset);
             body.push(self.inst(op::S_ADD_U32, &[base, self.pointer(), self.bytes(at)]));
             offset = 0;

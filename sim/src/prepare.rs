@@ -177,7 +177,7 @@ impl<'a> Prepared<'a> {
         };
         let kernarg = packet.kernarg;
         let bytes = u64::from(kernel.kernarg_size);
-        if bytes > 0 && (kernarg % KERNARG_ALIGN != 0 || memory.find(kernarg, bytes).is_none()) {
+        if bytes > 0 && (!kernarg.is_multiple_of(KERNARG_ALIGN) || memory.find(kernarg, bytes).is_none()) {
             return Err(refuse(format!(
                 "its arguments at {kernarg:#x} are not {bytes} bytes of memory, aligned to {KERNARG_ALIGN}"
             )));

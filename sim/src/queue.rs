@@ -182,7 +182,7 @@ fn check_signal(memory: &Memory, signal: DevicePtr, what: &str) -> Result<(), St
     if signal == 0 {
         return Ok(());
     }
-    if signal % SIGNAL_BYTES as u64 != 0 || memory.find(signal, SIGNAL_BYTES as u64).is_none() {
+    if !signal.is_multiple_of(SIGNAL_BYTES as u64) || memory.find(signal, SIGNAL_BYTES as u64).is_none() {
         return Err(format!(
             "its {what} signal {signal:#x} is no place of a signal: 64 bytes of memory, aligned to 64"
         ));

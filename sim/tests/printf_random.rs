@@ -168,7 +168,7 @@ fn conversion(random: &mut Random, hip: bool, call: &mut Call) {
             spec.push('s');
             // clang forgets the zero at the end of OpenCL's strings of four characters, of eight and so on.
             let mut text = text(random);
-            if !hip && text.len() % 4 == 0 {
+            if !hip && text.len().is_multiple_of(4) {
                 text.push('.');
             }
             let _ = write!(args, ", \"{text}\"");

@@ -17,7 +17,9 @@ pub mod handover;
 pub mod lcssa;
 pub mod loops;
 pub mod parting;
+pub mod uniform_calls;
 pub mod uniformity;
+pub mod work;
 
 pub use callgraph::{CallGraph, Targets};
 pub use cfg::Cfg;
@@ -28,7 +30,9 @@ pub use handover::Handover;
 pub use lcssa::lcssa_divergent_exits;
 pub use loops::{Loop, LoopForest};
 pub use parting::Parting;
+pub use uniform_calls::UniformCalls;
 pub use uniformity::Uniformity;
+pub use work::Work;
 
 use crate::func::Function;
 

@@ -1,7 +1,8 @@
 //! Which values are the same in all active lanes of a wave, and which branches the lanes take together.
 //!
 //! A value is divergent if lanes may hold different bits:
-//! - by origin: lane and work-item numbers, results of atomics, private memory, anything a callee returns;
+//! - by origin: lane and work-item numbers, results of atomics, private memory; what a callee is given and returns, unless
+//!   [`UniformCalls`] know better;
 //! - by data: some operand is divergent;
 //! - by joining: a block parameter where paths meet that started at a divergent branch (the lanes arrive
 //!   over different edges), unless all edges bring the same value;
@@ -24,13 +25,15 @@
 use super::cfg::Cfg;
 use super::dominance::DomTree;
 use super::loops::{Loop, LoopForest};
-use crate::entity::{Block, Inst, Value};
+use super::uniform_calls::UniformCalls;
+use crate::entity::{Block, FuncId, Inst, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::{MemFlags, Op, Order, Pos, WaveOp};
 use crate::types::Space;
 use cranelift_entity::SecondaryMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// What is uniform in a function.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +46,7 @@ pub struct Uniformity {
     changed: bool,
     labels: Labels,
     frontiers: Frontiers,
+    known: Option<(Arc<UniformCalls>, Option<FuncId>)>,
 }
 
 /// Where edges lead that leave what a block dominates, for blocks with few such places.
@@ -172,6 +176,11 @@ impl Uniformity {
         result
     }
 
+    /// What is known of calls, and which function of the module is to be looked at from now on, if it is one that is called.
+    pub fn know(&mut self, known: Option<(Arc<UniformCalls>, Option<FuncId>)>) {
+        self.known = known;
+    }
+
     /// Recomputes everything.
     pub fn compute(&mut self, func: &Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest) {
         let graph = Graph { cfg, dom, loops };
@@ -190,8 +199,11 @@ impl Uniformity {
         self.labels.back.clear();
         self.labels.back.resize(cfg.rpo().len(), 0);
         if func.kernel.is_none() && !func.layout.is_empty() {
-            for &param in func.params(func.entry()) {
-                self.divergent[param] = true;
+            let known = self.known.as_ref();
+            for (n, &param) in func.params(func.entry()).iter().enumerate() {
+                let is_uniform =
+                    known.is_some_and(|(calls, id)| id.is_some_and(|id| calls.is_param_uniform(id, n)));
+                self.divergent[param] = !is_uniform;
             }
         }
         loop {
@@ -221,6 +233,8 @@ impl Uniformity {
                     self.changed = true;
                     self.spread_branch(graph, block);
                 }
+            } else if let Op::Call(callee) = data.op {
+                self.call_results(func, inst, callee);
             } else if data.results > 0
                 && !self.divergent[data.first]
                 && self.inst_diverges(func, loops, block, inst)
@@ -229,6 +243,16 @@ impl Uniformity {
                 for value in func.results_of(inst) {
                     self.divergent[value] = true;
                 }
+            }
+        }
+    }
+
+    fn call_results(&mut self, func: &Function, inst: Inst, callee: FuncId) {
+        for (n, value) in func.results_of(inst).enumerate() {
+            let known = self.known.as_ref();
+            let is_uniform = known.is_some_and(|(calls, _)| calls.is_result_uniform(callee, n));
+            if !is_uniform && !std::mem::replace(&mut self.divergent[value], true) {
+                self.changed = true;
             }
         }
     }

@@ -5,6 +5,7 @@
 //! compiles. Analyses are computed when a pass needs them and the control flow has changed since.
 
 pub mod align;
+pub mod arguments;
 pub mod cleanup;
 pub mod dce;
 pub mod float_atomics;
@@ -109,6 +110,7 @@ pub struct PassContext {
     graph: CallGraph,
     calls: CallEffects,
     inline: inline::Scratch,
+    arguments: arguments::Scratch,
     rewrite: rewrite::Scratch,
     dce: dce::Scratch,
     cleanup: cleanup::Scratch,
@@ -215,8 +217,11 @@ const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
 /// Names of the passes that run at a level, in order.
 pub fn pipeline(level: u8) -> impl Iterator<Item = &'static str> {
     let on_functions = PIPELINE.iter().filter(move |row| row.1 <= level).map(|row| row.0);
-    std::iter::once("inline").chain(on_functions)
+    ON_MODULES.into_iter().chain(on_functions)
 }
+
+/// Those that look at all functions together, which come first.
+const ON_MODULES: [&str; 2] = ["inline", "arguments"];
 
 /// Optimises a module in place. `hook` is called after each pass over the module, and may end it there.
 pub fn optimize(
@@ -250,13 +255,19 @@ pub fn optimize_range(
     }
     ctx.align.prepare(module);
     if inlines {
-        hook("inline", module)?;
+        hook(ON_MODULES[0], module)?;
+    }
+    if range.contains(&1) {
+        if has_calls(module) {
+            arguments::run(module, &ctx.graph, opts.level, (&mut ctx.arguments, &mut ctx.spaces));
+        }
+        hook(ON_MODULES[1], module)?;
     }
     let mut versions = std::mem::take(&mut ctx.versions);
     versions.clear();
     versions.resize(module.funcs.len(), (1, [0; Repeat::COUNT]));
     let rows = PIPELINE.iter().filter(|row| row.1 <= opts.level);
-    let (skipped, end) = (range.start.saturating_sub(1), range.end.saturating_sub(1));
+    let [skipped, end] = [range.start, range.end].map(|at| at.saturating_sub(ON_MODULES.len()));
     for &(name, _, repeat, pass) in rows.take(end).skip(skipped) {
         ctx.tables.begin(module.globals.len());
         for (func, versions) in module.funcs.values_mut().zip(&mut versions) {

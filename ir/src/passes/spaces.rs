@@ -6,15 +6,52 @@
 //!
 //! Pointers to constant memory count as global ones. Atomic accesses to private memory stay generic: no other instruction does them.
 
-use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, SrcLoc};
+use crate::analysis::{CallGraph, Work};
+use crate::entity::{Block, FuncId, Inst, Value};
+use crate::func::{Function, Module, SrcLoc};
 use crate::op::{CastOp, Op, Order};
 use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
+use std::ops::Range;
+
+/// What calls pass, by function and parameter: the space of a generic pointer, none as long as no call is known, `Generic` if it is not one.
+#[derive(Debug, Default)]
+struct Passed {
+    /// By function: where its parameters begin, and where the last ones end.
+    begin: Vec<usize>,
+    spaces: Vec<Option<Space>>,
+}
+
+impl Passed {
+    fn of(&self, func: FuncId) -> &[Option<Space>] {
+        self.spaces.get(self.range(func)).unwrap_or_default()
+    }
+
+    fn range(&self, func: FuncId) -> Range<usize> {
+        let end = |number: usize| self.begin.get(number).copied().unwrap_or(0);
+        end(func.index())..end(func.index() + 1)
+    }
+
+    fn begin(&mut self, module: &Module, graph: &CallGraph) {
+        self.begin.clear();
+        self.begin.push(0);
+        self.spaces.clear();
+        for (id, func) in module.funcs.iter() {
+            let known = graph.has_known_callers(module, id) && !func.layout.is_empty();
+            let first = if known { None } else { Some(Space::Generic) };
+            self.spaces.extend(func.own_params().iter().map(|_| first));
+            self.begin.push(self.spaces.len());
+        }
+    }
+}
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    passed: Passed,
+    work: Work,
+    /// Whether that is known of the calls in the function at hand.
+    is_module: bool,
     /// By value: the space of a generic pointer, none as long as nothing is known of it; `Generic` if there are several.
     spaces: Vec<Option<Space>>,
 }
@@ -26,13 +63,58 @@ pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     if func.values.values().all(|value| value.ty != GENERIC) {
         return false;
     }
+    // Callers decide what the function is handed.
+    find(func, None, s);
+    take(func, s)
+}
+
+/// The same over the functions of a module that are called: what all calls pass is known, too.
+pub fn of_calls(module: &mut Module, graph: &CallGraph, s: &mut Scratch) {
+    s.passed.begin(module, graph);
+    let mut work = std::mem::take(&mut s.work);
+    work.begin(graph);
+    while let Some(id) = work.pop() {
+        let func = &module.funcs[id];
+        if func.values.values().all(|value| value.ty != GENERIC) {
+            continue;
+        }
+        find(func, Some(id), s);
+        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+            let Op::Call(callee) = func.insts[inst].op else { continue };
+            let range = s.passed.range(callee);
+            let mut changed = false;
+            for (place, &arg) in range.zip(func.args(inst)).filter(|&(_, &arg)| func.ty(arg) == GENERIC) {
+                let joined = join(s.passed.spaces[place], space_of(func, arg, s));
+                changed |= std::mem::replace(&mut s.passed.spaces[place], joined) != joined;
+            }
+            if changed {
+                work.push(callee);
+            }
+        }
+    }
+    s.work = work;
+    for (id, func) in module.funcs.iter_mut() {
+        if func.values.values().any(|value| value.ty == GENERIC) {
+            find(func, Some(id), s);
+            take(func, s);
+        }
+    }
+}
+
+/// Finds the spaces of a function's values, given what calls pass of which function of the module.
+fn find(func: &Function, id: Option<FuncId>, s: &mut Scratch) {
+    s.is_module = id.is_some();
     s.spaces.clear();
     s.spaces.resize(func.values.len(), None);
-    // Callers decide what the function is handed.
-    for param in func.own_params() {
-        s.spaces[param.index()] = Some(Space::Generic);
+    for (n, param) in func.own_params().iter().enumerate() {
+        let passed = id.map_or(Some(Space::Generic), |id| s.passed.of(id)[n]);
+        s.spaces[param.index()] = passed;
     }
     while follow(func, s) {}
+}
+
+/// Gives values the types that were found. Returns whether any became known.
+fn take(func: &mut Function, s: &Scratch) -> bool {
     let known = |(value, space): (usize, &Option<Space>)| {
         func.ty(Value::new(value)) == GENERIC && space.is_some_and(|space| space != Space::Generic)
     };
@@ -143,7 +225,8 @@ fn fit(func: &mut Function, block: Block, inst: Inst, s: &Scratch) {
         let to = match op.mem() {
             Some(mem) if n == 0 && mem.space != Space::Generic => mem.space,
             Some(_) if n == 0 && accessible(op, from) => from,
-            _ => wanted(func, inst, n).unwrap_or(if was_generic(arg, s) { Space::Generic } else { from }),
+            _ if !was_generic(arg, s) && from != Space::Generic => wanted(func, inst, n).unwrap_or(from),
+            _ => wanted(func, inst, n).or_else(|| passed_to(op, n, s)).unwrap_or(Space::Generic),
         };
         let fitting = cast(func, block, arg, to, func.insts[inst].loc);
         func.args_mut(inst)[n] = fitting;
@@ -155,6 +238,15 @@ fn fit(func: &mut Function, block: Block, inst: Inst, s: &Scratch) {
 
 fn was_generic(value: Value, s: &Scratch) -> bool {
     s.spaces.get(value.index()).is_some_and(Option::is_some)
+}
+
+/// The space that the parameter of a call gets, for a generic argument.
+fn passed_to(op: Op, n: usize, s: &Scratch) -> Option<Space> {
+    let Op::Call(callee) = op else { return None };
+    if !s.is_module {
+        return None;
+    }
+    s.passed.of(callee).get(n).copied().flatten()
 }
 
 /// Whether the access can name that space instead of the generic one.

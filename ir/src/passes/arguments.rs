@@ -1,0 +1,213 @@
+//! What all calls of a function pass alike: parameters that are the same constant at each call become that, those that nobody looks at go, and
+//! generic pointers that come from one space alone become pointers to it.
+//!
+//! Only of functions whose every call is known ([`CallGraph::has_known_callers`]). A function that hands a parameter on, to itself or to
+//! others, hands on what is known of it.
+//!
+//! # Not here
+//! Results. Constants of floats are constants like others: their bits count.
+
+use super::spaces;
+use crate::analysis::{CallGraph, Work};
+use crate::entity::{FuncId, Inst, Value};
+use crate::func::{Function, Module, SrcLoc, ValueDef, Values};
+use crate::op::Op;
+use cranelift_entity::EntityRef;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// By function: where its parameters begin in the lists below, and where the last ones end.
+    begin: Vec<usize>,
+    known: Vec<bool>,
+    constants: Vec<Constant>,
+    live: Vec<bool>,
+    /// Parameters that are handed on, as `(to, from)`.
+    handed: Vec<(usize, usize)>,
+    work: Work,
+}
+
+/// What calls pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Constant {
+    /// No call is known yet.
+    None,
+    Bits(u64),
+    Many,
+}
+
+impl Constant {
+    fn join(self, other: Constant) -> Constant {
+        match (self, other) {
+            (Constant::None, one) | (one, Constant::None) => one,
+            (a, b) if a == b => a,
+            _ => Constant::Many,
+        }
+    }
+}
+
+/// Runs over a module. Constants and what nobody looks at are for levels above 0.
+pub fn run(
+    module: &mut Module,
+    graph: &CallGraph,
+    level: u8,
+    (s, spaces): (&mut Scratch, &mut spaces::Scratch),
+) {
+    if level > 0 {
+        s.begin(module, graph);
+        find_constants(module, graph, s);
+        module.funcs.iter_mut().for_each(|(id, func)| substitute(id, func, s));
+        find_live(module, s);
+        if s.live.contains(&false) {
+            module.funcs.iter_mut().for_each(|(id, func)| drop_dead(id, func, s));
+        }
+    }
+    spaces::of_calls(module, graph, spaces);
+}
+
+impl Scratch {
+    fn begin(&mut self, module: &Module, graph: &CallGraph) {
+        let Scratch { begin, known, constants, live, handed, .. } = self;
+        begin.clear();
+        begin.push(0);
+        known.clear();
+        let mut count = 0;
+        for (id, func) in module.funcs.iter() {
+            known.push(graph.has_known_callers(module, id) && !func.layout.is_empty());
+            count += func.own_params().len();
+            begin.push(count);
+        }
+        constants.clear();
+        constants.resize(count, Constant::None);
+        live.clear();
+        live.resize(count, false);
+        handed.clear();
+    }
+
+    /// The place of a parameter of a function whose calls are known.
+    fn place(&self, func: FuncId, number: usize) -> Option<usize> {
+        let place = self.begin[func.index()] + number;
+        (self.known[func.index()] && place < self.begin[func.index() + 1]).then_some(place)
+    }
+
+    /// The same of a value, if it is a parameter of the function.
+    fn place_of(&self, id: FuncId, func: &Function, value: Value) -> Option<usize> {
+        match func.values[value].def {
+            ValueDef::Param(block, number) if block == func.entry() => self.place(id, number.into()),
+            _ => None,
+        }
+    }
+}
+
+/// The direct calls of a function with a body.
+fn calls(func: &Function) -> impl Iterator<Item = (Inst, FuncId)> + '_ {
+    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    insts.filter_map(|&inst| match func.insts[inst].op {
+        Op::Call(callee) => Some((inst, callee)),
+        _ => None,
+    })
+}
+
+fn find_constants(module: &Module, graph: &CallGraph, s: &mut Scratch) {
+    let mut work = std::mem::take(&mut s.work);
+    work.begin(graph);
+    while let Some(id) = work.pop() {
+        let func = &module.funcs[id];
+        for (inst, callee) in calls(func) {
+            let mut changed = false;
+            for (n, &arg) in func.args(inst).iter().enumerate() {
+                let Some(place) = s.place(callee, n) else { break };
+                let passed = match (func.const_bits(arg), s.place_of(id, func, arg)) {
+                    (Some(bits), _) => Constant::Bits(bits),
+                    (None, Some(own)) => s.constants[own],
+                    (None, None) => Constant::Many,
+                };
+                let joined = s.constants[place].join(passed);
+                changed |= std::mem::replace(&mut s.constants[place], joined) != joined;
+            }
+            if changed {
+                work.push(callee);
+            }
+        }
+    }
+    s.work = work;
+}
+
+/// Puts constants in the place of parameters.
+fn substitute(id: FuncId, func: &mut Function, s: &Scratch) {
+    if !s.known[id.index()] {
+        return;
+    }
+    let entry = func.entry();
+    let params = Values::from_slice(func.params(entry));
+    let (mut new, mut fixed) = (Values::new(), Vec::new());
+    for (n, &param) in params.iter().enumerate() {
+        let constant = s.constants[s.begin[id.index()] + n];
+        if let Constant::Bits(bits) = constant {
+            let inst = func.make_inst(entry, Op::Const(bits), &[], func.ty(param), 1, SrcLoc::default());
+            fixed.push(inst);
+            new.push(func.insts[inst].first);
+        } else {
+            new.push(param);
+        }
+    }
+    if fixed.is_empty() {
+        return;
+    }
+    let to = |value: Value| params.iter().position(|&param| param == value).map_or(value, |n| new[n]);
+    for at in 0..func.layout.len() {
+        for n in 0..func.blocks[func.layout[at]].insts.len() {
+            let inst = func.blocks[func.layout[at]].insts[n];
+            func.args_mut(inst).iter_mut().for_each(|arg| *arg = to(*arg));
+        }
+    }
+    for inst in fixed.into_iter().rev() {
+        func.blocks[entry].insts.insert(0, inst);
+    }
+}
+
+/// Finds which parameters something looks at, if only what they are handed on to does.
+fn find_live(module: &Module, s: &mut Scratch) {
+    for (id, func) in module.funcs.iter().filter(|(_, func)| !func.layout.is_empty()) {
+        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+            for (n, &arg) in func.args(inst).iter().enumerate() {
+                let Some(from) = s.place_of(id, func, arg) else { continue };
+                let to = match func.insts[inst].op {
+                    Op::Call(callee) => s.place(callee, n),
+                    _ => None,
+                };
+                match to {
+                    Some(to) => s.handed.push((to, from)),
+                    None => s.live[from] = true,
+                }
+            }
+        }
+    }
+    s.handed.sort_unstable();
+    let mut work: Vec<usize> = (0..s.live.len()).filter(|&place| s.live[place]).collect();
+    while let Some(to) = work.pop() {
+        let first = s.handed.partition_point(|&(other, _)| other < to);
+        for &(_, from) in s.handed[first..].iter().take_while(|&&(other, _)| other == to) {
+            if !std::mem::replace(&mut s.live[from], true) {
+                work.push(from);
+            }
+        }
+    }
+}
+
+/// Removes parameters, and what calls pass for them.
+fn drop_dead(id: FuncId, func: &mut Function, s: &Scratch) {
+    if func.layout.is_empty() {
+        return;
+    }
+    let is_live = |func: FuncId, n: usize| s.place(func, n).is_none_or(|place| s.live[place]);
+    let calls: Vec<(Inst, FuncId)> = calls(func).collect();
+    for (inst, callee) in calls {
+        let args = func.args(inst).iter().enumerate();
+        let kept: Values = args.filter(|&(n, _)| is_live(callee, n)).map(|(_, &arg)| arg).collect();
+        if kept.len() < func.args(inst).len() {
+            func.set_args(inst, &kept);
+        }
+    }
+    func.retain_params(func.entry(), |n, _| is_live(id, n));
+}
