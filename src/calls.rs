@@ -3,9 +3,9 @@
 
 use crate::error::Error;
 use crate::models::{Models, own_target};
-use crate::pipeline::{Job, Observer, Own, Scratch, register_budget};
+use crate::pipeline::{Job, Observer, Own, Scratch, machine_pass, register_budget};
 use callconv::Convention;
-use ir::analysis::{CallGraph, UniformCalls};
+use ir::analysis::{CallGraph, UniformCalls, Use};
 use isa::{MachFunc, Subtarget};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -59,7 +59,10 @@ impl Calls {
         let convention = job.options.call_abi;
         let opts = isel::Options { lacks: job.lacks, convention, ..isel::Options::default() };
         let unknown = isel::Callee::unknown(convention, target);
-        let graph = CallGraph::new(module);
+        let graph = match job.read {
+            Some(code) => graph_of_code(module, code),
+            None => CallGraph::new(module),
+        };
         // Code of another object may be given an address of ours and the other way round.
         let foreign = module.funcs.values().any(|func| func.linkage != ir::Linkage::Local)
             || module.globals.values().any(|global| global.external);
@@ -118,6 +121,9 @@ pub(crate) fn functions(
             break;
         }
         code[number].wave_size = lanes.map(|(lanes, _)| lanes).filter(|&lanes| lanes != target.wave_size);
+        if !is_allocated(job) {
+            continue;
+        }
         let callee = &mut calls.callees[id.as_u32() as usize];
         if !graph.is_recursive(id) {
             callee.clobbers = code[number].clobbers;
@@ -128,6 +134,12 @@ pub(crate) fn functions(
     module.funcs = funcs;
     calls.graph = graph;
     result
+}
+
+/// Whether functions have their registers and frames when they have been compiled. Passes may end before that; who calls them is
+/// then to count on all that the convention allows.
+pub(crate) fn is_allocated(job: &Job<'_>) -> bool {
+    job.range.machine().contains(&const { machine_pass("regalloc") })
 }
 
 /// By function, lanes of a wavefront of the kernels that get to it, the fewest and the most. Kernels of other objects have the usual number.
@@ -148,6 +160,38 @@ fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> 
     let help = "its code is for one of both: let it be `#[inline]`, or give all kernels that get to it the same `#[wave_size(n)]`";
     let call = func.insts.values().map(|inst| inst.loc.0).find(|&loc| loc > 0).unwrap_or(0);
     job.refuse("E0115", message, help.to_owned(), job.place(call, 1).map(|place| (place, "in this function")))
+}
+
+/// By function, its number among machine functions: kernels come first.
+fn places(module: &ir::Module) -> Vec<Option<usize>> {
+    let kernels = module.funcs.iter().filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id);
+    let mut places = vec![None; module.funcs.len()];
+    for (number, id) in kernels.chain(with_code(module.funcs.iter())).enumerate() {
+        places[id.as_u32() as usize] = Some(number);
+    }
+    places
+}
+
+/// The call graph where the module has no code, and its machine functions have.
+fn graph_of_code(module: &ir::Module, code: &[MachFunc]) -> CallGraph {
+    let places = places(module);
+    let mut graph = CallGraph::default();
+    graph.compute_of(module, |id, each| {
+        let Some(func) = places[id.as_u32() as usize].and_then(|place| code.get(place)) else { return };
+        for call in &func.calls {
+            each(match call.callee {
+                isa::Callee::Func(id) => Use::Call(ir::FuncId::from_u32(id)),
+                isa::Callee::Pointer(sig) => Use::Through(ir::SigId::from_u32(sig)),
+            });
+        }
+        // Some of them belong to calls.
+        for reloc in &func.relocs {
+            if let isa::Referent::Func(id) = reloc.to {
+                each(Use::Address(ir::FuncId::from_u32(id)));
+            }
+        }
+    });
+    graph
 }
 
 /// The functions that have code here.
@@ -187,11 +231,7 @@ pub(crate) fn propagate(
     code: &mut [MachFunc],
     (target, unknown_depth): (&Subtarget, u32),
 ) {
-    let kernels = module.funcs.iter().filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id);
-    let mut place = vec![None; module.funcs.len()];
-    for (number, id) in kernels.chain(with_code(module.funcs.iter())).enumerate() {
-        place[id.as_u32() as usize] = Some(number);
-    }
+    let place = places(module);
     let mut uses = vec![None; place.len()];
     // What calls itself uses what all on the way use, so once is not enough.
     while calls

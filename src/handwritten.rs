@@ -39,10 +39,14 @@ pub(crate) fn check(
     (name, text): (&str, &str),
 ) -> Result<(), Error> {
     let mut list: Vec<Diagnostic> = Vec::new();
-    let kernels = module.funcs.values().filter_map(|func| func.kernel.as_ref());
-    for (number, (func, kernel)) in code.iter().zip(kernels).enumerate() {
-        let model = models.of(Some(kernel))?;
+    let kernels = module.funcs.values().filter_map(|func| func.kernel.as_ref()).map(Some);
+    for (number, (func, kernel)) in code.iter().zip(kernels.chain(std::iter::repeat(None))).enumerate() {
+        let model = match kernel {
+            Some(kernel) => models.of(Some(kernel))?,
+            None => models.with_lanes(func.wave_size)?,
+        };
         let mut faults = faults(func, model.subtarget(), job.range);
+        faults.extend(unknown_callees(func, module, model.subtarget()));
         if faults.is_empty() && job.options.verify {
             faults = left_out(func, model, job.range);
         }
@@ -97,6 +101,7 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
     let start = range.machine().start;
     let goes = match inst.op {
         op::COPY | op::UNDEF => start <= ALLOCATION,
+        op::CALL | op::RETURN | op::STACK_END => start <= ALLOCATION,
         op::FENCE => start <= COHERENCE,
         op::WAIT_POINT => start <= WAITS,
         // It stops before that is asked.
@@ -142,6 +147,18 @@ fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
         Fault::new(func, model.subtarget(), part, violation.to_string(), help)
     };
     violations.map(fault).collect()
+}
+
+/// Sites of functions and signatures that the module has not.
+fn unknown_callees(func: &MachFunc, module: &ir::Module, target: &Subtarget) -> Option<Fault> {
+    let is_known = |callee: &isa::Callee| match *callee {
+        isa::Callee::Func(number) => (number as usize) < module.funcs.len(),
+        isa::Callee::Pointer(number) => (number as usize) < module.sigs.len(),
+    };
+    let known = func.calls.iter().all(|call| is_known(&call.callee));
+    let what = "it calls a function or a signature that the module has not".to_owned();
+    (!known)
+        .then(|| Fault::new(func, target, Part::Function, what, "`extern func` and `sigN =` declare them"))
 }
 
 /// Sizes that the processor does not have.

@@ -107,7 +107,7 @@ pub(crate) struct Job<'a> {
     pub lacks: &'static [isa::Opcode],
     pub range: &'a PassRange,
     /// Machine IR of the kernels in order, where it is there before the passes.
-    read: Option<&'a [MachFunc]>,
+    pub read: Option<&'a [MachFunc]>,
     /// What is known of the functions that are called.
     calls: Option<&'a Calls>,
     own: Own,
@@ -332,8 +332,11 @@ impl Compiler {
             self.code.truncate(count);
             self.code.extend(functions);
             count = self.code.len();
-            let depth = job.options.call_stack_size;
-            calls::propagate(&calls, &module, &mut self.code, (&self.target, depth));
+            // In a text from behind the allocator that is done.
+            if calls::is_allocated(job) {
+                let depth = job.options.call_stack_size;
+                calls::propagate(&calls, &module, &mut self.code, (&self.target, depth));
+            }
         }
         if !job.range.has_emit() {
             let mut code = std::mem::take(&mut self.code);

@@ -1,9 +1,9 @@
-//! Warnings that show only in the IR, when all functions are inlined: barriers and operations of the wave that not all come to,
+//! Warnings that show only in the IR, when functions are inlined: barriers and operations of the wave that not all come to,
 //! work-group memory that is read with no barrier behind the store, parameters that lack `restrict`.
 
 use crate::options::Options;
 use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Warnings};
-use ir::analysis::{Handover, Parting};
+use ir::analysis::{Handover, Parting, reaching};
 use ir::passes::unpromised::{self, Missed, Saved};
 use ir::passes::{OptOptions, PassContext};
 use std::ops::Range;
@@ -116,9 +116,18 @@ pub fn of_module(
         if warnings.level(name) == Level::Allow {
             continue;
         }
+        let reach = reaching(module, meets);
+        let called = |op: ir::Op| match op {
+            ir::Op::Call(callee) if reach.contains(callee) => Some(callee),
+            _ => None,
+        };
         for func in module.funcs.values() {
-            for &(inst, branch) in scratch.parting.find(func, meets) {
+            for &(inst, branch) in scratch.parting.find(func, |op| meets(op) || called(op).is_some()) {
                 let place = |inst: ir::Inst| word(text, func.insts[inst].loc);
+                let message = match called(func.insts[inst].op) {
+                    Some(callee) => format!("{message}, which `{}` has", module.funcs[callee].name),
+                    None => message.to_owned(),
+                };
                 let is_head =
                     |at: &Range<usize>| matches!(&text[at.clone()], "if" | "while" | "for" | "match");
                 let Some(at) = place(inst) else { continue };
@@ -129,7 +138,7 @@ pub fn of_module(
                 let help = format!(
                     "move it out of the condition, or write `#[allow({name})]` if all of a group agree"
                 );
-                tell(name, &at, &|level| diagnostic(name, message, level, labels.clone(), help.clone()));
+                tell(name, &at, &|level| diagnostic(name, &message, level, labels.clone(), help.clone()));
             }
         }
     }

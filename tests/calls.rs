@@ -8,7 +8,9 @@ mod run_file;
 
 use common::{root, scratch, source};
 use kernc::sim::{Device, Mode};
-use kernc::{CodeObjectVersion, Compiler, Convention, OptLevel, Options, Subtarget};
+use kernc::{
+    CodeObjectVersion, Compiler, Convention, OptLevel, Options, PassRange, Program, Subtarget, TextOptions,
+};
 use rayon::prelude::*;
 use run_file::RunFile;
 use std::path::Path;
@@ -63,6 +65,56 @@ fn programs_in_each_convention() {
         .filter_map(|&(name, target, convention, level)| trouble(name, target, convention, level))
         .collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cells.len(), wrong.join("\n"));
+}
+
+/// Behind each pass over machine IR, its text goes on to code that does the same; behind the allocator, when all is known of each call, to
+/// the same bytes.
+fn goes_on(name: &str, target: Subtarget) -> Result<(), String> {
+    let text = source(name);
+    let file = RunFile::parse(&text)?;
+    let options = Options { line_table: false, params: file.params(), ..Options::default() };
+    let level = options.opt_level;
+    let mut compiler = Compiler::new(target);
+    let object = compiler.compile(&text, &options).map_err(|error| error.render(false))?;
+    let passes: Vec<&str> = kernc::passes(level).skip_while(|&pass| pass != "isel").collect();
+    let allocation = passes.iter().position(|&pass| pass == "regalloc").expect("a pass");
+    for (n, pair) in passes.windows(2).enumerate() {
+        let failed = |why: &str| format!("{name}, {target}, before {}: {why}", pair[1]);
+        let range = PassRange::new(level, None, Some(pair[0])).expect("a pass");
+        let program = compiler.compile_passes(&text, &range, &options, &mut ());
+        let middle =
+            program.map_err(|error| failed(&error.render(false)))?.text(&target, TextOptions::default());
+        let rest = PassRange::new(level, Some(pair[1]), None).expect("a pass");
+        let Program::Object(other) = compiler
+            .compile_passes(&middle, &rest, &options, &mut ())
+            .map_err(|error| failed(&error.render(false)))?
+        else {
+            return Err(failed("no object"));
+        };
+        if n >= allocation && other.bytes() != object.bytes() {
+            return Err(failed("the bytes differ"));
+        }
+        let buffers = harness::emulate_in(Mode::STRICT, &file.launch(), other.bytes());
+        file.compare(&buffers.map_err(|why| failed(&why))?).map_err(|why| failed(&why))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn machine_text_goes_on() {
+    let names: Vec<String> =
+        run_file::names().into_iter().filter(|name| name.starts_with("calls_")).collect();
+    let cells: Vec<_> =
+        names.iter().flat_map(|name| TARGETS.map(|(cpu, lanes)| (name, target(cpu, lanes)))).collect();
+    let is_there = |name: &str, target: &Subtarget| {
+        target.has(isa::Feature::FLAT) || !source(name).contains("//@ needs flat\n")
+    };
+    let wrong: Vec<String> = cells
+        .par_iter()
+        .filter(|(name, target)| is_there(name, target))
+        .filter_map(|&(name, target)| goes_on(name, target).err())
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn kernc(args: &[&str]) -> String {

@@ -324,6 +324,8 @@ fn observers_hear_warnings() {
 fn barriers_that_not_all_come_to() {
     let body = |body: &str| {
         let head = "fn _early(i: u32) -> u32 { if i < 3 { return 1; } barrier(); 2 }
+            #[inline(never)] fn _outer(n: u32) { _inner(n); }
+            #[inline(never)] fn _inner(n: u32) { if n > 0 { _outer(n - 1); } barrier(); }
             #[workgroup_size(128)] kernel k(x: *global u32, n: u32) { shared t: [u32; 128]; let i = local_id(0);";
         warned(body, &format!("{head} {body} x[i] = t[i ^ 1]; }}"), &Options::default())
     };
@@ -334,6 +336,7 @@ fn barriers_that_not_all_come_to() {
         "let mut j = i; while j > 2 { j = j / 2; barrier(); }",
         "if n > 3 { if global_id(0) % 2 == 1 { t[i] = 0; } else { barrier(); } }",
         "t[i] = _early(i);",
+        "if i < 3 { _outer(n); }",
         "match i { 0 => { barrier(); } 1 => { x[1] = 2; } _ => { x[2] = 3; } }",
         "for j in 0..n { if i > j { continue; } barrier(); }",
     ];
@@ -349,6 +352,7 @@ fn barriers_that_not_all_come_to() {
         "let first = read_first_lane(x[i]); if first > 3 { barrier(); }",
         "if x[0] > 3 { barrier(); }",
         "if i < 200 { barrier(); }",
+        "if n > 3 { _outer(n); }",
         "#[allow(divergent_barrier)] { if i < 64 { barrier(); } }",
         "#[allow(all)] { if i < 64 { barrier(); } }",
     ];

@@ -9,8 +9,8 @@ mod mutants;
 use kernc::{Compiler, Form, OptLevel, Options, PassRange, Program, Subtarget, TextOptions};
 use mutants::{Seed, Tally};
 
-/// Among them they have what passes have cases for: loops, jump tables, atomics, scratch, LDS, wide values.
-const PROGRAMS: [&str; 8] = [
+/// Among them they have what passes have cases for: loops, jump tables, atomics, scratch, LDS, wide values, calls.
+const PROGRAMS: [&str; 11] = [
     "examples/saxpy.k",
     "examples/reduce.k",
     "examples/histogram.k",
@@ -19,16 +19,30 @@ const PROGRAMS: [&str; 8] = [
     "tests/data/run/jump_table.k",
     "tests/data/run/pointers_private.k",
     "tests/data/run/atomics_contended.k",
+    "tests/data/run/calls_recursion.k",
+    "tests/data/run/calls_through_addresses.k",
+    "tests/data/run/calls_stack.k",
 ];
 
 const PROCESSORS: [&str; 4] = ["gfx906", "gfx1030", "gfx803", "gfx700"];
 
 /// Words that a text of machine IR may have.
-const WORDS: [&str; 64] = [
+const WORDS: [&str; 75] = [
     "copy",
     "undef",
     "fence",
     "wait_point",
+    "call",
+    "return",
+    "stack_end",
+    "site",
+    "pins",
+    "clobbers",
+    "stack",
+    "local",
+    "callee",
+    "wave_size",
+    "dynamic_stack",
     "linear",
     "logical",
     "none",

@@ -23,15 +23,10 @@ pub fn with_locations(module: &Module) -> String {
     out
 }
 
-/// Text of what a module declares: formats, variables and the signatures of kernels, as kernels without a body.
+/// Text of what a module declares: signatures, formats, variables and the signatures of kernels, as kernels without a body.
 pub fn declarations(module: &Module) -> String {
     let mut out = String::new();
-    for format in &module.formats {
-        let _ = write_format(&mut out, format);
-    }
-    for global in module.globals.values() {
-        let _ = write_global(&mut out, module, global);
-    }
+    let _ = write_head(&mut out, module);
     for func in module.funcs.values() {
         if let Some(kernel) = &func.kernel {
             let blank = if out.is_empty() { "" } else { "\n" };
@@ -80,7 +75,8 @@ impl Display for Function {
     }
 }
 
-fn write_module(out: &mut dyn Write, module: &Module, locations: bool) -> fmt::Result {
+/// What stands before functions.
+fn write_head(out: &mut dyn Write, module: &Module) -> fmt::Result {
     for (id, sig) in module.sigs.iter() {
         write!(out, "{id} = ")?;
         write_types(out, &sig.params, &sig.results)?;
@@ -92,6 +88,11 @@ fn write_module(out: &mut dyn Write, module: &Module, locations: bool) -> fmt::R
     for global in module.globals.values() {
         write_global(out, module, global)?;
     }
+    Ok(())
+}
+
+fn write_module(out: &mut dyn Write, module: &Module, locations: bool) -> fmt::Result {
+    write_head(out, module)?;
     for (n, func) in module.funcs.values().enumerate() {
         let declares = !module.globals.is_empty() || !module.sigs.is_empty() || !module.formats.is_empty();
         if n > 0 || declares {

@@ -112,10 +112,16 @@ pub fn unencodable(target: &Target, original: &MachInst, func: &MachFunc) -> Opt
                 _ => Operand::regs(Reg::sgpr(0), tuple.len),
             },
             Operand::Block(_) => Operand::Imm(0),
+            Operand::Reloc(_) if is_label(original, n) => Operand::Imm(0),
             other => other,
         };
     }
     encode::problem(target, &inst)
+}
+
+/// Whether an operand is where control goes.
+fn is_label(inst: &MachInst, index: usize) -> bool {
+    inst.op.row().ops.get(index).is_some_and(|spec| spec.kind == Kind::Label)
 }
 
 /// Whether an operand is a lane mask that the instruction's encoding does not name: it can only be VCC.

@@ -18,7 +18,10 @@ use crate::graph::Graph;
 use isa::legal::Illegal;
 use isa::table::{Flags, Role};
 use isa::text::Part;
-use isa::{MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget, SyncOrder, VReg, op};
+use isa::{
+    CALL_PINS, CallSite, Callee, FuncRole, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass,
+    Subtarget, SyncOrder, VReg, op,
+};
 use order::Order as _;
 use std::borrow::Cow;
 use std::fmt;
@@ -342,7 +345,7 @@ impl Check<'_> {
         if data.prologue > data.term || data.term as usize > data.insts.len() {
             self.fault(Part::Block(block), "prologue and terminator group overlap", rule::PARTS);
         }
-        let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
+        let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH) && !inst.is_call();
         let term = data.term.min(data.insts.len() as u32) as usize;
         for (n, inst) in data.insts.iter().enumerate() {
             if n < term && (is_branch(inst) || ends(inst)) {
@@ -472,8 +475,53 @@ impl Check<'_> {
                 Some("only a virtual register can be undefined")
             }
             op::FENCE if !operands.is_empty() => Some("a fence has no operands"),
+            op::CALL => self.call_problem(inst),
+            op::RETURN if self.func.role != FuncRole::Callee => {
+                Some("only a function that is called returns")
+            }
+            op::RETURN if !matches!(*operands, [results] if self.is_tuple(results, RegClass::Vgpr, MOST_RESULTS)) => {
+                Some("the operand is `off`, or results in VGPRs")
+            }
+            op::STACK_END if !matches!(*operands, [to] if self.registers(to) == Some((RegClass::Sgpr, 1))) => {
+                Some("the operand is an SGPR")
+            }
             op::WAIT_POINT if !matches!(operands, [Operand::Imm(0..16)]) => {
                 Some("the operand is a mask of counters")
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an operand is what a call takes: virtual registers of a class, so many at most, or none.
+    fn is_tuple(&self, operand: Operand, class: RegClass, most: u8) -> bool {
+        let known = || self.registers(operand).is_some_and(|(of, len)| of == class && len <= most);
+        operand == Operand::None || matches!(operand, Operand::Virt(_)) && known()
+    }
+
+    fn call_problem(&self, inst: &MachInst) -> Option<&'static str> {
+        let Some(CallSite { callee, pins, .. }) = self.func.call_of(inst) else {
+            return Some("there is no such site");
+        };
+        let [operands @ .., target] = inst.operands() else { return Some("a call has five operands") };
+        if operands.len() != CALL_PINS {
+            return Some("a call has five operands");
+        }
+        const CLASSES: [RegClass; CALL_PINS] =
+            [RegClass::Vgpr, RegClass::Vgpr, RegClass::Vgpr, RegClass::Sgpr];
+        for ((&operand, class), pin) in operands.iter().zip(CLASSES).zip(pins) {
+            let last = if class == RegClass::Sgpr { callconv::RETURN_ADDRESS } else { MOST_RESULTS.into() };
+            let room = last.saturating_sub(pin.number()).min(MOST_RESULTS.into()) as u8;
+            if pin.is_vgpr() != (class == RegClass::Vgpr)
+                || pin.is_agpr()
+                || !self.is_tuple(operand, class, room)
+            {
+                return Some("an operand does not fit into the registers that the site has for it");
+            }
+        }
+        match (callee, self.registers(*target)) {
+            (Callee::Func(_), _) if *target != Operand::None => Some("the site says who is called"),
+            (Callee::Pointer(_), address) if address != Some((RegClass::Sgpr, 2)) => {
+                Some("the address is no pair of SGPRs")
             }
             _ => None,
         }
@@ -508,6 +556,9 @@ impl Check<'_> {
         }
     }
 }
+
+/// VGPRs of arguments and of results, by all conventions.
+const MOST_RESULTS: u8 = 32;
 
 /// Before which instruction edges need their arguments, by class. `regalloc` moves them there; it says so on its own.
 fn end_places(data: &MachBlock) -> [usize; 2] {

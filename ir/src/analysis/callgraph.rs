@@ -9,9 +9,9 @@
 //! graph is as large as the module.
 
 use crate::entity::{FuncId, SigId};
-use crate::func::{Linkage, Module};
+use crate::func::{Function, Linkage, Module};
 use crate::op::Op;
-use cranelift_entity::{EntityRef, EntitySet};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use order::Order as _;
 
 /// The call graph of a module.
@@ -27,6 +27,17 @@ pub struct CallGraph {
     foreign: bool,
     edges: Edges,
     search: Search,
+}
+
+/// What a function does with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Calls one.
+    Call(FuncId),
+    /// Calls through an address.
+    Through(SigId),
+    /// Takes its address.
+    Address(FuncId),
 }
 
 /// What a call through an address may reach.
@@ -48,8 +59,23 @@ impl CallGraph {
 
     /// Makes it the graph of a module.
     pub fn compute(&mut self, module: &Module) {
-        self.find_addresses(module);
-        self.find_edges(module);
+        self.compute_of(module, |id, each| {
+            let func = &module.funcs[id];
+            for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+                match func.insts[inst].op {
+                    Op::Call(callee) => each(Use::Call(callee)),
+                    Op::CallIndirect(sig) => each(Use::Through(sig)),
+                    Op::FuncAddr(func) => each(Use::Address(func)),
+                    _ => {}
+                }
+            }
+        });
+    }
+
+    /// The same where the code is not the module's: `uses` tells what a function does with others.
+    pub fn compute_of(&mut self, module: &Module, uses: impl Fn(FuncId, &mut dyn FnMut(Use))) {
+        self.find_addresses(module, &uses);
+        self.find_edges(module, &uses);
         let CallGraph { bottom_up, recursive, edges, search, .. } = self;
         bottom_up.clear();
         recursive.clear();
@@ -114,15 +140,15 @@ impl CallGraph {
         least
     }
 
-    fn find_addresses(&mut self, module: &Module) {
+    fn find_addresses(&mut self, module: &Module, uses: &impl Fn(FuncId, &mut dyn FnMut(Use))) {
         let CallGraph { taken, by_signature, signature_begin, foreign, .. } = self;
         taken.clear();
-        for func in module.funcs.values() {
-            for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
-                if let Op::FuncAddr(func) = func.insts[inst].op {
+        for id in module.funcs.keys() {
+            uses(id, &mut |one| {
+                if let Use::Address(func) = one {
                     taken.insert(func);
                 }
-            }
+            });
         }
         taken.extend(module.globals.values().flat_map(|global| &global.funcs).map(|&(_, func)| func));
         *foreign = module.funcs.values().any(|func| func.linkage != Linkage::Local)
@@ -138,19 +164,17 @@ impl CallGraph {
         );
     }
 
-    fn find_edges(&mut self, module: &Module) {
+    fn find_edges(&mut self, module: &Module, uses: &impl Fn(FuncId, &mut dyn FnMut(Use))) {
         let outside = module.funcs.len() + module.sigs.len();
         let of_sig = |sig: SigId| module.funcs.len() + sig.index();
         let mut edges = std::mem::take(&mut self.edges);
         edges.clear();
-        for func in module.funcs.values() {
-            for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
-                match func.insts[inst].op {
-                    Op::Call(callee) if module.funcs.is_valid(callee) => edges.list.push(callee.index()),
-                    Op::CallIndirect(sig) if module.sigs.is_valid(sig) => edges.list.push(of_sig(sig)),
-                    _ => {}
-                }
-            }
+        for (id, func) in module.funcs.iter() {
+            uses(id, &mut |one| match one {
+                Use::Call(callee) if module.funcs.is_valid(callee) => edges.list.push(callee.index()),
+                Use::Through(sig) if module.sigs.is_valid(sig) => edges.list.push(of_sig(sig)),
+                _ => {}
+            });
             if func.linkage == Linkage::Extern {
                 edges.list.push(outside);
             }
@@ -171,6 +195,41 @@ impl CallGraph {
         edges.end_node();
         self.edges = edges;
     }
+}
+
+/// By function, who calls it directly.
+pub fn callers(module: &Module) -> SecondaryMap<FuncId, Vec<FuncId>> {
+    let mut callers: SecondaryMap<FuncId, Vec<FuncId>> = SecondaryMap::new();
+    for (caller, func) in module.funcs.iter() {
+        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+            if let Op::Call(callee) = func.insts[inst].op
+                && callers[callee].last() != Some(&caller)
+            {
+                callers[callee].push(caller);
+            }
+        }
+    }
+    callers
+}
+
+/// The functions that have an operation, or directly call one that has, or one that does; kernels are not among them.
+pub fn reaching(module: &Module, is: impl Fn(Op) -> bool) -> EntitySet<FuncId> {
+    let mut found = EntitySet::new();
+    if module.funcs.values().all(|func| func.kernel.is_some()) {
+        return found;
+    }
+    let has = |func: &Function| {
+        let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+        insts.any(|&inst| is(func.insts[inst].op))
+    };
+    let callers = callers(module);
+    let mut work: Vec<FuncId> = module.funcs.iter().filter(|(_, func)| has(func)).map(|(id, _)| id).collect();
+    while let Some(id) = work.pop() {
+        if module.funcs[id].kernel.is_none() && found.insert(id) {
+            work.extend_from_slice(&callers[id]);
+        }
+    }
+    found
 }
 
 /// Where each node leads, one node after the other.

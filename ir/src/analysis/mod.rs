@@ -21,7 +21,7 @@ pub mod uniform_calls;
 pub mod uniformity;
 pub mod work;
 
-pub use callgraph::{CallGraph, Targets};
+pub use callgraph::{CallGraph, Targets, Use, callers, reaching};
 pub use cfg::Cfg;
 pub use dominance::{DomTree, PostDomTree};
 pub use effects::{CallEffects, Effects};

@@ -7,7 +7,7 @@
 //! All are taken for uniform until some call or return shows that one is not; who depends on that is looked at again. So recursion that
 //! passes on what it was given is found to. A function is looked at once for each time that it loses something.
 
-use super::{Analyses, CallGraph, Work};
+use super::{Analyses, CallGraph, Work, callers};
 use crate::entity::FuncId;
 use crate::func::{Function, Linkage, Module};
 use crate::op::Op;
@@ -47,21 +47,6 @@ impl UniformCalls {
 
 fn is_set(bits: u64, number: usize) -> bool {
     number < 64 && bits >> number & 1 != 0
-}
-
-/// By function, who calls it directly.
-fn callers(module: &Module) -> SecondaryMap<FuncId, Vec<FuncId>> {
-    let mut callers: SecondaryMap<FuncId, Vec<FuncId>> = SecondaryMap::new();
-    for (caller, func) in module.funcs.iter() {
-        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
-            if let Op::Call(callee) = func.insts[inst].op
-                && callers[callee].last() != Some(&caller)
-            {
-                callers[callee].push(caller);
-            }
-        }
-    }
-    callers
 }
 
 struct Search<'a> {
