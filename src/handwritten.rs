@@ -41,11 +41,13 @@ pub(crate) fn check(
     let mut list: Vec<Diagnostic> = Vec::new();
     let kernels = module.funcs.values().filter_map(|func| func.kernel.as_ref()).map(Some);
     for (number, (func, kernel)) in code.iter().zip(kernels.chain(std::iter::repeat(None))).enumerate() {
-        let model = match kernel {
-            Some(kernel) => models.of(Some(kernel))?,
-            None => models.with_lanes(func.wave_size)?,
-        };
+        let known = models.with_lanes(func.wave_size).ok().filter(|_| kernel.is_none());
+        let model = known.map_or_else(|| models.of(kernel), Ok)?;
         let mut faults = faults(func, model.subtarget(), job.range);
+        if known.is_none() && kernel.is_none() {
+            let what = "no kernel has wavefronts of so many lanes".to_owned();
+            faults.push(Fault::new(func, model.subtarget(), Part::Function, what, "leave `wave_size` out"));
+        }
         faults.extend(unknown_callees(func, module, model.subtarget()));
         if faults.is_empty() && job.options.verify {
             faults = left_out(func, model, job.range);

@@ -499,12 +499,15 @@ impl Check<'_> {
     }
 
     fn call_problem(&self, inst: &MachInst) -> Option<&'static str> {
-        let Some(CallSite { callee, pins, .. }) = self.func.call_of(inst) else {
+        let Some(CallSite { callee, pins, clobbers, .. }) = self.func.call_of(inst) else {
             return Some("there is no such site");
         };
         let [operands @ .., target] = inst.operands() else { return Some("a call has five operands") };
         if operands.len() != CALL_PINS {
             return Some("a call has five operands");
+        }
+        if (0..2).any(|n| clobbers.contains(Reg::EXEC.offset(n))) {
+            return Some("a call keeps EXEC");
         }
         const CLASSES: [RegClass; CALL_PINS] =
             [RegClass::Vgpr, RegClass::Vgpr, RegClass::Vgpr, RegClass::Sgpr];
