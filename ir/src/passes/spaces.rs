@@ -29,7 +29,7 @@ pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     s.spaces.clear();
     s.spaces.resize(func.values.len(), None);
     // Callers decide what the function is handed.
-    for param in func.own_params() {
+    for param in func.own_params().iter().filter(|&&param| func.ty(param) == GENERIC) {
         s.spaces[param.index()] = Some(Space::Generic);
     }
     while follow(func, s) {}
