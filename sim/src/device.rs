@@ -19,7 +19,7 @@ use crate::printf;
 use crate::queue::{Queue, QueueId, Watching};
 use crate::schedule::{self, Outcome, Scheduler};
 use crate::stats::RunStats;
-use crate::strict::{Mode, Report};
+use crate::strict::{Mode, Report, Scramble};
 use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Subtarget, Target};
@@ -73,6 +73,8 @@ pub struct Device {
     log: Option<Log>,
     names: Arc<Names>,
     level: check::Level,
+    /// What strict mode overwrites at calls.
+    scramble: Option<Arc<Scramble>>,
 }
 
 impl Default for Device {
@@ -105,7 +107,13 @@ impl Device {
             log: None,
             names: Arc::default(),
             level: check::Level::Certain,
+            scramble: None,
         }
+    }
+
+    /// What strict mode overwrites at calls from now on: registers that neither the caller nor the function may rely on.
+    pub fn set_scramble(&mut self, scramble: Scramble) {
+        self.scramble = Some(Arc::new(scramble));
     }
 
     /// How sure strict mode has to be of what it finds about registers: by default certain.
@@ -370,6 +378,7 @@ impl Device {
         launch.observer = Observer::new(observe, target, code);
         launch.names = Arc::clone(&self.names);
         launch.level = self.level;
+        launch.scramble = self.scramble.clone();
         launch.strict = launch.shadow(mode);
         let Outcome { result, mut reports, debug_trap } = match mode {
             Mode::Weak { seed } => weak::run(&launch, limit, seed),

@@ -160,6 +160,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) names: Arc<Names>,
     /// How sure findings of strict mode about registers have to be.
     pub(crate) level: check::Level,
+    /// What strict mode overwrites at calls.
+    pub(crate) scramble: Option<Arc<strict::Scramble>>,
     /// The waves of a whole group as they begin, but for what only that group has.
     pub(crate) pattern: OnceLock<Vec<Wave>>,
 }
@@ -265,6 +267,7 @@ impl Launch<'_> {
             level: self.level,
             rules: strict::CallRules::new(&self.target),
             functions: Arc::clone(&self.functions),
+            scramble: self.scramble.clone(),
         };
         let marks = strict::Marks::new(self.atomics, self.code);
         Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), shape))

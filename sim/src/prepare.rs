@@ -237,6 +237,7 @@ impl<'a> Prepared<'a> {
             atomics: self.module.atomics.as_deref(),
             names: Arc::default(),
             level: check::Level::Certain,
+            scramble: None,
             pattern: OnceLock::new(),
         }
     }
