@@ -18,6 +18,9 @@ const J: u8 = 200;
 /// Wave instructions no generated program needs: a few groups, loops of at most nine turns, four deep.
 const INSTRUCTIONS: u64 = 20_000_000;
 
+/// Bytes of stack of a work-item beyond what the kernel asks for: recursion ends for want of fuel, at a depth that nobody knows.
+const STACK: u32 = 1 << 16;
+
 /// Bytes of the work-group memory that a dispatch sizes: a word for each work-item.
 const DYNAMIC: u32 = 512;
 
@@ -92,11 +95,23 @@ pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape, lanes: u32) -
 
 /// What the kernel writes, by the emulator in a mode.
 pub fn emulate(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
+    emulate_scrambled(mode, object, kernel, shape, sim::Scramble::default())
+}
+
+/// The same, with garbage in what calls may change.
+pub fn emulate_scrambled(
+    mode: sim::Mode,
+    object: &[u8],
+    kernel: &str,
+    shape: &Shape,
+    scramble: sim::Scramble,
+) -> Result<Vec<u8>, String> {
     let text = |error: &dyn fmt::Display| error.to_string();
     let output = Output::new(shape);
     let object = sim::CodeObject::load(object).map_err(|error| text(&error))?;
     let mut device = sim::Device::with_threads(1);
     device.set_mode(mode);
+    device.set_scramble(scramble);
     let module = device.load(&object).map_err(|error| text(&error))?;
     let out = device.alloc(output.size as u64).map_err(|error| text(&error))?;
     let buffer = device.alloc(u64::from(INPUTS) * 4).map_err(|error| text(&error))?;
@@ -108,7 +123,7 @@ pub fn emulate(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> R
         group: shape.group,
         kernarg: output.kernarg(out, buffer),
         dynamic_lds: DYNAMIC,
-        limits: sim::Limits { instructions: INSTRUCTIONS, ..sim::Limits::default() },
+        limits: sim::Limits { instructions: INSTRUCTIONS, stack: STACK },
         ..sim::Dispatch::default()
     };
     device.run(module, &dispatch).map_err(|error| text(&error))?;

@@ -72,7 +72,7 @@ fn main() -> ExitCode {
     let calls = matches!(args.what, What::Calls);
     let size = if large { Size::Large } else { Size::Small };
     if args.show && calls {
-        print!("{}", calls::generate(args.seed, calls::MOST, 6).source);
+        print!("{}", calls::generate(args.seed, calls::MOST, calls::STATEMENTS).source);
         return ExitCode::SUCCESS;
     }
     if args.show {
@@ -90,14 +90,19 @@ fn main() -> ExitCode {
     };
     let config = |seed: u64| Config {
         target: targets[(seed % targets.len() as u64) as usize],
-        levels: match large {
-            true => vec![OptLevel::O0, OptLevel::O2],
-            false => vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
+        levels: match (large, calls) {
+            (true, _) => vec![OptLevel::O0, OptLevel::O2],
+            (_, true) if seed % 4 == 3 => vec![OptLevel::O1, OptLevel::O3],
+            (_, true) => vec![OptLevel::O0, OptLevel::O2],
+            _ => vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
         },
         verify: !args.no_verify,
         shrink: !args.no_shrink,
         size,
-        mode: fuzz::mode(size, seed / targets.len() as u64),
+        mode: match calls {
+            true => kernc::sim::Mode::STRICT,
+            false => fuzz::mode(size, seed / targets.len() as u64),
+        },
     };
     let check = |seed: u64| match calls {
         true => calls::check(seed, &config(seed), args.emulate),

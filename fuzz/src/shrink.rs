@@ -5,7 +5,7 @@ use crate::{Config, run, run_program};
 
 /// What the message is about, up to its first colon, and the code or the rule in brackets: smaller programs must fail in the same
 /// way.
-fn kind(what: &str) -> (&str, &str) {
+pub(crate) fn kind(what: &str) -> (&str, &str) {
     let first = what.lines().next().unwrap_or_default();
     let about = first.split(':').next().unwrap_or_default();
     let rule = first.rsplit_once('[').and_then(|(_, rest)| rest.split_once(']'));

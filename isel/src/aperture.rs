@@ -42,9 +42,11 @@ impl Lower<'_> {
         let window = match from {
             Space::Shared => &SHARED,
             Space::Private => {
-                // FLAT instructions that reach private memory need FLAT_SCRATCH.
-                self.abi_input(AbiInput::FlatScratchInit);
-                self.abi_input(AbiInput::PrivateSegmentWaveOffset);
+                // FLAT instructions that reach private memory need FLAT_SCRATCH. In functions it is as their kernel has set it.
+                if !self.has_frame() {
+                    self.abi_input(AbiInput::FlatScratchInit);
+                    self.abi_input(AbiInput::PrivateSegmentWaveOffset);
+                }
                 &PRIVATE
             }
             _ => return self.unsupported("global data share"),

@@ -79,11 +79,10 @@ pub fn shared_layout(
     let through_lds = way == Resolution::Expansion(Expansion::ThroughLds);
     let (kernels, functions): (Vec<&Function>, Vec<&Function>) =
         module.funcs.values().partition(|func| func.kernel.is_some());
-    let lanes = if through_lds && functions.into_iter().any(permutes) {
-        kernels.into_iter().map(lane_memory::bytes).max().unwrap_or(0)
-    } else {
-        0
-    };
+    // A function exchanges them for any kernel, and where a kernel does so by itself, variables of functions do not lie either.
+    let any = functions.into_iter().any(permutes);
+    let exchanging = kernels.into_iter().filter(|func| through_lds && (any || permutes(func)));
+    let lanes = exchanging.map(lane_memory::bytes).max().unwrap_or(0);
     SharedLayout::new(module, lanes)
 }
 

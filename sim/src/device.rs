@@ -19,7 +19,7 @@ use crate::printf;
 use crate::queue::{Queue, QueueId, Watching};
 use crate::schedule::{self, Outcome, Scheduler};
 use crate::stats::RunStats;
-use crate::strict::{Mode, Report};
+use crate::strict::{Mode, Report, Scramble};
 use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Subtarget, Target};
@@ -74,6 +74,8 @@ pub struct Device {
     names: Arc<Names>,
     level: check::Level,
     convention: callconv::Convention,
+    /// What strict mode overwrites at calls.
+    scramble: Option<Arc<Scramble>>,
 }
 
 impl Default for Device {
@@ -107,7 +109,13 @@ impl Device {
             names: Arc::default(),
             level: check::Level::Certain,
             convention: callconv::Convention::default(),
+            scramble: None,
         }
+    }
+
+    /// What strict mode overwrites at calls from now on: registers that neither the caller nor the function may rely on.
+    pub fn set_scramble(&mut self, scramble: Scramble) {
+        self.scramble = Some(Arc::new(scramble));
     }
 
     /// How sure strict mode has to be of what it finds about registers: by default certain.
@@ -378,6 +386,7 @@ impl Device {
         launch.names = Arc::clone(&self.names);
         launch.level = self.level;
         launch.convention = self.convention;
+        launch.scramble = self.scramble.clone();
         launch.strict = launch.shadow(mode);
         let Outcome { result, mut reports, debug_trap } = match mode {
             Mode::Weak { seed } => weak::run(&launch, limit, seed),

@@ -162,6 +162,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) level: check::Level,
     /// What functions have to keep.
     pub(crate) convention: callconv::Convention,
+    /// What strict mode overwrites at calls.
+    pub(crate) scramble: Option<Arc<strict::Scramble>>,
     /// The waves of a whole group as they begin, but for what only that group has.
     pub(crate) pattern: OnceLock<Vec<Wave>>,
 }
@@ -267,6 +269,7 @@ impl Launch<'_> {
             level: self.level,
             rules: strict::CallRules::new(&self.target, self.convention),
             functions: Arc::clone(&self.functions),
+            scramble: self.scramble.clone(),
         };
         let marks = strict::Marks::new(self.atomics, self.code);
         Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), shape))

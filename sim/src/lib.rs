@@ -109,4 +109,4 @@ pub use printf::printf_text;
 pub use progress::Progress;
 pub use queue::{QueueError, QueueId, QueueState};
 pub use stats::RunStats;
-pub use strict::{FaultClass, Mode, Report, Rule, rules};
+pub use strict::{Agreement, FaultClass, Mode, Report, Rule, Scramble, rules};

@@ -238,6 +238,7 @@ impl<'a> Prepared<'a> {
             names: Arc::default(),
             level: check::Level::Certain,
             convention: callconv::Convention::default(),
+            scramble: None,
             pattern: OnceLock::new(),
         }
     }

@@ -1,7 +1,8 @@
 //! Planted bugs in functions: what breaks the calling convention is reported by its rule, and nothing is said of the correct twin.
 //! Calls are named in every report.
 
-use sim::{CodeObject, Device, Dispatch, Fault, FaultClass, Limits, Location, Mode};
+use isa::{Reg, RegRange, RegSet};
+use sim::{Agreement, CodeObject, Device, Dispatch, Fault, FaultClass, Limits, Location, Mode, Scramble};
 
 /// A kernel of gfx906 that calls `f`: `s[34:35]` is a buffer, `v40` the byte offset of the lane's dword there, `v41` a value, `s40` another.
 /// What it does in front of the call, and behind it.
@@ -94,6 +95,10 @@ fn function(name: &str, body: &str) -> String {
 }
 
 fn run(program: &Program<'_>) -> Result<(), Fault> {
+    run_with(program, Scramble::default())
+}
+
+fn run_with(program: &Program<'_>, scramble: Scramble) -> Result<(), Fault> {
     let options = asm::Options {
         target: isa::Target::by_name("gfx906"),
         xnack: Some(false),
@@ -104,6 +109,7 @@ fn run(program: &Program<'_>) -> Result<(), Fault> {
     let object = CodeObject::load(&bytes).expect("it loads");
     let mut device = Device::with_threads(1);
     device.set_mode(Mode::STRICT);
+    device.set_scramble(scramble);
     let module = device.load(&object).expect("it fits");
     let buffer = device.alloc(4096).expect("room");
     let dispatch = Dispatch {
@@ -399,4 +405,81 @@ fn calls_of_two_functions_are_cut_off() {
     assert_eq!(all, 62);
     assert_eq!((calls[0].function.as_str(), calls[1].function.as_str()), ("g", "f"));
     assert!(calls[7].to_string().ends_with("; ... 50 more"), "{}", calls[7]);
+}
+
+/// What callers of `f` take for changed, what it is given and what it gives: VGPRs.
+fn agreed(changed: &[u16], given: &[u16], results: &[u16]) -> Scramble {
+    let set = |list: &[u16]| {
+        let mut set = RegSet::default();
+        list.iter().for_each(|&number| set.insert(RegRange { first: Reg::vgpr(number), len: 1 }));
+        set
+    };
+    // The programs here call by address.
+    let known =
+        Agreement { pointed: set(changed), given: set(given), results: set(results), ..Default::default() };
+    Scramble([("f".to_owned(), known)].into())
+}
+
+/// A caller goes on using what `f` may change, but does not.
+#[test]
+fn garbage_is_where_a_call_may_change_something() {
+    let after = format!("v_add_u32 v41, v0, v33\n{STORE}");
+    let functions = function("f", "v_mov_b32 v0, 1\ns_setpc_b64 s[30:31]");
+    let program = Program { before: "", after: &after, functions: &functions };
+    run(&program).expect("`f` leaves v33 alone");
+    run_with(&program, agreed(&[0, 34], &[], &[0])).expect("it may not change v33");
+    let Err(Fault::Found(report)) = run_with(&program, agreed(&[0, 33], &[], &[0])) else {
+        panic!("nothing is found")
+    };
+    assert_eq!(report.rule, "clobbered-by-call");
+    assert!(report.to_string().contains("called `f`, which has changed v33"), "{report}");
+}
+
+/// `f` reads what it is not given, which its caller happens to have left there.
+#[test]
+fn garbage_is_where_a_call_gives_nothing() {
+    let functions = function("f", "v_mov_b32 v0, v33\ns_setpc_b64 s[30:31]");
+    let after = format!("v_mov_b32 v41, v0\n{STORE}");
+    let program = Program { before: "", after: &after, functions: &functions };
+    run_with(&program, agreed(&[0, 33], &[33], &[0])).expect("it is given v33");
+    let Err(Fault::Found(report)) = run_with(&program, agreed(&[0, 33], &[0], &[0])) else {
+        panic!("nothing is found")
+    };
+    assert_eq!(report.rule, "clobbered-by-call");
+}
+
+/// A function may overwrite what it saves, although what was there is garbage.
+#[test]
+fn garbage_is_no_change_of_what_a_function_restores() {
+    let functions = [
+        function(
+            "f",
+            &format!(
+                "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)
+buffer_store_dword v42, off, s[0:3], s32
+v_writelane_b32 v43, s30, 0
+v_writelane_b32 v43, s31, 1
+s_add_u32 s32, s32, 0x400
+{}
+s_sub_u32 s32, s32, 0x400
+v_readlane_b32 s30, v43, 0
+v_readlane_b32 s31, v43, 1
+buffer_load_dword v42, off, s[0:3], s32
+s_waitcnt vmcnt(0)
+s_setpc_b64 s[30:31]",
+                call("g")
+            ),
+        ),
+        function("g", "s_setpc_b64 s[30:31]"),
+    ]
+    .concat();
+    let program = Program {
+        before: "v_mov_b32 v42, 7",
+        after: "v_mov_b32 v41, v42\nglobal_store_dword v40, v41, s[34:35]",
+        functions: &functions,
+    };
+    let mut scramble = agreed(&[0, 42], &[], &[]);
+    let inner = scramble.0.remove("f").expect("it is there");
+    scramble.0.insert("g".to_owned(), inner);
+    run_with(&program, scramble).expect("`f` restores v42");
 }

@@ -106,7 +106,8 @@ fn find(func: &Function, id: Option<FuncId>, s: &mut Scratch) {
     s.is_module = id.is_some();
     s.spaces.clear();
     s.spaces.resize(func.values.len(), None);
-    for (n, param) in func.own_params().iter().enumerate() {
+    let params = func.own_params().iter().enumerate();
+    for (n, param) in params.filter(|&(_, &param)| func.ty(param) == GENERIC) {
         let passed = id.map_or(Some(Space::Generic), |id| s.passed.of(id)[n]);
         s.spaces[param.index()] = passed;
     }

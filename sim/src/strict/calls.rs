@@ -19,7 +19,7 @@ use super::{FaultClass, Watcher};
 use crate::exec::Cx;
 use crate::fault::Called;
 use crate::functions::Functions;
-use crate::op::Op;
+use crate::op::{Op, Src};
 use crate::wave::{ActiveLanes, Lanes, mode, reg};
 use callconv::{After, Convention, RETURN_ADDRESS, Subject, column};
 use isa::Subtarget;
@@ -35,8 +35,8 @@ const MAX_KEPT: usize = 1 << 14;
 const SHOWN: (usize, usize) = (8, 4);
 
 /// Code of SCC where registers are numbered; VGPRs follow from 256 on.
-const SCC: u16 = 253;
-const VECTORS: u16 = 256;
+pub(super) const SCC: u16 = 253;
+pub(super) const VECTORS: u16 = 256;
 
 /// What the convention says, as masks.
 pub(crate) struct Rules {
@@ -71,6 +71,14 @@ impl Rules {
         }
     }
 
+    /// Whether a scalar register is a function's to change, of those that the convention does not preserve: not one that belongs to the
+    /// system, or that callers rely on anyhow.
+    pub(super) fn is_own(&self, register: u16) -> bool {
+        let last = 127 - (self.preserved.leading_zeros() as u16);
+        let is_other = [reg::VCC, reg::VCC + 1, reg::M0].contains(&register.into());
+        (register <= last || is_other) && self.disputed >> register & 1 == 0
+    }
+
     fn preserves(&self, register: u16) -> bool {
         match register.checked_sub(VECTORS) {
             Some(vector) => self.preserved_vectors.iter().any(|&(from, to)| (from..=to).contains(&vector)),
@@ -95,6 +103,8 @@ struct Frame {
     stack: u32,
     frame: u32,
     flat_scratch: u64,
+    /// Whether it is called by its address, which only the caller knows.
+    by_address: bool,
     /// Whether it is called as the convention has it.
     is_convention: bool,
     /// What was written since holds what it held before, so that a return can be judged.
@@ -167,9 +177,9 @@ impl Frame {
 /// A register that a function has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Change {
-    call: u32,
-    callee: u32,
-    register: u16,
+    pub(super) call: u32,
+    pub(super) callee: u32,
+    pub(super) register: u16,
 }
 
 /// Where something lies on the stack.
@@ -233,6 +243,28 @@ impl Calls {
             if offset < 128 {
                 frame.note_scalars(touch.scalar_writes << offset, &cx.wave.sgpr);
             }
+        }
+    }
+
+    /// Before something else than an instruction overwrites a scalar register.
+    pub(super) fn note_scalar(&mut self, register: u16, cx: &Cx<'_>) {
+        if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
+            frame.note_scalars(1 << register, &cx.wave.sgpr);
+        }
+    }
+
+    /// The same of a VGPR.
+    pub(super) fn note_vector(&mut self, register: usize, cx: &Cx<'_>) {
+        if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
+            self.kept += usize::from(frame.note_vector(register, &cx.wave.vgpr));
+            self.bound();
+        }
+    }
+
+    /// The same of SCC.
+    pub(super) fn note_scc(&mut self, scc: bool) {
+        if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
+            frame.scc.get_or_insert(scc);
         }
     }
 
@@ -313,7 +345,7 @@ impl Calls {
         }
     }
 
-    fn change(&mut self, change: Change) -> u32 {
+    pub(super) fn change(&mut self, change: Change) -> u32 {
         let next = self.changes.len() as u32;
         let number = *self.changes_by.entry(change).or_insert(next);
         if number == next {
@@ -366,7 +398,7 @@ pub(super) enum Transfer {
 }
 
 impl Watcher<'_> {
-    fn calls(&mut self) -> &mut Calls {
+    pub(super) fn calls(&mut self) -> &mut Calls {
         &mut self.wave().calls
     }
 
@@ -396,9 +428,14 @@ impl Watcher<'_> {
         }
     }
 
-    fn call(&mut self, cx: &Cx<'_>, op: &Op, link: u16, to: u32) {
+    fn call(&mut self, cx: &mut Cx<'_>, op: &Op, link: u16, to: u32) {
         self.wave().board.cross();
         let (call, rules) = (self.group.now.place, &self.shared.rules);
+        // Where the address is made of the distance to the function, it is made in the registers that it returns by.
+        let by_address = matches!(op.src[0], Src::S(code) if u16::from(code) != link);
+        if self.shared.scramble.is_some() {
+            self.scramble_call(cx, call, to, by_address);
+        }
         let (range, pc) = split_place(call);
         let frame = Frame {
             call,
@@ -409,6 +446,7 @@ impl Watcher<'_> {
             stack: cx.wave.sgpr[rules.stack],
             frame: cx.wave.sgpr[rules.frame],
             flat_scratch: cx.wave.flat_scratch(),
+            by_address,
             // Who returns by other registers than the convention's has a convention of his own.
             is_convention: link == RETURN_ADDRESS,
             is_proven: link == RETURN_ADDRESS,
@@ -489,6 +527,7 @@ impl Watcher<'_> {
             self.lose_changed(cx, &frame);
         }
         let calls = self.calls();
+        let (call, callee, by_address) = (frame.call, frame.callee, frame.by_address);
         if calls.frames.len() == OUTER && calls.gap > 0 {
             // One of those that are only counted goes on.
             calls.gap -= 1;
@@ -503,6 +542,9 @@ impl Watcher<'_> {
                 outer.take(frame, &mut calls.kept);
             }
             None => calls.kept -= frame.vectors.len(),
+        }
+        if self.shared.scramble.is_some() {
+            self.scramble_return(cx, call, callee, by_address);
         }
     }
 

@@ -9,6 +9,7 @@
 //! | `defined` | what depends on registers, LDS or scratch that nobody has written |
 //! | `races`, `whole`, `order`, `cells`, `marks`, `polls`, `late` | accesses of two waves without order; reads of what caches may hold stale |
 //! | `calls` | functions that do not leave what they have to leave; registers that are used although a call has changed them |
+//! | `scramble` | the same of registers that happen to be as they were |
 //! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
 //! | `report` | what is said about it |
 //!
@@ -30,12 +31,14 @@ mod polls;
 mod races;
 mod report;
 mod rules;
+mod scramble;
 mod start;
 mod touch;
 mod whole;
 
 pub use report::{FaultClass, Report};
 pub use rules::{Rule, rules};
+pub use scramble::{Agreement, Scramble};
 
 pub(crate) use calls::{Link, Rules as CallRules};
 pub(crate) use findings::split_place;

@@ -10,6 +10,7 @@ use super::late::Waiting;
 use super::marks::Marks;
 use super::order::{Caches, Order};
 use super::polls::Looks;
+use super::scramble::Scramble;
 use super::touch::{self, Touch};
 use super::{GroupShadow, Now, WaveShadow};
 use crate::fault::Location;
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     /// What calls preserve.
     pub(super) rules: Rules,
     pub(super) functions: Arc<Functions>,
+    /// What is overwritten at calls.
+    pub(super) scramble: Option<Arc<Scramble>>,
     /// Addresses of the ranges of code in the file.
     bases: Vec<u64>,
 }
@@ -96,6 +99,7 @@ pub(crate) struct Shape {
     pub(crate) level: check::Level,
     pub(crate) rules: Rules,
     pub(crate) functions: Arc<Functions>,
+    pub(crate) scramble: Option<Arc<Scramble>>,
 }
 
 impl Shared {
@@ -132,6 +136,7 @@ impl Shared {
             names,
             rules: shape.rules,
             functions: shape.functions,
+            scramble: shape.scramble,
             bases: code.iter().map(|code| code.file_base).collect(),
         }
     }

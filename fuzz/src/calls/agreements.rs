@@ -1,0 +1,76 @@
+//! What callers and functions of a module have agreed on, found out while it is compiled.
+
+use kernc::isa::{self, Callee, MachFunc, Operand, Reg, RegRange, RegSet, Subtarget, op};
+use kernc::sim::{Agreement, Scramble};
+use std::collections::HashMap;
+
+/// What is seen of a compilation.
+#[derive(Default)]
+pub(super) struct Agreements {
+    /// The IR as it is when machine code is made of it.
+    pub(super) module: ir::Module,
+    functions: HashMap<String, Agreement>,
+    /// What each call may change, by whom it calls.
+    calls: Vec<(Callee, RegSet)>,
+}
+
+impl kernc::Observer for Agreements {
+    fn ir(&mut self, _: &'static str, module: &ir::Module) {
+        self.module.clone_from(module);
+    }
+
+    fn mir(&mut self, pass: &'static str, _: &Subtarget, func: &MachFunc) {
+        if pass != "isel" {
+            return;
+        }
+        self.calls.extend(func.calls.iter().map(|call| (call.callee, call.clobbers)));
+        if func.role == isa::FuncRole::Callee {
+            let mut known = Agreement::default();
+            // The address to return to; its other fixed inputs are preserved.
+            known.given.insert(RegRange { first: Reg(30), len: 2 });
+            func.inputs.iter().for_each(|&(_, first)| known.given.insert(RegRange { first, len: 1 }));
+            for number in 0..results(func) {
+                known.results.insert(RegRange { first: Reg::vgpr(number), len: 1 });
+            }
+            self.functions.insert(func.name.clone(), known);
+        }
+    }
+}
+
+/// Dwords that a function returns.
+fn results(func: &MachFunc) -> u16 {
+    let insts = func.blocks.values().flat_map(|block| &block.insts);
+    let mut returns = insts.filter(|inst| inst.op == op::RETURN);
+    match returns.next().map(|inst| inst.ops[0]) {
+        Some(Operand::Virt(tuple)) => tuple.len.into(),
+        _ => 0,
+    }
+}
+
+impl Agreements {
+    /// For each function what all its callers take for changed.
+    pub(super) fn scramble(self) -> Scramble {
+        let all = |wanted: &dyn Fn(Callee) -> bool| {
+            let sets = self.calls.iter().filter(|call| wanted(call.0)).map(|call| call.1);
+            sets.reduce(|all, set| both(&all, &set)).unwrap_or_default()
+        };
+        let pointed = all(&|callee| matches!(callee, Callee::Pointer(_)));
+        let mut functions = self.functions.clone();
+        for (id, func) in self.module.funcs.iter() {
+            if let Some(known) = functions.get_mut(func.name.as_str()) {
+                known.named = all(&|callee| callee == Callee::Func(id.as_u32()));
+                known.pointed = pointed;
+            }
+        }
+        Scramble(functions)
+    }
+}
+
+/// What two sets have both.
+fn both(one: &RegSet, other: &RegSet) -> RegSet {
+    let mut set = RegSet::default();
+    for first in one.iter().filter(|&reg| other.contains(reg)) {
+        set.insert(RegRange { first, len: 1 });
+    }
+    set
+}
