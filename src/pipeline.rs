@@ -402,6 +402,7 @@ impl Job<'_> {
             separate_spaces: self.options.language.separate_spaces(),
             abi: Some(frontend::Abi::today(target)),
             asserts: *asserts,
+            printf: self.options.printf,
             files,
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,
