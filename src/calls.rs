@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::models::{Models, own_target};
 use crate::pipeline::{Job, Observer, Own, Scratch, machine_pass, register_budget};
 use callconv::Convention;
+use frontend::Printf;
 use ir::analysis::{CallGraph, UniformCalls, Use};
 use isa::{MachFunc, Subtarget};
 use std::cmp::Reverse;
@@ -35,6 +36,8 @@ pub(crate) struct Calls {
     pub uniform: Arc<UniformCalls>,
     /// The calling convention.
     pub convention: Convention,
+    /// Hidden arguments that code of another object may ask for.
+    foreign_hidden: isa::Hidden,
     graph: CallGraph,
     /// By function: SGPRs and VGPRs that all kernels have that get to it.
     room: [Vec<Option<u32>>; 2],
@@ -85,8 +88,20 @@ impl Calls {
         });
         let lanes = wave_sizes(module, &graph, target);
         let uniform = UniformCalls::new(module, &graph, scratch.analyses());
-        Calls { uniform, callees, pointer, shared, near: size <= NEAR, convention, graph, room, lanes }
+        let foreign_hidden = foreign_hidden(target, job.options.printf);
+        let near = size <= NEAR;
+        Calls { callees, pointer, shared, near, uniform, convention, foreign_hidden, graph, room, lanes }
     }
+}
+
+/// What code of another object may print with or trap by: both ways of printing where each has its place, else the one that this object has.
+fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
+    let ways =
+        [(Printf::Buffer, isa::Hidden::PRINTF_BUFFER), (Printf::Hostcall, isa::Hidden::HOSTCALL_BUFFER)];
+    let offset = |hidden| isa::HiddenArgs::of(target.code_object).offset(hidden);
+    let apart = offset(ways[0].1) != offset(ways[1].1);
+    let ways = ways.into_iter().filter(|&(way, _)| apart || way == printf).map(|(_, hidden)| hidden);
+    ways.fold(isel::trap_hidden(target), |all, hidden| all | hidden)
 }
 
 /// Compiles all functions of a module that are no kernels, callees first, and says of each what a call of it costs. `code` gets them in the
@@ -279,10 +294,12 @@ fn find_uses(
     for targets in through {
         taken.extend(targets.known.iter().map(|func| func.as_u32()));
         deepest = deepest.filter(|_| !targets.foreign);
+        all.hidden |= if targets.foreign { calls.foreign_hidden } else { isa::Hidden::empty() };
     }
     for callee in callees(func).chain(taken) {
         let Some(Uses { vgprs, sgprs, vcc, hidden, stack }) = known[callee as usize] else {
             deepest = deepest.filter(|_| place_of(callee));
+            all.hidden |= if place_of(callee) { isa::Hidden::empty() } else { calls.foreign_hidden };
             continue;
         };
         all.vgprs = all.vgprs.max(vgprs);

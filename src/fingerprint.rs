@@ -1,6 +1,7 @@
 //! Keys for caches of compiled objects.
 
 use crate::options::Options;
+use frontend::Printf;
 use isa::Subtarget;
 use std::fmt::{self, Write};
 
@@ -55,6 +56,7 @@ impl Options {
             fp_contract,
             fast_math,
             asserts,
+            printf,
             unsafe_fp_atomics,
             waits_all,
             state,
@@ -72,7 +74,8 @@ impl Options {
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());
         // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
-        let switches = [fp_contract, fast_math, asserts, unsafe_fp_atomics, waits_all];
+        let calls_host = &(*printf == Printf::Hostcall);
+        let switches = [fp_contract, fast_math, asserts, calls_host, unsafe_fp_atomics, waits_all];
         hash.field(&[opt_level.number()]);
         hash.field(&switches.map(|&switch| u8::from(switch)));
         let _ = write!(hash, "{state:?}");
@@ -153,6 +156,7 @@ mod tests {
             Options { fp_contract: false, ..base.clone() },
             Options { fast_math: true, ..base.clone() },
             Options { asserts: false, ..base.clone() },
+            Options { printf: Printf::Hostcall, ..base.clone() },
             Options { unsafe_fp_atomics: true, ..base.clone() },
             Options { waits_all: true, ..base.clone() },
             Options { language: emit::Language::Hip, ..base.clone() },

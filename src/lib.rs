@@ -66,8 +66,8 @@ pub use error::{Error, Place};
 pub use files::Directories;
 pub use fingerprint::Fingerprint;
 pub use frontend::{
-    Diagnostic, Diagnostics, Documented, File, Files, Level, Severity, SourceText, UsedFile, Warnings,
-    documentation, explain,
+    Diagnostic, Diagnostics, Documented, File, Files, Level, Printf, Severity, SourceText, UsedFile,
+    Warnings, documentation, explain,
 };
 /// The IR: [`Compiler::compile_module`] takes it, an [`Observer`] sees it.
 pub use ir;

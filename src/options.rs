@@ -4,7 +4,7 @@ use crate::calls::UNKNOWN_DEPTH;
 use crate::limits::Limits;
 use callconv::Convention;
 use emit::Language;
-use frontend::{Files, Warnings};
+use frontend::{Files, Printf, Warnings};
 use std::sync::Arc;
 
 /// How hard to optimise.
@@ -41,6 +41,8 @@ pub struct Options {
     pub fp_contract: bool,
     /// Compile `assert`: without, it does nothing, and its condition is not computed.
     pub asserts: bool,
+    /// How what `printf` and `assert` print gets to the host.
+    pub printf: Printf,
     /// Compute functions and divisions of `f32` by their `native_` forms, where there is one.
     pub fast_math: bool,
     /// Add, subtract and compare floats in device memory by the processor's atomic instructions, where it has them: they may flush
@@ -81,6 +83,7 @@ impl Default for Options {
             params: Vec::new(),
             fp_contract: true,
             asserts: true,
+            printf: Printf::Buffer,
             fast_math: false,
             unsafe_fp_atomics: false,
             waits_all: false,

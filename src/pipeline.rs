@@ -421,6 +421,7 @@ impl Job<'_> {
             separate_spaces: self.options.language.separate_spaces(),
             abi: Some(frontend::Abi { target, convention: *call_abi, language: callconv::Language::C }),
             asserts: *asserts,
+            printf: self.options.printf,
             files,
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,

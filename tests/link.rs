@@ -246,6 +246,67 @@ fn collects_and_exports() {
     assert!(shown.contains(" helper") && !shown.contains(" nobody_calls"), "{shown}");
 }
 
+/// A kernel whose object prints nothing calls a function that does, by either way; of objects with texts of their own only one may be there, and calls
+/// of the host need none.
+#[test]
+fn objects_that_print() {
+    let dir = scratch("link-printf");
+    let file = |name: &str| text(&dir.join(name));
+    let sources = [
+        (
+            "calls",
+            "extern fn helper(x: u32) -> u32;\nkernel calls(x: *global u32) { x[local_id(0)] = helper(x[local_id(0)]); }",
+        ),
+        (
+            "helper",
+            "#[export]\nfn helper(x: u32) -> u32 { printf(\"helper has %u\\n\", x); assert(x < 3); x + 1 }",
+        ),
+        ("other", "kernel other(x: *global u32) { printf(\"other: %u\\n\", x[0]); }"),
+    ];
+    for (name, source) in sources {
+        std::fs::write(file(&format!("{name}.k")), source).unwrap();
+    }
+    for cpu in ["gfx803", "gfx906", "gfx1010"] {
+        for (version, way) in ["3", "4", "5"].into_iter().flat_map(|v| [(v, "buffer"), (v, "hostcall")]) {
+            let object = |name: &str| {
+                let (source, out) =
+                    (file(&format!("{name}.k")), file(&format!("{name}.{cpu}.{version}.{way}.o")));
+                let options =
+                    ["--mcpu", cpu, "--code-object-version", version, "--printf", way, "--emit", "obj"];
+                kernc(&[&[source.as_str(), "-o", &out], &options[..]].concat()).unwrap();
+                out
+            };
+            let [calls, helper, other] = ["calls", "helper", "other"].map(object);
+            let linked = file("linked.co");
+            let run = |kernel: &str, items: &str| {
+                let x = format!("x=iota:{items}");
+                kernc(&["run", &linked, "--kernel", kernel, "--grid", items, "--arg", &x, "--print", "x"])
+            };
+            let how = format!("{cpu} V{version} {way}");
+            kernc(&["link", &calls, &helper, "-o", &linked]).unwrap();
+            assert_eq!(
+                run("calls", "3").unwrap(),
+                "helper has 0\nhelper has 1\nhelper has 2\nx: 1, 2, 3\n",
+                "{how}"
+            );
+            let (code, message) = run("calls", "4").unwrap_err();
+            assert!(code == 1 && message.contains("trap 2"), "{how}: {code} {message}");
+            let all = kernc(&["link", &calls, &helper, &other, "-o", &linked]);
+            if way == "buffer" {
+                let (code, message) = all.unwrap_err();
+                let expected =
+                    format!("error: {other}: its printf text 1 has a number that another object's has, too");
+                assert!(code == 1 && message.starts_with(&expected), "{how}: {code} {message}");
+                assert!(message.contains("--printf hostcall"), "{message}");
+                continue;
+            }
+            all.unwrap();
+            assert_eq!(run("calls", "2").unwrap(), "helper has 0\nhelper has 1\nx: 1, 2\n", "{how}");
+            assert_eq!(run("other", "2").unwrap(), "other: 0\nother: 0\nx: 0, 1\n", "{how}");
+        }
+    }
+}
+
 #[test]
 fn exit_codes() {
     let dir = scratch("link-errors");

@@ -1,5 +1,5 @@
-//! What `printf` prints: random formats and arguments beside the C library's `printf` and clang's OpenCL kernels, by the compiler's
-//! code on processors of several generations, and by the interpreter.
+//! What `printf` prints, by OpenCL's buffer and by calls of the host: random formats and arguments beside the C library's `printf` and
+//! clang's OpenCL kernels, by the compiler's code on processors of several generations, and by the interpreter.
 //!
 //! `KERNC_PRINTF=2000 cargo test --test printf` for a long run.
 
@@ -11,7 +11,7 @@ use common::{have, scratch, tool};
 use fuzz::rng::Rng;
 use ir::interp::{Interp, Memory};
 use kernc::sim::{self, Device, Dispatch, Mode};
-use kernc::{CodeObjectVersion, Compiler, KeepIr, OptLevel, Options, Subtarget};
+use kernc::{CodeObjectVersion, Compiler, KeepIr, OptLevel, Options, Printf, Subtarget};
 use std::fmt::Write as _;
 
 /// Calls in one kernel.
@@ -119,6 +119,10 @@ impl Call {
     fn text(&mut self, rng: &mut Rng) {
         let text = *rng.pick(&["", " ", "x = ", "%%", ": ", "\\t", "é|", "\\\"q\\\"", "100%% ", "a:b:c "]);
         self.plain(text);
+        if rng.below(12) == 0 {
+            // More than a packet has room for.
+            self.plain(&"a longer text, ".repeat(1 + rng.below(20)));
+        }
     }
 
     fn plain(&mut self, text: &str) {
@@ -358,11 +362,29 @@ fn interpret(module: &ir::Module, bits: &[u8]) -> Result<String, String> {
     let dispatch =
         ir::interp::Dispatch { kernel: "k", grid: [1; 3], group: [1; 3], kernarg, dynamic_shared: 0 };
     interp.run(&dispatch, &mut memory).map_err(|error| error.to_string())?;
-    Ok(sim::printf_text(&interp.take_printed(&mut memory), &harness::formats(module)))
+    Ok(interpreted(&interp, module, &mut memory))
+}
+
+/// What the interpreter has printed either way.
+fn interpreted(interp: &Interp<'_>, module: &ir::Module, memory: &mut Memory) -> String {
+    let buffer = sim::printf_text(&interp.take_printed(memory), &harness::formats(module));
+    memory.take_messages().iter().fold(buffer, |text, message| text + &sim::message_text(message))
+}
+
+/// How what is printed gets to the host.
+const WAYS: [Printf; 2] = [Printf::Buffer, Printf::Hostcall];
+
+/// Each at two levels.
+fn ways() -> impl Iterator<Item = (Printf, OptLevel)> {
+    WAYS.into_iter().flat_map(|way| [OptLevel::O0, OptLevel::O2].map(|level| (way, level)))
 }
 
 fn compile(source: &str, target: Subtarget, opt_level: OptLevel) -> (Vec<u8>, ir::Module) {
-    let options = Options { opt_level, verify: true, ..Options::default() };
+    compile_with(source, target, &Options { opt_level, ..Options::default() })
+}
+
+fn compile_with(source: &str, target: Subtarget, options: &Options) -> (Vec<u8>, ir::Module) {
+    let options = Options { verify: true, ..options.clone() };
     let mut kept = KeepIr::default();
     let object = Compiler::new(target).compile_observed(source, &options, &mut kept);
     let object = object.unwrap_or_else(|error| panic!("{}\n{source}", error.render(false)));
@@ -370,13 +392,15 @@ fn compile(source: &str, target: Subtarget, opt_level: OptLevel) -> (Vec<u8>, ir
 }
 
 /// Processors and versions that take turns.
-const CELLS: [(&str, u8); 7] = [
+const CELLS: [(&str, u8); 9] = [
     ("gfx906", 5),
     ("gfx803", 3),
     ("gfx1010", 4),
     ("gfx600", 2),
-    ("gfx906", 4),
+    ("gfx90a", 5),
     ("gfx700", 5),
+    ("gfx906", 4),
+    ("gfx90a", 3),
     ("gfx1030", 5),
 ];
 
@@ -408,13 +432,15 @@ fn as_the_c_library_and_clang_print() {
         tool("clang-19", &["-w", "-O0", &file("k.c"), "-o", &file("k")]);
         let expected = tool(&file("k"), &[]);
         let cell = CELLS[seed as usize % CELLS.len()];
-        for level in [OptLevel::O0, OptLevel::O2] {
-            let (object, module) = compile(&source, target(cell), level);
+        for (printf, opt_level) in ways() {
+            let how = format!("{cell:?} {printf:?} {opt_level:?}, seed {seed}");
+            let options = Options { opt_level, printf, ..Options::default() };
+            let (object, module) = compile_with(&source, target(cell), &options);
             let found =
-                run(&object, &bits, Mode::STRICT).unwrap_or_else(|why| panic!("{cell:?}: {why}\n{source}"));
-            same(&format!("{cell:?} {level:?}, seed {seed}"), &source, &expected, &found);
+                run(&object, &bits, Mode::STRICT).unwrap_or_else(|why| panic!("{how}: {why}\n{source}"));
+            same(&how, &source, &expected, &found);
             let found = interpret(&module, &bits).unwrap_or_else(|why| panic!("{why}\n{source}"));
-            same(&format!("interpreter {level:?}, seed {seed}"), &source, &expected, &found);
+            same(&format!("interpreter, {how}"), &source, &expected, &found);
         }
         std::fs::write(file("k.cl"), program.cl()).expect("a file");
         let options =
@@ -480,9 +506,9 @@ fn asserts_say_where_and_end_the_dispatch() {
     let source = "// A comment.\nkernel k(x: *global u32) {\n    let i = global_id(0);\n    assert(x[i] <\n        100, \"too many: 5% \\\\ \\\"\");\n    x[i] = 1;\n}\n";
     let words: Vec<u8> = [1u32, 2, 3, 4, 5, 100, 7, 8].iter().flat_map(|word| word.to_le_bytes()).collect();
     let expected = "dir/a.k:4: `assert(x[i] < 100)` failed: too many: 5% \\ \" (work-group 1, 0, 0, work-item 1, 0, 0)\n";
-    for (cell, level) in CELLS.into_iter().flat_map(|cell| [(cell, OptLevel::O0), (cell, OptLevel::O2)]) {
-        let options =
-            Options { opt_level: level, file_name: "dir/a.k".into(), verify: true, ..Options::default() };
+    for (cell, (printf, level)) in CELLS.into_iter().flat_map(|cell| ways().map(move |way| (cell, way))) {
+        let file_name = "dir/a.k".into();
+        let options = Options { opt_level: level, file_name, printf, verify: true, ..Options::default() };
         let mut compiler = Compiler::new(target(cell));
         let mut kept = KeepIr::default();
         let object = compiler.compile_observed(source, &options, &mut kept).expect("it compiles");
@@ -499,7 +525,7 @@ fn asserts_say_where_and_end_the_dispatch() {
         let error = interp.run(&dispatched, &mut memory).expect_err("it traps");
         assert_eq!((&error.kind, error.group), (&ir::interp::ErrorKind::Trap, [1, 0, 0]));
         assert!(error.at.is_some_and(|(func, inst)| func == "k" && inst == "trap"));
-        let printed = sim::printf_text(&interp.take_printed(&mut memory), &harness::formats(&kept.0));
+        let printed = interpreted(&interp, &kept.0, &mut memory);
         assert_eq!(printed, expected, "{cell:?} {level:?}");
 
         let without = Options { asserts: false, line_table: false, ..options.clone() };
@@ -508,6 +534,89 @@ fn asserts_say_where_and_end_the_dispatch() {
         assert!(printed.is_empty() && result.is_ok(), "{cell:?} {level:?}");
         let plain = "kernel k(x: *global u32) {\n    let i = global_id(0);\n    x[i] = 1;\n}\n";
         assert_eq!(object.bytes(), compiler.compile(plain, &without).expect("it compiles").bytes());
+    }
+}
+
+/// Runs kernel `k` on groups of 100 of 300 items, in a mode; the lines that it prints, in order.
+fn lines_of_many(object: &[u8], mode: Mode) -> Result<Vec<String>, String> {
+    let text = |fault: sim::Fault| fault.to_string();
+    let object = sim::CodeObject::load(object).map_err(|error| error.to_string())?;
+    let mut device = Device::with_threads(2);
+    device.set_mode(mode);
+    let module = device.load(&object).map_err(text)?;
+    let address = device.alloc(1200).map_err(text)?;
+    device.write(address, &[0; 1200]).map_err(text)?;
+    let kernarg = address.to_le_bytes().to_vec();
+    let (grid, group) = ([300, 1, 1], [100, 1, 1]);
+    let dispatch = Dispatch { kernel: "k", grid, group, kernarg, ..Dispatch::default() };
+    device.run(module, &dispatch).map_err(text)?;
+    if let Some(report) = device.reports().first() {
+        return Err(report.to_string());
+    }
+    let mut lines: Vec<String> = device.take_printed().lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    Ok(lines)
+}
+
+/// Some lanes of many waves print, in a function that is called, in a loop whose turns differ, and in several packets: each line is there once, and whole.
+#[test]
+fn divergent_lanes_of_many_waves_print() {
+    let source = r#"
+        #[inline(never)]
+        fn say(at: u32, value: f32) -> u32 {
+            printf("%u says %.2f, %s: %v3hd\n", at, value, "in a function that is called", i16x3(at as i16, -1, 2));
+            at + 1
+        }
+        kernel k(x: *global u32) {
+            let i = global_id(0);
+            let mut sum = 0;
+            if i % 3 == 1 {
+                for turn in 0..i % 4 { printf("%u in turn %u, %s\n", i, turn, "which is one of a few that the lane has, and of others"); }
+                sum = say(i, i as f32 / 4.0);
+            } else if i % 7 == 2 {
+                printf("seven %u\n", i);
+            }
+            x[i] = sum;
+        }"#;
+    let mut expected = Vec::new();
+    for i in 0..300u32 {
+        if i % 3 == 1 {
+            let turn =
+                |turn| format!("{i} in turn {turn}, which is one of a few that the lane has, and of others");
+            expected.extend((0..i % 4).map(turn));
+            let value = f64::from(i) / 4.0;
+            expected.push(format!("{i} says {value:.2}, in a function that is called: {i},-1,2"));
+        } else if i % 7 == 2 {
+            expected.push(format!("seven {i}"));
+        }
+    }
+    expected.sort_unstable();
+    let lanes = |cell: (&str, u8)| if cell.0.starts_with("gfx10") { vec![32, 64] } else { vec![64] };
+    for (cell, lanes) in CELLS.into_iter().flat_map(|cell| lanes(cell).into_iter().map(move |n| (cell, n))) {
+        let target = target(cell).with_wave_size(lanes).expect("it has them");
+        for (printf, opt_level) in ways() {
+            let options = Options { opt_level, printf, ..Options::default() };
+            let (object, _) = compile_with(source, target, &options);
+            for mode in [Mode::Fast, Mode::STRICT, Mode::Weak { seed: 3 }] {
+                let how = format!("{cell:?} {lanes} {printf:?} {opt_level:?} {mode:?}");
+                let found = lines_of_many(&object, mode).unwrap_or_else(|why| panic!("{how}: {why}"));
+                assert_eq!(found, expected, "{how}");
+            }
+        }
+    }
+}
+
+/// Calls of the host are not lost, however many there are, and come in the order in which a lane makes them.
+#[test]
+fn calls_of_the_host_are_not_lost() {
+    let source = "kernel k(x: *global u32) { for turn in 0u32..3000 { printf(\"%u\\n\", turn + x[0]); } }";
+    for cell in [("gfx906", 4), ("gfx1010", 5)] {
+        let options = Options { printf: Printf::Hostcall, ..Options::default() };
+        let (object, module) = compile_with(source, target(cell), &options);
+        assert!(module.formats.is_empty());
+        let (printed, result) = dispatch(&object, [1, 1], &[0; 64]);
+        result.expect("it comes to its end");
+        assert!(printed.lines().eq((0..3000).map(|n| n.to_string())), "{cell:?}");
     }
 }
 

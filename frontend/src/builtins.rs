@@ -216,6 +216,8 @@ pub enum Builtin {
     Assert,
     Trap,
     DebugTrap,
+    Sleep,
+    Interrupt,
 }
 
 use Builtin as B;
@@ -366,6 +368,8 @@ const TABLE: &[(&str, Builtin)] = &[
     ("assert", B::Assert),
     ("trap", B::Trap),
     ("debug_trap", B::DebugTrap),
+    ("sleep", B::Sleep),
+    ("interrupt", B::Interrupt),
 ];
 
 /// Functions that are written in the language itself, and what each takes, a letter an operand: `f`, a number of its

@@ -288,6 +288,20 @@ impl Conversion {
         }
         let _ = write!(out, "{}{}", length.text(), self.letter);
     }
+
+    /// As C wants it for values of a type, each in 64 bits: there are no vectors, so that the elements have each a conversion, and floats are
+    /// doubles.
+    pub fn c(&self, scalar: Option<Scalar>, out: &mut String) {
+        let length = match (self.kind(), scalar) {
+            (Kind::Float, _) => Length::None,
+            (_, Some(scalar)) if self.lanes > 0 => Length::of_bits(scalar.bits()),
+            _ => self.length,
+        };
+        for lane in 0..self.lanes.max(1) {
+            let comma = if lane > 0 { "," } else { "" };
+            let _ = write!(out, "{comma}%{}{}{}", self.field, length.text(), self.letter);
+        }
+    }
 }
 
 /// A part of a format.
@@ -597,6 +611,15 @@ mod tests {
             record.convert(conversion, Some(scalar));
         }
         assert_eq!(record.text, "100%% %c%-+8.3d100%% %c%v4hlf100%% %c%hhx");
+        let mut c = String::new();
+        for (conversion, scalar) in all.iter().zip([Scalar::I32, Scalar::F32, Scalar::U8]) {
+            conversion.c(Some(scalar), &mut c);
+        }
+        assert_eq!(c, "%-+8.3d%f,%f,%f,%f%hhx");
+        let halves = format("%5.2v2x").unwrap();
+        let mut c = String::new();
+        halves.conversions().for_each(|conversion| conversion.c(Some(Scalar::I16), &mut c));
+        assert_eq!(c, "%5.2hx,%5.2hx");
     }
 
     #[test]

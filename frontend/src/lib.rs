@@ -66,6 +66,18 @@ pub struct Options<'a> {
     pub abi: Option<Abi<'a>>,
     /// Whether `assert` does anything.
     pub asserts: bool,
+    /// The way of what is printed.
+    pub printf: Printf,
+}
+
+/// How what `printf` and `assert` print gets to the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Printf {
+    /// By OpenCL's buffer, which the host reads when the kernel has ended: what has no room there is lost.
+    #[default]
+    Buffer,
+    /// By calls of the host, as HIP's: each waits until it is printed.
+    Hostcall,
 }
 
 impl Default for Options<'_> {
@@ -77,6 +89,7 @@ impl Default for Options<'_> {
             separate_spaces: false,
             abi: None,
             asserts: true,
+            printf: Printf::Buffer,
             files: None,
             processor: None,
             warnings: Warnings::NONE,

@@ -101,6 +101,7 @@ pub const fn stays(op: &Op) -> Stays {
         Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Call(_) | Op::CallIndirect(_) => {
             Stays::all()
         }
+        Op::Sleep | Op::Interrupt => Stays::all(),
         _ => Stays::empty(),
     }
 }

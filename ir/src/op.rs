@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `Const(bits)` | - | 1: any type, `bits` zero-extended to 64 |
 //! | `Un`, `Bin`, `Tern`, `Icmp`, `Fcmp`, `Select`, `Cast` | 1, 2, 3, 2, 2, 3 (`cond, a, b`), 1 | 1 |
-//! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, `PrintfBuffer`: `ptr.global`, clocks: `i64`) |
+//! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, `PrintfBuffer`, `HostcallBuffer`: `ptr.global`, clocks: `i64`) |
 //! | `GlobalAddr`, `SlotAddr` | - | 1: a pointer |
 //! | `FuncAddr` | - | 1: `i64`; no function has the address 0 |
 //! | `PtrAdd` | pointer, byte offset of the pointer's width (signed, wraps) | 1: the pointer's type |
@@ -21,7 +21,8 @@
 //! | `Call` | the callee's parameters | the callee's results |
 //! | `CallIndirect` | `i64` address of the callee, its parameters | its results |
 //! | `Assume` | a bool | - |
-//! | `Trap` | - | - |
+//! | `Trap`, `Sleep` | - | - |
+//! | `Interrupt` | `i32`, uniform | - |
 //! | `Jump` | the target's parameters | - |
 //! | `Br` | bool, `then`'s parameters, `otherwise`'s parameters | - |
 //! | `Switch` | an integer or bool, the parameters of each successor, the default's first | - |
@@ -239,6 +240,8 @@ pub enum Pos {
     KernargPtr,
     /// What `printf` writes to: a hidden argument.
     PrintfBuffer,
+    /// Where packets for the host are: a hidden argument.
+    HostcallBuffer,
     DispatchId,
     Clock,
     Realtime,
@@ -464,6 +467,10 @@ pub enum Op {
     Trap {
         debug: bool,
     },
+    /// Lets others go first for some cycles: what a loop does that waits for somebody.
+    Sleep,
+    /// Tells the host that the event of this number has come (seed 002: `amd_signal_t`).
+    Interrupt,
     Jump(Block),
     Br {
         then: Block,
@@ -499,6 +506,8 @@ impl Op {
             | Op::Call(_)
             | Op::CallIndirect(_)
             | Op::Trap { .. }
+            | Op::Sleep
+            | Op::Interrupt
             | Op::Assume => true,
             Op::Load { mem, .. } => !UNUSED.takes(&mem),
             _ => self.is_terminator(),

@@ -394,6 +394,8 @@ impl Writer<'_> {
             Op::WaveBarrier => write!(self.out, "wave_barrier"),
             Op::Trap { debug: false } => write!(self.out, "trap"),
             Op::Trap { debug: true } => write!(self.out, "debug_trap"),
+            Op::Sleep => write!(self.out, "sleep"),
+            Op::Interrupt => self.plain("interrupt", args),
             Op::Call(callee) => {
                 write!(self.out, "call ")?;
                 self.callee(callee)?;

@@ -61,6 +61,9 @@ b1:
     barrier_only
     wave_barrier
     v90 = printf_buffer.ptr.global
+    v91 = hostcall_buffer.ptr.global
+    sleep
+    interrupt v5
     debug_trap
     trap
     v25 = ballot.i64 v19

@@ -15,6 +15,8 @@ bitflags! {
         const PRINTF_BUFFER = 1 << 0;
         /// The queue, where it is not in SGPRs.
         const QUEUE_PTR = 1 << 1;
+        /// The buffer of calls of the host.
+        const HOSTCALL_BUFFER = 1 << 2;
     }
 }
 
@@ -110,7 +112,10 @@ static UP_TO_V4: HiddenArgs = HiddenArgs {
         always("hidden_global_offset_y", 8, 8),
         always("hidden_global_offset_z", 16, 8),
         asked("hidden_printf_buffer", 24, Hidden::PRINTF_BUFFER),
-        HiddenArg { gives_way: Hidden::PRINTF_BUFFER, ..other("hidden_hostcall_buffer", 24) },
+        HiddenArg {
+            gives_way: Hidden::PRINTF_BUFFER,
+            ..asked("hidden_hostcall_buffer", 24, Hidden::HOSTCALL_BUFFER)
+        },
         other("hidden_default_queue", 32),
         other("hidden_completion_action", 40),
         other("hidden_multigrid_sync_arg", 48),
@@ -135,7 +140,7 @@ static V5: HiddenArgs = HiddenArgs {
         always("hidden_global_offset_z", 56, 8),
         always("hidden_grid_dims", 64, 2),
         asked("hidden_printf_buffer", 72, Hidden::PRINTF_BUFFER),
-        other("hidden_hostcall_buffer", 80),
+        asked("hidden_hostcall_buffer", 80, Hidden::HOSTCALL_BUFFER),
         other("hidden_multigrid_sync_arg", 88),
         other("hidden_heap_v1", 96),
         other("hidden_default_queue", 104),

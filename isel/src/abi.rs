@@ -171,7 +171,9 @@ impl Lower<'_> {
                 self.packet_dword(dst, PACKET_GRID_SIZE + 4 * i32::from(d));
             }
             Pos::NumGroups(_) => self.unsupported("num_groups that was not expanded"),
-            Pos::PrintfBuffer => self.unsupported("a printf buffer that was not expanded"),
+            Pos::PrintfBuffer | Pos::HostcallBuffer => {
+                self.unsupported("a hidden argument that was not expanded");
+            }
             Pos::LaneId => {
                 let dst = self.vgpr_of(result);
                 self.lanes_before(dst, [ALL_LANES; 2]);

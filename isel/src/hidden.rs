@@ -8,9 +8,10 @@ use isa::{Hidden, HiddenArgs, Subtarget};
 ///
 /// A trap that wants the queue from there gets it as its operand.
 pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
-    let trap = if Way::of(target) == Way::HiddenQueue { Hidden::QUEUE_PTR } else { Hidden::empty() };
+    let trap = trap_hidden(target);
     let asks = |op: Op| match op {
         Op::Pos(Pos::PrintfBuffer) => Hidden::PRINTF_BUFFER,
+        Op::Pos(Pos::HostcallBuffer) => Hidden::HOSTCALL_BUFFER,
         Op::Trap { debug: false } => trap,
         _ => Hidden::empty(),
     };
@@ -40,6 +41,11 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
         }
     }
     found
+}
+
+/// What a trap asks for.
+pub fn trap_hidden(target: &Subtarget) -> Hidden {
+    if Way::of(target) == Way::HiddenQueue { Hidden::QUEUE_PTR } else { Hidden::empty() }
 }
 
 /// Makes an instruction an operation of one operand.

@@ -632,6 +632,8 @@ impl Lower<'_> {
             Op::Barrier { fence } => self.barrier(fence),
             Op::WaveBarrier => {}
             Op::Trap { debug } => self.trap(inst, debug),
+            Op::Sleep => self.sleep(),
+            Op::Interrupt => self.interrupt(inst),
             Op::Wave(op) => self.wave(inst, op),
             Op::Call(func) => self.call(inst, func),
             Op::CallIndirect(sig) => self.call_indirect(inst, sig),

@@ -85,7 +85,9 @@ impl Needs {
                 self.insert(Implicit::DispatchPtr);
             }
             Pos::LocalSize(_) | Pos::NumGroups(_) | Pos::GlobalSize(_) => self.insert(Implicit::DispatchPtr),
-            Pos::KernargPtr | Pos::PrintfBuffer => self.insert(Implicit::ImplicitArgPtr),
+            Pos::KernargPtr | Pos::PrintfBuffer | Pos::HostcallBuffer => {
+                self.insert(Implicit::ImplicitArgPtr)
+            }
             Pos::DispatchId => self.insert(Implicit::DispatchId),
             Pos::LaneId | Pos::WaveSize | Pos::Clock | Pos::Realtime => {}
         }

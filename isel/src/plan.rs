@@ -489,6 +489,7 @@ fn cost(func: &Function, an: &Analyses, block: Block) -> Cost {
         };
         cost.fragile |= match data.op {
             Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Fence { .. } => true,
+            Op::Sleep | Op::Interrupt => true,
             op if op.is_call() => true,
             Op::Load { .. } => an.uniformity.is_uniform(data.first),
             _ => false,

@@ -212,7 +212,8 @@ fn formats(items: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
             Some(&at) if items[at] == text => {}
             Some(_) => {
                 return Err(format!(
-                    "its printf text {} has a number that another object's has, too",
+                    "its printf text {} has a number that another object's has, too: the code of both names it; \
+                     one of them may print, or both by calls of the host (`--printf hostcall`)",
                     number(&text)
                 ));
             }

@@ -13,6 +13,7 @@ mod message;
 use crate::memory::Memory;
 use crate::packet;
 use message::Messages;
+pub use message::message_text;
 
 /// Packets of a buffer: at least one for each wave of a group. A wave holds at most one, and no more waves than this may be
 /// under way.

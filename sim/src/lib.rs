@@ -98,6 +98,7 @@ pub use device::{Device, DevicePtr, ModuleId};
 pub use estimate::Estimate;
 pub use fault::{Access, Called, Fault, Location};
 pub use fidelity::{Fidelity, fidelity};
+pub use hostcall::message_text;
 pub use launch::{Dispatch, Limits};
 pub use metadata::{ArgInfo, ArgKind, Scalar};
 pub use npy::{NpyError, read_npy, write_npy};

@@ -36,7 +36,7 @@ mod told;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kernc::{Language, OptLevel, PassRange};
+use kernc::{Language, OptLevel, PassRange, Printf};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -125,6 +125,9 @@ pub struct CommonArgs {
     /// Leave `assert` out: its condition is not computed
     #[arg(long)]
     no_asserts: bool,
+    /// How what `printf` and `assert` print gets to the host: by OpenCL's buffer, or by calls of the host, as HIP's.
+    #[arg(long, value_name = "WAY", default_value = "buffer", value_parser = ["buffer", "hostcall"])]
+    printf: String,
     /// Take the atomic instructions for floats in device memory: they may flush denormals, and are not for memory that the host shares.
     #[arg(long)]
     unsafe_fp_atomics: bool,
@@ -326,6 +329,7 @@ impl CommonArgs {
             fp_contract: self.fp_contract == "on",
             fast_math: self.fast_math,
             asserts: !self.no_asserts,
+            printf: if self.printf == "hostcall" { Printf::Hostcall } else { Printf::Buffer },
             unsafe_fp_atomics: self.unsafe_fp_atomics,
             waits_all: self.waits == "all",
             state: self.state.state(),

@@ -16,11 +16,12 @@ use ir::{Order, Pos, Space, TernOp};
 fn arity(builtin: Builtin) -> (usize, usize) {
     use Builtin::*;
     match builtin {
-        Pos(_) | Barrier | BarrierOnly | WaveBarrier | Unreachable | Trap | DebugTrap => (0, 0),
+        Pos(_) | Barrier | BarrierOnly | WaveBarrier | Unreachable | Trap | DebugTrap | Sleep => (0, 0),
         Dim(_) | IsNan | IsInf | FrexpExp | Ilogb | Length | Normalize | Bitcast | Ballot | Any | All => {
             (1, 1)
         }
         ReadFirstLane
+        | Interrupt
         | Mbcnt
         | WaveMatch
         | Assume
@@ -196,7 +197,11 @@ impl Checker<'_, '_> {
                 Ty::UNIT
             }
             Builtin::Unreachable | Builtin::Trap => Ty::NEVER,
-            Builtin::DebugTrap => Ty::UNIT,
+            Builtin::DebugTrap | Builtin::Sleep => Ty::UNIT,
+            Builtin::Interrupt => {
+                self.argument(args[0], Ty::U32);
+                Ty::UNIT
+            }
             Builtin::Printf => self.printf(args),
             Builtin::Assert => self.assert(args),
         }

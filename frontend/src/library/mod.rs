@@ -30,6 +30,7 @@ const TEXTS: &[&str] = &[
     include_str!("native.k"),
     include_str!("wave.k"),
     include_str!("printf.k"),
+    include_str!("hostcall.k"),
 ];
 
 /// The text of each item by its name.

@@ -127,6 +127,11 @@ impl Lower<'_, '_> {
                 return Val::new();
             }
             Builtin::DebugTrap => return self.nothing(Op::Trap { debug: true }, &[]),
+            Builtin::Sleep => return self.nothing(Op::Sleep, &[]),
+            Builtin::Interrupt => {
+                let event = self.one(args[0]);
+                return self.nothing(Op::Interrupt, &[event]);
+            }
             Builtin::Printf => return self.printf(args),
             Builtin::Assert => return self.assert(args),
             Builtin::Dim(_) => return self.zeros(ty),

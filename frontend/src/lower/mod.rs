@@ -19,6 +19,7 @@ mod ssa;
 mod wave;
 
 use crate::Options;
+use crate::Printf;
 use crate::ast::Ast;
 use crate::check::{Checked, Func};
 use crate::diag::SourceText;
@@ -161,6 +162,7 @@ struct Lower<'l, 'a> {
     separate_spaces: bool,
     abi: Option<border::Abi<'l>>,
     asserts: bool,
+    printf: Printf,
     source: &'l str,
     /// The source with its files.
     files: &'l dyn Fn() -> Arc<SourceText>,
@@ -229,6 +231,7 @@ fn lower_function(
         separate_spaces: options.separate_spaces,
         abi: options.abi,
         asserts: options.asserts,
+        printf: options.printf,
         source,
         files,
         small_buffers: info.small_buffers,

@@ -1,17 +1,18 @@
 //! `printf`, `assert` and `trap`.
 //!
-//! A call of `printf` leaves its number and its arguments, dword by dword, in OpenCL's buffer. Where, `printf_place` of the library
-//! finds; how the arguments lie there is LLVM's way (its pass `AMDGPUPrintfRuntimeBinding`, by its output): one behind the other, each
-//! in whole dwords, a vector of three as one of four, texts with their zero.
+//! What is printed is put together as parts, which go one of two ways to the host: [`Printf`].
+
+mod buffer;
+mod hostcall;
 
 use super::{Lower, Val};
+use crate::Printf;
 use crate::ast::{ExprId, ExprKind};
 use crate::diag::SourceText;
-use crate::format::{Format, Kind, Literal, Piece, Record};
+use crate::format::{Conversion, Format, Kind, Literal, Piece};
 use crate::scalar::Scalar;
 use crate::types::Ty;
-use ir::{CastOp, Mem, MemTy, Op, Order, Pos, Scope, Space, Spaces, SrcLoc, Type, Value};
-use smallvec::SmallVec;
+use ir::{CastOp, Op, Order, Pos, Scope, Spaces, SrcLoc, Type, Value};
 use std::sync::Arc;
 
 /// Where the lines of a program begin.
@@ -35,43 +36,49 @@ impl Lines {
     }
 }
 
-/// A call while it is put together: what is printed, bytes of each argument, and their dwords.
-#[derive(Default)]
-struct Call {
-    record: Record,
-    sizes: Vec<u32>,
-    dwords: SmallVec<[Value; 16]>,
+/// A part of what a call prints.
+enum Part<'f> {
+    /// What is printed as it is.
+    Plain(&'f str),
+    /// A text of the source, by a conversion.
+    Text(&'f Conversion, String),
+    /// A number, the elements of a vector, or a pointer, by a conversion.
+    Value(&'f Conversion, Option<(Scalar, u8)>, Val),
+    /// A `u32`.
+    Number(Value),
+}
+
+/// Where it comes out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Output,
+    Error,
 }
 
 impl Lower<'_, '_> {
     pub(super) fn printf(&mut self, args: &[ExprId]) -> Val {
         let literal = self.literal(args[0]);
         let format = Format::parse(&literal).unwrap_or_default();
-        let mut call = Call::default();
+        let mut parts = Vec::new();
         let mut given = args[1..].iter();
         for piece in &format.pieces {
-            let (conversion, &arg) = match (piece, given.as_slice().first()) {
-                (Piece::Conversion(conversion), Some(arg)) => (conversion, arg),
-                (Piece::Text(text), _) => {
-                    self.plain(&mut call, text);
+            let conversion = match piece {
+                Piece::Text(text) => {
+                    parts.push(Part::Plain(text));
                     continue;
                 }
-                (Piece::Conversion(_), None) => continue,
+                Piece::Conversion(conversion) => conversion,
             };
-            given.next();
-            let scalar = if conversion.kind() == Kind::Text {
-                let text = self.literal(arg).text;
-                self.text(&mut call, &text);
-                None
-            } else {
-                let number = self.checked.types.lanes(self.ty_of(arg));
-                let values = self.expr(arg);
-                self.argument(&mut call, number, &values);
-                number.map(|(scalar, _)| scalar)
-            };
-            call.record.convert(conversion, scalar);
+            let Some(&arg) = given.next() else { continue };
+            parts.push(match conversion.kind() {
+                Kind::Text => Part::Text(conversion, self.literal(arg).text),
+                _ => {
+                    let number = self.checked.types.lanes(self.ty_of(arg));
+                    Part::Value(conversion, number, self.expr(arg))
+                }
+            });
         }
-        self.print(call);
+        self.print(&parts, Stream::Output);
         Val::new()
     }
 
@@ -86,44 +93,12 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What is printed as it is.
-    fn plain(&mut self, call: &mut Call, text: &str) {
-        for _ in 0..call.record.push(text) {
-            call.sizes.push(4);
-            call.dwords.push(self.constant(Type::I32, u64::from(b'\\')));
+    fn print(&mut self, parts: &[Part<'_>], stream: Stream) {
+        match self.printf {
+            // There is one text of a kernel.
+            Printf::Buffer => self.print_to_buffer(parts),
+            Printf::Hostcall => self.print_by_host(parts, stream),
         }
-    }
-
-    fn text(&mut self, call: &mut Call, text: &str) {
-        let mut bytes = text.as_bytes().to_vec();
-        bytes.push(0);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        call.sizes.push(bytes.len() as u32);
-        for dword in bytes.as_chunks().0 {
-            call.dwords.push(self.constant(Type::I32, u32::from_le_bytes(*dword).into()));
-        }
-    }
-
-    /// A number, the elements of a vector, or a pointer.
-    fn argument(&mut self, call: &mut Call, number: Option<(Scalar, u8)>, values: &[Value]) {
-        let (scalar, lanes) = number.unwrap_or((Scalar::U32, 1));
-        let mut elements: Val = values.iter().map(|&value| self.printable(scalar, value)).collect();
-        if lanes == 3 {
-            let ty = self.func.ty(elements[0]);
-            elements.push(self.zero(ty));
-        }
-        let before = call.dwords.len();
-        let bits = scalar.bits();
-        // Elements that do not fill a dword, two bytes, have each one of their own.
-        let fills = elements.len() as u32 * bits >= 32;
-        if lanes > 1 && bits < 32 && scalar.is_int() && fills {
-            for chunk in elements.chunks(32 / bits as usize) {
-                call.dwords.push(self.packed(chunk, bits));
-            }
-        } else {
-            elements.iter().for_each(|&value| self.dwords(value, &mut call.dwords));
-        }
-        call.sizes.push(4 * (call.dwords.len() - before) as u32);
     }
 
     /// A float in at least 32 bits, anything else as an integer.
@@ -140,53 +115,6 @@ impl Lower<'_, '_> {
             }
             _ => value,
         }
-    }
-
-    fn dwords(&mut self, value: Value, out: &mut SmallVec<[Value; 16]>) {
-        match self.func.ty(value) {
-            Type::F64 => {
-                let bits = self.rebit(value, Type::I64);
-                self.dwords(bits, out);
-            }
-            Type::I64 => {
-                let (low, high) = self.halves(value);
-                out.extend([low, high]);
-            }
-            _ => out.push(value),
-        }
-    }
-
-    /// Small integers in one dword, the first lowest.
-    fn packed(&mut self, elements: &[Value], bits: u32) -> Value {
-        let mask = self.constant(Type::I32, (1 << bits) - 1);
-        let mut word = self.bin(ir::BinOp::And, elements[0], mask);
-        for (n, &element) in (1..).zip(&elements[1..]) {
-            let low = self.bin(ir::BinOp::And, element, mask);
-            let by = self.constant(Type::I32, n * u64::from(bits));
-            let part = self.bin(ir::BinOp::Shl, low, by);
-            word = self.bin(ir::BinOp::Or, word, part);
-        }
-        word
-    }
-
-    /// Leaves a call in the buffer, if there is room.
-    fn print(&mut self, call: Call) {
-        let format = ir::Format { sizes: call.sizes, text: call.record.text };
-        let bytes = self.constant(Type::I32, format.bytes().into());
-        self.module.formats.push(format);
-        let number = self.constant(Type::I32, self.module.formats.len() as u64);
-        let global = Type::Ptr(Space::Global);
-        let buffer = self.emit(Op::Pos(Pos::PrintfBuffer), &[], global);
-        let place = self.call_library("printf_place".into(), &[Type::Bool, global], &[buffer, bytes]);
-        let (has_room, place) = (place[0], place[1]);
-        let leave = |lower: &mut Self| {
-            for (n, &dword) in (0..).zip([number].iter().chain(&call.dwords)) {
-                let mem = Mem { ty: MemTy::B32, align: 4, offset: 4 * n, ..super::plain_mem(Space::Global) };
-                lower.effect(Op::Store { mem, count: 1 }, &[place, dword]);
-            }
-            Val::new()
-        };
-        self.branch(has_room, Ty::UNIT, leave, |_| Val::new());
     }
 
     /// Ends the dispatch with an error.
@@ -210,20 +138,22 @@ impl Lower<'_, '_> {
             let place =
                 lower.lines.get_or_insert_with(|| Lines::new(files())).place(condition.start as usize);
             let written: Vec<&str> = condition.text(lower.source).split_whitespace().collect();
-            let mut call = Call::default();
-            lower.plain(&mut call, &format!("{place}: `assert({})` failed", written.join(" ")));
+            let mut failed = format!("{place}: `assert({})` failed", written.join(" "));
             if let Some(message) = message {
-                lower.plain(&mut call, &format!(": {message}"));
+                failed += ": ";
+                failed += &message;
             }
-            lower.plain(&mut call, " (work-group ");
-            lower.ids(&mut call, Pos::GroupId);
-            lower.plain(&mut call, ", work-item ");
-            lower.ids(&mut call, Pos::LocalId);
-            lower.plain(&mut call, ")\n");
-            lower.print(call);
-            // What was printed is to be read after all, though the wave does not come to its end.
-            let spaces = Spaces::GLOBAL;
-            lower.effect(Op::Fence { order: Order::Release, scope: Scope::System, spaces }, &[]);
+            let mut parts = vec![Part::Plain(&failed), Part::Plain(" (work-group ")];
+            lower.ids(&mut parts, Pos::GroupId);
+            parts.push(Part::Plain(", work-item "));
+            lower.ids(&mut parts, Pos::LocalId);
+            parts.push(Part::Plain(")\n"));
+            lower.print(&parts, Stream::Error);
+            if lower.printf == Printf::Buffer {
+                // What was printed is to be read after all, though the wave does not come to its end.
+                let spaces = Spaces::GLOBAL;
+                lower.effect(Op::Fence { order: Order::Release, scope: Scope::System, spaces }, &[]);
+            }
             lower.abort();
             Val::new()
         };
@@ -233,14 +163,12 @@ impl Lower<'_, '_> {
     }
 
     /// Prints three numbers.
-    fn ids(&mut self, call: &mut Call, id: fn(u8) -> Pos) {
+    fn ids(&mut self, parts: &mut Vec<Part<'_>>, id: fn(u8) -> Pos) {
         for d in 0..3 {
             if d > 0 {
-                self.plain(call, ", ");
+                parts.push(Part::Plain(", "));
             }
-            let value = self.emit(Op::Pos(id(d)), &[], Type::I32);
-            self.argument(call, Some((Scalar::U32, 1)), &[value]);
-            call.record.number();
+            parts.push(Part::Number(self.emit(Op::Pos(id(d)), &[], Type::I32)));
         }
     }
 }

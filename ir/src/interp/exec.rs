@@ -41,7 +41,8 @@ impl Wave {
             Op::Pos(pos) => self.position(&cx, launch, group, pos),
             Op::Wave(op) => self.cross_lane(&cx, op),
             Op::Barrier { .. } => return self.barrier(),
-            Op::Fence { .. } | Op::WaveBarrier | Op::Trap { debug: true } => {}
+            Op::Fence { .. } | Op::WaveBarrier | Op::Interrupt | Op::Trap { debug: true } => {}
+            Op::Sleep => device.serve_host(launch.interp.hostcall_buffer),
             Op::Trap { debug: false } => return Err(ErrorKind::Trap),
             Op::Assume => {
                 let Some(frame) = self.frames.last() else { return Ok(Flow::Next) };
@@ -106,11 +107,13 @@ impl Wave {
                 }
                 Pos::LaneId => lane as u32,
                 Pos::WaveSize => launch.wave_size,
-                Pos::DispatchId | Pos::KernargPtr | Pos::PrintfBuffer | Pos::Clock | Pos::Realtime => 0,
+                Pos::DispatchId | Pos::Clock | Pos::Realtime => 0,
+                Pos::KernargPtr | Pos::PrintfBuffer | Pos::HostcallBuffer => 0,
             };
             let wide = match pos {
                 Pos::KernargPtr => launch.kernarg,
                 Pos::PrintfBuffer => launch.interp.printf_buffer,
+                Pos::HostcallBuffer => launch.interp.hostcall_buffer,
                 // Any number that grows will do.
                 Pos::Clock | Pos::Realtime => launch.steps,
                 _ => u64::from(bits),

@@ -1,6 +1,7 @@
 //! The memory that interpreted kernels see.
 
 use super::ErrorKind;
+use super::host::Host;
 use crate::types::Space;
 
 /// Where the first buffer goes; low addresses stay invalid, as a null pointer should be.
@@ -26,12 +27,13 @@ pub struct Memory {
     /// In order of their addresses.
     buffers: Vec<Buffer>,
     next: u64,
+    host: Host,
 }
 
 impl Memory {
     /// No buffers.
     pub fn new() -> Self {
-        Memory { buffers: Vec::new(), next: FIRST_ADDRESS }
+        Memory { buffers: Vec::new(), next: FIRST_ADDRESS, host: Host::default() }
     }
 
     /// A new buffer of zeros; returns its address, a multiple of 4096.
@@ -65,6 +67,18 @@ impl Memory {
         let buffer = &mut self.buffers[at];
         let start = usize::try_from(address - buffer.address).ok()?;
         buffer.bytes.get_mut(start..start.checked_add(count)?)
+    }
+
+    /// Lets the host answer what waits in a buffer of calls.
+    pub(super) fn serve_host(&mut self, buffer: u64) {
+        let mut host = std::mem::take(&mut self.host);
+        host.serve(self, buffer);
+        self.host = host;
+    }
+
+    /// The messages that calls of the host have printed since the last time: the words of each.
+    pub fn take_messages(&mut self) -> Vec<Vec<u64>> {
+        self.host.take_messages()
     }
 
     fn find(&self, address: u64) -> Option<usize> {

@@ -22,6 +22,7 @@
 //! A verified module.
 
 mod exec;
+mod host;
 mod memory;
 mod wave;
 
@@ -30,6 +31,7 @@ pub use memory::Memory;
 use crate::analysis::{Cfg, LoopForest};
 use crate::entity::{Block, FuncId, Global, Inst};
 use crate::func::Module;
+use crate::op::{Op, Pos};
 use crate::text;
 use crate::types::Space;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -176,12 +178,20 @@ pub struct Interp<'a> {
     static_shared: u32,
     /// The buffer of `printf`; 0 if the module has no formats.
     printf_buffer: u64,
+    /// The buffer of calls of the host; 0 if the module calls none.
+    hostcall_buffer: u64,
     /// Lanes of a wave, up to 64 (the default).
     pub wave_size: u32,
     /// Instructions (of a wave) until [`ErrorKind::TooManySteps`].
     pub max_steps: u64,
     /// Open calls until [`ErrorKind::TooManyCalls`].
     pub max_calls: usize,
+}
+
+/// Whether a function asks for the buffer of calls of the host.
+fn calls_host(module: &Module) -> bool {
+    let mut insts = module.funcs.values().flat_map(|func| func.insts.values());
+    insts.any(|data| data.op == Op::Pos(Pos::HostcallBuffer))
 }
 
 /// In which order lanes that are in different places of a function go on.
@@ -271,6 +281,7 @@ impl<'a> Interp<'a> {
             globals,
             static_shared,
             printf_buffer,
+            hostcall_buffer: if calls_host(module) { host::place(memory) } else { 0 },
             wave_size: 64,
             max_steps: u64::MAX,
             max_calls: 1024,

@@ -167,9 +167,14 @@ impl<'a> Parser<'a> {
             }
             "trap" => Op::Trap { debug: false },
             "debug_trap" => Op::Trap { debug: true },
-            "assume" | "ret" => {
+            "sleep" => Op::Sleep,
+            "assume" | "interrupt" | "ret" => {
                 self.values(body, args)?;
-                if word == "ret" { Op::Ret } else { Op::Assume }
+                match word {
+                    "assume" => Op::Assume,
+                    "interrupt" => Op::Interrupt,
+                    _ => Op::Ret,
+                }
             }
             "jump" => Op::Jump(self.target(body, args)?),
             "br" => {

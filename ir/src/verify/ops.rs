@@ -86,7 +86,7 @@ fn cast_ok(op: CastOp, from: Type, to: Type) -> bool {
 fn pos_type(pos: Pos) -> Type {
     match pos {
         Pos::KernargPtr => Type::Ptr(Space::Constant),
-        Pos::PrintfBuffer => Type::Ptr(Space::Global),
+        Pos::PrintfBuffer | Pos::HostcallBuffer => Type::Ptr(Space::Global),
         Pos::Clock | Pos::Realtime => Type::I64,
         _ => Type::I32,
     }
@@ -170,6 +170,7 @@ impl Checker<'_> {
                 WaveOp::Mbcnt => ty(0) == Type::I64 && result == Type::I32,
             },
             Op::Assume | Op::Br { .. } => ty(0) == Type::Bool,
+            Op::Interrupt => ty(0) == Type::I32,
             Op::Switch(_) => Class::Bits.has(ty(0)),
             _ => true,
         };
@@ -195,7 +196,8 @@ impl Checker<'_> {
             Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Trap { .. } | Op::Unreachable => {
                 (0, 0)
             }
-            Op::Assume => (1, 0),
+            Op::Sleep => (0, 0),
+            Op::Assume | Op::Interrupt => (1, 0),
             Op::Jump(_) | Op::Br { .. } | Op::Switch(_) | Op::Ret => (usize::MAX, 0),
             Op::Call(callee) => {
                 if let Some(callee) = self.callee(inst, callee) {

@@ -84,8 +84,11 @@ pub(super) const ABI: &[(&str, Place<Abi, bool>)] = &[
 ];
 
 /// Hidden arguments that the code reads.
-pub(super) const HIDDEN: &[(Hidden, &str)] =
-    &[(Hidden::PRINTF_BUFFER, "printf_buffer"), (Hidden::QUEUE_PTR, "queue_ptr")];
+pub(super) const HIDDEN: &[(Hidden, &str)] = &[
+    (Hidden::PRINTF_BUFFER, "printf_buffer"),
+    (Hidden::QUEUE_PTR, "queue_ptr"),
+    (Hidden::HOSTCALL_BUFFER, "hostcall_buffer"),
+];
 
 /// Numbers of a function; the allocator fills the last six.
 pub(super) const SIZES: &[(&str, Place<MachFunc, u32>)] = &[

@@ -258,6 +258,8 @@ roles! {
     SAshrI64 = S_ASHR_I64;
     SBarrier = S_BARRIER;
     STrap = S_TRAP;
+    SSleep = S_SLEEP;
+    SSendmsg = S_SENDMSG;
     SBcnt1I32B32 = S_BCNT1_I32_B32;
     SBcnt1I32B64 = S_BCNT1_I32_B64;
     SBfeI32 = S_BFE_I32;

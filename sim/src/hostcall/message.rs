@@ -73,14 +73,29 @@ impl Messages {
     /// Prints a whole message; the number of characters, -1 if it is none.
     fn print(&mut self, message: &[u64]) -> u64 {
         let before = self.text.len();
-        // Standard error goes the way of standard output: there is one text of a kernel.
-        let Some((0 | 1, rest)) = message.split_first() else { return u64::MAX };
-        let bytes: Vec<u8> = rest.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mut words = Words { rest: &bytes };
-        let format = words.text();
-        conversion::render(&format, &mut words, &mut self.text);
-        (self.text.len() - before) as u64
+        match render(message, &mut self.text) {
+            true => (self.text.len() - before) as u64,
+            false => u64::MAX,
+        }
     }
+}
+
+/// Prints a whole message, if it is one.
+fn render(message: &[u64], out: &mut Vec<u8>) -> bool {
+    // Standard error goes the way of standard output: there is one text of a kernel.
+    let Some((0 | 1, rest)) = message.split_first() else { return false };
+    let bytes: Vec<u8> = rest.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut words = Words { rest: &bytes };
+    let format = words.text();
+    conversion::render(&format, &mut words, out);
+    true
+}
+
+/// The text of a message of `printf` that a kernel has sent to its host, given by its words: where to, format and arguments.
+pub fn message_text(message: &[u64]) -> String {
+    let mut out = Vec::new();
+    render(message, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// The arguments of a message, from words.

@@ -1,0 +1,104 @@
+//! The host that a program calls (`Pos::HostcallBuffer`): it keeps the messages that are printed.
+//!
+//! The buffer is that of ROCm's device library, of which the printing of messages (service 2) is answered here, and nothing else: the
+//! emulator has the whole (`sim/src/hostcall.rs`). The host looks when a wave sleeps.
+
+use super::memory::Memory;
+
+/// Packets of the buffer: a wave that finds none waits for one.
+const PACKETS: u64 = 4;
+/// Where the headers begin, behind the buffer's six words; their words, and those of a packet's 64 lanes of eight words.
+const HEADERS: u64 = 64;
+const HEADER_WORDS: u64 = 3;
+const LANE_WORDS: u64 = 8;
+const PAYLOAD_WORDS: u64 = 64 * LANE_WORDS;
+const PAYLOADS: u64 = HEADERS + 8 * HEADER_WORDS * PACKETS;
+/// The signal: it has no mailbox, so nobody has to be told.
+const SIGNAL: u64 = PAYLOADS + 8 * PAYLOAD_WORDS * PACKETS;
+const SIGNAL_BYTES: u64 = 64;
+/// Of the buffer's words, the top of the packets that wait.
+const READY: u64 = 32;
+/// The service, and the flag that a packet waits, in the header's last word.
+const PRINTF: u64 = 2;
+const WAITS: u64 = 1 << 32;
+/// Of a call's first word.
+const BEGIN: u64 = 1;
+const END: u64 = 2;
+const COUNT_SHIFT: u64 = 5;
+const NUMBER_SHIFT: u64 = 8;
+
+/// An empty buffer; its address.
+pub(super) fn place(memory: &mut Memory) -> u64 {
+    let at = memory.alloc((SIGNAL + SIGNAL_BYTES) as usize);
+    // The top of the free packets is the last one. A tag above the number makes that of packet 0 no 0, which would end the list.
+    let words = [at + HEADERS, at + PAYLOADS, at + SIGNAL, PACKETS - 1, 0, PACKETS - 1];
+    (0..).zip(words).for_each(|(n, word)| put(memory, at + 8 * n, word));
+    for number in 1..PACKETS {
+        let next = if number == 1 { PACKETS } else { number - 1 };
+        put(memory, at + HEADERS + 8 * HEADER_WORDS * number, next);
+    }
+    at
+}
+
+fn word(memory: &Memory, address: u64) -> u64 {
+    let bytes = memory.bytes(address, 8).and_then(|bytes| bytes.first_chunk());
+    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+fn put(memory: &mut Memory, address: u64, word: u64) {
+    if let Some(bytes) = memory.bytes_mut(address, 8) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// What the host remembers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Host {
+    /// Messages by their numbers, as far as they have come.
+    open: Vec<Vec<u64>>,
+    ended: Vec<Vec<u64>>,
+}
+
+impl Host {
+    pub(super) fn take_messages(&mut self) -> Vec<Vec<u64>> {
+        std::mem::take(&mut self.ended)
+    }
+
+    /// Answers all packets that wait in a buffer; there is none at address 0.
+    pub(super) fn serve(&mut self, memory: &mut Memory, buffer: u64) {
+        let mut top = word(memory, buffer + READY);
+        put(memory, buffer + READY, 0);
+        while top != 0 {
+            let number = top & (PACKETS - 1);
+            let header = buffer + HEADERS + 8 * HEADER_WORDS * number;
+            top = word(memory, header);
+            let (active, kind) = (word(memory, header + 8), word(memory, header + 16));
+            for lane in (0..64).filter(|lane| active >> lane & 1 != 0) {
+                let place = buffer + PAYLOADS + 8 * (PAYLOAD_WORDS * number + LANE_WORDS * lane);
+                let words = [0, 1, 2, 3, 4, 5, 6, 7].map(|n| word(memory, place + 8 * n));
+                if kind == PRINTF | WAITS {
+                    let answer = self.receive(&words);
+                    put(memory, place, answer);
+                }
+            }
+            put(memory, header + 16, kind & !WAITS);
+        }
+    }
+
+    /// Takes up a part of a message; its number, as the next part has to say it.
+    fn receive(&mut self, words: &[u64; LANE_WORDS as usize]) -> u64 {
+        let description = words[0];
+        let mut number = description >> NUMBER_SHIFT;
+        if description & BEGIN != 0 {
+            number = self.open.len() as u64;
+            self.open.push(Vec::new());
+        }
+        let Some(message) = self.open.get_mut(number as usize) else { return 0 };
+        let count = (description >> COUNT_SHIFT & 7) as usize;
+        message.extend_from_slice(&words[1..=count]);
+        if description & END != 0 {
+            self.ended.push(std::mem::take(message));
+        }
+        number << NUMBER_SHIFT
+    }
+}
