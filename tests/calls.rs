@@ -7,7 +7,7 @@ mod harness;
 mod run_file;
 
 use common::{root, scratch, source};
-use kernc::sim::{Device, Mode};
+use kernc::sim::{self, Device, Mode};
 use kernc::{
     CodeObjectVersion, Compiler, Convention, OptLevel, Options, PassRange, Program, Subtarget, TextOptions,
 };
@@ -30,6 +30,11 @@ fn target(name: &str, lanes: u32) -> Subtarget {
     Subtarget::by_name(name).and_then(|target| target.with_wave_size(lanes)).expect("it is known")
 }
 
+/// Whether the processor has what a program of `tests/data/run` needs.
+fn is_there(name: &str, target: &Subtarget) -> bool {
+    target.has(isa::Feature::FLAT) || !source(name).contains("//@ needs flat\n")
+}
+
 /// What is wrong with a program of `tests/data/run` in a convention.
 fn trouble(name: &str, target: Subtarget, call_abi: Convention, opt_level: OptLevel) -> Option<String> {
     let text = source(name);
@@ -50,13 +55,16 @@ fn programs_in_each_convention() {
     let names: Vec<String> =
         run_file::names().into_iter().filter(|name| name.starts_with("calls_")).collect();
     assert!(names.len() >= 3);
+    // Processors and levels take turns.
     let mut cells = Vec::new();
-    for name in &names {
-        for (processor, lanes) in TARGETS {
-            for convention in Convention::ALL {
-                let flat = processor != "gfx600" || !source(name).contains("//@ needs flat\n");
-                let levels = [OptLevel::O0, OptLevel::O2].into_iter().filter(|_| flat);
-                cells.extend(levels.map(|level| (name, target(processor, lanes), convention, level)));
+    for (n, name) in names.iter().enumerate() {
+        for (m, convention) in Convention::ALL.into_iter().enumerate() {
+            for (k, level) in [OptLevel::O0, OptLevel::O2].into_iter().enumerate() {
+                let (processor, lanes) = TARGETS[(n + 2 * m + 3 * k) % TARGETS.len()];
+                let target = target(processor, lanes);
+                if is_there(name, &target) {
+                    cells.push((name, target, convention, level));
+                }
             }
         }
     }
@@ -102,13 +110,9 @@ fn goes_on(name: &str, target: Subtarget) -> Result<(), String> {
 
 #[test]
 fn machine_text_goes_on() {
-    let names: Vec<String> =
-        run_file::names().into_iter().filter(|name| name.starts_with("calls_")).collect();
-    let cells: Vec<_> =
-        names.iter().flat_map(|name| TARGETS.map(|(cpu, lanes)| (name, target(cpu, lanes)))).collect();
-    let is_there = |name: &str, target: &Subtarget| {
-        target.has(isa::Feature::FLAT) || !source(name).contains("//@ needs flat\n")
-    };
+    let names = ["calls_recursion", "calls_through_addresses", "calls_stack"];
+    let targets = [("gfx600", 64), ("gfx906", 64), ("gfx1010", 32)].map(|(name, lanes)| target(name, lanes));
+    let cells: Vec<_> = names.iter().flat_map(|&name| targets.map(|target| (name, target))).collect();
     let wrong: Vec<String> = cells
         .par_iter()
         .filter(|(name, target)| is_there(name, target))
@@ -224,4 +228,89 @@ fn stack_of_calls() {
         // An array of 30 dwords, and frames are multiples of 16 bytes.
         assert_eq!((usual[1], usual[1]), (little[1], [128, 0]), "{version:?}");
     }
+}
+
+/// Wave instructions of a dispatch of one wave of the kernel `k`, which writes `y`; the words that it leaves there.
+fn executed(object: &[u8], n: u32) -> (u64, Vec<u32>) {
+    let mut device = Device::with_threads(1);
+    let module = device.load(&sim::CodeObject::load(object).unwrap()).unwrap();
+    let y = device.alloc(64 * 4).unwrap();
+    device.write(y, &[0; 64 * 4]).unwrap();
+    let kernarg = [y.to_le_bytes().as_slice(), &n.to_le_bytes()].concat();
+    let dispatch =
+        sim::Dispatch { kernel: "k", grid: [64, 1, 1], group: [64, 1, 1], kernarg, ..Default::default() };
+    let stats = device.run(module, &dispatch).unwrap();
+    let mut bytes = [0; 64 * 4];
+    device.read(y, &mut bytes).unwrap();
+    (stats.instructions, bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect())
+}
+
+/// A function that calls itself twice, for a number that all lanes share and for one that they need not: instructions beside clang's.
+#[test]
+fn recursion_beside_clang() {
+    if !common::have(&["clang-19"], "recursion_beside_clang") {
+        return;
+    }
+    const THEIRS: &str = "#define __global__ __attribute__((global))
+        __attribute__((device)) __attribute__((noinline)) unsigned fib(unsigned n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+        extern \"C\" __global__ void k(unsigned *y, unsigned n) { y[__builtin_amdgcn_workitem_id_x()] = fib(n); }";
+    const OURS: &str =
+        "#[inline(never)] fn fib(n: u32) -> u32 { if n < 2 { n } else { fib(n - 1) + fib(n - 2) } }
+        #[workgroup_size(64)] kernel k(y: *global u32, n: u32) { y[local_id(0)] = fib(n + ZERO); }";
+    let dir = scratch("recursion");
+    let [input, output] = ["fib.hip", "fib.co"].map(|name| dir.join(name).to_str().unwrap().to_owned());
+    std::fs::write(&input, THEIRS).unwrap();
+    let fixed =
+        ["-x", "hip", "--offload-device-only", "--no-gpu-bundle-output", "-nogpulib", "-nogpuinc", "-O3"];
+    // Version 4: there clang counts on a stack of 16 KiB.
+    let others = ["--offload-arch=gfx906", "-mcode-object-version=4", &input, "-o", &output];
+    common::tool("clang-19", &[&fixed[..], &others].concat());
+    let (theirs, expected) = executed(&std::fs::read(&output).unwrap(), 20);
+    assert_eq!(expected, [6765; 64]);
+    for (zero, most) in [("0", 0.65), ("(y[local_id(0)] & 1)", 0.8)] {
+        let text = OURS.replace("ZERO", zero);
+        let object = Compiler::new(target("gfx906", 64)).compile(&text, &Options::default()).unwrap();
+        let (ours, words) = executed(object.bytes(), 20);
+        println!("{zero}: {ours} instructions, clang's {theirs}, {:.3}", ours as f64 / theirs as f64);
+        assert_eq!(words, expected);
+        assert!(ours as f64 <= most * theirs as f64, "{zero}: {ours}, clang's {theirs}");
+    }
+}
+
+/// What a call of a function that does nothing takes, at the caller and in the callee.
+#[test]
+fn an_empty_call_is_a_few_instructions() {
+    // One that it has must not be taken for superfluous.
+    const TEXT: &str = "#[inline(never)] fn nothing() { sleep(); }
+        #[workgroup_size(64)] kernel k(y: *global u32, n: u32) { CALLS }";
+    let count = |calls: usize| {
+        let text = TEXT.replace("CALLS", &"nothing();".repeat(calls));
+        let options = Options { opt_level: OptLevel::O0, ..Options::default() };
+        let object = Compiler::new(target("gfx906", 64)).compile(&text, &options).unwrap();
+        executed(object.bytes(), 0).0
+    };
+    let each = count(12) - count(11);
+    println!("{each} instructions a call, `s_sleep` included");
+    assert!((3..=12 + 4 + 1).contains(&each), "{each}");
+}
+
+/// A function of some two hundred instructions that is called ten times stays one, and the kernel is a third of what ten copies are.
+#[test]
+fn large_functions_stay_one() {
+    let steps: String = (1..=50)
+        .map(|n| format!("s = s * {}.5 + b * 0.{n}; s = s + (s * s) * 0.00{n};\n", n % 7 + 1))
+        .collect();
+    let calls: String = (0..10).map(|n| format!("t = t + work(t + {n}.0, x);\n")).collect();
+    let text = format!(
+        "ASKED fn work(a: f32, b: f32) -> f32 {{ let mut s = a; {steps} s }}
+        kernel k(y: *global f32, x: f32) {{ let mut t = y[global_id(0)]; {calls} y[global_id(0)] = t; }}"
+    );
+    let size = |asked: &str| {
+        let text = text.replace("ASKED", asked);
+        let object = Compiler::new(target("gfx906", 64)).compile(&text, &Options::default()).unwrap();
+        common::section(object.bytes(), ".text").len()
+    };
+    let (called, copied) = (size(""), size("#[inline]"));
+    println!("{called} bytes, with copies {copied}");
+    assert!(called * 100 <= copied * 35, "{called} bytes, with copies {copied}");
 }
