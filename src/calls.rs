@@ -223,6 +223,12 @@ fn keeps_m0(func: &MachFunc) -> bool {
     let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
     let insts = func.blocks.values().flat_map(|block| &block.insts);
     insts.into_iter().all(|inst| {
+        if inst.operands().first() == Some(&isa::Operand::Reg(isa::TAIL_TARGET))
+            && inst.op == isa::op::S_SETPC_B64
+        {
+            // Nobody says so of the function that it goes to.
+            return false;
+        }
         let writes = inst.operands().first() == Some(&isa::Operand::Reg(limit));
         !writes || inst.op == isa::op::S_MOV_B32 && inst.operands().get(1) == Some(&isa::Operand::int(-1))
     })

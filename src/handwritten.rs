@@ -103,7 +103,7 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
     let start = range.machine().start;
     let goes = match inst.op {
         op::COPY | op::UNDEF => start <= ALLOCATION,
-        op::CALL | op::RETURN | op::STACK_END => start <= ALLOCATION,
+        op::CALL | op::TAIL_CALL | op::RETURN | op::STACK_END => start <= ALLOCATION,
         op::FENCE => start <= COHERENCE,
         op::WAIT_POINT => start <= WAITS,
         // It stops before that is asked.

@@ -99,7 +99,7 @@ impl MachInst {
         let row = self.op.row();
         let Some(spec) = row.ops.get(index) else {
             // Operands of pseudos: destination first.
-            let defines = matches!(self.op, op::COPY | op::UNDEF | op::CALL | op::STACK_END);
+            let defines = matches!(self.op, op::COPY | op::UNDEF | op::CALL | op::TAIL_CALL | op::STACK_END);
             return if index == 0 && defines { Role::Def } else { Role::Use };
         };
         match spec.role {

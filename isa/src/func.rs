@@ -13,7 +13,7 @@
 
 use crate::hidden::Hidden;
 use crate::inst::MachInst;
-use crate::operand::{Operand, Tuple};
+use crate::operand::{Operand, RegRange, Tuple};
 use crate::reg::{Reg, RegClass, VReg};
 use crate::regset::RegSet;
 use crate::spare::Spare;
@@ -178,6 +178,9 @@ pub enum Callee {
     /// Whatever an address leads to, by a signature of the module (`ir::SigId`).
     Pointer(u32),
 }
+
+/// Where a function that ends with a jump to another has that one's address: registers that no convention has arguments in, or keeps.
+pub const TAIL_TARGET: RegRange = RegRange { first: Reg::sgpr(28), len: 2 };
 
 /// Operands of a `CALL` that have a register of their own.
 pub const CALL_PINS: usize = 4;
@@ -468,7 +471,9 @@ impl MachFunc {
 
     /// The call that an instruction is.
     pub fn call_of(&self, inst: &MachInst) -> Option<&CallSite> {
-        (inst.op == op::CALL).then(|| self.calls.get(inst.mods.offset as usize)).flatten()
+        matches!(inst.op, op::CALL | op::TAIL_CALL)
+            .then(|| self.calls.get(inst.mods.offset as usize))
+            .flatten()
     }
 
     /// Stores a reason.

@@ -43,6 +43,7 @@ pub use encode::{EncodeError, encode, size_in_words};
 pub use func::{
     Abi, ArgRange, CALL_PINS, CallSite, Callee, Distance, Edge, Edges, FuncRole, MBlock, MachBlock, MachFunc,
     MemId, MemRef, Note, NoteId, Referent, RelocRef, SpaceSet, SpareLists, SpillCount, SyncOrder, SyncScope,
+    TAIL_TARGET,
 };
 pub use graphics::names as graphics_names;
 pub use hidden::{Hidden, HiddenArg, HiddenArgs};

@@ -13,12 +13,13 @@ use crate::lower::Lower;
 use crate::mask::MaskOp;
 use crate::needs::{FIRST_SCALAR, INPUTS, Needs};
 use crate::roles::Role;
+use crate::tail::{Tail, tail};
 use callconv::{Convention, Implicit, Place, SCRATCH_BUFFER, column, preserved};
 use ir::{Function, Inst, Value};
 use isa::func::SPACE_PRIVATE;
 use isa::{
     AbiInput, CallSite, Callee as Target, FuncRole, MachInst, MemRef, ModFlags, Operand, Reg, RegClass,
-    RegRange, RegSet, Subtarget, VReg, op,
+    RegRange, RegSet, Subtarget, TAIL_TARGET, VReg, op,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -109,29 +110,41 @@ impl Lower<'_> {
         let known = self.callees.get(number as usize).cloned();
         let callee = known.unwrap_or_else(|| Callee::unknown(self.convention, self.target));
         let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(inst));
-        self.call_with(inst, Target::Func(number), callee, &args, Operand::None);
+        self.call_with(inst, (Target::Func(number), false), callee, &args, Operand::None);
     }
 
     /// A call through an address that is the same in all lanes.
     pub fn call_indirect(&mut self, inst: Inst, sig: ir::SigId) {
         let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(inst));
-        let address = match self.home(args[0]) {
-            Home::Sgpr => self.sgpr_of(args[0]),
+        let address = self.address(args[0]);
+        let callee = self.pointer.cloned().unwrap_or_else(|| Callee::unknown(self.convention, self.target));
+        self.call_with(inst, (Target::Pointer(sig.as_u32()), false), callee, &args[1..], address);
+    }
+
+    /// An address that is the same in all lanes, in SGPRs.
+    fn address(&mut self, value: Value) -> Operand {
+        match self.home(value) {
+            Home::Sgpr => self.sgpr_of(value),
             _ => {
                 // It is uniform, and elsewhere for want of a scalar instruction.
-                let (from, to) = (self.vgpr(args[0]), self.stemp(2));
+                let (from, to) = (self.vgpr(value), self.stemp(2));
                 for n in 0..2 {
                     let parts = [self.dword(to, n), self.dword(from, n)];
                     self.read_first_lane(parts[0], parts[1]);
                 }
                 to
             }
-        };
-        let callee = self.pointer.cloned().unwrap_or_else(|| Callee::unknown(self.convention, self.target));
-        self.call_with(inst, Target::Pointer(sig.as_u32()), callee, &args[1..], address);
+        }
     }
 
-    fn call_with(&mut self, inst: Inst, to: Target, callee: Callee, args: &[Value], address: Operand) {
+    fn call_with(
+        &mut self,
+        inst: Inst,
+        (to, is_tail): (Target, bool),
+        callee: Callee,
+        args: &[Value],
+        address: Operand,
+    ) {
         let facts = column(self.convention);
         let mut dwords: SmallVec<[VReg; 32]> = SmallVec::new();
         for &arg in args {
@@ -149,7 +162,10 @@ impl Lower<'_> {
         self.store_arguments(&dwords, registers);
         let vectors = self.tuple_of(&dwords[..registers]);
         let (scalars, first) = self.scalar_arguments(&callee.needs);
-        let results: SmallVec<[Value; 4]> = self.func.results_of(inst).collect();
+        let mut results: SmallVec<[Value; 4]> = self.func.results_of(inst).collect();
+        if is_tail {
+            results.clear();
+        }
         let mut bits: SmallVec<[Operand; 4]> = SmallVec::new();
         let mut defined: SmallVec<[VReg; 32]> = SmallVec::new();
         for &result in &results {
@@ -161,7 +177,13 @@ impl Lower<'_> {
             self.unsupported("a result of so many dwords");
         }
         let mut clobbers = callee.clobbers;
-        clobbers.insert(return_address());
+        if is_tail {
+            // The other returns where this function would.
+            clobbers.remove(return_address());
+            clobbers.insert(TAIL_TARGET);
+        } else {
+            clobbers.insert(return_address());
+        }
         for number in 0..defined.len() {
             clobbers.insert(RegRange { first: Reg::vgpr(number as u16), len: 1 });
         }
@@ -178,9 +200,13 @@ impl Lower<'_> {
             local: callee.local,
         });
         let defined = self.tuple_of(&defined);
-        let mut call = MachInst::new(op::CALL, &[defined, vectors, ids, scalars, address]);
+        let op = if is_tail { op::TAIL_CALL } else { op::CALL };
+        let mut call = MachInst::new(op, &[defined, vectors, ids, scalars, address]);
         call.mods.offset = site;
         self.push(call);
+        if is_tail {
+            return;
+        }
         if self.target.addressing.lds_needs_m0 && !callee.keeps_m0 {
             self.emit_raw(Role::SMovB32, &[Operand::reg(Reg::M0), Operand::int(-1)]);
         }
@@ -305,6 +331,17 @@ impl Lower<'_> {
     /// Ends a function that was called. Returns the number of instructions of the terminator group.
     pub fn ret(&mut self) -> u32 {
         let Some(last) = self.func.terminator(self.block) else { return 0 };
+        if let Some(Tail { call, to, callee }) = tail(self.func, self.block, self.opts) {
+            self.tail = Some(call);
+            let callee = callee.clone();
+            let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(call));
+            let (address, args) = match to {
+                Target::Pointer(_) => (self.address(args[0]), &args[1..]),
+                Target::Func(_) => (Operand::None, &args[..]),
+            };
+            self.call_with(call, (to, true), callee, args, address);
+            return 1;
+        }
         let values: SmallVec<[Value; 4]> = SmallVec::from_slice(self.func.args(last));
         let mut dwords: SmallVec<[VReg; 32]> = SmallVec::new();
         for value in values {

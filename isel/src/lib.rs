@@ -62,6 +62,7 @@ mod shape;
 mod shuffle;
 mod signal;
 mod tables;
+mod tail;
 mod trap;
 pub mod verify;
 mod wide;

@@ -26,6 +26,7 @@ use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
 use crate::shape::{SharedLayout, lay_out_shared};
 use crate::shuffle::Way;
+use crate::tail;
 use crate::trap;
 use callconv::Convention;
 use cranelift_entity::SecondaryMap;
@@ -201,6 +202,9 @@ pub(crate) struct Lower<'a> {
     pub pointer: Option<&'a Callee>,
     pub convention: Convention,
     pub own: Needs,
+    pub opts: &'a Options<'a>,
+    /// The call of the block at hand that is one.
+    pub tail: Option<Inst>,
     /// Parameters in VGPRs, and which.
     pub parameters: Vec<(VReg, Reg)>,
 }
@@ -252,6 +256,7 @@ pub fn select_into(
             crate::prepare::prepare_with(func, ctx, false);
         }
     }
+    tail::end_early(func, &mut ctx.analyses, opts);
     select_prepared(module, func, target, opts, ctx, out)?;
     out.hidden = hidden;
     Ok(())
@@ -318,6 +323,8 @@ fn select_prepared(
         pointer: opts.pointer,
         convention: opts.convention,
         own: opts.own,
+        opts,
+        tail: None,
         parameters: Vec::new(),
     };
     lower.make_blocks();
@@ -595,7 +602,7 @@ impl Lower<'_> {
 
     fn inst(&mut self, inst: Inst) {
         let data = &self.func.insts[inst];
-        if self.s.merged[inst.as_u32() as usize] {
+        if self.s.merged[inst.as_u32() as usize] || self.is_jump(inst) {
             return;
         }
         let is_load = matches!(data.op, Op::Load { .. });

@@ -475,7 +475,7 @@ impl Check<'_> {
                 Some("only a virtual register can be undefined")
             }
             op::FENCE if !operands.is_empty() => Some("a fence has no operands"),
-            op::CALL => self.call_problem(inst),
+            op::CALL | op::TAIL_CALL => self.call_problem(inst),
             op::RETURN if self.func.role != FuncRole::Callee => {
                 Some("only a function that is called returns")
             }

@@ -6,7 +6,7 @@
 
 use crate::counters::{Counter, Wait};
 use callconv::{Convention, Waits, column};
-use isa::{FuncRole, MachInst, Operand, Reg, RegRange, Subtarget, op};
+use isa::{FuncRole, MachInst, Operand, Reg, RegRange, Subtarget, TAIL_TARGET, op};
 
 /// The return address.
 pub(crate) const RETURN: RegRange = RegRange { first: Reg(callconv::RETURN_ADDRESS), len: 2 };
@@ -14,19 +14,22 @@ pub(crate) const RETURN: RegRange = RegRange { first: Reg(callconv::RETURN_ADDRE
 /// Where control goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Away {
-    /// To a function that comes back.
+    /// To a function that comes back, or to one that returns in place of this one.
     Call,
     /// Back to the caller.
     Return,
 }
 
 impl Away {
-    /// Where an instruction gives control to. A jump into a table may be taken for a return, which costs a wait at most.
+    /// Where an instruction gives control to. A jump into a table may be taken for either, which costs a wait at most.
     pub fn of(role: FuncRole, inst: &MachInst) -> Option<Away> {
         match inst.op {
             _ if inst.is_call() => Some(Away::Call),
             op::S_SETPC_B64 if role == FuncRole::Callee && inst.ops[0] == Operand::Reg(RETURN) => {
                 Some(Away::Return)
+            }
+            op::S_SETPC_B64 if role == FuncRole::Callee && inst.ops[0] == Operand::Reg(TAIL_TARGET) => {
+                Some(Away::Call)
             }
             _ => None,
         }

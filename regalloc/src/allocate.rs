@@ -174,7 +174,9 @@ impl Context {
                     continue 'again;
                 }
             }
-            match self.plan(func, target, files) {
+            // What was kept back is free for cycles.
+            let whole = files.map(|file| File { limit: budget[file.class], ..file });
+            match self.plan(func, target, whole) {
                 Ok(()) => return Ok(()),
                 Err(class) if tries[class].reserved == 0 => tries[class].reserved = 1,
                 Err(class) => return Err(no_registers(class, budget[class])),

@@ -29,7 +29,8 @@ use callconv::Convention;
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{
-    AbiInput, Edge, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, op,
+    AbiInput, CALL_PINS, Edge, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet,
+    Subtarget, TAIL_TARGET, op,
 };
 use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -143,11 +144,14 @@ struct State {
 
 /// Whether operands are where a call has them.
 fn placed(inst: &MachInst, pins: &[Reg]) -> Result<(), Problem> {
-    let astray = inst.operands().iter().zip(pins).find_map(|(operand, pin)| match operand {
-        Operand::Reg(range) if range.first != *pin => Some(*range),
-        _ => None,
-    });
-    astray.map_or(Ok(()), |RegRange { first, len }| Err(Problem::Register { reg: first, len }))
+    inst.operands().iter().zip(pins).try_for_each(|(&operand, &pin)| placed_at(operand, pin))
+}
+
+fn placed_at(operand: Operand, pin: Reg) -> Result<(), Problem> {
+    match operand {
+        Operand::Reg(RegRange { first, len }) if first != pin => Err(Problem::Register { reg: first, len }),
+        _ => Ok(()),
+    }
 }
 
 impl State {
@@ -658,6 +662,9 @@ impl Checker<'_> {
         });
         if let Some(call) = self.original.call_of(source) {
             problem = problem.and(placed(inst, &call.pins));
+            if source.op == op::TAIL_CALL {
+                problem = problem.and(placed_at(inst.ops[CALL_PINS], TAIL_TARGET.first));
+            }
             state.lose(&call.clobbers);
         } else if source.op == op::RETURN {
             let first = *callconv::column(self.convention).result_vgprs.start();

@@ -21,7 +21,7 @@ use isa::func::SPACE_PRIVATE;
 use isa::table::Role;
 use isa::{
     AbiInput, CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId,
-    Opcode, Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, op,
+    Opcode, Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, TAIL_TARGET, op,
 };
 
 /// By class, the registers that a function keeps for its caller.
@@ -88,7 +88,8 @@ pub(crate) fn run(
     for index in 0..func.blocks.len() {
         let block = isa::MBlock::from_u32(index as u32);
         let is_entry = index == 0;
-        let has_work = |inst: &MachInst| matches!(inst.op, op::CALL | op::RETURN | op::STACK_END);
+        let has_work =
+            |inst: &MachInst| matches!(inst.op, op::CALL | op::TAIL_CALL | op::RETURN | op::STACK_END);
         if is_entry || func.blocks[block].insts.iter().any(has_work) {
             writer.block(func, block, is_entry, body);
         }
@@ -193,13 +194,20 @@ impl Frame {
     }
 }
 
-/// Registers that hold arguments at the entry, and results at the return.
+/// Registers that hold arguments at the entry; and results where the function ends, or arguments of another that it goes to.
 fn busy(func: &MachFunc) -> [RegSet; 2] {
-    let results = func.blocks.values().flat_map(|block| &block.insts).find(|inst| inst.op == op::RETURN);
+    let ends = |inst: &&MachInst| matches!(inst.op, op::RETURN | op::TAIL_CALL);
     let mut busy = [RegSet::EMPTY; 2];
     func.inputs.iter().for_each(|&(_, reg)| busy[0].insert(RegRange { first: reg, len: 1 }));
-    if let Some(Operand::Reg(range)) = results.map(|inst| inst.ops[0]) {
-        busy[1].insert(range);
+    for inst in func.blocks.values().flat_map(|block| &block.insts).filter(ends) {
+        let ranges = inst.operands().iter().filter_map(|operand| match *operand {
+            Operand::Reg(range) => Some(range),
+            _ => None,
+        });
+        ranges.for_each(|range| busy[1].insert(range));
+        if inst.op == op::TAIL_CALL {
+            busy[1].insert(TAIL_TARGET);
+        }
     }
     busy
 }
@@ -250,6 +258,12 @@ impl Free {
     }
 }
 
+/// A part of the distance to a function.
+fn reloc(func: &mut MachFunc, callee: u32, part: Distance) -> Operand {
+    func.relocs.push(RelocRef { to: Referent::Func(callee), part, addend: 0 });
+    Operand::Reloc(func.relocs.len() as u32 - 1)
+}
+
 /// Writes the code.
 struct Writer<'a> {
     frame: &'a Frame,
@@ -284,6 +298,11 @@ impl Writer<'_> {
                     // What is kept is brought back before the terminators begin.
                     term = body.len() as u32;
                     body.push(self.inst(op::S_SETPC_B64, &[Operand::Reg(RETURN)]));
+                }
+                op::TAIL_CALL => {
+                    self.bring_back(mem, body);
+                    self.jump(func, inst, body);
+                    term = body.len() as u32 - 1;
                 }
                 op::STACK_END => body.push(self.stack_end(func.role, inst.ops[0])),
                 _ => body.push(*inst),
@@ -345,25 +364,36 @@ impl Writer<'_> {
         }
     }
 
+    /// Goes to a function that returns to the caller of this one.
+    fn jump(&self, func: &mut MachFunc, inst: &MachInst, body: &mut Vec<MachInst>) {
+        let to = Operand::Reg(TAIL_TARGET);
+        if let Some(Callee::Func(callee)) = func.call_of(inst).map(|call| call.callee) {
+            self.function_address(func, callee, TAIL_TARGET, body);
+        }
+        body.push(self.inst(op::S_SETPC_B64, &[to]));
+    }
+
+    /// The address of a function, by its distance.
+    fn function_address(&self, func: &mut MachFunc, callee: u32, to: RegRange, body: &mut Vec<MachInst>) {
+        let [low, high] = [0, 1].map(|n| Operand::reg(to.first.offset(n)));
+        let distances = [Distance::Low, Distance::High].map(|part| reloc(func, callee, part));
+        body.extend([
+            MachInst::new(op::S_GETPC_B64, &[Operand::Reg(to)]),
+            MachInst::new(op::S_ADD_U32, &[low, low, distances[0]]),
+            MachInst::new(op::S_ADDC_U32, &[high, high, distances[1]]),
+        ]);
+    }
+
     /// The registers of the return address hold the callee's before.
     fn call_function(&self, func: &mut MachFunc, (callee, local): (u32, bool), body: &mut Vec<MachInst>) {
-        let mut reloc = |part: Distance| {
-            func.relocs.push(RelocRef { to: Referent::Func(callee), part, addend: 0 });
-            Operand::Reloc(func.relocs.len() as u32 - 1)
-        };
         let to = Operand::Reg(RETURN);
         let has_call = op::S_CALL_B64.row().code(self.target).is_some();
         if self.options.near && local && has_call {
-            return body.push(MachInst::new(op::S_CALL_B64, &[to, reloc(Distance::Words)]));
+            let distance = reloc(func, callee, Distance::Words);
+            return body.push(MachInst::new(op::S_CALL_B64, &[to, distance]));
         }
-        let [low, high] = [0, 1].map(|n| Operand::reg(RETURN.first.offset(n)));
-        let distances = [reloc(Distance::Low), reloc(Distance::High)];
-        body.extend([
-            MachInst::new(op::S_GETPC_B64, &[to]),
-            MachInst::new(op::S_ADD_U32, &[low, low, distances[0]]),
-            MachInst::new(op::S_ADDC_U32, &[high, high, distances[1]]),
-            MachInst::new(op::S_SWAPPC_B64, &[to, to]),
-        ]);
+        self.function_address(func, callee, RETURN, body);
+        body.push(MachInst::new(op::S_SWAPPC_B64, &[to, to]));
     }
 
     /// Stores what is kept.

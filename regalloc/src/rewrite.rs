@@ -97,7 +97,7 @@ impl Plan {
                     continue;
                 }
             }
-            if !self.flush(target, packed, event, event.pos, event.index, phys_base) {
+            if !self.flush(target, packed, event, (event.pos, 4), event.index, phys_base) {
                 return false;
             }
         }
@@ -182,7 +182,9 @@ impl Plan {
                 }
             }
             let at = u32::from(after);
-            if !self.flush(target, packed, event, event.pos + 3 * at, event.index + at, phys_base) {
+            // What a call destroys is free before it.
+            let points = (event.pos + 3 * at, 2 + 2 * at);
+            if !self.flush(target, packed, event, points, event.index + at, phys_base) {
                 return false;
             }
         }
@@ -196,13 +198,13 @@ impl Plan {
         true
     }
 
-    /// Turns what was gathered into moves.
+    /// Turns what was gathered into moves, which take so many program points from one on.
     fn flush(
         &mut self,
         target: &Subtarget,
         packed: &mut Packed,
         event: &Event,
-        pos: u32,
+        (pos, points): (u32, u32),
         index: u32,
         phys_base: u32,
     ) -> bool {
@@ -216,7 +218,7 @@ impl Plan {
             Breaker::Swap
         } else {
             let (stream, groups) = (packed.stream, packed.groups);
-            let free = packed.packer.free_at(packed.file, stream, groups, phys_base, (pos, pos + 4));
+            let free = packed.packer.free_at(packed.file, stream, groups, phys_base, (pos, pos + points));
             let Some(number) = free else { return false };
             if class != SGPR || number < Reg::VCC.0 {
                 packed.packer.peak = packed.packer.peak.max(u32::from(number) + 1);

@@ -11,7 +11,7 @@ use cranelift_entity::EntityRef;
 use isa::table::{Flags, Implicit, Kind, Role};
 use isa::{
     ArgRange, CallSite, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass,
-    Subtarget, Target, op,
+    Subtarget, TAIL_TARGET, Target, op,
 };
 
 /// The two classes, as indices.
@@ -293,12 +293,13 @@ impl Streams {
     }
 
     /// A call takes operands at places of their own, and destroys registers.
-    fn call(&mut self, call: &CallSite, which: u32, (pos, opened): (u32, &[Event; 2])) {
+    fn call(&mut self, call: &CallSite, (which, is_tail): (u32, bool), (pos, opened): (u32, &[Event; 2])) {
         let hardware = self.phys_base;
         for (stream, event) in self.class.iter_mut().zip(opened) {
             let ClassStream { ops, regs, .. } = stream;
             for op in ops[event.first as usize..].iter_mut().filter(|op| regs[op.start as usize] < hardware) {
-                op.pin = call.pins.get(usize::from(op.slot)).map(|first| first.number());
+                let address = is_tail.then_some(&TAIL_TARGET.first);
+                op.pin = call.pins.get(usize::from(op.slot)).or(address).map(|first| first.number());
             }
             stream.calls.push((pos, which));
         }
@@ -476,7 +477,8 @@ impl Streams {
             self.class[VGPR].addends.push((dst, addend));
         }
         if let Some(call) = func.call_of(inst) {
-            self.call(call, inst.mods.offset as u32, (pos, &opened));
+            let is_tail = inst.op == op::TAIL_CALL;
+            self.call(call, (inst.mods.offset as u32, is_tail), (pos, &opened));
         } else if inst.op == op::RETURN {
             let first = *callconv::column(self.convention).result_vgprs.start();
             self.class[VGPR].ops[opened[VGPR].first as usize..]

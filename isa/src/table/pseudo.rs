@@ -13,6 +13,8 @@ use super::{NOWHERE, rows};
 // * `CALL results, arguments, ids, scalars, target`: `MachFunc::calls` has who is called, the register of each operand but the
 //   last, and what is lost. `off` for what there is not. Operands are tuples, each in consecutive registers; the target is a pair of
 //   SGPRs, for a call through an address. Becomes code when frames are known (`regalloc::frame`).
+// * `TAIL_CALL off, arguments, ids, scalars, target`: the same at the end of a function, which does not come back: a jump. The target is in
+//   `TAIL_TARGET`.
 // * `RETURN results`: results are in VGPRs from 0 on.
 // * `STACK_END dst`: where the frame ends, in bytes of the wave: arguments on the stack of the functions that it calls begin there.
 rows! { ROWS, Pseudo;
@@ -21,6 +23,7 @@ rows! { ROWS, Pseudo;
     FENCE "fence" NOWHERE, [], flags ORDERED;
     WAIT_POINT "wait_point" NOWHERE, [], flags ORDERED;
     CALL "call" NOWHERE, [], implicit W_SCC W_VCC W_M0 R_EXEC, flags ORDERED;
+    TAIL_CALL "tail_call" NOWHERE, [], implicit W_SCC W_VCC R_EXEC, flags ORDERED BRANCH NO_FALLTHROUGH;
     RETURN "return" NOWHERE, [], implicit R_EXEC, flags BRANCH NO_FALLTHROUGH;
     STACK_END "stack_end" NOWHERE, [], implicit W_SCC;
 }

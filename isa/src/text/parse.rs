@@ -372,7 +372,7 @@ impl<'a> Body<'a> {
                 inst.loc = at.number()?;
             } else if at.peek_word() == "mem" {
                 inst.mem = self.mem(at)?;
-            } else if inst.op == op::CALL {
+            } else if matches!(inst.op, op::CALL | op::TAIL_CALL) {
                 let before = *at;
                 at.expect("site")?;
                 inst.mods.offset = value(at)?;

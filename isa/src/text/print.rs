@@ -226,7 +226,7 @@ impl Printer<'_> {
             self.operand(operand, Reading::of(inst.op, index))?;
         }
         match inst.op {
-            op::CALL => write!(self.out, " site:{}", inst.mods.offset)?,
+            op::CALL | op::TAIL_CALL => write!(self.out, " site:{}", inst.mods.offset)?,
             _ => self.mods(&inst.mods, row.flags.contains(Flags::OFFSET2))?,
         }
         if let Some(index) = inst.mem.index() {
