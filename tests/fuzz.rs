@@ -44,17 +44,31 @@ fn generations() {
 /// Functions that call each other, themselves and through pointers: the optimiser's IR does what the frontend's does.
 #[test]
 fn calls_of_functions() {
+    run_calls("gfx906", &[OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3], 1..41, false);
+}
+
+/// So does the code, with garbage in what calls may change, without a report of strict mode.
+#[test]
+fn code_of_calls() {
+    for (target, seed) in
+        [("gfx600", 100), ("gfx803", 200), ("gfx906", 300), ("gfx90a", 400), ("gfx1030", 500)]
+    {
+        run_calls(target, &[OptLevel::O0, OptLevel::O2], seed..seed + 6, true);
+    }
+}
+
+fn run_calls(target: &str, levels: &[OptLevel], seeds: std::ops::Range<u64>, emulates: bool) {
     let config = Config {
-        target: Target::by_name("gfx906").unwrap().into(),
-        levels: vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
+        target: Target::by_name(target).unwrap().into(),
+        levels: levels.to_vec(),
         verify: true,
-        shrink: true,
+        shrink: false,
         size: Size::Small,
-        mode: fuzz::mode(Size::Small, 0),
+        mode: kernc::sim::Mode::STRICT,
     };
-    let failures: Vec<String> = (1..61u64)
+    let failures: Vec<String> = seeds
         .into_par_iter()
-        .filter_map(|seed| calls::check(seed, &config, false).err())
+        .filter_map(|seed| calls::check(seed, &config, emulates).err())
         .map(|failure| failure.to_string())
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));

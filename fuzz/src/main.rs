@@ -111,11 +111,8 @@ fn main() -> ExitCode {
     let mut failures = 0;
     let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
     for chunk in seeds.chunks(1024) {
-        let failed: Vec<_> = chunk.par_iter().filter_map(|&seed| check(seed).err()).collect();
-        for failure in &failed {
-            println!("{failure}");
-        }
-        failures += failed.len();
+        let told = |failure: &Box<fuzz::Failure>| println!("{failure}");
+        failures += chunk.par_iter().filter_map(|&seed| check(seed).err()).inspect(told).count();
         if failures >= args.failures {
             break;
         }

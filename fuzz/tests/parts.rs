@@ -28,7 +28,7 @@ fn every_part_of_the_language() {
         .into_par_iter()
         .map(|seed| {
             let source = match seed % 10 {
-                0 => calls::generate(seed, calls::MOST, 6).source,
+                0 => calls::generate(seed, calls::MOST, calls::STATEMENTS).source,
                 _ => generate(seed, Size::Small).source(),
             };
             let used = frontend::parts(&source, None);

@@ -12,6 +12,8 @@ pub fn generate(seed: u64, functions: usize, statements: usize) -> Program {
     let most = functions.min(1 << rng.below(7));
     let count = 1 + rng.below(most);
     let kinds = (0..count).map(|n| if n == 0 { Kind::Word } else { *rng.pick(&Kind::ALL) }).collect();
+    // What all of them have together stays about the same.
+    let statements = if count > 20 { statements.div_ceil(2) } else { statements };
     let exports = rng.one_in(6);
     // Functions that work-items of a group run together, and that nobody calls but the kernel and each other.
     let together = if rng.one_in(3) { 1 + rng.below(3) } else { 0 };
