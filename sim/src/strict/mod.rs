@@ -11,6 +11,7 @@
 //! | `calls` | functions that do not leave what they have to leave; registers that are used although a call has changed them |
 //! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
 //! | `report` | what is said about it |
+//! | `reading` | nothing: it is the code, read once for all dispatches |
 //!
 //! `docs/strict-mode.md` has the rules and what they leave out.
 
@@ -28,6 +29,7 @@ mod marks;
 mod order;
 mod polls;
 mod races;
+mod reading;
 mod report;
 mod rules;
 mod start;
@@ -40,6 +42,7 @@ pub use rules::{Rule, rules};
 pub(crate) use calls::{Link, Rules as CallRules};
 pub(crate) use findings::split_place;
 pub(crate) use marks::Marks;
+pub(crate) use reading::Reading;
 pub(crate) use start::{Shape, Shared};
 
 use crate::exec::{Cx, Flow};
