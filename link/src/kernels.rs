@@ -21,7 +21,7 @@ use codeobj::elf::Relocation;
 use isa::Target;
 use objwriter::descriptor::{
     self, FLAT_SCRATCH_INIT, GROUP_SEGMENT_FIXED_SIZE, PRIVATE_SEGMENT_BUFFER, PRIVATE_SEGMENT_FIXED_SIZE,
-    PRIVATE_SEGMENT_WAVEFRONT_OFFSET, SIZE, USES_DYNAMIC_STACK,
+    PRIVATE_SEGMENT_WAVEFRONT_OFFSET, SIZE, TooMany, USES_DYNAMIC_STACK,
 };
 use objwriter::elf::{STT_AMDGPU_HSA_KERNEL, reloc};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -241,7 +241,8 @@ impl<'a> Raise<'_, '_, 'a> {
         let has = Used::allotted(target, bytes);
         let raised = used.raise(target, bytes);
         (counts.vgprs, counts.sgprs) = raised.map_err(|error| {
-            let by = most[0].or(most[2]).map_or(String::new(), |node| {
+            let most = if matches!(error, TooMany::Vgprs(_)) { most[0].or(most[1]) } else { most[2] };
+            let by = most.map_or(String::new(), |node| {
                 format!(", which `{}` in {} names", self.graph.name(node), self.graph.object(node))
             });
             format!("{}: {error}{by}", self.kernel.name)

@@ -19,12 +19,12 @@ use crate::printf;
 use crate::queue::{Queue, QueueId, Watching};
 use crate::schedule::{self, Outcome, Scheduler};
 use crate::stats::RunStats;
-use crate::strict::{Mode, Report, Scramble};
+use crate::strict::{Mode, Reading, Report, Scramble};
 use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Subtarget, Target};
 use order::Order as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An address in emulated memory.
 pub type DevicePtr = u64;
@@ -44,6 +44,8 @@ pub(crate) struct Module {
     pub(crate) functions: Arc<Functions>,
     /// The code as waves of 32 and of 64 lanes understand it; without the size that no kernel asks for.
     pub(crate) code: [Vec<Code>; 2],
+    /// The same as strict mode reads it, once it has.
+    pub(crate) readings: [Arc<OnceLock<Arc<Reading>>>; 2],
     pub(crate) base: u64,
     pub(crate) lines: Arc<Lines>,
     pub(crate) atomics: Option<Arc<[u64]>>,
@@ -167,6 +169,7 @@ impl Device {
             functions: Arc::new(Functions::new(&symbols)),
             symbols,
             code,
+            readings: Default::default(),
             base,
             lines: Arc::clone(&object.lines),
             atomics: object.atomics.clone(),

@@ -148,6 +148,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) observer: Option<Observer>,
     /// The functions of the object.
     pub(crate) functions: Arc<Functions>,
+    /// The code as strict mode reads it, once it has.
+    pub(crate) reading: Arc<OnceLock<Arc<strict::Reading>>>,
     /// The buffer through which its waves call the host.
     pub(crate) hostcall: Option<&'a Mutex<Hostcall>>,
     /// Version of the code object, as far as it is known.
@@ -270,6 +272,7 @@ impl Launch<'_> {
             rules: strict::CallRules::new(&self.target, self.convention),
             functions: Arc::clone(&self.functions),
             scramble: self.scramble.clone(),
+            reading: Arc::clone(&self.reading),
         };
         let marks = strict::Marks::new(self.atomics, self.code);
         Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), shape))

@@ -232,6 +232,7 @@ impl<'a> Prepared<'a> {
             observer: None,
             hostcall: None,
             functions: Arc::clone(&self.module.functions),
+            reading: Arc::clone(&self.module.readings[usize::from(self.kernel.wave_size == 64)]),
             version: self.module.version,
             lines: &self.module.lines,
             atomics: self.module.atomics.as_deref(),

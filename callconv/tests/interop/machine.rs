@@ -791,10 +791,11 @@ fn is_wrong_in_llvm(case: &Case, config: &Config) -> bool {
     let wrong = |(passed, param): (&Passed, &Param)| {
         let pieces = case.assignment.pieces_of(passed);
         let on_stack = matches!(pieces.first().map(|piece| piece.place), Some(Place::Stack(_)));
-        on_stack && passed.how == How::Value && pieces.len() > 1 && case.types.size(param.ty) == 4
+        let is_wrong =
+            matches!((case.types.size(param.ty), callconv::has_16_bit(&config.target)), (2, _) | (4, false));
+        on_stack && passed.how == How::Value && pieces.len() > 1 && is_wrong
     };
-    let may_be = config.level == "-O0" && !callconv::has_16_bit(&config.target);
-    may_be && case.assignment.params.iter().zip(&case.params).any(wrong)
+    config.level == "-O0" && case.assignment.params.iter().zip(&case.params).any(wrong)
 }
 
 /// Mistakes of both roles.

@@ -4,6 +4,7 @@
 //! arguments into those places and calls a function of clang's that stores them. `KERNC_ABI_SIGNATURES=300` for a long run.
 
 mod c;
+mod ctypes;
 mod implicit;
 mod machine;
 mod random;

@@ -52,7 +52,7 @@ impl Watcher<'_> {
     /// Registers in flight and wait states.
     #[inline]
     pub(super) fn issue(&mut self, cx: &Cx<'_>, touch: &Touch) {
-        let program = &self.shared.program;
+        let program = &self.shared.reading.program;
         let Some(site) = program.site(cx.wave.range, cx.wave.last) else { return };
         let path = if touch.is_flat { flat_path(cx, touch) } else { FlatPath::Unknown };
         let now = &mut self.group.now;
@@ -105,7 +105,7 @@ impl Watcher<'_> {
         let mut finding = self.finding(FaultClass::Hazard, hazard.id(), hazard.to_string());
         finding.label = second;
         if hazard.first != check::CALLER && hazard.first != hazard.second {
-            let place = shared.program.place(hazard.first);
+            let place = shared.reading.program.place(hazard.first);
             finding.other = Some(Elsewhere { place, wave: me, label: first });
         }
         if let Some(counter) = hazard.counter() {

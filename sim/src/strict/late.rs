@@ -77,7 +77,7 @@ impl Shared {
     fn has_watching_twin(&self, store: u32) -> bool {
         let (range, pc) = split_place(store);
         let Some(wanted) = self.address_operands(range, pc as usize) else { return false };
-        let words = self.words.get(range as usize).map_or(0, Vec::len);
+        let words = self.reading.len(range);
         let mut at = 0;
         while at < words {
             let touch = self.touch(range, at as u32);

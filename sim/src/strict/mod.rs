@@ -12,6 +12,7 @@
 //! | `scramble` | the same of registers that happen to be as they were |
 //! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
 //! | `report` | what is said about it |
+//! | `reading` | nothing: it is the code, read once for all dispatches |
 //!
 //! `docs/strict-mode.md` has the rules and what they leave out.
 
@@ -29,6 +30,7 @@ mod marks;
 mod order;
 mod polls;
 mod races;
+mod reading;
 mod report;
 mod rules;
 mod scramble;
@@ -43,6 +45,7 @@ pub use scramble::{Agreement, Scramble};
 pub(crate) use calls::{Link, Rules as CallRules};
 pub(crate) use findings::split_place;
 pub(crate) use marks::Marks;
+pub(crate) use reading::Reading;
 pub(crate) use start::{Shape, Shared};
 
 use crate::exec::{Cx, Flow};

@@ -169,9 +169,7 @@ impl Shared {
 
     /// The instruction at a place, and its dwords.
     pub(super) fn instruction(&self, range: u32, at: usize) -> Option<(MachInst, usize)> {
-        let words = self.words.get(range as usize)?.get(at..)?;
-        let decoder = self.decoder.as_ref()?;
-        decoder.decode(words).or_else(|_| decoder.decode_tolerant(words)).ok()
+        self.reading.instruction(range, at)
     }
 }
 

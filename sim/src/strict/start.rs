@@ -5,13 +5,13 @@ use super::calls::{Link, Rules};
 use super::cells::{Cells, LdsCell, MAX_WAVES, Stamp};
 use super::clock::Clock;
 use super::defined::Defined;
-use super::hazards::Program;
 use super::late::Waiting;
 use super::marks::Marks;
 use super::order::{Caches, Order};
 use super::polls::Looks;
+use super::reading::Reading;
 use super::scramble::Scramble;
-use super::touch::{self, Touch};
+use super::touch::Touch;
 use super::{GroupShadow, Now, WaveShadow};
 use crate::fault::Location;
 use crate::functions::Functions;
@@ -20,7 +20,6 @@ use crate::memory::Memory;
 use crate::names::Names;
 use crate::op::Code;
 use crate::wave::Wave;
-use isa::decode::Decoder;
 use isa::{Generation, Target};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -39,13 +38,10 @@ pub(crate) struct Shared {
     pub(super) target: &'static Target,
     pub(super) caches: Caches,
     pub(super) cells: Cells,
-    pub(super) program: Program,
-    pub(super) decoder: Option<Decoder>,
-    pub(super) words: Vec<Vec<u32>>,
+    pub(super) reading: Arc<Reading>,
     pub(super) marks: Marks,
     /// What loads look like, as far as it was asked.
     pub(super) looks: Vec<Vec<OnceLock<Looks>>>,
-    touches: Vec<Vec<OnceLock<Box<Touch>>>>,
     waves_per_group: u32,
     /// Whether waves can be told apart.
     pub(super) races: bool,
@@ -89,8 +85,10 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The shape of a strict dispatch.
 pub(crate) struct Shape {
     pub(crate) target: &'static Target,
-    /// Whether XNACK may have memory instructions replayed.
+    /// Whether XNACK may have memory instructions replayed; the same for all dispatches of a module.
     pub(crate) replays: bool,
+    /// The code, if a dispatch before this one has had it read.
+    pub(crate) reading: Arc<OnceLock<Arc<Reading>>>,
     pub(crate) groups: u64,
     pub(crate) waves_per_group: u32,
     /// Whether waves of a group may have different first caches.
@@ -112,6 +110,8 @@ impl Shared {
     ) -> Shared {
         let waves = u128::from(shape.groups) * u128::from(shape.waves_per_group) + 1;
         let races = waves < u128::from(MAX_WAVES);
+        let read = || Arc::new(Reading::new(shape.target, shape.replays, code));
+        let reading = Arc::clone(shape.reading.get_or_init(read));
         let gfx10 = shape.target.generation == Generation::Gfx10;
         Shared {
             keep_going: shape.keep_going,
@@ -119,10 +119,7 @@ impl Shared {
             target: shape.target,
             caches: Caches { split_group: shape.split_group, middle: gfx10 },
             cells: Cells::new(memory),
-            program: Program::new(shape.target, shape.replays, code),
-            decoder: Decoder::new(shape.target),
-            words: code.iter().map(|code| code.words.clone()).collect(),
-            touches: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
+            reading,
             marks,
             looks: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
             waiting: Mutex::default(),
@@ -149,15 +146,7 @@ impl Shared {
 
     #[inline]
     pub(super) fn touch(&self, range: u32, pc: u32) -> &Touch {
-        static NOTHING: OnceLock<Touch> = OnceLock::new();
-        let place = self.touches.get(range as usize).and_then(|touches| touches.get(pc as usize));
-        let Some(place) = place else {
-            return NOTHING.get_or_init(|| touch::touch(None, &[], &self.program.code));
-        };
-        place.get_or_init(|| {
-            let words = self.words.get(range as usize).and_then(|words| words.get(pc as usize..));
-            Box::new(touch::touch(self.decoder.as_ref(), words.unwrap_or(&[]), &self.program.code))
-        })
+        self.reading.touch(range, pc)
     }
 
     /// Number of the first wave of a group; waves are numbered from 1 on.

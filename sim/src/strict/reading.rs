@@ -1,0 +1,54 @@
+//! The code of a module as strict mode reads it, once for all dispatches.
+
+use super::hazards::Program;
+use super::touch::{self, Touch};
+use crate::op::Code;
+use isa::decode::Decoder;
+use isa::{MachInst, Target};
+use std::sync::OnceLock;
+
+/// All ranges of code, as waves of one size understand them.
+pub(crate) struct Reading {
+    pub(super) program: Program,
+    decoder: Option<Decoder>,
+    words: Vec<Vec<u32>>,
+    /// By range and dword, as far as they were asked for.
+    touches: Vec<Vec<OnceLock<Box<Touch>>>>,
+}
+
+impl Reading {
+    /// `replays`: XNACK may have memory instructions replayed.
+    pub(crate) fn new(target: &'static Target, replays: bool, code: &[Code]) -> Reading {
+        Reading {
+            program: Program::new(target, replays, code),
+            decoder: Decoder::new(target),
+            words: code.iter().map(|code| code.words.clone()).collect(),
+            touches: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
+        }
+    }
+
+    /// Dwords of a range.
+    pub(super) fn len(&self, range: u32) -> usize {
+        self.words.get(range as usize).map_or(0, Vec::len)
+    }
+
+    #[inline]
+    pub(super) fn touch(&self, range: u32, pc: u32) -> &Touch {
+        static NOTHING: OnceLock<Touch> = OnceLock::new();
+        let place = self.touches.get(range as usize).and_then(|touches| touches.get(pc as usize));
+        let Some(place) = place else {
+            return NOTHING.get_or_init(|| touch::touch(None, &[], &self.program.code));
+        };
+        place.get_or_init(|| {
+            let words = self.words.get(range as usize).and_then(|words| words.get(pc as usize..));
+            Box::new(touch::touch(self.decoder.as_ref(), words.unwrap_or(&[]), &self.program.code))
+        })
+    }
+
+    /// The instruction at a place, and its dwords.
+    pub(super) fn instruction(&self, range: u32, at: usize) -> Option<(MachInst, usize)> {
+        let words = self.words.get(range as usize)?.get(at..)?;
+        let decoder = self.decoder.as_ref()?;
+        decoder.decode(words).or_else(|_| decoder.decode_tolerant(words)).ok()
+    }
+}
