@@ -314,3 +314,17 @@ fn large_functions_stay_one() {
     println!("{called} bytes, with copies {copied}");
     assert!(called * 100 <= copied * 35, "{called} bytes, with copies {copied}");
 }
+
+/// Where lanes go one way, functions that call each other at their ends take no stack: as many as 200,000 calls deep, in the 16 KiB that there are.
+#[test]
+fn calls_at_the_end_take_no_stack() {
+    const TEXT: &str = "#[inline(never)] fn even(n: u32) -> u32 { if n == 0 { 1 } else { odd(n - 1) } }
+        #[inline(never)] fn odd(n: u32) -> u32 { if n == 0 { 0 } else { even(n - 1) } }
+        #[workgroup_size(64)] kernel k(y: *global u32, n: u32) { y[local_id(0)] = even(n) + 2; }";
+    for (processor, lanes) in TARGETS {
+        let object = Compiler::new(target(processor, lanes)).compile(TEXT, &Options::default()).unwrap();
+        for (n, expected) in [(200_000, 3), (200_001, 2)] {
+            assert_eq!(executed(object.bytes(), n).1, [expected; 64], "{processor}");
+        }
+    }
+}
