@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::models::{Models, own_target};
 use crate::pipeline::{Job, Observer, Own, Scratch, machine_pass, register_budget};
-use callconv::Convention;
+use callconv::{After, Convention, Subject};
 use frontend::Printf;
 use ir::analysis::{CallGraph, UniformCalls, Use};
 use isa::{MachFunc, Subtarget};
@@ -32,6 +32,8 @@ pub(crate) struct Calls {
     pub shared: isel::SharedLayout,
     /// Whether functions are near each other.
     pub near: bool,
+    /// Whether it is agreed that M0 is the limit of LDS accesses in all functions, though nothing says that calls preserve it.
+    m0_agreed: bool,
     /// What is the same in all lanes.
     pub uniform: Arc<UniformCalls>,
     /// The calling convention.
@@ -90,7 +92,21 @@ impl Calls {
         let uniform = UniformCalls::new(module, &graph, scratch.analyses());
         let foreign_hidden = foreign_hidden(target, job.options.printf);
         let near = size <= NEAR;
-        Calls { callees, pointer, shared, near, uniform, convention, foreign_hidden, graph, room, lanes }
+        let m0_agreed = callconv::states(convention, target)
+            .any(|state| state.subject == Subject::M0 && state.after == After::Disputed);
+        Calls {
+            m0_agreed,
+            callees,
+            pointer,
+            shared,
+            near,
+            uniform,
+            convention,
+            foreign_hidden,
+            graph,
+            room,
+            lanes,
+        }
     }
 }
 
@@ -143,7 +159,7 @@ pub(crate) fn functions(
         if !graph.is_recursive(id) {
             callee.clobbers = code[number].clobbers;
         }
-        callee.keeps_m0 = keeps_m0(&code[number]);
+        callee.keeps_m0 = keeps_m0(&code[number], calls.m0_agreed);
         callee.stack = graph.is_recursive(id) || wants_stack(&code[number], calls.convention);
     }
     module.funcs = funcs;
@@ -218,8 +234,8 @@ fn with_code<'a>(
 }
 
 /// Whether M0 is what LDS accesses want when a function returns: it writes nothing else there, nor does who it calls (which says so
-/// by writing it again).
-fn keeps_m0(func: &MachFunc) -> bool {
+/// by writing it again). Where it is not agreed that there is this limit in it, a function that sets it does not keep it.
+fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
     let insts = func.blocks.values().flat_map(|block| &block.insts);
     insts.into_iter().all(|inst| {
@@ -230,7 +246,10 @@ fn keeps_m0(func: &MachFunc) -> bool {
             return false;
         }
         let writes = inst.operands().first() == Some(&isa::Operand::Reg(limit));
-        !writes || inst.op == isa::op::S_MOV_B32 && inst.operands().get(1) == Some(&isa::Operand::int(-1))
+        !writes
+            || agreed
+                && inst.op == isa::op::S_MOV_B32
+                && inst.operands().get(1) == Some(&isa::Operand::int(-1))
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::finding::{CALLER, Finding, Level, Problem, Site};
 use crate::program::{Program, Root, Unknown};
 use crate::solve;
+use callconv::{Convention, column};
 use codeobj::disasm::{Lines, SourcePlace};
 use codeobj::identity::OsAbi;
 use codeobj::{CodeObject, Identity};
@@ -21,6 +22,8 @@ pub struct Options<'a> {
     /// On GFX7 and GFX8, where compilers use flat instructions for memory that they know to be global, too: take a flat access
     /// for one that may go to LDS, whose results come with `lgkmcnt`. On other processors it always is.
     pub flat_lds: bool,
+    /// The calling convention of functions: who waits for what a caller has under way.
+    pub call_abi: Convention,
 }
 
 /// Why a file is not checked.
@@ -130,6 +133,7 @@ pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, R
             return Err(Refusal::NoSuchKernel(name.to_owned()));
         }
     }
+    let callers_wait = column(options.call_abi).waits.at_entry.is_empty();
     let mut report = Report {
         target: entries.target,
         findings: Vec::new(),
@@ -139,7 +143,8 @@ pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, R
         instructions: 0,
     };
     let lines = Lines::read(object);
-    for part in entries.parts() {
+    for mut part in entries.parts() {
+        part.program.callers_wait = callers_wait;
         Teller { options, entries: &entries, lines: &lines, part: &part }.tell(&mut report);
     }
     Ok(report)

@@ -104,6 +104,8 @@ pub struct Program {
     pub unknown: Vec<(u64, Unknown)>,
     /// Addresses of functions that nobody calls but by name, as far as this code shows: [`Program::keep_local`] has the last word.
     pub(crate) local: BTreeSet<u64>,
+    /// Whether callers wait for what they have under way, so that nothing is when a function begins: the calling convention says so.
+    pub callers_wait: bool,
     /// Addresses that the code does something else with than calling.
     taken: HashSet<u32>,
     by_address: ByAddress,
@@ -617,7 +619,15 @@ impl Reader<'_> {
         }
         self.unknown.order();
         self.unknown.dedup();
-        Program { code, insts, unknown: self.unknown, local: BTreeSet::new(), taken: self.taken, by_address }
+        Program {
+            code,
+            insts,
+            unknown: self.unknown,
+            local: BTreeSet::new(),
+            callers_wait: false,
+            taken: self.taken,
+            by_address,
+        }
     }
 }
 

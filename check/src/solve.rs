@@ -111,7 +111,7 @@ impl<'a> Solver<'a> {
             if root.is_function && solver.functions.is_local(site) {
                 continue;
             }
-            let state = match root.is_function {
+            let state = match root.is_function && !program.callers_wait {
                 true => Scoreboard::callee(generation),
                 false => Scoreboard::new(),
             };
@@ -138,7 +138,11 @@ impl<'a> Solver<'a> {
         let functions = roots.iter().filter(|root| root.is_function);
         let mut missed = functions.filter_map(|root| self.program.at(root.address));
         let site = missed.find(|site| !self.heads.contains_key(site))?;
-        self.heads.insert(site, Scoreboard::callee(self.program.code.target().generation));
+        let state = match self.program.callers_wait {
+            true => Scoreboard::new(),
+            false => Scoreboard::callee(self.program.code.target().generation),
+        };
+        self.heads.insert(site, state);
         Some(site)
     }
 

@@ -95,12 +95,13 @@ pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape, lanes: u32) -
 
 /// What the kernel writes, by the emulator in a mode.
 pub fn emulate(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
-    emulate_scrambled(mode, object, kernel, shape, sim::Scramble::default())
+    let scramble = sim::Scramble::default();
+    emulate_scrambled((mode, kernc::Convention::Today), object, kernel, shape, scramble)
 }
 
 /// The same, with garbage in what calls may change.
 pub fn emulate_scrambled(
-    mode: sim::Mode,
+    (mode, call_abi): (sim::Mode, kernc::Convention),
     object: &[u8],
     kernel: &str,
     shape: &Shape,
@@ -111,6 +112,7 @@ pub fn emulate_scrambled(
     let object = sim::CodeObject::load(object).map_err(|error| text(&error))?;
     let mut device = sim::Device::with_threads(1);
     device.set_mode(mode);
+    device.set_convention(call_abi);
     device.set_scramble(scramble);
     let module = device.load(&object).map_err(|error| text(&error))?;
     let out = device.alloc(output.size as u64).map_err(|error| text(&error))?;

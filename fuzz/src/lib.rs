@@ -111,7 +111,8 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
             Err(error) if is_too_tight(&error, source) || lacks_flat(&error, config) => continue,
             Err(error) => return Err(format!("compiler {level:?}: {error}")),
         };
-        read(object.bytes()).map_err(|error| format!("checker {level:?}: {error}"))?;
+        read(object.bytes(), kernc::Convention::default())
+            .map_err(|error| format!("checker {level:?}: {error}"))?;
         for (kernel, expected) in kernels.iter().zip(&expected) {
             let optimised = interpret(&optimised.0, kernel, shape, lanes)
                 .map_err(|error| format!("interpreter after {level:?}: {error}"))?;
@@ -125,9 +126,10 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
 }
 
 /// Reads the code on all paths, also those that nothing runs: nothing in it may be certain to be wrong.
-fn read(object: &[u8]) -> Result<(), String> {
+fn read(object: &[u8], call_abi: kernc::Convention) -> Result<(), String> {
     let object = codeobj::CodeObject::parse(object).map_err(|error| error.to_string())?;
-    let report = check::object::check(&object, &check::object::Options::default());
+    let options = check::object::Options { call_abi, ..Default::default() };
+    let report = check::object::check(&object, &options);
     let report = report.map_err(|refusal| refusal.to_string())?;
     let is_certain = |located: &&check::object::Located| located.finding.level() == check::Level::Certain;
     match report.findings.iter().find(is_certain) {

@@ -24,6 +24,9 @@ pub struct CheckArgs {
     /// On GFX7 and GFX8: flat accesses may go to LDS, not to memory alone.
     #[arg(long)]
     flat_lds: bool,
+    /// Calling convention of functions: what LLVM 19 does, what LLVM 14 does, or what the guide says.
+    #[arg(long, value_name = "CONVENTION", default_value = "today", value_parser = super::abi::CONVENTIONS)]
+    call_abi: String,
     #[command(flatten)]
     rules: RulesArgs,
     /// Write a page for a browser: findings in the code, beside its source where the object has a line table.
@@ -50,6 +53,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
         target: processor(args.mcpu.as_deref())?,
         kernel: args.kernel.as_deref(),
         flat_lds: args.flat_lds,
+        call_abi: super::abi::convention(&args.call_abi),
     };
     let name = args.file.display().to_string();
     let mut policy = args.rules.policy()?;

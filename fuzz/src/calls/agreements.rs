@@ -1,6 +1,6 @@
 //! What callers and functions of a module have agreed on, found out while it is compiled.
 
-use kernc::isa::{self, Callee, MachFunc, Operand, Reg, RegRange, RegSet, Subtarget, op};
+use kernc::isa::{self, Callee, MachFunc, Reg, RegRange, RegSet, Subtarget};
 use kernc::sim::{Agreement, Scramble};
 use std::collections::HashMap;
 
@@ -29,21 +29,8 @@ impl kernc::Observer for Agreements {
             // The address to return to; its other fixed inputs are preserved.
             known.given.insert(RegRange { first: Reg(30), len: 2 });
             func.inputs.iter().for_each(|&(_, first)| known.given.insert(RegRange { first, len: 1 }));
-            for number in 0..results(func) {
-                known.results.insert(RegRange { first: Reg::vgpr(number), len: 1 });
-            }
             self.functions.insert(func.name.clone(), known);
         }
-    }
-}
-
-/// Dwords that a function returns.
-fn results(func: &MachFunc) -> u16 {
-    let insts = func.blocks.values().flat_map(|block| &block.insts);
-    let mut returns = insts.filter(|inst| inst.op == op::RETURN);
-    match returns.next().map(|inst| inst.ops[0]) {
-        Some(Operand::Virt(tuple)) => tuple.len.into(),
-        _ => 0,
     }
 }
 
@@ -58,6 +45,10 @@ impl Agreements {
         let mut functions = self.functions.clone();
         for (id, func) in self.module.funcs.iter() {
             if let Some(known) = functions.get_mut(func.name.as_str()) {
+                let dwords: u32 = func.results.iter().map(|ty| ty.dwords()).sum();
+                for number in 0..dwords as u16 {
+                    known.results.insert(RegRange { first: Reg::vgpr(number), len: 1 });
+                }
                 known.named = all(&|callee| callee == Callee::Func(id.as_u32()));
                 known.pointed = pointed;
             }

@@ -4,6 +4,7 @@ use super::Program;
 use super::kinds::{Kind, WORD};
 use crate::program::{PARAMS, Shape};
 use crate::rng::Rng;
+use kernc::Convention;
 use std::fmt::Write;
 
 /// The program of a seed with at most so many functions, each with at most so many statements.
@@ -75,7 +76,10 @@ impl Writer {
             self.function(n, exports);
         }
         self.kernel(group);
-        Program { source: self.out, shape }
+        // What objects of today have, half of the time.
+        let call_abi =
+            [Convention::Today, Convention::Guide, Convention::Today, Convention::Llvm14][self.rng.below(4)];
+        Program { source: self.out, shape, call_abi }
     }
 
     fn kernel(&mut self, group: u32) {
