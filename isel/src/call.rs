@@ -363,11 +363,6 @@ impl Lower<'_> {
         }
         let facts = column(self.convention);
         let (first, registers) = (*facts.argument_vgprs.start(), facts.argument_vgprs.len());
-        if let Some(Place::Stack(offset)) = ids_place(self.func, self.convention, &self.own) {
-            let ids = self.abi_input(AbiInput::WorkitemId(0));
-            let ids = self.regs(ids)[0];
-            self.load_parameter(ids, offset as i32);
-        }
         let mut place = 0;
         for &param in self.func.params(self.func.entry()) {
             let dwords = self.ty(param).dwords() as usize;
@@ -392,6 +387,16 @@ impl Lower<'_> {
                     self.read_first_lane(parts[0], parts[1]);
                 }
             }
+        }
+    }
+
+    /// Work-item ids that lie on the stack, if something looks at them: in front of all that does.
+    pub fn take_ids(&mut self) {
+        let place = ids_place(self.func, self.convention, &self.own);
+        if let (Some(Place::Stack(offset)), true) = (place, self.has_input(AbiInput::WorkitemId(0))) {
+            let ids = self.abi_input(AbiInput::WorkitemId(0));
+            let ids = self.regs(ids)[0];
+            self.load_parameter(ids, offset as i32);
         }
     }
 

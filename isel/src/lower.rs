@@ -596,6 +596,10 @@ impl Lower<'_> {
             self.flush();
             self.init_descriptors();
             self.flush();
+            if self.has_frame() {
+                self.take_ids();
+                self.flush();
+            }
         }
         self.finish_block(at, group);
     }
