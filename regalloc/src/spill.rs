@@ -298,6 +298,7 @@ impl Spiller {
         entry.insts.splice(0..0, self.at_entry.drain(..));
         entry.prologue += if entry.prologue > 0 { count } else { 0 };
         entry.term += count;
+        self.bases_first(func);
         self.reloads.clear();
         true
     }

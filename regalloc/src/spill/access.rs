@@ -6,9 +6,10 @@ use crate::remake::{AddressPart, Recipe};
 use crate::stream::{SGPR, VGPR};
 use cranelift_entity::EntityRef;
 use isa::{
-    Abi, AbiInput, FuncRole, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass,
+    Abi, AbiInput, FuncRole, MBlock, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass,
     Subtarget, VReg, op,
 };
+use order::Order as _;
 use smallvec::SmallVec;
 
 /// What reads and writes a lane; GFX6 and GFX7 have it as VOP2.
@@ -147,6 +148,22 @@ impl Spiller {
         };
         self.at_entry.push(self.noted(inst, SPILL));
         Base::Own(base)
+    }
+
+    /// Brings the offsets of pages to the front of the entry: inputs that are spilled after the first round are stored there.
+    pub(super) fn bases_first(&self, func: &mut MachFunc) {
+        let Some(scratch) = &self.state.scratch else { return };
+        let is_base = |inst: &MachInst| match inst.ops[0] {
+            Operand::Virt(dst) if matches!(inst.op, op::S_MOV_B32 | op::S_ADD_U32) => {
+                let made = func.regs(dst)[0];
+                scratch.bases.iter().flatten().any(|base| matches!(base, Base::Own(base) if *base == made))
+            }
+            _ => false,
+        };
+        let entry = MBlock::new(0);
+        let mut insts = std::mem::take(&mut func.blocks[entry].insts);
+        insts.order_by_key(|inst| !is_base(inst));
+        func.blocks[entry].insts = insts;
     }
 
     /// The scratch descriptor and the wave's offset, as inputs.
