@@ -161,7 +161,7 @@ impl Spiller {
             _ => false,
         };
         let entry = MBlock::new(0);
-        let mut insts = std::mem::take(&mut func.blocks[entry].insts);
+        let mut insts = func.blocks[entry].insts.clone();
         insts.order_by_key(|inst| !is_base(inst));
         func.blocks[entry].insts = insts;
     }
