@@ -14,6 +14,7 @@ const ABSENT: &[(&str, &str)] = &[
     ("string", "what prints: tests/printf.rs of the compiler has random formats"),
     ("assert()", "programs have nothing to say"),
     ("printf()", "tests/printf.rs of the compiler has random formats"),
+    ("interrupt()", "whom it tells is the host's business: tests/data/run/waiting.k has it"),
     ("trap()", "a program that ends so has no results"),
     ("debug_trap()", "it does nothing"),
     ("extern fn", "what another object has cannot be run alone"),
