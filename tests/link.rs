@@ -2,9 +2,14 @@
 //!
 //! The kernel, the functions it calls, a table of constants and a variable stand in objects of their own (`tests/data/link`).
 
+#[path = "../link/tests/common/mod.rs"]
+mod cases;
 mod common;
 
+use cases::compare::compare;
+use cases::{Case, member_of};
 use common::{have, root, scratch, tool};
+use kernc::{CodeObjectVersion, Compiler, OptLevel, Options, Setting, Subtarget};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -290,7 +295,7 @@ fn objects_that_print() {
                 "{how}"
             );
             let (code, message) = run("calls", "4").unwrap_err();
-            assert!(code == 1 && message.contains("trap 2"), "{how}: {code} {message}");
+            assert!(code == 4 && message.contains("trap 2"), "{how}: {code} {message}");
             let all = kernc(&["link", &calls, &helper, &other, "-o", &linked]);
             if way == "buffer" {
                 let (code, message) = all.unwrap_err();
@@ -305,6 +310,127 @@ fn objects_that_print() {
             assert_eq!(run("other", "2").unwrap(), "other: 0\nother: 0\nx: 0, 1\n", "{how}");
         }
     }
+}
+
+/// Objects of ours and of clang that call one another: sources of ours, and clang's.
+const MIXED: [(&str, &str); 3] = [
+    (
+        "ours.k",
+        "extern fn first(x: i32) -> i32;
+extern global static variable: i32;
+#[export] fn second(x: i32) -> i32 { if x > 5 { x / 3 } else { variable + x } }
+kernel k(out: *global i32, n: i32) { out[n] = first(n) + second(n + 1); }",
+    ),
+    (
+        "more.k",
+        "extern fn second(x: i32) -> i32;
+#[export] fn third(x: i32) -> i32 { let mut a = [x; 9]; for i in 0u32..9 { a[i] = second(x + i as i32); } a[(x & 7) as u32] }
+#[export] fn nobody(x: i32) -> i32 { x + 3 }
+kernel more(out: *global i32) { shared row: [u32; 16]; row[local_id(0) & 15] = 1; barrier(); out[local_id(0)] = third(row[3] as i32); }",
+    ),
+    (
+        "theirs.cl",
+        "extern int second(int); extern int third(int); global int variable = 7; constant int table[4] = {3, 1, 4, 1};
+int first(int x) { return second(x) + table[x & 3]; }
+int also_nobody(int x) { return x * variable; }
+kernel void k2(global int *out, int n) { out[n] = third(n) + first(n); }",
+    ),
+];
+
+/// The same sections, symbols and relocations as of `ld.lld`, whatever of the two comes from an archive, and with sections collected; descriptors differ in what was
+/// raised.
+#[test]
+fn objects_of_two_compilers_as_of_lld() {
+    let tools = ["ld.lld-19", "llvm-objcopy-19", "clang-19", "clang-14"];
+    if !have(&tools, "objects_of_two_compilers_as_of_lld") {
+        return;
+    }
+    let dir = scratch("link-mixed");
+    let lld = cases::tool("ld.lld-19", "objects_of_two_compilers_as_of_lld").expect("it is there");
+    let theirs = |clang: &str, cpu: &str, version: u8| {
+        let (source, out) = (text(&dir.join("theirs.cl")), text(&dir.join("theirs.o")));
+        std::fs::write(&source, MIXED[2].1).unwrap();
+        let (cpu, version) = (format!("-mcpu={cpu}"), format!("-mcode-object-version={version}"));
+        let fixed = [
+            "-x",
+            "cl",
+            "-cl-std=CL2.0",
+            "-target",
+            "amdgcn-amd-amdhsa",
+            "-nogpulib",
+            "-O2",
+            "-ffunction-sections",
+            "-c",
+        ];
+        tool(clang, &[&fixed[..], &[&cpu, &version, &source, "-o", &out]].concat());
+        // `ld.lld` does not make one record of the notes of two.
+        tool("llvm-objcopy-19", &["--remove-section=.note", &out]);
+        ("theirs.o".to_owned(), std::fs::read(out).unwrap())
+    };
+    let ours = |number: usize, cpu: &str, version: u8, opt_level: OptLevel| {
+        let mut target =
+            Subtarget::by_name(cpu).unwrap().with_version(CodeObjectVersion::from_number(version).unwrap());
+        if version == 3 {
+            // clang 14 means "on" there if nothing is said.
+            let on = |feature| if target.has(feature) { Setting::On } else { Setting::Unsupported };
+            (target.xnack, target.sramecc) = (on(isa::Feature::XNACK), on(isa::Feature::SRAMECC));
+        }
+        let options =
+            Options { opt_level, file_name: MIXED[number].0.to_owned(), verify: true, ..Options::default() };
+        let object = Compiler::new(target)
+            .compile(MIXED[number].1, &options)
+            .unwrap_or_else(|error| panic!("{}", error.render(false)));
+        let path = text(&dir.join("ours.o"));
+        std::fs::write(&path, object.relocatable().unwrap()).unwrap();
+        if number > 0 {
+            tool("llvm-objcopy-19", &["--remove-section=.note", &path]);
+        }
+        (MIXED[number].0.replace(".k", ".o"), std::fs::read(path).unwrap())
+    };
+    let (mut linked, mut failed) = (0, Vec::new());
+    for (cpu, (clang, version)) in ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010", "gfx1030"]
+        .into_iter()
+        .flat_map(|cpu| [("clang-14", 3), ("clang-19", 4), ("clang-19", 5)].map(|compiler| (cpu, compiler)))
+    {
+        let theirs = theirs(clang, cpu, version);
+        for level in [OptLevel::O0, OptLevel::O2] {
+            let all = [ours(0, cpu, version, level), ours(1, cpu, version, level), theirs.clone()];
+            for way in ["plain", "reversed", "collected", "ours in an archive", "theirs in an archive"] {
+                let mut inputs = all.to_vec();
+                let archive = |files: &[(String, Vec<u8>)]| {
+                    let members: Vec<u8> = files.iter().flat_map(member_of).collect();
+                    ("lib.a".to_owned(), [b"!<arch>\n".to_vec(), members].concat())
+                };
+                match way {
+                    "reversed" => inputs.reverse(),
+                    "ours in an archive" => inputs = vec![archive(&all[..2]), all[2].clone()],
+                    "theirs in an archive" => inputs = vec![all[0].clone(), archive(&all[1..])],
+                    _ => {}
+                }
+                let gc_sections = way == "collected";
+                let case = Case {
+                    name: format!("{clang}-{cpu}-V{version}-{level:?}-{}", way.replace(' ', "-")),
+                    inputs,
+                    options: link::Options { gc_sections, ..link::Options::default() },
+                    lld: if gc_sections { vec!["--gc-sections".to_owned()] } else { Vec::new() },
+                    may_raise: true,
+                    ..Case::default()
+                };
+                let outcome = compare(&lld, &case);
+                linked += u32::from(outcome.is_linked);
+                if !outcome.differences.is_empty() {
+                    failed.push(format!("{}\n{}", case.name, outcome.differences));
+                }
+            }
+        }
+    }
+    eprintln!("{linked} linked, {} differ", failed.len());
+    assert!(
+        failed.is_empty() && linked == 180,
+        "{linked} linked, {} differ: {}",
+        failed.len(),
+        failed[..failed.len().min(2)].join("\n")
+    );
 }
 
 #[test]

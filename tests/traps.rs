@@ -5,7 +5,8 @@
 mod common;
 
 use common::{have, scratch};
-use kernc::{CodeObject, CodeObjectVersion, Compiler, OptLevel, Options, PROCESSORS, Subtarget};
+use kernc::{CodeObject, CodeObjectVersion, Compiler, OptLevel, Options, Os, PROCESSORS, Printf, Subtarget};
+use std::process::Command;
 
 const TRAPS: &str = "kernel k(x: *global u32) {
     if x[local_id(0)] == 3 { trap(); }
@@ -149,5 +150,111 @@ fn hidden_arguments_of_what_prints_are_clang_s() {
         let unused = compile(unused, "gfx906", version, OptLevel::O2);
         assert_eq!(plain.metadata(), unused.metadata(), "V{version}");
         assert!(!plain.metadata().to_lowercase().contains("printf"), "V{version}");
+    }
+}
+
+/// Of calls of the host, of which OpenCL's compiler knows nothing: a kernel that reads the argument where ROCm's device library does.
+#[test]
+fn hidden_arguments_of_what_calls_the_host_are_clang_s() {
+    if !have(&["clang-19"], "hidden_arguments_of_what_calls_the_host_are_clang_s") {
+        return;
+    }
+    for (version, slot) in [(4, 3), (5, 10)] {
+        let cl = format!(
+            "__kernel void k(__global uint *x) {{\n\
+             __constant ulong *hidden = (__constant ulong *)__builtin_amdgcn_implicitarg_ptr();\n\
+             *(__global ulong *)hidden[{slot}] = x[0]; }}"
+        );
+        let theirs = listing_of_clang(&cl, "gfx906", version, &[]).expect("a listing");
+        let mut target = Subtarget::by_name("gfx906").expect("a processor");
+        target.code_object = CodeObjectVersion::from_number(version).expect("a version");
+        let options = Options { printf: Printf::Hostcall, verify: true, ..Options::default() };
+        let ours = "kernel k(x: *global u32) { printf(\"%u\\n\", x[0]); }";
+        let object = Compiler::new(target).compile(ours, &options).expect("it compiles");
+        let found = hidden(&object.metadata());
+        assert!(found.0.iter().any(|row| row.0 == "hidden_hostcall_buffer"), "{found:?}");
+        assert_eq!(found, hidden(&theirs), "V{version}");
+        assert!(!object.metadata().contains("printf"), "V{version}\n{}", object.metadata());
+    }
+}
+
+/// Other systems have no handler, and clang's lanes end there; the compiler writes no objects for them, and says so.
+#[test]
+fn other_systems_are_refused() {
+    for (os, triple) in [(Os::AmdPal, "amdgcn-amd-amdpal"), (Os::Mesa3d, "amdgcn-mesa-mesa3d")] {
+        for name in ["gfx600", "gfx803", "gfx906", "gfx1010"] {
+            let mut target = Subtarget::by_name(name).expect("a processor");
+            target.os = os;
+            let error = Compiler::new(target).compile(TRAPS, &Options::default()).err().expect("refused");
+            let text = error.render(false);
+            assert!(text.contains("E0111") && text.contains(os.name()), "{text}");
+            if have(&["clang-19"], "other_systems_are_refused") {
+                let theirs = listing_of_clang(TRAPS_CL, name, 4, &["-target", triple]).expect("a listing");
+                assert!(shape(&theirs).traps.is_empty(), "{theirs}");
+            }
+        }
+    }
+}
+
+/// What a kernel of `tests/data/cli/traps.k` ends with under `kernc run`, for each version of code objects, both ways of printing, at both levels.
+#[test]
+fn as_the_command_line_tells() {
+    let run = |what: &str, name: &str, version: &str, level: &str, way: &str| {
+        let args = ["run", "tests/data/cli/traps.k", "--mcpu", name, "--code-object-version", version, level];
+        let output = Command::new(env!("CARGO_BIN_EXE_kernc"))
+            .current_dir(common::root())
+            .args(args)
+            .args([
+                "--printf",
+                way,
+                "--grid",
+                "6",
+                "--arg",
+                &format!("what={what}"),
+                "--arg",
+                "x=iota:6",
+                "--print",
+                "x",
+            ])
+            .output()
+            .expect("it runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let line = |n: u32| {
+        format!(
+            "tests/data/cli/traps.k:5: `assert(x[i] < 2)` failed: too many (work-group 0, 0, 0, work-item {n}, 0, 0)\n"
+        )
+    };
+    let failed: String = (2..6).map(line).collect();
+    let done = "x: 10, 11, 12, 13, 14, 15\n";
+    let trap = |lanes: &str, place: &str| {
+        format!("fault: trap 2 in {lanes}, llvm.trap: the dispatch ends, and its queue is in error\n{place}")
+    };
+    // At higher levels nothing gets to what is unreachable, by promise.
+    let unreachable = |level: &str| match level {
+        "-O0" => (Some(4), "", trap("1 lane", "  --> tests/data/cli/traps.k:11:9\n")),
+        _ => (Some(0), done, String::new()),
+    };
+    for name in ["gfx600", "gfx700", "gfx803", "gfx906", "gfx1010"] {
+        for version in ["2", "3", "4", "5", "6"] {
+            for (level, way) in
+                [("-O0", "buffer"), ("-O0", "hostcall"), ("-O2", "buffer"), ("-O2", "hostcall")]
+            {
+                for (what, (code, printed, message)) in [
+                    ("0", (Some(0), done, String::new())),
+                    ("1", (Some(4), failed.as_str(), trap("4 lanes", " --> tests/data/cli/traps.k:5:16\n"))),
+                    ("2", (Some(4), "", trap("1 lane", " --> tests/data/cli/traps.k:7:9\n"))),
+                    ("3", (Some(0), done, "note: debugtrap: no debugger is there, and the wave goes on\n --> tests/data/cli/traps.k:9:9\n".to_owned())),
+                    ("4", unreachable(level)),
+                ] {
+                    let how = format!("{what} {name} V{version} {level} {way}");
+                    let found = run(what, name, version, level, way);
+                    assert_eq!((found.0, found.1.as_str()), (code, printed), "{how}: {}", found.2);
+                    assert!(found.2.starts_with(&message), "{how}: {}", found.2);
+                    assert!(message.is_empty() == found.2.is_empty(), "{how}: {}", found.2);
+                }
+            }
+        }
     }
 }

@@ -253,6 +253,7 @@ impl<'a> Join<'_, 'a> {
         };
         let is_loaded = from.sections()[section].flags & SHF_ALLOC != 0;
         let size = from.sections()[section].data.len() as u64;
+        let is_list = LISTS.contains(&from.sections()[section].name);
         let mut taken = Vec::with_capacity(from.relocations[section].len());
         for record in &from.relocations[section] {
             let wrong = |what: &str| {
@@ -282,8 +283,13 @@ impl<'a> Join<'_, 'a> {
                         addend,
                     });
                 }
-                // What debug information says of it is 0.
-                None if !is_loaded => {}
+                // What debug information says of it is 0, and 1 where that would end a list, as of `ld.lld`.
+                None if !is_loaded => {
+                    let data = &mut self.object.sections[output as usize].data;
+                    if is_list && let Some(byte) = data.to_mut().get_mut((start + record.offset) as usize) {
+                        *byte = 1;
+                    }
+                }
                 None => return Err(wrong("it refers to a section that is not linked:")),
             }
         }
@@ -370,6 +376,9 @@ fn undefined(name: &str, weak: bool, visibility: u8) -> elf::Symbol<'_> {
     let binding = if weak { STB_WEAK } else { STB_GLOBAL };
     elf::Symbol { name, binding, visibility, kind: 0, size: 0, place: elf::Place::Undefined }
 }
+
+/// Sections of debug information with lists that two zeros end.
+const LISTS: [&str; 2] = [".debug_ranges", ".debug_loc"];
 
 /// Bytes that a relocation changes (seed 000, line 531).
 fn width(kind: u32) -> Option<u64> {

@@ -306,6 +306,7 @@ impl<'a> Symbols<'a> {
             (Meaning::Defined { object: old, symbol: at }, new) => match (self.is_weak(old, at), is_common) {
                 (true, true) => new,
                 (true, false) if !self.is_weak(object, symbol) => new,
+                (false, false) if self.is_same_number((old, at), (object, symbol)) => known,
                 (false, false) if !self.is_weak(object, symbol) => {
                     self.duplicate(global, old, object);
                     known
@@ -344,6 +345,16 @@ impl<'a> Symbols<'a> {
 
     fn is_weak(&self, object: usize, symbol: usize) -> bool {
         self.objects[object].symbols[symbol].binding == STB_WEAK
+    }
+
+    /// Two definitions of a number may stand beside each other if they agree: what LLVM says of a function is in each object that has it.
+    fn is_same_number(&self, one: (usize, usize), two: (usize, usize)) -> bool {
+        let number = |(object, symbol): (usize, usize)| {
+            let object = &self.objects[object];
+            let symbol = &object.symbols[symbol];
+            (object.place(symbol) == Place::Absolute).then_some(symbol.value)
+        };
+        number(one).is_some() && number(one) == number(two)
     }
 
     fn duplicate(&mut self, global: usize, old: usize, new: usize) {

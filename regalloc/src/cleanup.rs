@@ -134,6 +134,8 @@ impl Effect {
         }
         // It stops the wave, whatever EXEC is. But it says to readers and checkers which lanes have come.
         effect.needs.exec |= inst.op == op::S_BARRIER;
+        // So does the trap handler, which tells of lanes.
+        effect.needs.exec |= inst.op == op::S_TRAP;
         // Other functions go on with the lanes that are active.
         effect.needs.exec |= inst.is_call() || inst.op == op::S_SETPC_B64;
         effect
@@ -509,6 +511,13 @@ mod tests {
             block(&[restore(), end()], &[]),
         ];
         assert_eq!(cleaned(&blocks), ["s_or_b64; v_mov_b32", "s_mov_b64; v_mov_b32", "s_endpgm"]);
+    }
+
+    #[test]
+    fn exec_is_restored_for_the_trap_handler() {
+        let trap = || MachInst::new(op::S_TRAP, &[Operand::Imm(2)]);
+        let blocks = [block(&[body(), restore(), trap(), end()], &[])];
+        assert_eq!(cleaned(&blocks), ["v_mov_b32; s_or_b64; s_trap; s_endpgm"]);
     }
 
     #[test]

@@ -27,6 +27,20 @@ folds its intrinsics to. What those tests do not reach rests on reading the manu
 was at hand.
 ";
 
+const RUNTIME: &str = "
+## The runtime's part
+
+What is no instruction's meaning but the runtime's, as ROCm's does it where a manual or LLVM's output says so:
+
+- **The trap handler** (seed 000, line 4041). `s_trap 2` ends the dispatch, with all its waves, and puts the queue into error: no packet of it begins any more, and `QueueError` has the reason. The queue is what
+  s[0:1] say in code objects V2 and V3 and up to GFX8, and the one with the doorbell elsewhere; where s[0:1] do not have it the fault says so. `s_trap 3` goes on, as if no debugger were installed, and is told
+  once. All other numbers are reserved: the dispatch ends with them. Exceptions of floating-point arithmetic and of memory call no handler: the first are refused, the others are faults.
+- **Queues** execute their packets one after the other, and caches are empty before each: `docs/emulator.md` has what follows from that.
+- **Calls of the host** are answered when a wave sleeps, in the order in which they were made; on hardware a thread of the host does so when it is told, in any order among waves.
+
+`sim/tests/queue.rs`, `tests/traps.rs` and `tests/data/cli/traps.md` show it; `docs/running.md` has an example.
+";
+
 fn rows(target: &'static Target) -> impl Iterator<Item = &'static Row> {
     let rows = opcodes().filter(move |&op| available(op, target)).map(|op| op.row());
     rows.filter(|row| row.family != Family::Pseudo && !row.flags.contains(Flags::ALIAS))
@@ -63,7 +77,7 @@ fn page() -> String {
     let [approximate, refused] = notes;
     section(&mut text, "Approximate", &approximate);
     section(&mut text, "Refused", &refused);
-    text
+    text + RUNTIME
 }
 
 fn section(text: &mut String, title: &str, notes: &BTreeMap<&str, BTreeSet<&str>>) {

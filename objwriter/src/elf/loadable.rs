@@ -251,7 +251,8 @@ fn lay_out(parts: &Parts, outputs: &mut [Output], start: u64) {
                 // What is read-only after relocation fills its page.
                 address = address.next_multiple_of(PAGE) + offset % PAGE;
             } else {
-                address += PAGE;
+                // The next page at the same place in it; where one ends, it is the next page as it is.
+                address = address.next_multiple_of(PAGE) + address % PAGE;
             }
             group = output.group;
         }
