@@ -185,7 +185,7 @@ fn other_systems_are_refused() {
         for name in ["gfx600", "gfx803", "gfx906", "gfx1010"] {
             let mut target = Subtarget::by_name(name).expect("a processor");
             target.os = os;
-            let error = Compiler::new(target).compile(TRAPS, &Options::default()).err().expect("refused");
+            let error = Compiler::new(target).compile(TRAPS, &Options::default()).expect_err("refused");
             let text = error.render(false);
             assert!(text.contains("E0111") && text.contains(os.name()), "{text}");
             if have(&["clang-19"], "other_systems_are_refused") {

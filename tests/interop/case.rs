@@ -120,7 +120,7 @@ impl Case {
 
     /// Whether callees fold an argument by its address, and not by what they stored of it.
     pub fn by_address(&self, param: usize) -> bool {
-        (self.seed as usize + param) % 3 == 0
+        (self.seed as usize + param).is_multiple_of(3)
     }
 
     /// What a callee makes of its arguments in a lane, from a number of its own on.

@@ -309,7 +309,7 @@ fn allotted(file: &[u8]) -> Vec<(String, Vec<u64>)> {
     let fields =
         ["granulated_workitem_vgpr_count", "granulated_wavefront_sgpr_count", "private_segment_fixed_size"];
     let kernel = |descriptor: codeobj::Descriptor<'_>| {
-        let values = fields.iter().map(|field| descriptor.get(field).into()).collect();
+        let values = fields.iter().map(|field| descriptor.get(field)).collect();
         (descriptor.kernel.to_string(), values)
     };
     object.descriptors().map(kernel).collect()

@@ -154,7 +154,7 @@ mod tests {
         };
         let out = run(agreed).expect("nobody relies on what `f` may change");
         let word = |n: usize| u32::from_le_bytes(std::array::from_fn(|byte| out[4 * n + byte]));
-        let of = |i: u32| i.wrapping_mul(i) ^ (i + 1) * 3 ^ i * i * 3 ^ i;
+        let of = |i: u32| i.wrapping_mul(i) ^ ((i + 1) * 3) ^ (i * i * 3) ^ i;
         assert!((0..64).all(|i| word(i as usize) == of(i)));
         let all = |scramble: &mut Scramble| {
             scramble.0.values_mut().for_each(|f| f.named.insert(RegRange { first: Reg::vgpr(0), len: 64 }));

@@ -41,7 +41,7 @@ fn candidates(source: &str, at: usize) -> Vec<String> {
     }
     let own = indent(lines[at]);
     let closes = |line: &&str| indent(line) == own && line.trim_start().starts_with('}');
-    let Some(end) = lines[at + 1..].iter().position(|line| closes(&line)).map(|n| at + 1 + n) else {
+    let Some(end) = lines[at + 1..].iter().position(closes).map(|n| at + 1 + n) else {
         return Vec::new();
     };
     vec![without(&|n| (at..=end).contains(&n)), without(&|n| n == at || n == end)]

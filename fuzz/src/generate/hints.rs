@@ -66,7 +66,7 @@ impl Generator {
                 let condition = self.processor();
                 format!("#[cfg({condition})] {var} = {value}; #[cfg(not({condition}))] {var} = {value};")
             }
-            4 => ["wave_barrier();", "sleep();"][(n % 2) as usize].to_owned(),
+            4 => ["wave_barrier();", "sleep();"][n % 2].to_owned(),
             5 => format!(
                 "#[cfg(not(any(generation = \"gfx6\", generation = \"gfx7\")))] if realtime() > 0xffff_ffff_0000_0000 {{ {var} = {value}; }}"
             ),

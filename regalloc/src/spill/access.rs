@@ -9,7 +9,6 @@ use isa::{
     Abi, AbiInput, FuncRole, MBlock, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass,
     Subtarget, VReg, op,
 };
-use order::Order as _;
 use smallvec::SmallVec;
 
 /// What reads and writes a lane; GFX6 and GFX7 have it as VOP2.
@@ -153,17 +152,22 @@ impl Spiller {
     /// Brings the offsets of pages to the front of the entry: inputs that are spilled after the first round are stored there.
     pub(super) fn bases_first(&self, func: &mut MachFunc) {
         let Some(scratch) = &self.state.scratch else { return };
+        let MachFunc { blocks, tuples, .. } = func;
         let is_base = |inst: &MachInst| match inst.ops[0] {
             Operand::Virt(dst) if matches!(inst.op, op::S_MOV_B32 | op::S_ADD_U32) => {
-                let made = func.regs(dst)[0];
+                let made = tuples[dst.start as usize];
                 scratch.bases.iter().flatten().any(|base| matches!(base, Base::Own(base) if *base == made))
             }
             _ => false,
         };
-        let entry = MBlock::new(0);
-        let mut insts = func.blocks[entry].insts.clone();
-        insts.order_by_key(|inst| !is_base(inst));
-        func.blocks[entry].insts = insts;
+        let insts = &mut blocks[MBlock::new(0)].insts;
+        let mut front = insts.iter().take_while(|inst| is_base(inst)).count();
+        for at in front..insts.len() {
+            if is_base(&insts[at]) {
+                insts[front..=at].rotate_right(1);
+                front += 1;
+            }
+        }
     }
 
     /// The scratch descriptor and the wave's offset, as inputs.
