@@ -111,8 +111,9 @@ fn main() -> ExitCode {
     let mut failures = 0;
     let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
     for chunk in seeds.chunks(1024) {
-        let told = |failure: &Box<fuzz::Failure>| println!("{failure}");
-        failures += chunk.par_iter().filter_map(|&seed| check(seed).err()).inspect(told).count();
+        let told = |failure: &fuzz::Failure| println!("{failure}");
+        failures +=
+            chunk.par_iter().filter_map(|&seed| check(seed).err()).inspect(|failure| told(failure)).count();
         if failures >= args.failures {
             break;
         }

@@ -161,8 +161,8 @@ impl Spiller {
             _ => false,
         };
         let insts = &mut blocks[MBlock::new(0)].insts;
-        let mut front = insts.iter().take_while(|inst| is_base(inst)).count();
-        for at in front..insts.len() {
+        let mut front = 0;
+        for at in 0..insts.len() {
             if is_base(&insts[at]) {
                 insts[front..=at].rotate_right(1);
                 front += 1;
