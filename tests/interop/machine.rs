@@ -80,7 +80,8 @@ pub fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
 
 /// What our compiler makes of one.
 pub fn compiled(config: &Config, text: &str) -> Vec<u8> {
-    let options = Options { opt_level: config.ours, verify: true, ..Options::default() };
+    let options =
+        Options { opt_level: config.ours, call_abi: config.convention(), verify: true, ..Options::default() };
     let object = kernc::Compiler::new(config.target)
         .compile(text, &options)
         .unwrap_or_else(|error| panic!("{config}: {}", error.render(false)));
@@ -171,6 +172,7 @@ impl Machine {
         let object = CodeObject::load(file).unwrap_or_else(|error| panic!("{error}"));
         let mut device = Device::with_threads(1);
         device.set_mode(sim::Mode::Strict { keep_going: true });
+        device.set_convention(config.convention());
         let module = device.load(&object).unwrap_or_else(|fault| panic!("{fault}"));
         let bytes = (STRIDE * 8) as u64;
         let buffers = [(); 4].map(|()| {
