@@ -95,7 +95,7 @@ pub(crate) fn packet(
         // Groups of more work-items than fit are refused.
         group: dispatch.group.map(|items| items as u16),
         grid: dispatch.grid,
-        private_bytes: kernel.descriptor.private_segment + dispatch.limits.stack,
+        private_bytes: kernel.descriptor.private_segment.saturating_add(dispatch.limits.stack),
         lds_bytes: kernel.descriptor.group_segment + dispatch.dynamic_lds,
         object: module.base.wrapping_add(kernel.descriptor_address),
         kernarg,

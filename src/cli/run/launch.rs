@@ -60,7 +60,7 @@ impl<'a> Launch<'a> {
             dynamic_lds: placed.dynamic_lds.max(self.dynamic_lds),
             limits: sim::Limits {
                 instructions: args.max_instructions.unwrap_or(budget(device.mode())),
-                ..sim::Limits::default()
+                stack: args.stack,
             },
             observe: observe.clone(),
             progress: Some(&progress),

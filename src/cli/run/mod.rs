@@ -65,6 +65,9 @@ pub struct RunArgs {
     /// Bytes of dynamic LDS, for a `shared dyn` variable of the kernel's body.
     #[arg(long, value_name = "BYTES")]
     dynamic_lds: Option<u32>,
+    /// Bytes of stack of a work-item beyond what the kernel's descriptor asks for.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    stack: u32,
     /// Convert numbers of files that are of another type than the parameter's.
     #[arg(long)]
     cast: bool,
