@@ -57,6 +57,8 @@ pub(super) struct Wave {
     pub private: Vec<Vec<u8>>,
     /// Arguments of a branch, read before any parameter is written.
     scratch: Vec<u64>,
+    /// Values of frames that are closed, for the next ones.
+    spare: Vec<Vec<u64>>,
 }
 
 /// Runs `body` for the number of every lane in the mask.
@@ -73,13 +75,18 @@ macro_rules! for_lanes {
 pub(super) use for_lanes;
 
 impl Frame {
-    fn new(func: FuncId, data: &Function, mask: u64, private_base: u32) -> Self {
+    /// `regs` may hold anything: what a lane has not set is only read across lanes, from those that are not active.
+    fn new(func: FuncId, data: &Function, mask: u64, private_base: u32, mut regs: Vec<u64>) -> Self {
         let lanes = MAX_LANES as usize;
         let mut place = vec![(GONE, data.entry()); lanes];
         for_lanes!(lane in mask => { place[lane].0 = 0; });
+        match regs.capacity() {
+            0 => regs = vec![0; data.values.len() * lanes],
+            _ => regs.resize(data.values.len() * lanes, 0),
+        }
         Frame {
             func,
-            regs: vec![0; data.values.len() * lanes],
+            regs,
             place,
             active: mask,
             block: data.entry(),
@@ -108,7 +115,14 @@ impl Wave {
     pub fn new(interp: &Interp<'_>, kernel: FuncId, ids: Vec<[u32; 3]>) -> Self {
         let mask = if ids.len() == 64 { u64::MAX } else { (1 << ids.len()) - 1 };
         let private = vec![Vec::new(); ids.len()];
-        let mut wave = Wave { status: Status::Ready, ids, frames: Vec::new(), private, scratch: Vec::new() };
+        let mut wave = Wave {
+            status: Status::Ready,
+            ids,
+            frames: Vec::new(),
+            private,
+            scratch: Vec::new(),
+            spare: Vec::new(),
+        };
         wave.enter(interp, kernel, mask);
         wave
     }
@@ -129,7 +143,8 @@ impl Wave {
                 bytes.resize(end.min(MAX_PRIVATE), 0);
             }
         }
-        self.frames.push(Frame::new(func, data, mask, base));
+        let regs = self.spare.pop().unwrap_or_default();
+        self.frames.push(Frame::new(func, data, mask, base, regs));
     }
 
     /// Runs until the kernel ends, a barrier, or the step limit.
@@ -321,6 +336,7 @@ impl Wave {
                 caller.set(result, lane, done.returned[n * MAX_LANES as usize + lane]);
             });
         }
+        self.spare.push(done.regs);
     }
 
     /// Lanes that have not ended the kernel.

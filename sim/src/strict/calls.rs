@@ -23,7 +23,7 @@ use crate::op::{Op, Src};
 use crate::wave::{ActiveLanes, Lanes, mode, reg};
 use callconv::{After, Convention, RETURN_ADDRESS, Subject, column};
 use isa::Subtarget;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Calls under way that are kept one by one. Of deeper recursion those in the middle are only counted.
 const MAX_FRAMES: usize = 4096;
@@ -199,9 +199,9 @@ pub(super) struct Calls {
     /// Registers kept in `frames`.
     kept: usize,
     changes: Vec<Change>,
-    changes_by: HashMap<Change, u32>,
+    changes_by: FxHashMap<Change, u32>,
     /// Loads of what nobody has written, and what that is on the stack.
-    loads: HashMap<u32, OnStack>,
+    loads: FxHashMap<u32, OnStack>,
 }
 
 impl Calls {

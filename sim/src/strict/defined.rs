@@ -142,10 +142,6 @@ impl Defined {
         }
     }
 
-    fn scalar_bits(&self, code: usize) -> u32 {
-        if self.scalar >> code & 1 != 0 { self.scalar_bits[code] } else { 0 }
-    }
-
     fn set_scalar_bits(&mut self, code: usize, bits: u32) {
         if bits == 0 {
             self.scalar &= !(1 << code);
@@ -218,11 +214,9 @@ impl Defined {
                 *place = from;
             }
         }
-        for code in 0..128 {
-            if touch.scalar_writes >> code & 1 != 0 {
-                self.set_scalar_bits(code, trials.scalars[code]);
-                self.scalar_from[code] = from;
-            }
+        for code in Codes(touch.scalar_writes) {
+            self.set_scalar_bits(code, trials.scalars[code]);
+            self.scalar_from[code] = from;
         }
         if touch.writes_scc {
             (self.scc, self.scc_from) = (trials.scc, from);
@@ -250,7 +244,7 @@ impl Defined {
             cx.trap = None;
             let outcome = Outcome::take(cx, touch, flow);
             match &first {
-                Some(first) => trials.compare(first, &outcome),
+                Some(first) => trials.compare(first, &outcome, touch),
                 None => first = Some(outcome),
             }
             saved.restore(cx, &registers);
@@ -272,12 +266,10 @@ impl Defined {
                 *place = *place & !bits | value & bits;
             }
         }
-        for (code, old) in saved.scalars.iter().enumerate() {
-            let bits = if touch.scalar_reads >> code & 1 != 0 { self.scalar_bits(code) } else { 0 };
-            if bits != 0 {
-                let value = filler.value(cx, 1 << 16 | code, code & 1, 0);
-                cx.wave.sgpr[code] = old & !bits | value & bits;
-            }
+        for code in Codes(touch.scalar_reads & self.scalar) {
+            let (old, bits) = (saved.scalars[code], self.scalar_bits[code]);
+            let value = filler.value(cx, 1 << 16 | code, code & 1, 0);
+            cx.wave.sgpr[code] = old & !bits | value & bits;
         }
         if self.scc && touch.reads_scc {
             cx.wave.scc = trial & 1 != 0;
@@ -314,6 +306,26 @@ impl Filler<'_> {
     }
 }
 
+/// The numbers of the bits that are set.
+struct Codes(u128);
+
+impl Iterator for Codes {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let code = self.0.trailing_zeros();
+        self.0 &= self.0.wrapping_sub(1);
+        (code < 128).then_some(code as usize)
+    }
+}
+
+/// The scalar registers that definedness is known of.
+fn first_scalars(cx: &Cx<'_>) -> [u32; 128] {
+    let mut scalars = [0; 128];
+    scalars.copy_from_slice(&cx.wave.sgpr[..128]);
+    scalars
+}
+
 /// Registers as they were.
 struct Saved {
     vectors: Vec<Lanes>,
@@ -328,7 +340,7 @@ impl Saved {
         let vector = |&register: &usize| cx.wave.vgpr.get(register).copied().unwrap_or([0; 64]);
         Saved {
             vectors: registers.iter().map(vector).collect(),
-            scalars: std::array::from_fn(|code| cx.wave.sgpr[code]),
+            scalars: first_scalars(cx),
             scc: cx.wave.scc,
             pc: cx.wave.pc,
             range: cx.wave.range,
@@ -360,7 +372,7 @@ impl Outcome {
         let vector = |register: usize| cx.wave.vgpr.get(register).copied().unwrap_or([0; 64]);
         Outcome {
             vectors: touch.writes.registers().map(vector).collect(),
-            scalars: std::array::from_fn(|code| cx.wave.sgpr[code]),
+            scalars: first_scalars(cx),
             scc: cx.wave.scc,
             place: (cx.wave.range, cx.wave.pc),
             flow,
@@ -383,15 +395,15 @@ impl Default for Trials {
 }
 
 impl Trials {
-    fn compare(&mut self, first: &Outcome, other: &Outcome) {
+    fn compare(&mut self, first: &Outcome, other: &Outcome, touch: &Touch) {
         self.vectors.resize(first.vectors.len(), [0; 64]);
         for ((differs, one), two) in self.vectors.iter_mut().zip(&first.vectors).zip(&other.vectors) {
             for lane in 0..64 {
                 differs[lane] |= one[lane] ^ two[lane];
             }
         }
-        for (differs, (one, two)) in self.scalars.iter_mut().zip(first.scalars.iter().zip(&other.scalars)) {
-            *differs |= one ^ two;
+        for code in Codes(touch.scalar_writes) {
+            self.scalars[code] |= first.scalars[code] ^ other.scalars[code];
         }
         self.scc |= first.scc != other.scc;
         self.control |= first.place != other.place || first.flow != other.flow;
