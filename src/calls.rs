@@ -122,6 +122,7 @@ fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
 
 /// Compiles all functions of a module that are no kernels, callees first, and says of each what a call of it costs. `code` gets them in the
 /// order of the module.
+#[cold]
 pub(crate) fn functions(
     scratch: &mut Scratch,
     models: &Models,
@@ -265,6 +266,7 @@ fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
 }
 
 /// Makes kernels ask for what those need that they call. `code` has the kernels in order, then the functions.
+#[cold]
 pub(crate) fn propagate(
     calls: &Calls,
     module: &ir::Module,

@@ -319,7 +319,7 @@ impl Compiler {
         }
         self.ready(&module, job)?;
         let calls = self.functions(&mut module, job, observer)?;
-        let own = job.calling(calls.as_ref().map(|(calls, _)| calls), Own::default());
+        let own = job.calling(calls.as_deref().map(|functions| &functions.calls), Own::default());
         let mut count = parallel::kernels(
             (&mut self.scratch, self.threads),
             &mut self.code,
@@ -328,9 +328,10 @@ impl Compiler {
             &own,
             observer,
         )?;
-        if let Some((calls, functions)) = calls {
+        if let Some(functions) = calls {
+            let Functions { calls, code } = *functions;
             self.code.truncate(count);
-            self.code.extend(functions);
+            self.code.extend(code);
             count = self.code.len();
             // In a text from behind the allocator that is done.
             if calls::is_allocated(job) {
@@ -358,6 +359,12 @@ impl Compiler {
     }
 }
 
+/// The functions that kernels call.
+struct Functions {
+    calls: Calls,
+    code: Vec<MachFunc>,
+}
+
 impl Compiler {
     /// Compiles the functions that kernels call, if there are any.
     fn functions(
@@ -365,10 +372,20 @@ impl Compiler {
         module: &mut ir::Module,
         job: &Job<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Option<(Calls, Vec<MachFunc>)>, Error> {
+    ) -> Result<Option<Box<Functions>>, Error> {
         if module.funcs.values().all(|func| func.kernel.is_some()) {
             return Ok(None);
         }
+        self.compile_functions(module, job, observer).map(Some)
+    }
+
+    #[cold]
+    fn compile_functions(
+        &mut self,
+        module: &mut ir::Module,
+        job: &Job<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Box<Functions>, Error> {
         if self.scratch.is_empty() {
             self.scratch.push(Scratch::new());
         }
@@ -383,7 +400,7 @@ impl Compiler {
             (&mut calls, &mut code),
             (&self.target, observer),
         )?;
-        Ok(Some((calls, code)))
+        Ok(Box::new(Functions { calls, code }))
     }
 
     /// Gathers the memory models that the kernels of a module need.

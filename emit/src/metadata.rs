@@ -192,7 +192,7 @@ fn hidden_entries<'a>(HiddenArg { kind, offset, size, .. }: HiddenArg, has_align
 fn write_map(entries: Entries, out: &mut Vec<u8>) {
     message_pack::map(entries.len(), out);
     for (key, item) in entries {
-        message_pack::string(&[key], out);
+        message_pack::text(key, out);
         write(item, out);
     }
 }
@@ -205,7 +205,7 @@ fn write(item: Item, out: &mut Vec<u8>) {
             message_pack::seq(list.len(), out);
             list.iter().for_each(|&number| message_pack::uint(number.into(), out));
         }
-        Item::Text(text) => message_pack::string(&[text], out),
+        Item::Text(text) => message_pack::text(text, out),
         Item::Descriptor(kernel) => message_pack::string(&[kernel, descriptor::SUFFIX], out),
         Item::Args(args) => {
             message_pack::seq(args.len(), out);

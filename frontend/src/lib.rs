@@ -182,10 +182,16 @@ impl Context {
         let mut module = lower::lower(&tree, source, &text, &mut checker.checked, options, lower, module);
         *ast = tree.renew();
         if !lower.library.is_empty() {
-            library::link(&mut module, &lower.library, library.get_or_insert_default());
+            library::link(&mut module, &lower.library, library.get_or_insert_with(new_library));
         }
         Ok(module)
     }
+}
+
+/// A context for the functions of the library.
+#[cold]
+fn new_library() -> Box<Context> {
+    Box::default()
 }
 
 /// [`Context::compile`] for one file.

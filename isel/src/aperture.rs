@@ -124,9 +124,13 @@ impl Lower<'_> {
     /// FLAT_SCRATCH, for FLAT instructions that reach private memory: where the queue's scratch memory is + where the wave's
     /// part of it is. At the beginning of the entry.
     pub fn init_flat_scratch(&mut self) {
-        if !self.has_input(AbiInput::FlatScratchInit) {
-            return;
+        if self.has_input(AbiInput::FlatScratchInit) {
+            self.set_flat_scratch();
         }
+    }
+
+    #[inline(never)]
+    fn set_flat_scratch(&mut self) {
         let init = self.abi_input(AbiInput::FlatScratchInit);
         let wave = self.abi_input(AbiInput::PrivateSegmentWaveOffset);
         let parts = [self.dword(init, 0), self.dword(init, 1)];

@@ -357,6 +357,7 @@ impl Lower<'_> {
     }
 
     /// Parameters of a function, where the convention has them. At the beginning of the entry.
+    #[inline(never)]
     pub fn take_parameters(&mut self) {
         if !self.has_frame() {
             return;

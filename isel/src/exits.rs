@@ -97,6 +97,7 @@ fn index(block: Block) -> usize {
 
 impl Round {
     /// Finds the loops, innermost first.
+    #[inline(never)]
     fn find(&mut self, func: &Function, an: &Analyses, leaving: &Leaving) {
         self.region.resize(func.blocks.len(), NONE);
         let mut taken = vec![false; an.loops.len()];
@@ -171,6 +172,7 @@ impl Round {
     }
 
     /// Sends the lanes by way of the dispatches. The result is false if nothing was changed.
+    #[inline(never)]
     fn number(&mut self, func: &mut Function, an: &Analyses) -> bool {
         self.find_owners(an);
         self.find_slots(func, an);

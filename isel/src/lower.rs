@@ -244,7 +244,7 @@ pub fn select_into(
         packed::run(func, ctx);
     }
     // Rows of jump tables are made of switches, and may have to be given up.
-    let original = (!func.switches.is_empty()).then(|| func.clone());
+    let original = (!func.switches.is_empty()).then(|| copy(func));
     crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
         let Context { analyses, plan, .. } = ctx;
@@ -262,7 +262,13 @@ pub fn select_into(
     Ok(())
 }
 
+#[cold]
+fn copy(func: &Function) -> Function {
+    func.clone()
+}
+
 /// `#[require(dot)]`: refuses sums of products that take more than one instruction.
+#[cold]
 fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(), Unsupported> {
     let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
     for data in insts.map(|&inst| &func.insts[inst]) {

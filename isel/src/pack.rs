@@ -171,6 +171,7 @@ pub fn pack(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut C
 
 impl Packer {
     /// Takes down which tuples there are. What defines a register counts, else its first use.
+    #[inline(never)]
     fn find_homes(&mut self, func: &MachFunc) {
         self.homes.clear();
         for (role, neighbour) in [(Role::Def, Neighbour::Defined), (Role::Use, Neighbour::Unknown)] {
@@ -197,6 +198,7 @@ impl Packer {
         }
     }
 
+    #[inline(never)]
     fn block(&mut self, func: &mut MachFunc, target: &Subtarget, block: MBlock) {
         std::mem::swap(&mut self.insts, &mut func.blocks[block].insts);
         self.any.clear();

@@ -60,13 +60,17 @@ fn unify_returns(func: &mut Function) {
     if ends.len() == 1 && func.insts[first].op == Op::Ret {
         return;
     }
-    let loc = func.insts[first].loc;
+    join_ends(func, &ends, func.insts[first].loc);
+}
+
+#[inline(never)]
+fn join_ends(func: &mut Function, ends: &[Inst], loc: SrcLoc) {
     let returns = ends.iter().copied().find(|&inst| func.insts[inst].op == Op::Ret);
     let results: SmallVec<[Type; 4]> =
         returns.map(|inst| func.args(inst).iter().map(|&value| func.ty(value)).collect()).unwrap_or_default();
     let end = func.add_block();
     let params: SmallVec<[Value; 4]> = results.iter().map(|&ty| func.add_param(end, ty)).collect();
-    for inst in ends {
+    for &inst in ends {
         if func.insts[inst].op == Op::Unreachable {
             pass_anything(func, inst, &results);
         }

@@ -22,6 +22,7 @@ impl Lower<'_> {
     }
 
     /// Tells the host. Lanes that name different events are not asked for: the first one's is told.
+    #[inline(never)]
     pub fn interrupt(&mut self, inst: Inst) {
         let event = self.func.args(inst)[0];
         let number = match self.home(event) {

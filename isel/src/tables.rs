@@ -85,6 +85,11 @@ pub(crate) fn lower_switches(func: &mut Function, an: &mut Analyses, rows: &mut 
     if !func.layout.iter().any(|&block| func.terminator(block).is_some_and(is_switch)) {
         return;
     }
+    lower(func, an, rows, wanted);
+}
+
+#[inline(never)]
+fn lower(func: &mut Function, an: &mut Analyses, rows: &mut Rows, wanted: bool) {
     an.compute(func);
     if wanted {
         for at in 0..func.layout.len() {

@@ -40,6 +40,7 @@ pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Opt
 }
 
 /// Lets a function that lanes go through together end where it calls, instead of going on to its one return.
+#[cold]
 pub(crate) fn end_early(func: &mut Function, an: &mut Analyses, opts: &Options<'_>) {
     let parts = || func.layout.iter().any(|&block| an.uniformity.is_branch_divergent(block));
     if opts.opt_level == 0 || func.kernel.is_some() || parts() {

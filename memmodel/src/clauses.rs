@@ -79,6 +79,7 @@ pub(crate) struct Clause {
 }
 
 /// Finds those of a block.
+#[inline(never)]
 fn clauses(insts: &[MachInst], subtarget: &Subtarget, found: &mut Vec<Clause>) {
     found.clear();
     let mut start = 0;

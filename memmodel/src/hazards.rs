@@ -71,6 +71,8 @@ struct View<'a> {
     vgprs: bool,
     /// By rule that an instruction mends: whether it has work here.
     active: u32,
+    /// Those that have are about clauses: what is of no clause has nothing to do with them.
+    only_clauses: bool,
 }
 
 impl<'a> View<'a> {
@@ -80,12 +82,14 @@ impl<'a> View<'a> {
             vgprs |= inst.form == Form::Dpp || inst.op == op::V_ACCVGPR_WRITE_B32;
             vccz |= rules::reads_vccz(inst);
         }
-        let mut active = 0;
+        let (mut active, mut only_clauses) = (0, true);
         for (index, rule) in model.rules.mended().iter().enumerate() {
             let has_work = rule.second != rules::Consumer::Vccz || vccz;
             active |= u32::from(has_work) << index;
+            let ends = matches!(rule.mend, Mend::Instruction { breaks: rules::Breaks::ClauseEnds, .. });
+            only_clauses &= ends || !has_work;
         }
-        View { model, role: func.role, vgprs, active }
+        View { model, role: func.role, vgprs, active, only_clauses }
     }
 
     /// The rules that an instruction mends, with their numbers.
@@ -148,10 +152,14 @@ impl Window {
 
     /// The first rule that wants an instruction before this one.
     fn unmended<'a>(&self, view: &View<'a>, inst: &MachInst) -> Option<(&'a Rule, rules::Insert)> {
+        if view.only_clauses && view.model.rules.clause(inst) & self.clause == 0 {
+            return None;
+        }
+        let away = Away::of(view.role, inst);
         for (index, rule) in view.mended() {
             let Marks { armed, seen } = &self.marks[index];
             let Mend::Instruction { insert, breaks, .. } = rule.mend else { continue };
-            if let Some(away) = Away::of(view.role, inst)
+            if let Some(away) = away
                 && (*seen || !armed.is_empty())
                 && leaves(away, rule, breaks)
             {
@@ -229,6 +237,14 @@ impl Window {
     fn mark(&mut self, view: &View<'_>, inst: &MachInst) {
         let model = view.model;
         let subtarget = model.subtarget();
+        let clause = model.rules.clause(inst);
+        if view.only_clauses && clause == 0 {
+            if self.clause != 0 {
+                self.marks.fill(Marks::default());
+                self.clause = 0;
+            }
+            return;
+        }
         let branches = inst.op.row().flags.contains(Flags::BRANCH);
         for (index, rule) in view.mended() {
             let Mend::Instruction { breaks, branch, .. } = rule.mend else { continue };
@@ -246,7 +262,7 @@ impl Window {
             });
             self.marks[index] = marks;
         }
-        self.clause = model.rules.clause(inst);
+        self.clause = clause;
         match inst.op.family() {
             Family::Smem => self.scalar_pending = true,
             _ if subtarget.waited(inst).is_some_and(|wait| wait.count(Counter::Lgkm) == 0) => {

@@ -109,6 +109,7 @@ pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context
 
 /// A function waits for what its caller has under way, as far as the convention leaves that to it. Gives how many
 /// instructions that takes.
+#[cold]
 fn begin(func: &mut MachFunc, model: &Model, convention: Convention) -> u32 {
     let mut left = calls::wait_for(calls::waits(convention).at_entry, model.subtarget());
     let note = func.note(Note::Text("function entry: what the caller has under way"));

@@ -158,22 +158,28 @@ impl Field {
         self.mask()
     }
 
+    /// Where the eight bytes begin that hold it, none behind the descriptor's end, and its lowest bit in them.
+    const fn place(&self) -> (usize, u32) {
+        let start = if (self.byte as usize) < SIZE - 8 { self.byte as usize } else { SIZE - 8 };
+        (start, self.low as u32 + 8 * (self.byte as usize - start) as u32)
+    }
+
     /// Its number in a descriptor's bytes.
     pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
+        let (start, low) = self.place();
         let mut word = [0; 8];
-        let start = usize::from(self.byte);
-        let end = (start + 8).min(SIZE);
-        word[..end - start].copy_from_slice(&bytes[start..end]);
-        u64::from_le_bytes(word) >> self.low & self.mask()
+        word.copy_from_slice(&bytes[start..start + 8]);
+        u64::from_le_bytes(word) >> low & self.mask()
     }
 
     /// Puts a number, cut to the field, into a descriptor's bytes.
     pub fn set(&self, bytes: &mut [u8; SIZE], value: u64) {
-        let mask = (self.mask() << self.low).to_le_bytes();
-        let value = ((value & self.mask()) << self.low).to_le_bytes();
-        for (n, byte) in bytes.iter_mut().skip(usize::from(self.byte)).take(8).enumerate() {
-            *byte = *byte & !mask[n] | value[n];
-        }
+        let (start, low) = self.place();
+        let place = &mut bytes[start..start + 8];
+        let mut word = [0; 8];
+        word.copy_from_slice(place);
+        let others = u64::from_le_bytes(word) & !(self.mask() << low);
+        place.copy_from_slice(&(others | (value & self.mask()) << low).to_le_bytes());
     }
 
     /// What it holds for a processor if nothing is said. `cumode`: compute-unit mode is asked for.
@@ -276,7 +282,9 @@ pub fn directives(target: &Target) -> impl Iterator<Item = (&'static str, &'stat
 /// What a descriptor holds before anything is said. `cumode`: compute-unit mode is asked for.
 pub fn defaults(target: &Target, cumode: bool) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
-    FIELDS.iter().for_each(|field| field.set(&mut bytes, field.default_for(target, cumode)));
+    for field in FIELDS.iter().filter(|field| !matches!(field.default, Default::Is(0))) {
+        field.set(&mut bytes, field.default_for(target, cumode));
+    }
     bytes
 }
 

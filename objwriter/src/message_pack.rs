@@ -11,7 +11,7 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
         Value::Uint(value) => uint(*value, out),
         Value::Int(value) => int(*value, out),
         Value::Float(value) => prefixed(0xcb, &value.to_be_bytes(), out),
-        Value::Str(text) => string(&[text], out),
+        Value::Str(value) => text(value, out),
         Value::Bytes(bytes) => {
             match bytes.len() {
                 len @ 0..=0xff => out.extend_from_slice(&[0xc4, len as u8]),
@@ -71,21 +71,26 @@ fn length(len: usize, [fix, two, four]: [u8; 3], out: &mut Vec<u8>) {
     }
 }
 
+/// Appends a string.
+pub fn text(text: &str, out: &mut Vec<u8>) {
+    out.reserve(5 + text.len());
+    string_head(text.len(), out);
+    out.extend_from_slice(text.as_bytes());
+}
+
 /// Appends a string, of which there are several parts.
 pub fn string(parts: &[&str], out: &mut Vec<u8>) {
-    match parts.iter().map(|part| part.len()).sum::<usize>() {
-        len @ 0..=31 => out.push(0xa0 | len as u8),
-        len @ 32..=0xff => out.extend_from_slice(&[0xd9, len as u8]),
-        len @ 0x100..=0xffff => {
-            out.push(0xda);
-            out.extend_from_slice(&(len as u16).to_be_bytes());
-        }
-        len => {
-            out.push(0xdb);
-            out.extend_from_slice(&(len as u32).to_be_bytes());
-        }
-    }
+    string_head(parts.iter().map(|part| part.len()).sum(), out);
     parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
+}
+
+fn string_head(len: usize, out: &mut Vec<u8>) {
+    match len {
+        0..=31 => out.push(0xa0 | len as u8),
+        32..=0xff => out.extend_from_slice(&[0xd9, len as u8]),
+        0x100..=0xffff => prefixed(0xda, &(len as u16).to_be_bytes(), out),
+        _ => prefixed(0xdb, &(len as u32).to_be_bytes(), out),
+    }
 }
 
 /// Appends a number.

@@ -67,6 +67,7 @@ pub(crate) fn run(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
 
 /// Takes out copies of EXEC that nothing reads, once those writes of EXEC are gone that nothing sees: what a function does not write, it
 /// need not keep.
+#[inline(never)]
 pub(crate) fn unread_saves(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
     scratch.dead_exec_writes(func, target);
     let exec = Operand::Reg(target.lane_mask(Reg::EXEC));

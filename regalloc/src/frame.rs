@@ -51,7 +51,13 @@ fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
 /// `s[30:31]`
 const RETURN: RegRange = RegRange { first: Reg(RETURN_ADDRESS), len: 2 };
 
-/// Completes a function of which all registers are known.
+/// Whether a function calls others, or is called.
+pub(crate) fn is_wanted(func: &MachFunc) -> bool {
+    func.role == FuncRole::Callee || !func.calls.is_empty()
+}
+
+/// Completes a function of which all registers are known, and that [wants](is_wanted) it.
+#[inline(never)]
 pub(crate) fn run(
     func: &mut MachFunc,
     target: &Subtarget,
@@ -60,9 +66,6 @@ pub(crate) fn run(
     body: &mut Vec<MachInst>,
 ) {
     let is_callee = func.role == FuncRole::Callee;
-    if !is_callee && func.calls.is_empty() {
-        return;
-    }
     let written = written(func, target);
     let frame = Frame::new(func, target, options, &written, lanes);
     if func.has_stack() {

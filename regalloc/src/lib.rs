@@ -206,8 +206,10 @@ pub fn run(
         }
         cleanup::unread_saves(func, target, &mut ctx.cleanup);
     }
-    let lanes = ctx.spiller.lanes(ctx.packers[VGPR].assigned.as_slice());
-    frame::run(func, target, options, &lanes, &mut ctx.body);
+    if frame::is_wanted(func) {
+        let lanes = ctx.spiller.lanes(ctx.packers[VGPR].assigned.as_slice());
+        frame::run(func, target, options, &lanes, &mut ctx.body);
+    }
     let limit = target.addressing.scratch_per_wave / target.wave_size;
     if func.scratch_size > limit {
         return Err(AllocError::Scratch { needed: func.scratch_size, limit });

@@ -35,6 +35,7 @@ impl Checker<'_, '_> {
         self.s.matches = matches;
     }
 
+    #[inline(never)]
     fn cover(&mut self, id: ExprId) {
         let ExprKind::Match { value, arms } = self.ast.expr(id).kind else { return };
         let of = self.s.checked.expr_ty[value.at()];

@@ -484,18 +484,23 @@ impl Checker<'_, '_> {
 
     /// Finds the functions of calls whose types are known now.
     pub(super) fn make_instances(&mut self) {
-        for Pending { id, item, mut args, span } in std::mem::take(&mut self.s.generics.pending) {
-            for arg in &mut args {
-                if let Arg::Type(ty) = arg {
-                    *ty = self.s.checked.types.settled(*ty).unwrap_or(Ty::ERROR);
-                }
+        for pending in std::mem::take(&mut self.s.generics.pending) {
+            self.make_instance(pending);
+        }
+    }
+
+    #[inline(never)]
+    fn make_instance(&mut self, Pending { id, item, mut args, span }: Pending) {
+        for arg in &mut args {
+            if let Arg::Type(ty) = arg {
+                *ty = self.s.checked.types.settled(*ty).unwrap_or(Ty::ERROR);
             }
-            if !self.meets_bounds(item, &args, span) || self.s.generics.sampling {
-                continue;
-            }
-            if let Some(func) = self.instance(item, args, span) {
-                self.s.checked.res[id.at()] = Res::Func(func);
-            }
+        }
+        if !self.meets_bounds(item, &args, span) || self.s.generics.sampling {
+            return;
+        }
+        if let Some(func) = self.instance(item, args, span) {
+            self.s.checked.res[id.at()] = Res::Func(func);
         }
     }
 

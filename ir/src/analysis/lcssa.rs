@@ -118,6 +118,7 @@ impl Uses {
 }
 
 /// Gives every exit block that can also be reached from outside the loop a block before it that cannot.
+#[inline(never)]
 fn dedicate_exits(func: &mut Function, analyses: &Analyses, l: Loop) -> bool {
     let Analyses { cfg, loops, .. } = analyses;
     let mut shared: Vec<Block> = loops.exits(l).iter().map(|&(_, to)| to).collect();
@@ -154,6 +155,7 @@ struct Router<'a> {
 }
 
 impl Router<'_> {
+    #[inline(never)]
     fn route(mut self, func: &mut Function, uses: &[Use]) {
         for u in uses {
             let carried = self.at_start(func, u.value, func.insts[u.inst].block);

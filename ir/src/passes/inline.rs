@@ -126,6 +126,7 @@ fn may_be_copied(func: &Function, is_recursive: bool) -> bool {
     has_code && !is_recursive && func.inline != Inline::Never
 }
 
+#[inline(never)]
 fn inline_calls(module: &mut Module, id: FuncId, s: &mut Scratch) {
     let copied = std::mem::take(&mut s.copied);
     inline_calls_of(module, id, &copied, s);

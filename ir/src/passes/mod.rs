@@ -292,9 +292,13 @@ fn has_calls(module: &Module) -> bool {
 impl PassContext {
     /// Makes variables of the tables that a pass made.
     fn add_tables(&mut self, module: &mut Module) {
-        if self.tables.is_empty() {
-            return;
+        if !self.tables.is_empty() {
+            self.make_variables(module);
         }
+    }
+
+    #[inline(never)]
+    fn make_variables(&mut self, module: &mut Module) {
         let names: FxHashSet<SmolStr> = module.globals.values().map(|global| global.name.clone()).collect();
         for mut table in self.tables.take() {
             while names.contains(&table.name) {

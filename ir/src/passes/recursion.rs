@@ -36,6 +36,7 @@ pub fn run(module: &mut Module) {
     }
 }
 
+#[cold]
 fn on_function(func: &mut Function, id: FuncId) {
     let calls_itself = |func: &Function, &block: &Block| {
         func.blocks[block].insts.iter().any(|&inst| func.insts[inst].op == Op::Call(id))

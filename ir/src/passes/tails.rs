@@ -112,6 +112,7 @@ fn ends(func: &Function, cfg: &Cfg, block: Block) -> bool {
 }
 
 /// Puts the block into the group of those like it.
+#[inline(never)]
 fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
     let mut hasher = FxHasher::default();
     let [own, other] = &mut s.operands;
@@ -202,6 +203,7 @@ fn columns(func: &Function, group: &[Block]) -> Vec<Column> {
 }
 
 /// Makes the blocks of a group one, if that pays.
+#[inline(never)]
 fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
     let saved: u32 = func.blocks[group[0]].insts.iter().map(|&inst| price(func, inst)).sum();
     let columns = columns(func, group);

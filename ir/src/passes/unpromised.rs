@@ -186,6 +186,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    #[inline(never)]
     fn all(&self) -> Vec<Missed> {
         let mut told = SmallVec::<[Inst; 8]>::new();
         let mut all = Vec::new();

@@ -5,6 +5,7 @@ use crate::effects;
 use isa::table::{Family, Flags, Implicit, Kind};
 use isa::target::Generation;
 use isa::{Counter, Form, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Row, Target, op};
+use smallvec::SmallVec;
 
 /// A pretended register behind all real ones.
 const fn pretended(number: u16) -> RegRange {
@@ -400,12 +401,18 @@ fn returns(target: &Target, inst: &MachInst) -> bool {
 
 /// Whether a memory instruction writes a register that it reads.
 fn overwrites_own(target: &Target, inst: &MachInst) -> bool {
-    let mut own = false;
-    effects::all(target, inst, |written| {
-        if written.write {
-            effects::all(target, inst, |read| own |= read.read && read.range.overlaps(written.range));
+    let mut written: SmallVec<[RegRange; 4]> = SmallVec::new();
+    effects::all(target, inst, |access| {
+        if access.write {
+            written.push(access.range);
         }
     });
+    let mut own = false;
+    if !written.is_empty() {
+        effects::all(target, inst, |access| {
+            own |= access.read && written.iter().any(|range| range.overlaps(access.range));
+        });
+    }
     own
 }
 

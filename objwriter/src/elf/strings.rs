@@ -6,36 +6,60 @@ use std::cmp::Ordering;
 
 /// A string table under construction.
 pub(crate) struct Strings<'a> {
-    /// Strings and where they begin; once finished, in the order of [`backwards`].
-    offsets: List<'a, (&'a str, u32)>,
+    /// Once finished, in the order of [`Ending::backwards`].
+    entries: List<'a, (Ending<'a>, u32)>,
     /// The table's bytes, once finished.
     pub bytes: List<'a, u8>,
 }
 
-/// From the last letters on, what is longer first: each string comes right after those that it may be the end of.
-fn backwards(a: &str, b: &str) -> Ordering {
-    b.bytes().rev().cmp(a.bytes().rev())
+/// A string that is compared from its end.
+#[derive(Clone, Copy)]
+struct Ending<'a> {
+    /// The last eight letters, the last one highest: they decide nearly every comparison.
+    last: u64,
+    text: &'a str,
+}
+
+impl<'a> Ending<'a> {
+    fn new(text: &'a str) -> Ending<'a> {
+        let bytes = text.as_bytes();
+        let last = match bytes.last_chunk::<8>() {
+            Some(last) => u64::from_le_bytes(*last),
+            None => {
+                bytes.iter().rev().fold(0, |last, &byte| last << 8 | u64::from(byte))
+                    << (64 - 8 * bytes.len()) % 64
+            }
+        };
+        Ending { last, text }
+    }
+
+    /// From the last letters on, what is longer first: each string comes right after those that it may be the end of.
+    fn backwards(&self, other: &Ending) -> Ordering {
+        let rest = || other.text.bytes().rev().cmp(self.text.bytes().rev());
+        other.last.cmp(&self.last).then_with(rest)
+    }
 }
 
 impl<'a> Strings<'a> {
     /// An empty table with room for so many strings.
     pub fn new(count: usize, bump: &'a Bump) -> Strings<'a> {
-        Strings { offsets: List::with_capacity_in(count, bump), bytes: List::new_in(bump) }
+        Strings { entries: List::with_capacity_in(count, bump), bytes: List::new_in(bump) }
     }
 
     /// Adds a string.
     pub fn add(&mut self, text: &'a str) {
-        self.offsets.push((text, 0));
+        self.entries.push((Ending::new(text), 0));
     }
 
     /// Lays out the strings.
     pub fn finish(&mut self) {
-        self.offsets.order_unstable_by(|a, b| backwards(a.0, b.0));
-        self.offsets.dedup_by_key(|entry| entry.0);
-        self.bytes.reserve_exact(1 + self.offsets.iter().map(|(text, _)| text.len() + 1).sum::<usize>());
+        self.entries.order_unstable_by(|a, b| a.0.backwards(&b.0));
+        self.entries.dedup_by_key(|entry| entry.0.text);
+        self.bytes.reserve_exact(1 + self.entries.iter().map(|entry| entry.0.text.len() + 1).sum::<usize>());
         self.bytes.push(0);
         let mut previous = "";
-        for (text, offset) in self.offsets.iter_mut().filter(|(text, _)| !text.is_empty()) {
+        for (Ending { text, .. }, offset) in self.entries.iter_mut().filter(|entry| !entry.0.text.is_empty())
+        {
             if !previous.ends_with(*text) {
                 self.bytes.extend_from_slice(text.as_bytes());
                 self.bytes.push(0);
@@ -47,6 +71,7 @@ impl<'a> Strings<'a> {
 
     /// Where a string begins.
     pub fn offset(&self, text: &str) -> u32 {
-        self.offsets.binary_search_by(|entry| backwards(entry.0, text)).map_or(0, |n| self.offsets[n].1)
+        let wanted = Ending::new(text);
+        self.entries.binary_search_by(|entry| entry.0.backwards(&wanted)).map_or(0, |n| self.entries[n].1)
     }
 }
