@@ -186,6 +186,7 @@ fn wave_sizes(module: &ir::Module, graph: &CallGraph, target: &Subtarget) -> Vec
 }
 
 /// Code is for wavefronts of one size.
+#[cold]
 fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> Error {
     let message =
         format!("function `{}` is called in wavefronts of {fewest} lanes and in those of {most}", func.name);

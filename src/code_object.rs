@@ -438,6 +438,7 @@ fn variable(id: ir::Global, global: &ir::GlobalData) -> emit::Variable<'_> {
 }
 
 /// What the object asks of the writer and does not get; anything else is a fault of ours.
+#[cold]
 fn not_written(error: EmitError, target: &Subtarget) -> Error {
     match error {
         EmitError::Unsupported(what) => Error::Unsupported { what, target: target.to_string(), place: None },

@@ -60,11 +60,13 @@ impl Place {
 }
 
 impl Error {
+    #[cold]
     pub(crate) fn internal(message: impl fmt::Display) -> Error {
         Error::Internal { message: message.to_string() }
     }
 
     /// A module that the verifier does not accept.
+    #[cold]
     pub(crate) fn invalid(errors: Vec<ir::verify::VerifyError>) -> Error {
         Error::Ir { errors: errors.iter().map(ToString::to_string).collect() }
     }

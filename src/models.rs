@@ -66,6 +66,7 @@ fn gather(model: &mut Option<Model>, target: &Subtarget) -> Result<(), Error> {
 }
 
 /// A table of the memory model that has no column for the processor.
+#[cold]
 fn lacking(missing: &Missing, target: &Subtarget) -> Error {
     let what = format!("anything, for want of {},", missing.column());
     Error::Unsupported { what, target: target.to_string(), place: None }

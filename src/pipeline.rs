@@ -466,6 +466,7 @@ impl Job<'_> {
     }
 
     /// What a program cannot have, found behind the frontend.
+    #[cold]
     pub fn refuse(
         &self,
         code: &'static str,
@@ -704,11 +705,13 @@ pub(crate) fn register_budget(target: &Subtarget, kernel: &ir::KernelInfo) -> [O
 }
 
 /// What instruction selection has no code for, with its place.
+#[cold]
 fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
     Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
 }
 
 /// Limits of the hardware, of the work-group's size and of the kernel's own attributes are told as what they are.
+#[cold]
 fn allocation_failed(
     error: &regalloc::AllocError,
     target: &Subtarget,

@@ -40,6 +40,7 @@ pub struct Scratch {
 
 type Labels = [Option<(Range<usize>, String)>; 2];
 
+#[cold]
 fn diagnostic(name: &'static str, message: &str, level: Level, labels: Labels, help: String) -> Diagnostic {
     Diagnostic {
         code: name,

@@ -30,7 +30,7 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
 }
 
 /// What a kernel asks for.
-fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 19] {
+fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
     let (func, state) = (kernel.func, &kernel.state);
     // Reserved at the time of V2 and V3 (seed 000, line 2567).
     let has_kernarg_size = program.target.code_object >= CodeObjectVersion::V4;
@@ -39,37 +39,37 @@ fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 19] {
     // Reserved before (seed 000, line 2613).
     let has_dynamic_stack = program.target.code_object >= CodeObjectVersion::V5;
     [
-        (fields::GROUP_SEGMENT_FIXED_SIZE, func.lds_size),
-        (fields::PRIVATE_SEGMENT_FIXED_SIZE, func.scratch_size),
-        (fields::KERNARG_SIZE, if has_kernarg_size { program.kernarg_size(kernel) } else { 0 }),
-        flag(fields::PRIVATE_SEGMENT_BUFFER, abi.private_segment_buffer),
-        flag(fields::DISPATCH_PTR, abi.dispatch_ptr),
-        flag(fields::QUEUE_PTR, abi.queue_ptr),
-        flag(fields::KERNARG_SEGMENT_PTR, abi.kernarg_ptr),
-        flag(fields::DISPATCH_ID, abi.dispatch_id),
-        flag(fields::FLAT_SCRATCH_INIT, abi.flat_scratch_init),
-        flag(fields::PRIVATE_SEGMENT_WAVEFRONT_OFFSET, abi.private_segment_wave_offset),
-        flag(fields::WORKGROUP_ID_X, abi.workgroup_id[0]),
-        flag(fields::WORKGROUP_ID_Y, abi.workgroup_id[1]),
-        flag(fields::WORKGROUP_ID_Z, abi.workgroup_id[2]),
-        (fields::WORKITEM_ID, u32::from(abi.workitem_ids)),
-        (fields::USER_SGPR_COUNT, abi.user_sgpr_count()),
-        (fields::FLOAT_DENORM_MODE_32, if state.flush_denormals { 0 } else { 3 }),
-        flag(fields::DX10_CLAMP, state.dx10_clamp),
-        flag(fields::IEEE_MODE, state.ieee),
-        flag(fields::USES_DYNAMIC_STACK, func.dynamic_stack && has_dynamic_stack),
+        (&fields::GROUP_SEGMENT_FIXED_SIZE, func.lds_size),
+        (&fields::PRIVATE_SEGMENT_FIXED_SIZE, func.scratch_size),
+        (&fields::KERNARG_SIZE, if has_kernarg_size { program.kernarg_size(kernel) } else { 0 }),
+        flag(&fields::PRIVATE_SEGMENT_BUFFER, abi.private_segment_buffer),
+        flag(&fields::DISPATCH_PTR, abi.dispatch_ptr),
+        flag(&fields::QUEUE_PTR, abi.queue_ptr),
+        flag(&fields::KERNARG_SEGMENT_PTR, abi.kernarg_ptr),
+        flag(&fields::DISPATCH_ID, abi.dispatch_id),
+        flag(&fields::FLAT_SCRATCH_INIT, abi.flat_scratch_init),
+        flag(&fields::PRIVATE_SEGMENT_WAVEFRONT_OFFSET, abi.private_segment_wave_offset),
+        flag(&fields::WORKGROUP_ID_X, abi.workgroup_id[0]),
+        flag(&fields::WORKGROUP_ID_Y, abi.workgroup_id[1]),
+        flag(&fields::WORKGROUP_ID_Z, abi.workgroup_id[2]),
+        (&fields::WORKITEM_ID, u32::from(abi.workitem_ids)),
+        (&fields::USER_SGPR_COUNT, abi.user_sgpr_count()),
+        (&fields::FLOAT_DENORM_MODE_32, if state.flush_denormals { 0 } else { 3 }),
+        flag(&fields::DX10_CLAMP, state.dx10_clamp),
+        flag(&fields::IEEE_MODE, state.ieee),
+        flag(&fields::USES_DYNAMIC_STACK, func.dynamic_stack && has_dynamic_stack),
     ]
 }
 
 /// Exceptions in the order of [`InitialState::exceptions`](crate::InitialState::exceptions).
-const EXCEPTIONS: [Field; 7] = [
-    fields::EXCEPTION_INVALID_OP,
-    fields::EXCEPTION_DENORM_SRC,
-    fields::EXCEPTION_DIV_ZERO,
-    fields::EXCEPTION_OVERFLOW,
-    fields::EXCEPTION_UNDERFLOW,
-    fields::EXCEPTION_INEXACT,
-    fields::EXCEPTION_INT_DIV_ZERO,
+const EXCEPTIONS: [&Field; 7] = [
+    &fields::EXCEPTION_INVALID_OP,
+    &fields::EXCEPTION_DENORM_SRC,
+    &fields::EXCEPTION_DIV_ZERO,
+    &fields::EXCEPTION_OVERFLOW,
+    &fields::EXCEPTION_UNDERFLOW,
+    &fields::EXCEPTION_INEXACT,
+    &fields::EXCEPTION_INT_DIV_ZERO,
 ];
 
 /// The descriptor, its entry left to a relocation.
@@ -84,7 +84,8 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     }
     // Accumulation registers begin behind the others.
     let accumulation = (func.vgprs.max(1).div_ceil(4) - 1).into();
-    for (field, value) in [(fields::ACCUM_OFFSET, accumulation), (fields::TG_SPLIT, target.tgsplit.into())] {
+    for (field, value) in [(&fields::ACCUM_OFFSET, accumulation), (&fields::TG_SPLIT, target.tgsplit.into())]
+    {
         if field.on.has(target) {
             field.set(&mut out, value);
         }

@@ -91,6 +91,12 @@ pub fn text(program: &Program) -> String {
     out
 }
 
+/// Out of line: most of what makes metadata are calls of this.
+#[inline(never)]
+fn add<'a>(entries: &mut Entries<'a>, key: &'static str, item: Item<'a>) {
+    entries.push((key, item));
+}
+
 fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     let (func, version) = (kernel.func, program.target.code_object);
     let (target, hidden) = (program.target_of(kernel), program.hidden(kernel));
@@ -98,7 +104,7 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     let registers = descriptor::registers(&target, func);
     let sgprs = registers.total_sgprs(&target);
     let mut entries = Entries::new();
-    let mut push = |key, item| entries.push((key, item));
+    let mut push = |key, item| add(&mut entries, key, item);
     if target.has(Feature::MAI) && !program.is_v2() {
         push(".agpr_count", Item::Number(func.agprs));
     }
@@ -140,7 +146,7 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
 
 fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
     let mut entries = Entries::new();
-    let mut push = |key, item| entries.push((key, item));
+    let mut push = |key, item| add(&mut entries, key, item);
     if let ValueKind::Opaque(_, Some(access)) = arg.kind {
         push(".access", Item::Text(access));
     }

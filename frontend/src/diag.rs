@@ -50,6 +50,7 @@ pub struct Suggestion {
 }
 
 impl Diagnostic {
+    #[cold]
     pub(crate) fn error(code: &'static str, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
@@ -137,6 +138,7 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
+    #[cold]
     pub fn push(&mut self, diagnostic: Diagnostic) {
         // One mistake often shows in two ways at the same place: the first report is the better one.
         let at = diagnostic.labels.first().map(|label| &label.0);

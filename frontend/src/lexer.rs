@@ -311,6 +311,7 @@ pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink)
     tokens.spans.push(Span { start: end, end });
 }
 
+#[cold]
 fn report_bad(span: Span, source: &str, sink: &mut Sink) {
     let text = span.text(source);
     let diagnostic = if text.starts_with("/*") {

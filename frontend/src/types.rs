@@ -652,6 +652,7 @@ impl Types {
     }
 
     /// The type as a user would write it.
+    #[cold]
     pub fn name(&self, ty: Ty, names: &[&str]) -> String {
         match self.kind(ty) {
             TyKind::Error | TyKind::None => "?".to_string(),

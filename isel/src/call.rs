@@ -105,6 +105,7 @@ impl Lower<'_> {
     }
 
     /// A call of a function of the module.
+    #[cold]
     pub fn call(&mut self, inst: Inst, func: ir::FuncId) {
         let number = func.as_u32();
         let known = self.callees.get(number as usize).cloned();
@@ -114,6 +115,7 @@ impl Lower<'_> {
     }
 
     /// A call through an address that is the same in all lanes.
+    #[cold]
     pub fn call_indirect(&mut self, inst: Inst, sig: ir::SigId) {
         let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(inst));
         let address = self.address(args[0]);
@@ -392,6 +394,7 @@ impl Lower<'_> {
     }
 
     /// Work-item ids that lie on the stack, if something looks at them: in front of all that does.
+    #[cold]
     pub fn take_ids(&mut self) {
         let place = ids_place(self.func, self.convention, &self.own);
         if let (Some(Place::Stack(offset)), true) = (place, self.has_input(AbiInput::WorkitemId(0))) {

@@ -196,6 +196,7 @@ impl Lower<'_> {
         MachInst::new(op, operands)
     }
 
+    #[cold]
     pub fn refuse(&mut self, role: &str, reason: &str) {
         self.unsupported(&format!("`{role}` ({reason})"));
     }

@@ -100,6 +100,7 @@ impl Legalizer<'_> {
         Err(self.refuse(&inst, "its operands cannot be made legal"))
     }
 
+    #[cold]
     fn refuse(&self, inst: &MachInst, why: &str) -> Unsupported {
         let what = format!("`{}` as it stands here ({why})", inst.op.row().name);
         Unsupported { what, target: self.target.name, loc: inst.loc }

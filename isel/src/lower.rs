@@ -558,6 +558,7 @@ impl Lower<'_> {
     }
 
     /// Reports something that cannot be compiled; the first report counts.
+    #[cold]
     pub fn unsupported(&mut self, what: &str) {
         if self.error.is_none() {
             self.error =

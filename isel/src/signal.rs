@@ -17,6 +17,7 @@ const MSG_INTERRUPT: i32 = 1;
 
 impl Lower<'_> {
     /// Lets others go first.
+    #[cold]
     pub fn sleep(&mut self) {
         self.emit_raw(Role::SSleep, &[Operand::Imm(SLEEP)]);
     }

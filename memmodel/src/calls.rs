@@ -58,6 +58,7 @@ impl Away {
 }
 
 /// A wait for all of some counters.
+#[cold]
 pub(crate) fn wait_for(counters: &'static [Counter], target: &Subtarget) -> Wait {
     let mut wait = Wait::NONE;
     for counter in Waits::of(counters, target) {

@@ -215,6 +215,7 @@ impl Window {
 
     /// Behind a call, and where a function begins: what the other side does not see to. One wait state has passed, and the
     /// result of VALU may come in any VGPR; nothing is known of VCC and of `v_cmpx`.
+    #[cold]
     fn come_from_elsewhere(&mut self, view: &View<'_>) {
         self.clear(self.marks.len());
         if view.vgprs && view.model.rules.counts(Producer::ValuWritesVgpr) {

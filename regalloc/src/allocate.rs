@@ -19,6 +19,7 @@ fn aim(class: usize, pressure: u32, target: &Subtarget) -> u32 {
     pressure.max((target.total_sgprs / target.max_waves).saturating_sub(target.extra_sgprs))
 }
 
+#[cold]
 fn no_registers(class: usize, budget: u32) -> AllocError {
     AllocError::Registers { class: ["SGPR", "VGPR"][class], budget }
 }

@@ -504,6 +504,7 @@ impl Checker<'_> {
     }
 
     /// Goes over the blocks once more, with the states that were reached.
+    #[cold]
     fn report(&self) -> Result<(), CheckError> {
         for block in self.final_.blocks.keys() {
             if self.entry[block.index()][SGPR].is_none() {

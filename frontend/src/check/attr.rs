@@ -91,6 +91,7 @@ impl Checker<'_, '_> {
         }
     }
 
+    #[cold]
     fn unknown_attr(&mut self, attr: &Attr, known: impl Iterator<Item = &'static str>) {
         let name = self.ast.name(attr.name.sym);
         let help = match name {
@@ -103,6 +104,7 @@ impl Checker<'_, '_> {
         self.sink.push(diagnostic);
     }
 
+    #[cold]
     fn wrong_attr(&mut self, attr: &Attr, example: &str) {
         let name = self.ast.name(attr.name.sym);
         let diagnostic = Diagnostic::error("E0080", format!("wrong arguments of `{name}`"))

@@ -610,6 +610,7 @@ impl Checker<'_, '_> {
     }
 
     /// Of floats there are some atomics only; the others are those of the integer `to` of the same size.
+    #[cold]
     fn no_such_atomic(&mut self, span: Span, pointer: Pointer, to: Ty, what: &str, more: &str) -> Option<Ty> {
         let name = self.type_name(pointer.to);
         let integer = self.s.checked.types.pointer(Pointer { to, ..pointer });
@@ -657,6 +658,7 @@ impl Checker<'_, '_> {
     }
 
     /// Reports an argument that should be one of a few words.
+    #[cold]
     fn unknown_word(&mut self, arg: ExprId, what: &str, known: impl Iterator<Item = &'static str> + Clone) {
         let found = words::word(self.ast, arg);
         let help = match found.and_then(|word| nearest(word, known.clone())) {

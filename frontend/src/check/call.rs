@@ -96,6 +96,7 @@ impl Checker<'_, '_> {
         }
     }
 
+    #[cold]
     fn unknown_function(&mut self, callee: Name) {
         let text = self.ast.name(callee.sym);
         let funcs = self.bound_names(|b| matches!(b, Binding::Func(_) | Binding::Generic(_)));
@@ -216,6 +217,7 @@ impl Checker<'_, '_> {
     }
 
     /// Reports a wrong number of arguments.
+    #[cold]
     pub(super) fn wrong_count(
         &mut self,
         callee: Name,

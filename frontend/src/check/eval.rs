@@ -99,6 +99,7 @@ impl Checker<'_, '_> {
         self.s.checked.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
     }
 
+    #[cold]
     fn not_constant(&self, id: ExprId) -> Diagnostic {
         let diagnostic = Diagnostic::error("E0070", "this is not known at compile time")
             .label(self.ast.span(id), "not a constant");

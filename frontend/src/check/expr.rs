@@ -206,6 +206,7 @@ impl Checker<'_, '_> {
         Some(checked.types.function(params, info.result))
     }
 
+    #[cold]
     fn unknown_name(&mut self, sym: Sym, span: Span, binding: Binding) {
         let text = self.ast.name(sym);
         let what = match binding {
@@ -582,6 +583,7 @@ impl Checker<'_, '_> {
         ty
     }
 
+    #[cold]
     pub(super) fn no_field(&mut self, ty: Ty, fields: &[Field], name: Name) {
         let text = self.ast.name(name.sym);
         let close = self.nearest(text, fields.iter().map(|f| self.ast.name(f.name)));

@@ -263,6 +263,7 @@ impl Checker<'_, '_> {
     }
 }
 
+#[cold]
 fn range_text(scalar: Scalar) -> String {
     let bits = scalar.bits();
     match (scalar.is_signed(), bits) {

@@ -99,6 +99,7 @@ impl Checker<'_, '_> {
         scope.first = scope.first.or(Some(span));
     }
 
+    #[cold]
     fn no_value_of_loop(&mut self, value: ExprId) {
         self.sink.push(
             Diagnostic::error("E0057", "`for` and `while` have no value")
@@ -168,6 +169,7 @@ impl Checker<'_, '_> {
     }
 
     /// Told once a body: what is wrong is most likely the label itself.
+    #[cold]
     fn unknown_label(&mut self, label: Name) {
         if self.s.body.unknown_labels.contains(&label.sym) {
             return;

@@ -292,6 +292,7 @@ impl<'a> Checker<'_, 'a> {
 }
 
 impl Checker<'_, '_> {
+    #[cold]
     fn error(
         &mut self,
         code: &'static str,
@@ -303,6 +304,7 @@ impl Checker<'_, '_> {
     }
 
     /// [`Checker::error`], and what to do about it.
+    #[cold]
     fn error_help(
         &mut self,
         code: &'static str,
@@ -314,6 +316,7 @@ impl Checker<'_, '_> {
         self.sink.push(Diagnostic::error(code, message).label(span, label).help(help));
     }
 
+    #[cold]
     fn type_name(&self, ty: Ty) -> String {
         self.s.checked.types.name(ty, &self.ast.names)
     }
@@ -437,6 +440,7 @@ impl Checker<'_, '_> {
     }
 
     /// What helps if something without a value is an operand.
+    #[cold]
     fn no_result_help(&self, ty: Ty) -> Option<String> {
         (ty == Ty::UNIT).then(|| "`()` is no value; a function with a result says so: `-> T`".to_string())
     }

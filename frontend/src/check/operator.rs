@@ -320,6 +320,7 @@ impl Checker<'_, '_> {
         }
     }
 
+    #[cold]
     fn bad_operands(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Ty {
         let (left, right) = (self.type_name(a), self.type_name(b));
         let is_stored = |ty| self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar == Scalar::Bf16);
@@ -345,6 +346,7 @@ impl Checker<'_, '_> {
         Ty::ERROR
     }
 
+    #[cold]
     fn mismatch(&mut self, op: BinaryOp, a: Ty, b: Ty, operands: (ExprId, ExprId)) -> Ty {
         let (left, right) = (self.type_name(a), self.type_name(b));
         let arithmetic = !op.is_comparison() && !op.is_logic();

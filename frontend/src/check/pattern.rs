@@ -189,6 +189,7 @@ impl Checker<'_, '_> {
         }
     }
 
+    #[cold]
     fn wrong_parts(&mut self, of: Ty, span: Span, has: usize, named: usize) {
         let name = self.type_name(of);
         let plural = if has == 1 { "" } else { "s" };
@@ -199,6 +200,7 @@ impl Checker<'_, '_> {
         );
     }
 
+    #[cold]
     fn no_such_parts(&mut self, of: Ty, pattern: &Pattern) {
         let name = self.type_name(of);
         let what = if let PatKind::Array(_) = pattern.kind { "an array" } else { "a tuple" };

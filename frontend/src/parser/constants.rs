@@ -79,6 +79,7 @@ impl Parser<'_, '_> {
         }
     }
 
+    #[cold]
     fn no_constant(&mut self, scalar: Scalar, name: Name) -> Failed {
         let text = self.ast.name(name.sym);
         let known: Vec<&str> = match scalar {

@@ -239,6 +239,7 @@ impl Parser<'_, '_> {
     }
 
     /// `x.sqrt()`: `of` is `x`.
+    #[cold]
     fn no_method(&mut self, of: Span, name: Name) -> Failed {
         let (start, value) = (of.start, of.text(self.source));
         let written = self.ast.name(name.sym);
@@ -279,6 +280,7 @@ impl Parser<'_, '_> {
     }
 
     /// `S::new(…)`.
+    #[cold]
     fn no_path(&mut self, of: Name, name: Name) -> Failed {
         let (type_text, written) = (self.ast.name(of.sym), self.ast.name(name.sym));
         let help = if self.declares(Tok::Fn, written) {
@@ -573,6 +575,7 @@ impl Parser<'_, '_> {
         self.make(kind, span, 0)
     }
 
+    #[cold]
     fn report_number(&mut self, span: Span, problem: NumberError) {
         let text = span.text(self.source);
         let diagnostic = match problem {
@@ -600,6 +603,7 @@ impl Parser<'_, '_> {
         self.sink.push(diagnostic);
     }
 
+    #[cold]
     fn bad_suffix(&self, span: Span, suffix: Span) -> Diagnostic {
         let (number, text) = (span.text(self.source), suffix.text(self.source));
         let digits = &number[..number.len() - text.len()];
@@ -644,7 +648,7 @@ fn parse_number(text: &str) -> Result<ExprKind, NumberError> {
     // A 0 in front of other digits: octal in C.
     if radix == 10
         && text.starts_with('0')
-        && text[1..].trim_start_matches('_').starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().skip(1).find(|&c| c != b'_').is_some_and(|c| c.is_ascii_digit())
     {
         return Err(NumberError::Octal);
     }

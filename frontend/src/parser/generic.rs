@@ -51,6 +51,7 @@ impl Parser<'_, '_> {
     }
 
     /// A constant that is neither a literal nor a name, from token number `start` on, without braces.
+    #[cold]
     fn no_braces(&mut self, start: usize) -> Failed {
         let is_end = |&n: &usize| {
             matches!(self.kinds[n], Tok::Comma | Tok::Semi | Tok::LBrace | Tok::Eof)

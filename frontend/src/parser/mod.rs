@@ -228,6 +228,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Text of the current token, for messages.
+    #[cold]
     fn found(&self) -> String {
         match self.peek() {
             Tok::Eof => "the end of the file".to_string(),
@@ -236,6 +237,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
+    #[cold]
     fn unexpected(&mut self, what: &str) -> Failed {
         let help = match what {
             "`{`" if self.peek() == Tok::RBrace || self.last_is(Tok::RBrace) => {
@@ -264,6 +266,7 @@ impl<'a> Parser<'a, '_> {
         self.source[self.last_span().end as usize..self.span().start as usize].contains('\n')
     }
 
+    #[cold]
     fn unexpected_with(&mut self, what: &str, help: Option<String>) -> Failed {
         // A bad token was reported by the lexer.
         if self.peek() != Tok::Bad {

@@ -138,10 +138,12 @@ pub(crate) fn half(out: &mut Vec<u8>, value: u16) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
+#[inline(never)]
 pub(crate) fn word(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
+#[inline(never)]
 pub(crate) fn long(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_le_bytes());
 }

@@ -151,6 +151,11 @@ impl<'a> Places<'a> {
     }
 }
 
+#[inline(never)]
+fn add<'a>(list: &mut List<'a, Output<'a>>, output: Output<'a>) {
+    list.push(output);
+}
+
 /// The sections of the output, in order, without addresses.
 fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
     let Parts { object, dynamic, plan, bump } = parts;
@@ -168,7 +173,7 @@ fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
             // What these say is for linkers.
             let flags = flags & !(SHF_GROUP | SHF_LINK_ORDER);
             let header = SectionHeader { kind, flags, align, entry_size, ..SectionHeader::default() };
-            list.push(Output { name, group, header, body: Body::Source(n), link: "" });
+            add(list, Output { name, group, header, body: Body::Source(n), link: "" });
         }
     };
     let is_code = |section: &Section| section.has(SHF_ALLOC | SHF_EXECINSTR) && !section.has(SHF_WRITE);
@@ -178,19 +183,19 @@ fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
     let is_written = |section: &Section| section.has(SHF_ALLOC | SHF_WRITE) && !section.is_empty();
     let ro = Group::ReadOnly;
     source(&|section| is_read(section) && section.kind == SHT_NOTE, ro, &mut list);
-    list.push(made(".dynsym", ro, SHT_DYNSYM, SHF_ALLOC, 8, SYMBOL, Made::DynSym, ".dynstr"));
-    list.push(made(".gnu.hash", ro, SHT_GNU_HASH, SHF_ALLOC, 8, 0, Made::GnuHash, ".dynsym"));
-    list.push(made(".hash", ro, SHT_HASH, SHF_ALLOC, 4, 4, Made::Hash, ".dynsym"));
-    list.push(made(".dynstr", ro, SHT_STRTAB, SHF_ALLOC, 1, 0, Made::DynStr, ""));
+    add(&mut list, made(".dynsym", ro, SHT_DYNSYM, SHF_ALLOC, 8, SYMBOL, Made::DynSym, ".dynstr"));
+    add(&mut list, made(".gnu.hash", ro, SHT_GNU_HASH, SHF_ALLOC, 8, 0, Made::GnuHash, ".dynsym"));
+    add(&mut list, made(".hash", ro, SHT_HASH, SHF_ALLOC, 4, 4, Made::Hash, ".dynsym"));
+    add(&mut list, made(".dynstr", ro, SHT_STRTAB, SHF_ALLOC, 1, 0, Made::DynStr, ""));
     if !plan.relocations.is_empty() {
-        list.push(made(".rela.dyn", ro, SHT_RELA, SHF_ALLOC, 8, RELA, Made::Rela, ".dynsym"));
+        add(&mut list, made(".rela.dyn", ro, SHT_RELA, SHF_ALLOC, 8, RELA, Made::Rela, ".dynsym"));
     }
     source(&|section| is_read(section) && section.kind != SHT_NOTE, ro, &mut list);
     source(&is_code, Group::Code, &mut list);
     let rw = SHF_ALLOC | SHF_WRITE;
-    list.push(made(".dynamic", Group::Relro, SHT_DYNAMIC, rw, 8, 16, Made::Dynamic, ".dynstr"));
+    add(&mut list, made(".dynamic", Group::Relro, SHT_DYNAMIC, rw, 8, 16, Made::Dynamic, ".dynstr"));
     if !plan.got.is_empty() {
-        list.push(made(".got", Group::Relro, SHT_PROGBITS, rw, 8, 0, Made::Got, ""));
+        add(&mut list, made(".got", Group::Relro, SHT_PROGBITS, rw, 8, 0, Made::Got, ""));
     }
     source(&|section| is_written(section) && section.has_contents(), Group::Data, &mut list);
     source(&|section| is_written(section) && !section.has_contents(), Group::Data, &mut list);
@@ -204,9 +209,9 @@ fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
         section.flags & (SHF_ALLOC | SHF_EXCLUDE) == 0 && section.name != ".note.GNU-stack"
     };
     source(&is_kept, Group::Rest, &mut list);
-    list.push(made(".symtab", Group::Rest, SHT_SYMTAB, 0, 8, SYMBOL, Made::SymTab, ".strtab"));
-    list.push(made(".shstrtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Made::ShStrTab, ""));
-    list.push(made(".strtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Made::StrTab, ""));
+    add(&mut list, made(".symtab", Group::Rest, SHT_SYMTAB, 0, 8, SYMBOL, Made::SymTab, ".strtab"));
+    add(&mut list, made(".shstrtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Made::ShStrTab, ""));
+    add(&mut list, made(".strtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Made::StrTab, ""));
     list
 }
 
