@@ -179,6 +179,9 @@ impl Lower<'_> {
             self.unsupported("a result of so many dwords");
         }
         let mut clobbers = callee.clobbers;
+        if callee.keeps_m0 {
+            clobbers.remove(RegRange { first: Reg::M0, len: 1 });
+        }
         if is_tail {
             // The other returns where this function would.
             clobbers.remove(return_address());
