@@ -26,8 +26,9 @@ impl<'a> Ending<'a> {
         let last = match bytes.last_chunk::<8>() {
             Some(last) => u64::from_le_bytes(*last),
             None => {
-                bytes.iter().rev().fold(0, |last, &byte| last << 8 | u64::from(byte))
-                    << (64 - 8 * bytes.len()) % 64
+                let from_end = bytes.iter().rev().fold(0, |last, &byte| last << 8 | u64::from(byte));
+                // No shift by 64, where there is nothing to shift.
+                from_end << ((64 - 8 * bytes.len()) % 64)
             }
         };
         Ending { last, text }
