@@ -41,7 +41,7 @@ pub use location::{Composite, ImplicitPointer, Location, Part, Storage};
 pub use machine::{Found, Lanes, Machine, Procedure};
 pub use names::{AddressClass, AddressSpace, Bank, Register};
 pub use op::{Arg, Encoding, Numbering, Op, Opcode, Operand, Ops, ParseError};
-pub use show::expression;
+pub use show::{Known, expression};
 pub use text::{TextError, assemble};
 pub use unwind::{Caller, ReturnAddress};
 pub use value::{BaseType, Kind, Type, Value};

@@ -220,7 +220,7 @@ impl DebugInfo {
         };
         let encoding = self.units[variable.unit].encoding;
         let text = self.place(variable, bytes);
-        let known = Known { info: self, unit: variable.unit };
+        let known = self.known(variable.unit);
         let location = match marked(bytes, encoding) {
             Some((address, space)) => marked_location(address, space, encoding, &known),
             None => evaluate(bytes, encoding, Goal::Location, &known, &[])
@@ -246,10 +246,17 @@ fn marked_location(
     Location::memory(space, u64::try_from(address).ok()?).ok().map(|location| location.to_string())
 }
 
-/// What a file knows without a machine that runs it.
-struct Known<'a> {
+/// What a file knows without a machine that runs it: expressions that others call, base types, addresses.
+pub struct Known<'a> {
     info: &'a DebugInfo,
     unit: usize,
+}
+
+impl DebugInfo {
+    /// What a unit's expressions may ask of the file.
+    pub fn known(&self, unit: usize) -> Known<'_> {
+        Known { info: self, unit }
+    }
 }
 
 impl Known<'_> {

@@ -349,6 +349,7 @@ impl Device {
             limit: dispatch.limits.instructions,
             observe: &dispatch.observe,
             progress: dispatch.progress,
+            debugger: dispatch.debugger,
         };
         let result = self.drain(&mut queue, watching, &mut stats).map_err(|error| error.fault);
         let result = result.and_then(|()| queue.check_idle(&self.memory));
@@ -373,7 +374,7 @@ impl Device {
         &mut self,
         queue: &Queue,
         packet: &KernelPacket,
-        Watching { limit, observe, progress }: Watching<'_>,
+        Watching { limit, observe, progress, debugger }: Watching<'_>,
     ) -> Result<RunStats, Fault> {
         let mode = if observe.is_active() { Mode::Fast } else { self.mode };
         let prepared = Prepared::of_packet(&self.modules, &self.memory, queue, packet)?;
@@ -382,9 +383,10 @@ impl Device {
         let (printf, hostcall) = (pointer("printf_buffer"), pointer("hostcall_buffer"));
         let hostcall = self.hostcalls.iter().find(|buffer| locked(buffer).address() == hostcall);
         // Lines that are printed have an order, which shall be the same each time.
-        let threads = if hostcall.is_some() { 1 } else { self.threads };
+        let threads = if hostcall.is_some() || debugger.is_some() { 1 } else { self.threads };
         let mut launch = prepared.launch(&self.memory, threads > 1 && has_atomic64(code), progress);
         launch.hostcall = hostcall;
+        launch.debugger = debugger;
         launch.observer = Observer::new(observe, target, code);
         launch.names = Arc::clone(&self.names);
         launch.level = self.level;

@@ -1,5 +1,6 @@
 //! A work-group: its waves and LDS, run a turn at a time so that waiting groups do not hold up the others.
 
+use crate::debug::Debugging;
 use crate::exec::{Cx, Flow, Scratch};
 use crate::fault::{Fault, Location, NOWHERE, Trap};
 use crate::hidden;
@@ -110,11 +111,19 @@ impl Group {
             trap: None,
             clock: self.executed * 4,
             locked64: launch.locked64,
-            watch: match (&mut watcher, &mut observing) {
-                (Some(watcher), _) => Some(watcher as &mut dyn Watch),
-                (None, Some(observing)) => Some(observing),
-                (None, None) => None,
-            },
+            watch: None,
+        };
+        let watch = match (&mut watcher, &mut observing) {
+            (Some(watcher), _) => Some(watcher as &mut dyn Watch),
+            (None, Some(observing)) => Some(observing as &mut dyn Watch),
+            (None, None) => None,
+        };
+        let mut debugging = None;
+        cx.watch = match launch.debugger {
+            Some(debugger) => {
+                Some(debugging.insert(Debugging { debugger, group: self.id, launch, inner: watch }))
+            }
+            None => watch,
         };
         let (stop, executed) = match cx.watch {
             Some(_) => run_watched(&mut cx, &mut self.counts, slice),

@@ -1,5 +1,6 @@
 //! The state in which waves start: registers, argument segment, dispatch packet (seed 000, lines 2534-3000).
 
+use crate::debug::Debugger;
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
 use crate::fault::Fault;
 use crate::fault::{Called, Location, Trap};
@@ -71,6 +72,8 @@ pub struct Dispatch<'a> {
     pub observe: Observe,
     /// Where it says how far it is.
     pub progress: Option<&'a Progress>,
+    /// Who is asked before each instruction. Not together with what is observed, and not in weak mode.
+    pub debugger: Option<&'a (dyn Debugger + 'a)>,
 }
 
 impl Default for Dispatch<'_> {
@@ -87,6 +90,7 @@ impl Default for Dispatch<'_> {
             limits: Limits::default(),
             observe: Observe::default(),
             progress: None,
+            debugger: None,
         }
     }
 }
@@ -142,6 +146,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) locked64: bool,
     /// Who waits for it.
     pub(crate) progress: Option<&'a Progress>,
+    /// Who is asked before each instruction.
+    pub(crate) debugger: Option<&'a (dyn Debugger + 'a)>,
     /// Strict mode.
     pub(crate) strict: Option<strict::Shared>,
     /// What only watches.

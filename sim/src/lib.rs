@@ -52,6 +52,7 @@ mod banks;
 mod buffer;
 pub mod compare;
 mod conversion;
+mod debug;
 mod descriptor;
 mod device;
 mod estimate;
@@ -93,6 +94,7 @@ pub use codeobj::disasm::SourcePlace;
 
 pub use args::{ArgError, ArgValue, Conversion, Layout, Placed, parse_arg};
 pub use buffer::{Buffer, Number};
+pub use debug::{Debugger, Go, Stopped};
 pub use descriptor::Descriptor;
 pub use device::{Device, DevicePtr, ModuleId};
 pub use estimate::Estimate;

@@ -228,6 +228,7 @@ impl<'a> Prepared<'a> {
             private_bytes: self.private_bytes,
             locked64,
             progress,
+            debugger: None,
             strict: None,
             observer: None,
             hostcall: None,

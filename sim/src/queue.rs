@@ -5,6 +5,7 @@
 //! valid; when one is complete it is made invalid, and `read_dispatch_id` moves on (seed 002, "AMD Queue"). A packet begins
 //! here when the one before it is complete, which the specification allows whatever the barrier bit says.
 
+use crate::debug::Debugger;
 use crate::device::{Device, DevicePtr};
 use crate::fault::Fault;
 use crate::launch::Limits;
@@ -213,6 +214,7 @@ pub(crate) struct Watching<'a> {
     pub(crate) limit: u64,
     pub(crate) observe: &'a Observe,
     pub(crate) progress: Option<&'a Progress>,
+    pub(crate) debugger: Option<&'a (dyn Debugger + 'a)>,
 }
 
 /// What a step of a queue did.
@@ -281,7 +283,8 @@ impl Device {
         let mut result = Ok(());
         self.begin_run();
         let observe = Observe::default();
-        let watching = Watching { limit: limits.instructions, observe: &observe, progress: None };
+        let watching =
+            Watching { limit: limits.instructions, observe: &observe, progress: None, debugger: None };
         let done = |queues: &[Option<Queue>]| queues.iter().flatten().map(|queue| queue.read).sum::<u64>();
         while result.is_ok() {
             let before = done(&queues);

@@ -73,6 +73,11 @@ pub(crate) trait Watch {
         Ok(())
     }
 
+    /// What it has found wrong with the instruction at hand, in words.
+    fn found(&self) -> Option<&str> {
+        None
+    }
+
     /// Before a read. `Some(value)` replaces what memory holds (a stale cache line, say).
     fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap>;
 

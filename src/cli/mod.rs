@@ -56,6 +56,8 @@ pub struct Cli {
 enum Command {
     /// Run a kernel in the emulator.
     Run(Box<run::RunArgs>),
+    /// Debug a kernel in the emulator: breakpoints, steps of lines and lanes, variables, the way back.
+    Debug(Box<run::debug::DebugArgs>),
     /// Print the code of a code object as assembly.
     Disasm(disasm::DisasmArgs),
     /// Show what a code object says: header, notes, metadata, kernel descriptors, symbols.
@@ -280,6 +282,7 @@ fn complain(text: &str) {
 pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Debug(args)) => run::debug::run(&args),
         Some(Command::Disasm(args)) => disasm::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Check(args)) => check::run(&args),

@@ -72,6 +72,9 @@ pub fn running() -> Option<String> {
 /// Commands that work on a code object; those that are not made yet are made first.
 const ON_OBJECTS: [&str; 3] = ["disasm", "check", "inspect"];
 
+/// Commands that run something, and take a source as well as an object.
+const RUNS: [&str; 2] = ["run", "debug"];
+
 impl Runner for Commands {
     fn run(&self, file: &Path, case: &Case) -> Outcome {
         let object = Object(std::env::temp_dir().join(format!(
@@ -142,15 +145,17 @@ fn lines(file: &Path, case: &Case, object: &Path) -> Result<Vec<Line>, Failure> 
         let start = if is_assembly { Line::new(&["as"]) } else { Line::new(&[]) };
         start.with([file]).with(to_object).with(processor())
     };
-    if ON_OBJECTS.contains(&command) || command == "run" && is_assembly {
+    let runs = RUNS.contains(&command);
+    if ON_OBJECTS.contains(&command) || runs && is_assembly {
         return Ok(vec![make(), Line::new(&[command]).with([object]).with(words)]);
     }
-    if command == "as" || command == "run" {
+    if command == "as" || runs {
         let end: &[&OsStr] = if command == "as" { &to_object } else { &[] };
         return Ok(vec![Line::new(&[command]).with([file]).with(words).with(processor()).with(end)]);
     }
     if is_assembly {
-        let why = format!("`{command}` is not for assembly: there are as, disasm, inspect, check and run");
+        let why =
+            format!("`{command}` is not for assembly: there are as, disasm, inspect, check, run and debug");
         return Err(Failure::Usage(why));
     }
     let passes = if command == "compile" { Vec::new() } else { passes(command, file)? };

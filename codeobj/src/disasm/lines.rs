@@ -126,6 +126,12 @@ impl Lines {
         self.rows.iter().filter_map(|row| self.place(row))
     }
 
+    /// Where lines begin: addresses in ascending order, each with its place in the source; none where the table says that there is none, or
+    /// that code ends.
+    pub fn rows(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
+        self.rows.iter().map(|row| (row.address, self.place(row)))
+    }
+
     fn place(&self, &Row { file, line, column, .. }: &Row) -> Option<SourcePlace> {
         let file = self.files.get(file as usize).map_or("?", String::as_str);
         (line != 0).then(|| SourcePlace { file: file.to_owned(), line, column })

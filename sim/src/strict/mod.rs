@@ -259,6 +259,11 @@ impl<'a> Watcher<'a> {
 }
 
 impl Watch for Watcher<'_> {
+    fn found(&self) -> Option<&str> {
+        let last = self.group.findings.last().filter(|_| self.group.now.reported);
+        last.map(|finding| finding.message.as_str())
+    }
+
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
         let touch = self.shared.touch(cx.wave.range, cx.wave.last);
         self.touch = Some(touch);

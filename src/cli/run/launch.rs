@@ -23,6 +23,8 @@ pub struct Launch<'a> {
     pub dynamic_lds: u32,
     pub grid: [u32; 3],
     pub group: [u32; 3],
+    /// Who is asked before each instruction.
+    pub debugger: Option<&'a dyn sim::Debugger>,
 }
 
 impl<'a> Launch<'a> {
@@ -31,7 +33,7 @@ impl<'a> Launch<'a> {
         let kernel = loaded.kernel(args.kernel.as_deref())?;
         let (values, dynamic_lds) = texts.bind(loaded, kernel)?;
         let (grid, group) = extents(kernel, &args.grid, &args.group)?;
-        Ok(Launch { object: &loaded.object, kernel, values, dynamic_lds, grid, group })
+        Ok(Launch { object: &loaded.object, kernel, values, dynamic_lds, grid, group, debugger: None })
     }
 
     /// Runs it on a device of its own.
@@ -64,9 +66,14 @@ impl<'a> Launch<'a> {
             },
             observe: observe.clone(),
             progress: Some(&progress),
+            debugger: self.debugger,
             ..sim::Dispatch::default()
         };
-        let stats = progress::shown(&progress, || device.run(module, &dispatch));
+        let stats = match self.debugger {
+            // The terminal is another's.
+            Some(_) => device.run(module, &dispatch),
+            None => progress::shown(&progress, || device.run(module, &dispatch)),
+        };
         Ok((placed, stats))
     }
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+pub mod debug;
 mod expect;
 mod launch;
 mod list;

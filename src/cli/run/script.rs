@@ -181,7 +181,8 @@ impl Planner<'_> {
         let (values, dynamic_lds) = texts.bind_with(loaded, kernel, |text, info| self.value(text, info))?;
         let group = step.group.as_ref().map_or(Ok(Vec::new()), |group| numbers(group, "group"))?;
         let (grid, group) = extents(kernel, &numbers(&step.grid, "grid")?, &group)?;
-        let launch = Launch { object: &loaded.object, kernel, values, dynamic_lds, grid, group };
+        let launch =
+            Launch { object: &loaded.object, kernel, values, dynamic_lds, grid, group, debugger: None };
         for name in step.print.iter().chain(step.out.keys()) {
             self.used(name)?;
         }

@@ -1,0 +1,372 @@
+//! What is typed to be shown: `s.b[1]`, `*p`, `y[i]`, `$v3`, `$s[4:5]`, `i == 3`.
+
+use crate::breakpoints::Place;
+use crate::format::{self, Shape, fields, numeric, shape, size};
+use crate::variables::{Held, Scope};
+use crate::waves::Who;
+use dwarf::{AddressSpace, DebugInfo, Location};
+use sim::Stopped;
+
+/// Bytes of a value that are read at most.
+const MOST: u64 = 1 << 16;
+
+/// Why something cannot be shown.
+pub type Problem = String;
+
+/// A value for a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// As text.
+    pub text: String,
+    /// Its type, as a user would write it.
+    pub ty: String,
+}
+
+/// A value, and where it is.
+pub(crate) struct Value {
+    bytes: Vec<u8>,
+    /// Entry of its type; none for registers.
+    pub ty: Option<u64>,
+    location: Option<Location>,
+    /// A number that was typed.
+    literal: Option<f64>,
+}
+
+impl Value {
+    fn plain(bytes: Vec<u8>) -> Value {
+        Value { bytes, ty: None, location: None, literal: None }
+    }
+
+    pub(crate) fn text(&self, info: Option<&DebugInfo>) -> String {
+        if let Some(number) = self.literal {
+            return number.to_string();
+        }
+        match (info, self.ty) {
+            (Some(info), Some(ty)) => format::value(info, Some(ty), &self.bytes),
+            _ => {
+                let digits: String = self.bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+                format!("0x{digits}")
+            }
+        }
+    }
+
+    fn number(&self, info: Option<&DebugInfo>) -> Option<f64> {
+        if self.literal.is_some() {
+            return self.literal;
+        }
+        match (info, self.ty) {
+            (Some(info), Some(ty)) => numeric(info, ty, &self.bytes),
+            _ => {
+                let whole = self.bytes.iter().rev().fold(0u128, |value, &byte| value << 8 | u128::from(byte));
+                Some(whole as f64)
+            }
+        }
+    }
+
+    /// Where it is in memory, and how many bytes of it.
+    pub(crate) fn place(&self, who: Who, lane: u32) -> Option<(Place, usize)> {
+        let (space, address) = self.location.as_ref()?.address()?;
+        let place = match space {
+            AddressSpace::GLOBAL => Place::Global(address),
+            AddressSpace::LOCAL => Place::Lds(who.group, address),
+            AddressSpace::PRIVATE_LANE => Place::Private(who, lane, address),
+            // What is flat is in one of them.
+            AddressSpace::GENERIC => match address >> 32 {
+                0x1_0000 => Place::Lds(who.group, address & 0xffff_ffff),
+                0x2_0000 => Place::Private(who, lane, address & 0xffff_ffff),
+                _ => Place::Global(address),
+            },
+            _ => return None,
+        };
+        Some((place, self.bytes.len()))
+    }
+}
+
+/// Parts of an expression.
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Name(String),
+    Number(f64),
+    Register(String),
+    Sign(&'static str),
+}
+
+const SIGNS: [&str; 13] = ["==", "!=", "<=", ">=", "<", ">", "[", "]", ".", "*", "(", ")", "-"];
+
+fn tokens(text: &str) -> Result<Vec<Token>, Problem> {
+    let mut out = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let word = |from: &str, allowed: fn(char) -> bool| from.find(|c| !allowed(c)).unwrap_or(from.len());
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let length = if first == '$' {
+            let mut length = 1 + word(&rest[1..], is_word);
+            // `$s[4:5]`
+            if rest[length..].starts_with('[')
+                && let Some(end) = rest[length..].find(']')
+                && rest[length..length + end].contains(':')
+            {
+                length += end + 1;
+            }
+            out.push(Token::Register(rest[1..length].to_owned()));
+            length
+        } else if first.is_ascii_digit() {
+            let length = word(rest, |c| c.is_alphanumeric() || c == '.');
+            let digits = &rest[..length];
+            let number = match digits.strip_prefix("0x") {
+                Some(hex) => u64::from_str_radix(hex, 16).ok().map(|number| number as f64),
+                None => digits.parse().ok(),
+            };
+            out.push(Token::Number(number.ok_or_else(|| format!("`{digits}` is no number"))?));
+            length
+        } else if first.is_alphabetic() || first == '_' {
+            let length = word(rest, is_word);
+            out.push(Token::Name(rest[..length].to_owned()));
+            length
+        } else {
+            let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign));
+            let sign = sign.ok_or_else(|| format!("`{first}` has no place in an expression"))?;
+            out.push(Token::Sign(sign));
+            sign.len()
+        };
+        rest = rest[length..].trim_start();
+    }
+    Ok(out)
+}
+
+/// An expression for a lane of a wave that stands somewhere.
+pub(crate) struct Evaluator<'a> {
+    pub at: &'a Stopped<'a>,
+    pub scope: Option<Scope<'a>>,
+    pub lane: u32,
+    rest: Vec<Token>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(crate) fn new(at: &'a Stopped<'a>, info: Option<&'a DebugInfo>, lane: u32) -> Evaluator<'a> {
+        Evaluator { at, scope: info.map(|info| Scope::new(info, at)), lane, rest: Vec::new() }
+    }
+
+    fn info(&self) -> Option<&'a DebugInfo> {
+        self.scope.as_ref().map(|scope| scope.info)
+    }
+
+    /// A value.
+    pub(crate) fn value(&mut self, text: &str) -> Result<Value, Problem> {
+        self.begin(text)?;
+        let value = self.unary(0)?;
+        self.end()?;
+        Ok(value)
+    }
+
+    /// Whether a comparison holds; a value alone does if it is not 0.
+    pub(crate) fn holds(&mut self, text: &str) -> Result<bool, Problem> {
+        self.begin(text)?;
+        let left = self.unary(0)?;
+        let number = |value: &Value, info| value.number(info).ok_or("a condition takes numbers".to_owned());
+        let info = self.info();
+        let left = number(&left, info)?;
+        let Some(Token::Sign(sign)) = self.rest.pop() else { return Ok(left != 0.0) };
+        let right = self.unary(0)?;
+        self.end()?;
+        let right = number(&right, info)?;
+        Ok(match sign {
+            "==" => left == right,
+            "!=" => left != right,
+            "<" => left < right,
+            "<=" => left <= right,
+            ">" => left > right,
+            ">=" => left >= right,
+            other => return Err(format!("`{other}` is no comparison")),
+        })
+    }
+
+    fn begin(&mut self, text: &str) -> Result<(), Problem> {
+        self.rest = tokens(text)?;
+        self.rest.reverse();
+        if self.rest.is_empty() { Err("an expression is missing".to_owned()) } else { Ok(()) }
+    }
+
+    fn end(&self) -> Result<(), Problem> {
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err("the expression goes on where it should end".to_owned())
+        }
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        let is = matches!(self.rest.last(), Some(Token::Sign(next)) if *next == sign);
+        if is {
+            self.rest.pop();
+        }
+        is
+    }
+
+    fn unary(&mut self, depth: u32) -> Result<Value, Problem> {
+        if depth > 32 {
+            return Err("the expression is too deep".to_owned());
+        }
+        if self.takes("*") {
+            let pointer = self.unary(depth + 1)?;
+            return self.element(&pointer, 0);
+        }
+        if self.takes("-") {
+            let number = self.unary(depth + 1)?.number(self.info()).ok_or("`-` takes a number")?;
+            return Ok(literal(-number));
+        }
+        let mut value = self.primary(depth)?;
+        loop {
+            if self.takes(".") {
+                let Some(Token::Name(name)) = self.rest.pop() else {
+                    return Err("a field is missing".to_owned());
+                };
+                value = self.field(&value, &name)?;
+            } else if self.takes("[") {
+                let index = self.unary(depth + 1)?.number(self.info()).ok_or("an index is a number")?;
+                if !self.takes("]") {
+                    return Err("`]` is missing".to_owned());
+                }
+                value = self.element(&value, index as i64)?;
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn primary(&mut self, depth: u32) -> Result<Value, Problem> {
+        match self.rest.pop() {
+            Some(Token::Sign("(")) => {
+                let value = self.unary(depth + 1)?;
+                if self.takes(")") { Ok(value) } else { Err("`)` is missing".to_owned()) }
+            }
+            Some(Token::Number(number)) => Ok(literal(number)),
+            Some(Token::Register(name)) => self.register(&name),
+            Some(Token::Name(name)) => self.variable(&name),
+            _ => Err("an expression is missing".to_owned()),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<Value, Problem> {
+        let Some(scope) = &self.scope else {
+            return Err(format!(
+                "the object does not describe variables, so there is no `{name}`; registers are `$s0`, `$v0`, `$exec`"
+            ));
+        };
+        let variables = scope.variables();
+        let variable = variables.iter().find(|variable| variable.name == name);
+        let variable = variable.ok_or_else(|| format!("nothing is called `{name}` here"))?;
+        let ty = scope.type_of(variable);
+        match scope.holder(variable, self.lane).map_err(|nowhere| nowhere.to_string())? {
+            Held::Constant(mut bytes) => {
+                bytes.truncate(ty.map_or(8, |ty| size(scope.info, ty)) as usize);
+                Ok(Value { bytes, ty, location: None, literal: None })
+            }
+            Held::At(location) => self.load(location, ty, variable.die.unit),
+        }
+    }
+
+    /// What is at a place.
+    fn load(&self, location: Location, ty: Option<u64>, unit: usize) -> Result<Value, Problem> {
+        let scope = self.scope.as_ref().ok_or("there is no debug information")?;
+        let bytes = ty.map_or(0, |ty| size(scope.info, ty)).min(MOST);
+        let frame = scope.frame(self.lane, unit);
+        let bytes = location.read(bytes * 8, &frame).map_err(|reason| format!("<{reason}>"))?;
+        Ok(Value { bytes, ty, location: Some(location), literal: None })
+    }
+
+    fn field(&self, value: &Value, name: &str) -> Result<Value, Problem> {
+        let (Some(info), Some(ty)) = (self.info(), value.ty) else {
+            return Err("a register has no fields".to_owned());
+        };
+        match shape(info, ty) {
+            Shape::Struct { die, .. } => {
+                let field = fields(info, die).into_iter().find(|field| field.name == name);
+                let field = field.ok_or_else(|| format!("there is no field `{name}`"))?;
+                self.part(value, field.byte, field.ty)
+            }
+            Shape::Array { of, is_vector: true, .. } => {
+                let at = ["x", "y", "z", "w"].iter().position(|one| *one == name);
+                let at = at.ok_or_else(|| format!("a vector has no `{name}`"))? as u64;
+                self.part(value, at * size(info, of), of)
+            }
+            Shape::Pointer { .. } => self.field(&self.element(value, 0)?, name),
+            _ => Err(format!("what has a field `{name}` is a struct")),
+        }
+    }
+
+    /// Element of an array, or so many steps behind a pointer.
+    fn element(&self, value: &Value, index: i64) -> Result<Value, Problem> {
+        let (Some(info), Some(ty)) = (self.info(), value.ty) else {
+            return Err("a register is no array and no pointer".to_owned());
+        };
+        match shape(info, ty) {
+            Shape::Array { of, count, .. } => {
+                let index = u64::try_from(index).ok().filter(|&index| index < count);
+                let index = index.ok_or_else(|| format!("the array has {count} elements"))?;
+                self.part(value, index * size(info, of), of)
+            }
+            Shape::Pointer { to: Some(to), space, .. } => {
+                let address = value.bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte));
+                let address = address.wrapping_add_signed(index.wrapping_mul(size(info, to) as i64));
+                let location = Location::memory(space, address).map_err(|reason| reason.to_string())?;
+                self.load(location, Some(to), 0)
+            }
+            _ => Err("what has elements is an array or a pointer".to_owned()),
+        }
+    }
+
+    fn part(&self, value: &Value, byte: u64, ty: u64) -> Result<Value, Problem> {
+        let info = self.info().ok_or("there is no debug information")?;
+        let end = byte.saturating_add(size(info, ty)) as usize;
+        let bytes = value.bytes.get(byte as usize..end).ok_or("it is outside")?.to_vec();
+        let location = value.location.as_ref().and_then(|location| location.moved(8 * i128::from(byte)).ok());
+        Ok(Value { bytes, ty: Some(ty), location, literal: None })
+    }
+
+    /// `v3`, `s4`, `s[4:5]`, `exec`, `vcc`, `scc`, `m0`, `pc`.
+    fn register(&self, name: &str) -> Result<Value, Problem> {
+        let unknown = || format!("there is no register `${name}`");
+        let scalar = |code: u16| self.at.scalar(code).ok_or_else(unknown);
+        let pair = |low: u16| -> Result<Vec<u8>, Problem> {
+            Ok([scalar(low)?.to_le_bytes(), scalar(low + 1)?.to_le_bytes()].concat())
+        };
+        let bytes = match name {
+            "exec" => self.at.exec().to_le_bytes().to_vec(),
+            "vcc" => pair(106)?,
+            "m0" => scalar(124)?.to_le_bytes().to_vec(),
+            "scc" => vec![u8::from(self.at.scc())],
+            "pc" => self.at.address().to_le_bytes().to_vec(),
+            "mode" => self.at.mode().to_le_bytes().to_vec(),
+            _ => {
+                let (bank, numbers) = name.split_at_checked(1).ok_or_else(unknown)?;
+                let inner = numbers.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+                let (first, last) =
+                    inner.and_then(|inner| inner.split_once(':')).unwrap_or((numbers, numbers));
+                let (first, last): (u16, u16) =
+                    (first.parse().map_err(|_| unknown())?, last.parse().map_err(|_| unknown())?);
+                if first > last || last - first > 15 {
+                    return Err(unknown());
+                }
+                let dword = |number: u16| match bank {
+                    "s" if number < 106 => scalar(number),
+                    "v" if number < 256 => self.lane_of(number).ok_or_else(unknown),
+                    "a" if number < 256 => self.lane_of(256 + number).ok_or_else(unknown),
+                    _ => Err(unknown()),
+                };
+                let dwords = (first..=last).map(dword).collect::<Result<Vec<_>, _>>()?;
+                dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
+            }
+        };
+        Ok(Value::plain(bytes))
+    }
+
+    fn lane_of(&self, number: u16) -> Option<u32> {
+        self.at.vector(number).map(|lanes| lanes[self.lane as usize & 63])
+    }
+}
+
+/// A number that was typed.
+fn literal(number: f64) -> Value {
+    Value { literal: Some(number), ..Value::plain(Vec::new()) }
+}

@@ -1,0 +1,26 @@
+//! A debugger for kernels that run in the emulator.
+//!
+//! A [`Session`] is asked by the emulator before each instruction of each wave ([`sim::Debugger`]). It knows from the object what the
+//! instruction belongs to ([`Program`]), keeps the calls of each wave, and decides whether somebody wants to stop there: a breakpoint, a
+//! step that has come to another line, a watched place that has changed. A [`FrontEnd`] is told then, looks at what it likes, and says how
+//! to go on.
+//!
+//! The way back is the way forward, again: a dispatch with a debugger runs on one thread, so that its n-th instruction is the same each
+//! time. To go back to an instruction, whoever runs the session runs it anew ([`Session::wants_again`]).
+
+mod breakpoints;
+mod expression;
+mod format;
+mod machine;
+mod program;
+mod session;
+mod stop;
+mod variables;
+mod waves;
+
+pub use breakpoints::{Breakpoint, Watchpoint};
+pub use expression::{Problem, Shown};
+pub use program::{Function, Line, Program};
+pub use session::{Action, FrontEnd, Session, Step};
+pub use stop::{Frame, Reason, Stop};
+pub use waves::Who;

@@ -1,0 +1,104 @@
+//! A stopped wave as expressions of debug information see it.
+
+use dwarf::{AddressSpace, Bank, DebugInfo, Known, Location, Machine, Need, Procedure, Reason, Register};
+use sim::Stopped;
+
+/// A lane of a wave, in a function.
+pub(crate) struct Frame<'a> {
+    pub at: &'a Stopped<'a>,
+    pub lane: u32,
+    pub known: Known<'a>,
+    /// `DW_AT_frame_base` of the function.
+    pub base: Option<(&'a [u8], dwarf::Encoding)>,
+}
+
+impl<'a> Frame<'a> {
+    pub(crate) fn new(at: &'a Stopped<'a>, lane: u32, info: &'a DebugInfo, unit: usize) -> Frame<'a> {
+        Frame { at, lane, known: info.known(unit), base: None }
+    }
+
+    fn scalar(&self, number: u32) -> Option<u32> {
+        self.at.scalar(u16::try_from(number).ok()?)
+    }
+}
+
+/// Bits above which generic addresses name LDS, and private memory.
+const APERTURES: (u64, u64) = (0x0001_0000, 0x0002_0000);
+
+impl Machine for Frame<'_> {
+    fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
+        let missing = || Reason::Need(Need::Register(register));
+        let dwords: Vec<u32> = match register.facts().ok_or_else(missing)? {
+            (Bank::Sgpr, number, _) => vec![self.scalar(number).ok_or_else(missing)?],
+            (Bank::Pc, ..) => {
+                let pc = self.at.address();
+                vec![pc as u32, (pc >> 32) as u32]
+            }
+            (Bank::Exec, ..) => vec![self.at.exec() as u32, (self.at.exec() >> 32) as u32],
+            (Bank::Vgpr | Bank::Agpr, number, _) => {
+                let first = if register.facts().is_some_and(|facts| facts.0 == Bank::Agpr) { 256 } else { 0 };
+                let number = u16::try_from(first + number).map_err(|_| missing())?;
+                self.at.vector(number).ok_or_else(missing)?.to_vec()
+            }
+        };
+        let all: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+        bytes.copy_from_slice(all.get(..bytes.len()).ok_or_else(missing)?);
+        Ok(())
+    }
+
+    fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
+        let there = match space {
+            AddressSpace::GLOBAL => self.at.read(address, bytes),
+            AddressSpace::GENERIC if address >> 32 == APERTURES.0 => {
+                self.at.read_lds(address & 0xffff_ffff, bytes)
+            }
+            AddressSpace::GENERIC if address >> 32 == APERTURES.1 => {
+                self.at.read_private(self.lane, address & 0xffff_ffff, bytes)
+            }
+            AddressSpace::GENERIC => self.at.read(address, bytes),
+            AddressSpace::LOCAL => self.at.read_lds(address, bytes),
+            AddressSpace::PRIVATE_LANE => self.at.read_private(self.lane, address, bytes),
+            other => match other.lane() {
+                Some(lane) => self.at.read_private(lane, address, bytes),
+                None => false,
+            },
+        };
+        match there {
+            true => Ok(()),
+            false => Err(Reason::Need(Need::Memory(space, address, bytes.len() as u64))),
+        }
+    }
+
+    fn lane(&self) -> Result<u32, Reason> {
+        Ok(self.lane)
+    }
+
+    /// LLVM's frame base is a scalar register with an offset in the wave's scratch: a lane's part of it is as much of that as its share.
+    fn frame_base(&self) -> Result<Location, Reason> {
+        let (expression, encoding) = self.base.ok_or(Reason::Need(Need::FrameBase))?;
+        let base = dwarf::frame_base(expression, encoding, self).map_err(|error| error.reason)?;
+        match base.address() {
+            Some((AddressSpace::GLOBAL, address)) => {
+                Location::memory(AddressSpace::GLOBAL, address / u64::from(self.at.lanes()))
+            }
+            _ => Ok(base),
+        }
+    }
+
+    fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
+        self.known.call(offset)
+    }
+
+    fn call_ref(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
+        self.known.call_ref(offset)
+    }
+
+    fn base_type(&self, offset: u64) -> Result<dwarf::BaseType, Reason> {
+        self.known.base_type(offset)
+    }
+
+    /// Addresses of the program are where it was loaded; those of LDS, which LLVM puts there too, are small.
+    fn address(&self, index: u64) -> Result<u64, Reason> {
+        self.known.address(index)
+    }
+}

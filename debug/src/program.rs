@@ -1,0 +1,154 @@
+//! What an object says of its code: functions, lines, and debug information, if it has any.
+
+use codeobj::CodeObject;
+use codeobj::disasm::Lines;
+use dwarf::DebugInfo;
+use rustc_hash::FxHashMap;
+
+/// A function or kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its symbol.
+    pub name: String,
+    /// Where its code begins, an address of the file.
+    pub start: u64,
+    /// Where it ends.
+    pub end: u64,
+}
+
+/// A line of a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Line {
+    /// Number of the file in [`Program::files`].
+    pub file: usize,
+    /// From 1.
+    pub line: u32,
+}
+
+/// A row of the line table.
+struct Row {
+    address: u64,
+    line: Option<Line>,
+}
+
+/// An object, as a debugger sees it.
+pub struct Program {
+    functions: Vec<Function>,
+    rows: Vec<Row>,
+    /// Names of source files.
+    pub files: Vec<String>,
+    /// Lines of their texts, where they could be read.
+    sources: Vec<Option<Vec<String>>>,
+    /// Entries of its debug information.
+    pub info: Option<DebugInfo>,
+}
+
+/// `STT_FUNC`.
+const FUNCTION: u8 = 2;
+
+impl Program {
+    /// Reads an object. `read` gives the text of a source file.
+    pub fn read(object: &CodeObject<'_>, read: impl Fn(&str) -> Option<String>) -> Program {
+        let named =
+            object.symbols().iter().filter(|symbol| symbol.kind == FUNCTION && !symbol.is_undefined());
+        let mut functions: Vec<Function> = named
+            .map(|symbol| Function {
+                name: symbol.name.to_owned(),
+                start: symbol.value,
+                end: symbol.value.saturating_add(symbol.size.max(1)),
+            })
+            .collect();
+        functions.sort_by_key(|function| function.start);
+        let mut program = Program {
+            functions,
+            rows: Vec::new(),
+            files: Vec::new(),
+            sources: Vec::new(),
+            info: DebugInfo::read(object).ok(),
+        };
+        let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
+        for (address, place) in Lines::read(object).rows() {
+            let line = place.map(|place| {
+                let file = *numbers.entry(place.file).or_insert_with_key(|name| {
+                    program.files.push(name.clone());
+                    program.files.len() - 1
+                });
+                Line { file, line: place.line }
+            });
+            program.rows.push(Row { address, line });
+        }
+        let text = |name: &String| read(name).map(|text| text.lines().map(str::to_owned).collect());
+        program.sources = program.files.iter().map(text).collect();
+        program
+    }
+
+    /// The function that an address is in.
+    pub fn function_at(&self, address: u64) -> Option<&Function> {
+        let end = self.functions.partition_point(|function| function.start <= address);
+        self.functions[..end].last().filter(|function| address < function.end)
+    }
+
+    /// The function of a name.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
+    }
+
+    /// Where to stop in a function: behind what brings its parameters to where debug information says that they are, which is its second
+    /// row of lines; at its beginning if parameters are not described.
+    pub fn body_of(&self, function: &Function) -> u64 {
+        let is_inside = |row: &&Row| row.address > function.start && row.address < function.end;
+        let second = self.rows.iter().find(|row| is_inside(row) && row.line.is_some());
+        second.filter(|_| self.info.is_some()).map_or(function.start, |row| row.address)
+    }
+
+    /// All functions, by address.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The source line of an instruction.
+    pub fn line_at(&self, address: u64) -> Option<Line> {
+        let end = self.rows.partition_point(|row| row.address <= address);
+        self.rows[..end].last()?.line
+    }
+
+    /// Text of a line.
+    pub fn source(&self, line: Line) -> Option<&str> {
+        let text = self.sources.get(line.file)?.as_ref()?;
+        text.get(line.line.checked_sub(1)? as usize).map(String::as_str)
+    }
+
+    /// `saxpy.k:7`.
+    pub fn name_of(&self, line: Line) -> String {
+        format!("{}:{}", self.files.get(line.file).map_or("?", String::as_str), line.line)
+    }
+
+    /// The file of a name, or of the end of one. Without a name: that of the first line.
+    pub fn file(&self, name: Option<&str>) -> Option<usize> {
+        let Some(name) = name else {
+            return self.rows.iter().find_map(|row| row.line).map(|line| line.file);
+        };
+        let ends = |file: &String| file == name || file.ends_with(&format!("/{name}"));
+        self.files.iter().position(|file| file == name).or_else(|| self.files.iter().position(ends))
+    }
+
+    /// Where a line begins in the code: addresses that come from another line. If it has no code: the next line that has. Both the line
+    /// and its addresses.
+    pub fn starts_of(&self, file: usize, line: u32) -> Option<(Line, Vec<u64>)> {
+        let lines = self.rows.iter().filter_map(|row| row.line).filter(|row| row.file == file);
+        let line = Line { file, line: lines.map(|row| row.line).filter(|&row| row >= line).min()? };
+        let mut before = None;
+        let mut starts = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            // Of rows at one address the last one counts.
+            if self.rows.get(at + 1).is_some_and(|next| next.address == row.address) {
+                continue;
+            }
+            if row.line == Some(line) && before != Some(line) {
+                starts.push(row.address);
+            }
+            before = row.line;
+        }
+        (!starts.is_empty()).then_some((line, starts))
+    }
+}

@@ -1,0 +1,351 @@
+//! A debugged dispatch: when to stop, and what was decided there.
+
+use crate::breakpoints::{Breakpoint, Watchpoint};
+use crate::expression::Evaluator;
+use crate::program::{Line, Program};
+use crate::stop::{Reason, Stop, watched};
+use crate::waves::{Kind, Wave, Who};
+use rustc_hash::FxHashMap;
+use sim::{Debugger, Go, Stopped};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How far a step goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// One instruction of the wave.
+    Instruction,
+    /// To another line, into functions that are called.
+    Line,
+    /// To another line, functions that are called at once.
+    Over,
+    /// Until the function returns.
+    Out,
+}
+
+/// How a front end wants to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// To the next breakpoint.
+    Continue,
+    /// A step of the wave, or of the lane that was chosen.
+    Step(Step),
+    /// To an address or to where the function returns, once.
+    Until(Vec<u64>),
+    /// A step back: an instruction, a line, or a line without functions that were called.
+    Back(Step),
+    /// To the last stop at a breakpoint or watchpoint before this, or to the beginning.
+    BackToBreakpoint,
+    /// To the instruction of a number.
+    To(u64),
+    /// To the end of the dispatch, whatever comes.
+    Detach,
+    /// Nowhere: the session ends.
+    Quit,
+}
+
+/// Who talks to the user.
+pub trait FrontEnd: Send {
+    /// A wave has stopped.
+    fn stopped(&mut self, stop: &mut Stop<'_>) -> Action;
+}
+
+/// What the session waits for, beside breakpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Want {
+    /// The first instruction.
+    Begin,
+    /// Nothing.
+    Nothing,
+    Instruction(Who),
+    Line {
+        who: Who,
+        from: Option<Line>,
+        depth: usize,
+        over: bool,
+    },
+    Out {
+        who: Who,
+        depth: usize,
+    },
+    Address {
+        who: Who,
+        addresses: Vec<u64>,
+        depth: usize,
+    },
+    /// An instruction by its number.
+    Ordinal(u64),
+    /// The last stop at a breakpoint before an instruction; the one found so far, and whether all have been seen.
+    LastBefore {
+        limit: u64,
+        found: Option<u64>,
+        is_done: bool,
+    },
+    /// The end.
+    End,
+}
+
+pub(crate) struct State {
+    pub ordinal: u64,
+    pub waves: FxHashMap<Who, Wave>,
+    pub lane: Option<u32>,
+    pub breakpoints: Vec<Breakpoint>,
+    pub watchpoints: Vec<Watchpoint>,
+    ids: u32,
+    want: Want,
+    kinds: FxHashMap<u64, Kind>,
+    /// The wave and address of the last instruction.
+    last: Option<(Who, u64)>,
+    again: bool,
+    quit: bool,
+}
+
+impl State {
+    pub(crate) fn next_id(&mut self) -> u32 {
+        self.ids += 1;
+        self.ids
+    }
+
+    /// The wave that is about to execute an instruction, brought up to date.
+    fn arrive(&mut self, at: &Stopped<'_>, program: &Program) {
+        self.ordinal += 1;
+        let kind = *self.kinds.entry(at.address()).or_insert_with(|| Kind::of(at));
+        let ordinal = self.ordinal;
+        self.waves.entry(Who::of(at)).or_default().comes_to(at, kind, ordinal, program);
+    }
+
+    /// A watched place that the last instruction has changed. All are looked at, so that each is known anew.
+    fn changed(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
+        let by = self.last;
+        let mut first = None;
+        for watch in &mut self.watchpoints {
+            if let Some((old, new)) = watch.look(at)
+                && first.is_none()
+            {
+                let (old, new) = (watched(program, watch, &old), watched(program, watch, &new));
+                first = Some(Reason::Changed { id: watch.id, old, new, by });
+            }
+        }
+        first
+    }
+
+    /// The breakpoint that the wave has come to, and the first lane in which its condition holds.
+    fn hit(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
+        let address = at.address();
+        let chosen = self.lane;
+        for breakpoint in self.breakpoints.iter_mut().filter(|one| one.addresses.contains(&address)) {
+            let active = (0..at.lanes()).filter(|&lane| at.exec() >> lane & 1 != 0);
+            let holds = match &breakpoint.condition {
+                None => true,
+                Some(condition) => {
+                    active.filter(|&lane| chosen.is_none_or(|chosen| chosen == lane)).any(|lane| {
+                        Evaluator::new(at, program.info.as_ref(), lane).holds(condition).unwrap_or(false)
+                    })
+                }
+            };
+            if holds {
+                breakpoint.hits += 1;
+                return Some(Reason::Breakpoint(breakpoint.id));
+            }
+        }
+        None
+    }
+
+    /// Whether a step is done.
+    fn arrived(&self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
+        let who = Who::of(at);
+        let depth = self.waves.get(&who).map_or(0, |wave| wave.calls.len());
+        // A lane that waits for others has not moved.
+        let takes_part = self.lane.is_none_or(|lane| at.exec() >> lane & 1 != 0);
+        match &self.want {
+            Want::Begin => Some(Reason::Begin),
+            Want::Instruction(of) => (*of == who).then_some(Reason::Step),
+            Want::Line { who: of, from, depth: before, over } => {
+                let line = program.line_at(at.address());
+                let is_new = line.is_some() && (line != *from || depth < *before);
+                let is_here = *of == who && takes_part && (!over || depth <= *before);
+                (is_here && is_new).then_some(Reason::Step)
+            }
+            Want::Out { who: of, depth: before } => {
+                (*of == who && depth < *before).then_some(Reason::Finished)
+            }
+            Want::Address { who: of, addresses, depth: before } => {
+                let is_there = addresses.contains(&at.address());
+                (*of == who && takes_part && (is_there || depth < *before)).then_some(Reason::Step)
+            }
+            Want::Ordinal(number) => (self.ordinal >= *number).then_some(Reason::Arrived),
+            Want::Nothing | Want::LastBefore { .. } | Want::End => None,
+        }
+    }
+
+    /// Whether the wave stops here.
+    fn reason(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
+        let changed = self.changed(at, program);
+        match &self.want {
+            Want::End => None,
+            Want::Ordinal(_) => self.arrived(at, program),
+            Want::LastBefore { limit, .. } => {
+                let limit = *limit;
+                if self.ordinal >= limit {
+                    return None;
+                }
+                let hit = changed.or_else(|| self.hit(at, program));
+                if let (Some(_), Want::LastBefore { found, .. }) = (hit, &mut self.want) {
+                    *found = Some(self.ordinal);
+                }
+                None
+            }
+            _ => changed.or_else(|| self.hit(at, program)).or_else(|| self.arrived(at, program)),
+        }
+    }
+
+    /// Goes to an instruction: on to it, or from the beginning.
+    fn go_to(&mut self, ordinal: u64) -> Go {
+        self.again = ordinal <= self.ordinal;
+        self.want = Want::Ordinal(ordinal.max(1));
+        if self.again { Go::End } else { Go::On }
+    }
+
+    /// What was decided.
+    fn go(&mut self, action: Action, at: &Stopped<'_>, program: &Program) -> Go {
+        let who = Who::of(at);
+        let Some(wave) = self.waves.get(&who) else { return Go::On };
+        let (depth, before, now) = (wave.calls.len(), wave.before, self.ordinal);
+        match action {
+            Action::Continue => self.want = Want::Nothing,
+            Action::Detach => self.want = Want::End,
+            Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
+            Action::Step(step @ (Step::Line | Step::Over)) => {
+                let from = program.line_at(at.address());
+                self.want = Want::Line { who, from, depth, over: step == Step::Over };
+            }
+            Action::Step(Step::Out) => self.want = Want::Out { who, depth },
+            Action::Until(addresses) => self.want = Want::Address { who, addresses, depth },
+            Action::Back(Step::Instruction) => return self.go_to(before.unwrap_or(1)),
+            Action::Back(step) => {
+                let to = wave.turn_before(step != Step::Line);
+                return self.go_to(to.unwrap_or(1));
+            }
+            Action::BackToBreakpoint => {
+                self.want = Want::LastBefore { limit: now, found: None, is_done: false };
+                self.again = true;
+                return Go::End;
+            }
+            Action::To(ordinal) => return self.go_to(ordinal),
+            Action::Quit => {
+                self.quit = true;
+                return Go::End;
+            }
+        }
+        Go::On
+    }
+
+    /// For the dispatch from its beginning: what is known of waves is not known yet.
+    fn begin(&mut self) {
+        self.ordinal = 0;
+        self.waves.clear();
+        self.last = None;
+        self.breakpoints.iter_mut().for_each(|breakpoint| breakpoint.hits = 0);
+        self.watchpoints.iter_mut().for_each(|watch| watch.old = None);
+        self.again = false;
+    }
+}
+
+struct Inner {
+    state: State,
+    front_end: Box<dyn FrontEnd>,
+}
+
+/// A debugged dispatch.
+pub struct Session {
+    program: Program,
+    inner: Mutex<Inner>,
+}
+
+impl Session {
+    /// One that stops at the first instruction.
+    pub fn new(program: Program, front_end: Box<dyn FrontEnd>) -> Session {
+        let state = State {
+            ordinal: 0,
+            waves: FxHashMap::default(),
+            lane: None,
+            breakpoints: Vec::new(),
+            watchpoints: Vec::new(),
+            ids: 0,
+            want: Want::Begin,
+            kinds: FxHashMap::default(),
+            last: None,
+            again: false,
+            quit: false,
+        };
+        Session { program, inner: Mutex::new(Inner { state, front_end }) }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the dispatch is to be run again, from its beginning and with the same arguments; to be asked when it has ended. What the
+    /// session knows of its waves is forgotten.
+    pub fn wants_again(&self) -> bool {
+        let state = &mut self.inner().state;
+        if let Want::LastBefore { found, is_done: true, .. } = state.want {
+            state.want = Want::Ordinal(found.unwrap_or(1));
+            state.again = true;
+        }
+        let again = state.again;
+        if again {
+            state.begin();
+        }
+        again
+    }
+
+    /// Whether the user has ended it before the dispatch has.
+    pub fn has_quit(&self) -> bool {
+        self.inner().state.quit
+    }
+}
+
+impl Debugger for Session {
+    fn before(&self, at: &Stopped<'_>) -> Go {
+        let Inner { state, front_end } = &mut *self.inner();
+        state.arrive(at, &self.program);
+        if let Want::LastBefore { limit, is_done, .. } = &mut state.want
+            && state.ordinal >= *limit
+        {
+            *is_done = true;
+            return Go::End;
+        }
+        let reason = state.reason(at, &self.program);
+        let go = match reason {
+            None => Go::On,
+            Some(reason) => {
+                state.want = Want::Nothing;
+                let action = front_end.stopped(&mut Stop { reason, at, program: &self.program, state });
+                state.go(action, at, &self.program)
+            }
+        };
+        state.last = Some((Who::of(at), at.address()));
+        go
+    }
+
+    fn found(&self, at: &Stopped<'_>, what: &str) -> Go {
+        self.wrong(at, Reason::Found(what.to_owned()))
+    }
+
+    fn trapped(&self, at: &Stopped<'_>) {
+        // There is no way on, but one back.
+        self.wrong(at, Reason::Trapped);
+    }
+}
+
+impl Session {
+    /// An instruction is wrong. Nobody is told on the way to another place.
+    fn wrong(&self, at: &Stopped<'_>, reason: Reason) -> Go {
+        let Inner { state, front_end } = &mut *self.inner();
+        if matches!(state.want, Want::End | Want::Ordinal(_) | Want::LastBefore { .. }) {
+            return Go::On;
+        }
+        let action = front_end.stopped(&mut Stop { reason, at, program: &self.program, state });
+        state.go(action, at, &self.program)
+    }
+}

@@ -1,0 +1,299 @@
+//! A wave that has stopped: what a front end may ask of it.
+
+use crate::breakpoints::{Breakpoint, Watchpoint};
+use crate::expression::{Evaluator, Problem, Shown};
+use crate::program::{Line, Program};
+use crate::session::State;
+use crate::variables::type_of;
+use crate::waves::Who;
+use dwarf::{Content, Die};
+use sim::Stopped;
+
+/// Why a wave has stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// At the first instruction of the dispatch.
+    Begin,
+    /// A breakpoint, by its number.
+    Breakpoint(u32),
+    /// A watched place has changed: number of the watchpoint, what was there, what is there now; which wave's instruction did it, and where.
+    Changed {
+        /// Its number.
+        id: u32,
+        /// What was there.
+        old: String,
+        /// What is there.
+        new: String,
+        /// The wave whose instruction it was, and the address of that.
+        by: Option<(Who, u64)>,
+    },
+    /// A step is done.
+    Step,
+    /// The function has returned.
+    Finished,
+    /// Gone back, or forward to an instruction by its number.
+    Arrived,
+    /// Strict mode has found something wrong with the instruction: in words. The dispatch ends soon.
+    Found(String),
+    /// The instruction did not come off well; the dispatch ends.
+    Trapped,
+}
+
+/// A function under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Its name.
+    pub function: String,
+    /// Where it is: an address in the file.
+    pub address: u64,
+    /// Where it is in the source.
+    pub line: Option<String>,
+    /// It is inlined into the next one.
+    pub is_inlined: bool,
+}
+
+/// A stopped wave.
+pub struct Stop<'a> {
+    /// Why.
+    pub reason: Reason,
+    /// The wave.
+    pub at: &'a Stopped<'a>,
+    /// The object.
+    pub program: &'a Program,
+    pub(crate) state: &'a mut State,
+}
+
+impl Stop<'_> {
+    /// The wave.
+    pub fn who(&self) -> Who {
+        Who::of(self.at)
+    }
+
+    /// Instructions of all waves so far, with the one at hand: its number.
+    pub fn ordinal(&self) -> u64 {
+        self.state.ordinal
+    }
+
+    /// The line of the source.
+    pub fn line(&self) -> Option<Line> {
+        self.program.line_at(self.at.address())
+    }
+
+    /// The lane that is looked at: the one that was chosen, or the first that is active.
+    pub fn lane(&self) -> u32 {
+        self.state.lane.unwrap_or_else(|| match self.at.exec() {
+            0 => 0,
+            exec => exec.trailing_zeros(),
+        })
+    }
+
+    /// Looks at a lane from now on, which steps follow; none: whichever is active.
+    ///
+    /// # Errors
+    /// The wave has no such lane.
+    pub fn choose_lane(&mut self, lane: Option<u32>) -> Result<(), Problem> {
+        match lane {
+            Some(lane) if lane >= self.at.lanes() => Err(format!("the wave has {} lanes", self.at.lanes())),
+            _ => {
+                self.state.lane = lane;
+                Ok(())
+            }
+        }
+    }
+
+    /// The value of an expression for a lane.
+    ///
+    /// # Errors
+    /// What is wrong with it, or why there is no value.
+    pub fn value(&self, text: &str, lane: u32) -> Result<Shown, Problem> {
+        let info = self.program.info.as_ref();
+        let value = Evaluator::new(self.at, info, lane).value(text)?;
+        let ty = match (info, value.ty) {
+            (Some(info), Some(ty)) => info.type_name(Some(ty)),
+            _ => "register".to_owned(),
+        };
+        Ok(Shown { text: value.text(info), ty })
+    }
+
+    /// Variables in force, with their values for a lane or why they have none.
+    pub fn variables(&self, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
+        let Some(info) = &self.program.info else { return Vec::new() };
+        let scope = crate::variables::Scope::new(info, self.at);
+        let names: Vec<String> = scope.variables().iter().map(|variable| variable.name.to_owned()).collect();
+        names.into_iter().map(|name| (name.clone(), self.value(&name, lane))).collect()
+    }
+
+    /// Waves that have begun, and the line that each has come to last.
+    pub fn waves(&self) -> Vec<(Who, Option<String>)> {
+        let line = |wave: &crate::waves::Wave| {
+            let turn = wave.turns.iter().rev().find_map(|turn| turn.line);
+            turn.map(|line| self.program.name_of(line))
+        };
+        let mut waves: Vec<_> = self.state.waves.iter().map(|(who, wave)| (*who, line(wave))).collect();
+        waves.sort();
+        waves
+    }
+
+    /// Functions under way, innermost first.
+    pub fn frames(&self) -> Vec<Frame> {
+        let address = self.at.address();
+        let mut frames = self.inlined(address);
+        frames.push(self.frame(address));
+        let calls = self.state.waves.get(&self.who()).map_or(&[][..], |wave| &wave.calls);
+        frames.extend(calls.iter().rev().map(|call| self.frame(call.call)));
+        frames
+    }
+
+    fn frame(&self, address: u64) -> Frame {
+        Frame {
+            function: self
+                .program
+                .function_at(address)
+                .map_or_else(|| "?".to_owned(), |one| one.name.clone()),
+            address,
+            line: self.program.line_at(address).map(|line| self.program.name_of(line)),
+            is_inlined: false,
+        }
+    }
+
+    /// Functions that are inlined at an address, innermost first. Each stands where the one in it is called.
+    fn inlined(&self, address: u64) -> Vec<Frame> {
+        let Some(info) = &self.program.info else { return Vec::new() };
+        let mut line = self.program.line_at(address).map(|line| self.program.name_of(line));
+        let mut frames = Vec::new();
+        for at in info.around(address).into_iter().rev() {
+            let die = &info.entries[at];
+            if die.tag == "DW_TAG_inlined_subroutine" {
+                let function = info.name_of(die).unwrap_or("?").to_owned();
+                frames.push(Frame { function, address, line: line.take(), is_inlined: true });
+                line = call_line(die);
+            }
+        }
+        frames
+    }
+
+    /// Stops at places of the code: a line, `file:line`, a function, `*address`; with a condition, where it holds in some lane. Gives the
+    /// breakpoint.
+    ///
+    /// # Errors
+    /// There is no such place, or the condition is ill-formed.
+    pub fn add_breakpoint(&mut self, place: &str, condition: Option<&str>) -> Result<Breakpoint, Problem> {
+        let addresses = self.addresses(place)?;
+        let id = self.state.next_id();
+        let breakpoint = Breakpoint {
+            id,
+            text: place.to_owned(),
+            addresses,
+            condition: condition.map(str::to_owned),
+            hits: 0,
+        };
+        self.state.breakpoints.push(breakpoint.clone());
+        Ok(breakpoint)
+    }
+
+    /// Addresses that a place in the code means.
+    ///
+    /// # Errors
+    /// There is no such place.
+    pub fn addresses(&self, place: &str) -> Result<Vec<u64>, Problem> {
+        if let Some(address) = place.strip_prefix('*') {
+            let address = parse_address(address).ok_or_else(|| format!("`{address}` is no address"))?;
+            let known = self.program.function_at(address);
+            return known.map(|_| vec![address]).ok_or_else(|| format!("there is no code at {address:#x}"));
+        }
+        let (file, line) = match place.rsplit_once(':') {
+            Some((file, line)) => (Some(file), line),
+            None => (None, place),
+        };
+        if let Ok(line) = line.parse::<u32>() {
+            let file = match (file, self.line()) {
+                (None, Some(line)) => Some(line.file),
+                (file, _) => self.program.file(file),
+            };
+            let file = file.ok_or_else(|| "no source file is called so".to_owned())?;
+            let found = self.program.starts_of(file, line);
+            return found
+                .map(|found| found.1)
+                .ok_or_else(|| format!("no code belongs to line {line} or what follows it"));
+        }
+        let function = self.program.function(place);
+        function
+            .map(|function| vec![function.start])
+            .ok_or_else(|| format!("no function is called `{place}`"))
+    }
+
+    /// Stops when what an expression names in memory changes. Gives the number of the watchpoint.
+    ///
+    /// # Errors
+    /// The expression has no place in memory.
+    pub fn add_watchpoint(&mut self, text: &str) -> Result<u32, Problem> {
+        let (who, lane) = (self.who(), self.lane());
+        let value = Evaluator::new(self.at, self.program.info.as_ref(), lane).value(text)?;
+        let (place, bytes) = value.place(who, lane).ok_or_else(|| format!("`{text}` is not in memory"))?;
+        let id = self.state.next_id();
+        let mut watch = Watchpoint { id, text: text.to_owned(), place, bytes, old: None, ty: value.ty };
+        watch.look(self.at);
+        self.state.watchpoints.push(watch);
+        Ok(id)
+    }
+
+    /// Watches bytes of global memory.
+    pub fn watch_memory(&mut self, address: u64, bytes: usize) -> u32 {
+        let id = self.state.next_id();
+        let place = crate::breakpoints::Place::Global(address);
+        let text = format!("*{address:#x}");
+        let mut watch = Watchpoint { id, text, place, bytes, old: None, ty: None };
+        watch.look(self.at);
+        self.state.watchpoints.push(watch);
+        id
+    }
+
+    /// Takes out a breakpoint or watchpoint. Whether there was one.
+    pub fn remove(&mut self, id: u32) -> bool {
+        let State { breakpoints, watchpoints, .. } = &mut *self.state;
+        let count = breakpoints.len() + watchpoints.len();
+        breakpoints.retain(|one| one.id != id);
+        watchpoints.retain(|one| one.id != id);
+        breakpoints.len() + watchpoints.len() != count
+    }
+
+    /// Breakpoints.
+    pub fn breakpoints(&self) -> &[Breakpoint] {
+        &self.state.breakpoints
+    }
+
+    /// Watchpoints.
+    pub fn watchpoints(&self) -> &[Watchpoint] {
+        &self.state.watchpoints
+    }
+}
+
+/// `0x1a2c`, or a number.
+pub(crate) fn parse_address(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Where an inlined function is called.
+fn call_line(die: &Die) -> Option<String> {
+    let line = match die.get("DW_AT_call_line")? {
+        Content::Number(line) => *line,
+        _ => return None,
+    };
+    let file = die.text("DW_AT_call_file").unwrap_or("?");
+    Some(format!("{file}:{line}"))
+}
+
+/// The text of a watched value.
+pub(crate) fn watched(program: &Program, watch: &Watchpoint, bytes: &[u8]) -> String {
+    match (&program.info, watch.ty) {
+        (Some(info), Some(ty)) if type_of_is_known(info, ty) => crate::format::value(info, Some(ty), bytes),
+        _ => format!("0x{}", bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>()),
+    }
+}
+
+fn type_of_is_known(info: &dwarf::DebugInfo, ty: u64) -> bool {
+    info.entry(ty).is_some_and(|die| type_of(die).is_some() || die.get("DW_AT_byte_size").is_some())
+}

@@ -1,0 +1,254 @@
+//! A debugger's way into a dispatch: it is asked before each instruction of each wave, sees all that the wave has, and says whether to
+//! go on.
+//!
+//! A dispatch with a debugger runs on one thread, so that its instructions come in the same order each time: whoever counts them can
+//! get to the same place again.
+
+use crate::exec::{Cx, Flow};
+use crate::fault::{Location, Trap};
+use crate::launch::Launch;
+use crate::memory::Memory;
+use crate::op::{Code, Op};
+use crate::watch::{CacheOp, MemAccess, Watch};
+use crate::wave::{Lanes, Wave};
+use isa::{ModFlags, Target};
+use std::fmt;
+
+/// Whether a dispatch goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// It does.
+    On,
+    /// It ends here.
+    End,
+}
+
+/// Who is asked.
+pub trait Debugger: Sync {
+    /// A wave is about to execute an instruction.
+    fn before(&self, at: &Stopped<'_>) -> Go;
+
+    /// Strict mode has found something wrong with the instruction that a wave has just executed. The dispatch ends soon.
+    fn found(&self, at: &Stopped<'_>, what: &str) -> Go;
+
+    /// An instruction has not come off well: the dispatch ends.
+    fn trapped(&self, at: &Stopped<'_>);
+}
+
+impl fmt::Debug for dyn Debugger + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Debugger")
+    }
+}
+
+/// A wave at an instruction that it has not executed yet.
+pub struct Stopped<'a> {
+    wave: &'a Wave,
+    lds: &'a [u32],
+    lds_bytes: u32,
+    memory: &'a Memory,
+    code: &'a [Code],
+    group: [u32; 3],
+    launch: &'a Launch<'a>,
+}
+
+impl<'a> Stopped<'a> {
+    fn new(cx: &'a Cx<'_>, group: [u32; 3], launch: &'a Launch<'a>) -> Stopped<'a> {
+        let Cx { wave, lds, lds_bytes, memory, code, .. } = cx;
+        Stopped { wave, lds, lds_bytes: *lds_bytes, memory, code, group, launch }
+    }
+
+    /// The processor, with the size of this wave.
+    pub fn target(&self) -> &'static Target {
+        self.launch.target.target
+    }
+
+    /// The work-group.
+    pub fn group(&self) -> [u32; 3] {
+        self.group
+    }
+
+    /// The wave's number in its group.
+    pub fn wave(&self) -> u32 {
+        self.wave.id
+    }
+
+    /// Waves of the group.
+    pub fn waves(&self) -> u32 {
+        self.wave.group_waves
+    }
+
+    /// Lanes of the wave: 32 or 64.
+    pub fn lanes(&self) -> u32 {
+        self.wave.lanes
+    }
+
+    /// The address of the instruction in the file.
+    pub fn address(&self) -> u64 {
+        self.code
+            .get(self.wave.range as usize)
+            .map_or(0, |code| code.file_base + u64::from(self.wave.last) * 4)
+    }
+
+    /// Where the file's address 0 is in memory.
+    pub fn base(&self) -> u64 {
+        self.code.get(self.wave.range as usize).map_or(0, |code| code.base.wrapping_sub(code.file_base))
+    }
+
+    /// Bytes of the instruction.
+    pub fn length(&self) -> u64 {
+        let code = self.code.get(self.wave.range as usize);
+        code.and_then(|code| code.ops.get(self.wave.last as usize)).map_or(4, |op| 4 * u64::from(op.len))
+    }
+
+    /// The instruction.
+    pub fn text(&self) -> String {
+        let code = self.code.get(self.wave.range as usize);
+        code.map_or_else(String::new, |code| code.text(self.target(), self.wave.last))
+    }
+
+    /// The instruction at an address of the file, and its bytes.
+    pub fn text_at(&self, address: u64) -> Option<(String, u64)> {
+        self.code.iter().find_map(|code| {
+            let at = address.checked_sub(code.file_base)? / 4;
+            let op = code.ops.get(usize::try_from(at).ok()?)?;
+            Some((code.text(self.target(), at as u32), 4 * u64::from(op.len)))
+        })
+    }
+
+    /// Where it is, with its place in the source.
+    pub fn location(&self, lane: Option<u32>) -> Location {
+        self.launch.location(self.wave.range, self.wave.last, self.group, self.wave.id, lane)
+    }
+
+    /// Lanes that are active.
+    pub fn exec(&self) -> u64 {
+        self.wave.exec()
+    }
+
+    /// A scalar register by its code: 0 to 105 are `s0` to `s105`, 106 and 107 VCC, 124 M0, 126 and 127 EXEC.
+    pub fn scalar(&self, code: u16) -> Option<u32> {
+        self.wave.sgpr.get(usize::from(code)).copied().filter(|_| code < 128)
+    }
+
+    /// A VGPR: a dword of each lane. Accumulation VGPRs are from 256 on.
+    pub fn vector(&self, number: u16) -> Option<&[u32; 64]> {
+        self.wave.vgpr.get(usize::from(number))
+    }
+
+    /// SCC.
+    pub fn scc(&self) -> bool {
+        self.wave.scc
+    }
+
+    /// The MODE register.
+    pub fn mode(&self) -> u32 {
+        self.wave.mode()
+    }
+
+    /// Reads memory. Whether it is all there.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
+        self.memory.read(address, bytes)
+    }
+
+    /// Reads the group's LDS. Whether it is all there.
+    pub fn read_lds(&self, address: u64, bytes: &mut [u8]) -> bool {
+        let end = address.checked_add(bytes.len() as u64);
+        if end.is_none_or(|end| end > u64::from(self.lds_bytes)) {
+            return false;
+        }
+        for (at, byte) in (address as usize..).zip(bytes) {
+            *byte = self.lds[at / 4].to_le_bytes()[at % 4];
+        }
+        true
+    }
+
+    /// Reads the private memory of a lane: byte `n` of what scratch instructions reach at `n`. Whether it is all there.
+    pub fn read_private(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
+        let lanes = self.wave.lanes as usize;
+        for (at, byte) in (address as usize..).zip(bytes) {
+            let place = (at / 4).checked_mul(lanes).and_then(|place| place.checked_add(lane as usize));
+            let Some(dword) = place.and_then(|place| self.wave.scratch.get(place)) else { return false };
+            *byte = dword.to_le_bytes()[at % 4];
+        }
+        true
+    }
+}
+
+/// A debugger's view of one wave, around whoever else watches it.
+pub(crate) struct Debugging<'a> {
+    pub(crate) debugger: &'a (dyn Debugger + 'a),
+    pub(crate) group: [u32; 3],
+    pub(crate) launch: &'a Launch<'a>,
+    pub(crate) inner: Option<&'a mut dyn Watch>,
+}
+
+impl Debugging<'_> {
+    fn trapped(&self, cx: &Cx<'_>) {
+        self.debugger.trapped(&Stopped::new(cx, self.group, self.launch));
+    }
+}
+
+impl Watch for Debugging<'_> {
+    fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
+        if self.debugger.before(&Stopped::new(cx, self.group, self.launch)) == Go::End {
+            return Err(Trap::Watched);
+        }
+        self.inner.as_mut().map_or(Ok(()), |inner| inner.before(cx, op))
+    }
+
+    fn after(&mut self, cx: &mut Cx<'_>, op: &Op, flow: Flow) -> Result<(), Trap> {
+        let done = self.inner.as_mut().map_or(Ok(()), |inner| inner.after(cx, op, flow));
+        if let Some(what) = self.inner.as_ref().and_then(|inner| inner.found()) {
+            let go = self.debugger.found(&Stopped::new(cx, self.group, self.launch), what);
+            return if go == Go::End { Err(Trap::Watched) } else { done };
+        }
+        if done.is_err() || flow == Flow::Trap {
+            self.trapped(cx);
+        }
+        done
+    }
+
+    fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
+        self.inner.as_mut().map_or(Ok(None), |inner| inner.read(memory, access))
+    }
+
+    fn read_lds(&mut self, addresses: &[u32; 64], exec: u64, offsets: &[u32]) -> bool {
+        self.inner.as_mut().is_none_or(|inner| inner.read_lds(addresses, exec, offsets))
+    }
+
+    fn read_memory(&mut self, addresses: &[u64; 64], exec: u64, dwords: u32, flags: ModFlags) -> bool {
+        self.inner.as_mut().is_none_or(|inner| inner.read_memory(addresses, exec, dwords, flags))
+    }
+
+    fn write_memory(
+        &mut self,
+        memory: &Memory,
+        addresses: &[u64; 64],
+        exec: u64,
+        dwords: u32,
+        flags: ModFlags,
+    ) -> bool {
+        self.inner.as_mut().is_none_or(|inner| inner.write_memory(memory, addresses, exec, dwords, flags))
+    }
+
+    fn write_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
+        self.inner.as_mut().is_none_or(|inner| inner.write_lds(addresses, exec, offset, data))
+    }
+
+    fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
+        self.inner.as_mut().map_or(Ok(false), |inner| inner.write(memory, access, value))
+    }
+
+    fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap> {
+        self.inner.as_mut().map_or(Ok(()), |inner| inner.atomic(memory, access))
+    }
+
+    fn limited(&mut self, access: &MemAccess) -> Result<(), Trap> {
+        self.inner.as_mut().map_or(Ok(()), |inner| inner.limited(access))
+    }
+
+    fn cache(&mut self, memory: &Memory, operation: CacheOp) -> Result<(), Trap> {
+        self.inner.as_mut().map_or(Ok(()), |inner| inner.cache(memory, operation))
+    }
+}

@@ -1,0 +1,470 @@
+//! The debugger's commands.
+
+use super::terminal::Terminal;
+use debug::{Action, Line, Step, Stop};
+use std::fmt::Write;
+
+/// What a command leads to.
+pub enum Outcome {
+    /// The wave stays where it is.
+    Stay,
+    Go(Action),
+}
+
+type Done = Result<Outcome, String>;
+
+struct Command {
+    /// The first is its name, others are short for it.
+    names: &'static [&'static str],
+    takes: &'static str,
+    help: &'static str,
+    run: fn(&mut Terminal, &mut Stop<'_>, &str) -> Done,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        names: &["break", "b"],
+        takes: "PLACE [if CONDITION]",
+        help: "stop at a line, FILE:LINE, a function, *ADDRESS; where the condition holds in some lane",
+        run: break_at,
+    },
+    Command {
+        names: &["watch"],
+        takes: "EXPRESSION | *ADDRESS [BYTES]",
+        help: "stop when what is there in memory changes",
+        run: watch,
+    },
+    Command {
+        names: &["delete", "d"],
+        takes: "NUMBER",
+        help: "take out a breakpoint or watchpoint",
+        run: delete,
+    },
+    Command {
+        names: &["breakpoints"],
+        takes: "",
+        help: "list breakpoints and watchpoints",
+        run: breakpoints,
+    },
+    Command {
+        names: &["continue", "c"],
+        takes: "",
+        help: "go on to the next stop",
+        run: |_, _, _| go(Action::Continue),
+    },
+    Command {
+        names: &["step", "s"],
+        takes: "",
+        help: "go on to another line, into functions",
+        run: |_, _, _| step(Step::Line),
+    },
+    Command {
+        names: &["next", "n"],
+        takes: "",
+        help: "go on to another line of this function",
+        run: |_, _, _| step(Step::Over),
+    },
+    Command {
+        names: &["stepi", "si"],
+        takes: "",
+        help: "execute one instruction of the wave",
+        run: |_, _, _| step(Step::Instruction),
+    },
+    Command { names: &["finish"], takes: "", help: "go on until the function returns", run: finish },
+    Command {
+        names: &["until", "u"],
+        takes: "PLACE",
+        help: "go on to a place, or until the function returns",
+        run: until,
+    },
+    Command {
+        names: &["reverse-step", "rs"],
+        takes: "",
+        help: "go back to the beginning of the line, or of the one before",
+        run: |_, _, _| back(Step::Line),
+    },
+    Command {
+        names: &["reverse-next", "rn"],
+        takes: "",
+        help: "the same, without functions that were called",
+        run: |_, _, _| back(Step::Over),
+    },
+    Command {
+        names: &["reverse-stepi", "rsi"],
+        takes: "",
+        help: "go back by one instruction of the wave",
+        run: |_, _, _| back(Step::Instruction),
+    },
+    Command {
+        names: &["reverse-continue", "rc"],
+        takes: "",
+        help: "go back to the last stop at a breakpoint or watchpoint",
+        run: |_, _, _| go(Action::BackToBreakpoint),
+    },
+    Command {
+        names: &["goto"],
+        takes: "NUMBER",
+        help: "go to the instruction of that number, on or back",
+        run: goto,
+    },
+    Command {
+        names: &["lane"],
+        takes: "[NUMBER | any]",
+        help: "look at a lane, and follow it; say which",
+        run: lane,
+    },
+    Command {
+        names: &["print", "p"],
+        takes: "EXPRESSION",
+        help: "show a value of the lane: s.b[1], *p, $v3, $s[4:5], $exec",
+        run: print,
+    },
+    Command { names: &["lanes"], takes: "EXPRESSION", help: "show a value of all lanes", run: lanes },
+    Command { names: &["display"], takes: "EXPRESSION", help: "show a value at each stop", run: display },
+    Command { names: &["locals"], takes: "", help: "show the variables in force", run: locals },
+    Command {
+        names: &["registers"],
+        takes: "s | v | a",
+        help: "show scalar registers, or those of the lane",
+        run: registers,
+    },
+    Command {
+        names: &["memory", "x"],
+        takes: "ADDRESS [DWORDS]",
+        help: "show global memory",
+        run: |_, stop, rest| memory(stop, rest, Space::Global),
+    },
+    Command {
+        names: &["lds"],
+        takes: "OFFSET [DWORDS]",
+        help: "show the group's LDS",
+        run: |_, stop, rest| memory(stop, rest, Space::Lds),
+    },
+    Command {
+        names: &["private"],
+        takes: "OFFSET [DWORDS]",
+        help: "show the lane's private memory",
+        run: |_, stop, rest| memory(stop, rest, Space::Private),
+    },
+    Command { names: &["backtrace", "bt"], takes: "", help: "show the functions under way", run: backtrace },
+    Command { names: &["list", "l"], takes: "[LINE]", help: "show the source around", run: list },
+    Command {
+        names: &["disassemble", "disas"],
+        takes: "[INSTRUCTIONS]",
+        help: "show the instructions from here on",
+        run: disassemble,
+    },
+    Command { names: &["waves"], takes: "", help: "list the waves that have begun", run: waves },
+    Command {
+        names: &["where"],
+        takes: "",
+        help: "say where the wave stands, and the number of the instruction",
+        run: whereabouts,
+    },
+    Command {
+        names: &["detach"],
+        takes: "",
+        help: "run to the end without a stop",
+        run: |_, _, _| go(Action::Detach),
+    },
+    Command { names: &["quit", "q"], takes: "", help: "end the session", run: |_, _, _| go(Action::Quit) },
+    Command { names: &["help", "h"], takes: "", help: "list the commands", run: help },
+];
+
+/// Runs a line.
+pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    if name.is_empty() {
+        return Ok(Outcome::Stay);
+    }
+    let command = COMMANDS.iter().find(|command| command.names.contains(&name));
+    let command = command.ok_or_else(|| format!("there is no command `{name}`; `help` lists them"))?;
+    (command.run)(terminal, stop, rest.trim())
+}
+
+fn go(action: Action) -> Done {
+    Ok(Outcome::Go(action))
+}
+
+fn step(step: Step) -> Done {
+    go(Action::Step(step))
+}
+
+fn back(step: Step) -> Done {
+    go(Action::Back(step))
+}
+
+fn stay() -> Done {
+    Ok(Outcome::Stay)
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    number.ok_or_else(|| format!("`{text}` is no number"))
+}
+
+/// A value of the lane, or why there is none.
+pub fn shown(stop: &Stop<'_>, text: &str) -> String {
+    stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.text)
+}
+
+fn break_at(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let (place, condition) = match rest.split_once(" if ") {
+        Some((place, condition)) => (place.trim(), Some(condition.trim())),
+        None => (rest, None),
+    };
+    let breakpoint = stop.add_breakpoint(place, condition)?;
+    let first = breakpoint.addresses.first().copied().unwrap_or(0);
+    let line = stop.program.line_at(first).map(|line| stop.program.name_of(line));
+    let places = breakpoint.addresses.len();
+    let more = if places == 1 { String::new() } else { format!(", {places} places") };
+    outln!("breakpoint {} at {}{more}", breakpoint.id, line.unwrap_or_else(|| format!("{first:#x}")));
+    stay()
+}
+
+fn watch(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let address = rest.strip_prefix('*').filter(|address| address.starts_with(|c: char| c.is_ascii_digit()));
+    let id = match address {
+        Some(address) => {
+            let (address, bytes) = address.split_once(' ').unwrap_or((address, "4"));
+            let bytes = number(bytes.trim())?;
+            if !(1..=4096).contains(&bytes) {
+                return Err("1 to 4096 bytes can be watched".to_owned());
+            }
+            stop.watch_memory(number(address)?, bytes as usize)
+        }
+        None => stop.add_watchpoint(rest)?,
+    };
+    outln!("watchpoint {id}: {rest}");
+    stay()
+}
+
+fn delete(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let id = number(rest)?;
+    match u32::try_from(id).is_ok_and(|id| stop.remove(id)) {
+        true => stay(),
+        false => Err(format!("there is no breakpoint {id}")),
+    }
+}
+
+fn breakpoints(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    for one in stop.breakpoints() {
+        let condition = one.condition.as_ref().map_or(String::new(), |condition| format!(" if {condition}"));
+        outln!("{}: {}{condition}, reached {} times", one.id, one.text, one.hits);
+    }
+    for one in stop.watchpoints() {
+        outln!("{}: watch {}", one.id, one.text);
+    }
+    stay()
+}
+
+fn finish(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    let is_called = stop.frames().iter().filter(|frame| !frame.is_inlined).count() > 1;
+    if is_called { step(Step::Out) } else { Err("nobody has called this: it is the kernel".to_owned()) }
+}
+
+fn until(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    go(Action::Until(stop.addresses(rest)?))
+}
+
+fn goto(_: &mut Terminal, _: &mut Stop<'_>, rest: &str) -> Done {
+    go(Action::To(number(rest)?))
+}
+
+fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    match rest {
+        "" => {}
+        "any" => stop.choose_lane(None)?,
+        lane => {
+            let lane = u32::try_from(number(lane)?).map_err(|_| "there is no such lane".to_owned())?;
+            stop.choose_lane(Some(lane))?;
+        }
+    }
+    let lane = stop.lane();
+    let item = stop.at.location(Some(lane)).item.unwrap_or_default();
+    let is_active = stop.at.exec() >> lane & 1 != 0;
+    let state = if is_active { "active" } else { "not active here" };
+    outln!("lane {lane}, work-item ({}, {}, {}), {state}", item[0], item[1], item[2]);
+    stay()
+}
+
+fn print(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    outln!("{}", stop.value(rest, stop.lane())?.text);
+    stay()
+}
+
+/// Lanes that hold the same, one line for each run of them; eight lanes a line where they are many and short.
+fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let value = |lane: u32| {
+        let text = stop.value(rest, lane).map_or_else(|problem| problem, |shown| shown.text);
+        (text, stop.at.exec() >> lane & 1 != 0)
+    };
+    let all: Vec<(String, bool)> = (0..stop.at.lanes()).map(value).collect();
+    let runs: Vec<&[(String, bool)]> = all.chunk_by(|one, next| one == next).collect();
+    let widest = all.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
+    if runs.len() > 8 && widest <= 12 {
+        for (row, lanes) in all.chunks(8).enumerate() {
+            let mark = |is_active: bool| if is_active { ' ' } else { '-' };
+            let texts = lanes.iter().map(|(text, is_active)| format!("{}{text:>widest$}", mark(*is_active)));
+            outln!("{:>6}  {}", 8 * row, texts.collect::<Vec<_>>().join(" "));
+        }
+        return stay();
+    }
+    let mut first = 0;
+    for run in runs {
+        let end = first + run.len() - 1;
+        let range = if end == first { first.to_string() } else { format!("{first}-{end}") };
+        let (text, is_active) = &run[0];
+        outln!("{range:>6}{} {text}", if *is_active { ' ' } else { '-' });
+        first = end + 1;
+    }
+    stay()
+}
+
+fn display(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    outln!("{rest} = {}", stop.value(rest, stop.lane())?.text);
+    terminal.displays.push(rest.to_owned());
+    stay()
+}
+
+fn locals(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    if stop.program.info.is_none() {
+        return Err("the object does not describe variables".to_owned());
+    }
+    for (name, shown) in stop.variables(stop.lane()) {
+        match shown {
+            Ok(shown) => outln!("{name}: {} = {}", shown.ty, shown.text),
+            Err(problem) => outln!("{name} = {problem}"),
+        }
+    }
+    stay()
+}
+
+fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let bank = match rest {
+        "" | "s" => 's',
+        "v" => 'v',
+        "a" => 'a',
+        other => return Err(format!("there are no registers `{other}`: s, v, a")),
+    };
+    let mut text = String::new();
+    let count = if bank == 's' { 106 } else { 256 };
+    let mut shown = 0;
+    for number in 0..count {
+        let name = format!("{bank}{number}");
+        let Ok(value) = stop.value(&format!("${name}"), stop.lane()) else { continue };
+        // What nothing has ever been put into fills the screen.
+        if value.text == "0x00000000" {
+            continue;
+        }
+        let end = if shown % 4 == 3 { "\n" } else { "  " };
+        let _ = write!(text, "{name:>4} {}{end}", value.text);
+        shown += 1;
+    }
+    outln!("{}", text.trim_end());
+    if bank == 's' {
+        for name in ["vcc", "exec", "m0", "scc"] {
+            outln!("{name:>4} {}", shown_register(stop, name));
+        }
+    }
+    stay()
+}
+
+fn shown_register(stop: &Stop<'_>, name: &str) -> String {
+    shown(stop, &format!("${name}"))
+}
+
+#[derive(Clone, Copy)]
+enum Space {
+    Global,
+    Lds,
+    Private,
+}
+
+fn memory(stop: &Stop<'_>, rest: &str, space: Space) -> Done {
+    let (address, count) = rest.split_once(' ').unwrap_or((rest, "4"));
+    let (address, count) = (number(address)?, number(count.trim())?.clamp(1, 1024));
+    for row in 0..count.div_ceil(4) {
+        let at = address.wrapping_add(16 * row);
+        let mut text = format!("{at:#x}:");
+        for dword in 0..4.min(count - 4 * row) {
+            let mut bytes = [0; 4];
+            let place = at.wrapping_add(4 * dword);
+            let there = match space {
+                Space::Global => stop.at.read(place, &mut bytes),
+                Space::Lds => stop.at.read_lds(place, &mut bytes),
+                Space::Private => stop.at.read_private(stop.lane(), place, &mut bytes),
+            };
+            if !there {
+                return Err(format!("there is nothing at {place:#x}"));
+            }
+            let _ = write!(text, " {:08x}", u32::from_le_bytes(bytes));
+        }
+        outln!("{text}");
+    }
+    stay()
+}
+
+fn backtrace(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    for (at, frame) in stop.frames().iter().enumerate() {
+        let place = frame.line.clone().unwrap_or_else(|| format!("{:#x}", frame.address));
+        let inlined = if frame.is_inlined { " (inlined)" } else { "" };
+        outln!("#{at} {} at {place}{inlined}", frame.function);
+    }
+    stay()
+}
+
+fn list(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let here = stop.line();
+    let around = match rest {
+        "" => here,
+        line => {
+            let line = u32::try_from(number(line)?).map_err(|_| "there is no such line".to_owned())?;
+            here.or(stop.program.file(None).map(|file| Line { file, line })).map(|here| Line { line, ..here })
+        }
+    };
+    let around = around.ok_or("there is no source here")?;
+    let mut is_there = false;
+    for line in around.line.saturating_sub(5).max(1)..around.line.saturating_add(6) {
+        let Some(text) = stop.program.source(Line { line, ..around }) else { continue };
+        let mark = if here == Some(Line { line, ..around }) { '>' } else { ' ' };
+        outln!("{mark}{line:4} | {text}");
+        is_there = true;
+    }
+    if is_there { stay() } else { Err("the source cannot be read".to_owned()) }
+}
+
+fn disassemble(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let count = if rest.is_empty() { 8 } else { number(rest)?.clamp(1, 10_000) };
+    let mut address = stop.at.address();
+    for n in 0..count {
+        let Some((text, length)) = stop.at.text_at(address) else { break };
+        outln!("{}{address:#8x}  {text}", if n == 0 { '>' } else { ' ' });
+        address += length;
+    }
+    stay()
+}
+
+fn waves(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    for (who, line) in stop.waves() {
+        let mark = if who == stop.who() { '>' } else { ' ' };
+        outln!("{mark} {who} at {}", line.unwrap_or_else(|| "?".to_owned()));
+    }
+    stay()
+}
+
+fn whereabouts(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    outln!("{}, instruction {}, {:#x}: {}", stop.who(), stop.ordinal(), stop.at.address(), stop.at.text());
+    stay()
+}
+
+fn help(_: &mut Terminal, _: &mut Stop<'_>, _: &str) -> Done {
+    for command in COMMANDS {
+        let usage = format!("{} {}", command.names.join(", "), command.takes);
+        outln!("{usage:<44} {}", command.help);
+    }
+    stay()
+}

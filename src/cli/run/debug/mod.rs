@@ -1,0 +1,81 @@
+//! `kernc debug FILE ARGUMENT...`: a run that stops, in the terminal.
+
+mod commands;
+mod terminal;
+
+use super::launch::{Launch, Run, found, mode, spoken, stopped};
+use super::shown::Shown;
+use super::{RunArgs, Texts, expect};
+use crate::cli::inspect::parse;
+use crate::cli::run::load::Loaded;
+use crate::cli::{Failure, complain};
+use clap::Args;
+use kernc::sim::{self, Mode};
+use std::path::Path;
+use terminal::Terminal;
+
+#[derive(Args, Clone)]
+pub struct DebugArgs {
+    /// A command to begin with; those of several options follow one another. Then commands come from standard input.
+    #[arg(short = 'x', long = "command", value_name = "COMMAND")]
+    commands: Vec<String>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &DebugArgs) -> Result<(), Failure> {
+    let DebugArgs { commands, run: args } = args;
+    let refused = [
+        (args.script.is_some(), "--script"),
+        (args.compare.is_some(), "--compare"),
+        (args.list, "--list"),
+        (args.html.is_some(), "--html"),
+        (args.threads.is_some_and(|threads| threads != 1), "--threads"),
+        (args.observe.is_active(), "--profile`, `--trace`, `--coverage` and `--idle-waits"),
+    ];
+    if let Some((_, option)) = refused.into_iter().find(|(given, _)| *given) {
+        return Err(Failure::Usage(format!("`{option}` does not go together with debugging")));
+    }
+    // clap asks for a file where there is no script.
+    let Some(file) = &args.file else { return Ok(()) };
+    let loaded = Loaded::new(file, args)?;
+    let texts = Texts::new(args)?;
+    let mut launch = Launch::new(args, &loaded, &texts)?;
+    let policy = args.rules.policy()?;
+    let mode = mode(args, &policy)?;
+    if matches!(mode, Mode::Weak { .. }) {
+        return Err(Failure::Usage(
+            "weak mode cannot be debugged yet: take `--mode strict` or `fast`".to_owned(),
+        ));
+    }
+    let shown = Shown::new(args, launch.kernel, &launch.values)?;
+    let object = parse(file, &loaded.bytes)?;
+    let program = debug::Program::read(&object, |name| source(name, file));
+    let session = debug::Session::new(program, Box::new(Terminal::new(commands)));
+    launch.debugger = Some(&session);
+    let Run { mut device, placed, stats } = loop {
+        let run = launch.run(args, mode, &sim::Observe::default())?;
+        if !session.wants_again() {
+            break run;
+        }
+    };
+    if session.has_quit() {
+        return Ok(());
+    }
+    let teller = &loaded.teller;
+    spoken(&mut device, teller);
+    let stats = stats.map_err(|fault| stopped(&fault, teller))?;
+    outln!("the dispatch has ended: {} waves, {} wave instructions", stats.waves, stats.instructions);
+    shown.show(launch.kernel, &device, &placed)?;
+    let found = found(args, &loaded, launch.kernel, device.reports(), &policy);
+    complain(&policy.unused(&loaded.file));
+    found?;
+    expect::check_all(&[], &device, &placed)
+}
+
+/// The text of a source file: as the object names it, or beside what is debugged.
+fn source(name: &str, file: &Path) -> Option<String> {
+    let beside = file.parent()?.join(Path::new(name).file_name()?);
+    std::fs::read_to_string(name).or_else(|_| std::fs::read_to_string(beside)).ok()
+}

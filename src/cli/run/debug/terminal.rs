@@ -1,0 +1,126 @@
+//! The debugger in a terminal: where a wave has stopped, and what is typed there.
+
+use super::commands::{self, Outcome};
+use crate::cli::capture;
+use debug::{Action, FrontEnd, Reason, Stop};
+use std::collections::VecDeque;
+use std::io::{BufRead, IsTerminal};
+
+pub struct Terminal {
+    /// Commands of the command line that are left.
+    first: VecDeque<String>,
+    /// The last one: an empty line means it again.
+    last: String,
+    /// Whether somebody types; else commands are shown, so that what comes out can be read.
+    is_typed: bool,
+    /// Shown each time a wave stops.
+    pub displays: Vec<String>,
+}
+
+impl Terminal {
+    pub fn new(commands: &[String]) -> Terminal {
+        Terminal {
+            first: commands.iter().cloned().collect(),
+            last: String::new(),
+            is_typed: std::io::stdin().is_terminal(),
+            displays: Vec::new(),
+        }
+    }
+
+    /// The next command; none at the end.
+    fn next(&mut self) -> Option<String> {
+        if let Some(first) = self.first.pop_front() {
+            outln!("(kernc) {first}");
+            return Some(first);
+        }
+        // A test has no terminal.
+        if capture::is_on() {
+            return None;
+        }
+        if self.is_typed {
+            out!("(kernc) ");
+            // What is asked for is to be seen.
+            let _ = std::io::Write::flush(&mut std::io::stdout());
+        }
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        let line = line.trim().to_owned();
+        match read {
+            Ok(0) | Err(_) => None,
+            Ok(_) if line.is_empty() && self.is_typed => Some(self.last.clone()),
+            Ok(_) => {
+                if !self.is_typed {
+                    outln!("(kernc) {line}");
+                }
+                Some(line)
+            }
+        }
+    }
+}
+
+impl FrontEnd for Terminal {
+    fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
+        outln!("{}", headline(stop));
+        outln!("{}", place(stop));
+        for display in &self.displays {
+            outln!("{display} = {}", commands::shown(stop, display));
+        }
+        loop {
+            // Who has nothing more to say lets it run, if it can.
+            let Some(line) = self.next() else { return Action::Detach };
+            self.last.clone_from(&line);
+            match commands::run(&line, self, stop) {
+                Ok(Outcome::Stay) => {}
+                Ok(Outcome::Go(_)) if stop.reason == Reason::Trapped && !goes_back(&line) => {
+                    outln!("the dispatch cannot go on: go back, or `quit`");
+                    if self.first.is_empty() && !self.is_typed {
+                        return Action::Detach;
+                    }
+                }
+                Ok(Outcome::Go(action)) => return action,
+                Err(problem) => outln!("{problem}"),
+            }
+        }
+    }
+}
+
+fn goes_back(line: &str) -> bool {
+    let name = line.split_whitespace().next().unwrap_or("");
+    name.starts_with('r') || ["goto", "quit", "q", "detach"].contains(&name)
+}
+
+/// Why a wave has stopped, and which.
+fn headline(stop: &Stop<'_>) -> String {
+    let why = match &stop.reason {
+        Reason::Begin => "the kernel begins".to_owned(),
+        Reason::Breakpoint(id) => format!("breakpoint {id}"),
+        Reason::Changed { id, old, new, by } => {
+            let text = stop.watchpoints().iter().find(|watch| watch.id == *id);
+            let name = text.map_or("it", |watch| watch.text.as_str());
+            let by = by.map_or(String::new(), |(who, address)| {
+                let line = stop.program.line_at(address).map(|line| stop.program.name_of(line));
+                format!(", by {who} at {}", line.unwrap_or_else(|| format!("{address:#x}")))
+            });
+            format!("watchpoint {id}: {name} was {old}, and is {new}{by}")
+        }
+        Reason::Step => "step".to_owned(),
+        Reason::Finished => "returned".to_owned(),
+        Reason::Arrived => format!("at instruction {}", stop.ordinal()),
+        Reason::Found(what) => format!("found: {what}"),
+        Reason::Trapped => "the instruction fails".to_owned(),
+    };
+    let active = stop.at.exec().count_ones();
+    format!("{why}: {}, {active} of {} lanes, lane {}", stop.who(), stop.at.lanes(), stop.lane())
+}
+
+/// The line where it stands, or the instruction.
+fn place(stop: &Stop<'_>) -> String {
+    let function = stop.program.function_at(stop.at.address()).map_or("?", |function| function.name.as_str());
+    match stop.line() {
+        Some(line) => {
+            let text = stop.program.source(line).unwrap_or("");
+            format!("{function} at {}\n{:5} | {text}", stop.program.name_of(line), line.line)
+        }
+        None => format!("{function}, {:#x}: {}", stop.at.address(), stop.at.text()),
+    }
+}
