@@ -33,9 +33,13 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
         return Scheduler::new(launch, limit, 1).run();
     }
     let saved = Saved::of(launch.memory);
+    if let Some(shared) = &mut launch.strict {
+        shared.several_threads = true;
+    }
     let outcome = Scheduler::new(launch, limit, threads).run();
     // A budget that is used up is not used up twice.
-    let is_clean = outcome.result.is_ok() && outcome.reports.is_empty();
+    let may_have_missed = launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed());
+    let is_clean = outcome.result.is_ok() && outcome.reports.is_empty() && !may_have_missed;
     if is_clean || matches!(outcome.result, Err(Fault::Stuck { .. })) {
         return outcome;
     }

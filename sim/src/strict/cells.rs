@@ -104,6 +104,12 @@ impl Cell {
         self.write.store(stamp.0, Ordering::Release);
     }
 
+    /// The same where other threads may do so at once. Gives what was there.
+    pub(super) fn exchange_write(&self, stamp: Stamp, place: u32) -> Stamp {
+        self.write_place.store(place, Ordering::Relaxed);
+        Stamp(self.write.swap(stamp.0, Ordering::SeqCst))
+    }
+
     pub(super) fn set_read(&self, stamp: Stamp, place: u32) {
         let (last, last_place) = self.last_read();
         if last.wave() != stamp.wave() && !last.is_none() {

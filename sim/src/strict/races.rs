@@ -142,7 +142,13 @@ impl Watcher<'_> {
                 shared.release(address, &clock, order.wave, self.group.now.number);
             }
             let stamp = self.stamp(mask).sync(sync).atomic(access.flags.contains(ModFlags::GLC));
-            cell.set_write(stamp, self.group.now.place);
+            if !shared.several_threads {
+                cell.set_write(stamp, self.group.now.place);
+            } else if cell.exchange_write(stamp, self.group.now.place) != write
+                || reads != [cell.last_read(), cell.other_read()]
+            {
+                shared.cross();
+            }
         }
         self.group.waves[self.group.now.wave].order.scalar_fresh = false;
     }
@@ -231,6 +237,9 @@ impl Watcher<'_> {
                 if cell.last_read().0 != self.group.now.stamp {
                     cell.set_read(self.group.now.stamp, self.group.now.place);
                 }
+                if shared.several_threads && !cell.last_write().0.is_none() {
+                    shared.cross();
+                }
                 continue;
             }
             if !write.is_none() && write.mask() & mask != 0 {
@@ -247,6 +256,9 @@ impl Watcher<'_> {
             }
             if !atomic {
                 cell.set_read(self.stamp(mask).atomic(glc), self.group.now.place);
+                if shared.several_threads && cell.last_write().0 != write {
+                    shared.cross();
+                }
             }
         }
     }

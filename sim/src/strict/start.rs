@@ -45,6 +45,10 @@ pub(crate) struct Shared {
     waves_per_group: u32,
     /// Whether waves can be told apart.
     pub(super) races: bool,
+    /// Whether groups run on several threads.
+    pub(crate) several_threads: bool,
+    /// Two threads have been at one place of memory at the same time: what one has done the other may not have seen.
+    crossed: AtomicBool,
     /// What atomics have released, by address.
     releases: [Mutex<HashMap<u64, Release>>; STRIPES],
     /// What waves know of other groups, as far as it is anything.
@@ -101,6 +105,17 @@ pub(crate) struct Shape {
 }
 
 impl Shared {
+    /// Two threads have been at one place at the same time.
+    #[cold]
+    pub(super) fn cross(&self) {
+        self.crossed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether something may have been missed because two threads were at one place of memory at the same time.
+    pub(crate) fn may_have_missed(&self) -> bool {
+        self.crossed.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn new(
         memory: &Memory,
         code: &[Code],
@@ -125,6 +140,8 @@ impl Shared {
             waiting: Mutex::default(),
             waves_per_group: shape.waves_per_group,
             races,
+            several_threads: false,
+            crossed: AtomicBool::new(false),
             releases: std::array::from_fn(|_| Mutex::default()),
             far: RwLock::default(),
             any_far: AtomicBool::new(false),

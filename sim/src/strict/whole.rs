@@ -78,6 +78,9 @@ impl Watcher<'_> {
                     self.global_read(memory, &access);
                 } else if cell.last_read().0 != stamp {
                     cell.set_read(stamp, place);
+                    if self.shared.several_threads && !cell.last_write().0.is_none() {
+                        self.shared.cross();
+                    }
                 }
             }
         }
@@ -104,7 +107,7 @@ impl Watcher<'_> {
             for dword in 0..dwords {
                 let address = addresses[lane].wrapping_add(u64::from(4 * dword));
                 let Some(cell) = shared.cells.on(&mut page, memory, address) else { continue };
-                if !self.is_free(cell) {
+                if !self.is_free(cell, cell.last_write().0) {
                     return false;
                 }
             }
@@ -113,8 +116,11 @@ impl Watcher<'_> {
         for lane in ActiveLanes(exec) {
             for dword in 0..dwords {
                 let address = addresses[lane].wrapping_add(u64::from(4 * dword));
-                if let Some(cell) = shared.cells.on(&mut page, memory, address) {
+                let Some(cell) = shared.cells.on(&mut page, memory, address) else { continue };
+                if !shared.several_threads {
                     cell.set_write(stamp, place);
+                } else if !self.is_free(cell, cell.exchange_write(stamp, place)) {
+                    shared.cross();
                 }
             }
         }
@@ -122,9 +128,9 @@ impl Watcher<'_> {
         true
     }
 
-    /// Whether all that others have done with a dword is known to have happened before, and no atomic was among it.
-    fn is_free(&self, cell: &Cell) -> bool {
-        let write = cell.last_write().0;
+    /// Whether all that others have done with a dword is known to have happened before, and no atomic was among it. `write`: the
+    /// last that has written it.
+    fn is_free(&self, cell: &Cell, write: Stamp) -> bool {
         let before = |stamp: Stamp| stamp.is_none() || self.ordered(stamp);
         !write.is_sync() && before(write) && before(cell.last_read().0) && before(cell.other_read().0)
     }
