@@ -304,7 +304,7 @@ impl<'a> Evaluator<'a> {
             Shape::Array { of, count, .. } => {
                 let index = u64::try_from(index).ok().filter(|&index| index < count);
                 let index = index.ok_or_else(|| format!("the array has {count} elements"))?;
-                self.part(value, index * size(info, of), of)
+                self.part(value, index.saturating_mul(size(info, of)), of)
             }
             Shape::Pointer { to: Some(to), space, .. } => {
                 let address = value.bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte));

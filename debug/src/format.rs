@@ -7,6 +7,8 @@ use dwarf::{AddressClass, AddressSpace, Content, DebugInfo, Die};
 const ELEMENTS: usize = 64;
 /// Types within types that are followed.
 const DEPTH: u32 = 16;
+/// Values within a value that are shown: a damaged object may have structs that hold themselves.
+const VALUES: u32 = 4096;
 
 /// A type, without names and qualifiers around it.
 #[derive(Clone, Copy)]
@@ -54,7 +56,7 @@ fn number(die: &Die, name: &str) -> Option<u64> {
 
 /// Counts of an array's dimensions, outermost first.
 fn counts(info: &DebugInfo, die: &Die) -> Vec<u64> {
-    let Some(at) = info.entries.iter().position(|other| other.offset == die.offset) else {
+    let Some(at) = info.index_of(die.offset) else {
         return Vec::new();
     };
     let count = |range: &Die| {
@@ -124,7 +126,7 @@ fn size_within(info: &DebugInfo, ty: u64, depth: u32) -> u64 {
 
 /// The fields of a struct.
 pub(crate) fn fields<'a>(info: &'a DebugInfo, die: &Die) -> Vec<Field<'a>> {
-    let Some(at) = info.entries.iter().position(|other| other.offset == die.offset) else {
+    let Some(at) = info.index_of(die.offset) else {
         return Vec::new();
     };
     let field = |member: &'a Die| {
@@ -165,7 +167,7 @@ fn signed(bytes: &[u8]) -> i128 {
 
 fn float(bytes: &[u8]) -> Option<f64> {
     Some(match *bytes {
-        [a, b] => isa_half(u16::from_le_bytes([a, b])),
+        [a, b] => half(u16::from_le_bytes([a, b])),
         [a, b, c, d] => f32::from_le_bytes([a, b, c, d]).into(),
         [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
         _ => return None,
@@ -173,7 +175,7 @@ fn float(bytes: &[u8]) -> Option<f64> {
 }
 
 /// A number of 16 bits.
-fn isa_half(bits: u16) -> f64 {
+fn half(bits: u16) -> f64 {
     let (sign, exponent, fraction) = (bits >> 15, i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
     let size = match exponent {
         0 => fraction * 2f64.powi(-24),
@@ -186,10 +188,15 @@ fn isa_half(bits: u16) -> f64 {
 
 /// A value as text. `bytes`: as many as the type has.
 pub(crate) fn value(info: &DebugInfo, ty: Option<u64>, bytes: &[u8]) -> String {
-    value_within(info, ty, bytes, 0)
+    value_within(info, ty, bytes, (0, &mut { VALUES }))
 }
 
-fn value_within(info: &DebugInfo, ty: Option<u64>, bytes: &[u8], depth: u32) -> String {
+/// `depth`: of types within types; `left`: values that may still be shown.
+fn value_within(info: &DebugInfo, ty: Option<u64>, bytes: &[u8], (depth, left): (u32, &mut u32)) -> String {
+    if *left == 0 {
+        return "...".to_owned();
+    }
+    *left -= 1;
     let plain = || {
         let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
         format!("0x{digits}")
@@ -217,23 +224,28 @@ fn value_within(info: &DebugInfo, ty: Option<u64>, bytes: &[u8], depth: u32) -> 
         Shape::Array { of, count, .. } => {
             let step = size(info, of).max(1) as usize;
             let elements = bytes.chunks(step).take((count as usize).min(ELEMENTS));
-            let texts: Vec<String> =
-                elements.map(|element| value_within(info, Some(of), element, depth + 1)).collect();
+            let texts: Vec<String> = elements
+                .map(|element| value_within(info, Some(of), element, (depth + 1, &mut *left)))
+                .collect();
             let more = if count as usize > ELEMENTS { ", ..." } else { "" };
             format!("[{}{more}]", texts.join(", "))
         }
         Shape::Struct { die, .. } => {
-            let field = |field: Field<'_>| {
+            let mut field = |field: Field<'_>| {
                 let (from, size) = (field.byte as usize, size(info, field.ty) as usize);
                 let bytes = bytes.get(from..from.saturating_add(size)).unwrap_or(&[]);
-                format!("{}: {}", field.name, value_within(info, Some(field.ty), bytes, depth + 1))
+                format!(
+                    "{}: {}",
+                    field.name,
+                    value_within(info, Some(field.ty), bytes, (depth + 1, &mut *left))
+                )
             };
-            let texts: Vec<String> = fields(info, die).into_iter().map(field).collect();
+            let texts: Vec<String> = fields(info, die).into_iter().map(&mut field).collect();
             format!("{{{}}}", texts.join(", "))
         }
         Shape::Enum { die, .. } => {
             let number = signed(bytes);
-            let at = info.entries.iter().position(|other| other.offset == die.offset);
+            let at = info.index_of(die.offset);
             let named = at.into_iter().flat_map(|at| info.children(at)).find(|one| {
                 matches!(one.get("DW_AT_const_value"), Some(Content::Number(value)) if *value == number)
             });

@@ -229,7 +229,12 @@ impl DebugInfo {
 
     /// The entry at an offset of `.debug_info`.
     pub fn entry(&self, offset: u64) -> Option<&Die> {
-        self.entries.binary_search_by_key(&offset, |die| die.offset).ok().map(|at| &self.entries[at])
+        self.index_of(offset).map(|at| &self.entries[at])
+    }
+
+    /// Its number in `entries`.
+    pub fn index_of(&self, offset: u64) -> Option<usize> {
+        self.entries.binary_search_by_key(&offset, |die| die.offset).ok()
     }
 
     /// The name of an entry, its own or that of what it is an instance of.

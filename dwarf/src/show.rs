@@ -125,7 +125,7 @@ impl DebugInfo {
             "DW_TAG_volatile_type" => format!("volatile {}", inner()),
             "DW_TAG_restrict_type" => format!("restrict {}", inner()),
             "DW_TAG_array_type" => {
-                let at = self.entries.iter().position(|other| other.offset == die.offset);
+                let at = self.index_of(die.offset);
                 let counts = at.into_iter().flat_map(|at| self.children(at)).map(|range| {
                     match range.get("DW_AT_count") {
                         Some(Content::Number(count)) => format!("[{count}]"),

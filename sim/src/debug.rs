@@ -165,6 +165,9 @@ impl<'a> Stopped<'a> {
 
     /// Reads the private memory of a lane: byte `n` of what scratch instructions reach at `n`. Whether it is all there.
     pub fn read_private(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
+        if address.checked_add(bytes.len() as u64).is_none() {
+            return false;
+        }
         let lanes = self.wave.lanes as usize;
         for (at, byte) in (address as usize..).zip(bytes) {
             let place = (at / 4).checked_mul(lanes).and_then(|place| place.checked_add(lane as usize));
