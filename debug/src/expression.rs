@@ -5,7 +5,7 @@ use crate::format::{self, Shape, fields, numeric, shape, size};
 use crate::variables::{Held, Scope};
 use crate::waves::Who;
 use dwarf::{AddressSpace, DebugInfo, Location};
-use sim::Stopped;
+use sim::{Flat, Stopped};
 
 /// Bytes of a value that are read at most.
 const MOST: u64 = 1 << 16;
@@ -43,10 +43,7 @@ impl Value {
         }
         match (info, self.ty) {
             (Some(info), Some(ty)) => format::value(info, Some(ty), &self.bytes),
-            _ => {
-                let digits: String = self.bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-                format!("0x{digits}")
-            }
+            _ => format::plain(&self.bytes),
         }
     }
 
@@ -70,11 +67,10 @@ impl Value {
             AddressSpace::GLOBAL => Place::Global(address),
             AddressSpace::LOCAL => Place::Lds(who.group, address),
             AddressSpace::PRIVATE_LANE => Place::Private(who, lane, address),
-            // What is flat is in one of them.
-            AddressSpace::GENERIC => match address >> 32 {
-                0x1_0000 => Place::Lds(who.group, address & 0xffff_ffff),
-                0x2_0000 => Place::Private(who, lane, address & 0xffff_ffff),
-                _ => Place::Global(address),
+            AddressSpace::GENERIC => match Flat::of(address) {
+                Flat::Global(address) => Place::Global(address),
+                Flat::Lds(offset) => Place::Lds(who.group, offset),
+                Flat::Private(offset) => Place::Private(who, lane, offset),
             },
             _ => return None,
         };

@@ -167,28 +167,22 @@ fn signed(bytes: &[u8]) -> i128 {
 
 fn float(bytes: &[u8]) -> Option<f64> {
     Some(match *bytes {
-        [a, b] => half(u16::from_le_bytes([a, b])),
+        [a, b] => half::f16::from_le_bytes([a, b]).to_f64(),
         [a, b, c, d] => f32::from_le_bytes([a, b, c, d]).into(),
         [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
         _ => return None,
     })
 }
 
-/// A number of 16 bits.
-fn half(bits: u16) -> f64 {
-    let (sign, exponent, fraction) = (bits >> 15, i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
-    let size = match exponent {
-        0 => fraction * 2f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
-    };
-    if sign == 1 { -size } else { size }
-}
-
 /// A value as text. `bytes`: as many as the type has.
 pub(crate) fn value(info: &DebugInfo, ty: Option<u64>, bytes: &[u8]) -> String {
     value_within(info, ty, bytes, (0, &mut { VALUES }))
+}
+
+/// Bytes without a type.
+pub(crate) fn plain(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+    format!("0x{digits}")
 }
 
 /// `depth`: of types within types; `left`: values that may still be shown.
@@ -197,10 +191,7 @@ fn value_within(info: &DebugInfo, ty: Option<u64>, bytes: &[u8], (depth, left): 
         return "...".to_owned();
     }
     *left -= 1;
-    let plain = || {
-        let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-        format!("0x{digits}")
-    };
+    let plain = || plain(bytes);
     let Some(ty) = ty.filter(|_| depth <= DEPTH) else { return plain() };
     match shape(info, ty) {
         Shape::Base { die, .. } => match encoding(die) {

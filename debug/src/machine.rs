@@ -1,7 +1,7 @@
 //! A stopped wave as expressions of debug information see it.
 
 use dwarf::{AddressSpace, Bank, DebugInfo, Known, Location, Machine, Need, Procedure, Reason, Register};
-use sim::Stopped;
+use sim::{Flat, Stopped};
 
 /// A lane of a wave, in a function.
 pub(crate) struct Frame<'a> {
@@ -21,9 +21,6 @@ impl<'a> Frame<'a> {
         self.at.scalar(u16::try_from(number).ok()?)
     }
 }
-
-/// Bits above which generic addresses name LDS, and private memory.
-const APERTURES: (u64, u64) = (0x0001_0000, 0x0002_0000);
 
 impl Machine for Frame<'_> {
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
@@ -49,13 +46,11 @@ impl Machine for Frame<'_> {
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
         let there = match space {
             AddressSpace::GLOBAL => self.at.read(address, bytes),
-            AddressSpace::GENERIC if address >> 32 == APERTURES.0 => {
-                self.at.read_lds(address & 0xffff_ffff, bytes)
-            }
-            AddressSpace::GENERIC if address >> 32 == APERTURES.1 => {
-                self.at.read_private(self.lane, address & 0xffff_ffff, bytes)
-            }
-            AddressSpace::GENERIC => self.at.read(address, bytes),
+            AddressSpace::GENERIC => match Flat::of(address) {
+                Flat::Global(address) => self.at.read(address, bytes),
+                Flat::Lds(offset) => self.at.read_lds(offset, bytes),
+                Flat::Private(offset) => self.at.read_private(self.lane, offset, bytes),
+            },
             AddressSpace::LOCAL => self.at.read_lds(address, bytes),
             AddressSpace::PRIVATE_LANE => self.at.read_private(self.lane, address, bytes),
             other => match other.lane() {

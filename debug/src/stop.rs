@@ -1,10 +1,9 @@
 //! A wave that has stopped: what a front end may ask of it.
 
-use crate::breakpoints::{Breakpoint, Watchpoint};
+use crate::breakpoints::{Breakpoint, Place, Watchpoint};
 use crate::expression::{Evaluator, Problem, Shown};
 use crate::program::{Line, Program};
 use crate::session::State;
-use crate::variables::type_of;
 use crate::waves::Who;
 use dwarf::{Content, Die};
 use sim::Stopped;
@@ -230,19 +229,17 @@ impl Stop<'_> {
         let (who, lane) = (self.who(), self.lane());
         let value = Evaluator::new(self.at, self.program.info.as_ref(), lane).value(text)?;
         let (place, bytes) = value.place(who, lane).ok_or_else(|| format!("`{text}` is not in memory"))?;
-        let id = self.state.next_id();
-        let mut watch = Watchpoint { id, text: text.to_owned(), place, bytes, old: None, ty: value.ty };
-        watch.look(self.at);
-        self.state.watchpoints.push(watch);
-        Ok(id)
+        Ok(self.watch_place(text.to_owned(), place, bytes, value.ty))
     }
 
     /// Watches bytes of global memory.
     pub fn watch_memory(&mut self, address: u64, bytes: usize) -> u32 {
+        self.watch_place(format!("*{address:#x}"), Place::Global(address), bytes, None)
+    }
+
+    fn watch_place(&mut self, text: String, place: Place, bytes: usize, ty: Option<u64>) -> u32 {
         let id = self.state.next_id();
-        let place = crate::breakpoints::Place::Global(address);
-        let text = format!("*{address:#x}");
-        let mut watch = Watchpoint { id, text, place, bytes, old: None, ty: None };
+        let mut watch = Watchpoint { id, text, place, bytes, old: None, ty };
         watch.look(self.at);
         self.state.watchpoints.push(watch);
         id
@@ -288,12 +285,8 @@ fn call_line(die: &Die) -> Option<String> {
 
 /// The text of a watched value.
 pub(crate) fn watched(program: &Program, watch: &Watchpoint, bytes: &[u8]) -> String {
-    match (&program.info, watch.ty) {
-        (Some(info), Some(ty)) if type_of_is_known(info, ty) => crate::format::value(info, Some(ty), bytes),
-        _ => format!("0x{}", bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>()),
+    match &program.info {
+        Some(info) => crate::format::value(info, watch.ty, bytes),
+        None => crate::format::plain(bytes),
     }
-}
-
-fn type_of_is_known(info: &dwarf::DebugInfo, ty: u64) -> bool {
-    info.entry(ty).is_some_and(|die| type_of(die).is_some() || die.get("DW_AT_byte_size").is_some())
 }

@@ -10,7 +10,7 @@ use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::{Code, Op};
 use crate::watch::{CacheOp, MemAccess, Watch};
-use crate::wave::{Lanes, Wave};
+use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave};
 use isa::{ModFlags, Target};
 use std::fmt;
 
@@ -38,6 +38,29 @@ pub trait Debugger: Sync {
 impl fmt::Debug for dyn Debugger + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Debugger")
+    }
+}
+
+/// Where a flat address leads: which memory, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flat {
+    /// An address of global memory.
+    Global(u64),
+    /// Bytes from the beginning of the group's LDS.
+    Lds(u64),
+    /// Bytes from the beginning of the lane's private memory.
+    Private(u64),
+}
+
+impl Flat {
+    /// That of an address.
+    pub fn of(address: u64) -> Flat {
+        let low = u64::from(address as u32);
+        match (address >> 32) as u32 {
+            SHARED_APERTURE => Flat::Lds(low),
+            PRIVATE_APERTURE => Flat::Private(low),
+            _ => Flat::Global(address),
+        }
     }
 }
 

@@ -151,11 +151,7 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
     args.observe.check()?;
     args.html.as_deref().map_or(Ok(()), check_output)?;
     let observe = args.observe.observe()?;
-    let expected = args
-        .expect
-        .iter()
-        .map(|option| Expected::new(option, launch.kernel, &launch.values, arguments::conversion(args.cast)));
-    let expected = expected.collect::<Result<Vec<_>, _>>()?;
+    let expected = expected(args, launch)?;
     let teller = &loaded.teller;
     args.weak.explore(mode, |mode| launch.run(args, mode, &observe)?.finished(teller))?;
 
@@ -175,6 +171,14 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
     complain(&policy.unused(&loaded.file));
     found?;
     expect::check_all(&expected, &device, &placed)
+}
+
+/// What `--expect` asks for.
+fn expected(args: &RunArgs, launch: &Launch<'_>) -> Result<Vec<Expected>, Failure> {
+    let new = |option: &String| {
+        Expected::new(option, launch.kernel, &launch.values, arguments::conversion(args.cast))
+    };
+    args.expect.iter().map(new).collect()
 }
 
 /// Writes the page of a run.

@@ -50,6 +50,7 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
         ));
     }
     let shown = Shown::new(args, launch.kernel, &launch.values)?;
+    let expected = super::expected(args, &launch)?;
     let object = parse(file, &loaded.bytes)?;
     let program = debug::Program::read(&object, |name| source(name, file));
     let session = debug::Session::new(program, Box::new(Terminal::new(commands)));
@@ -71,7 +72,7 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     let found = found(args, &loaded, launch.kernel, device.reports(), &policy);
     complain(&policy.unused(&loaded.file));
     found?;
-    expect::check_all(&[], &device, &placed)
+    expect::check_all(&expected, &device, &placed)
 }
 
 /// The text of a source file: as the object names it, or beside what is debugged.
