@@ -32,6 +32,7 @@ pub mod table;
 pub mod target;
 pub mod target_id;
 pub mod text;
+pub mod track;
 mod tolerant;
 pub mod wait;
 

@@ -247,6 +247,13 @@ impl Plan {
         for insert in &mut self.inserts {
             insert.inst.note = note;
         }
+        if let Some(track) = &mut func.track {
+            for watched in &mut track.watched {
+                let class = func.vregs.get(watched.register).map(|&class| class_index(class));
+                let number = class.and_then(|class| assigned[class].get(watched.register.index()));
+                watched.place = number.copied().flatten().zip(class).map(|(number, class)| hardware(class, number));
+            }
+        }
         let MachFunc { blocks, vregs, tuples, uses_vcc, .. } = func;
         let (mut inserts, mut overrides) = (self.inserts.as_slice(), self.overrides.as_slice());
         for (block, data) in blocks.iter_mut() {

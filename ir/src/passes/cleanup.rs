@@ -34,6 +34,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     }
     changed |= merge(func, cfg, s);
     s.subst.apply(func);
+    func.replace_tracked(&s.subst);
     if changed {
         drop_unreachable(func, s);
     }

@@ -1,0 +1,372 @@
+//! Debug information beside the code: where statements begin, and which value each variable has from where on.
+//!
+//! # Idea
+//! A [`Record`] stands in front of an instruction, its anchor. Records are in no list of instructions and are nobody's operands, so that no pass
+//! can decide otherwise because of them: with and without them the code is the same.
+//!
+//! # What passes owe
+//! Between two passes, [`Track::settle`] compares where instructions were with where they are. It finds on its own what was removed, merged, moved and
+//! split: a record whose anchor is gone goes to what followed it, one whose block is gone goes with it, and a variable whose value is gone is
+//! [`What::Lost`]. A pass tells what cannot be seen from outside:
+//!
+//! * values that stand for others now ([`Track::replace`]), without which a variable is lost;
+//! * copies of code ([`Copier`]), without which the copy has no statements and no variables;
+//! * memory that became values (`passes/sroa.rs`).
+//!
+//! A pass that forgets one of these makes variables unknown, never wrong.
+
+use crate::edit::Subst;
+use crate::entity::{Block, Inst, Slot, Value};
+use crate::func::{Function, SrcLoc, ValueDef};
+use crate::op::Op;
+use cranelift_entity::SecondaryMap;
+use smol_str::SmolStr;
+use std::ops::Range;
+
+/// A local variable or parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Name.
+    pub name: SmolStr,
+    /// Its type: a number of [`Description::types`](crate::describe::Description).
+    pub ty: u32,
+    /// Where it is declared.
+    pub loc: SrcLoc,
+    /// The part of the source in which it can be named, from its declaration on: byte offsets.
+    pub scope: Range<u32>,
+    /// Number of the parameter it is.
+    pub parameter: Option<u16>,
+    /// The private memory that it is in.
+    pub home: Option<Slot>,
+    /// Bytes from the beginning of the variable at which its leaves (scalars, pointers) are, and how many each has.
+    pub leaves: Vec<(u32, u8)>,
+    /// The inlined call whose copy it is of: a number of [`Track::sites`], from 1.
+    pub site: u32,
+}
+
+/// A call that became a copy of what it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// What was called: a number of [`Description::functions`](crate::describe::Description).
+    pub callee: u32,
+    /// The call.
+    pub call: SrcLoc,
+    /// The site that the call is in, from 1; 0 is the function itself.
+    pub parent: u32,
+}
+
+/// What holds from a place on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A statement begins.
+    Statement(SrcLoc),
+    /// A leaf of a variable is a value.
+    Value(Leaf, Value),
+    /// It is a constant.
+    Constant(Leaf, u64),
+    /// Nobody knows any more.
+    Lost(Leaf),
+}
+
+/// A scalar or pointer of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// Number of [`Track::variables`].
+    pub variable: u32,
+    /// Number of [`Variable::leaves`].
+    pub leaf: u32,
+}
+
+/// Something that holds from in front of an instruction on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The block.
+    pub block: Block,
+    /// The instruction.
+    pub before: Inst,
+    /// What.
+    pub what: What,
+}
+
+/// The records of a function, those of a block in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Track {
+    /// The function's number in [`Description::functions`](crate::describe::Description).
+    pub number: u32,
+    /// Bytes that places in the source are apart that differ in their site alone: see [`Track::place`].
+    pub stride: u32,
+    /// Variables, those of inlined copies included.
+    pub variables: Vec<Variable>,
+    /// Calls that became copies.
+    pub sites: Vec<Site>,
+    /// The records.
+    pub records: Vec<Record>,
+    /// So many of them are settled; passes add others behind them.
+    settled: usize,
+    /// Where instructions were when records were settled last.
+    order: Order,
+    spare: Order,
+}
+
+/// The instructions of a function, one after the other.
+#[derive(Clone, Debug, Default)]
+struct Order {
+    insts: Vec<Inst>,
+    /// The part of `insts` that a block has.
+    blocks: SecondaryMap<Block, Option<(u32, u32)>>,
+    /// Where in `insts` an instruction is, counted from 1.
+    places: SecondaryMap<Inst, u32>,
+    home: SecondaryMap<Inst, Option<Block>>,
+}
+
+impl Order {
+    fn take(&mut self, func: &Function) {
+        self.insts.clear();
+        self.blocks.clear();
+        self.places.clear();
+        self.home.clear();
+        self.places.resize(func.insts.len());
+        self.home.resize(func.insts.len());
+        self.blocks.resize(func.blocks.len());
+        for &block in &func.layout {
+            let start = self.insts.len() as u32;
+            for &inst in &func.blocks[block].insts {
+                self.insts.push(inst);
+                self.places[inst] = self.insts.len() as u32;
+                self.home[inst] = Some(block);
+            }
+            self.blocks[block] = Some((start, self.insts.len() as u32));
+        }
+    }
+
+    fn last(&self, block: Block) -> Option<Inst> {
+        let (start, end) = self.blocks[block]?;
+        (start < end).then(|| self.insts[end as usize - 1])
+    }
+}
+
+impl Track {
+    /// Of a function without anything yet; places of a source are less than `stride` apart.
+    pub fn new(number: u32, stride: u32) -> Track {
+        Track { number, stride, ..Track::default() }
+    }
+
+    /// A place in the source as the code of an inlined copy has it.
+    pub fn place(&self, loc: SrcLoc, site: u32) -> SrcLoc {
+        let place = u64::from(loc.0 % self.stride.max(1)) + u64::from(site) * u64::from(self.stride);
+        // Where numbers run out, code counts as its caller's.
+        u32::try_from(place).map_or(loc, SrcLoc)
+    }
+
+    /// What [`Track::place`] made: the place in the source, and the site.
+    pub fn split(&self, loc: SrcLoc) -> (SrcLoc, u32) {
+        let stride = self.stride.max(1);
+        (SrcLoc(loc.0 % stride), loc.0 / stride)
+    }
+
+    /// Notes something in front of the instruction that is made next; it has to be put at the end of the block.
+    pub fn note(&mut self, block: Block, next: Inst, what: What) {
+        self.records.push(Record { block, before: next, what });
+    }
+
+    /// Takes down where instructions are, for the first time: records stand in front of the first instruction of their block that is not older than
+    /// their anchor.
+    pub fn begin(&mut self, func: &Function) {
+        self.order.take(func);
+        let order = &self.order;
+        self.records.retain_mut(|record| {
+            let Some((start, end)) = order.blocks[record.block] else { return false };
+            let insts = &order.insts[start as usize..end as usize];
+            // Instructions of a block are made in their order, but for its terminator's arguments.
+            let found = insts.iter().find(|inst| **inst >= record.before).or(insts.last());
+            let Some(&found) = found else { return false };
+            record.before = found;
+            true
+        });
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        let places = &self.order.places;
+        self.records.sort_by_key(|record| places[record.before]);
+        self.settled = self.records.len();
+    }
+
+    /// Replaces values that stand for others now.
+    pub fn replace(&mut self, subst: &Subst) {
+        if subst.is_empty() {
+            return;
+        }
+        for record in &mut self.records {
+            if let What::Value(_, value) = &mut record.what {
+                *value = subst.get(*value);
+            }
+        }
+    }
+
+    /// Brings the records in order after a pass.
+    pub fn settle(&mut self, func: &Function) {
+        if self.records.is_empty() {
+            return;
+        }
+        let Track { order, spare, records, .. } = self;
+        spare.take(func);
+        let now = &*spare;
+        // What a pass has added comes behind what was in front of the same instruction.
+        let old = |record: &Record| order.places.get(record.before).copied().unwrap_or(0);
+        if !records.is_sorted_by_key(old) {
+            records.sort_by_key(old);
+        }
+        let mut sorted = true;
+        let mut last = 0;
+        records.retain_mut(|record| {
+            settle_value(func, now, &mut record.what);
+            let Some(anchor) = anchor(func, order, now, record.block, record.before) else { return false };
+            record.before = anchor;
+            record.block = now.home[anchor].unwrap_or(record.block);
+            let place = now.places[anchor];
+            sorted &= last <= place;
+            last = place;
+            true
+        });
+        std::mem::swap(&mut self.order, &mut self.spare);
+        self.settled = self.records.len();
+        if !sorted {
+            self.sort();
+        }
+    }
+
+    /// The records in front of an instruction, if all have been settled since.
+    pub fn before(&self, inst: Inst) -> Range<usize> {
+        let places = &self.order.places;
+        let place = places[inst];
+        let settled = &self.records[..self.settled.min(self.records.len())];
+        let start = settled.partition_point(|record| places[record.before] < place);
+        let count = settled[start..].iter().take_while(|record| record.before == inst).count();
+        start..start + count
+    }
+}
+
+/// A constant needs no instruction, and what none computes any more is lost.
+fn settle_value(func: &Function, now: &Order, what: &mut What) {
+    let What::Value(leaf, value) = *what else { return };
+    match func.values[value].def {
+        ValueDef::Result(inst, _) => match func.insts[inst].op {
+            Op::Const(bits) => *what = What::Constant(leaf, bits),
+            _ if now.places[inst] == 0 => *what = What::Lost(leaf),
+            _ => {}
+        },
+        ValueDef::Param(block, n) => {
+            let known = now.blocks[block].is_some() && func.params(block).get(usize::from(n)) == Some(&value);
+            if !known {
+                *what = What::Lost(leaf);
+            }
+        }
+    }
+}
+
+/// What stands now where an instruction of a block was, or what followed it.
+fn anchor(func: &Function, order: &Order, now: &Order, mut block: Block, before: Inst) -> Option<Inst> {
+    let Some(mut at) = order.places.get(before).copied().unwrap_or(0).checked_sub(1) else {
+        // Made since: where it is, it was put.
+        return now.home.get(before).copied().flatten().map(|_| before);
+    };
+    let home = now_home(order, now, block)?;
+    // A chain of blocks that became one is followed once around at most.
+    for _ in 0..order.insts.len() {
+        let (_, end) = order.blocks[block]?;
+        for &inst in &order.insts[at as usize..end as usize] {
+            if let Some(found) = now.home[inst]
+                && is_still_there(order, now, block, found)
+            {
+                return Some(inst);
+            }
+        }
+        // The jump is gone: with what it led to, or the block ends otherwise.
+        let next = order.last(block).and_then(|last| match func.insts[last].op {
+            Op::Jump(to) => Some(to),
+            _ => None,
+        });
+        match next {
+            Some(to) if order.blocks[to].is_some() && now_home(order, now, to) == Some(home) && to != block => {
+                block = to;
+                at = order.blocks[to]?.0;
+            }
+            _ => break,
+        }
+    }
+    now.last(home)
+}
+
+/// Which block a block is now; none if its code is gone or has become unconditional.
+fn now_home(order: &Order, now: &Order, block: Block) -> Option<Block> {
+    if now.blocks[block].is_some() {
+        return Some(block);
+    }
+    now.home.get(order.last(block)?).copied().flatten()
+}
+
+/// Whether an instruction that was in a block, and is in another now, went with it: its terminator did, too. If not it was moved by itself.
+fn is_still_there(order: &Order, now: &Order, block: Block, found: Block) -> bool {
+    if found == block {
+        return true;
+    }
+    let Some(last) = order.last(block) else { return false };
+    match now.home.get(last).copied().flatten() {
+        Some(moved) => moved != block && (moved == found || order.blocks.get(found).is_none_or(Option::is_none)),
+        None => false,
+    }
+}
+
+/// Copies records along with code: call [`Copier::pass`] for each instruction of the original before its copy is made, and [`Copier::made`] after.
+#[derive(Debug, Default)]
+pub struct Copier {
+    waiting: Vec<What>,
+}
+
+impl Copier {
+    /// The original's records in front of an instruction wait for the next instruction of the copy.
+    pub fn pass(&mut self, track: &Track, inst: Inst, mut rename: impl FnMut(What) -> What) {
+        self.waiting.extend(track.records[track.before(inst)].iter().map(|record| rename(record.what)));
+    }
+
+    /// An instruction of the copy has been put at the end of a block.
+    pub fn made(&mut self, track: &mut Track, block: Block, inst: Inst) {
+        track.records.extend(self.waiting.drain(..).map(|what| Record { block, before: inst, what }));
+    }
+}
+
+impl Function {
+    /// [`Track::settle`], if there is something to settle.
+    pub fn settle(&mut self) {
+        if let Some(mut track) = self.track.take() {
+            track.settle(self);
+            self.track = Some(track);
+        }
+    }
+
+    /// Brings the records up to date with a substitution.
+    pub fn replace_tracked(&mut self, subst: &Subst) {
+        if let Some(track) = &mut self.track {
+            track.replace(subst);
+        }
+    }
+}
+
+impl What {
+    /// The same of another value, where it is of one.
+    pub fn map(self, to: impl FnOnce(Value) -> Value) -> What {
+        match self {
+            What::Value(leaf, value) => What::Value(leaf, to(value)),
+            other => other,
+        }
+    }
+
+    /// The same of another value, where it is of one; lost if there is none.
+    pub fn filter_map(self, to: impl FnOnce(Value) -> Option<Value>) -> What {
+        match self {
+            What::Value(leaf, value) => to(value).map_or(What::Lost(leaf), |value| What::Value(leaf, value)),
+            other => other,
+        }
+    }
+}
