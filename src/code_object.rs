@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::models::own_target;
+use debuginfo::DebugInfo;
 use emit::lines::Lines;
 use emit::{EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
@@ -33,6 +34,8 @@ pub struct CodeObject {
     code: Archive,
     /// Of the source, if the object has a line table.
     lines: Option<Lines>,
+    /// All that is told of the source, if that was asked for.
+    debug: Option<Box<DebugInfo>>,
     /// Made when someone asks for it.
     kernels: OnceLock<Vec<KernelInfo>>,
 }
@@ -238,7 +241,7 @@ impl CodeObject {
         (target, language): (Subtarget, Language),
         module: &mut ir::Module,
         code: &[MachFunc],
-        lines: Option<Lines>,
+        (lines, debug): (Option<Lines>, Option<Box<DebugInfo>>),
         emitter: &mut emit::Context,
     ) -> Result<CodeObject, Error> {
         let mut signatures = SmallVec::with_capacity(code.len());
@@ -289,6 +292,7 @@ impl CodeObject {
             formats,
             code: archive,
             lines,
+            debug,
             kernels,
         };
         if object.externals.is_empty() {
@@ -400,6 +404,7 @@ impl CodeObject {
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
         let (target, language) = (self.target, self.language);
         let lines = self.lines.as_ref();
+        let debug = self.debug.as_deref().map(|debug| debug as &dyn emit::DebugSections);
         let externals = self.externals.iter().map(|(to, name)| emit::External { to: *to, name });
         let externals: SmallVec<[emit::External<'_>; 2]> = externals.collect();
         let (functions, variables, formats) = (&functions, &variables, &self.formats);
@@ -412,6 +417,7 @@ impl CodeObject {
             variables,
             formats,
             lines,
+            debug,
         })
     }
 }

@@ -48,6 +48,8 @@ pub struct Dwarf {
     pub version: DwarfVersion,
     /// With the extensions or without.
     pub dialect: Dialect,
+    /// Whether the source goes along, so that debuggers need no file (seed 000, line 2133).
+    pub embed_source: bool,
 }
 
 /// A version of the DWARF standard.

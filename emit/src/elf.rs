@@ -3,7 +3,7 @@
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
 use crate::lines::Lines;
-use crate::{ById, Context, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
+use crate::{ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
 use bumpalo::Bump;
 use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
 use objwriter::dwarf::{self, Contents, LineTable, Unit};
@@ -182,6 +182,8 @@ struct Debug<'a> {
     table: LineTable,
     info: Contents,
     atomics: Contents,
+    /// Who writes all but the atomics.
+    full: Option<&'a dyn DebugSections>,
 }
 
 impl<'a> Image<'a> {
@@ -219,6 +221,7 @@ impl<'a> Image<'a> {
             table: LineTable::new(table, Target::Section(TEXT), &lines.file),
             info,
             atomics,
+            full: program.debug,
         });
         Image {
             program,
@@ -471,7 +474,8 @@ impl<'a> Image<'a> {
 
     /// The object, and the memory of code.
     fn finish(mut self) -> (Object<'a>, code::Code) {
-        let functions = self.first_function()..self.first_function() + self.program.functions.len();
+        let first_variable = self.first_variable() as u32;
+        let function_numbers = self.first_function()..self.first_function() + self.program.functions.len();
         self.note.align = 4;
         notes::write(self.program, self.note.data.to_mut());
         let has_data = self.program.variables.iter().any(|variable| variable.writable);
@@ -484,10 +488,18 @@ impl<'a> Image<'a> {
             _ => 0,
         };
         let kernels = &self.symbols[..self.program.kernels.len()];
-        let functions = &self.symbols[functions];
+        let functions = &self.symbols[function_numbers];
         let begin = kernels.first().map_or(0, |first| end(first) - first.size);
         let code = begin..kernels.iter().chain(functions).map(end).max().unwrap_or(begin);
-        if let Some(debug) = self.debug {
+        if let Some(Debug { full: Some(full), atomics, .. }) = &mut self.debug {
+            let written = (*full, std::mem::take(atomics));
+            let symbol = |number: &Option<u32>| number.map(|n| Target::Symbol(first_variable + n));
+            let globals: Vec<Option<Target>> = self.variables.iter().map(symbol).collect();
+            let first = self.sections.len() as u32;
+            let sections = full_debug(written, kernels.iter().chain(functions), &globals, (first, code));
+            self.order.extend((first..).take(sections.len() - 1).map(Target::Section));
+            self.sections.extend(sections);
+        } else if let Some(debug) = self.debug {
             let first = self.sections.len() as u32;
             self.order.extend([first, first + 2].map(Target::Section));
             self.sections.extend(debug.finish(first, code));
@@ -503,9 +515,35 @@ impl<'a> Image<'a> {
     }
 }
 
+/// The sections of full debug information, and behind them the atomic accesses. `symbols`: of kernels and functions; `globals`: of variables.
+#[cold]
+fn full_debug<'a>(
+    (full, atomics): (&dyn DebugSections, Contents),
+    symbols: impl Iterator<Item = &'a Symbol<'a>>,
+    globals: &[Option<Target>],
+    (first, code): (u32, std::ops::Range<u64>),
+) -> Vec<Section<'static>> {
+    let place = |symbol: &Symbol| match symbol.place {
+        Place::Section(_, offset) => (offset, offset + symbol.size),
+        _ => (0, 0),
+    };
+    let functions: Vec<(u64, u64)> = symbols.map(place).collect();
+    let (text, code) = (Target::Section(TEXT), (code.start, code.end));
+    let image = crate::Image { text, code, functions: &functions, globals, first };
+    let sections = full.sections(&image).into_iter().map(|(name, contents)| section(name, contents));
+    let atomics = Section { align: 8, ..section(objwriter::elf::ATOMICS, atomics) };
+    sections.chain([atomics]).collect()
+}
+
 impl<'a> Debug<'a> {
     /// The lines of a kernel's code, from `start` to `end` in the section.
     fn code(&mut self, code: &code::Code, start: u64, end: u64) {
+        for &word in &code.atomics {
+            self.atomics.field(8, Target::Section(TEXT), start + u64::from(word) * 4);
+        }
+        if self.full.is_some() {
+            return;
+        }
         self.table.begin(start);
         let mut last = None;
         for &(word, loc) in &code.places {
@@ -516,9 +554,6 @@ impl<'a> Debug<'a> {
             }
         }
         self.table.end(end);
-        for &word in &code.atomics {
-            self.atomics.field(8, Target::Section(TEXT), start + u64::from(word) * 4);
-        }
     }
 
     /// The sections, of which the first has this number. `code`: where code is.

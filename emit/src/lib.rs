@@ -9,6 +9,7 @@
 pub mod asm;
 pub mod branches;
 pub mod code;
+mod debug;
 pub mod descriptor;
 pub mod distances;
 pub mod elf;
@@ -20,6 +21,7 @@ pub mod metadata;
 pub mod notes;
 pub mod printf;
 
+pub use debug::{DebugSections, Image};
 use language::HiddenPart;
 pub use language::Language;
 pub use objwriter::dwarf::Dialect;
@@ -260,6 +262,8 @@ pub struct Program<'a> {
     pub formats: &'a [String],
     /// The source that instructions' locations point into, if the object is to have a line table.
     pub lines: Option<&'a lines::Lines>,
+    /// Full debug information, in which the line table is.
+    pub debug: Option<&'a dyn DebugSections>,
 }
 
 /// Why a program could not be written. But for [`EmitError::Unsupported`] a fault of an earlier pass, never of the user.

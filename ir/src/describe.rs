@@ -107,6 +107,8 @@ pub struct ModuleVariable {
     pub loc: SrcLoc,
     /// Number among [`Module::globals`](crate::Module).
     pub global: u32,
+    /// Where it is.
+    pub space: Space,
 }
 
 /// All of a module.

@@ -99,6 +99,8 @@ pub struct MachTrack {
     pub watched: Vec<Watched>,
     /// Offsets of private variables, by their numbers in the IR.
     pub slots: Vec<u32>,
+    /// Offsets of variables in LDS, by their numbers in the module; `u32::MAX` for those that the function does not name.
+    pub shared: Vec<u32>,
     /// Points of calls, and their numbers among [`MachFunc::calls`](crate::MachFunc).
     pub calls: Vec<(u32, u32)>,
 }

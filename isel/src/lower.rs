@@ -161,7 +161,7 @@ pub(crate) struct Scratch {
     pub params: [Vec<VReg>; 2],
     pub copies: Copies,
     /// Module variables that the function names.
-    used: Vec<bool>,
+    pub used: Vec<bool>,
     /// LDS offsets by module variable, scratch offsets by slot.
     pub shared: Vec<u32>,
     pub slots: Vec<u32>,

@@ -34,6 +34,8 @@ pub(crate) fn number(func: &mut Function) -> Box<MachTrack> {
 pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<MachTrack>> {
     let said = lower.func.track.as_ref()?;
     track.slots = lower.s.slots.clone();
+    let named = lower.s.shared.iter().zip(&lower.s.used);
+    track.shared = named.map(|(&offset, &used)| if used { offset } else { u32::MAX }).collect();
     let mut filler =
         Filler { lower, func: lower.func, first: first_leaves(said), spots: FxHashMap::default(), track };
     filler.records(said);

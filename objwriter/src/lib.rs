@@ -20,6 +20,7 @@ pub mod leb;
 pub mod message_pack;
 pub mod metadata_v2;
 pub mod note;
+pub mod registers;
 #[cfg(feature = "serde")]
 mod serde;
 pub mod value;

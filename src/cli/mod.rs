@@ -312,14 +312,18 @@ fn explain(code: &str) -> Result<(), Failure> {
 /// A word, how much there is to say, and, if the word says that, in what.
 type DebugRow = (&'static str, DebugInfo, Option<DwarfVersion>, Option<Dialect>);
 
+/// The word that wants the source in the object.
+const EMBED: &str = "embed-source";
+
 /// What stands behind `-g`.
-const DEBUG: [DebugRow; 6] = [
+const DEBUG: [DebugRow; 7] = [
     ("0", DebugInfo::None, None, None),
     ("1", DebugInfo::Lines, None, None),
     ("2", DebugInfo::Full, None, None),
     ("dwarf-4", DebugInfo::Full, Some(DwarfVersion::V4), None),
     ("dwarf-5", DebugInfo::Full, Some(DwarfVersion::V5), None),
     ("heterogeneous-dwarf", DebugInfo::Full, None, Some(Dialect::Heterogeneous)),
+    (EMBED, DebugInfo::Full, None, None),
 ];
 
 /// A command line with `-g` alone as `-g2`: an option that may have a value would take the next word for it.
@@ -380,7 +384,8 @@ impl CommonArgs {
     fn dwarf(&self) -> Dwarf {
         let version = self.debug_rows().rev().find_map(|row| row.2).unwrap_or_default();
         let dialect = self.debug_rows().rev().find_map(|row| row.3).unwrap_or_default();
-        Dwarf { version, dialect }
+        let embed_source = self.debug_rows().any(|row| row.0 == EMBED);
+        Dwarf { version, dialect, embed_source }
     }
 
     /// What is warned of: a warning that is denied is not only told, one that is allowed is neither; `all` stands back behind

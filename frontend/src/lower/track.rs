@@ -34,7 +34,7 @@ impl Describer {
             let ty = new.number(checked, ast, item.ty);
             let loc = SrcLoc(item.span.start + 1);
             let name = item.span.text(source).into();
-            let variable = ModuleVariable { name, ty, loc, global: number };
+            let variable = ModuleVariable { name, ty, loc, global: number, space: item.space };
             new.description.variables.push(variable);
         }
         new
