@@ -67,7 +67,7 @@ impl Program {
             info: DebugInfo::read(object).ok(),
         };
         let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
-        for (address, place) in Lines::read(object).rows() {
+        for (address, place) in Lines::read(object).statements() {
             let line = place.map(|place| {
                 let file = *numbers.entry(place.file).or_insert_with_key(|name| {
                     program.files.push(name.clone());

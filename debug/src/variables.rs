@@ -135,7 +135,8 @@ impl<'a> Scope<'a> {
                 Location::memory(AddressSpace::GLOBAL, address.wrapping_add(self.at.base()))
                     .map_err(|reason| failed(&reason))
             }
-            _ => Ok(location.clone()),
+            _ if knows_lanes(expression, encoding) => Ok(location.clone()),
+            _ => Ok(location.of_lane(lane)),
         }
     }
 
@@ -143,6 +144,11 @@ impl<'a> Scope<'a> {
     pub(crate) fn type_of(&self, variable: &Variable<'a>) -> Option<u64> {
         type_of(variable.origin).or(type_of(variable.die))
     }
+}
+
+/// Whether an expression has operations of the extensions.
+fn knows_lanes(expression: &[u8], encoding: dwarf::Encoding) -> bool {
+    Ops::new(expression, encoding).flatten().any(|op| op.opcode.is_extension())
 }
 
 /// The type that an entry names.

@@ -78,7 +78,6 @@ pub mod at {
     pub const ABSTRACT_ORIGIN: u16 = 0x31;
     pub const COUNT: u16 = 0x37;
     pub const DATA_MEMBER_LOCATION: u16 = 0x38;
-    pub const DECL_COLUMN: u16 = 0x39;
     pub const DECL_FILE: u16 = 0x3a;
     pub const DECL_LINE: u16 = 0x3b;
     pub const DECLARATION: u16 = 0x3c;

@@ -129,8 +129,9 @@ struct Reader<'a> {
     by_register: Vec<(Reg, u32)>,
     /// Those in vector registers: bits.
     vectors: Vec<u64>,
-    /// Watched registers that are there when a block begins.
-    at_heads: Vec<(MBlock, u32)>,
+    /// Watched registers that are there when a block of the IR begins, and where that does: block, and instruction in it.
+    at_heads: Vec<(u32, u32)>,
+    heads: Vec<Option<(MBlock, usize)>>,
     /// Predecessors of the program counter and of lanes.
     preds: [Vec<Vec<MBlock>>; 2],
     /// By block, what holds at its beginning and at its end.
@@ -153,7 +154,7 @@ impl<'a> Reader<'a> {
             if place.is_vgpr() || place.is_agpr() {
                 vectors[number as usize / 64] |= 1 << (number % 64);
             }
-            at_heads.extend(watched.block.map(|block| (block, number)));
+            at_heads.extend(watched.part.map(|part| (part, number)));
         }
         by_register.sort_unstable();
         at_heads.sort_unstable();
@@ -166,8 +167,9 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        let heads = heads(func, track);
         let (begins, ends) = (vec![State::full(count, 0); blocks], vec![State::full(count, u64::MAX); blocks]);
-        Reader { func, track, target, by_register, vectors, at_heads, preds, begins, ends }
+        Reader { func, track, target, by_register, vectors, at_heads, heads, preds, begins, ends }
     }
 
     /// Watched registers in hardware registers.
@@ -190,16 +192,10 @@ impl<'a> Reader<'a> {
                 let mut walker = Walker::new(begin.clone());
                 let mut changes = Changes::new();
                 let data = &self.func.blocks[block];
-                let head = self.first_point(block);
                 for (n, inst) in data.insts.iter().enumerate() {
-                    if n == head {
-                        self.arrive(block, &mut walker, &mut changes);
-                    }
+                    self.arrive(block, n, inst, &mut walker, &mut changes);
                     self.step(inst, &mut walker, &mut changes);
                     changes.clear();
-                }
-                if head == data.insts.len() {
-                    self.arrive(block, &mut walker, &mut changes);
                 }
                 self.begins[number] = begin;
                 if self.ends[number] != walker.state {
@@ -230,16 +226,15 @@ impl<'a> Reader<'a> {
         state
     }
 
-    /// The first instruction of a block that is of a point: what comes before brings values to where they are to be.
-    fn first_point(&self, block: MBlock) -> usize {
-        let insts = &self.func.blocks[block].insts;
-        insts.iter().position(|inst| inst.loc != 0).unwrap_or(insts.len())
-    }
-
-    /// What is there when a block begins.
-    fn arrive(&self, block: MBlock, walker: &mut Walker, changes: &mut Changes) {
-        let first = self.at_heads.partition_point(|&(other, _)| other < block);
-        for &(_, watched) in self.at_heads[first..].iter().take_while(|&&(other, _)| other == block) {
+    /// What is there when a block of the IR begins.
+    fn arrive(&self, block: MBlock, n: usize, inst: &MachInst, walker: &mut Walker, changes: &mut Changes) {
+        let Some(part) = (inst.loc != 0).then(|| self.track.part_of(inst.loc)).flatten() else { return };
+        if self.heads[part] != Some((block, n)) {
+            return;
+        }
+        let part = part as u32;
+        let first = self.at_heads.partition_point(|&(other, _)| other < part);
+        for &(_, watched) in self.at_heads[first..].iter().take_while(|&&(other, _)| other == part) {
             walker.state.set(watched, true);
             changes.push(watched);
         }
@@ -271,7 +266,7 @@ impl<'a> Reader<'a> {
                 return;
             }
             for watched in self.in_registers(range) {
-                let is_own = inst.loc != 0 && self.track.watched[watched as usize].point == inst.loc;
+                let is_own = self.track.watched[watched as usize].point == Some(inst.loc);
                 if is_own {
                     walker.state.set(watched, counter.is_none());
                     brings.push(watched);
@@ -326,18 +321,19 @@ impl<'a> Reader<'a> {
             let state = self.begins[block.as_u32() as usize].clone();
             let mut walker = Walker::new(state);
             let places = places(self.track, &data.insts);
-            let head = self.first_point(block);
             writer.begin(offset, places.first().copied());
             writer.refresh(offset, |spot| self.place(spot, &walker.state));
             for (n, inst) in data.insts.iter().enumerate() {
-                if n == head {
-                    self.arrive(block, &mut walker, &mut changes);
-                }
-                let statement = writer.records(n, &places);
+                self.arrive(block, n, inst, &mut walker, &mut changes);
+                // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
+                let early = n < data.prologue as usize || self.target.is_wait(inst.op);
+                let statement = if early { None } else { writer.records(n, &places) };
                 writer.changed(&changes);
                 changes.clear();
                 writer.refresh_changed(offset, |spot| self.place(spot, &walker.state));
-                writer.line(offset, self.track.place(inst.loc), statement);
+                if !(early && writer.is_due(n, &places)) {
+                    writer.line(offset, self.track.place(inst.loc), statement);
+                }
                 self.step(inst, &mut walker, &mut changes);
                 offset += isa::size_in_words(self.target, inst) as u32 * 4;
             }
@@ -346,6 +342,21 @@ impl<'a> Reader<'a> {
         }
         writer.finish(offset)
     }
+}
+
+/// Where blocks of the IR begin: at their first instructions, as what comes before brings values to where they are to be.
+fn heads(func: &MachFunc, track: &MachTrack) -> Vec<Option<(MBlock, usize)>> {
+    let mut heads = vec![None; track.parts.len()];
+    for (block, data) in func.blocks.iter() {
+        for (n, inst) in data.insts.iter().enumerate().skip(data.prologue as usize) {
+            if let Some(part) = (inst.loc != 0).then(|| track.part_of(inst.loc)).flatten()
+                && heads[part].is_none()
+            {
+                heads[part] = Some((block, n));
+            }
+        }
+    }
+    heads
 }
 
 /// The counter that an operation raises which brings something.
@@ -527,6 +538,18 @@ impl<'a> Writer<'a> {
             self.next += 1;
         }
         statement
+    }
+
+    /// Whether a record stands in front of instruction `n` of the block.
+    fn is_due(&self, n: usize, places: &[(usize, u32)]) -> bool {
+        let (part, least) = places[n];
+        let own = self.track.parts.get(part);
+        let next = match own {
+            Some(own) if part != self.part => own.records.0,
+            _ => self.next,
+        };
+        let is_next = own.is_some_and(|own| next < own.records.1);
+        is_next && self.track.records.get(next as usize).is_some_and(|record| record.point <= least)
     }
 
     fn changed(&mut self, watched: &[u32]) {

@@ -148,11 +148,6 @@ impl Lists {
         self.bytes.extend_from_slice(end);
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
-    }
-
     /// The section.
     pub fn finish(self, version: Version) -> Contents {
         let mut contents = Contents::default();

@@ -2,7 +2,7 @@
 
 use crate::error::{Need, Reason};
 use crate::machine::Machine;
-use crate::names::{AddressSpace, Register};
+use crate::names::{AddressSpace, Bank, Register};
 use std::fmt;
 use std::rc::Rc;
 
@@ -173,6 +173,24 @@ impl Location {
         let Some(size) = self.storage.bits() else { return Ok(self.clone()) };
         let bit = self.bit.checked_add_signed(bits).filter(|&bit| bit < size).ok_or(Reason::Outside)?;
         Ok(Location { storage: self.storage.clone(), bit })
+    }
+
+    /// What a lane has of it, where vector registers are named as a lane sees them, whose dword they have: without the extensions, expressions
+    /// know of no lanes.
+    pub fn of_lane(&self, lane: u32) -> Location {
+        match &self.storage {
+            Storage::Register(register) if matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..))) => {
+                let bit = self.bit + 32 * u128::from(lane);
+                Location { storage: self.storage.clone(), bit }
+            }
+            Storage::Composite(composite) => {
+                let own = |part: &Part| Part { location: part.location.of_lane(lane), bits: part.bits };
+                let parts = composite.parts.iter().map(own).collect();
+                let storage = Storage::Composite(Rc::new(Composite { parts, bits: composite.bits }));
+                Location { storage, bit: self.bit }
+            }
+            _ => self.clone(),
+        }
     }
 
     /// The address, if it is a byte of memory.

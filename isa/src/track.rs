@@ -10,7 +10,6 @@
 //! A virtual register has one hardware register as long as it lives, which the allocator writes down ([`Watched::place`]). When it is written is known
 //! by the point of the instruction that does it; that something else has taken its place, by what final code writes.
 
-use crate::func::MBlock;
 use crate::reg::{Reg, VReg};
 
 /// What a leaf of a variable is.
@@ -43,10 +42,10 @@ pub struct Spot {
 pub struct Watched {
     /// The register.
     pub register: VReg,
-    /// The point of the instruction that writes it; 0 if it is there when its block begins.
-    pub point: u32,
-    /// The block that has it from its beginning on.
-    pub block: Option<MBlock>,
+    /// The point of the instruction that writes it, if one does.
+    pub point: Option<u32>,
+    /// The block of the IR that has it from its beginning on: a number of [`MachTrack::parts`].
+    pub part: Option<u32>,
     /// Where the allocator has put it.
     pub place: Option<Reg>,
 }

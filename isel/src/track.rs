@@ -7,7 +7,7 @@ use crate::lower::{Lower, NONE};
 use ir::track::{Leaf, Track, What as Said};
 use ir::{Block, Function, Op, SrcLoc, Value, ValueDef};
 use isa::track::{Held, MachTrack, Part, Record, Spot, Watched, What};
-use isa::{MBlock, Operand, Role, VReg, op};
+use isa::{Operand, Role, VReg, op};
 use rustc_hash::FxHashMap;
 
 /// Most leaves times blocks of which it is known what leaves are where blocks begin.
@@ -127,6 +127,11 @@ impl Filler<'_> {
         let at = value.as_u32() as usize;
         let dwords = self.func.ty(value).dwords() as u8;
         let mut forms = [u32::MAX; 3];
+        let part = match self.func.values[value].def {
+            ValueDef::Param(block, _) => self.func.layout.iter().position(|&own| own == block),
+            ValueDef::Result(..) => None,
+        };
+        let part = part.map(|part| part as u32);
         let s = &self.lower.s;
         let masks = self.lower.masks.dwords();
         let tables = [(s.vgprs.get(at), dwords), (s.sgprs.get(at), dwords), (s.masks.get(at), masks)];
@@ -134,13 +139,13 @@ impl Filler<'_> {
             if let Some(&start) = start
                 && start != NONE
             {
-                *form = self.watch(start, dwords);
+                *form = self.watch(start, dwords, part);
             }
         }
         match self.lower.known_input(value) {
             Some(Operand::Virt(tuple)) if forms == [u32::MAX; 3] => {
                 let form = usize::from(!self.lower.is_vgpr(Operand::Virt(tuple)));
-                forms[form] = self.watch(tuple.start, dwords);
+                forms[form] = self.watch(tuple.start, dwords, Some(0));
             }
             _ if forms == [u32::MAX; 3] => return Held::Lost,
             _ => {}
@@ -153,46 +158,37 @@ impl Filler<'_> {
         Held::Spot(self.track.spots.len() as u32 - 1)
     }
 
-    fn watch(&mut self, start: u32, dwords: u8) -> u32 {
+    fn watch(&mut self, start: u32, dwords: u8, part: Option<u32>) -> u32 {
         let first = self.track.watched.len() as u32;
         for n in 0..u32::from(dwords) {
             let register = self.lower.out.tuples[(start + n) as usize];
-            self.track.watched.push(Watched { register, point: 0, block: None, place: None });
+            self.track.watched.push(Watched { register, point: None, part, place: None });
         }
         first
     }
 
     /// When the registers are written.
     fn definitions(&mut self) {
-        const UNKNOWN: (u32, Option<MBlock>) = (u32::MAX, None);
-        let mut known: FxHashMap<VReg, (u32, Option<MBlock>)> = FxHashMap::default();
-        known.extend(self.track.watched.iter().map(|watched| (watched.register, UNKNOWN)));
-        let mut found = |register: VReg, point: u32, block: Option<MBlock>| {
-            if let Some(place) = known.get_mut(&register) {
-                *place = (point, block);
-            }
-        };
-        for &(register, _) in &self.lower.out.inputs {
-            found(register, 0, Some(MBlock::from_u32(0)));
-        }
-        for (block, data) in self.lower.out.blocks.iter() {
-            let params = data.sgpr_params.iter().chain(&data.vgpr_params);
-            params.for_each(|&register| found(register, 0, Some(block)));
-            for inst in &data.insts {
-                for (n, &operand) in inst.operands().iter().enumerate() {
-                    if let Operand::Virt(tuple) = operand
-                        && inst.role(n) != Role::Use
-                    {
-                        self.lower.out.regs(tuple).iter().for_each(|&register| found(register, inst.loc, None));
+        let mut known: FxHashMap<VReg, Option<u32>> = FxHashMap::default();
+        known.extend(self.track.watched.iter().map(|watched| (watched.register, None)));
+        for inst in self.lower.out.blocks.values().flat_map(|block| &block.insts) {
+            for (n, &operand) in inst.operands().iter().enumerate() {
+                if let Operand::Virt(tuple) = operand
+                    && inst.role(n) != Role::Use
+                {
+                    for register in self.lower.out.regs(tuple) {
+                        if let Some(point) = known.get_mut(register) {
+                            *point = Some(inst.loc);
+                        }
                     }
                 }
-                if matches!(inst.op, op::CALL | op::TAIL_CALL) {
-                    self.track.calls.push((inst.loc, inst.mods.offset as u32));
-                }
+            }
+            if matches!(inst.op, op::CALL | op::TAIL_CALL) {
+                self.track.calls.push((inst.loc, inst.mods.offset as u32));
             }
         }
         for watched in &mut self.track.watched {
-            (watched.point, watched.block) = known.get(&watched.register).copied().unwrap_or(UNKNOWN);
+            watched.point = known.get(&watched.register).copied().flatten().filter(|&point| point != 0);
         }
     }
 

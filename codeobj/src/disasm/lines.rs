@@ -33,6 +33,7 @@ struct Row {
     /// 0 where there is none.
     line: u32,
     column: u32,
+    is_statement: bool,
 }
 
 /// All line tables of a file.
@@ -93,7 +94,8 @@ impl Lines {
                 gimli::ColumnType::Column(column) => u32::try_from(column.get()).unwrap_or(0),
             };
             let file = first.saturating_add(u32::try_from(row.file_index()).unwrap_or(u32::MAX));
-            self.rows.push(Row { address: row.address(), file, line, column });
+            let is_statement = row.is_stmt() || row.end_sequence();
+            self.rows.push(Row { address: row.address(), file, line, column, is_statement });
             if self.rows.len() >= ROWS {
                 return None;
             }
@@ -130,6 +132,12 @@ impl Lines {
     /// that code ends.
     pub fn rows(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
         self.rows.iter().map(|row| (row.address, self.place(row)))
+    }
+
+    /// The rows that a debugger steps by: [`Lines::rows`] without those that begin no statement.
+    pub fn statements(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
+        let steps = self.rows.iter().filter(|row| row.is_statement || row.line == 0);
+        steps.map(|row| (row.address, self.place(row)))
     }
 
     fn place(&self, &Row { file, line, column, .. }: &Row) -> Option<SourcePlace> {

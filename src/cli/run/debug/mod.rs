@@ -26,6 +26,7 @@ pub struct DebugArgs {
 /// Runs the command.
 pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     let DebugArgs { commands, run: args } = args;
+    let args = &RunArgs { is_debugged: true, ..args.clone() };
     let refused = [
         (args.script.is_some(), "--script"),
         (args.compare.is_some(), "--compare"),
