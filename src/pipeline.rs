@@ -9,7 +9,7 @@ use crate::error::{Error, Place};
 use crate::handwritten;
 use crate::limits::Budget;
 use crate::models::Models;
-use crate::options::{DebugInfo, Dwarf, DwarfVersion, Options};
+use crate::options::{DebugInfo, Dwarf, DwarfVersion, OptLevel, Options};
 use crate::parallel;
 use crate::passes::{Form, PassRange};
 use crate::processor::Facts;
@@ -395,6 +395,7 @@ fn describe(
         },
         dialect,
         embed_source: job.options.dwarf.embed_source,
+        memory_is_true: job.options.opt_level == OptLevel::O0,
     };
     let text = (lines.clone(), job.source.unwrap_or_default());
     Box::new(debuginfo::DebugInfo::new((options, target), module, (&ids, code), text))

@@ -23,4 +23,5 @@ pub use expression::{Problem, Shown};
 pub use program::{Function, Line, Program};
 pub use session::{Action, FrontEnd, Session, Step};
 pub use stop::{Frame, Reason, Stop};
+pub use variables::{Seen, seen};
 pub use waves::Who;

@@ -146,6 +146,40 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// A variable that is in force where a wave stands, and its bytes for a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its name.
+    pub name: String,
+    /// The line of its declaration.
+    pub line: u64,
+    /// What it holds, if that is anywhere.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// The variables of the innermost function that are in force where a wave stands, for a lane.
+pub fn seen(info: &DebugInfo, at: &Stopped<'_>, lane: u32) -> Vec<Seen> {
+    let scope = Scope::new(info, at);
+    let read = |variable: &Variable<'_>| {
+        let size = crate::format::size(info, scope.type_of(variable)?);
+        match scope.holder(variable, lane).ok()? {
+            Held::Constant(bytes) => Some(bytes),
+            Held::At(location) => location.read(size * 8, &scope.frame(lane, variable.die.unit)).ok(),
+        }
+    };
+    let variables = scope.variables();
+    let declared = |variable: &Variable<'_>| match variable.origin.get("DW_AT_decl_line") {
+        Some(&Content::Number(line)) => line as u64,
+        _ => 0,
+    };
+    let seen = variables.iter().map(|variable| Seen {
+        name: variable.name.to_owned(),
+        line: declared(variable),
+        bytes: read(variable),
+    });
+    seen.collect()
+}
+
 /// Whether an expression has operations of the extensions.
 fn knows_lanes(expression: &[u8], encoding: dwarf::Encoding) -> bool {
     Ops::new(expression, encoding).flatten().any(|op| op.opcode.is_extension())

@@ -10,6 +10,7 @@
 
 use isa::table::{Family, Flags};
 use isa::track::{Held, MachTrack, Spot, What};
+use rustc_hash::FxHashMap;
 use isa::{Counter, Generation, MBlock, MachFunc, MachInst, Reg, RegRange, Role, Subtarget};
 
 /// Where a leaf is.
@@ -132,6 +133,8 @@ struct Reader<'a> {
     /// Watched registers that are there when a block of the IR begins, and where that does: block, and instruction in it.
     at_heads: Vec<(u32, u32)>,
     heads: Vec<Option<(MBlock, usize)>>,
+    /// Instructions by their numbers and the watched registers that they write, in order.
+    writes: Vec<(u32, u32)>,
     /// Predecessors of the program counter and of lanes.
     preds: [Vec<Vec<MBlock>>; 2],
     /// By block, what holds at its beginning and at its end.
@@ -168,8 +171,9 @@ impl<'a> Reader<'a> {
             }
         }
         let heads = heads(func, track);
+        let writes = writes(func, track, target);
         let (begins, ends) = (vec![State::full(count, 0); blocks], vec![State::full(count, u64::MAX); blocks]);
-        Reader { func, track, target, by_register, vectors, at_heads, heads, preds, begins, ends }
+        Reader { func, track, target, by_register, vectors, at_heads, heads, writes, preds, begins, ends }
     }
 
     /// Watched registers in hardware registers.
@@ -186,6 +190,7 @@ impl<'a> Reader<'a> {
         }
         let mut changed = true;
         while std::mem::take(&mut changed) {
+            let mut at = 0;
             for block in self.func.blocks.keys() {
                 let begin = self.begin_of(block);
                 let number = block.as_u32() as usize;
@@ -194,7 +199,8 @@ impl<'a> Reader<'a> {
                 let data = &self.func.blocks[block];
                 for (n, inst) in data.insts.iter().enumerate() {
                     self.arrive(block, n, inst, &mut walker, &mut changes);
-                    self.step(inst, &mut walker, &mut changes);
+                    self.step((at, inst), &mut walker, &mut changes);
+                    at += 1;
                     changes.clear();
                 }
                 self.begins[number] = begin;
@@ -241,7 +247,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An instruction is executed.
-    fn step(&self, inst: &MachInst, walker: &mut Walker, changes: &mut Changes) {
+    fn step(&self, (number, inst): (u32, &MachInst), walker: &mut Walker, changes: &mut Changes) {
         if self.track.watched.is_empty() {
             return;
         }
@@ -266,8 +272,7 @@ impl<'a> Reader<'a> {
                 return;
             }
             for watched in self.in_registers(range) {
-                let is_own = self.track.watched[watched as usize].point == Some(inst.loc);
-                if is_own {
+                if self.writes.binary_search(&(number, watched)).is_ok() {
                     walker.state.set(watched, counter.is_none());
                     brings.push(watched);
                 } else {
@@ -315,7 +320,7 @@ impl<'a> Reader<'a> {
     /// Goes through the code with all known, and writes down what there is.
     fn walk(&mut self) -> FinalCode {
         let mut writer = Writer::new(self.track);
-        let mut offset = 0;
+        let (mut offset, mut at) = (0, 0);
         let mut changes = Changes::new();
         for (block, data) in self.func.blocks.iter() {
             let state = self.begins[block.as_u32() as usize].clone();
@@ -334,7 +339,8 @@ impl<'a> Reader<'a> {
                 if !(early && writer.is_due(n, &places)) {
                     writer.line(offset, self.track.place(inst.loc), statement);
                 }
-                self.step(inst, &mut walker, &mut changes);
+                self.step((at, inst), &mut walker, &mut changes);
+                at += 1;
                 offset += isa::size_in_words(self.target, inst) as u32 * 4;
             }
             writer.changed(&changes);
@@ -342,6 +348,36 @@ impl<'a> Reader<'a> {
         }
         writer.finish(offset)
     }
+}
+
+/// Which instructions write which watched registers: a point's n-th write of a hardware register is that of the register which the allocator has
+/// noted so.
+fn writes(func: &MachFunc, track: &MachTrack, target: &Subtarget) -> Vec<(u32, u32)> {
+    let mut wanted: FxHashMap<(u32, Reg, u32), Vec<u32>> = FxHashMap::default();
+    for (watched, number) in track.watched.iter().zip(0u32..) {
+        if let (Some((point, nth)), Some(place)) = (watched.write, watched.place) {
+            wanted.entry((point, place, nth)).or_default().push(number);
+        }
+    }
+    let mut count: FxHashMap<(u32, Reg), u32> = FxHashMap::default();
+    let mut writes = Vec::new();
+    let insts = func.blocks.values().flat_map(|block| &block.insts);
+    for (inst, number) in insts.zip(0u32..).filter(|(inst, _)| inst.loc != 0) {
+        inst.for_each_hw_reg(target, |role, range| {
+            if role == Role::Use {
+                return;
+            }
+            for dword in 0..u16::from(range.len) {
+                let reg = range.first.offset(dword);
+                let nth = count.entry((inst.loc, reg)).or_default();
+                let own = wanted.get(&(inst.loc, reg, *nth));
+                writes.extend(own.into_iter().flatten().map(|&watched| (number, watched)));
+                *nth += 1;
+            }
+        });
+    }
+    writes.sort_unstable();
+    writes
 }
 
 /// Where blocks of the IR begin: at their first instructions, as what comes before brings values to where they are to be.

@@ -492,7 +492,7 @@ impl<'a> Unit<'a> {
     /// Writes the place of a variable in private memory, where it is always.
     fn fixed_place(&mut self, function: &Function, variable: &Variable) -> bool {
         let offset = variable.home.and_then(|slot| function.slots.get(slot.as_u32() as usize).copied());
-        let Some(offset) = offset else { return false };
+        let Some(offset) = offset.filter(|_| self.info.options.memory_is_true) else { return false };
         self.scratch.clear();
         let writer = self.writer(function);
         if function.is_called {

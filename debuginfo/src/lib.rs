@@ -32,6 +32,8 @@ pub struct Options {
     pub dialect: Dialect,
     /// Whether the source goes along (seed 000, line 2133).
     pub embed_source: bool,
+    /// Whether private memory holds variables wherever statements begin: where the optimiser has moved and removed no access.
+    pub memory_is_true: bool,
 }
 
 /// A function of the object.

@@ -2,6 +2,7 @@
 
 use crate::final_code::Line;
 use ir::track::{Site, Variable};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// What a scope is.
@@ -69,10 +70,16 @@ impl Scopes {
     fn blocks(&mut self, site: u32, variables: &[Variable], end: u32) {
         let own = || variables.iter().zip(0u32..).filter(|(variable, _)| variable.site == site);
         let mut blocks: Vec<Range<u32>> = Vec::new();
-        for (variable, _) in own().filter(|(variable, _)| variable.scope.end < end) {
-            match blocks.iter_mut().find(|block| block.end == variable.scope.end) {
-                Some(block) => block.start = block.start.min(variable.scope.start),
-                None => blocks.push(variable.scope.clone()),
+        let mut named: FxHashSet<(u32, &str)> = FxHashSet::default();
+        for (variable, _) in own() {
+            // What has the name of another one hides it: from there on is a block of its own.
+            if !named.insert((variable.scope.end, &variable.name)) {
+                blocks.push(variable.scope.clone());
+            } else if variable.scope.end < end {
+                match blocks.iter_mut().find(|block| block.end == variable.scope.end) {
+                    Some(block) => block.start = block.start.min(variable.scope.start),
+                    None => blocks.push(variable.scope.clone()),
+                }
             }
         }
         // What begins earlier or ends later is around the others.
@@ -84,8 +91,9 @@ impl Scopes {
         }
         for (variable, number) in own() {
             let root = self.sites[site as usize].0;
-            let scope = self.sites[site as usize].1.iter().copied().find(|&scope| match &self.list[scope].kind {
-                Kind::Block(block) => block.end == variable.scope.end,
+            let blocks = self.sites[site as usize].1.iter().copied();
+            let scope = blocks.rev().find(|&scope| match &self.list[scope].kind {
+                Kind::Block(block) => block.end == variable.scope.end && block.start <= variable.scope.start,
                 _ => false,
             });
             self.list[scope.unwrap_or(root)].variables.push(number);

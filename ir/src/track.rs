@@ -106,6 +106,8 @@ pub struct Track {
     /// Where instructions were when records were settled last.
     order: Order,
     spare: Order,
+    /// Blocks whose code is part of others since.
+    merged: SecondaryMap<Block, Option<Block>>,
 }
 
 /// The instructions of a function, one after the other.
@@ -178,7 +180,7 @@ impl Track {
             let Some((start, end)) = order.blocks[record.block] else { return false };
             let insts = &order.insts[start as usize..end as usize];
             // Instructions of a block are made in their order, but for its terminator's arguments.
-            let found = insts.iter().find(|inst| **inst >= record.before).or(insts.last());
+            let found = insts.iter().find(|&&inst| inst >= record.before && is_anchor(func, inst)).or(insts.last());
             let Some(&found) = found else { return false };
             record.before = found;
             true
@@ -204,32 +206,49 @@ impl Track {
         }
     }
 
+    /// The code of a block now stands at the end of another one.
+    pub fn merged(&mut self, from: Block, into: Block) {
+        self.merged[from] = Some(into);
+    }
+
     /// Brings the records in order after a pass.
     pub fn settle(&mut self, func: &Function) {
         if self.records.is_empty() {
             return;
         }
-        let Track { order, spare, records, .. } = self;
+        let Track { order, spare, records, merged, .. } = self;
         spare.take(func);
+        let moves = Moves { order, now: spare, merged };
         let now = &*spare;
         // What a pass has added comes behind what was in front of the same instruction.
-        let old = |record: &Record| order.places.get(record.before).copied().unwrap_or(0);
+        let old = |record: &Record| match order.places.get(record.before) {
+            None | Some(0) => u32::MAX,
+            Some(&place) => place,
+        };
         if !records.is_sorted_by_key(old) {
             records.sort_by_key(old);
         }
         let mut sorted = true;
         let mut last = 0;
+        // What has moved up past the anchors in front of it is none.
+        let mut floor = (None, 0);
         records.retain_mut(|record| {
             settle_value(func, now, &mut record.what);
-            let Some(anchor) = anchor(func, order, now, record.block, record.before) else { return false };
+            if floor.0 != Some(record.block) {
+                floor = (Some(record.block), 0);
+            }
+            let place = (record.block, record.before);
+            let Some(anchor) = moves.anchor(func, place, floor.1) else { return false };
             record.before = anchor;
             record.block = now.home[anchor].unwrap_or(record.block);
             let place = now.places[anchor];
+            floor.1 = place;
             sorted &= last <= place;
             last = place;
             true
         });
         std::mem::swap(&mut self.order, &mut self.spare);
+        self.merged.clear();
         self.settled = self.records.len();
         if !sorted {
             self.sort();
@@ -265,57 +284,84 @@ fn settle_value(func: &Function, now: &Order, what: &mut What) {
     }
 }
 
-/// What stands now where an instruction of a block was, or what followed it.
-fn anchor(func: &Function, order: &Order, now: &Order, mut block: Block, before: Inst) -> Option<Inst> {
-    let Some(mut at) = order.places.get(before).copied().unwrap_or(0).checked_sub(1) else {
-        // Made since: where it is, it was put.
-        return now.home.get(before).copied().flatten().map(|_| before);
-    };
-    let home = now_home(order, now, block)?;
-    // A chain of blocks that became one is followed once around at most.
-    for _ in 0..order.insts.len() {
-        let (_, end) = order.blocks[block]?;
-        for &inst in &order.insts[at as usize..end as usize] {
-            if let Some(found) = now.home[inst]
-                && is_still_there(order, now, block, found)
-            {
-                return Some(inst);
-            }
-        }
-        // The jump is gone: with what it led to, or the block ends otherwise.
-        let next = order.last(block).and_then(|last| match func.insts[last].op {
-            Op::Jump(to) => Some(to),
-            _ => None,
-        });
-        match next {
-            Some(to) if order.blocks[to].is_some() && now_home(order, now, to) == Some(home) && to != block => {
-                block = to;
-                at = order.blocks[to]?.0;
-            }
-            _ => break,
-        }
-    }
-    now.last(home)
+/// Where instructions were and are.
+struct Moves<'a> {
+    order: &'a Order,
+    now: &'a Order,
+    merged: &'a SecondaryMap<Block, Option<Block>>,
 }
 
-/// Which block a block is now; none if its code is gone or has become unconditional.
-fn now_home(order: &Order, now: &Order, block: Block) -> Option<Block> {
-    if now.blocks[block].is_some() {
-        return Some(block);
+impl Moves<'_> {
+    /// What stands now where an instruction of a block was, or what followed it; not in front of `floor`.
+    fn anchor(&self, func: &Function, (mut block, before): (Block, Inst), floor: u32) -> Option<Inst> {
+        let Moves { order, now, .. } = *self;
+        let Some(mut at) = order.places.get(before).copied().unwrap_or(0).checked_sub(1) else {
+            // Made since: where it is, it was put.
+            return now.home.get(before).copied().flatten().map(|_| before);
+        };
+        let home = self.home(block)?;
+        // A chain of blocks that became one is followed once around at most.
+        for _ in 0..order.insts.len() {
+            let (_, end) = order.blocks[block]?;
+            for &inst in &order.insts[at as usize..end as usize] {
+                if let Some(found) = now.home[inst]
+                    && is_anchor(func, inst)
+                    && now.places[inst] >= floor
+                    && self.is_still_there(block, home, found)
+                {
+                    return Some(inst);
+                }
+            }
+            // The jump is gone: with what it led to, or the block ends otherwise.
+            let next = order.last(block).and_then(|last| match func.insts[last].op {
+                Op::Jump(to) if now.places[last] == 0 => Some(to),
+                _ => None,
+            });
+            match next {
+                Some(to) if to != block && self.merged[to].is_some() && self.home(to) == Some(home) => {
+                    block = to;
+                    at = order.blocks[to]?.0;
+                }
+                _ => break,
+            }
+        }
+        // What has been put in the place of the block's end.
+        let (start, end) = now.blocks[home]?;
+        let insts = &now.insts[start as usize..end as usize];
+        let is_new = |inst: &&Inst| order.places.get(**inst).is_none_or(|&place| place == 0);
+        let new = insts.iter().rev().take_while(is_new).count();
+        insts.get(insts.len() - new.max(1)).copied()
     }
-    now.home.get(order.last(block)?).copied().flatten()
+
+    /// Which block a block is now; none if its code is gone or has become unconditional.
+    fn home(&self, mut block: Block) -> Option<Block> {
+        for _ in 0..=self.order.insts.len() {
+            if self.now.blocks[block].is_some() {
+                return Some(block);
+            }
+            block = self.merged[block]?;
+        }
+        None
+    }
+
+    /// Whether an instruction that was in a block, and is in another now, went with it: the block was merged, or split, and then its
+    /// terminator has moved, too. If not it was moved by itself.
+    fn is_still_there(&self, block: Block, home: Block, found: Block) -> bool {
+        if found == block || found == home {
+            return found == home || self.now.blocks[block].is_some();
+        }
+        let moved = self.order.last(block).and_then(|last| self.now.home.get(last).copied().flatten());
+        let is_new = self.order.blocks.get(found).is_none_or(Option::is_none);
+        moved.is_some_and(|moved| moved != home && (moved == found || is_new))
+    }
 }
 
-/// Whether an instruction that was in a block, and is in another now, went with it: its terminator did, too. If not it was moved by itself.
-fn is_still_there(order: &Order, now: &Order, block: Block, found: Block) -> bool {
-    if found == block {
-        return true;
-    }
-    let Some(last) = order.last(block) else { return false };
-    match now.home.get(last).copied().flatten() {
-        Some(moved) => moved != block && (moved == found || order.blocks.get(found).is_none_or(Option::is_none)),
-        None => false,
-    }
+/// Whether an instruction stays where it is, as long as it is there: constants and addresses go where they are wanted.
+fn is_anchor(func: &Function, inst: Inst) -> bool {
+    !matches!(
+        func.insts[inst].op,
+        Op::Const(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) | Op::Pos(_)
+    )
 }
 
 /// Copies records along with code: call [`Copier::pass`] for each instruction of the original before its copy is made, and [`Copier::made`] after.

@@ -42,8 +42,9 @@ pub struct Spot {
 pub struct Watched {
     /// The register.
     pub register: VReg,
-    /// The point of the instruction that writes it, if one does.
-    pub point: Option<u32>,
+    /// The point of the instruction that writes it, if one does; and which it is of those of the point that write the same hardware register. The
+    /// allocator fills that in, with the place.
+    pub write: Option<(u32, u32)>,
     /// The block of the IR that has it from its beginning on: a number of [`MachTrack::parts`].
     pub part: Option<u32>,
     /// Where the allocator has put it.

@@ -7,7 +7,7 @@ use crate::lower::{Lower, NONE};
 use ir::track::{Leaf, Track, What as Said};
 use ir::{Block, Function, Op, SrcLoc, Value, ValueDef};
 use isa::track::{Held, MachTrack, Part, Record, Spot, Watched, What};
-use isa::{Operand, Role, VReg, op};
+use isa::{Operand, op};
 use rustc_hash::FxHashMap;
 
 /// Most leaves times blocks of which it is known what leaves are where blocks begin.
@@ -40,7 +40,7 @@ pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<M
         Filler { lower, func: lower.func, first: first_leaves(said), spots: FxHashMap::default(), track };
     filler.records(said);
     filler.heads();
-    filler.definitions();
+    filler.calls();
     Some(filler.track)
 }
 
@@ -162,33 +162,17 @@ impl Filler<'_> {
         let first = self.track.watched.len() as u32;
         for n in 0..u32::from(dwords) {
             let register = self.lower.out.tuples[(start + n) as usize];
-            self.track.watched.push(Watched { register, point: None, part, place: None });
+            self.track.watched.push(Watched { register, write: None, part, place: None });
         }
         first
     }
 
-    /// When the registers are written.
-    fn definitions(&mut self) {
-        let mut known: FxHashMap<VReg, Option<u32>> = FxHashMap::default();
-        known.extend(self.track.watched.iter().map(|watched| (watched.register, None)));
+    /// Which calls are at which points.
+    fn calls(&mut self) {
         for inst in self.lower.out.blocks.values().flat_map(|block| &block.insts) {
-            for (n, &operand) in inst.operands().iter().enumerate() {
-                if let Operand::Virt(tuple) = operand
-                    && inst.role(n) != Role::Use
-                {
-                    for register in self.lower.out.regs(tuple) {
-                        if let Some(point) = known.get_mut(register) {
-                            *point = Some(inst.loc);
-                        }
-                    }
-                }
-            }
             if matches!(inst.op, op::CALL | op::TAIL_CALL) {
                 self.track.calls.push((inst.loc, inst.mods.offset as u32));
             }
-        }
-        for watched in &mut self.track.watched {
-            watched.point = known.get(&watched.register).copied().flatten().filter(|&point| point != 0);
         }
     }
 

@@ -140,6 +140,12 @@ impl Lines {
         steps.map(|row| (row.address, self.place(row)))
     }
 
+    /// Where statements begin. Of rows at one address the last one counts.
+    pub fn rows_of_statements(&self) -> impl Iterator<Item = (u64, SourcePlace)> {
+        let steps = self.rows.iter().filter(|row| row.is_statement && row.line != 0);
+        steps.filter_map(|row| Some((row.address, self.place(row)?)))
+    }
+
     fn place(&self, &Row { file, line, column, .. }: &Row) -> Option<SourcePlace> {
         let file = self.files.get(file as usize).map_or("?", String::as_str);
         (line != 0).then(|| SourcePlace { file: file.to_owned(), line, column })

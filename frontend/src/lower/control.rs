@@ -72,12 +72,16 @@ impl Lower<'_, '_> {
             StmtKind::Let { pattern, init: Some(init), .. } => {
                 let value = self.expr(init);
                 if !self.dead {
+                    self.scope_start = Some(stmt.span.end);
                     self.take_apart(pattern, self.ty_of(init), &value);
+                    self.scope_start = None;
                 }
             }
             StmtKind::Let { pattern, init: None, .. } => {
                 if let PatRes::Local(local) = self.checked.patterns[pattern.at()] {
+                    self.scope_start = Some(stmt.span.end);
                     self.define_local_unset(local);
+                    self.scope_start = None;
                 }
             }
             StmtKind::Shared { .. } | StmtKind::Const { .. } | StmtKind::StaticAssert { .. } => {}

@@ -210,7 +210,8 @@ struct Lower<'l, 'a> {
     lines: &'l mut Option<printf::Lines>,
     library: &'l mut Vec<SmolStr>,
     describer: &'l mut Option<Box<track::Describer>>,
-    /// Where what is declared here can be named no more: a byte offset.
+    /// From where on what is declared here can be named, if that is not its declaration, and where it can be named no more: byte offsets.
+    scope_start: Option<u32>,
     scope_end: u32,
 }
 
@@ -277,6 +278,7 @@ fn lower_function(
         lines,
         library,
         describer,
+        scope_start: None,
         scope_end: ast.block(body).span.end,
     };
     if let Some(kernel) = &info.kernel {

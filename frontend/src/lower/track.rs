@@ -166,7 +166,7 @@ impl Lower<'_, '_> {
             name: self.ast.name(info.name).into(),
             ty: describer.number(self.checked, self.ast, info.ty),
             loc: SrcLoc(info.span.start + 1),
-            scope: info.span.start..self.scope_end,
+            scope: self.scope_start.unwrap_or(info.span.start)..self.scope_end,
             parameter: parameter.map(|n| n as u16),
             home,
             leaves,

@@ -210,6 +210,9 @@ fn absorb(func: &mut Function, block: Block, jump: Inst, next: Block, s: &mut Sc
     }
     func.blocks[next].params.clear(&mut func.pool);
     func.blocks[block].insts.pop();
+    if let Some(track) = &mut func.track {
+        track.merged(next, block);
+    }
     let mut moved = std::mem::take(&mut func.blocks[next].insts);
     for &inst in &moved {
         func.insts[inst].block = block;
