@@ -563,7 +563,11 @@ impl<'a> Writer<'a> {
                 break;
             }
             match record.what {
-                What::Leaf(leaf, held) => self.set(leaf, held),
+                // A statement that has done its work already has no code to stop at.
+                What::Leaf(leaf, held) => {
+                    self.set(leaf, held);
+                    statement = None;
+                }
                 What::Statement(loc) if least != u32::MAX => {
                     if !std::mem::replace(&mut self.written[self.next as usize], true) {
                         statement = Some(loc);

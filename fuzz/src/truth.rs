@@ -455,12 +455,23 @@ fn agree(event: &Event, seen: &[debug::Seen]) -> Result<(), String> {
             let own = bytes.get(offset as usize..offset as usize + usize::from(size));
             let found = own.map(|own| own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte)));
             let mask = u64::MAX >> (64 - 8 * u32::from(size));
-            if found != Some(bits & mask) && !(known.in_memory && bits == 0) {
+            let both_nan = found.is_some_and(|found| is_nan(found, size) && is_nan(bits & mask, size));
+            if found != Some(bits & mask) && !(known.in_memory && bits == 0) && !both_nan {
                 return Err(format!("`{}` at {offset}: {found:x?}, not {:x}", known.name, bits & mask));
             }
         }
     }
     Ok(())
+}
+
+/// Whether bits of so many bytes are no number, as a float: which one it is, nobody promises.
+fn is_nan(bits: u64, bytes: u8) -> bool {
+    match bytes {
+        2 => bits & 0x7fff > 0x7c00,
+        4 => f32::from_bits(bits as u32).is_nan(),
+        8 => f64::from_bits(bits).is_nan(),
+        _ => false,
+    }
 }
 
 impl Debugger for Looker {

@@ -255,6 +255,25 @@ impl Track {
         }
     }
 
+    /// What holds in front of an instruction, with what has been added since the records were settled.
+    pub fn in_front_of(&self, inst: Inst) -> Vec<What> {
+        let settled = self.before(inst);
+        let new = self.records[self.settled.min(self.records.len())..].iter();
+        let new = new.filter(|record| record.before == inst);
+        self.records[settled].iter().chain(new).map(|record| record.what).collect()
+    }
+
+    /// Adds what holds at the beginning of a block, in front of what is said there.
+    pub fn begin_with(&mut self, block: Block, first: Inst, whats: &[What]) {
+        // The same instruction, and before what is in front of it: records are in order by their places, stably.
+        let records = whats.iter().map(|&what| Record { block, before: first, what });
+        self.records.splice(0..0, records);
+        self.settled += whats.len();
+        let places = &self.order.places;
+        let settled = self.settled.min(self.records.len());
+        self.records[..settled].sort_by_key(|record| places[record.before]);
+    }
+
     /// The records in front of an instruction, if all have been settled since.
     pub fn before(&self, inst: Inst) -> Range<usize> {
         let places = &self.order.places;

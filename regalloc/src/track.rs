@@ -4,7 +4,7 @@ use crate::stream::class_index;
 use cranelift_entity::EntityRef;
 use isa::track::MachTrack;
 use isa::{MachFunc, Operand, Reg, Role, VReg, op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// By class, the hardware registers of virtual ones.
 type Assigned<'a> = [&'a [Option<u16>]; 2];
@@ -56,6 +56,12 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, track: &mut MachTrac
                 _ => {}
             }
         }
+    }
+    // What was spilled enters no block in its register any more.
+    let params = func.blocks.values().flat_map(|block| block.sgpr_params.iter().chain(&block.vgpr_params));
+    let entering: FxHashSet<VReg> = params.copied().chain(func.inputs.iter().map(|input| input.0)).collect();
+    for watched in &mut track.watched {
+        watched.part = watched.part.filter(|_| entering.contains(&watched.register));
     }
     let parts: FxHashMap<VReg, u32> =
         track.watched.iter().filter_map(|watched| Some((watched.register, watched.part?))).collect();

@@ -343,12 +343,15 @@ impl<'a> Copier<'a> {
             for n in 0..self.func.blocks[old].insts.len() {
                 let inst = self.func.blocks[old].insts[n];
                 self.track_before(inst);
+                let count = self.func.blocks[new].insts.len();
                 match self.func.insts[inst].op {
                     Op::Jump(_) | Op::Br { .. } => self.branch(old, new, inst, &mut back),
                     Op::Switch(switch) => self.switch(new, inst, switch, &mut back),
                     _ => self.copy(new, inst),
                 }
-                self.track_made(new);
+                if self.func.blocks[new].insts.len() > count {
+                    self.track_made(new);
+                }
             }
         }
         back
