@@ -9,7 +9,7 @@ use crate::error::{Error, Place};
 use crate::handwritten;
 use crate::limits::Budget;
 use crate::models::Models;
-use crate::options::Options;
+use crate::options::{DebugInfo, Options};
 use crate::parallel;
 use crate::passes::{Form, PassRange};
 use crate::processor::Facts;
@@ -345,7 +345,7 @@ impl Compiler {
             return Ok(Program::MachineIr(module, code));
         }
         let target = (self.target, job.options.language);
-        let lines = job.source.filter(|_| job.options.line_table);
+        let lines = job.source.filter(|_| job.options.debug >= DebugInfo::Lines);
         let lines = lines.map(|text| Lines::new(&job.options.file_name, text));
         let object = CodeObject::new(target, &mut module, &self.code[..count], lines, &mut self.emitter);
         let object = object.map_err(|error| match error {

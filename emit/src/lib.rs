@@ -22,6 +22,7 @@ pub mod printf;
 
 use language::HiddenPart;
 pub use language::Language;
+pub use objwriter::dwarf::Dialect;
 
 use bumpalo::Bump;
 use isa::{CodeEnd, CodeObjectVersion, MBlock, MachFunc, Os, Subtarget};

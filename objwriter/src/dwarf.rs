@@ -11,6 +11,16 @@
 use crate::elf::{Relocation, Target, reloc};
 use crate::leb::{signed, unsigned};
 
+/// In what debug information is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// The standard's operations only. The memory that a place is in is marked as LLVM does it.
+    #[default]
+    Standard,
+    /// With the guide's extensions (seed 000, line 554): places in any memory, vector registers with all their lanes.
+    Heterogeneous,
+}
+
 /// `.debug_abbrev` of [`unit`]: one kind of entry.
 pub const ABBREVIATIONS: &[u8] = &[
     1, 0x11, 0, // DW_TAG_compile_unit, without children
