@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::models::own_target;
 use emit::lines::Lines;
-use emit::{EmitError, Language, Program, ValueKind};
+use emit::{Dialect, EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{Archive, Hidden, MachFunc, Occupancy, Subtarget, Usage};
 use smallvec::{SmallVec, smallvec};
@@ -33,6 +33,8 @@ pub struct CodeObject {
     code: Archive,
     /// Of the source, if the object has a line table.
     lines: Option<Lines>,
+    /// What the object has call frame information in, if it has some.
+    frames: Option<Dialect>,
     /// Made when someone asks for it.
     kernels: OnceLock<Vec<KernelInfo>>,
 }
@@ -238,7 +240,7 @@ impl CodeObject {
         (target, language): (Subtarget, Language),
         module: &mut ir::Module,
         code: &[MachFunc],
-        lines: Option<Lines>,
+        (lines, frames): (Option<Lines>, Option<Dialect>),
         emitter: &mut emit::Context,
     ) -> Result<CodeObject, Error> {
         let mut signatures = SmallVec::with_capacity(code.len());
@@ -289,6 +291,7 @@ impl CodeObject {
             formats,
             code: archive,
             lines,
+            frames,
             kernels,
         };
         if object.externals.is_empty() {
@@ -412,6 +415,7 @@ impl CodeObject {
             variables,
             formats,
             lines,
+            frames: self.frames,
         })
     }
 }

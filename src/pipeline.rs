@@ -347,7 +347,9 @@ impl Compiler {
         let target = (self.target, job.options.language);
         let lines = job.source.filter(|_| job.options.debug >= DebugInfo::Lines);
         let lines = lines.map(|text| Lines::new(&job.options.file_name, text));
-        let object = CodeObject::new(target, &mut module, &self.code[..count], lines, &mut self.emitter);
+        let frames = (job.options.debug == DebugInfo::Full).then_some(job.options.dwarf.dialect);
+        let debug = (lines, frames);
+        let object = CodeObject::new(target, &mut module, &self.code[..count], debug, &mut self.emitter);
         let object = object.map_err(|error| match error {
             // A text may have instructions of which only their encoding shows that they are wrong.
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },

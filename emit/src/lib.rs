@@ -19,6 +19,7 @@ pub mod lines;
 pub mod metadata;
 pub mod notes;
 pub mod printf;
+mod unwind;
 
 use language::HiddenPart;
 pub use language::Language;
@@ -260,6 +261,8 @@ pub struct Program<'a> {
     pub formats: &'a [String],
     /// The source that instructions' locations point into, if the object is to have a line table.
     pub lines: Option<&'a lines::Lines>,
+    /// What call frame information is written in, if the object is to have it.
+    pub frames: Option<Dialect>,
 }
 
 /// Why a program could not be written. But for [`EmitError::Unsupported`] a fault of an earlier pass, never of the user.

@@ -102,11 +102,23 @@ pub fn emulate(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> R
 
 /// The same, with garbage in what calls may change.
 pub fn emulate_scrambled(
+    way: (sim::Mode, kernc::Convention),
+    object: &[u8],
+    kernel: &str,
+    shape: &Shape,
+    scramble: sim::Scramble,
+) -> Result<Vec<u8>, String> {
+    emulate_watched(way, object, kernel, shape, scramble, None)
+}
+
+/// The same, while somebody looks on.
+pub fn emulate_watched(
     (mode, call_abi): (sim::Mode, kernc::Convention),
     object: &[u8],
     kernel: &str,
     shape: &Shape,
     scramble: sim::Scramble,
+    debugger: Option<&dyn sim::Debugger>,
 ) -> Result<Vec<u8>, String> {
     let text = |error: &dyn fmt::Display| error.to_string();
     let output = Output::new(shape);
@@ -127,6 +139,7 @@ pub fn emulate_scrambled(
         kernarg: output.kernarg(out, buffer),
         dynamic_lds: DYNAMIC,
         limits: sim::Limits { instructions: INSTRUCTIONS, stack: STACK },
+        debugger,
         ..sim::Dispatch::default()
     };
     device.run(module, &dispatch).map_err(|error| text(&error))?;

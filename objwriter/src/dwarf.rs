@@ -83,7 +83,7 @@ impl Contents {
     }
 
     /// Fills in a length that counts the bytes behind it.
-    fn close(&mut self, at: usize) {
+    pub(crate) fn close(&mut self, at: usize) {
         let length = (self.bytes.len() - at - 4) as u32;
         self.bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
     }
