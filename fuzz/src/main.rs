@@ -111,7 +111,7 @@ fn main() -> ExitCode {
     let counts = Mutex::new(calls::Counts::default());
     let check = |seed: u64| match calls {
         true if unwinds => {
-            let more = calls::unwinds(seed, &config(seed))?;
+            let more = calls::unwinds(seed, &config(seed), u64::MAX)?;
             *counts.lock().unwrap_or_else(PoisonError::into_inner) += more;
             Ok(())
         }

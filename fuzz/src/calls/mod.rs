@@ -64,14 +64,15 @@ pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failu
     Err(Box::new(Failure { seed, target: config.target, what, source, shape }))
 }
 
-/// Runs the compiled program of a seed, in both dialects of call frame information, and unwinds on the way: see [`unwind`].
-pub fn unwinds(seed: u64, config: &Config) -> Result<Counts, Box<Failure>> {
+/// Runs the compiled program of a seed, in both dialects of call frame information, and unwinds on the way, at `most`
+/// instructions of each run.
+pub fn unwinds(seed: u64, config: &Config, most: u64) -> Result<Counts, Box<Failure>> {
     let program = generate(seed, MOST, STATEMENTS);
     let mut counts = Counts::default();
     for dialect in [Dialect::Standard, Dialect::Heterogeneous] {
         for &level in &config.levels {
             let options = Options { opt_level: level, call_abi: program.call_abi, ..Options::default() };
-            let found = unwinds_in(&program, config, (seed, dialect), options).map_err(|what| {
+            let found = unwinds_in(&program, config, (seed, dialect, most), options).map_err(|what| {
                 let Program { source, shape, call_abi } = program.clone();
                 let what = format!("--call-abi {} {level:?} {dialect:?}: {what}", call_abi.name());
                 Box::new(Failure { seed, target: config.target, what, source, shape })
@@ -85,7 +86,7 @@ pub fn unwinds(seed: u64, config: &Config) -> Result<Counts, Box<Failure>> {
 fn unwinds_in(
     program: &Program,
     config: &Config,
-    (seed, dialect): (u64, Dialect),
+    (seed, dialect, most): (u64, Dialect, u64),
     options: Options,
 ) -> Result<Counts, String> {
     let Program { source, shape, call_abi } = program;
@@ -101,7 +102,7 @@ fn unwinds_in(
     };
     let known = agreements.scramble();
     let lost = |name: &str| known.0.get(name).map_or(isa::RegSet::EMPTY, |known| unwind::lost(known));
-    let judge = unwind::Judge::new(object.bytes(), (dialect, config.target.wave_size), seed, lost)?;
+    let judge = unwind::Judge::new(object.bytes(), (dialect, config.target.wave_size, most), seed, lost)?;
     let way = (Mode::Fast, *call_abi);
     let ran = emulate_watched(way, object.bytes(), "k", shape, Scramble::default(), Some(&judge));
     let counts = judge.finish()?;

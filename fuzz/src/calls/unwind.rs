@@ -17,13 +17,14 @@ use kernc::sim::{Agreement, Debugger, Go, Stopped};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Times that each instruction is looked at for certain; later on one in [`RARELY`].
-const VISITS: u32 = 1;
-const RARELY: usize = 4096;
+/// Later visits to an instruction are looked at if a number from here up is 0: the first visit always is.
+const RARELY: usize = 1 << 13;
+/// Of those so many.
+const LATER: u32 = 24;
 /// Callers whose registers are all looked at, each time; of others where they are, and, rarely, all.
-const NEAR: usize = 2;
+const NEAR: usize = 1;
 /// Callers that are looked at: each asks those below it.
-const DEEP: usize = 24;
+const DEEP: usize = 12;
 
 /// What has been looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +61,8 @@ impl std::ops::AddAssign for Counts {
 pub(super) struct Judge {
     dialect: Dialect,
     lanes: u32,
+    /// Places that are looked at.
+    most: u64,
     functions: Vec<Function>,
     inner: Mutex<Inner>,
 }
@@ -79,6 +82,8 @@ struct Inner {
     waves: HashMap<([u32; 3], u32), Wave>,
     visits: HashMap<u64, (u32, Kind)>,
     counts: Counts,
+    /// Later visits that were looked at.
+    later: u32,
     wrong: Option<String>,
     rng: Option<Rng>,
 }
@@ -110,7 +115,7 @@ impl Judge {
     /// Reads an object's frames. `lost`: what callers of a function take for changed, by its name.
     pub(super) fn new(
         object: &[u8],
-        (dialect, lanes): (Dialect, u32),
+        (dialect, lanes, most): (Dialect, u32, u64),
         seed: u64,
         lost: impl Fn(&str) -> RegSet,
     ) -> Result<Judge, String> {
@@ -133,7 +138,7 @@ impl Judge {
         });
         let functions: Vec<Function> = functions.collect::<Result<_, String>>()?;
         let inner = Inner { rng: Some(Rng::new(seed)), ..Inner::default() };
-        Ok(Judge { dialect, lanes, functions, inner: Mutex::new(inner) })
+        Ok(Judge { dialect, lanes, most, functions, inner: Mutex::new(inner) })
     }
 
     /// What was looked at, or what was wrong.
@@ -163,8 +168,9 @@ impl Judge {
         }
         visit.0 += 1;
         let (visits, kind) = *visit;
-        let rarely = inner.rng.as_mut().is_some_and(|rng| rng.one_in(RARELY));
-        if visits <= VISITS || rarely {
+        let rarely = inner.later < LATER && inner.rng.as_mut().is_some_and(|rng| rng.one_in(RARELY));
+        if inner.counts.places < self.most && (visits == 1 || rarely) {
+            inner.later += u32::from(rarely);
             inner.counts.places += 1;
             let state = State { at, lane: first_lane(at.exec(), &wave.calls) };
             let near = if rarely { DEEP } else { NEAR };
@@ -382,22 +388,31 @@ impl State<'_> {
 
 impl Machine for State<'_> {
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.register_part(register, 0, bytes)
+    }
+
+    fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         let missing = || Reason::Need(Need::Register(register));
-        let vector = |number: u32| self.at.vector(number as u16);
-        let mut put =
-            |from: &mut dyn Iterator<Item = u8>| bytes.iter_mut().zip(from).for_each(|(to, from)| *to = from);
-        match register.facts().ok_or_else(missing)? {
+        let halves = |value: u64| [value as u32, (value >> 32) as u32];
+        let (one, two);
+        let dwords = match register.facts().ok_or_else(missing)? {
             (Bank::Sgpr, number, _) => {
-                put(&mut self.at.scalar(number as u16).ok_or_else(missing)?.to_le_bytes().into_iter());
+                one = [self.at.scalar(number as u16).ok_or_else(missing)?];
+                &one[..]
             }
-            (Bank::Exec, ..) => put(&mut self.at.exec().to_le_bytes().into_iter()),
-            (Bank::Pc, ..) => put(&mut self.at.address().to_le_bytes().into_iter()),
+            (bank @ (Bank::Exec | Bank::Pc), ..) => {
+                two = halves(if bank == Bank::Exec { self.at.exec() } else { self.at.address() });
+                &two[..]
+            }
             (bank, number, _) => {
                 let first = if bank == Bank::Agpr { 256 } else { 0 };
-                let dwords = vector(first + number).ok_or_else(missing)?;
-                put(&mut dwords.iter().flat_map(|dword| dword.to_le_bytes()));
+                &self.at.vector((first + number) as u16).ok_or_else(missing)?[..]
             }
-        }
+        };
+        // What is read begins and ends with a dword.
+        let from = dwords.get(first / 4..).filter(|_| first.is_multiple_of(4)).ok_or(Reason::Outside)?;
+        let to = bytes.chunks_mut(4).zip(from);
+        to.for_each(|(to, dword)| to.copy_from_slice(&dword.to_le_bytes()[..to.len()]));
         Ok(())
     }
 
