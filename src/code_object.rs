@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::models::own_target;
 use debuginfo::DebugInfo;
 use emit::lines::Lines;
-use emit::{EmitError, Language, Program, ValueKind};
+use emit::{Dialect, EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{Archive, Hidden, MachFunc, Occupancy, Subtarget, Usage};
 use smallvec::{SmallVec, smallvec};
@@ -36,6 +36,8 @@ pub struct CodeObject {
     lines: Option<Lines>,
     /// All that is told of the source, if that was asked for.
     debug: Option<Box<DebugInfo>>,
+    /// What the object has call frame information in, if it has some.
+    frames: Option<Dialect>,
     /// Made when someone asks for it.
     kernels: OnceLock<Vec<KernelInfo>>,
 }
@@ -241,7 +243,7 @@ impl CodeObject {
         (target, language): (Subtarget, Language),
         module: &mut ir::Module,
         code: &[MachFunc],
-        (lines, debug): (Option<Lines>, Option<Box<DebugInfo>>),
+        (lines, frames, debug): (Option<Lines>, Option<Dialect>, Option<Box<DebugInfo>>),
         emitter: &mut emit::Context,
     ) -> Result<CodeObject, Error> {
         let mut signatures = SmallVec::with_capacity(code.len());
@@ -293,6 +295,7 @@ impl CodeObject {
             code: archive,
             lines,
             debug,
+            frames,
             kernels,
         };
         if object.externals.is_empty() {
@@ -418,6 +421,7 @@ impl CodeObject {
             formats,
             lines,
             debug,
+            frames: self.frames,
         })
     }
 }

@@ -348,7 +348,8 @@ impl Compiler {
         let lines = job.source.filter(|_| job.options.debug >= DebugInfo::Lines);
         let lines = lines.map(|text| Lines::new(&job.options.file_name, text));
         let debug = self.debug_info(&mut module, job, count, lines.as_ref());
-        let told = (lines, debug);
+        let frames = (job.options.debug == DebugInfo::Full).then_some(job.options.dwarf.dialect);
+        let told = (lines, frames, debug);
         let object = CodeObject::new(target, &mut module, &self.code[..count], told, &mut self.emitter);
         let object = object.map_err(|error| match error {
             // A text may have instructions of which only their encoding shows that they are wrong.

@@ -261,10 +261,9 @@ impl Location {
                 Ok(bytes)
             }
             Storage::Register(register) => {
-                let size = register.bits().ok_or(Reason::Register(register.0))?;
-                let mut bytes = vec![0; size as usize / 8];
-                machine.register(*register, &mut bytes)?;
-                within(&bytes)
+                let mut bytes = vec![0; count];
+                machine.register_part(*register, first as usize, &mut bytes)?;
+                Ok(bytes)
             }
             Storage::Implicit { bytes, .. } => within(bytes),
             Storage::Pointer(_) => Err(Reason::ImplicitPointer),

@@ -3,7 +3,7 @@
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
 use crate::lines::Lines;
-use crate::{ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
+use crate::{ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes, unwind};
 use bumpalo::Bump;
 use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
 use objwriter::dwarf::{self, Contents, LineTable, Unit};
@@ -12,6 +12,7 @@ use objwriter::elf::{
     STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT, STV_PROTECTED, Section,
     Symbol, Target, reloc,
 };
+use objwriter::frames::FrameTable;
 use smallvec::{SmallVec, smallvec};
 
 /// A loadable object: no linker is needed.
@@ -148,6 +149,8 @@ const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
 /// Sections that say which line of the source code is of, and what its atomic accesses are; they come behind all others, in this order behind [`ABBREV`].
 const DEBUG: [&str; 3] = [".debug_info", ".debug_line", objwriter::elf::ATOMICS];
 const ABBREV: &str = ".debug_abbrev";
+/// Behind those: where callers' registers are.
+const FRAMES: &str = ".debug_frame";
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
 
 /// An object under construction. Symbol `n` is kernel `n`; their descriptors follow if they have some, then the variables.
@@ -174,6 +177,7 @@ struct Image<'a> {
     /// Of the code at hand.
     code: code::Code,
     debug: Option<Debug<'a>>,
+    frames: Option<FrameTable>,
 }
 
 /// The line table under construction.
@@ -239,6 +243,7 @@ impl<'a> Image<'a> {
             near: Vec::new(),
             code: memory.code,
             debug,
+            frames: program.frames.map(|dialect| FrameTable::new(Contents::default(), dialect)),
         }
     }
 
@@ -304,6 +309,10 @@ impl<'a> Image<'a> {
         if let Some(debug) = &mut self.debug {
             debug.code(&code, start, end as u64);
         }
+        if let Some(frames) = &mut self.frames {
+            let span = unwind::Span { text: Target::Section(TEXT), bytes: (start, end as u64) };
+            unwind::describe(func, target, span, frames);
+        }
         self.code = code;
         Ok(())
     }
@@ -364,7 +373,7 @@ impl<'a> Image<'a> {
             }
         }
         // An assembler has its sections first.
-        if found || self.debug.is_some() {
+        if found || self.debug.is_some() || self.frames.is_some() {
             self.order.insert(0, text);
         }
     }
@@ -503,6 +512,11 @@ impl<'a> Image<'a> {
             let first = self.sections.len() as u32;
             self.order.extend([first, first + 2].map(Target::Section));
             self.sections.extend(debug.finish(first, code));
+        }
+        if let Some(frames) = self.frames {
+            let own = self.sections.len() as u32;
+            self.order.push(Target::Section(own));
+            self.sections.push(Section { align: 8, ..section(FRAMES, frames.finish(own)) });
         }
         let object = Object {
             identity: Identity::of(&self.program.target),

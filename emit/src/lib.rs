@@ -20,6 +20,7 @@ pub mod lines;
 pub mod metadata;
 pub mod notes;
 pub mod printf;
+mod unwind;
 
 pub use debug::{DebugSections, Image};
 use language::HiddenPart;
@@ -264,6 +265,8 @@ pub struct Program<'a> {
     pub lines: Option<&'a lines::Lines>,
     /// Full debug information, in which the line table is.
     pub debug: Option<&'a dyn DebugSections>,
+    /// What call frame information is written in, if the object is to have it.
+    pub frames: Option<Dialect>,
 }
 
 /// Why a program could not be written. But for [`EmitError::Unsupported`] a fault of an earlier pass, never of the user.

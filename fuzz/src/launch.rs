@@ -126,11 +126,23 @@ pub fn emulate_debugged(
 
 /// The same, with garbage in what calls may change.
 pub fn emulate_scrambled(
+    way: (sim::Mode, kernc::Convention),
+    object: &[u8],
+    kernel: &str,
+    shape: &Shape,
+    scramble: sim::Scramble,
+) -> Result<Vec<u8>, String> {
+    emulate_watched(way, object, kernel, shape, scramble, None)
+}
+
+/// The same, while somebody looks on.
+pub fn emulate_watched(
     (mode, call_abi): (sim::Mode, kernc::Convention),
     object: &[u8],
     kernel: &str,
     shape: &Shape,
     scramble: sim::Scramble,
+    debugger: Option<&dyn sim::Debugger>,
 ) -> Result<Vec<u8>, String> {
     emulate_with((mode, call_abi, scramble), object, kernel, shape, None)
 }

@@ -8,6 +8,7 @@ use fuzz::{Config, calls, check};
 use kernc::{CodeObjectVersion, Dialect, OptLevel, PROCESSORS, Subtarget, Target};
 use rayon::prelude::*;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 /// Runs random kernels through the IR interpreter and through compiled code in the emulator.
 #[derive(Parser)]
@@ -24,7 +25,7 @@ struct Args {
     /// Print the program of the first seed and stop.
     #[arg(long)]
     show: bool,
-    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, or damaged input that must not panic.
+    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, what unwinding finds in those, or damaged input that must not panic.
     #[arg(long, value_enum, default_value = "kernels")]
     what: What,
     /// Stop after this many failures.
@@ -48,6 +49,8 @@ enum What {
     Calls,
     /// What debug information says of variables, beside the interpreter.
     Truth,
+    /// Call frame information of functions that call each other.
+    Unwind,
     Source,
     Object,
     Npy,
@@ -61,7 +64,7 @@ fn main() -> ExitCode {
         );
     }
     let damaged = match args.what {
-        What::Kernels | What::Large | What::Calls | What::Truth => None,
+        What::Kernels | What::Large | What::Calls | What::Truth | What::Unwind => None,
         What::Source => Some(Kind::Source),
         What::Object => Some(Kind::Object),
         What::Npy => Some(Kind::Npy),
@@ -72,7 +75,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let large = matches!(args.what, What::Large);
-    let calls = matches!(args.what, What::Calls);
+    let unwinds = matches!(args.what, What::Unwind);
+    let calls = unwinds || matches!(args.what, What::Calls);
     let size = if large { Size::Large } else { Size::Small };
     if args.show && calls {
         print!("{}", calls::generate(args.seed, calls::MOST, calls::STATEMENTS).source);
@@ -110,7 +114,13 @@ fn main() -> ExitCode {
             false => fuzz::mode(size, seed / targets.len() as u64),
         },
     };
+    let counts = Mutex::new(calls::Counts::default());
     let check = |seed: u64| match calls {
+        true if unwinds => {
+            let more = calls::unwinds(seed, &config(seed), u64::MAX)?;
+            *counts.lock().unwrap_or_else(PoisonError::into_inner) += more;
+            Ok(())
+        }
         true => calls::check(seed, &config(seed), args.emulate),
         false => check(seed, &config(seed)),
     };
@@ -125,6 +135,9 @@ fn main() -> ExitCode {
         }
     }
     println!("{} programs, {failures} failures", args.count);
+    if unwinds {
+        println!("{:?}", counts.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
