@@ -21,7 +21,7 @@ enum About {
     /// A function, or `*address`.
     Place(String),
     /// Memory, by what it is called and where it is.
-    Memory(String),
+    Memory(String, String),
 }
 
 /// A breakpoint as the client wants it.
@@ -41,6 +41,8 @@ struct Point {
 pub struct Points {
     groups: BTreeMap<String, Vec<Point>>,
     ids: u64,
+    /// What memory is called that may be watched.
+    names: BTreeMap<String, String>,
     /// Filters of "exceptions" that are on, once the client has said which.
     filters: Option<Vec<String>>,
 }
@@ -50,6 +52,13 @@ const INSTRUCTIONS: &str = "instruction breakpoint";
 const DATA: &str = "data breakpoint";
 
 impl Points {
+    /// Keeps what memory is called: it is watched by where it is.
+    fn call(&mut self, id: &str, name: String) {
+        if self.names.len() < MOST {
+            self.names.insert(id.to_owned(), name);
+        }
+    }
+
     /// Whether a filter is on.
     pub fn has(&self, filter: &str) -> bool {
         self.filters.as_ref().is_none_or(|chosen| chosen.iter().any(|one| one == filter))
@@ -103,9 +112,13 @@ pub fn instructions(server: &mut Server, breakpoints: &mut Breakpoints<'_>, argu
 
 /// "SetDataBreakpoints Request"
 pub fn data(server: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: &Value) -> Answer {
-    replace(server, breakpoints, DATA, arguments.list("breakpoints"), |one| {
-        Ok(About::Memory(one.text("dataId").ok_or("`dataId` is missing")?.to_owned()))
-    })
+    let names = std::mem::take(&mut server.points.names);
+    let answer = replace(server, breakpoints, DATA, arguments.list("breakpoints"), |one| {
+        let id = one.text("dataId").ok_or("`dataId` is missing")?;
+        Ok(About::Memory(names.get(id).cloned().unwrap_or_else(|| id.to_owned()), id.to_owned()))
+    });
+    server.points.names = names;
+    answer
 }
 
 /// Takes out the breakpoints of a group, and sets others.
@@ -181,12 +194,12 @@ impl Point {
     ) -> Result<Option<u64>, Refusal> {
         self.own = None;
         let place = match &self.about {
-            About::Memory(id) => {
+            About::Memory(name, id) => {
                 if self.condition.is_some() || self.count.is_some() {
                     return Err("watched memory takes no condition".to_owned());
                 }
                 let spot: Spot = id.parse().map_err(|()| format!("`{id}` is nothing to be watched"))?;
-                self.own = Some(breakpoints.watch(id, spot));
+                self.own = Some(breakpoints.watch(name, spot));
                 return Ok(None);
             }
             About::Place(place) => place.clone(),
@@ -246,12 +259,12 @@ pub fn data_info(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) ->
         stop.spot(&text, lane).map(|spot| (text, spot))
     };
     match spot {
-        Ok((text, spot)) => body(json!({
-            "dataId": spot.to_string(),
-            "description": format!("{text}, {} bytes", spot.bytes),
-            "accessTypes": ["write"],
-            "canPersist": false,
-        })),
+        Ok((text, spot)) => {
+            let (id, description) = (spot.to_string(), format!("{text}, {} bytes", spot.bytes));
+            server.points.call(&id, text);
+            let told = json!({ "dataId": id, "description": description, "accessTypes": ["write"], "canPersist": false });
+            body(told)
+        }
         Err(why) => body(json!({ "dataId": null, "description": why })),
     }
 }
