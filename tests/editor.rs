@@ -2,6 +2,8 @@
 //! npm are its oracles: where they are missing, or the library cannot be had, the test says `left out`, unless `KERNC_EDITOR=required`.
 
 mod common;
+#[path = "editor/hostile.rs"]
+mod hostile;
 
 use common::{have, root};
 use std::path::{Path, PathBuf};
@@ -149,4 +151,61 @@ fn what_runs_is_paused_and_restarted() {
 #[test]
 fn what_cannot_be_is_refused() {
     session("refusals", false);
+}
+
+/// Words that a rule of the grammar colours: those between the first parentheses of each pattern that has such a scope.
+fn coloured(scopes: &[&str]) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("editors/vscode/syntaxes/kernc.tmLanguage.json"))
+        .expect("the grammar");
+    let lines =
+        text.lines().filter(|line| scopes.iter().any(|scope| line.contains(&format!("\"name\": \"{scope}"))));
+    let words = lines.filter_map(|line| line.split_once("\\\\b(")?.1.split(')').next());
+    let mut words: Vec<String> = words.flat_map(|words| words.split('|')).map(str::to_owned).collect();
+    words.sort();
+    words.dedup();
+    words
+}
+
+/// Words of a table of the frontend's, by what stands around each.
+fn words(file: &str, before: &str, behind: char, end: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(file)).expect("a source of the frontend");
+    let table = text.split(end).next().expect("what is in front of the end");
+    let words = table.split(before).skip(1).filter_map(|rest| rest.split(behind).next());
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
+    words.sort();
+    words
+}
+
+#[test]
+fn the_grammar_has_the_lexers_keywords() {
+    let keywords = words("frontend/src/lexer.rs", "#[token(\"", '"', "    Ident,");
+    assert!(keywords.len() >= 30 && keywords.contains(&"kernel".to_owned()), "{keywords:?}");
+    assert_eq!(
+        coloured(&["storage.", "keyword.control", "keyword.operator.cast", "constant.language"]),
+        keywords
+    );
+}
+
+#[test]
+fn the_grammar_has_the_scalar_types() {
+    let text =
+        std::fs::read_to_string(root().join("frontend/src/scalar.rs")).expect("a source of the frontend");
+    let table = text.split("const TABLE").nth(1).and_then(|rest| rest.split("];").next()).expect("the table");
+    let mut types: Vec<&str> = table.lines().filter_map(|line| line.split('"').nth(1)).collect();
+    types.sort_unstable();
+    assert!(types.len() >= 13, "{types:?}");
+    assert_eq!(coloured(&["support.type"]), types);
+}
+
+/// The extension does what its `package.json` says, and what it launches the server takes.
+#[test]
+fn the_extension_is_whole() {
+    if !have(&["node"], "the extension for VS Code") {
+        return left_out("node is not installed");
+    }
+    let output =
+        Command::new("node").arg(root().join("tests/editor/extension.js")).output().expect("node starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "whole\n");
 }
