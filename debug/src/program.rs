@@ -1,5 +1,6 @@
 //! What an object says of its code: functions, lines, and debug information, if it has any.
 
+use crate::expression::Problem;
 use codeobj::CodeObject;
 use codeobj::disasm::Lines;
 use dwarf::DebugInfo;
@@ -123,6 +124,51 @@ impl Program {
         format!("{}:{}", self.files.get(line.file).map_or("?", String::as_str), line.line)
     }
 
+    /// Addresses that a place in the code means: a line, `file:line`, a function, `*address`. `here`: whose file a line without one is of.
+    ///
+    /// # Errors
+    /// There is no such place.
+    pub fn addresses(&self, place: &str, here: Option<Line>) -> Result<Vec<u64>, Problem> {
+        if let Some(address) = place.strip_prefix('*') {
+            let address = parse_address(address).ok_or_else(|| format!("`{address}` is no address"))?;
+            let known = self.function_at(address);
+            return known.map(|_| vec![address]).ok_or_else(|| format!("there is no code at {address:#x}"));
+        }
+        let (file, line) = match place.rsplit_once(':') {
+            Some((file, line)) => (Some(file), line),
+            None => (None, place),
+        };
+        if let Ok(line) = line.parse::<u32>() {
+            let file = match (file, here) {
+                (None, Some(here)) => Some(here.file),
+                (file, _) => self.file(file),
+            };
+            let file = file.ok_or_else(|| "no source file is called so".to_owned())?;
+            let found = self.starts_of(file, line);
+            return found
+                .map(|found| found.1)
+                .ok_or_else(|| format!("no code belongs to line {line} or what follows it"));
+        }
+        let function = self.function(place);
+        function
+            .map(|function| vec![function.start])
+            .ok_or_else(|| format!("no function is called `{place}`"))
+    }
+
+    /// Lines of a file that code belongs to, in order.
+    pub fn lines_of(&self, file: usize) -> Vec<u32> {
+        let lines = self.rows.iter().filter_map(|row| row.line).filter(|line| line.file == file);
+        let mut lines: Vec<u32> = lines.map(|line| line.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
+    /// The text of a file.
+    pub fn text(&self, file: usize) -> Option<&[String]> {
+        self.sources.get(file)?.as_deref()
+    }
+
     /// The file of a name, or of the end of one. Without a name: that of the first line.
     pub fn file(&self, name: Option<&str>) -> Option<usize> {
         let Some(name) = name else {
@@ -150,5 +196,13 @@ impl Program {
             before = row.line;
         }
         (!starts.is_empty()).then_some((line, starts))
+    }
+}
+
+/// `0x1a2c`, or a number.
+pub(crate) fn parse_address(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
     }
 }

@@ -120,8 +120,8 @@ pub fn emulate_debugged(
     shape: &Shape,
     debugger: &dyn sim::Debugger,
 ) -> Result<Vec<u8>, String> {
-    let how = (mode, kernc::Convention::Today, sim::Scramble::default());
-    emulate_with(how, object, kernel, shape, Some(debugger))
+    let scramble = sim::Scramble::default();
+    emulate_watched((mode, kernc::Convention::Today), object, kernel, shape, scramble, Some(debugger))
 }
 
 /// The same, with garbage in what calls may change.
@@ -142,16 +142,6 @@ pub fn emulate_watched(
     kernel: &str,
     shape: &Shape,
     scramble: sim::Scramble,
-    debugger: Option<&dyn sim::Debugger>,
-) -> Result<Vec<u8>, String> {
-    emulate_with((mode, call_abi, scramble), object, kernel, shape, None)
-}
-
-fn emulate_with(
-    (mode, call_abi, scramble): (sim::Mode, kernc::Convention, sim::Scramble),
-    object: &[u8],
-    kernel: &str,
-    shape: &Shape,
     debugger: Option<&dyn sim::Debugger>,
 ) -> Result<Vec<u8>, String> {
     let text = |error: &dyn fmt::Display| error.to_string();

@@ -5,8 +5,10 @@
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
+use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::Op;
+use crate::strict::Report;
 use crate::wave::Lanes;
 use isa::ModFlags;
 
@@ -73,8 +75,8 @@ pub(crate) trait Watch {
         Ok(())
     }
 
-    /// What it has found wrong with the instruction at hand, in words.
-    fn found(&self) -> Option<&str> {
+    /// What it has found wrong with the instruction at hand.
+    fn found(&self, _launch: &Launch<'_>) -> Option<Report> {
         None
     }
 

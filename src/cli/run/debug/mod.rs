@@ -1,6 +1,7 @@
 //! `kernc debug FILE ARGUMENT...`: a run that stops, in the terminal.
 
 mod commands;
+mod dap;
 mod terminal;
 
 use super::launch::{Launch, Run, found, mode, spoken, stopped};
@@ -10,8 +11,9 @@ use crate::cli::inspect::parse;
 use crate::cli::run::load::Loaded;
 use crate::cli::{Failure, complain};
 use clap::Args;
+use debug::{FrontEnd, Session};
 use kernc::sim::{self, Mode};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use terminal::Terminal;
 
 #[derive(Args, Clone)]
@@ -19,13 +21,28 @@ pub struct DebugArgs {
     /// A command to begin with; those of several options follow one another. Then commands come from standard input.
     #[arg(short = 'x', long = "command", value_name = "COMMAND")]
     commands: Vec<String>,
+    /// Serve an editor: the Debug Adapter Protocol on standard input and output, or on a port of this machine for one client. What is
+    /// launched, and how, is the editor's.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, exclusive = true)]
+    dap: Option<Option<u16>>,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command.
 pub fn run(args: &DebugArgs) -> Result<(), Failure> {
-    let DebugArgs { commands, run: args } = args;
+    match args.dap {
+        Some(port) => dap::run(port),
+        None => dispatch(&args.run, Box::new(Terminal::new(&args.commands)), |_, _| true),
+    }
+}
+
+/// Debugs a dispatch. `begin` is asked when all is there, with the file that is debugged, whether the dispatch shall begin.
+fn dispatch(
+    args: &RunArgs,
+    front_end: Box<dyn FrontEnd>,
+    begin: impl FnOnce(&Session, &Path) -> bool,
+) -> Result<(), Failure> {
     let args = &RunArgs { is_debugged: true, ..args.clone() };
     let refused = [
         (args.script.is_some(), "--script"),
@@ -54,7 +71,10 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     let expected = super::expected(args, &launch)?;
     let object = parse(file, &loaded.bytes)?;
     let program = debug::Program::read(&object, |name| source(name, file));
-    let session = debug::Session::new(program, Box::new(Terminal::new(commands)));
+    let session = Session::new(program, front_end);
+    if !begin(&session, file) {
+        return Ok(());
+    }
     launch.debugger = Some(&session);
     let Run { mut device, placed, stats } = loop {
         let run = launch.run(args, mode, &sim::Observe::default())?;
@@ -76,8 +96,13 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     expect::check_all(&expected, &device, &placed)
 }
 
-/// The text of a source file: as the object names it, or beside what is debugged.
+/// The text of a source file.
 fn source(name: &str, file: &Path) -> Option<String> {
+    std::fs::read_to_string(path(name, file)?).ok()
+}
+
+/// Where a source file is: as the object names it, or beside what is debugged.
+fn path(name: &str, file: &Path) -> Option<PathBuf> {
     let beside = file.parent()?.join(Path::new(name).file_name()?);
-    std::fs::read_to_string(name).or_else(|_| std::fs::read_to_string(beside)).ok()
+    std::fs::canonicalize(name).or_else(|_| std::fs::canonicalize(beside)).ok()
 }

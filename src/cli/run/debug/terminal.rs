@@ -71,7 +71,7 @@ impl FrontEnd for Terminal {
             self.last.clone_from(&line);
             match commands::run(&line, self, stop) {
                 Ok(Outcome::Stay) => {}
-                Ok(Outcome::Go(_)) if stop.reason == Reason::Trapped && !goes_back(&line) => {
+                Ok(Outcome::Go(_)) if matches!(stop.reason, Reason::Trapped(_)) && !goes_back(&line) => {
                     outln!("the dispatch cannot go on: go back, or `quit`");
                     if self.first.is_empty() && !self.is_typed {
                         return Action::Detach;
@@ -90,7 +90,7 @@ fn goes_back(line: &str) -> bool {
 }
 
 /// Why a wave has stopped, and which.
-fn headline(stop: &Stop<'_>) -> String {
+pub fn headline(stop: &Stop<'_>) -> String {
     let why = match &stop.reason {
         Reason::Begin => "the kernel begins".to_owned(),
         Reason::Breakpoint(id) => format!("breakpoint {id}"),
@@ -106,8 +106,9 @@ fn headline(stop: &Stop<'_>) -> String {
         Reason::Step => "step".to_owned(),
         Reason::Finished => "returned".to_owned(),
         Reason::Arrived => format!("at instruction {}", stop.ordinal()),
-        Reason::Found(what) => format!("found: {what}"),
-        Reason::Trapped => "the instruction fails".to_owned(),
+        Reason::Found(what) => format!("found: {}", what.message),
+        Reason::Trapped(_) => "the instruction fails".to_owned(),
+        Reason::Asked => "paused".to_owned(),
     };
     let active = stop.at.exec().count_ones();
     format!("{why}: {}, {active} of {} lanes, lane {}", stop.who(), stop.at.lanes(), stop.lane())
