@@ -487,9 +487,9 @@ impl Debugger for Looker {
         }
     }
 
-    fn found(&self, _: &Stopped<'_>, _: &str) -> Go {
+    fn found(&self, _: &Stopped<'_>, _: &kernc::sim::Report) -> Go {
         Go::On
     }
 
-    fn trapped(&self, _: &Stopped<'_>) {}
+    fn trapped(&self, _: &Stopped<'_>, _: &kernc::sim::Fault) {}
 }

@@ -362,11 +362,11 @@ impl Debugger for Judge {
         }
     }
 
-    fn found(&self, _: &Stopped<'_>, _: &str) -> Go {
+    fn found(&self, _: &Stopped<'_>, _: &kernc::sim::Report) -> Go {
         Go::End
     }
 
-    fn trapped(&self, _: &Stopped<'_>) {}
+    fn trapped(&self, _: &Stopped<'_>, _: &kernc::sim::Fault) {}
 }
 
 /// A wave, as expressions see it.
