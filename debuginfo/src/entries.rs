@@ -44,20 +44,20 @@ impl Form {
     /// The standard's number.
     const fn number(self, version: Version) -> u8 {
         match (self, version) {
-            (Form::Text, Version::V5) => 0x1a,      // DW_FORM_strx
-            (Form::Text, Version::V4) => 0x0e,      // DW_FORM_strp
-            (Form::Address, Version::V5) => 0x1b,   // DW_FORM_addrx
-            (Form::Address, Version::V4) => 0x01,   // DW_FORM_addr
-            (Form::Size, _) => 0x06,                // DW_FORM_data4
-            (Form::Ranges, Version::V5) => 0x23,    // DW_FORM_rnglistx
-            (Form::Places, Version::V5) => 0x22,    // DW_FORM_loclistx
+            (Form::Text, Version::V5) => 0x1a,        // DW_FORM_strx
+            (Form::Text, Version::V4) => 0x0e,        // DW_FORM_strp
+            (Form::Address, Version::V5) => 0x1b,     // DW_FORM_addrx
+            (Form::Address, Version::V4) => 0x01,     // DW_FORM_addr
+            (Form::Size, _) => 0x06,                  // DW_FORM_data4
+            (Form::Ranges, Version::V5) => 0x23,      // DW_FORM_rnglistx
+            (Form::Places, Version::V5) => 0x22,      // DW_FORM_loclistx
             (Form::Ranges | Form::Places, _) => 0x17, // DW_FORM_sec_offset
-            (Form::Place, _) => 0x18,               // DW_FORM_exprloc
-            (Form::Entry, _) => 0x13,               // DW_FORM_ref4
-            (Form::Number, _) => 0x0f,              // DW_FORM_udata
-            (Form::Byte, _) => 0x0b,                // DW_FORM_data1
-            (Form::Word, _) => 0x05,                // DW_FORM_data2
-            (Form::Flag, _) => 0x19,                // DW_FORM_flag_present
+            (Form::Place, _) => 0x18,                 // DW_FORM_exprloc
+            (Form::Entry, _) => 0x13,                 // DW_FORM_ref4
+            (Form::Number, _) => 0x0f,                // DW_FORM_udata
+            (Form::Byte, _) => 0x0b,                  // DW_FORM_data1
+            (Form::Word, _) => 0x05,                  // DW_FORM_data2
+            (Form::Flag, _) => 0x19,                  // DW_FORM_flag_present
             (Form::Section, _) => 0x17,
         }
     }
@@ -167,21 +167,52 @@ const CALLED: [(u16, Form); 3] =
 
 /// Tag, whether there are children, attributes.
 const SHAPES: [(Shape, u8, bool, Attributes); 40] = [
-    (Shape::Unit5, 0x11, true, &[
-        (at::PRODUCER, Form::Text), (at::LANGUAGE, Form::Word), (at::NAME, Form::Text), (at::STMT_LIST, Form::Section),
-        LOW, HIGH, (at::STR_OFFSETS_BASE, Form::Section), (at::ADDR_BASE, Form::Section),
-        (at::RNGLISTS_BASE, Form::Section), (at::LOCLISTS_BASE, Form::Section),
-    ]),
-    (Shape::Unit4, 0x11, true, &[
-        (at::PRODUCER, Form::Text), (at::LANGUAGE, Form::Word), (at::NAME, Form::Text), (at::STMT_LIST, Form::Section),
-        LOW, HIGH,
-    ]),
-    (Shape::Scalar, 0x24, false, &[(at::NAME, Form::Text), (at::ENCODING, Form::Byte), (at::BYTE_SIZE, Form::Byte)]),
+    (
+        Shape::Unit5,
+        0x11,
+        true,
+        &[
+            (at::PRODUCER, Form::Text),
+            (at::LANGUAGE, Form::Word),
+            (at::NAME, Form::Text),
+            (at::STMT_LIST, Form::Section),
+            LOW,
+            HIGH,
+            (at::STR_OFFSETS_BASE, Form::Section),
+            (at::ADDR_BASE, Form::Section),
+            (at::RNGLISTS_BASE, Form::Section),
+            (at::LOCLISTS_BASE, Form::Section),
+        ],
+    ),
+    (
+        Shape::Unit4,
+        0x11,
+        true,
+        &[
+            (at::PRODUCER, Form::Text),
+            (at::LANGUAGE, Form::Word),
+            (at::NAME, Form::Text),
+            (at::STMT_LIST, Form::Section),
+            LOW,
+            HIGH,
+        ],
+    ),
+    (
+        Shape::Scalar,
+        0x24,
+        false,
+        &[(at::NAME, Form::Text), (at::ENCODING, Form::Byte), (at::BYTE_SIZE, Form::Byte)],
+    ),
     (Shape::Pointer, 0x0f, false, &[TYPE]),
     (Shape::PointerClass, 0x0f, false, &[TYPE, (at::ADDRESS_CLASS, Form::Byte), (at::BYTE_SIZE, Form::Byte)]),
     (Shape::Untyped, 0x0f, false, &[]),
     (Shape::Array, 0x01, true, &[TYPE]),
-    (Shape::Vector, 0x01, true, &[(at::NAME, Form::Text), TYPE, (at::BYTE_SIZE, Form::Number), (at::GNU_VECTOR, Form::Flag)]),
+    (
+        Shape::Vector,
+        0x01,
+        true,
+        &[(at::NAME, Form::Text), TYPE, (at::BYTE_SIZE, Form::Number), (at::GNU_VECTOR, Form::Flag)],
+    ),
     (Shape::Count, 0x21, false, &[(at::COUNT, Form::Number)]),
     (Shape::Struct, 0x13, true, &[(at::NAME, Form::Text), (at::BYTE_SIZE, Form::Number)]),
     (Shape::EmptyStruct, 0x13, false, &[(at::NAME, Form::Text), (at::BYTE_SIZE, Form::Number)]),

@@ -10,8 +10,8 @@
 
 use isa::table::{Family, Flags};
 use isa::track::{Held, MachTrack, Spot, What};
-use rustc_hash::FxHashMap;
 use isa::{Counter, Generation, MBlock, MachFunc, MachInst, Reg, RegRange, Role, Subtarget};
+use rustc_hash::FxHashMap;
 
 /// Where a leaf is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,8 +126,6 @@ struct Reader<'a> {
     func: &'a MachFunc,
     track: &'a MachTrack,
     target: &'a Subtarget,
-    /// Watched registers by their hardware registers, in order.
-    by_register: Vec<(Reg, u32)>,
     /// Those in vector registers: bits.
     vectors: Vec<u64>,
     /// Watched registers that are there when a block of the IR begins, and where that does: block, and instruction in it.
@@ -142,24 +140,18 @@ struct Reader<'a> {
     ends: Vec<State>,
 }
 
-/// What happened to watched registers at an instruction.
-type Changes = Vec<u32>;
-
 impl<'a> Reader<'a> {
     fn new(func: &'a MachFunc, track: &'a MachTrack, target: &'a Subtarget) -> Reader<'a> {
         let count = track.watched.len();
-        let mut by_register = Vec::with_capacity(count);
         let mut vectors = vec![0u64; count.div_ceil(64)];
         let mut at_heads = Vec::new();
         for (watched, number) in track.watched.iter().zip(0u32..) {
             let Some(place) = watched.place else { continue };
-            by_register.push((place, number));
             if place.is_vgpr() || place.is_agpr() {
                 vectors[number as usize / 64] |= 1 << (number % 64);
             }
             at_heads.extend(watched.part.map(|part| (part, number)));
         }
-        by_register.sort_unstable();
         at_heads.sort_unstable();
         let blocks = func.blocks.len();
         let mut preds = [vec![Vec::new(); blocks], vec![Vec::new(); blocks]];
@@ -172,40 +164,34 @@ impl<'a> Reader<'a> {
         }
         let heads = heads(func, track);
         let writes = writes(func, track, target);
-        let (begins, ends) = (vec![State::full(count, 0); blocks], vec![State::full(count, u64::MAX); blocks]);
-        Reader { func, track, target, by_register, vectors, at_heads, heads, writes, preds, begins, ends }
-    }
-
-    /// Watched registers in hardware registers.
-    fn in_registers(&self, range: RegRange) -> impl Iterator<Item = u32> + '_ {
-        let end = Reg(range.first.0 + u16::from(range.len));
-        let first = self.by_register.partition_point(|&(reg, _)| reg < range.first);
-        self.by_register[first..].iter().take_while(move |&&(reg, _)| reg < end).map(|&(_, watched)| watched)
+        let (begins, ends) =
+            (vec![State::full(count, 0); blocks], vec![State::full(count, u64::MAX); blocks]);
+        Reader { func, track, target, vectors, at_heads, heads, writes, preds, begins, ends }
     }
 
     /// What holds where blocks begin.
     fn settle(&mut self) {
-        if self.track.watched.is_empty() {
+        // Nothing holds where the only block begins.
+        if self.track.watched.is_empty() || self.func.blocks.len() < 2 {
             return;
         }
+        let mut walker = Walker::default();
         let mut changed = true;
         while std::mem::take(&mut changed) {
             let mut at = 0;
             for block in self.func.blocks.keys() {
                 let begin = self.begin_of(block);
                 let number = block.as_u32() as usize;
-                let mut walker = Walker::new(begin.clone());
-                let mut changes = Changes::new();
-                let data = &self.func.blocks[block];
-                for (n, inst) in data.insts.iter().enumerate() {
-                    self.arrive(block, n, inst, &mut walker, &mut changes);
-                    self.step((at, inst), &mut walker, &mut changes);
+                walker.begin(&begin, self.track, self.writes.partition_point(|write| write.0 < at));
+                for (n, inst) in self.func.blocks[block].insts.iter().enumerate() {
+                    self.arrive(block, n, inst, &mut walker);
+                    self.step((at, inst), &mut walker);
                     at += 1;
-                    changes.clear();
+                    walker.changes.clear();
                 }
                 self.begins[number] = begin;
                 if self.ends[number] != walker.state {
-                    self.ends[number] = walker.state;
+                    self.ends[number].clone_from(&walker.state);
                     changed = true;
                 }
             }
@@ -233,7 +219,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What is there when a block of the IR begins.
-    fn arrive(&self, block: MBlock, n: usize, inst: &MachInst, walker: &mut Walker, changes: &mut Changes) {
+    fn arrive(&self, block: MBlock, n: usize, inst: &MachInst, walker: &mut Walker) {
         let Some(part) = (inst.loc != 0).then(|| self.track.part_of(inst.loc)).flatten() else { return };
         if self.heads[part] != Some((block, n)) {
             return;
@@ -241,63 +227,56 @@ impl<'a> Reader<'a> {
         let part = part as u32;
         let first = self.at_heads.partition_point(|&(other, _)| other < part);
         for &(_, watched) in self.at_heads[first..].iter().take_while(|&&(other, _)| other == part) {
-            walker.state.set(watched, true);
-            changes.push(watched);
+            walker.set(watched, self.track, true);
         }
     }
 
     /// An instruction is executed.
-    fn step(&self, (number, inst): (u32, &MachInst), walker: &mut Walker, changes: &mut Changes) {
+    fn step(&self, (number, inst): (u32, &MachInst), walker: &mut Walker) {
         if self.track.watched.is_empty() {
             return;
         }
         if let Some(counts) = self.target.waited(inst) {
-            walker.wait(&counts, self.track, changes);
+            walker.wait(&counts, self.track);
             return;
         }
         let counter = counter(self.target, inst);
+        if walker.pending > 0 {
+            inst.for_each_hw_reg(self.target, |role, range| {
+                if role != Role::Def {
+                    walker.come(range);
+                }
+            });
+        }
+        inst.for_each_hw_reg(self.target, |role, range| {
+            if role != Role::Use {
+                walker.clear(range);
+            }
+        });
         let mut brings = Vec::new();
-        inst.for_each_hw_reg(self.target, |role, range| {
-            if role != Role::Def {
-                for watched in self.in_registers(range) {
-                    if walker.state.is_pending(watched) {
-                        walker.state.set(watched, true);
-                        changes.push(watched);
-                    }
-                }
+        while let Some(&(_, watched)) = self.writes.get(walker.next).filter(|write| write.0 == number) {
+            walker.next += 1;
+            walker.set(watched, self.track, counter.is_none());
+            if counter.is_some() {
+                brings.push(watched);
             }
-        });
-        inst.for_each_hw_reg(self.target, |role, range| {
-            if role == Role::Use {
-                return;
-            }
-            for watched in self.in_registers(range) {
-                if self.writes.binary_search(&(number, watched)).is_ok() {
-                    walker.state.set(watched, counter.is_none());
-                    brings.push(watched);
-                } else {
-                    walker.state.clear(watched);
-                }
-                changes.push(watched);
-            }
-        });
+        }
         if let Some(counter) = counter {
             walker.flights.push(Flight { counter, watched: brings });
         }
         if inst.is_call() {
-            self.call(inst, walker, changes);
+            self.call(inst, walker);
         }
     }
 
     /// What a call may change is gone.
-    fn call(&self, inst: &MachInst, walker: &mut Walker, changes: &mut Changes) {
+    fn call(&self, inst: &MachInst, walker: &mut Walker) {
         let known = self.track.calls.iter().find(|&&(point, _)| point == inst.loc);
         let site = known.and_then(|&(_, number)| self.func.calls.get(number as usize));
-        for &(place, watched) in &self.by_register {
-            let range = RegRange { first: place, len: 1 };
+        for reg in 0..walker.holders.len() as u16 {
+            let range = RegRange { first: Reg(reg), len: 1 };
             if site.is_none_or(|site| site.clobbers.hits(range)) {
-                walker.state.clear(watched);
-                changes.push(watched);
+                walker.clear(range);
             }
         }
         walker.flights.clear();
@@ -320,31 +299,31 @@ impl<'a> Reader<'a> {
     /// Goes through the code with all known, and writes down what there is.
     fn walk(&mut self) -> FinalCode {
         let mut writer = Writer::new(self.track);
+        let mut walker = Walker::default();
         let (mut offset, mut at) = (0, 0);
-        let mut changes = Changes::new();
         for (block, data) in self.func.blocks.iter() {
-            let state = self.begins[block.as_u32() as usize].clone();
-            let mut walker = Walker::new(state);
+            let next = self.writes.partition_point(|write| write.0 < at);
+            walker.begin(&self.begins[block.as_u32() as usize], self.track, next);
             let places = places(self.track, &data.insts);
-            writer.begin(offset, places.first().copied());
+            writer.enter(places.first().map_or(usize::MAX, |place| place.0));
             writer.refresh(offset, |spot| self.place(spot, &walker.state));
             for (n, inst) in data.insts.iter().enumerate() {
-                self.arrive(block, n, inst, &mut walker, &mut changes);
+                self.arrive(block, n, inst, &mut walker);
                 // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
                 let early = n < data.prologue as usize || self.target.is_wait(inst.op);
                 let statement = if early { None } else { writer.records(n, &places) };
-                writer.changed(&changes);
-                changes.clear();
-                writer.refresh_changed(offset, |spot| self.place(spot, &walker.state));
+                writer.changed(&walker.changes);
+                walker.changes.clear();
+                writer.refresh(offset, |spot| self.place(spot, &walker.state));
                 if !(early && writer.is_due(n, &places)) {
                     writer.line(offset, self.track.place(inst.loc), statement);
                 }
-                self.step((at, inst), &mut walker, &mut changes);
+                self.step((at, inst), &mut walker);
                 at += 1;
                 offset += isa::size_in_words(self.target, inst) as u32 * 4;
             }
-            writer.changed(&changes);
-            changes.clear();
+            writer.changed(&walker.changes);
+            walker.changes.clear();
         }
         writer.finish(offset)
     }
@@ -407,26 +386,98 @@ fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     (returns && row.flags.contains(Flags::LGKM)).then_some(Counter::Lgkm)
 }
 
+/// A walk through a block.
+#[derive(Default)]
 struct Walker {
     state: State,
+    /// By hardware register: the watched registers that are there, or on their way.
+    holders: Vec<Vec<u32>>,
+    /// How many are on their way.
+    pending: u32,
     flights: Vec<Flight>,
+    /// The next of the writes.
+    next: usize,
+    /// Watched registers of which something else holds now.
+    changes: Vec<u32>,
 }
 
 impl Walker {
-    fn new(state: State) -> Walker {
-        Walker { state, flights: Vec::new() }
+    fn begin(&mut self, state: &State, track: &MachTrack, next: usize) {
+        self.state.clone_from(state);
+        self.holders.iter_mut().for_each(Vec::clear);
+        self.flights.clear();
+        self.changes.clear();
+        (self.pending, self.next) = (0, next);
+        for (word, (&present, &ready)) in state.present.iter().zip(&state.ready).enumerate() {
+            let mut rest = present;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                self.hold(word as u32 * 64 + bit, track);
+            }
+            self.pending += (present & !ready).count_ones();
+        }
+    }
+
+    fn hold(&mut self, watched: u32, track: &MachTrack) {
+        let Some(place) = track.watched[watched as usize].place else { return };
+        let number = usize::from(place.0);
+        if self.holders.len() <= number {
+            self.holders.resize(number + 1, Vec::new());
+        }
+        self.holders[number].push(watched);
+    }
+
+    /// A watched register has its value, or will have it.
+    fn set(&mut self, watched: u32, track: &MachTrack, ready: bool) {
+        if self.state.is_ready(watched) || self.state.is_pending(watched) {
+            // What was cleared is in no list.
+            return;
+        }
+        self.state.set(watched, ready);
+        self.pending += u32::from(!ready);
+        self.hold(watched, track);
+        self.changes.push(watched);
+    }
+
+    /// Registers are written by something else.
+    fn clear(&mut self, range: RegRange) {
+        let first = usize::from(range.first.0);
+        for number in first..(first + usize::from(range.len)).min(self.holders.len()) {
+            while let Some(watched) = self.holders[number].pop() {
+                self.pending -= u32::from(self.state.is_pending(watched));
+                self.state.clear(watched);
+                self.changes.push(watched);
+            }
+        }
+    }
+
+    /// Registers are read: what was on its way there has come.
+    fn come(&mut self, range: RegRange) {
+        let first = usize::from(range.first.0);
+        for number in first..(first + usize::from(range.len)).min(self.holders.len()) {
+            for n in 0..self.holders[number].len() {
+                let watched = self.holders[number][n];
+                self.arrives(watched);
+            }
+        }
+    }
+
+    fn arrives(&mut self, watched: u32) {
+        if self.state.is_pending(watched) {
+            self.state.set(watched, true);
+            self.pending -= 1;
+            self.changes.push(watched);
+        }
     }
 
     /// Waits until at most so many operations of each kind are on their way.
-    fn wait(&mut self, counts: &isa::Counts, track: &MachTrack, changes: &mut Changes) {
+    fn wait(&mut self, counts: &isa::Counts, track: &MachTrack) {
         let all = [Counter::Vm, Counter::Lgkm].map(|counter| counts.count(counter) == 0);
         if all == [true, true] {
             // Nothing is on its way any more, whatever it was.
-            for watched in 0..track.watched.len() as u32 {
-                if self.state.is_pending(watched) {
-                    self.state.set(watched, true);
-                    changes.push(watched);
-                }
+            if self.pending > 0 {
+                (0..track.watched.len() as u32).for_each(|watched| self.arrives(watched));
             }
             self.flights.clear();
             return;
@@ -439,19 +490,16 @@ impl Walker {
             }
             let own = self.flights.iter().filter(|flight| flight.counter == counter).count();
             let mut done = own.saturating_sub(count);
-            self.flights.retain_mut(|flight| {
+            let mut flights = std::mem::take(&mut self.flights);
+            flights.retain_mut(|flight| {
                 if flight.counter != counter || done == 0 {
                     return true;
                 }
                 done -= 1;
-                for watched in flight.watched.drain(..) {
-                    if self.state.is_pending(watched) {
-                        self.state.set(watched, true);
-                        changes.push(watched);
-                    }
-                }
+                flight.watched.drain(..).for_each(|watched| self.arrives(watched));
                 false
             });
+            self.flights = flights;
         }
     }
 }
@@ -460,24 +508,26 @@ impl Walker {
 /// point come later.
 fn places(track: &MachTrack, insts: &[MachInst]) -> Vec<(usize, u32)> {
     let mut places = vec![(usize::MAX, u32::MAX); insts.len()];
-    let (mut part, mut least) = (usize::MAX, u32::MAX);
+    let (mut part, mut least, mut first) = (usize::MAX, u32::MAX, 0);
     for (n, inst) in insts.iter().enumerate().rev() {
-        if let Some(own) = (inst.loc != 0).then(|| track.part_of(inst.loc)).flatten() {
-            if own != part && (part == usize::MAX || !insts[..n].iter().any(|other| is_of(track, part, other))) {
+        if inst.loc != 0 && !is_of(track, part, inst.loc) {
+            // Of another part: it counts from its last instruction on, unless this one is in the midst of the part at hand.
+            if let Some(own) = track.part_of(inst.loc).filter(|_| part == usize::MAX || n < first) {
                 (part, least) = (own, u32::MAX);
+                let in_part = |other: &MachInst| is_of(track, own, other.loc);
+                first = insts[..=n].iter().position(in_part).unwrap_or(n);
             }
-            if own == part {
-                least = least.min(inst.loc);
-            }
+        }
+        if is_of(track, part, inst.loc) {
+            least = least.min(inst.loc);
         }
         places[n] = (part, least);
     }
     places
 }
 
-fn is_of(track: &MachTrack, part: usize, inst: &MachInst) -> bool {
-    let part = &track.parts[part];
-    (part.first..part.end).contains(&inst.loc)
+fn is_of(track: &MachTrack, part: usize, point: u32) -> bool {
+    track.parts.get(part).is_some_and(|part| (part.first..part.end).contains(&point))
 }
 
 /// What is written down on the way.
@@ -515,11 +565,6 @@ impl<'a> Writer<'a> {
             next: 0,
             written: vec![false; track.records.len()],
         }
-    }
-
-    /// A block begins, with a part.
-    fn begin(&mut self, _offset: u32, place: Option<(usize, u32)>) {
-        self.enter(place.map_or(usize::MAX, |place| place.0));
     }
 
     /// Leaves are what they are at the beginning of a part.
@@ -598,12 +643,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn refresh(&mut self, offset: u32, place: impl Fn(&Spot) -> Option<Where>) {
-        self.refresh_changed(offset, place);
-    }
-
     /// Closes and opens ranges of leaves that are somewhere else now.
-    fn refresh_changed(&mut self, offset: u32, place: impl Fn(&Spot) -> Option<Where>) {
+    fn refresh(&mut self, offset: u32, place: impl Fn(&Spot) -> Option<Where>) {
         let mut touched = std::mem::take(&mut self.touched);
         for leaf in touched.drain(..) {
             let now = match self.held[leaf as usize] {

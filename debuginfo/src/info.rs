@@ -468,9 +468,7 @@ impl<'a> Unit<'a> {
             (true, true) => {
                 [Shape::CopiedParameter, Shape::CopiedParameterPlaces, Shape::CopiedParameterPlace]
             }
-            (true, false) => {
-                [Shape::CopiedVariable, Shape::CopiedVariablePlaces, Shape::CopiedVariablePlace]
-            }
+            (true, false) => [Shape::CopiedVariable, Shape::CopiedVariablePlaces, Shape::CopiedVariablePlace],
         };
         self.entries.begin(shape[kind]);
         match origin {
@@ -556,7 +554,8 @@ impl<'a> Unit<'a> {
         for (&(offset, bytes), leaf) in variable.leaves.iter().zip(first..) {
             let from = ranges.partition_point(|range| range.leaf < leaf);
             let own = ranges[from..].iter().take_while(|range| range.leaf == leaf);
-            let place = own.filter(|range| (range.start..range.end).contains(&at)).map(|range| range.place).next();
+            let place =
+                own.filter(|range| (range.start..range.end).contains(&at)).map(|range| range.place).next();
             if offset > covered {
                 writer.piece(offset - covered, out);
             }
@@ -584,7 +583,9 @@ impl<'a> Unit<'a> {
                     ty = *element;
                 }
                 TypeInfo::Struct { members, .. } => {
-                    let Some(member) = members.iter().rfind(|member| member.offset <= offset) else { return false };
+                    let Some(member) = members.iter().rfind(|member| member.offset <= offset) else {
+                        return false;
+                    };
                     offset -= member.offset;
                     ty = member.ty;
                 }
@@ -630,7 +631,9 @@ impl<'a> Unit<'a> {
     fn module_variables(&mut self) {
         let info = self.info;
         for variable in &info.description.variables {
-            let Some(target) = self.image.globals.get(variable.global as usize).copied().flatten() else { continue };
+            let Some(target) = self.image.globals.get(variable.global as usize).copied().flatten() else {
+                continue;
+            };
             self.entries.begin(Shape::Global);
             self.declared(&variable.name, variable.loc);
             self.ty(variable.ty);

@@ -42,8 +42,13 @@ pub struct Scopes {
 impl Scopes {
     /// Scopes without code. `ends` has the byte where the text of each site's function ends.
     pub fn new(variables: &[Variable], sites: &[Site], ends: &[u32]) -> Scopes {
-        let function =
-            Scope { kind: Kind::Function, parent: None, code: Vec::new(), variables: Vec::new(), children: Vec::new() };
+        let function = Scope {
+            kind: Kind::Function,
+            parent: None,
+            code: Vec::new(),
+            variables: Vec::new(),
+            children: Vec::new(),
+        };
         let mut scopes = Scopes { list: vec![function], sites: vec![(0, Vec::new())] };
         // Callers come before what was copied into them.
         for site in 0..=sites.len() as u32 {
@@ -59,8 +64,13 @@ impl Scopes {
 
     fn add(&mut self, kind: Kind, parent: usize) -> usize {
         let number = self.list.len();
-        let scope =
-            Scope { kind, parent: Some(parent), code: Vec::new(), variables: Vec::new(), children: Vec::new() };
+        let scope = Scope {
+            kind,
+            parent: Some(parent),
+            code: Vec::new(),
+            variables: Vec::new(),
+            children: Vec::new(),
+        };
         self.list.push(scope);
         self.list[parent].children.push(number);
         number

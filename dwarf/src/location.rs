@@ -179,7 +179,9 @@ impl Location {
     /// know of no lanes.
     pub fn of_lane(&self, lane: u32) -> Location {
         match &self.storage {
-            Storage::Register(register) if matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..))) => {
+            Storage::Register(register)
+                if matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..))) =>
+            {
                 let bit = self.bit + 32 * u128::from(lane);
                 Location { storage: self.storage.clone(), bit }
             }

@@ -3,7 +3,9 @@
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
 use crate::lines::Lines;
-use crate::{ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes, unwind};
+use crate::{
+    ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes, unwind,
+};
 use bumpalo::Bump;
 use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
 use objwriter::dwarf::{self, Contents, LineTable, Unit};

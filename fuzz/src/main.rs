@@ -172,7 +172,9 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
         }
     }
     for (level, Count { all, there, live, live_there, stops }) in ["-O0", "-O2"].into_iter().zip(counts) {
-        println!("{level}: {stops} stops, {there} of {all} variables there, {live_there} of {live} that are read later");
+        println!(
+            "{level}: {stops} stops, {there} of {all} variables there, {live_there} of {live} that are read later"
+        );
     }
     println!("{} programs, {failures} failures", args.count);
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -78,16 +78,21 @@ pub fn check(
     shape: &Shape,
     (target, level, dialect): (Subtarget, OptLevel, Dialect),
 ) -> Result<Count, String> {
-    let frontend = frontend::Options { fp_contract: true, debug: true, ..Default::default() };
-    let module = frontend::compile("test.k", source, &frontend)
-        .map_err(|diagnostics| format!("frontend: {}", diagnostics.render(false)))?;
     let dwarf = Dwarf { dialect, ..Dwarf::default() };
-    let options =
-        Options { opt_level: level, debug: DebugInfo::Full, dwarf, file_name: "test.k".to_owned(), ..Options::default() };
-    let object = match Compiler::new(target).compile(source, &options) {
+    let options = Options {
+        opt_level: level,
+        debug: DebugInfo::Full,
+        dwarf,
+        file_name: "test.k".to_owned(),
+        ..Options::default()
+    };
+    let mut meant = Meant::default();
+    let object = match Compiler::new(target).compile_observed(source, &options, &mut meant) {
         Ok(object) => object,
+        // What is too large for the processor is no matter here.
         Err(_) => return Ok(Count::default()),
     };
+    let Meant(module) = meant;
     let plain = Options { debug: DebugInfo::Lines, ..options };
     let plain = Compiler::new(target).compile(source, &plain).map_err(|error| error.to_string())?;
     if text(plain.bytes())? != text(object.bytes())? {
@@ -99,7 +104,12 @@ pub fn check(
         interpret_watched(&module, kernel, shape, target.wave_size, Some(&tracer))
             .map_err(|error| format!("interpreter: {error}"))?;
         let places = tracer.places();
-        let looker = Looker::new(object.bytes(), shape, (tracer.events.into_inner(), places), false && level == OptLevel::O0)?;
+        let looker = Looker::new(
+            object.bytes(),
+            shape,
+            (tracer.events.into_inner(), places),
+            false && level == OptLevel::O0,
+        )?;
         let ran = emulate_debugged(Mode::Fast, object.bytes(), kernel, shape, &looker);
         let state = looker.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(wrong) = state.wrong {
@@ -109,6 +119,18 @@ pub fn check(
         count = count.plus(state.count);
     }
     Ok(count)
+}
+
+/// Keeps what the frontend has made of a source: its meaning.
+#[derive(Default)]
+struct Meant(ir::Module);
+
+impl kernc::Observer for Meant {
+    fn ir(&mut self, pass: &'static str, module: &ir::Module) {
+        if pass == "frontend" {
+            self.0 = module.clone();
+        }
+    }
 }
 
 fn text(object: &[u8]) -> Result<Vec<u8>, String> {
@@ -244,7 +266,9 @@ impl<'a> Tracer<'a> {
         match types.get(ty as usize) {
             Some(TypeInfo::Pointer { .. } | TypeInfo::Opaque { .. }) => true,
             Some(TypeInfo::Array { element, .. }) => self.has_pointer(*element),
-            Some(TypeInfo::Struct { members, .. }) => members.iter().any(|member| self.has_pointer(member.ty)),
+            Some(TypeInfo::Struct { members, .. }) => {
+                members.iter().any(|member| self.has_pointer(member.ty))
+            }
             _ => false,
         }
     }
@@ -265,7 +289,8 @@ impl<'a> Tracer<'a> {
             let mut variables: Vec<(u32, Known)> = Vec::new();
             for (variable, number) in track.variables.iter().zip(0u32..) {
                 // What an atomic operation has found may be another value each time.
-                let is_found = variable.name.starts_with("old") || variable.name == "found" || variable.name == "stored";
+                let is_found =
+                    variable.name.starts_with("old") || variable.name == "found" || variable.name == "stored";
                 if !variable.scope.contains(&offset) || self.has_pointer(variable.ty) || is_found {
                     continue;
                 }
@@ -275,11 +300,14 @@ impl<'a> Tracer<'a> {
                         Some(slot) => {
                             let memory = at.slot(func, slot, lane);
                             let own = memory.get(at_byte as usize..at_byte as usize + usize::from(bytes));
-                            own.map(|own| own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte)))
+                            own.map(|own| {
+                                own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte))
+                            })
                         }
                         None => now.and_then(|now| now.get(&(number, leaf))).map(|now| {
                             let value = now.value;
-                            is_live |= value.is_none_or(|value| live.is_some_and(|live| live.contains(&value)));
+                            is_live |=
+                                value.is_none_or(|value| live.is_some_and(|live| live.contains(&value)));
                             now.bits
                         }),
                     };
@@ -287,10 +315,13 @@ impl<'a> Tracer<'a> {
                 }
                 if parts.len() == variable.leaves.len() && !parts.is_empty() {
                     let in_memory = variable.home.is_some();
-                    let known = Known { name: variable.name.to_string(), leaves: parts, live: is_live, in_memory };
+                    let known =
+                        Known { name: variable.name.to_string(), leaves: parts, live: is_live, in_memory };
                     // Of a name the innermost counts.
                     match variables.iter_mut().find(|(_, other)| other.name == known.name) {
-                        Some(other) if other.0 < variable.scope.start => *other = (variable.scope.start, known),
+                        Some(other) if other.0 < variable.scope.start => {
+                            *other = (variable.scope.start, known)
+                        }
                         Some(_) => {}
                         None => variables.push((variable.scope.start, known)),
                     }
@@ -426,7 +457,11 @@ impl Looker {
                 state.count.live_there += u64::from(known.live && is_there);
                 if self.is_complete && !is_there {
                     let (line, column) = place;
-                    return Err(format!("{:#x}, line {line}:{column}: `{}` is not there", at.address(), known.name));
+                    return Err(format!(
+                        "{:#x}, line {line}:{column}: `{}` is not there",
+                        at.address(),
+                        known.name
+                    ));
                 }
             }
         }
@@ -448,7 +483,9 @@ impl Looker {
 /// Whether all that the debugger says is so at a statement.
 fn agree(event: &Event, seen: &[debug::Seen]) -> Result<(), String> {
     for known in &event.variables {
-        let Some(bytes) = seen.iter().find(|seen| seen.name == known.name).and_then(|seen| seen.bytes.as_ref()) else {
+        let Some(bytes) =
+            seen.iter().find(|seen| seen.name == known.name).and_then(|seen| seen.bytes.as_ref())
+        else {
             continue;
         };
         for &(offset, size, bits) in &known.leaves {

@@ -3,7 +3,6 @@
 //! Values and blocks keep their numbers, so a dump can be compared with what a pass reports.
 //! `Display` of [`Module`] and [`Function`] leave source positions out; [`with_locations`] writes them.
 
-use crate::track::{Leaf, Track, What};
 use crate::entity::{Block, FuncId, Inst, Switch, Value};
 use crate::func::{
     Case, Format, Function, GlobalData, Inline, KernelInfo, KernelParam, Linkage, Module, ParamKind,
@@ -12,6 +11,7 @@ use crate::func::{
 use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;
+use crate::track::{Leaf, Track, What};
 use crate::types::Type;
 use order::Order as _;
 use std::fmt::{self, Display, Formatter, Write};

@@ -108,7 +108,12 @@ pub struct Track {
     spare: Order,
     /// Blocks whose code is part of others since.
     merged: SecondaryMap<Block, Option<Block>>,
+    /// What records are in order by.
+    keys: Vec<Key>,
 }
+
+/// Where a record stands, and from how many blocks further up it came, the most first.
+type Key = (u32, u32);
 
 /// The instructions of a function, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -180,7 +185,8 @@ impl Track {
             let Some((start, end)) = order.blocks[record.block] else { return false };
             let insts = &order.insts[start as usize..end as usize];
             // Instructions of a block are made in their order, but for its terminator's arguments.
-            let found = insts.iter().find(|&&inst| inst >= record.before && is_anchor(func, inst)).or(insts.last());
+            let found =
+                insts.iter().find(|&&inst| inst >= record.before && is_anchor(func, inst)).or(insts.last());
             let Some(&found) = found else { return false };
             record.before = found;
             true
@@ -218,8 +224,15 @@ impl Track {
         }
         let Track { order, spare, records, merged, .. } = self;
         spare.take(func);
-        let moves = Moves { order, now: spare, merged };
         let now = &*spare;
+        if now.insts == order.insts && now.blocks == order.blocks {
+            // All is where it was; what was added has its place.
+            records[..self.settled].iter_mut().for_each(|record| settle_value(func, now, &mut record.what));
+            if self.settled == records.len() {
+                return;
+            }
+        }
+        let moves = Moves { order, now, merged };
         // What a pass has added comes behind what was in front of the same instruction.
         let old = |record: &Record| match order.places.get(record.before) {
             None | Some(0) => u32::MAX,
@@ -229,7 +242,9 @@ impl Track {
             records.sort_by_key(old);
         }
         let mut sorted = true;
-        let mut last = 0;
+        let mut last = (0, 0);
+        self.keys.clear();
+        let keys = &mut self.keys;
         // What has moved up past the anchors in front of it is none.
         let mut floor = (None, 0);
         records.retain_mut(|record| {
@@ -238,20 +253,25 @@ impl Track {
                 floor = (Some(record.block), 0);
             }
             let place = (record.block, record.before);
-            let Some(anchor) = moves.anchor(func, place, floor.1) else { return false };
+            let Some((anchor, hops)) = moves.anchor(func, place, floor.1) else { return false };
             record.before = anchor;
             record.block = now.home[anchor].unwrap_or(record.block);
             let place = now.places[anchor];
             floor.1 = place;
-            sorted &= last <= place;
-            last = place;
+            // What comes from a block in front of another one is in front of what that one says.
+            let key = (place, u32::MAX - hops);
+            sorted &= last <= key;
+            last = key;
+            keys.push(key);
             true
         });
         std::mem::swap(&mut self.order, &mut self.spare);
         self.merged.clear();
         self.settled = self.records.len();
         if !sorted {
-            self.sort();
+            let mut by_key: Vec<(Key, Record)> = self.keys.drain(..).zip(self.records.drain(..)).collect();
+            by_key.sort_by_key(|&(key, _)| key);
+            self.records.extend(by_key.into_iter().map(|(_, record)| record));
         }
     }
 
@@ -311,16 +331,22 @@ struct Moves<'a> {
 }
 
 impl Moves<'_> {
-    /// What stands now where an instruction of a block was, or what followed it; not in front of `floor`.
-    fn anchor(&self, func: &Function, (mut block, before): (Block, Inst), floor: u32) -> Option<Inst> {
+    /// What stands now where an instruction of a block was, or what followed it, not in front of `floor`; and the number of blocks that were
+    /// merged in between.
+    fn anchor(
+        &self,
+        func: &Function,
+        (mut block, before): (Block, Inst),
+        floor: u32,
+    ) -> Option<(Inst, u32)> {
         let Moves { order, now, .. } = *self;
         let Some(mut at) = order.places.get(before).copied().unwrap_or(0).checked_sub(1) else {
             // Made since: where it is, it was put.
-            return now.home.get(before).copied().flatten().map(|_| before);
+            return now.home.get(before).copied().flatten().map(|_| (before, 0));
         };
         let home = self.home(block)?;
         // A chain of blocks that became one is followed once around at most.
-        for _ in 0..order.insts.len() {
+        for hops in 0..order.insts.len() as u32 {
             let (_, end) = order.blocks[block]?;
             for &inst in &order.insts[at as usize..end as usize] {
                 if let Some(found) = now.home[inst]
@@ -328,7 +354,7 @@ impl Moves<'_> {
                     && now.places[inst] >= floor
                     && self.is_still_there(block, home, found)
                 {
-                    return Some(inst);
+                    return Some((inst, hops));
                 }
             }
             // The jump is gone: with what it led to, or the block ends otherwise.
@@ -349,7 +375,7 @@ impl Moves<'_> {
         let insts = &now.insts[start as usize..end as usize];
         let is_new = |inst: &&Inst| order.places.get(**inst).is_none_or(|&place| place == 0);
         let new = insts.iter().rev().take_while(is_new).count();
-        insts.get(insts.len() - new.max(1)).copied()
+        insts.get(insts.len() - new.max(1)).map(|&inst| (inst, 0))
     }
 
     /// Which block a block is now; none if its code is gone or has become unconditional.

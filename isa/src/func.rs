@@ -436,7 +436,21 @@ impl MachFunc {
         let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, .. } =
             MachFunc::default();
         let track = None;
-        MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, track, spare, ..*self }
+        MachFunc {
+            name,
+            blocks,
+            vregs,
+            tuples,
+            args,
+            inputs,
+            notes,
+            mems,
+            relocs,
+            calls,
+            track,
+            spare,
+            ..*self
+        }
     }
 
     /// A new one-dword virtual register.

@@ -32,8 +32,8 @@ pub mod table;
 pub mod target;
 pub mod target_id;
 pub mod text;
-pub mod track;
 mod tolerant;
+pub mod track;
 pub mod wait;
 
 pub use abi::{AbiInput, AbiSlot};

@@ -79,11 +79,8 @@ impl Filler<'_> {
                 Said::Lost(leaf) => What::Leaf(self.leaf(leaf), Held::Lost),
                 Said::Constant(leaf, bits) => What::Leaf(self.leaf(leaf), Held::Constant(bits)),
                 Said::Value(leaf, value) => {
-                    let held = if self.is_there(value, record.block, point) {
-                        self.held(value)
-                    } else {
-                        Held::Lost
-                    };
+                    let held =
+                        if self.is_there(value, record.block, point) { self.held(value) } else { Held::Lost };
                     What::Leaf(self.leaf(leaf), held)
                 }
             };
@@ -106,7 +103,10 @@ impl Filler<'_> {
             ValueDef::Result(inst, _) if self.func.insts[inst].block == block => {
                 self.func.insts[inst].loc.0 < point
             }
-            _ => self.lower.an.cfg.is_reachable(block) && self.lower.an.dom.dominates(self.func.block_of(value), block),
+            _ => {
+                self.lower.an.cfg.is_reachable(block)
+                    && self.lower.an.dom.dominates(self.func.block_of(value), block)
+            }
         }
     }
 

@@ -134,14 +134,27 @@ impl LineTable {
         let length = out.len();
         out.extend_from_slice(&[0; 4]);
         let by_default = u8::from(!header.statements);
-        out.extend_from_slice(&[DWORD as u8, 1, by_default, LINE_BASE as u8, LINE_RANGE as u8, OPCODE_BASE as u8]);
+        out.extend_from_slice(&[
+            DWORD as u8,
+            1,
+            by_default,
+            LINE_BASE as u8,
+            LINE_RANGE as u8,
+            OPCODE_BASE as u8,
+        ]);
         out.extend_from_slice(&STANDARD_OPERANDS);
         if header.version >= 5 {
             out.extend_from_slice(&[1, DW_LNCT_PATH, DW_FORM_STRING, 1]);
             contents.text(".");
             let columns = 2 + u8::from(header.source.is_some());
             let out = &mut contents.bytes;
-            out.extend_from_slice(&[columns, DW_LNCT_PATH, DW_FORM_STRING, DW_LNCT_DIRECTORY_INDEX, DW_FORM_UDATA]);
+            out.extend_from_slice(&[
+                columns,
+                DW_LNCT_PATH,
+                DW_FORM_STRING,
+                DW_LNCT_DIRECTORY_INDEX,
+                DW_FORM_UDATA,
+            ]);
             if header.source.is_some() {
                 unsigned(out, DW_LNCT_LLVM_SOURCE);
                 out.push(DW_FORM_STRING);
@@ -160,7 +173,16 @@ impl LineTable {
         }
         contents.close(length);
         let statement = !header.statements;
-        LineTable { contents, text, offset: 0, line: 1, column: 0, statement, by_default: statement, counts_from_0: header.version >= 5 }
+        LineTable {
+            contents,
+            text,
+            offset: 0,
+            line: 1,
+            column: 0,
+            statement,
+            by_default: statement,
+            counts_from_0: header.version >= 5,
+        }
     }
 
     /// Whether the rows that follow begin statements.
@@ -197,7 +219,16 @@ impl LineTable {
         contents.text(file);
         contents.bytes.push(0);
         contents.close(header);
-        LineTable { contents, text, offset: 0, line: 1, column: 0, statement: true, by_default: true, counts_from_0: true }
+        LineTable {
+            contents,
+            text,
+            offset: 0,
+            line: 1,
+            column: 0,
+            statement: true,
+            by_default: true,
+            counts_from_0: true,
+        }
     }
 
     /// Code begins at this offset of the section; rows follow in the order of addresses.

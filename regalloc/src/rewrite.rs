@@ -4,8 +4,8 @@
 use crate::copies::{Breaker, Copies, Source};
 use crate::groups::{Fix, Groups};
 use crate::pack::{File, Packer};
-use crate::track;
 use crate::stream::{ClassStream, Event, EventKind, SGPR, Streams, class_index, operand_class};
+use crate::track;
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
 use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};

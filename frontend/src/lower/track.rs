@@ -87,7 +87,11 @@ impl Describer {
                     let ty = self.number(checked, ast, field.ty);
                     members.push(Member { name, ty, offset: field.offset });
                 }
-                TypeInfo::Struct { name: types.name(ty, &ast.names).into(), bytes: types.layout(ty).size, members }
+                TypeInfo::Struct {
+                    name: types.name(ty, &ast.names).into(),
+                    bytes: types.layout(ty).size,
+                    members,
+                }
             }
             TyKind::Function(_) | TyKind::Opaque(..) => {
                 TypeInfo::Opaque { name: types.name(ty, &ast.names).into() }

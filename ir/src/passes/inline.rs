@@ -300,7 +300,9 @@ fn copy_track(
     };
     let copy_of: FxHashMap<Inst, Inst> = copies.iter().copied().collect();
     for record in &from.records {
-        let (Some(&before), Some(block)) = (copy_of.get(&record.before), blocks[record.block]) else { continue };
+        let (Some(&before), Some(block)) = (copy_of.get(&record.before), blocks[record.block]) else {
+            continue;
+        };
         let what = match record.what {
             What::Statement(loc) => What::Statement(place(&track, loc)),
             What::Constant(leaf, bits) => What::Constant(leaf_of(leaf), bits),

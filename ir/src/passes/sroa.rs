@@ -323,7 +323,9 @@ fn forget_homes(func: &mut Function, s: &Scratch) {
     for &(at, piece, param) in &s.params {
         let piece = &s.pieces[piece as usize];
         let block = s.block_at[at as usize];
-        let (Some(param), Some(&first)) = (param.expand(), func.blocks[block].insts.first()) else { continue };
+        let (Some(param), Some(&first)) = (param.expand(), func.blocks[block].insts.first()) else {
+            continue;
+        };
         for number in 0..track.variables.len() {
             let variable = &track.variables[number];
             if variable.home == Some(piece.slot)
