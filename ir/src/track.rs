@@ -333,12 +333,7 @@ struct Moves<'a> {
 impl Moves<'_> {
     /// What stands now where an instruction of a block was, or what followed it, not in front of `floor`; and the number of blocks that were
     /// merged in between.
-    fn anchor(
-        &self,
-        func: &Function,
-        (mut block, before): (Block, Inst),
-        floor: u32,
-    ) -> Option<(Inst, u32)> {
+    fn anchor(&self, func: &Function, (mut block, before): (Block, Inst), floor: u32) -> Option<(Inst, u32)> {
         let Moves { order, now, .. } = *self;
         let Some(mut at) = order.places.get(before).copied().unwrap_or(0).checked_sub(1) else {
             // Made since: where it is, it was put.

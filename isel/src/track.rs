@@ -4,6 +4,7 @@
 //! ([`isa::track`]), and code is the same with and without it.
 
 use crate::lower::{Lower, NONE};
+use ir::analysis::Loop;
 use ir::track::{Leaf, Track, What as Said};
 use ir::{Block, Function, Op, SrcLoc, Value, ValueDef};
 use isa::track::{Held, MachTrack, Part, Record, Spot, Watched, What};
@@ -36,8 +37,14 @@ pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<M
     track.slots = lower.s.slots.clone();
     let named = lower.s.shared.iter().zip(&lower.s.used);
     track.shared = named.map(|(&offset, &used)| if used { offset } else { u32::MAX }).collect();
-    let mut filler =
-        Filler { lower, func: lower.func, first: first_leaves(said), spots: FxHashMap::default(), track };
+    let mut filler = Filler {
+        lower,
+        func: lower.func,
+        first: first_leaves(said),
+        spots: FxHashMap::default(),
+        loops: Vec::new(),
+        track,
+    };
     filler.records(said);
     filler.heads();
     filler.calls();
@@ -61,6 +68,8 @@ struct Filler<'a> {
     first: Vec<u32>,
     /// By value, what it is.
     spots: FxHashMap<Value, Held>,
+    /// By spot: the loop outside of which it means nothing.
+    loops: Vec<Option<Loop>>,
     track: Box<MachTrack>,
 }
 
@@ -79,9 +88,11 @@ impl Filler<'_> {
                 Said::Lost(leaf) => What::Leaf(self.leaf(leaf), Held::Lost),
                 Said::Constant(leaf, bits) => What::Leaf(self.leaf(leaf), Held::Constant(bits)),
                 Said::Value(leaf, value) => {
-                    let held =
-                        if self.is_there(value, record.block, point) { self.held(value) } else { Held::Lost };
-                    What::Leaf(self.leaf(leaf), held)
+                    let held = match self.is_there(value, record.block, point) {
+                        true => self.held(value),
+                        false => Held::Lost,
+                    };
+                    What::Leaf(self.leaf(leaf), self.seen_in(held, record.block))
                 }
             };
             while self.track.parts.get(part).is_some_and(|own| own.end <= point) {
@@ -107,6 +118,17 @@ impl Filler<'_> {
                 self.lower.an.cfg.is_reachable(block)
                     && self.lower.an.dom.dominates(self.func.block_of(value), block)
             }
+        }
+    }
+
+    /// What something is in a block: lost behind the loop that it is of.
+    fn seen_in(&self, held: Held, block: Block) -> Held {
+        match held {
+            Held::Spot(spot) => match self.loops[spot as usize] {
+                Some(l) if !self.lower.an.loops.contains(l, block) => Held::Lost,
+                _ => held,
+            },
+            _ => held,
         }
     }
 
@@ -150,11 +172,18 @@ impl Filler<'_> {
             _ if forms == [u32::MAX; 3] => return Held::Lost,
             _ => {}
         }
-        self.add_spot(forms, dwords)
+        if forms[0] != u32::MAX && self.lower.an.loops.innermost(self.func.block_of(value)).is_some() {
+            // The vector registers alone are right behind the loop, too.
+            forms[1..].fill(u32::MAX);
+        }
+        self.add_spot(value, forms, dwords)
     }
 
-    fn add_spot(&mut self, [vector, scalar, mask]: [u32; 3], dwords: u8) -> Held {
+    fn add_spot(&mut self, value: Value, [vector, scalar, mask]: [u32; 3], dwords: u8) -> Held {
         self.track.spots.push(Spot { vector, scalar, mask, dwords });
+        // Scalar registers have one value for all lanes, whichever turn of a loop they leave it in.
+        let inside = self.lower.an.loops.innermost(self.func.block_of(value));
+        self.loops.push(inside.filter(|_| vector == u32::MAX));
         Held::Spot(self.track.spots.len() as u32 - 1)
     }
 
@@ -195,7 +224,8 @@ impl Filler<'_> {
                 let Some(n) = at[block.as_u32() as usize] else { continue };
                 let preds = self.lower.an.cfg.preds(block).iter();
                 let ends_of = preds.filter_map(|pred| ends[at[pred.as_u32() as usize]?].as_ref());
-                let begin = meet(ends_of, leaves);
+                let mut begin = meet(ends_of, leaves);
+                begin.iter_mut().for_each(|held| *held = self.seen_in(*held, block));
                 if ends[n].is_some() && begin == begins[n] {
                     continue;
                 }
