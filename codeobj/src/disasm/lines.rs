@@ -34,6 +34,8 @@ struct Row {
     line: u32,
     column: u32,
     is_statement: bool,
+    /// Code ends here.
+    is_end: bool,
 }
 
 /// All line tables of a file.
@@ -94,8 +96,9 @@ impl Lines {
                 gimli::ColumnType::Column(column) => u32::try_from(column.get()).unwrap_or(0),
             };
             let file = first.saturating_add(u32::try_from(row.file_index()).unwrap_or(u32::MAX));
-            let is_statement = row.is_stmt() || row.end_sequence();
-            self.rows.push(Row { address: row.address(), file, line, column, is_statement });
+            let is_end = row.end_sequence();
+            let is_statement = row.is_stmt() || is_end;
+            self.rows.push(Row { address: row.address(), file, line, column, is_statement, is_end });
             if self.rows.len() >= ROWS {
                 return None;
             }
@@ -121,6 +124,12 @@ impl Lines {
     pub fn of_address(&self, address: u64) -> Option<SourcePlace> {
         let end = self.rows.partition_point(|row| row.address <= address);
         self.place(self.rows.get(end.checked_sub(1)?)?)
+    }
+
+    /// Whether a table says something of an address of a linked file, be it that it is of no line.
+    pub fn covers(&self, address: u64) -> bool {
+        let end = self.rows.partition_point(|row| row.address <= address);
+        self.rows[..end].last().is_some_and(|row| !row.is_end)
     }
 
     /// Every place in the source that has code, in the order of addresses; some come several times.

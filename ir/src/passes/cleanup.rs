@@ -105,9 +105,12 @@ fn track_bypass(func: &mut Function, (block, last): (Block, Inst), (empty, to): 
     };
     let Some(track) = &mut func.track else { return };
     let whats = track.in_front_of(only);
-    if is_jump || ways == 1 {
+    if is_jump {
         track.records.extend(whats.into_iter().map(|what| Record { block: place, before, what }));
         return;
+    }
+    if ways == 1 {
+        return track.begin_with(place, before, &whats);
     }
     let lost = whats.into_iter().filter_map(|what| match what {
         What::Statement(_) => None,

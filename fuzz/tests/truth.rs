@@ -1,0 +1,34 @@
+//! What debug information says of the variables of random programs, held against the interpreter at each statement. `kernc-fuzz --what truth` has
+//! more of it.
+
+use fuzz::generate::{Size, generate};
+use fuzz::truth::{Count, check};
+use kernc::{Dialect, OptLevel, Subtarget};
+use rayon::prelude::*;
+
+const PROCESSORS: [&str; 4] = ["gfx803", "gfx906", "gfx90a", "gfx1030"];
+const PROGRAMS: u64 = 8;
+
+#[test]
+fn debug_information_is_true() {
+    let seeds = (700..700 + PROGRAMS).into_par_iter();
+    let counts: Vec<[Count; 2]> = seeds
+        .map(|seed| {
+            let program = generate(seed, Size::Small);
+            let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
+            let name = PROCESSORS[(seed % 4) as usize];
+            let target = Subtarget::by_name(name).expect("known");
+            let dialect = if seed / 4 % 2 == 0 { Dialect::Standard } else { Dialect::Heterogeneous };
+            [OptLevel::O0, OptLevel::O2].map(|level| {
+                check(&source, &kernels, &program.shape, (target, level, dialect))
+                    .unwrap_or_else(|wrong| panic!("seed {seed} {name} {level:?}: {wrong}"))
+            })
+        })
+        .collect();
+    for level in 0..2 {
+        let all = counts.iter().fold(Count::default(), |sum, count| sum.plus(count[level]));
+        println!("{all:?}");
+        // Of what the program still needs, most is there.
+        assert!(all.stops > 10_000 && 2 * all.live_there > all.live, "{all:?}");
+    }
+}
