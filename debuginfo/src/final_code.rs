@@ -77,8 +77,11 @@ struct State {
 
 impl State {
     fn full(count: usize, bits: u64) -> State {
-        let words = count.div_ceil(64);
-        State { present: vec![bits; words], ready: vec![bits; words] }
+        let mut words = vec![bits; count.div_ceil(64)];
+        if let Some(last) = words.last_mut() {
+            *last &= u64::MAX >> (63 - (count - 1) % 64);
+        }
+        State { present: words.clone(), ready: words }
     }
 
     fn set(&mut self, watched: u32, ready: bool) {
