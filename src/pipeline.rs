@@ -103,6 +103,8 @@ pub(crate) struct Job<'a> {
     pub options: &'a Options,
     /// The text that the IR points into, if it came from one.
     source: Option<&'a str>,
+    /// Where the IR's places are those of inlined copies, too: how far they are apart.
+    stride: u32,
     pub budget: Budget,
     pub lacks: &'static [isa::Opcode],
     pub range: &'a PassRange,
@@ -184,6 +186,8 @@ impl Compiler {
             Form::Source => {
                 let job = Job { source: Some(text), ..job };
                 let module = job.frontend(text, &self.target, &mut self.frontend, observer)?;
+                let stride = module.description.as_ref().map_or(u32::MAX, |description| description.stride);
+                let job = Job { stride, ..job };
                 self.module(module, &job, observer)
             }
             Form::Ir => {
@@ -205,6 +209,7 @@ impl Compiler {
         Job {
             options,
             source: None,
+            stride: u32::MAX,
             budget,
             lacks: self.lacks,
             range,
@@ -504,7 +509,7 @@ impl Job<'_> {
 
     /// A place of the source by the location in the IR: a byte offset plus one, 0 for nowhere.
     pub fn place(&self, loc: u32, bytes: usize) -> Option<Place> {
-        let start = (loc as usize).checked_sub(1)?;
+        let start = ((loc % self.stride) as usize).checked_sub(1)?;
         let source = self.source.filter(|text| start < text.len())?;
         Some(Place { source: SourceText::new(&self.options.file_name, source), range: start..start + bytes })
     }
@@ -653,8 +658,11 @@ fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -
 }
 
 fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
-    isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel)
-        .map_err(|error| unsupported(error, kernel.job))?;
+    isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel).map_err(|error| {
+        // A point is not yet a place.
+        let loc = mach.track.as_ref().map_or(error.loc, |track| track.place(error.loc));
+        unsupported(isel::Unsupported { loc, ..error }, kernel.job)
+    })?;
     verify_machine("legalize", kernel, mach, State::Legal)
 }
 

@@ -124,7 +124,7 @@ pub fn of_module(
         };
         for func in module.funcs.values() {
             for &(inst, branch) in scratch.parting.find(func, |op| meets(op) || called(op).is_some()) {
-                let place = |inst: ir::Inst| word(text, func.insts[inst].loc);
+                let place = |inst: ir::Inst| word(text, func.place(inst));
                 let message = match called(func.insts[inst].op) {
                     Some(callee) => format!("{message}, which `{}` has", module.funcs[callee].name),
                     None => message.to_owned(),
@@ -147,7 +147,7 @@ pub fn of_module(
     if warnings.level(name) != Level::Allow {
         for func in module.funcs.values() {
             for &(load, store) in scratch.handover.find(func, &module.globals, &mut scratch.parting) {
-                let place = |inst: ir::Inst| word(text, func.insts[inst].loc);
+                let place = |inst: ir::Inst| word(text, func.place(inst));
                 let Some(at) = place(load) else { continue };
                 let written =
                     place(store).map(|at| (at, "written here, by each work-item its own".to_owned()));
@@ -160,7 +160,7 @@ pub fn of_module(
     if warnings.level(UNPROMISED) != Level::Allow {
         for func in module.funcs.values() {
             let all = unpromised::find(func, level, passes);
-            let place = |inst: ir::Inst| word(text, func.insts[inst].loc);
+            let place = |inst: ir::Inst| word(text, func.place(inst));
             let shown = all.first().and_then(|first| Some((place(first.access.0)?, place(first.other.0))));
             let said = func.kernel.as_ref().and_then(|kernel| missed(kernel, &all));
             let (Some((at, other)), Some((message, [here, there], help))) = (shown, said) else { continue };

@@ -120,6 +120,6 @@ pub struct Description {
     pub functions: Vec<Subprogram>,
     /// Variables of the module.
     pub variables: Vec<ModuleVariable>,
-    /// The parts of the source that are between braces inside of functions: byte offsets, in the order of their beginnings.
-    pub blocks: Vec<Range<u32>>,
+    /// See [`Track::place`](crate::track::Track::place).
+    pub stride: u32,
 }

@@ -423,6 +423,12 @@ impl Copier {
 }
 
 impl Function {
+    /// The place in the source of an instruction, of an inlined copy, too.
+    pub fn place(&self, inst: Inst) -> SrcLoc {
+        let loc = self.insts[inst].loc;
+        self.track.as_ref().map_or(loc, |track| track.split(loc).0)
+    }
+
     /// [`Track::settle`], if there is something to settle.
     pub fn settle(&mut self) {
         if let Some(mut track) = self.track.take() {

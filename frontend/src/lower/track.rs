@@ -22,14 +22,16 @@ const MOST_LEAVES: u32 = 256;
 pub struct Describer {
     pub description: Description,
     numbers: FxHashMap<Ty, u32>,
-    /// Where the type stands that is a struct with the name of another one.
+    /// Places of the source are less than that apart.
     pub stride: u32,
 }
 
 impl Describer {
     /// Of a program without functions yet.
     pub fn new(checked: &Checked, ast: &Ast<'_>, source: &str) -> Describer {
-        let mut new = Describer { stride: source.len() as u32 + 2, ..Describer::default() };
+        let stride = source.len() as u32 + 2;
+        let mut new = Describer { stride, ..Describer::default() };
+        new.description.stride = stride;
         for (item, number) in checked.statics.iter().zip(0..) {
             let ty = new.number(checked, ast, item.ty);
             let loc = SrcLoc(item.span.start + 1);
