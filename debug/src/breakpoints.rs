@@ -1,7 +1,7 @@
 //! Where to stop.
 
 use crate::waves::Who;
-use sim::Stopped;
+use sim::{Flat, Stopped};
 
 /// A place in the code.
 #[derive(Clone, Debug)]
@@ -30,6 +30,15 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    /// Where a flat address of a lane leads.
+    pub(crate) fn flat(address: u64, who: Who, lane: u32) -> Place {
+        match Flat::of(address) {
+            Flat::Global(address) => Place::Global(address),
+            Flat::Lds(offset) => Place::Lds(who.group, offset),
+            Flat::Private(offset) => Place::Private(who, lane, offset),
+        }
+    }
+
     /// What is there, if the wave that stands somewhere can see it.
     pub(crate) fn read(self, at: &Stopped<'_>, bytes: &mut [u8]) -> bool {
         match self {

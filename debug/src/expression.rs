@@ -5,7 +5,7 @@ use crate::format::{self, Shape, fields, numeric, shape, size};
 use crate::variables::{Held, Scope};
 use crate::waves::Who;
 use dwarf::{AddressSpace, DebugInfo, Location};
-use sim::{Flat, Stopped};
+use sim::Stopped;
 
 /// Bytes of a value that are read at most.
 const MOST: u64 = 1 << 16;
@@ -67,11 +67,7 @@ impl Value {
             AddressSpace::GLOBAL => Place::Global(address),
             AddressSpace::LOCAL => Place::Lds(who.group, address),
             AddressSpace::PRIVATE_LANE => Place::Private(who, lane, address),
-            AddressSpace::GENERIC => match Flat::of(address) {
-                Flat::Global(address) => Place::Global(address),
-                Flat::Lds(offset) => Place::Lds(who.group, offset),
-                Flat::Private(offset) => Place::Private(who, lane, offset),
-            },
+            AddressSpace::GENERIC => Place::flat(address, who, lane),
             _ => return None,
         };
         Some((place, self.bytes.len()))

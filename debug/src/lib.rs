@@ -22,5 +22,6 @@ pub use breakpoints::{Breakpoint, Watchpoint};
 pub use expression::{Problem, Shown};
 pub use program::{Function, Line, Program};
 pub use session::{Action, FrontEnd, Session, Step};
+pub use sim::Stopped;
 pub use stop::{Frame, Reason, Stop};
 pub use waves::Who;

@@ -1,7 +1,7 @@
 //! A stopped wave as expressions of debug information see it.
 
 use dwarf::{AddressSpace, Bank, DebugInfo, Known, Location, Machine, Need, Procedure, Reason, Register};
-use sim::{Flat, Stopped};
+use sim::Stopped;
 
 /// A lane of a wave, in a function.
 pub(crate) struct Frame<'a> {
@@ -46,11 +46,7 @@ impl Machine for Frame<'_> {
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
         let there = match space {
             AddressSpace::GLOBAL => self.at.read(address, bytes),
-            AddressSpace::GENERIC => match Flat::of(address) {
-                Flat::Global(address) => self.at.read(address, bytes),
-                Flat::Lds(offset) => self.at.read_lds(offset, bytes),
-                Flat::Private(offset) => self.at.read_private(self.lane, offset, bytes),
-            },
+            AddressSpace::GENERIC => self.at.read_flat(self.lane, address, bytes),
             AddressSpace::LOCAL => self.at.read_lds(address, bytes),
             AddressSpace::PRIVATE_LANE => self.at.read_private(self.lane, address, bytes),
             other => match other.lane() {

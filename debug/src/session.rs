@@ -9,6 +9,9 @@ use rustc_hash::FxHashMap;
 use sim::{Debugger, Go, Stopped};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Instructions between two looks at whether the user wants to stop: looking costs a call of the system.
+const PATIENCE: u64 = 4096;
+
 /// How far a step goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -29,6 +32,8 @@ pub enum Action {
     Continue,
     /// A step of the wave, or of the lane that was chosen.
     Step(Step),
+    /// One instruction of another wave of the group.
+    StepWave(u32),
     /// To an address or to where the function returns, once.
     Until(Vec<u64>),
     /// A step back: an instruction, a line, or a line without functions that were called.
@@ -47,6 +52,16 @@ pub enum Action {
 pub trait FrontEnd: Send {
     /// A wave has stopped.
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action;
+
+    /// Asked now and then while the dispatch runs: whether it is to stop.
+    fn interrupts(&mut self) -> bool {
+        false
+    }
+
+    /// The dispatch has ended; whether as it should.
+    fn ended(&mut self, is_well: bool) {
+        let _ = is_well;
+    }
 }
 
 /// What the session waits for, beside breakpoints.
@@ -205,6 +220,11 @@ impl State {
         if self.again { Go::End } else { Go::On }
     }
 
+    /// Whether it is not on the way to another place.
+    fn may_stop(&self) -> bool {
+        !matches!(self.want, Want::End | Want::Ordinal(_) | Want::LastBefore { .. })
+    }
+
     /// What was decided.
     fn go(&mut self, action: Action, at: &Stopped<'_>, program: &Program) -> Go {
         let who = Who::of(at);
@@ -213,6 +233,7 @@ impl State {
         match action {
             Action::Continue => self.want = Want::Nothing,
             Action::Detach => self.want = Want::End,
+            Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over)) => {
                 let from = program.line_at(at.address());
@@ -299,6 +320,11 @@ impl Session {
         again
     }
 
+    /// The dispatch has ended and is not run again; whether as it should.
+    pub fn ended(&self, is_well: bool) {
+        self.inner().front_end.ended(is_well);
+    }
+
     /// Whether the user has ended it before the dispatch has.
     pub fn has_quit(&self) -> bool {
         self.inner().state.quit
@@ -315,7 +341,9 @@ impl Debugger for Session {
             *is_done = true;
             return Go::End;
         }
+        let asks = state.ordinal.is_multiple_of(PATIENCE) && state.may_stop();
         let reason = state.reason(at, &self.program);
+        let reason = reason.or_else(|| (asks && front_end.interrupts()).then_some(Reason::Interrupted));
         let go = match reason {
             None => Go::On,
             Some(reason) => {
@@ -342,7 +370,7 @@ impl Session {
     /// An instruction is wrong. Nobody is told on the way to another place.
     fn wrong(&self, at: &Stopped<'_>, reason: Reason) -> Go {
         let Inner { state, front_end } = &mut *self.inner();
-        if matches!(state.want, Want::End | Want::Ordinal(_) | Want::LastBefore { .. }) {
+        if !state.may_stop() {
             return Go::On;
         }
         let action = front_end.stopped(&mut Stop { reason, at, program: &self.program, state });

@@ -32,6 +32,8 @@ pub enum Reason {
     Finished,
     /// Gone back, or forward to an instruction by its number.
     Arrived,
+    /// Whoever talks to the user has asked for it ([`crate::FrontEnd::interrupts`]).
+    Interrupted,
     /// Strict mode has found something wrong with the instruction: in words. The dispatch ends soon.
     Found(String),
     /// The instruction did not come off well; the dispatch ends.
@@ -66,6 +68,14 @@ impl Stop<'_> {
     /// The wave.
     pub fn who(&self) -> Who {
         Who::of(self.at)
+    }
+
+    /// Looks at another wave of the group, by its number; at the one that has stopped if it has ended, or none is given.
+    pub fn on_wave<T>(&mut self, wave: Option<u32>, look: impl FnOnce(&mut Stop<'_>) -> T) -> T {
+        let other = wave.and_then(|wave| self.at.wave_of_group(wave));
+        let Stop { reason, program, state, at } = self;
+        let at = other.as_ref().unwrap_or(at);
+        look(&mut Stop { reason: reason.clone(), at, program, state })
     }
 
     /// Instructions of all waves so far, with the one at hand: its number.
@@ -232,9 +242,10 @@ impl Stop<'_> {
         Ok(self.watch_place(text.to_owned(), place, bytes, value.ty))
     }
 
-    /// Watches bytes of global memory.
+    /// Watches bytes of memory, by a flat address: in LDS the group's, in private memory the lane's.
     pub fn watch_memory(&mut self, address: u64, bytes: usize) -> u32 {
-        self.watch_place(format!("*{address:#x}"), Place::Global(address), bytes, None)
+        let place = Place::flat(address, self.who(), self.lane());
+        self.watch_place(format!("*{address:#x}"), place, bytes, None)
     }
 
     fn watch_place(&mut self, text: String, place: Place, bytes: usize, ty: Option<u64>) -> u32 {

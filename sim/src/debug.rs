@@ -10,7 +10,7 @@ use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::{Code, Op};
 use crate::watch::{CacheOp, MemAccess, Watch};
-use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave};
+use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave, WaveState};
 use isa::{ModFlags, Target};
 use std::fmt;
 
@@ -64,9 +64,20 @@ impl Flat {
     }
 }
 
+/// The waves of a group around the one that runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Others<'a> {
+    pub(crate) before: &'a [Wave],
+    pub(crate) behind: &'a [Wave],
+}
+
 /// A wave at an instruction that it has not executed yet.
 pub struct Stopped<'a> {
     wave: &'a Wave,
+    /// The instruction, by its number in the code.
+    next: u32,
+    running: &'a Wave,
+    others: Others<'a>,
     lds: &'a [u32],
     lds_bytes: u32,
     memory: &'a Memory,
@@ -76,9 +87,21 @@ pub struct Stopped<'a> {
 }
 
 impl<'a> Stopped<'a> {
-    fn new(cx: &'a Cx<'_>, group: [u32; 3], launch: &'a Launch<'a>) -> Stopped<'a> {
+    fn new(cx: &'a Cx<'_>, group: [u32; 3], launch: &'a Launch<'a>, others: Others<'a>) -> Stopped<'a> {
         let Cx { wave, lds, lds_bytes, memory, code, .. } = cx;
-        Stopped { wave, lds, lds_bytes: *lds_bytes, memory, code, group, launch }
+        let wave: &Wave = wave;
+        let next = wave.last;
+        Stopped { wave, next, running: wave, others, lds, lds_bytes: *lds_bytes, memory, code, group, launch }
+    }
+
+    /// A wave of the same group where it will go on, by its number; the wave that runs is one of them. None if it has ended.
+    pub fn wave_of_group(&self, number: u32) -> Option<Stopped<'a>> {
+        let Others { before, behind } = self.others;
+        let mut all = before.iter().chain([self.running]).chain(behind);
+        let wave = all.find(|wave| wave.id == number && wave.state != WaveState::Done)?;
+        // The one that runs has already been told of its next instruction.
+        let next = if wave.id == self.running.id { wave.last } else { wave.pc };
+        Some(Stopped { wave, next, ..*self })
     }
 
     /// The processor, with the size of this wave.
@@ -108,9 +131,7 @@ impl<'a> Stopped<'a> {
 
     /// The address of the instruction in the file.
     pub fn address(&self) -> u64 {
-        self.code
-            .get(self.wave.range as usize)
-            .map_or(0, |code| code.file_base + u64::from(self.wave.last) * 4)
+        self.code.get(self.wave.range as usize).map_or(0, |code| code.file_base + u64::from(self.next) * 4)
     }
 
     /// Where the file's address 0 is in memory.
@@ -121,13 +142,13 @@ impl<'a> Stopped<'a> {
     /// Bytes of the instruction.
     pub fn length(&self) -> u64 {
         let code = self.code.get(self.wave.range as usize);
-        code.and_then(|code| code.ops.get(self.wave.last as usize)).map_or(4, |op| 4 * u64::from(op.len))
+        code.and_then(|code| code.ops.get(self.next as usize)).map_or(4, |op| 4 * u64::from(op.len))
     }
 
     /// The instruction.
     pub fn text(&self) -> String {
         let code = self.code.get(self.wave.range as usize);
-        code.map_or_else(String::new, |code| code.text(self.target(), self.wave.last))
+        code.map_or_else(String::new, |code| code.text(self.target(), self.next))
     }
 
     /// The instruction at an address of the file, and its bytes.
@@ -141,7 +162,7 @@ impl<'a> Stopped<'a> {
 
     /// Where it is, with its place in the source.
     pub fn location(&self, lane: Option<u32>) -> Location {
-        self.launch.location(self.wave.range, self.wave.last, self.group, self.wave.id, lane)
+        self.launch.location(self.wave.range, self.next, self.group, self.wave.id, lane)
     }
 
     /// Lanes that are active.
@@ -172,6 +193,15 @@ impl<'a> Stopped<'a> {
     /// Reads memory. Whether it is all there.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         self.memory.read(address, bytes)
+    }
+
+    /// Reads what a flat address of a lane leads to. Whether it is all there.
+    pub fn read_flat(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
+        match Flat::of(address) {
+            Flat::Global(address) => self.read(address, bytes),
+            Flat::Lds(offset) => self.read_lds(offset, bytes),
+            Flat::Private(offset) => self.read_private(lane, offset, bytes),
+        }
     }
 
     /// Reads the group's LDS. Whether it is all there.
@@ -206,18 +236,19 @@ pub(crate) struct Debugging<'a> {
     pub(crate) debugger: &'a (dyn Debugger + 'a),
     pub(crate) group: [u32; 3],
     pub(crate) launch: &'a Launch<'a>,
+    pub(crate) others: Others<'a>,
     pub(crate) inner: Option<&'a mut dyn Watch>,
 }
 
 impl Debugging<'_> {
-    fn trapped(&self, cx: &Cx<'_>) {
-        self.debugger.trapped(&Stopped::new(cx, self.group, self.launch));
+    fn stopped<'s>(&'s self, cx: &'s Cx<'_>) -> Stopped<'s> {
+        Stopped::new(cx, self.group, self.launch, self.others)
     }
 }
 
 impl Watch for Debugging<'_> {
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
-        if self.debugger.before(&Stopped::new(cx, self.group, self.launch)) == Go::End {
+        if self.debugger.before(&self.stopped(cx)) == Go::End {
             return Err(Trap::Watched);
         }
         self.inner.as_mut().map_or(Ok(()), |inner| inner.before(cx, op))
@@ -226,11 +257,11 @@ impl Watch for Debugging<'_> {
     fn after(&mut self, cx: &mut Cx<'_>, op: &Op, flow: Flow) -> Result<(), Trap> {
         let done = self.inner.as_mut().map_or(Ok(()), |inner| inner.after(cx, op, flow));
         if let Some(what) = self.inner.as_ref().and_then(|inner| inner.found()) {
-            let go = self.debugger.found(&Stopped::new(cx, self.group, self.launch), what);
+            let go = self.debugger.found(&self.stopped(cx), what);
             return if go == Go::End { Err(Trap::Watched) } else { done };
         }
         if done.is_err() || flow == Flow::Trap {
-            self.trapped(cx);
+            self.debugger.trapped(&self.stopped(cx));
         }
         done
     }

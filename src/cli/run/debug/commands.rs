@@ -154,6 +154,12 @@ const COMMANDS: &[Command] = &[
         help: "show the instructions from here on",
         run: disassemble,
     },
+    Command {
+        names: &["wave"],
+        takes: "NUMBER COMMAND",
+        help: "a command for another wave of the group that has not ended",
+        run: wave,
+    },
     Command { names: &["waves"], takes: "", help: "list the waves that have begun", run: waves },
     Command {
         names: &["where"],
@@ -446,6 +452,17 @@ fn disassemble(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         address += length;
     }
     stay()
+}
+
+fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let (wave, command) = rest.split_once(' ').ok_or("which wave, and what to do there?")?;
+    let missing = || format!("there is no wave `{wave}` in the group, or it has ended");
+    let number = u32::try_from(number(wave)?).map_err(|_| missing())?;
+    stop.at.wave_of_group(number).ok_or_else(missing)?;
+    match stop.on_wave(Some(number), |stop| run(command.trim(), terminal, stop))? {
+        Outcome::Stay => stay(),
+        Outcome::Go(_) => Err("what moves on is the wave that has stopped".to_owned()),
+    }
 }
 
 fn waves(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {

@@ -1,6 +1,7 @@
 //! `kernc debug FILE ARGUMENT...`: a run that stops, in the terminal.
 
 mod commands;
+mod gdb;
 mod terminal;
 
 use super::launch::{Launch, Run, found, mode, spoken, stopped};
@@ -19,13 +20,19 @@ pub struct DebugArgs {
     /// A command to begin with; those of several options follow one another. Then commands come from standard input.
     #[arg(short = 'x', long = "command", value_name = "COMMAND")]
     commands: Vec<String>,
+    /// Serve the GDB remote serial protocol on this port of the local machine, instead of the terminal; 0: on any that is free.
+    #[arg(long, value_name = "PORT", conflicts_with = "commands")]
+    gdb: Option<u16>,
+    /// What GDB is told that it debugs: `aarch64` is for a GDB that does not know AMD's GPUs.
+    #[arg(long, value_enum, value_name = "NAME", default_value = "amdgcn", requires = "gdb")]
+    gdb_architecture: gdb::Architecture,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command.
 pub fn run(args: &DebugArgs) -> Result<(), Failure> {
-    let DebugArgs { commands, run: args } = args;
+    let DebugArgs { commands, run: args, gdb, gdb_architecture } = args;
     let refused = [
         (args.script.is_some(), "--script"),
         (args.compare.is_some(), "--compare"),
@@ -53,7 +60,11 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     let expected = super::expected(args, &launch)?;
     let object = parse(file, &loaded.bytes)?;
     let program = debug::Program::read(&object, |name| source(name, file));
-    let session = debug::Session::new(program, Box::new(Terminal::new(commands)));
+    let front_end: Box<dyn debug::FrontEnd> = match *gdb {
+        Some(port) => Box::new(gdb::Gdb::new(port, *gdb_architecture)?),
+        None => Box::new(Terminal::new(commands)),
+    };
+    let session = debug::Session::new(program, front_end);
     launch.debugger = Some(&session);
     let Run { mut device, placed, stats } = loop {
         let run = launch.run(args, mode, &sim::Observe::default())?;
@@ -61,6 +72,7 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
             break run;
         }
     };
+    session.ended(stats.is_ok());
     if session.has_quit() {
         return Ok(());
     }

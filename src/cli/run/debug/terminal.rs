@@ -90,7 +90,7 @@ fn goes_back(line: &str) -> bool {
 }
 
 /// Why a wave has stopped, and which.
-fn headline(stop: &Stop<'_>) -> String {
+pub fn headline(stop: &Stop<'_>) -> String {
     let why = match &stop.reason {
         Reason::Begin => "the kernel begins".to_owned(),
         Reason::Breakpoint(id) => format!("breakpoint {id}"),
@@ -106,6 +106,7 @@ fn headline(stop: &Stop<'_>) -> String {
         Reason::Step => "step".to_owned(),
         Reason::Finished => "returned".to_owned(),
         Reason::Arrived => format!("at instruction {}", stop.ordinal()),
+        Reason::Interrupted => "interrupted".to_owned(),
         Reason::Found(what) => format!("found: {what}"),
         Reason::Trapped => "the instruction fails".to_owned(),
     };
