@@ -12,6 +12,7 @@ mod breakpoints;
 mod expression;
 mod format;
 mod machine;
+mod pending;
 mod program;
 mod session;
 mod stop;

@@ -121,7 +121,8 @@ impl Stop<'_> {
             (Some(info), Some(ty)) => info.type_name(Some(ty)),
             _ => "register".to_owned(),
         };
-        Ok(Shown { text: value.text(info), ty })
+        let pending = crate::pending::wait(self.at, &value.registers());
+        Ok(Shown { text: value.text(info), ty, pending })
     }
 
     /// Variables in force, with their values for a lane or why they have none.

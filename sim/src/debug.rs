@@ -6,6 +6,7 @@
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Location, Trap};
+use crate::flight::{InFlight, Operation};
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::{Code, Op};
@@ -78,6 +79,7 @@ pub struct Stopped<'a> {
     next: u32,
     running: &'a Wave,
     others: Others<'a>,
+    watch: Option<&'a dyn Watch>,
     lds: &'a [u32],
     lds_bytes: u32,
     memory: &'a Memory,
@@ -87,11 +89,25 @@ pub struct Stopped<'a> {
 }
 
 impl<'a> Stopped<'a> {
-    fn new(cx: &'a Cx<'_>, group: [u32; 3], launch: &'a Launch<'a>, others: Others<'a>) -> Stopped<'a> {
+    fn new(cx: &'a Cx<'_>, debugging: &'a Debugging<'_>) -> Stopped<'a> {
+        let &Debugging { group, launch, others, .. } = debugging;
+        let watch = debugging.inner.as_deref().map(|watch| watch as &dyn Watch);
         let Cx { wave, lds, lds_bytes, memory, code, .. } = cx;
         let wave: &Wave = wave;
         let next = wave.last;
-        Stopped { wave, next, running: wave, others, lds, lds_bytes: *lds_bytes, memory, code, group, launch }
+        Stopped {
+            wave,
+            next,
+            running: wave,
+            others,
+            watch,
+            lds,
+            lds_bytes: *lds_bytes,
+            memory,
+            code,
+            group,
+            launch,
+        }
     }
 
     /// A wave of the same group where it will go on, by its number; the wave that runs is one of them. None if it has ended.
@@ -158,6 +174,17 @@ impl<'a> Stopped<'a> {
             let op = code.ops.get(usize::try_from(at).ok()?)?;
             Some((code.text(self.target(), at as u32), 4 * u64::from(op.len)))
         })
+    }
+
+    /// What is under way here, if somebody keeps account of it: strict mode does.
+    pub fn in_flight(&self) -> Option<InFlight> {
+        self.watch?.in_flight(self.wave.id)
+    }
+
+    /// The address in the file of a memory operation's instruction; none if it is one of a caller's.
+    pub fn address_of(&self, operation: &Operation) -> Option<u64> {
+        let (range, index) = operation.at?;
+        Some(self.code.get(range as usize)?.file_base + 4 * u64::from(index))
     }
 
     /// Where it is, with its place in the source.
@@ -242,7 +269,7 @@ pub(crate) struct Debugging<'a> {
 
 impl Debugging<'_> {
     fn stopped<'s>(&'s self, cx: &'s Cx<'_>) -> Stopped<'s> {
-        Stopped::new(cx, self.group, self.launch, self.others)
+        Stopped::new(cx, self)
     }
 }
 

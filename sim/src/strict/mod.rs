@@ -264,6 +264,10 @@ impl Watch for Watcher<'_> {
         last.map(|finding| finding.message.as_str())
     }
 
+    fn in_flight(&self, wave: u32) -> Option<crate::flight::InFlight> {
+        self.under_way(wave)
+    }
+
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
         let touch = self.shared.touch(cx.wave.range, cx.wave.last);
         self.touch = Some(touch);

@@ -2,6 +2,7 @@
 
 use super::terminal::Terminal;
 use debug::{Action, Line, Step, Stop};
+use kernc::sim;
 use std::fmt::Write;
 
 /// What a command leads to.
@@ -125,7 +126,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["registers"],
         takes: "s | v | a",
-        help: "show scalar registers, or those of the lane",
+        help: "show scalar registers, or those of the lane; ? is behind what is not written yet",
         run: registers,
     },
     Command {
@@ -159,6 +160,12 @@ const COMMANDS: &[Command] = &[
         takes: "NUMBER COMMAND",
         help: "a command for another wave of the group that has not ended",
         run: wave,
+    },
+    Command {
+        names: &["pending"],
+        takes: "",
+        help: "show the counters, and which memory operations have yet to write or read registers",
+        run: pending,
     },
     Command { names: &["waves"], takes: "", help: "list the waves that have begun", run: waves },
     Command {
@@ -214,7 +221,7 @@ fn number(text: &str) -> Result<u64, String> {
 
 /// A value of the lane, or why there is none.
 pub fn shown(stop: &Stop<'_>, text: &str) -> String {
-    stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.text)
+    stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.to_string())
 }
 
 fn break_at(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -298,7 +305,7 @@ fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 }
 
 fn print(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    outln!("{}", stop.value(rest, stop.lane())?.text);
+    outln!("{}", stop.value(rest, stop.lane())?);
     stay()
 }
 
@@ -308,6 +315,9 @@ fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         let text = stop.value(rest, lane).map_or_else(|problem| problem, |shown| shown.text);
         (text, stop.at.exec() >> lane & 1 != 0)
     };
+    if let Some(wait) = stop.value(rest, stop.lane()).ok().and_then(|shown| shown.pending) {
+        outln!("not written yet, but after {wait}:");
+    }
     let all: Vec<(String, bool)> = (0..stop.at.lanes()).map(value).collect();
     let runs: Vec<&[(String, bool)]> = all.chunk_by(|one, next| one == next).collect();
     let widest = all.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
@@ -331,7 +341,7 @@ fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 }
 
 fn display(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    outln!("{rest} = {}", stop.value(rest, stop.lane())?.text);
+    outln!("{rest} = {}", stop.value(rest, stop.lane())?);
     terminal.displays.push(rest.to_owned());
     stay()
 }
@@ -342,7 +352,7 @@ fn locals(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     }
     for (name, shown) in stop.variables(stop.lane()) {
         match shown {
-            Ok(shown) => outln!("{name}: {} = {}", shown.ty, shown.text),
+            Ok(shown) => outln!("{name}: {} = {shown}", shown.ty),
             Err(problem) => outln!("{name} = {problem}"),
         }
     }
@@ -363,11 +373,12 @@ fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         let name = format!("{bank}{number}");
         let Ok(value) = stop.value(&format!("${name}"), stop.lane()) else { continue };
         // What nothing has ever been put into fills the screen.
-        if value.text == "0x00000000" {
+        if value.text == "0x00000000" && value.pending.is_none() {
             continue;
         }
         let end = if shown % 4 == 3 { "\n" } else { "  " };
-        let _ = write!(text, "{name:>4} {}{end}", value.text);
+        let mark = if value.pending.is_some() { "?" } else { "" };
+        let _ = write!(text, "{name:>4} {}{mark}{end}", value.text);
         shown += 1;
     }
     outln!("{}", text.trim_end());
@@ -475,7 +486,33 @@ fn waves(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
 
 fn whereabouts(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     outln!("{}, instruction {}, {:#x}: {}", stop.who(), stop.ordinal(), stop.at.address(), stop.at.text());
+    if let Some(flight) = stop.at.in_flight() {
+        outln!("under way: {}", counters(&flight));
+    }
     stay()
+}
+
+fn pending(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    let flight = stop.at.in_flight().ok_or("what is under way is known in strict mode")?;
+    outln!("{}", counters(&flight));
+    for operation in &flight.operations {
+        let address = stop.at.address_of(operation);
+        let text = address.and_then(|address| Some(format!("{address:#x}: {}", stop.at.text_at(address)?.0)));
+        let text = text.unwrap_or_else(|| "the caller".to_owned());
+        let what = if operation.writes { "has yet to write" } else { "has yet to read" };
+        outln!("{text}\n    {what} {}, until {}", operation.names(), operation.wait());
+    }
+    stay()
+}
+
+/// `vmcnt 1, lgkmcnt 0`: operations that may be under way.
+fn counters(flight: &sim::InFlight) -> String {
+    flight
+        .counters
+        .iter()
+        .map(|(counter, count)| format!("{} {count}", counter.name()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn help(_: &mut Terminal, _: &mut Stop<'_>, _: &str) -> Done {
