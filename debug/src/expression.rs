@@ -158,8 +158,14 @@ pub(crate) struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    pub(crate) fn new(at: &'a Stopped<'a>, info: Option<&'a DebugInfo>, lane: u32) -> Evaluator<'a> {
-        Evaluator { at, scope: info.map(|info| Scope::new(info, at)), lane, rest: Vec::new() }
+    /// `level` as [`Scope::new`] has it.
+    pub(crate) fn new(
+        at: &'a Stopped<'a>,
+        info: Option<&'a DebugInfo>,
+        lane: u32,
+        level: usize,
+    ) -> Evaluator<'a> {
+        Evaluator { at, scope: info.map(|info| Scope::new(info, at, level)), lane, rest: Vec::new() }
     }
 
     fn info(&self) -> Option<&'a DebugInfo> {

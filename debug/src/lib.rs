@@ -16,6 +16,7 @@ mod pending;
 mod program;
 mod session;
 mod stop;
+mod unwinding;
 mod variables;
 mod waves;
 

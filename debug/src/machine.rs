@@ -7,14 +7,24 @@ use sim::Stopped;
 pub(crate) struct Frame<'a> {
     pub at: &'a Stopped<'a>,
     pub lane: u32,
-    pub known: Known<'a>,
+    /// What the file knows, if it has debug information.
+    known: Option<Known<'a>>,
     /// `DW_AT_frame_base` of the function.
     pub base: Option<(&'a [u8], dwarf::Encoding)>,
 }
 
 impl<'a> Frame<'a> {
     pub(crate) fn new(at: &'a Stopped<'a>, lane: u32, info: &'a DebugInfo, unit: usize) -> Frame<'a> {
-        Frame { at, lane, known: info.known(unit), base: None }
+        Frame { at, lane, known: Some(info.known(unit)), base: None }
+    }
+
+    /// The registers and memory alone.
+    pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
+        Frame { at, lane, known: None, base: None }
+    }
+
+    fn known(&self, need: Need) -> Result<&Known<'a>, Reason> {
+        self.known.as_ref().ok_or(Reason::Need(need))
     }
 
     fn scalar(&self, number: u32) -> Option<u32> {
@@ -48,6 +58,7 @@ impl Machine for Frame<'_> {
             AddressSpace::GLOBAL => self.at.read(address, bytes),
             AddressSpace::GENERIC => self.at.read_flat(self.lane, address, bytes),
             AddressSpace::LOCAL => self.at.read_lds(address, bytes),
+            AddressSpace::PRIVATE_WAVE => self.at.read_scratch(address, bytes),
             AddressSpace::PRIVATE_LANE => self.at.read_private(self.lane, address, bytes),
             other => match other.lane() {
                 Some(lane) => self.at.read_private(lane, address, bytes),
@@ -77,19 +88,19 @@ impl Machine for Frame<'_> {
     }
 
     fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        self.known.call(offset)
+        self.known(Need::Entry(offset))?.call(offset)
     }
 
     fn call_ref(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        self.known.call_ref(offset)
+        self.known(Need::Entry(offset))?.call_ref(offset)
     }
 
     fn base_type(&self, offset: u64) -> Result<dwarf::BaseType, Reason> {
-        self.known.base_type(offset)
+        self.known(Need::Type(offset))?.base_type(offset)
     }
 
     /// Addresses of the program are where it was loaded; those of LDS, which LLVM puts there too, are small.
     fn address(&self, index: u64) -> Result<u64, Reason> {
-        self.known.address(index)
+        self.known(Need::Address(index))?.address(index)
     }
 }

@@ -2,7 +2,7 @@
 
 use codeobj::CodeObject;
 use codeobj::disasm::Lines;
-use dwarf::DebugInfo;
+use dwarf::{DebugInfo, Frames};
 use rustc_hash::FxHashMap;
 
 /// A function or kernel.
@@ -41,6 +41,8 @@ pub struct Program {
     sources: Vec<Option<Vec<String>>>,
     /// Entries of its debug information.
     pub info: Option<DebugInfo>,
+    /// Its call frame information.
+    pub(crate) frames: Option<Frames>,
 }
 
 /// `STT_FUNC`.
@@ -65,6 +67,7 @@ impl Program {
             files: Vec::new(),
             sources: Vec::new(),
             info: DebugInfo::read(object).ok(),
+            frames: Frames::read(object).ok(),
         };
         let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
         for (address, place) in Lines::read(object).rows() {

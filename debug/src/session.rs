@@ -153,7 +153,7 @@ impl State {
                 None => true,
                 Some(condition) => {
                     active.filter(|&lane| chosen.is_none_or(|chosen| chosen == lane)).any(|lane| {
-                        Evaluator::new(at, program.info.as_ref(), lane).holds(condition).unwrap_or(false)
+                        Evaluator::new(at, program.info.as_ref(), lane, 0).holds(condition).unwrap_or(false)
                     })
                 }
             };
@@ -348,7 +348,7 @@ impl Debugger for Session {
             None => Go::On,
             Some(reason) => {
                 state.want = Want::Nothing;
-                let action = front_end.stopped(&mut Stop { reason, at, program: &self.program, state });
+                let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
                 state.go(action, at, &self.program)
             }
         };
@@ -373,7 +373,7 @@ impl Session {
         if !state.may_stop() {
             return Go::On;
         }
-        let action = front_end.stopped(&mut Stop { reason, at, program: &self.program, state });
+        let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
         state.go(action, at, &self.program)
     }
 }

@@ -46,8 +46,14 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(crate) fn new(info: &'a DebugInfo, at: &'a Stopped<'a>) -> Scope<'a> {
-        Scope { info, at, path: info.around(at.address()) }
+    /// `level`: of functions that are inlined there, how many are left to get to the one that is looked at.
+    pub(crate) fn new(info: &'a DebugInfo, at: &'a Stopped<'a>, level: usize) -> Scope<'a> {
+        let mut path = info.around(at.address());
+        for _ in 0..level {
+            let is_inlined = |&at: &usize| info.entries[at].tag == "DW_TAG_inlined_subroutine";
+            path.truncate(path.iter().rposition(is_inlined).unwrap_or(path.len()));
+        }
+        Scope { info, at, path }
     }
 
     /// Variables, innermost first; of a name the first one counts. Those of the unit come last.

@@ -72,12 +72,16 @@ pub(crate) struct Others<'a> {
     pub(crate) behind: &'a [Wave],
 }
 
+/// The registers of a wave as they were at an instruction.
+pub struct Registers(Wave);
+
 /// A wave at an instruction that it has not executed yet.
 pub struct Stopped<'a> {
     wave: &'a Wave,
     /// The instruction, by its number in the code.
     next: u32,
     running: &'a Wave,
+    scratch: &'a [u32],
     others: Others<'a>,
     watch: Option<&'a dyn Watch>,
     lds: &'a [u32],
@@ -99,6 +103,7 @@ impl<'a> Stopped<'a> {
             wave,
             next,
             running: wave,
+            scratch: &wave.scratch,
             others,
             watch,
             lds,
@@ -117,7 +122,20 @@ impl<'a> Stopped<'a> {
         let wave = all.find(|wave| wave.id == number && wave.state != WaveState::Done)?;
         // The one that runs has already been told of its next instruction.
         let next = if wave.id == self.running.id { wave.last } else { wave.pc };
-        Some(Stopped { wave, next, ..*self })
+        Some(Stopped { wave, next, scratch: &wave.scratch, ..*self })
+    }
+
+    /// The registers, to be looked at later.
+    pub fn registers(&self) -> Registers {
+        Registers(self.wave.without_scratch())
+    }
+
+    /// The wave with registers that it had at another instruction, and memory as it is. What is under way is not known there.
+    pub fn with_registers<'b>(&self, registers: &'b Registers) -> Stopped<'b>
+    where
+        'a: 'b,
+    {
+        Stopped { wave: &registers.0, next: registers.0.last, watch: None, ..*self }
     }
 
     /// The processor, with the size of this wave.
@@ -243,6 +261,18 @@ impl<'a> Stopped<'a> {
         true
     }
 
+    /// Reads the wave's private memory as it lies in memory. Whether it is all there.
+    pub fn read_scratch(&self, address: u64, bytes: &mut [u8]) -> bool {
+        if address.checked_add(bytes.len() as u64).is_none() {
+            return false;
+        }
+        for (at, byte) in (address as usize..).zip(bytes) {
+            let Some(dword) = self.scratch.get(at / 4) else { return false };
+            *byte = dword.to_le_bytes()[at % 4];
+        }
+        true
+    }
+
     /// Reads the private memory of a lane: byte `n` of what scratch instructions reach at `n`. Whether it is all there.
     pub fn read_private(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
         if address.checked_add(bytes.len() as u64).is_none() {
@@ -251,7 +281,7 @@ impl<'a> Stopped<'a> {
         let lanes = self.wave.lanes as usize;
         for (at, byte) in (address as usize..).zip(bytes) {
             let place = (at / 4).checked_mul(lanes).and_then(|place| place.checked_add(lane as usize));
-            let Some(dword) = place.and_then(|place| self.wave.scratch.get(place)) else { return false };
+            let Some(dword) = place.and_then(|place| self.scratch.get(place)) else { return false };
             *byte = dword.to_le_bytes()[at % 4];
         }
         true

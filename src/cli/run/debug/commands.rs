@@ -1,7 +1,7 @@
 //! The debugger's commands.
 
 use super::terminal::Terminal;
-use debug::{Action, Line, Step, Stop};
+use debug::{Action, Frame, Line, Step, Stop};
 use kernc::sim;
 use std::fmt::Write;
 
@@ -148,6 +148,24 @@ const COMMANDS: &[Command] = &[
         run: |_, stop, rest| memory(stop, rest, Space::Private),
     },
     Command { names: &["backtrace", "bt"], takes: "", help: "show the functions under way", run: backtrace },
+    Command {
+        names: &["frame", "f"],
+        takes: "[NUMBER]",
+        help: "look at a function under way, by its number in the backtrace: its variables, and registers as it had them",
+        run: frame,
+    },
+    Command {
+        names: &["up"],
+        takes: "",
+        help: "look at the one that has called it",
+        run: |terminal, stop, _| to_frame(terminal, stop, terminal.frame.checked_add(1)),
+    },
+    Command {
+        names: &["down"],
+        takes: "",
+        help: "look at the one that it has called",
+        run: |terminal, stop, _| to_frame(terminal, stop, terminal.frame.checked_sub(1)),
+    },
     Command { names: &["list", "l"], takes: "[LINE]", help: "show the source around", run: list },
     Command {
         names: &["disassemble", "disas"],
@@ -192,7 +210,7 @@ pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     }
     let command = COMMANDS.iter().find(|command| command.names.contains(&name));
     let command = command.ok_or_else(|| format!("there is no command `{name}`; `help` lists them"))?;
-    (command.run)(terminal, stop, rest.trim())
+    stop.on_frame(terminal.frame, |stop| (command.run)(terminal, stop, rest.trim()))?
 }
 
 fn go(action: Action) -> Done {
@@ -426,12 +444,34 @@ fn memory(stop: &Stop<'_>, rest: &str, space: Space) -> Done {
 }
 
 fn backtrace(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
-    for (at, frame) in stop.frames().iter().enumerate() {
-        let place = frame.line.clone().unwrap_or_else(|| format!("{:#x}", frame.address));
-        let inlined = if frame.is_inlined { " (inlined)" } else { "" };
-        outln!("#{at} {} at {place}{inlined}", frame.function);
-    }
+    stop.frames().iter().enumerate().for_each(|(number, frame)| outln!("{}", shown_frame(number, frame)));
     stay()
+}
+
+fn frame(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let frame = if rest.is_empty() { terminal.frame } else { number(rest)? as usize };
+    to_frame(terminal, stop, Some(frame))
+}
+
+fn to_frame(terminal: &mut Terminal, stop: &mut Stop<'_>, number: Option<usize>) -> Done {
+    let number = number.ok_or("this is the innermost function")?;
+    let frames = stop.frames();
+    let missing = || format!("there is no function {number}: {} are under way", frames.len());
+    let frame = frames.get(number).ok_or_else(missing)?;
+    outln!("{}", shown_frame(number, frame));
+    stop.on_frame(number, |_| ())?;
+    stop.misled(number)
+        .iter()
+        .for_each(|wrong| outln!("  the object's call frame information is wrong: {wrong}"));
+    terminal.frame = number;
+    stay()
+}
+
+/// `#1 outer at calls.k:10`.
+fn shown_frame(number: usize, frame: &Frame) -> String {
+    let place = frame.line.clone().unwrap_or_else(|| format!("{:#x}", frame.address));
+    let inlined = if frame.is_inlined { " (inlined)" } else { "" };
+    format!("#{number} {} at {place}{inlined}", frame.function)
 }
 
 fn list(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {

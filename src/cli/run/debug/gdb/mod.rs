@@ -109,6 +109,7 @@ impl Gdb {
             self.connection = Some(Connection::new(stream));
         }
         self.chosen = None;
+        self.terminal.frame = 0;
         self.thread(stop.who());
         if self.runs {
             self.runs = false;
