@@ -2,7 +2,7 @@
 
 use codeobj::CodeObject;
 use codeobj::disasm::Lines;
-use dwarf::{DebugInfo, Frames};
+use dwarf::{DebugInfo, Die, Frames, Names};
 use rustc_hash::FxHashMap;
 
 /// A function or kernel.
@@ -41,6 +41,8 @@ pub struct Program {
     sources: Vec<Option<Vec<String>>>,
     /// Entries of its debug information.
     pub info: Option<DebugInfo>,
+    /// Its index of names.
+    names: Option<Names>,
     /// Its call frame information.
     pub(crate) frames: Option<Frames>,
 }
@@ -49,7 +51,7 @@ pub struct Program {
 const FUNCTION: u8 = 2;
 
 impl Program {
-    /// Reads an object. `read` gives the text of a source file.
+    /// Reads an object. `read` gives the text of a source file that is not embedded in it.
     pub fn read(object: &CodeObject<'_>, read: impl Fn(&str) -> Option<String>) -> Program {
         let named =
             object.symbols().iter().filter(|symbol| symbol.kind == FUNCTION && !symbol.is_undefined());
@@ -67,10 +69,12 @@ impl Program {
             files: Vec::new(),
             sources: Vec::new(),
             info: DebugInfo::read(object).ok(),
+            names: Names::read(object).ok(),
             frames: Frames::read(object).ok(),
         };
         let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
-        for (address, place) in Lines::read(object).rows() {
+        let lines = Lines::read(object);
+        for (address, place) in lines.rows() {
             let line = place.map(|place| {
                 let file = *numbers.entry(place.file).or_insert_with_key(|name| {
                     program.files.push(name.clone());
@@ -80,7 +84,10 @@ impl Program {
             });
             program.rows.push(Row { address, line });
         }
-        let text = |name: &String| read(name).map(|text| text.lines().map(str::to_owned).collect());
+        let embedded = |name: &String| lines.text(name).map(str::to_owned);
+        let text = |name: &String| {
+            embedded(name).or_else(|| read(name)).map(|text| text.lines().map(str::to_owned).collect())
+        };
         program.sources = program.files.iter().map(text).collect();
         program
     }
@@ -94,6 +101,27 @@ impl Program {
     /// The function of a name.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)
+    }
+
+    /// Where the code of a function begins by debug information: its own, and wherever it is inlined.
+    pub fn instances_of(&self, name: &str) -> Vec<u64> {
+        let Some(info) = &self.info else { return Vec::new() };
+        let is_code = |die: &&Die| {
+            let is_function = matches!(die.tag.as_str(), "DW_TAG_subprogram" | "DW_TAG_inlined_subroutine");
+            is_function && info.name_of(die) == Some(name)
+        };
+        let start = |die: &Die| Some(die.ranges().first()?.0);
+        // The index has both kinds (DWARF 5, section 6.1.1.1); without one all entries are looked at.
+        let mut all: Vec<u64> = match &self.names {
+            Some(names) => {
+                let named = names.find(name).iter().filter_map(|named| info.entry(named.entry));
+                named.filter(is_code).filter_map(start).collect()
+            }
+            None => info.entries.iter().filter(is_code).filter_map(start).collect(),
+        };
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Where to stop in a function: behind what brings its parameters to where debug information says that they are, which is its second

@@ -282,10 +282,11 @@ impl Stop<'_> {
                 .map(|found| found.1)
                 .ok_or_else(|| format!("no code belongs to line {line} or what follows it"));
         }
-        let function = self.program.function(place);
-        function
-            .map(|function| vec![function.start])
-            .ok_or_else(|| format!("no function is called `{place}`"))
+        let mut starts = self.program.instances_of(place);
+        starts.extend(self.program.function(place).map(|function| function.start));
+        starts.sort_unstable();
+        starts.dedup();
+        if starts.is_empty() { Err(format!("no function is called `{place}`")) } else { Ok(starts) }
     }
 
     /// Stops when what an expression names in memory changes. Gives the number of the watchpoint.

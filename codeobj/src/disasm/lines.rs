@@ -39,6 +39,8 @@ struct Row {
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     files: Vec<String>,
+    /// Texts of files that are embedded in the table, by their numbers.
+    texts: Vec<(u32, String)>,
     rows: Vec<Row>,
 }
 
@@ -83,6 +85,11 @@ impl Lines {
             self.files.push("?".to_owned());
         }
         for file in header.file_names() {
+            if let Some(text) =
+                file.source().and_then(|source| texts.text(source)).filter(|text| !text.is_empty())
+            {
+                self.texts.push((self.files.len() as u32, text.to_owned()));
+            }
             self.files.push(texts.text(file.path_name()).unwrap_or("?").to_owned());
         }
         let mut rows = program.rows();
@@ -119,6 +126,12 @@ impl Lines {
     pub fn of_address(&self, address: u64) -> Option<SourcePlace> {
         let end = self.rows.partition_point(|row| row.address <= address);
         self.place(self.rows.get(end.checked_sub(1)?)?)
+    }
+
+    /// The text of a source file, if the table has it embedded (`-gembed-source`; LLVM's extension of DWARF 5's line tables).
+    pub fn text(&self, file: &str) -> Option<&str> {
+        let is_it = |number: u32| self.files.get(number as usize).is_some_and(|name| name == file);
+        self.texts.iter().find(|(number, _)| is_it(*number)).map(|(_, text)| text.as_str())
     }
 
     /// Every place in the source that has code, in the order of addresses; some come several times.
@@ -177,8 +190,8 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Writes the source line of the instruction at `place` if it is another than that before.
-    pub(crate) fn comment(&mut self, place: u64, out: &mut String) {
+    /// Writes the source line of the instruction at `place` if it is another than that before, and what `beside` has to say of it.
+    pub(crate) fn comment(&mut self, place: u64, beside: Option<super::Beside<'_>>, out: &mut String) {
         let Some(first) = self.rest.first() else { return };
         let address = place.wrapping_add(self.shift);
         if first.address > address {
@@ -190,8 +203,13 @@ impl Cursor<'_> {
         if row.line != 0 && (row.file, row.line) != self.last {
             self.last = (row.file, row.line);
             let file = self.files.get(row.file as usize).map_or("?", String::as_str);
-            let file = file.rsplit('/').next().unwrap_or(file);
-            let _ = writeln!(out, "\t; {}:{}", file.escape_debug(), row.line);
+            let short = file.rsplit('/').next().unwrap_or(file);
+            let _ = writeln!(out, "\t; {}:{}", short.escape_debug(), row.line);
+            let place_of = || SourcePlace { file: file.to_owned(), line: row.line, column: row.column };
+            let more = beside.map(|beside| beside(place, &place_of())).unwrap_or_default();
+            for line in more.lines() {
+                let _ = writeln!(out, "\t; {line}");
+            }
         }
     }
 }

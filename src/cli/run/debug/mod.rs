@@ -9,10 +9,9 @@ use super::shown::Shown;
 use super::{RunArgs, Texts, expect};
 use crate::cli::inspect::parse;
 use crate::cli::run::load::Loaded;
-use crate::cli::{Failure, complain};
+use crate::cli::{Failure, complain, sources};
 use clap::Args;
 use kernc::sim::{self, Mode};
-use std::path::Path;
 use terminal::Terminal;
 
 #[derive(Args, Clone)]
@@ -59,7 +58,7 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     let shown = Shown::new(args, launch.kernel, &launch.values)?;
     let expected = super::expected(args, &launch)?;
     let object = parse(file, &loaded.bytes)?;
-    let program = debug::Program::read(&object, |name| source(name, file));
+    let program = debug::Program::read(&object, |name| sources::text(name, file));
     let front_end: Box<dyn debug::FrontEnd> = match *gdb {
         Some(port) => Box::new(gdb::Gdb::new(port, *gdb_architecture)?),
         None => Box::new(Terminal::new(commands)),
@@ -85,10 +84,4 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     complain(&policy.unused(&loaded.file));
     found?;
     expect::check_all(&expected, &device, &placed)
-}
-
-/// The text of a source file: as the object names it, or beside what is debugged.
-fn source(name: &str, file: &Path) -> Option<String> {
-    let beside = file.parent()?.join(Path::new(name).file_name()?);
-    std::fs::read_to_string(name).or_else(|_| std::fs::read_to_string(beside)).ok()
 }
