@@ -7,10 +7,14 @@ use crate::stop::{Reason, Stop, watched};
 use crate::waves::{Kind, Wave, Who};
 use rustc_hash::FxHashMap;
 use sim::{Debugger, Go, Stopped};
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Instructions between two looks at whether the user wants to stop: looking costs a call of the system.
 const PATIENCE: u64 = 4096;
+
+/// Things that the schedule has done which are kept.
+const CHOICES: usize = 64;
 
 /// How far a step goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub enum Action {
     Continue,
     /// A step of the wave, or of the lane that was chosen.
     Step(Step),
+    /// To what the schedule of weak mode does next.
+    Choice,
     /// One instruction of another wave of the group.
     StepWave(u32),
     /// To an address or to where the function returns, once.
@@ -87,6 +93,8 @@ enum Want {
         addresses: Vec<u64>,
         depth: usize,
     },
+    /// Something that the schedule does.
+    Choice,
     /// An instruction by its number.
     Ordinal(u64),
     /// The last stop at a breakpoint before an instruction; the one found so far, and whether all have been seen.
@@ -105,6 +113,8 @@ pub(crate) struct State {
     pub lane: Option<u32>,
     pub breakpoints: Vec<Breakpoint>,
     pub watchpoints: Vec<Watchpoint>,
+    /// What the schedule has done since the last stop.
+    pub choices: VecDeque<String>,
     ids: u32,
     want: Want,
     kinds: FxHashMap<u64, Kind>,
@@ -188,7 +198,7 @@ impl State {
                 (*of == who && takes_part && (is_there || depth < *before)).then_some(Reason::Step)
             }
             Want::Ordinal(number) => (self.ordinal >= *number).then_some(Reason::Arrived),
-            Want::Nothing | Want::LastBefore { .. } | Want::End => None,
+            Want::Nothing | Want::Choice | Want::LastBefore { .. } | Want::End => None,
         }
     }
 
@@ -231,6 +241,7 @@ impl State {
         let Some(wave) = self.waves.get(&who) else { return Go::On };
         let (depth, before, now) = (wave.calls.len(), wave.before, self.ordinal);
         match action {
+            Action::Choice => self.want = Want::Choice,
             Action::Continue => self.want = Want::Nothing,
             Action::Detach => self.want = Want::End,
             Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
@@ -265,6 +276,7 @@ impl State {
         self.ordinal = 0;
         self.waves.clear();
         self.last = None;
+        self.choices.clear();
         self.breakpoints.iter_mut().for_each(|breakpoint| breakpoint.hits = 0);
         self.watchpoints.iter_mut().for_each(|watch| watch.old = None);
         self.again = false;
@@ -291,6 +303,7 @@ impl Session {
             lane: None,
             breakpoints: Vec::new(),
             watchpoints: Vec::new(),
+            choices: VecDeque::new(),
             ids: 0,
             want: Want::Begin,
             kinds: FxHashMap::default(),
@@ -349,6 +362,7 @@ impl Debugger for Session {
             Some(reason) => {
                 state.want = Want::Nothing;
                 let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
+                state.choices.clear();
                 state.go(action, at, &self.program)
             }
         };
@@ -358,6 +372,23 @@ impl Debugger for Session {
 
     fn found(&self, at: &Stopped<'_>, what: &str) -> Go {
         self.wrong(at, Reason::Found(what.to_owned()))
+    }
+
+    fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
+        let Inner { state, front_end } = &mut *self.inner();
+        if state.choices.len() == CHOICES {
+            state.choices.pop_front();
+        }
+        let who = Who::of(at);
+        state.choices.push_back(format!("{who}: {what}"));
+        if state.want != Want::Choice || !state.waves.contains_key(&who) {
+            return Go::On;
+        }
+        state.want = Want::Nothing;
+        let reason = Reason::Chosen(what.to_owned());
+        let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
+        state.choices.clear();
+        state.go(action, at, &self.program)
     }
 
     fn trapped(&self, at: &Stopped<'_>) {

@@ -33,6 +33,8 @@ pub enum Reason {
     Finished,
     /// Gone back, or forward to an instruction by its number.
     Arrived,
+    /// The schedule of weak mode has done something that concerns the wave: in words.
+    Chosen(String),
     /// Whoever talks to the user has asked for it ([`crate::FrontEnd::interrupts`]).
     Interrupted,
     /// Strict mode has found something wrong with the instruction: in words. The dispatch ends soon.
@@ -146,6 +148,11 @@ impl Stop<'_> {
     /// Instructions of all waves so far, with the one at hand: its number.
     pub fn ordinal(&self) -> u64 {
         self.state.ordinal
+    }
+
+    /// What the schedule of weak mode has done since the last stop, the last of it.
+    pub fn choices(&self) -> impl Iterator<Item = &str> {
+        self.state.choices.iter().map(String::as_str)
     }
 
     /// The line of the source.

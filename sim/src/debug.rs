@@ -9,7 +9,7 @@ use crate::fault::{Location, Trap};
 use crate::flight::{InFlight, Operation};
 use crate::launch::Launch;
 use crate::memory::Memory;
-use crate::op::{Code, Op};
+use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Watch};
 use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave, WaveState};
 use isa::{ModFlags, Target};
@@ -34,6 +34,12 @@ pub trait Debugger: Sync {
 
     /// An instruction has not come off well: the dispatch ends.
     fn trapped(&self, at: &Stopped<'_>);
+
+    /// The schedule of weak mode has done something that no instruction asks for now: in words, with the wave that it concerns.
+    fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
+        let _ = (at, what);
+        Go::On
+    }
 }
 
 impl fmt::Debug for dyn Debugger + '_ {
@@ -72,62 +78,66 @@ pub(crate) struct Others<'a> {
     pub(crate) behind: &'a [Wave],
 }
 
+/// What a run knows beside the wave that has stopped.
+pub(crate) trait Surroundings {
+    /// Another wave of the group.
+    fn wave(&self, number: u32) -> Option<&Wave>;
+
+    /// What a wave of the group has under way.
+    fn in_flight(&self, wave: u32) -> Option<InFlight>;
+}
+
 /// The registers of a wave as they were at an instruction.
-pub struct Registers(Wave);
+pub struct Registers {
+    wave: Wave,
+    next: u32,
+}
 
 /// A wave at an instruction that it has not executed yet.
 pub struct Stopped<'a> {
     wave: &'a Wave,
     /// The instruction, by its number in the code.
     next: u32,
-    running: &'a Wave,
+    /// The wave that has stopped, and its instruction.
+    running: (&'a Wave, u32),
     scratch: &'a [u32],
-    others: Others<'a>,
-    watch: Option<&'a dyn Watch>,
+    around: &'a dyn Surroundings,
+    /// Whether this is another instruction than the wave stands at.
+    is_earlier: bool,
     lds: &'a [u32],
     lds_bytes: u32,
-    memory: &'a Memory,
-    code: &'a [Code],
     group: [u32; 3],
     launch: &'a Launch<'a>,
 }
 
 impl<'a> Stopped<'a> {
-    fn new(cx: &'a Cx<'_>, debugging: &'a Debugging<'_>) -> Stopped<'a> {
-        let &Debugging { group, launch, others, .. } = debugging;
-        let watch = debugging.inner.as_deref().map(|watch| watch as &dyn Watch);
-        let Cx { wave, lds, lds_bytes, memory, code, .. } = cx;
-        let wave: &Wave = wave;
-        let next = wave.last;
-        Stopped {
-            wave,
-            next,
-            running: wave,
-            scratch: &wave.scratch,
-            others,
-            watch,
-            lds,
-            lds_bytes: *lds_bytes,
-            memory,
-            code,
-            group,
-            launch,
-        }
+    /// A wave of a group at an instruction.
+    pub(crate) fn new(
+        (wave, next): (&'a Wave, u32),
+        (lds, lds_bytes): (&'a [u32], u32),
+        group: [u32; 3],
+        launch: &'a Launch<'a>,
+        around: &'a dyn Surroundings,
+    ) -> Stopped<'a> {
+        let scratch = &wave.scratch;
+        let running = (wave, next);
+        Stopped { wave, next, running, scratch, around, is_earlier: false, lds, lds_bytes, group, launch }
     }
 
     /// A wave of the same group where it will go on, by its number; the wave that runs is one of them. None if it has ended.
     pub fn wave_of_group(&self, number: u32) -> Option<Stopped<'a>> {
-        let Others { before, behind } = self.others;
-        let mut all = before.iter().chain([self.running]).chain(behind);
-        let wave = all.find(|wave| wave.id == number && wave.state != WaveState::Done)?;
-        // The one that runs has already been told of its next instruction.
-        let next = if wave.id == self.running.id { wave.last } else { wave.pc };
-        Some(Stopped { wave, next, scratch: &wave.scratch, ..*self })
+        let (running, next) = self.running;
+        let (wave, next) = match running.id == number {
+            true => (running, next),
+            false => self.around.wave(number).map(|wave| (wave, wave.pc))?,
+        };
+        let is_there = wave.state != WaveState::Done;
+        is_there.then_some(Stopped { wave, next, scratch: &wave.scratch, is_earlier: false, ..*self })
     }
 
     /// The registers, to be looked at later.
     pub fn registers(&self) -> Registers {
-        Registers(self.wave.without_scratch())
+        Registers { wave: self.wave.without_scratch(), next: self.next }
     }
 
     /// The wave with registers that it had at another instruction, and memory as it is. What is under way is not known there.
@@ -135,7 +145,7 @@ impl<'a> Stopped<'a> {
     where
         'a: 'b,
     {
-        Stopped { wave: &registers.0, next: registers.0.last, watch: None, ..*self }
+        Stopped { wave: &registers.wave, next: registers.next, is_earlier: true, ..*self }
     }
 
     /// The processor, with the size of this wave.
@@ -165,29 +175,35 @@ impl<'a> Stopped<'a> {
 
     /// The address of the instruction in the file.
     pub fn address(&self) -> u64 {
-        self.code.get(self.wave.range as usize).map_or(0, |code| code.file_base + u64::from(self.next) * 4)
+        self.launch
+            .code
+            .get(self.wave.range as usize)
+            .map_or(0, |code| code.file_base + u64::from(self.next) * 4)
     }
 
     /// Where the file's address 0 is in memory.
     pub fn base(&self) -> u64 {
-        self.code.get(self.wave.range as usize).map_or(0, |code| code.base.wrapping_sub(code.file_base))
+        self.launch
+            .code
+            .get(self.wave.range as usize)
+            .map_or(0, |code| code.base.wrapping_sub(code.file_base))
     }
 
     /// Bytes of the instruction.
     pub fn length(&self) -> u64 {
-        let code = self.code.get(self.wave.range as usize);
+        let code = self.launch.code.get(self.wave.range as usize);
         code.and_then(|code| code.ops.get(self.next as usize)).map_or(4, |op| 4 * u64::from(op.len))
     }
 
     /// The instruction.
     pub fn text(&self) -> String {
-        let code = self.code.get(self.wave.range as usize);
+        let code = self.launch.code.get(self.wave.range as usize);
         code.map_or_else(String::new, |code| code.text(self.target(), self.next))
     }
 
     /// The instruction at an address of the file, and its bytes.
     pub fn text_at(&self, address: u64) -> Option<(String, u64)> {
-        self.code.iter().find_map(|code| {
+        self.launch.code.iter().find_map(|code| {
             let at = address.checked_sub(code.file_base)? / 4;
             let op = code.ops.get(usize::try_from(at).ok()?)?;
             Some((code.text(self.target(), at as u32), 4 * u64::from(op.len)))
@@ -196,13 +212,13 @@ impl<'a> Stopped<'a> {
 
     /// What is under way here, if somebody keeps account of it: strict mode does.
     pub fn in_flight(&self) -> Option<InFlight> {
-        self.watch?.in_flight(self.wave.id)
+        if self.is_earlier { None } else { self.around.in_flight(self.wave.id) }
     }
 
     /// The address in the file of a memory operation's instruction; none if it is one of a caller's.
     pub fn address_of(&self, operation: &Operation) -> Option<u64> {
         let (range, index) = operation.at?;
-        Some(self.code.get(range as usize)?.file_base + 4 * u64::from(index))
+        Some(self.launch.code.get(range as usize)?.file_base + 4 * u64::from(index))
     }
 
     /// Where it is, with its place in the source.
@@ -237,7 +253,7 @@ impl<'a> Stopped<'a> {
 
     /// Reads memory. Whether it is all there.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
-        self.memory.read(address, bytes)
+        self.launch.memory.read(address, bytes)
     }
 
     /// Reads what a flat address of a lane leads to. Whether it is all there.
@@ -299,7 +315,18 @@ pub(crate) struct Debugging<'a> {
 
 impl Debugging<'_> {
     fn stopped<'s>(&'s self, cx: &'s Cx<'_>) -> Stopped<'s> {
-        Stopped::new(cx, self)
+        Stopped::new((cx.wave, cx.wave.last), (cx.lds, cx.lds_bytes), self.group, self.launch, self)
+    }
+}
+
+impl Surroundings for Debugging<'_> {
+    fn wave(&self, number: u32) -> Option<&Wave> {
+        let Others { before, behind } = self.others;
+        before.iter().chain(behind).find(|wave| wave.id == number)
+    }
+
+    fn in_flight(&self, wave: u32) -> Option<InFlight> {
+        self.inner.as_ref()?.in_flight(wave)
     }
 }
 

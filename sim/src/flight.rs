@@ -11,6 +11,8 @@ pub struct Operation {
     pub registers: Vec<RegRange>,
     /// Whether it writes them.
     pub writes: bool,
+    /// Whether memory has seen it, where somebody decides that: weak mode does.
+    pub performed: Option<bool>,
     /// It is complete when each of these counters is at most that.
     pub waits: Vec<(Counter, u32)>,
 }
@@ -36,7 +38,7 @@ impl Operation {
     }
 }
 
-/// What strict mode knows to be under way.
+/// What strict or weak mode knows to be under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
     /// Counters that the processor has, and how many operations each may count.

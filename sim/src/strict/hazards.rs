@@ -81,6 +81,7 @@ impl Watcher<'_> {
             at: (pending.site != check::CALLER).then(|| program.index(pending.site)),
             registers: pending.registers.groups().collect(),
             writes: pending.writes,
+            performed: None,
             waits: pending.waits.to_vec(),
         };
         Some(InFlight {

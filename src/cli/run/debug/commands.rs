@@ -71,6 +71,18 @@ const COMMANDS: &[Command] = &[
         help: "execute one instruction of the wave",
         run: |_, _, _| step(Step::Instruction),
     },
+    Command {
+        names: &["choice", "ch"],
+        takes: "",
+        help: "in weak mode: go on to what the schedule does next",
+        run: |_, _, _| go(Action::Choice),
+    },
+    Command {
+        names: &["choices"],
+        takes: "",
+        help: "in weak mode: show what the schedule has done since the last stop",
+        run: choices,
+    },
     Command { names: &["finish"], takes: "", help: "go on until the function returns", run: finish },
     Command {
         names: &["until", "u"],
@@ -533,15 +545,29 @@ fn whereabouts(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
 }
 
 fn pending(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
-    let flight = stop.at.in_flight().ok_or("what is under way is known in strict mode")?;
+    let flight = stop.at.in_flight().ok_or("what is under way is known in strict and weak mode")?;
     outln!("{}", counters(&flight));
     for operation in &flight.operations {
         let address = stop.at.address_of(operation);
         let text = address.and_then(|address| Some(format!("{address:#x}: {}", stop.at.text_at(address)?.0)));
         let text = text.unwrap_or_else(|| "the caller".to_owned());
-        let what = if operation.writes { "has yet to write" } else { "has yet to read" };
-        outln!("{text}\n    {what} {}, until {}", operation.names(), operation.wait());
+        let what = match (operation.registers.is_empty(), operation.writes) {
+            (true, _) => "is under way".to_owned(),
+            (_, true) => format!("has yet to write {}", operation.names()),
+            (_, false) => format!("has yet to read {}", operation.names()),
+        };
+        let seen = match operation.performed {
+            Some(false) => "; memory has not seen all of it",
+            Some(true) => "; memory has seen it",
+            None => "",
+        };
+        outln!("{text}\n    {what}, until {}{seen}", operation.wait());
     }
+    stay()
+}
+
+fn choices(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    stop.choices().for_each(|choice| outln!("{choice}"));
     stay()
 }
 

@@ -11,7 +11,7 @@ use crate::cli::inspect::parse;
 use crate::cli::run::load::Loaded;
 use crate::cli::{Failure, complain, sources};
 use clap::Args;
-use kernc::sim::{self, Mode};
+use kernc::sim;
 use terminal::Terminal;
 
 #[derive(Args, Clone)]
@@ -50,9 +50,9 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     let mut launch = Launch::new(args, &loaded, &texts)?;
     let policy = args.rules.policy()?;
     let mode = mode(args, &policy)?;
-    if matches!(mode, Mode::Weak { .. }) {
+    if args.weak.explores() {
         return Err(Failure::Usage(
-            "weak mode cannot be debugged yet: take `--mode strict` or `fast`".to_owned(),
+            "a session has one schedule: give `--seed`, and not `--schedules`".to_owned(),
         ));
     }
     let shown = Shown::new(args, launch.kernel, &launch.values)?;

@@ -110,6 +110,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
         Reason::Step => "step".to_owned(),
         Reason::Finished => "returned".to_owned(),
         Reason::Arrived => format!("at instruction {}", stop.ordinal()),
+        Reason::Chosen(what) => what.clone(),
         Reason::Interrupted => "interrupted".to_owned(),
         Reason::Found(what) => format!("found: {what}"),
         Reason::Trapped => "the instruction fails".to_owned(),
