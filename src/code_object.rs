@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::models::own_target;
+use debuginfo::DebugInfo;
 use emit::lines::Lines;
-use emit::{EmitError, Language, Program, ValueKind};
+use emit::{Dialect, EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{Archive, Hidden, MachFunc, Occupancy, Subtarget, Usage};
 use smallvec::{SmallVec, smallvec};
@@ -33,6 +34,10 @@ pub struct CodeObject {
     code: Archive,
     /// Of the source, if the object has a line table.
     lines: Option<Lines>,
+    /// All that is told of the source, if that was asked for.
+    debug: Option<Box<DebugInfo>>,
+    /// What the object has call frame information in, if it has some.
+    frames: Option<Dialect>,
     /// Made when someone asks for it.
     kernels: OnceLock<Vec<KernelInfo>>,
 }
@@ -238,7 +243,7 @@ impl CodeObject {
         (target, language): (Subtarget, Language),
         module: &mut ir::Module,
         code: &[MachFunc],
-        lines: Option<Lines>,
+        (lines, frames, debug): (Option<Lines>, Option<Dialect>, Option<Box<DebugInfo>>),
         emitter: &mut emit::Context,
     ) -> Result<CodeObject, Error> {
         let mut signatures = SmallVec::with_capacity(code.len());
@@ -289,6 +294,8 @@ impl CodeObject {
             formats,
             code: archive,
             lines,
+            debug,
+            frames,
             kernels,
         };
         if object.externals.is_empty() {
@@ -400,6 +407,7 @@ impl CodeObject {
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
         let (target, language) = (self.target, self.language);
         let lines = self.lines.as_ref();
+        let debug = self.debug.as_deref().map(|debug| debug as &dyn emit::DebugSections);
         let externals = self.externals.iter().map(|(to, name)| emit::External { to: *to, name });
         let externals: SmallVec<[emit::External<'_>; 2]> = externals.collect();
         let (functions, variables, formats) = (&functions, &variables, &self.formats);
@@ -412,6 +420,8 @@ impl CodeObject {
             variables,
             formats,
             lines,
+            debug,
+            frames: self.frames,
         })
     }
 }

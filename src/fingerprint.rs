@@ -1,6 +1,6 @@
 //! Keys for caches of compiled objects.
 
-use crate::options::Options;
+use crate::options::{DebugInfo, Options};
 use frontend::Printf;
 use isa::Subtarget;
 use std::fmt::{self, Write};
@@ -64,7 +64,8 @@ impl Options {
             call_abi,
             call_stack_size,
             file_name,
-            line_table,
+            debug,
+            dwarf,
             verify: _,
             limits: _,
             files: _,
@@ -83,8 +84,9 @@ impl Options {
         hash.field(call_abi.name().as_bytes());
         hash.field(&call_stack_size.to_le_bytes());
         // An `assert` prints the file's name.
-        let named = (*line_table || *asserts).then_some(file_name.as_bytes());
-        hash.field(&[u8::from(*line_table)]);
+        let named = (*debug > DebugInfo::None || *asserts).then_some(file_name.as_bytes());
+        let dwarf = (*debug == DebugInfo::Full).then_some(dwarf);
+        let _ = write!(hash, "{debug:?} {dwarf:?}");
         hash.field(named.unwrap_or_default());
         for (name, value) in params {
             hash.field(name.as_bytes());
@@ -125,7 +127,7 @@ impl Write for Fnv {
 mod tests {
     use super::*;
     use crate::limits::Limits;
-    use crate::options::OptLevel;
+    use crate::options::{Dialect, Dwarf, DwarfVersion, OptLevel};
     use std::collections::HashSet;
 
     #[test]
@@ -147,6 +149,7 @@ mod tests {
             params: vec![(name.to_owned(), value.to_owned())],
             ..Options::default()
         };
+        let dwarf = |version, dialect| Dwarf { version, dialect, embed_source: false };
         let mut keys: Vec<Fingerprint> = [
             base.clone(),
             Options { opt_level: OptLevel::O0, ..base.clone() },
@@ -160,7 +163,18 @@ mod tests {
             Options { unsafe_fp_atomics: true, ..base.clone() },
             Options { waits_all: true, ..base.clone() },
             Options { language: emit::Language::Hip, ..base.clone() },
-            Options { line_table: false, ..base.clone() },
+            Options { debug: DebugInfo::None, ..base.clone() },
+            Options { debug: DebugInfo::Full, ..base.clone() },
+            Options {
+                debug: DebugInfo::Full,
+                dwarf: dwarf(DwarfVersion::V4, Dialect::Standard),
+                ..base.clone()
+            },
+            Options {
+                debug: DebugInfo::Full,
+                dwarf: dwarf(DwarfVersion::V5, Dialect::Heterogeneous),
+                ..base.clone()
+            },
             Options { call_abi: callconv::Convention::Guide, ..base.clone() },
             Options { call_stack_size: 64, ..base.clone() },
             Options { file_name: "other.k".to_owned(), ..base.clone() },
@@ -183,7 +197,7 @@ mod tests {
 
         let same = Options { verify: !base.verify, limits: Limits::service(), ..base.clone() };
         assert_eq!(same.fingerprint(target), base.fingerprint(target));
-        let unnamed = Options { line_table: false, asserts: false, ..base };
+        let unnamed = Options { debug: DebugInfo::None, asserts: false, ..base };
         let named = Options { file_name: "other.k".to_owned(), ..unnamed.clone() };
         assert_eq!(named.fingerprint(target), unnamed.fingerprint(target));
     }

@@ -78,7 +78,7 @@ pub use isa::{
 };
 pub use isa::{Occupancy, OccupancyLimit};
 pub use limits::{Limits, Resource};
-pub use options::{OptLevel, Options};
+pub use options::{DebugInfo, Dialect, Dwarf, DwarfVersion, OptLevel, Options};
 pub use passes::{Form, PassRange, passes};
 pub use pipeline::{Compiler, KeepIr, Observer};
 pub use program::{Program, TextOptions};

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     if cfg!(panic = "abort") {
         end_at_panic();
     }
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::parse_from(cli::words(std::env::args_os()));
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cli::run(cli))) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {

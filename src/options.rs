@@ -3,6 +3,7 @@
 use crate::calls::UNKNOWN_DEPTH;
 use crate::limits::Limits;
 use callconv::Convention;
+pub use emit::Dialect;
 use emit::Language;
 use frontend::{Files, Printf, Warnings};
 use std::sync::Arc;
@@ -28,10 +29,43 @@ impl OptLevel {
     }
 }
 
+/// How much an object says of its source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DebugInfo {
+    /// Nothing.
+    None,
+    /// Which line each instruction is of (`.debug_line`): it is what reports of debuggers, profilers and the emulator show.
+    #[default]
+    Lines,
+    /// All that there is to say.
+    Full,
+}
+
+/// Which DWARF full debug information is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dwarf {
+    /// Version of the standard. Line tables alone are of version 5.
+    pub version: DwarfVersion,
+    /// With the extensions or without.
+    pub dialect: Dialect,
+    /// Whether the source goes along, so that debuggers need no file (seed 000, line 2133).
+    pub embed_source: bool,
+}
+
+/// A version of the DWARF standard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DwarfVersion {
+    /// DWARF 4.
+    V4,
+    /// DWARF 5.
+    #[default]
+    V5,
+}
+
 /// Options of one compilation.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Name of the source file in diagnostics, listings and line tables.
+    /// Name of the source file in diagnostics, listings and debug information.
     pub file_name: String,
     /// Optimisation level.
     pub opt_level: OptLevel,
@@ -61,9 +95,10 @@ pub struct Options {
     /// Bytes of stack that a kernel gets for calls of which nobody knows how deep they go: recursion, code of other objects. Of
     /// each work-item; there may be less by the limits of the processor.
     pub call_stack_size: u32,
-    /// Say in the object which line of the source each instruction is of (`.debug_line`): it is what reports of
-    /// debuggers, profilers and the emulator show. It takes some bytes an instruction, and changes no code.
-    pub line_table: bool,
+    /// What the object says of its source. It takes some bytes an instruction, and changes no code.
+    pub debug: DebugInfo,
+    /// What [`DebugInfo::Full`] is written in.
+    pub dwarf: Dwarf,
     /// What `use "file.k";` takes files from: [`crate::Directories`], a map of names to texts, or what you like. Without
     /// it there are none.
     pub files: Option<Arc<dyn Files>>,
@@ -91,7 +126,8 @@ impl Default for Options {
             language: Language::default(),
             call_abi: Convention::default(),
             call_stack_size: UNKNOWN_DEPTH,
-            line_table: true,
+            debug: DebugInfo::default(),
+            dwarf: Dwarf::default(),
             files: None,
             warnings: Warnings::default(),
             verify: cfg!(debug_assertions),

@@ -9,7 +9,7 @@ use crate::error::{Error, Place};
 use crate::handwritten;
 use crate::limits::Budget;
 use crate::models::Models;
-use crate::options::Options;
+use crate::options::{DebugInfo, Dwarf, DwarfVersion, OptLevel, Options};
 use crate::parallel;
 use crate::passes::{Form, PassRange};
 use crate::processor::Facts;
@@ -345,9 +345,12 @@ impl Compiler {
             return Ok(Program::MachineIr(module, code));
         }
         let target = (self.target, job.options.language);
-        let lines = job.source.filter(|_| job.options.line_table);
+        let lines = job.source.filter(|_| job.options.debug >= DebugInfo::Lines);
         let lines = lines.map(|text| Lines::new(&job.options.file_name, text));
-        let object = CodeObject::new(target, &mut module, &self.code[..count], lines, &mut self.emitter);
+        let debug = self.debug_info(&mut module, job, count, lines.as_ref());
+        let frames = (job.options.debug == DebugInfo::Full).then_some(job.options.dwarf.dialect);
+        let told = (lines, frames, debug);
+        let object = CodeObject::new(target, &mut module, &self.code[..count], told, &mut self.emitter);
         let object = object.map_err(|error| match error {
             // A text may have instructions of which only their encoding shows that they are wrong.
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },
@@ -357,6 +360,46 @@ impl Compiler {
         self.frontend.recycle(module);
         Ok(Program::Object(object))
     }
+}
+
+impl Compiler {
+    /// What a debugger is told, if that was asked for. Instructions have places in the source then, as ever.
+    fn debug_info(
+        &mut self,
+        module: &mut ir::Module,
+        job: &Job<'_>,
+        count: usize,
+        lines: Option<&Lines>,
+    ) -> Option<Box<debuginfo::DebugInfo>> {
+        let (Some(lines), true) = (lines, module.description.is_some()) else { return None };
+        Some(describe(module, job, &mut self.code[..count], (&self.target, lines)))
+    }
+}
+
+#[cold]
+fn describe(
+    module: &mut ir::Module,
+    job: &Job<'_>,
+    code: &mut [MachFunc],
+    (target, lines): (&Subtarget, &Lines),
+) -> Box<debuginfo::DebugInfo> {
+    let kernels = module.funcs.iter().filter(|(_, func)| func.kernel.is_some());
+    let functions = module.funcs.iter();
+    let functions =
+        functions.filter(|(_, func)| func.kernel.is_none() && func.linkage != ir::Linkage::Extern);
+    let ids: Vec<ir::FuncId> = kernels.chain(functions).map(|(id, _)| id).collect();
+    let Dwarf { version, dialect, .. } = job.options.dwarf;
+    let options = debuginfo::Options {
+        version: match version {
+            DwarfVersion::V4 => debuginfo::Version::V4,
+            DwarfVersion::V5 => debuginfo::Version::V5,
+        },
+        dialect,
+        embed_source: job.options.dwarf.embed_source,
+        memory_is_true: job.options.opt_level == OptLevel::O0,
+    };
+    let text = (lines.clone(), job.source.unwrap_or_default());
+    Box::new(debuginfo::DebugInfo::new((options, target), module, (&ids, code), text))
 }
 
 /// The functions that kernels call.
@@ -442,6 +485,7 @@ impl Job<'_> {
             files,
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,
+            debug: self.options.debug == DebugInfo::Full,
         };
         let module = frontend.compile(&self.options.file_name, text, &options)?;
         let warnings = frontend.warnings();

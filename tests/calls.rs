@@ -80,7 +80,7 @@ fn programs_in_each_convention() {
 fn goes_on(name: &str, target: Subtarget) -> Result<(), String> {
     let text = source(name);
     let file = RunFile::parse(&text)?;
-    let options = Options { line_table: false, params: file.params(), ..Options::default() };
+    let options = Options { debug: kernc::DebugInfo::None, params: file.params(), ..Options::default() };
     let level = options.opt_level;
     let mut compiler = Compiler::new(target);
     let object = compiler.compile(&text, &options).map_err(|error| error.render(false))?;

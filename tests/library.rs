@@ -183,7 +183,8 @@ fn ir_compiles_to_the_same_code() {
     for name in common::KERNELS {
         let source = common::source(name);
         // A module has no source that a line table could speak of.
-        let options = Options { opt_level: kernc::OptLevel::O0, line_table: false, ..Options::default() };
+        let options =
+            Options { opt_level: kernc::OptLevel::O0, debug: kernc::DebugInfo::None, ..Options::default() };
         let mut ir = FrontendIr::default();
         let object = compiler.compile_observed(&source, &options, &mut ir).expect("compiles");
         let module = kernc::ir::parse::parse_module(&ir.0).unwrap_or_else(|error| panic!("{name}: {error}"));

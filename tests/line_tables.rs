@@ -1,6 +1,6 @@
 //! Line tables, as LLVM's tools read them: `.debug_line` of loadable and of linked relocatable objects.
 
-use kernc::{Compiler, Options, Subtarget};
+use kernc::{Compiler, DebugInfo, Options, Subtarget};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,7 +37,11 @@ fn tool(name: &str, args: &[&str]) -> Option<String> {
 
 fn object(processor: &str, version: kernc::CodeObjectVersion, line_table: bool) -> kernc::CodeObject {
     let target = Subtarget::by_name(processor).expect("known").with_version(version);
-    let options = Options { file_name: "two.k".to_owned(), line_table, ..Options::default() };
+    let options = Options {
+        file_name: "two.k".to_owned(),
+        debug: if line_table { DebugInfo::Lines } else { DebugInfo::None },
+        ..Options::default()
+    };
     Compiler::new(target).compile(SOURCE, &options).expect("a sound source")
 }
 

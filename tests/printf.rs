@@ -528,7 +528,7 @@ fn asserts_say_where_and_end_the_dispatch() {
         let printed = interpreted(&interp, &kept.0, &mut memory);
         assert_eq!(printed, expected, "{cell:?} {level:?}");
 
-        let without = Options { asserts: false, line_table: false, ..options.clone() };
+        let without = Options { asserts: false, debug: kernc::DebugInfo::None, ..options.clone() };
         let object = compiler.compile(source, &without).expect("it compiles");
         let (printed, result) = dispatch(object.bytes(), [8, 4], &words);
         assert!(printed.is_empty() && result.is_ok(), "{cell:?} {level:?}");

@@ -57,7 +57,7 @@ fn go_on(kernel: &str, level: OptLevel) -> Result<usize, String> {
     let path = format!("{}/examples/{kernel}.k", env!("CARGO_MANIFEST_DIR"));
     let source = std::fs::read_to_string(path).expect("an example");
     // Texts of passes have no source that a line table could speak of.
-    let options = Options { opt_level: level, line_table: false, ..Options::default() };
+    let options = Options { opt_level: level, debug: kernc::DebugInfo::None, ..Options::default() };
     let mut compiler = Compiler::new(target);
     let mut keeper = Keeper::default();
     let object = compiler.compile_observed(&source, &options, &mut keeper).expect("a correct kernel");

@@ -1,8 +1,9 @@
 //! What is typed to be shown: `s.b[1]`, `*p`, `y[i]`, `$v3`, `$s[4:5]`, `i == 3`.
 
-use crate::breakpoints::Place;
 use crate::format::{self, Shape, fields, numeric, shape, size};
 use crate::pending::registers_of;
+use crate::program::Program;
+use crate::spot::{Place, Spot};
 use crate::variables::{Held, Scope};
 use crate::waves::Who;
 use dwarf::{AddressSpace, DebugInfo, Location};
@@ -22,6 +23,10 @@ pub struct Shown {
     pub text: String,
     /// Its type, as a user would write it.
     pub ty: String,
+    /// What it consists of.
+    pub parts: Parts,
+    /// Where it is in memory, if it is there.
+    pub spot: Option<Spot>,
     /// The waits that it takes until it is there, if it is in registers that a memory operation has yet to write: `vmcnt(0)`.
     pub pending: Option<String>,
 }
@@ -31,6 +36,51 @@ impl std::fmt::Display for Shown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)?;
         self.pending.as_ref().map_or(Ok(()), |wait| write!(f, " (not written yet, but after {wait})"))
+    }
+}
+
+/// What a value consists of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// Nothing.
+    None,
+    /// Fields, by their names.
+    Fields(Vec<String>),
+    /// So many elements.
+    Elements(u64),
+    /// What it points to.
+    Target,
+}
+
+impl Parts {
+    /// How many.
+    pub fn count(&self) -> u64 {
+        match self {
+            Parts::None => 0,
+            Parts::Fields(names) => names.len() as u64,
+            Parts::Elements(count) => *count,
+            Parts::Target => 1,
+        }
+    }
+
+    /// Some of them: what each is called, and the expression for it where that of the whole is `text`.
+    pub fn within<'a>(
+        &'a self,
+        text: &'a str,
+        from: u64,
+        count: u64,
+    ) -> impl Iterator<Item = (String, String)> + 'a {
+        let whole = if text.starts_with(['*', '-']) { format!("({text})") } else { text.to_owned() };
+        let end = from.saturating_add(count).min(self.count());
+        (from..end).filter_map(move |at| match self {
+            Parts::None => None,
+            Parts::Fields(names) => {
+                let name = names.get(usize::try_from(at).ok()?)?;
+                Some((name.clone(), format!("{whole}.{name}")))
+            }
+            Parts::Elements(_) => Some((format!("[{at}]"), format!("{whole}[{at}]"))),
+            Parts::Target => Some((format!("*{text}"), format!("*{whole}"))),
+        })
     }
 }
 
@@ -83,8 +133,22 @@ impl Value {
         }
     }
 
-    /// Where it is in memory, and how many bytes of it.
-    pub(crate) fn place(&self, who: Who, lane: u32) -> Option<(Place, usize)> {
+    /// What it consists of.
+    pub(crate) fn parts(&self, info: Option<&DebugInfo>) -> Parts {
+        let (Some(info), Some(ty)) = (info, self.ty) else { return Parts::None };
+        match shape(info, ty) {
+            Shape::Struct { die, .. } => {
+                let named = fields(info, die).into_iter().filter(|field| !field.name.is_empty());
+                Parts::Fields(named.map(|field| field.name.to_owned()).collect())
+            }
+            Shape::Array { count, .. } => Parts::Elements(count),
+            Shape::Pointer { to: Some(to), .. } if size(info, to) > 0 => Parts::Target,
+            _ => Parts::None,
+        }
+    }
+
+    /// Where it is in memory.
+    pub(crate) fn spot(&self, who: Who, lane: u32) -> Option<Spot> {
         let (space, address) = self.location.as_ref()?.address()?;
         let place = match space {
             AddressSpace::GLOBAL => Place::Global(address),
@@ -93,7 +157,7 @@ impl Value {
             AddressSpace::GENERIC => Place::flat(address, who, lane),
             _ => return None,
         };
-        Some((place, self.bytes.len()))
+        Some(Spot { place, bytes: self.bytes.len(), ty: self.ty })
     }
 }
 
@@ -159,13 +223,8 @@ pub(crate) struct Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     /// `level` as [`Scope::new`] has it.
-    pub(crate) fn new(
-        at: &'a Stopped<'a>,
-        info: Option<&'a DebugInfo>,
-        lane: u32,
-        level: usize,
-    ) -> Evaluator<'a> {
-        Evaluator { at, scope: info.map(|info| Scope::new(info, at, level)), lane, rest: Vec::new() }
+    pub(crate) fn new(at: &'a Stopped<'a>, program: &'a Program, lane: u32, level: usize) -> Evaluator<'a> {
+        Evaluator { at, scope: program.scope(at, level), lane, rest: Vec::new() }
     }
 
     fn info(&self) -> Option<&'a DebugInfo> {

@@ -11,19 +11,25 @@
 mod breakpoints;
 mod expression;
 mod format;
+mod hits;
+mod log;
 mod machine;
 mod pending;
 mod program;
 mod session;
+mod spot;
 mod stop;
 mod unwinding;
 mod variables;
 mod waves;
 
-pub use breakpoints::{Breakpoint, Watchpoint};
-pub use expression::{Problem, Shown};
+pub use breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
+pub use expression::{Parts, Problem, Shown};
+pub use hits::Hits;
 pub use program::{Function, Line, Program};
 pub use session::{Action, FrontEnd, Session, Step};
 pub use sim::Stopped;
-pub use stop::{Frame, Reason, Stop};
+pub use spot::{Place, Spot};
+pub use stop::{Frame, Reason, Space, Stop};
+pub use variables::{Seen, seen};
 pub use waves::Who;

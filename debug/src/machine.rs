@@ -1,6 +1,9 @@
 //! A stopped wave as expressions of debug information see it.
 
-use dwarf::{AddressSpace, Bank, DebugInfo, Known, Location, Machine, Need, Procedure, Reason, Register};
+use dwarf::{
+    AddressSpace, Bank, Caller, DebugInfo, Frames, Known, Location, Machine, Need, Opcode, Ops, Procedure,
+    Reason, Register,
+};
 use sim::Stopped;
 
 /// A lane of a wave, in a function.
@@ -11,16 +14,18 @@ pub(crate) struct Frame<'a> {
     known: Option<Known<'a>>,
     /// `DW_AT_frame_base` of the function.
     pub base: Option<(&'a [u8], dwarf::Encoding)>,
+    /// The object's call frame information: says where the frame is.
+    pub frames: Option<&'a Frames>,
 }
 
 impl<'a> Frame<'a> {
     pub(crate) fn new(at: &'a Stopped<'a>, lane: u32, info: &'a DebugInfo, unit: usize) -> Frame<'a> {
-        Frame { at, lane, known: Some(info.known(unit)), base: None }
+        Frame { at, lane, known: Some(info.known(unit)), base: None, frames: None }
     }
 
     /// The registers and memory alone.
     pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
-        Frame { at, lane, known: None, base: None }
+        Frame { at, lane, known: None, base: None, frames: None }
     }
 
     fn known(&self, need: Need) -> Result<&Known<'a>, Reason> {
@@ -75,13 +80,37 @@ impl Machine for Frame<'_> {
         Ok(self.lane)
     }
 
-    /// LLVM's frame base is a scalar register with an offset in the wave's scratch: a lane's part of it is as much of that as its share.
+    /// As call frame information has it. Without the extensions it is a number, and whoever uses it marks whose address that is.
+    fn cfa(&self) -> Result<Location, Reason> {
+        let missing = || Reason::Need(Need::Cfa);
+        let frames = self.frames.ok_or_else(missing)?;
+        let address = self.at.address();
+        let common = frames.around(address).map(|frame| frames.common_of(frame)).ok_or_else(missing)?;
+        let row = frames.row(address).ok().flatten().ok_or_else(missing)?;
+        let registers = Frame::registers_of(self.at, self.lane);
+        let caller = Caller::new(&registers, &row, common)?;
+        let frame = caller.frame().ok_or_else(missing)?;
+        match frame.address() {
+            Some((_, address)) if common.augmentation.is_empty() => {
+                Location::memory(AddressSpace::GLOBAL, address)
+            }
+            _ => Ok(frame.clone()),
+        }
+    }
+
+    /// A frame is in the wave's scratch: a lane's part of it is as much of that as its share. LLVM's frame base is a scalar register with
+    /// the offset there.
     fn frame_base(&self) -> Result<Location, Reason> {
         let (expression, encoding) = self.base.ok_or(Reason::Need(Need::FrameBase))?;
         let base = dwarf::frame_base(expression, encoding, self).map_err(|error| error.reason)?;
+        let lanes = u64::from(self.at.lanes());
+        let is_cfa = matches!(Ops::new(expression, encoding).next(), Some(Ok(op)) if op.opcode == Opcode::CALL_FRAME_CFA);
         match base.address() {
-            Some((AddressSpace::GLOBAL, address)) => {
-                Location::memory(AddressSpace::GLOBAL, address / u64::from(self.at.lanes()))
+            Some((AddressSpace::GLOBAL, address)) if !is_cfa => {
+                Location::memory(AddressSpace::GLOBAL, address / lanes)
+            }
+            Some((AddressSpace::PRIVATE_WAVE, address)) => {
+                Location::memory(AddressSpace::PRIVATE_LANE, address / lanes)
             }
             _ => Ok(base),
         }

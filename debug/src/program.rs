@@ -1,9 +1,12 @@
 //! What an object says of its code: functions, lines, and debug information, if it has any.
 
+use crate::expression::Problem;
+use crate::variables::Scope;
 use codeobj::CodeObject;
 use codeobj::disasm::Lines;
 use dwarf::{DebugInfo, Die, Frames, Names};
 use rustc_hash::FxHashMap;
+use sim::Stopped;
 
 /// A function or kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +77,7 @@ impl Program {
         };
         let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
         let lines = Lines::read(object);
-        for (address, place) in lines.rows() {
+        for (address, place) in lines.statements() {
             let line = place.map(|place| {
                 let file = *numbers.entry(place.file).or_insert_with_key(|name| {
                     program.files.push(name.clone());
@@ -132,6 +135,11 @@ impl Program {
         second.filter(|_| self.info.is_some()).map_or(function.start, |row| row.address)
     }
 
+    /// What debug information says of where a wave stands; `level` as [`Scope::new`] has it.
+    pub(crate) fn scope<'a>(&'a self, at: &'a Stopped<'a>, level: usize) -> Option<Scope<'a>> {
+        self.info.as_ref().map(|info| Scope::new((info, self.frames.as_ref()), at, level))
+    }
+
     /// All functions, by address.
     pub fn functions(&self) -> &[Function] {
         &self.functions
@@ -152,6 +160,52 @@ impl Program {
     /// `saxpy.k:7`.
     pub fn name_of(&self, line: Line) -> String {
         format!("{}:{}", self.files.get(line.file).map_or("?", String::as_str), line.line)
+    }
+
+    /// Addresses that a place in the code means: a line, `file:line`, a function, `*address`. `here`: whose file a line without one is of.
+    ///
+    /// # Errors
+    /// There is no such place.
+    pub fn addresses(&self, place: &str, here: Option<Line>) -> Result<Vec<u64>, Problem> {
+        if let Some(address) = place.strip_prefix('*') {
+            let address = parse_address(address).ok_or_else(|| format!("`{address}` is no address"))?;
+            let known = self.function_at(address);
+            return known.map(|_| vec![address]).ok_or_else(|| format!("there is no code at {address:#x}"));
+        }
+        let (file, line) = match place.rsplit_once(':') {
+            Some((file, line)) => (Some(file), line),
+            None => (None, place),
+        };
+        if let Ok(line) = line.parse::<u32>() {
+            let file = match (file, here) {
+                (None, Some(here)) => Some(here.file),
+                (file, _) => self.file(file),
+            };
+            let file = file.ok_or_else(|| "no source file is called so".to_owned())?;
+            let found = self.starts_of(file, line);
+            return found
+                .map(|found| found.1)
+                .ok_or_else(|| format!("no code belongs to line {line} or what follows it"));
+        }
+        let mut starts = self.instances_of(place);
+        starts.extend(self.function(place).map(|function| function.start));
+        starts.sort_unstable();
+        starts.dedup();
+        if starts.is_empty() { Err(format!("no function is called `{place}`")) } else { Ok(starts) }
+    }
+
+    /// Lines of a file that code belongs to, in order.
+    pub fn lines_of(&self, file: usize) -> Vec<u32> {
+        let lines = self.rows.iter().filter_map(|row| row.line).filter(|line| line.file == file);
+        let mut lines: Vec<u32> = lines.map(|line| line.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
+    /// The text of a file.
+    pub fn text(&self, file: usize) -> Option<&[String]> {
+        self.sources.get(file)?.as_deref()
     }
 
     /// The file of a name, or of the end of one. Without a name: that of the first line.
@@ -181,5 +235,13 @@ impl Program {
             before = row.line;
         }
         (!starts.is_empty()).then_some((line, starts))
+    }
+}
+
+/// `0x1a2c`, or a number.
+pub(crate) fn parse_address(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
     }
 }

@@ -1,17 +1,13 @@
 //! A debugged dispatch: when to stop, and what was decided there.
 
-use crate::breakpoints::{Breakpoint, Watchpoint};
-use crate::expression::Evaluator;
+use crate::breakpoints::{Breakpoint, Breakpoints, Watchpoint};
 use crate::program::{Line, Program};
 use crate::stop::{Reason, Stop, watched};
 use crate::waves::{Kind, Wave, Who};
 use rustc_hash::FxHashMap;
-use sim::{Debugger, Go, Stopped};
+use sim::{Debugger, Fault, Go, Report, Stopped};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Instructions between two looks at whether the user wants to stop: looking costs a call of the system.
-const PATIENCE: u64 = 4096;
 
 /// Things that the schedule has done which are kept.
 const CHOICES: usize = 64;
@@ -48,6 +44,8 @@ pub enum Action {
     BackToBreakpoint,
     /// To the instruction of a number.
     To(u64),
+    /// As before the front end was heard, for which [`Reason::Asked`] was the reason; else to the next breakpoint.
+    Resume,
     /// To the end of the dispatch, whatever comes.
     Detach,
     /// Nowhere: the session ends.
@@ -59,15 +57,16 @@ pub trait FrontEnd: Send {
     /// A wave has stopped.
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action;
 
-    /// Asked now and then while the dispatch runs: whether it is to stop.
-    fn interrupts(&mut self) -> bool {
+    /// Whether it wants to be heard while the dispatch runs; asked before each instruction, so that it has to be cheap.
+    fn is_waiting(&mut self) -> bool {
         false
     }
 
+    /// A wave has come to a breakpoint that says something instead of stopping.
+    fn logged(&mut self, _text: &str) {}
+
     /// The dispatch has ended; whether as it should.
-    fn ended(&mut self, is_well: bool) {
-        let _ = is_well;
-    }
+    fn ended(&mut self, _is_well: bool) {}
 }
 
 /// What the session waits for, beside breakpoints.
@@ -111,6 +110,10 @@ pub(crate) struct State {
     pub ordinal: u64,
     pub waves: FxHashMap<Who, Wave>,
     pub lane: Option<u32>,
+    /// The lane for which the wave has stopped.
+    pub focus: Option<u32>,
+    /// What breakpoints have said.
+    logs: Vec<String>,
     pub breakpoints: Vec<Breakpoint>,
     pub watchpoints: Vec<Watchpoint>,
     /// What the schedule has done since the last stop.
@@ -153,26 +156,22 @@ impl State {
         first
     }
 
-    /// The breakpoint that the wave has come to, and the first lane in which its condition holds.
+    /// The breakpoint that the wave has come to. All are looked at, so that each counts.
     fn hit(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
-        let address = at.address();
-        let chosen = self.lane;
+        let (address, chosen) = (at.address(), self.lane);
+        let mut first = None;
         for breakpoint in self.breakpoints.iter_mut().filter(|one| one.addresses.contains(&address)) {
-            let active = (0..at.lanes()).filter(|&lane| at.exec() >> lane & 1 != 0);
-            let holds = match &breakpoint.condition {
-                None => true,
-                Some(condition) => {
-                    active.filter(|&lane| chosen.is_none_or(|chosen| chosen == lane)).any(|lane| {
-                        Evaluator::new(at, program.info.as_ref(), lane, 0).holds(condition).unwrap_or(false)
-                    })
+            let Some(hit) = breakpoint.hit(at, program, chosen) else { continue };
+            match &breakpoint.log {
+                Some(log) => self.logs.push(crate::log::text(log, at, program, hit.lane.or(chosen))),
+                None if first.is_none() => {
+                    self.focus = hit.lane;
+                    first = Some(Reason::Breakpoint(breakpoint.id));
                 }
-            };
-            if holds {
-                breakpoint.hits += 1;
-                return Some(Reason::Breakpoint(breakpoint.id));
+                None => {}
             }
         }
-        None
+        first
     }
 
     /// Whether a step is done.
@@ -207,19 +206,28 @@ impl State {
         let changed = self.changed(at, program);
         match &self.want {
             Want::End => None,
-            Want::Ordinal(_) => self.arrived(at, program),
+            Want::Ordinal(_) => {
+                // On the way to another place breakpoints only count.
+                self.hit(at, program);
+                (self.focus, self.logs) = (None, Vec::new());
+                self.arrived(at, program)
+            }
             Want::LastBefore { limit, .. } => {
                 let limit = *limit;
                 if self.ordinal >= limit {
                     return None;
                 }
-                let hit = changed.or_else(|| self.hit(at, program));
+                let hit = changed.or(self.hit(at, program));
+                self.logs.clear();
                 if let (Some(_), Want::LastBefore { found, .. }) = (hit, &mut self.want) {
                     *found = Some(self.ordinal);
                 }
                 None
             }
-            _ => changed.or_else(|| self.hit(at, program)).or_else(|| self.arrived(at, program)),
+            _ => {
+                let hit = self.hit(at, program);
+                changed.or(hit).or_else(|| self.arrived(at, program))
+            }
         }
     }
 
@@ -241,8 +249,8 @@ impl State {
         let Some(wave) = self.waves.get(&who) else { return Go::On };
         let (depth, before, now) = (wave.calls.len(), wave.before, self.ordinal);
         match action {
+            Action::Continue | Action::Resume => self.want = Want::Nothing,
             Action::Choice => self.want = Want::Choice,
-            Action::Continue => self.want = Want::Nothing,
             Action::Detach => self.want = Want::End,
             Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
@@ -301,6 +309,8 @@ impl Session {
             ordinal: 0,
             waves: FxHashMap::default(),
             lane: None,
+            focus: None,
+            logs: Vec::new(),
             breakpoints: Vec::new(),
             watchpoints: Vec::new(),
             choices: VecDeque::new(),
@@ -312,6 +322,21 @@ impl Session {
             quit: false,
         };
         Session { program, inner: Mutex::new(Inner { state, front_end }) }
+    }
+
+    /// The object.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Does not stop at the first instruction, but goes on to the next breakpoint; or, `to_the_end`, whatever comes.
+    pub fn run_on(&self, to_the_end: bool) {
+        self.inner().state.want = if to_the_end { Want::End } else { Want::Nothing };
+    }
+
+    /// Changes breakpoints before the dispatch.
+    pub fn with_breakpoints<T>(&self, change: impl FnOnce(Breakpoints<'_>) -> T) -> T {
+        change(Breakpoints { program: &self.program, state: &mut self.inner().state, here: None })
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -354,24 +379,22 @@ impl Debugger for Session {
             *is_done = true;
             return Go::End;
         }
-        let asks = state.ordinal.is_multiple_of(PATIENCE) && state.may_stop();
+        state.focus = None;
         let reason = state.reason(at, &self.program);
-        let reason = reason.or_else(|| (asks && front_end.interrupts()).then_some(Reason::Interrupted));
-        let go = match reason {
-            None => Go::On,
-            Some(reason) => {
-                state.want = Want::Nothing;
-                let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
-                state.choices.clear();
-                state.go(action, at, &self.program)
-            }
-        };
+        state.logs.drain(..).for_each(|log| front_end.logged(&log));
+        let reason = reason.or_else(|| front_end.is_waiting().then_some(Reason::Asked));
+        let go = reason.map_or(Go::On, |reason| self.stop(at, reason, state, &mut **front_end));
         state.last = Some((Who::of(at), at.address()));
         go
     }
 
-    fn found(&self, at: &Stopped<'_>, what: &str) -> Go {
-        self.wrong(at, Reason::Found(what.to_owned()))
+    fn found(&self, at: &Stopped<'_>, what: &Report) -> Go {
+        self.wrong(at, Reason::Found(Box::new(what.clone())))
+    }
+
+    fn trapped(&self, at: &Stopped<'_>, why: &Fault) {
+        // There is no way on, but one back.
+        self.wrong(at, Reason::Trapped(Box::new(why.clone())));
     }
 
     fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
@@ -384,27 +407,41 @@ impl Debugger for Session {
         if state.want != Want::Choice || !state.waves.contains_key(&who) {
             return Go::On;
         }
-        state.want = Want::Nothing;
-        let reason = Reason::Chosen(what.to_owned());
-        let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
-        state.choices.clear();
-        state.go(action, at, &self.program)
-    }
-
-    fn trapped(&self, at: &Stopped<'_>) {
-        // There is no way on, but one back.
-        self.wrong(at, Reason::Trapped);
+        state.focus = None;
+        self.stop(at, Reason::Chosen(what.to_owned()), state, &mut **front_end)
     }
 }
 
 impl Session {
+    /// A wave has stopped: the front end says how to go on.
+    fn stop(&self, at: &Stopped<'_>, reason: Reason, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
+        let is_asked = reason == Reason::Asked;
+        let want = std::mem::replace(&mut state.want, Want::Nothing);
+        let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
+        if is_asked && action == Action::Resume {
+            state.want = want;
+            return Go::On;
+        }
+        state.choices.clear();
+        state.go(action, at, &self.program)
+    }
+
     /// An instruction is wrong. Nobody is told on the way to another place.
     fn wrong(&self, at: &Stopped<'_>, reason: Reason) -> Go {
         let Inner { state, front_end } = &mut *self.inner();
         if !state.may_stop() {
             return Go::On;
         }
-        let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
-        state.go(action, at, &self.program)
+        state.focus = lane_of(&reason);
+        self.stop(at, reason, state, &mut **front_end)
+    }
+}
+
+/// The lane that something is wrong with.
+fn lane_of(reason: &Reason) -> Option<u32> {
+    match reason {
+        Reason::Found(report) => report.at.lane,
+        Reason::Trapped(fault) => fault.places().first()?.lane,
+        _ => None,
     }
 }

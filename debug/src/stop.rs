@@ -1,12 +1,13 @@
 //! A wave that has stopped: what a front end may ask of it.
 
-use crate::breakpoints::{Breakpoint, Place, Watchpoint};
+use crate::breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
 use crate::expression::{Evaluator, Problem, Shown};
 use crate::program::{Line, Program};
-use crate::session::State;
-use crate::waves::Who;
+use crate::session::{Action, State, Step};
+use crate::spot::{Place, Spot};
+use crate::waves::{Kind, Who};
 use dwarf::{Content, Die};
-use sim::{Registers, Stopped};
+use sim::{Fault, Registers, Report, Stopped};
 use std::sync::Arc;
 
 /// Why a wave has stopped.
@@ -35,12 +36,23 @@ pub enum Reason {
     Arrived,
     /// The schedule of weak mode has done something that concerns the wave: in words.
     Chosen(String),
-    /// Whoever talks to the user has asked for it ([`crate::FrontEnd::interrupts`]).
-    Interrupted,
-    /// Strict mode has found something wrong with the instruction: in words. The dispatch ends soon.
-    Found(String),
+    /// Strict mode has found something wrong with the instruction. The dispatch ends soon.
+    Found(Box<Report>),
     /// The instruction did not come off well; the dispatch ends.
-    Trapped,
+    Trapped(Box<Fault>),
+    /// The front end has asked to be heard.
+    Asked,
+}
+
+/// A memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Global memory, by address.
+    Global,
+    /// The group's LDS, by offset.
+    Lds,
+    /// A lane's private memory, by offset.
+    Private,
 }
 
 /// A function under way.
@@ -58,6 +70,13 @@ pub struct Frame {
     pub(crate) depth: usize,
     /// Functions that are inlined in it around the instruction.
     pub(crate) level: usize,
+}
+
+impl Frame {
+    /// Of a function of which no more is known than where it is in the source.
+    pub fn unknown(function: String, line: Option<String>) -> Frame {
+        Frame { function, address: 0, line, is_inlined: false, depth: 0, level: 0 }
+    }
 }
 
 /// A stopped wave.
@@ -160,9 +179,9 @@ impl Stop<'_> {
         self.program.line_at(self.at.address())
     }
 
-    /// The lane that is looked at: the one that was chosen, or the first that is active.
+    /// The lane that is looked at: the one that was chosen, that for which a breakpoint's condition holds, or the first that is active.
     pub fn lane(&self) -> u32 {
-        self.state.lane.unwrap_or_else(|| match self.at.exec() {
+        self.state.lane.or(self.state.focus).unwrap_or_else(|| match self.at.exec() {
             0 => 0,
             exec => exec.trailing_zeros(),
         })
@@ -188,21 +207,65 @@ impl Stop<'_> {
     /// What is wrong with it, or why there is no value.
     pub fn value(&self, text: &str, lane: u32) -> Result<Shown, Problem> {
         let info = self.program.info.as_ref();
-        let value = Evaluator::new(self.at, info, lane, self.level).value(text)?;
+        let value = Evaluator::new(self.at, self.program, lane, self.level).value(text)?;
         let ty = match (info, value.ty) {
             (Some(info), Some(ty)) => info.type_name(Some(ty)),
             _ => "register".to_owned(),
         };
+        let spot = value.spot(self.who(), lane);
         let pending = crate::pending::wait(self.at, &value.registers());
-        Ok(Shown { text: value.text(info), ty, pending })
+        Ok(Shown { text: value.text(info), ty, parts: value.parts(info), spot, pending })
+    }
+
+    /// The value of an expression for each lane, or why it has none; and whether the lane is active.
+    pub fn across(&self, text: &str) -> Vec<(Result<Shown, Problem>, bool)> {
+        (0..self.at.lanes()).map(|lane| (self.value(text, lane), self.at.exec() >> lane & 1 != 0)).collect()
+    }
+
+    /// Reads memory; of private memory, a lane's. Whether it is all there.
+    pub fn read(&self, space: Space, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
+        match space {
+            Space::Global => self.at.read(address, bytes),
+            Space::Lds => self.at.read_lds(address, bytes),
+            Space::Private => self.at.read_private(lane, address, bytes),
+        }
     }
 
     /// Variables in force, with their values for a lane or why they have none.
     pub fn variables(&self, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
-        let Some(info) = &self.program.info else { return Vec::new() };
-        let scope = crate::variables::Scope::new(info, self.at, self.level);
+        let Some(scope) = self.program.scope(self.at, self.level) else { return Vec::new() };
         let names: Vec<String> = scope.variables().iter().map(|variable| variable.name.to_owned()).collect();
         names.into_iter().map(|name| (name.clone(), self.value(&name, lane))).collect()
+    }
+
+    /// Waves that have begun and not come to their end, and the line that each has come to last.
+    pub fn running(&self) -> Vec<(Who, Option<Line>)> {
+        let own = self.who();
+        let running = self.state.waves.iter().filter(|(who, wave)| **who == own || !wave.is_done);
+        let line = |wave: &crate::waves::Wave| wave.turns.iter().rev().find_map(|turn| turn.line);
+        let mut running: Vec<_> = running.map(|(who, wave)| (*who, line(wave))).collect();
+        running.sort_by_key(|wave| wave.0);
+        running
+    }
+
+    /// On until the function returns.
+    ///
+    /// # Errors
+    /// Nothing has called it.
+    pub fn out(&self) -> Result<Action, Problem> {
+        let is_called = self.state.waves.get(&self.who()).is_some_and(|wave| !wave.calls.is_empty());
+        match is_called {
+            true => Ok(Action::Step(Step::Out)),
+            false => Err("nobody has called this: it is the kernel".to_owned()),
+        }
+    }
+
+    /// On by one instruction, and over a function that it calls.
+    pub fn over(&self) -> Action {
+        match Kind::of(self.at) {
+            Kind::Call => Action::Until(vec![self.at.address() + self.at.length()]),
+            _ => Action::Step(Step::Instruction),
+        }
     }
 
     /// Waves that have begun, and the line that each has come to last.
@@ -251,17 +314,13 @@ impl Stop<'_> {
     /// # Errors
     /// There is no such place, or the condition is ill-formed.
     pub fn add_breakpoint(&mut self, place: &str, condition: Option<&str>) -> Result<Breakpoint, Problem> {
-        let addresses = self.addresses(place)?;
-        let id = self.state.next_id();
-        let breakpoint = Breakpoint {
-            id,
-            text: place.to_owned(),
-            addresses,
-            condition: condition.map(str::to_owned),
-            hits: 0,
-        };
-        self.state.breakpoints.push(breakpoint.clone());
-        Ok(breakpoint)
+        self.breakpoints_mut().add(&Wanted { place, condition, ..Wanted::default() })
+    }
+
+    /// Breakpoints and watchpoints, to be changed.
+    pub fn breakpoints_mut(&mut self) -> Breakpoints<'_> {
+        let here = self.line();
+        Breakpoints { program: self.program, state: self.state, here }
     }
 
     /// Addresses that a place in the code means.
@@ -269,31 +328,16 @@ impl Stop<'_> {
     /// # Errors
     /// There is no such place.
     pub fn addresses(&self, place: &str) -> Result<Vec<u64>, Problem> {
-        if let Some(address) = place.strip_prefix('*') {
-            let address = parse_address(address).ok_or_else(|| format!("`{address}` is no address"))?;
-            let known = self.program.function_at(address);
-            return known.map(|_| vec![address]).ok_or_else(|| format!("there is no code at {address:#x}"));
-        }
-        let (file, line) = match place.rsplit_once(':') {
-            Some((file, line)) => (Some(file), line),
-            None => (None, place),
-        };
-        if let Ok(line) = line.parse::<u32>() {
-            let file = match (file, self.line()) {
-                (None, Some(line)) => Some(line.file),
-                (file, _) => self.program.file(file),
-            };
-            let file = file.ok_or_else(|| "no source file is called so".to_owned())?;
-            let found = self.program.starts_of(file, line);
-            return found
-                .map(|found| found.1)
-                .ok_or_else(|| format!("no code belongs to line {line} or what follows it"));
-        }
-        let mut starts = self.program.instances_of(place);
-        starts.extend(self.program.function(place).map(|function| function.start));
-        starts.sort_unstable();
-        starts.dedup();
-        if starts.is_empty() { Err(format!("no function is called `{place}`")) } else { Ok(starts) }
+        self.program.addresses(place, self.line())
+    }
+
+    /// Where the value of an expression is in memory.
+    ///
+    /// # Errors
+    /// It is nowhere there.
+    pub fn spot(&self, text: &str, lane: u32) -> Result<Spot, Problem> {
+        let value = Evaluator::new(self.at, self.program, lane, self.level).value(text)?;
+        value.spot(self.who(), lane).ok_or_else(|| format!("`{text}` is not in memory"))
     }
 
     /// Stops when what an expression names in memory changes. Gives the number of the watchpoint.
@@ -301,33 +345,33 @@ impl Stop<'_> {
     /// # Errors
     /// The expression has no place in memory.
     pub fn add_watchpoint(&mut self, text: &str) -> Result<u32, Problem> {
-        let (who, lane) = (self.who(), self.lane());
-        let value = Evaluator::new(self.at, self.program.info.as_ref(), lane, self.level).value(text)?;
-        let (place, bytes) = value.place(who, lane).ok_or_else(|| format!("`{text}` is not in memory"))?;
-        Ok(self.watch_place(text.to_owned(), place, bytes, value.ty))
+        let spot = self.spot(text, self.lane())?;
+        Ok(self.watch(text, spot))
     }
 
     /// Watches bytes of memory, by a flat address: in LDS the group's, in private memory the lane's.
     pub fn watch_memory(&mut self, address: u64, bytes: usize) -> u32 {
         let place = Place::flat(address, self.who(), self.lane());
-        self.watch_place(format!("*{address:#x}"), place, bytes, None)
+        self.watch(&format!("*{address:#x}"), Spot { place, bytes, ty: None })
     }
 
-    fn watch_place(&mut self, text: String, place: Place, bytes: usize, ty: Option<u64>) -> u32 {
-        let id = self.state.next_id();
-        let mut watch = Watchpoint { id, text, place, bytes, old: None, ty };
-        watch.look(self.at);
-        self.state.watchpoints.push(watch);
+    /// Watches a place, from what is there now on.
+    fn watch(&mut self, text: &str, spot: Spot) -> u32 {
+        let id = self.breakpoints_mut().watch(text, spot);
+        self.look_at_watched();
         id
+    }
+
+    /// Notes what is at the places that are watched.
+    pub fn look_at_watched(&mut self) {
+        for watch in &mut self.state.watchpoints {
+            watch.look(self.at);
+        }
     }
 
     /// Takes out a breakpoint or watchpoint. Whether there was one.
     pub fn remove(&mut self, id: u32) -> bool {
-        let State { breakpoints, watchpoints, .. } = &mut *self.state;
-        let count = breakpoints.len() + watchpoints.len();
-        breakpoints.retain(|one| one.id != id);
-        watchpoints.retain(|one| one.id != id);
-        breakpoints.len() + watchpoints.len() != count
+        self.breakpoints_mut().remove(id)
     }
 
     /// Breakpoints.
@@ -338,14 +382,6 @@ impl Stop<'_> {
     /// Watchpoints.
     pub fn watchpoints(&self) -> &[Watchpoint] {
         &self.state.watchpoints
-    }
-}
-
-/// `0x1a2c`, or a number.
-pub(crate) fn parse_address(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
     }
 }
 

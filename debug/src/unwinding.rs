@@ -2,7 +2,7 @@
 
 use crate::machine::Frame;
 use crate::program::Program;
-use dwarf::{Bank, Caller, Machine, Register, ReturnAddress, Rule};
+use dwarf::{Bank, Caller, Machine, Reason, Register, ReturnAddress, Rule};
 use sim::Stopped;
 
 /// Where the information is wrong. `callee`: the function that was called, as it stands now; `caller`: the wave with its registers at the
@@ -52,8 +52,11 @@ fn differs(unwound: &dyn Machine, then: &dyn Machine, register: Register, exec: 
     let (mut is, mut was) = (vec![0; bits as usize / 8], vec![0; bits as usize / 8]);
     // What the wave does not have is nobody's loss.
     then.register(register, &mut was).ok()?;
-    if let Err(why) = unwound.register(register, &mut is) {
-        return Some(format!("{register}: {why}"));
+    match unwound.register(register, &mut is) {
+        Ok(()) => {}
+        // It says that the register is lost, in lanes perhaps.
+        Err(Reason::Undefined) => return None,
+        Err(why) => return Some(format!("{register}: {why}")),
     }
     let is_vector = matches!(bank, Bank::Vgpr | Bank::Agpr);
     let mut dwords = is.chunks(4).zip(was.chunks(4)).enumerate();

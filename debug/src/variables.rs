@@ -1,7 +1,7 @@
 //! Variables in force where a wave stands, and where they are.
 
 use crate::machine::Frame;
-use dwarf::{AddressSpace, Content, DebugInfo, Die, Goal, Location, Opcode, Ops, evaluate, marked};
+use dwarf::{AddressSpace, Content, DebugInfo, Die, Frames, Goal, Location, Opcode, Ops, evaluate, marked};
 use sim::Stopped;
 
 /// Why a variable has no value here.
@@ -40,6 +40,7 @@ pub(crate) struct Variable<'a> {
 /// The debug information that is in force where a wave stands.
 pub(crate) struct Scope<'a> {
     pub info: &'a DebugInfo,
+    frames: Option<&'a Frames>,
     at: &'a Stopped<'a>,
     /// Entries around the address, outermost first.
     path: Vec<usize>,
@@ -47,13 +48,17 @@ pub(crate) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// `level`: of functions that are inlined there, how many are left to get to the one that is looked at.
-    pub(crate) fn new(info: &'a DebugInfo, at: &'a Stopped<'a>, level: usize) -> Scope<'a> {
+    pub(crate) fn new(
+        (info, frames): (&'a DebugInfo, Option<&'a Frames>),
+        at: &'a Stopped<'a>,
+        level: usize,
+    ) -> Scope<'a> {
         let mut path = info.around(at.address());
         for _ in 0..level {
             let is_inlined = |&at: &usize| info.entries[at].tag == "DW_TAG_inlined_subroutine";
             path.truncate(path.iter().rposition(is_inlined).unwrap_or(path.len()));
         }
-        Scope { info, at, path }
+        Scope { info, frames, at, path }
     }
 
     /// Variables, innermost first; of a name the first one counts. Those of the unit come last.
@@ -93,6 +98,7 @@ impl<'a> Scope<'a> {
             }
         });
         frame.base = base;
+        frame.frames = self.frames;
         frame
     }
 
@@ -141,7 +147,8 @@ impl<'a> Scope<'a> {
                 Location::memory(AddressSpace::GLOBAL, address.wrapping_add(self.at.base()))
                     .map_err(|reason| failed(&reason))
             }
-            _ => Ok(location.clone()),
+            _ if knows_lanes(expression, encoding) => Ok(location.clone()),
+            _ => Ok(location.of_lane(lane)),
         }
     }
 
@@ -149,6 +156,46 @@ impl<'a> Scope<'a> {
     pub(crate) fn type_of(&self, variable: &Variable<'a>) -> Option<u64> {
         type_of(variable.origin).or(type_of(variable.die))
     }
+}
+
+/// A variable that is in force where a wave stands, and its bytes for a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its name.
+    pub name: String,
+    /// The line of its declaration.
+    pub line: u64,
+    /// What it holds, if that is anywhere.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// The variables of the innermost function that are in force where a wave stands, for a lane; those in its frame are found by call frame
+/// information.
+pub fn seen(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>, lane: u32) -> Vec<Seen> {
+    let scope = Scope::new((info, frames), at, 0);
+    let read = |variable: &Variable<'_>| {
+        let size = crate::format::size(info, scope.type_of(variable)?);
+        match scope.holder(variable, lane).ok()? {
+            Held::Constant(bytes) => Some(bytes),
+            Held::At(location) => location.read(size * 8, &scope.frame(lane, variable.die.unit)).ok(),
+        }
+    };
+    let variables = scope.variables();
+    let declared = |variable: &Variable<'_>| match variable.origin.get("DW_AT_decl_line") {
+        Some(&Content::Number(line)) => line as u64,
+        _ => 0,
+    };
+    let seen = variables.iter().map(|variable| Seen {
+        name: variable.name.to_owned(),
+        line: declared(variable),
+        bytes: read(variable),
+    });
+    seen.collect()
+}
+
+/// Whether an expression has operations of the extensions.
+fn knows_lanes(expression: &[u8], encoding: dwarf::Encoding) -> bool {
+    Ops::new(expression, encoding).flatten().any(|op| op.opcode.is_extension())
 }
 
 /// The type that an entry names.

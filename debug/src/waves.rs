@@ -45,6 +45,7 @@ pub(crate) struct Call {
 pub(crate) enum Kind {
     Call,
     Jump,
+    End,
     Other,
 }
 
@@ -54,6 +55,7 @@ impl Kind {
         match text.split_whitespace().next() {
             Some("s_swappc_b64" | "s_call_b64") => Kind::Call,
             Some("s_setpc_b64") => Kind::Jump,
+            Some(text) if text.starts_with("s_endpgm") => Kind::End,
             _ => Kind::Other,
         }
     }
@@ -81,6 +83,8 @@ pub(crate) struct Wave {
     /// The number of its last instruction but this one.
     pub before: Option<u64>,
     pub now: u64,
+    /// It has come to its last instruction.
+    pub is_done: bool,
 }
 
 impl Wave {
@@ -103,6 +107,7 @@ impl Wave {
         }
         self.last = Some((address, at.length(), kind));
         self.registers = (kind == Kind::Call).then(|| Arc::new(at.registers()));
+        self.is_done = kind == Kind::End;
         self.before = (self.now != 0).then_some(self.now);
         self.now = ordinal;
         let (line, depth) = (program.line_at(address), self.calls.len());

@@ -13,6 +13,8 @@ type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
 /// The section.
 const SECTION: &str = ".debug_frame";
+/// What augmentations begin with that say that the extensions are used: the seed's has the first (line 1607), LLVM's guide the other.
+const EXTENDED: [&str; 2] = ["[amd:v", "[llvm:v"];
 /// Rows of one function; a damaged file can claim any number.
 const ROWS: usize = 1 << 16;
 /// States that are remembered at a time.
@@ -179,7 +181,7 @@ impl Row {
 pub struct Common {
     /// Where it is in the section.
     pub offset: u64,
-    /// `[amd:v0.0]` where the extensions are used.
+    /// `[amd:v0.0]` or `[llvm:v0.0]` where the extensions are used.
     pub augmentation: String,
     /// How expressions in it are read.
     pub encoding: Encoding,
@@ -311,7 +313,7 @@ fn common(offset: u64, offset_size: u8, mut entry: Reader<'_>) -> Result<Common,
     if !matches!(version, 1 | 3 | 4) {
         return Err(FrameError::Version(version));
     }
-    if !(augmentation.is_empty() || augmentation.starts_with("[amd:v")) {
+    if !(augmentation.is_empty() || EXTENDED.iter().any(|begin| augmentation.starts_with(begin))) {
         return Err(FrameError::Augmentation(augmentation));
     }
     let mut address_size = 8;

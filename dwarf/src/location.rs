@@ -2,7 +2,7 @@
 
 use crate::error::{Need, Reason};
 use crate::machine::Machine;
-use crate::names::{AddressSpace, Register};
+use crate::names::{AddressSpace, Bank, Register};
 use std::fmt;
 use std::rc::Rc;
 
@@ -175,6 +175,26 @@ impl Location {
         Ok(Location { storage: self.storage.clone(), bit })
     }
 
+    /// What a lane has of it, where vector registers are named as a lane sees them, whose dword they have: without the extensions, expressions
+    /// know of no lanes.
+    pub fn of_lane(&self, lane: u32) -> Location {
+        match &self.storage {
+            Storage::Register(register)
+                if matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..))) =>
+            {
+                let bit = self.bit + 32 * u128::from(lane);
+                Location { storage: self.storage.clone(), bit }
+            }
+            Storage::Composite(composite) => {
+                let own = |part: &Part| Part { location: part.location.of_lane(lane), bits: part.bits };
+                let parts = composite.parts.iter().map(own).collect();
+                let storage = Storage::Composite(Rc::new(Composite { parts, bits: composite.bits }));
+                Location { storage, bit: self.bit }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// The address, if it is a byte of memory.
     pub fn address(&self) -> Option<(AddressSpace, u64)> {
         match self.storage {
@@ -243,10 +263,9 @@ impl Location {
                 Ok(bytes)
             }
             Storage::Register(register) => {
-                let size = register.bits().ok_or(Reason::Register(register.0))?;
-                let mut bytes = vec![0; size as usize / 8];
-                machine.register(*register, &mut bytes)?;
-                within(&bytes)
+                let mut bytes = vec![0; count];
+                machine.register_part(*register, first as usize, &mut bytes)?;
+                Ok(bytes)
             }
             Storage::Implicit { bytes, .. } => within(bytes),
             Storage::Pointer(_) => Err(Reason::ImplicitPointer),

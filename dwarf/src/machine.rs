@@ -36,6 +36,14 @@ pub trait Machine {
         Err(Reason::Need(Need::Register(register)))
     }
 
+    /// Some bytes of a register, from `first` on: known perhaps where the whole register is not.
+    fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
+        let mut whole = vec![0; register.bits().ok_or(Reason::Register(register.0))? as usize / 8];
+        self.register(register, &mut whole)?;
+        bytes.copy_from_slice(whole.get(first..first + bytes.len()).ok_or(Reason::Outside)?);
+        Ok(())
+    }
+
     /// Bytes of memory. An address in [`AddressSpace::GENERIC`], [`AddressSpace::LOCAL`] or [`AddressSpace::PRIVATE_LANE`] is that of the
     /// lane that is looked at.
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {

@@ -203,6 +203,11 @@ impl Opcode {
         TABLE.iter().map(|row| row.0)
     }
 
+    /// Whether it is an operation of the extensions.
+    pub fn is_extension(self) -> bool {
+        self.0 > 0xff
+    }
+
     /// Which of `lit`, `reg` or `breg` it is, and the number behind the name.
     pub fn run(self) -> Option<(Opcode, u8)> {
         RUNS.into_iter().find_map(|first| {

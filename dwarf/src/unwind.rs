@@ -4,14 +4,18 @@
 use crate::error::Reason;
 use crate::eval::{Entry, Goal, evaluate};
 use crate::frame::{Cfa, Common, Row, Rule};
+use crate::llvm::marked;
 use crate::location::Location;
 use crate::machine::Machine;
-use crate::names::Register;
+use crate::names::{AddressSpace, Bank, Register};
 use crate::op::{Encoding, Opcode, Ops};
+use crate::value::Value;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// What call frame information may not ask for: it depends on no other section, on no object, and not on itself (seed 000, lines
 /// 1687-1699).
-const NOT_IN_FRAMES: [Opcode; 15] = [
+const NOT_IN_FRAMES: [Opcode; 14] = [
     Opcode::ADDRX,
     Opcode::CALL2,
     Opcode::CALL4,
@@ -26,8 +30,10 @@ const NOT_IN_FRAMES: [Opcode; 15] = [
     Opcode::CALL_FRAME_CFA,
     Opcode::ENTRY_VALUE,
     Opcode::GNU_ENTRY_VALUE,
-    Opcode::LLVM_CALL_FRAME_ENTRY_REG,
 ];
+
+/// Rules that ask for registers on entry, whose rules ask for others: more would be a circle (seed 000, line 1687).
+const DEPTH: u32 = 8;
 
 /// Where a function returns to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +55,12 @@ pub struct Caller<'m> {
     encoding: Encoding,
     return_address: Register,
     cfa: Option<Location>,
+    /// Without the extensions: places in memory are marked.
+    is_plain: bool,
+    /// Rules that ask for registers on entry.
+    depth: Cell<u32>,
+    /// Scalar registers that were asked for: masks and addresses are wanted for each vector register, and in each frame around.
+    known: RefCell<BTreeMap<Register, Result<Vec<u8>, Reason>>>,
 }
 
 impl<'m> Caller<'m> {
@@ -57,14 +69,21 @@ impl<'m> Caller<'m> {
     /// # Errors
     /// What defines the frame is ill-formed, or asks for what the machine does not know.
     pub fn new(callee: &'m dyn Machine, row: &'m Row, common: &Common) -> Result<Caller<'m>, Reason> {
-        let cfa = row.cfa.as_ref().map(|cfa| frame_address(cfa, common.encoding, callee)).transpose()?;
+        let is_plain = common.augmentation.is_empty();
         let (encoding, return_address) = (common.encoding, common.return_address);
-        Ok(Caller { callee, row, encoding, return_address, cfa })
+        let cfa = row.cfa.as_ref().map(|cfa| frame_address(cfa, encoding, is_plain, callee)).transpose()?;
+        let (depth, known) = Default::default();
+        Ok(Caller { callee, row, encoding, return_address, cfa, is_plain, depth, known })
     }
 
     /// The canonical frame address of the function; `None` if the row does not say it.
     pub fn frame(&self) -> Option<&Location> {
         self.cfa.as_ref()
+    }
+
+    /// The row that says where things are.
+    pub fn row(&self) -> &'m Row {
+        self.row
     }
 
     /// Where the caller's value of a register is, in the state of the function. A value that is nowhere is an implicit location.
@@ -89,6 +108,7 @@ impl<'m> Caller<'m> {
             }
             Rule::Register(other) if other.bits() != Some(bits) => Err(Reason::Size),
             Rule::Register(other) => Location::register(*other),
+            Rule::Expression(bytes) if self.mark(bytes).is_some() => self.marked(bytes, cfa()?),
             Rule::Expression(bytes) => {
                 let outcome = self.evaluate(bytes, Goal::Location, cfa()?)?;
                 outcome.location().cloned().ok_or(Reason::NoLocation)
@@ -96,7 +116,9 @@ impl<'m> Caller<'m> {
             Rule::ValueExpression(bytes) => {
                 let outcome = self.evaluate(bytes, Goal::Value, cfa()?)?;
                 let value = outcome.value().ok_or(Reason::NoValue)?;
-                if value.ty.bits() != u64::from(bits) {
+                // The standard does not ask for it: a register has the low bits.
+                let is_cut = self.is_plain && value.ty.bits() > u64::from(bits);
+                if value.ty.bits() != u64::from(bits) && !is_cut {
                     return Err(Reason::Size);
                 }
                 Ok(Location::implicit(&value.bytes, bits.into()))
@@ -108,7 +130,68 @@ impl<'m> Caller<'m> {
     fn evaluate(&self, bytes: &[u8], goal: Goal, cfa: &Location) -> Result<crate::Outcome, Reason> {
         allowed(bytes, self.encoding)?;
         let stack = [Entry::Location(cfa.clone())];
-        evaluate(bytes, self.encoding, goal, self.callee, &stack).map_err(|error| error.reason)
+        evaluate(bytes, self.encoding, goal, &Entered(self), &stack).map_err(|error| error.reason)
+    }
+
+    /// What of an expression stands in front of a mark, and the address space that it means.
+    fn mark<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], AddressSpace)> {
+        marked(bytes, self.encoding).filter(|_| self.is_plain)
+    }
+
+    /// A place that is marked: the frame's address stands on the stack as a number, as the standard has it.
+    fn marked(&self, bytes: &[u8], cfa: &Location) -> Result<Location, Reason> {
+        let (bytes, space) = self.mark(bytes).ok_or(Reason::NoLocation)?;
+        allowed(bytes, self.encoding)?;
+        let (_, address) = cfa.address().ok_or(Reason::NoLocation)?;
+        let stack = [Entry::Value(Value::generic(address, 8 * u32::from(self.encoding.address_size)))];
+        Location::memory(space, number(bytes, self.encoding, &Entered(self), &stack)?)
+    }
+
+    /// Dwords of a vector register, from that of `lane` on, as they are meant where the extensions are not used: each lane's is at the same
+    /// address of its private memory, or lost. A rule that is an expression is about lanes that were active when the function was entered,
+    /// and so is one that says that it is lost; the others are in the register.
+    fn lanes(&self, register: Register, lane: u32, bytes: &mut [u8]) -> Result<(), Reason> {
+        let location = self.location(register)?;
+        let address = location.address().filter(|&(space, _)| space == AddressSpace::PRIVATE_LANE);
+        let mask = match self.row.rule(register) {
+            Rule::Expression(_) | Rule::Undefined => self.active(register)?,
+            _ => u64::MAX,
+        };
+        for (lane, dword) in (lane..).zip(bytes.chunks_mut(4)) {
+            if mask >> lane & 1 == 0 {
+                self.callee.register_part(register, 4 * lane as usize, dword)?;
+                continue;
+            }
+            let (_, address) = address.ok_or(Reason::Undefined)?;
+            let space = AddressSpace::private_lane(lane).ok_or(Reason::Size)?;
+            self.callee.memory(space, address, dword)?;
+        }
+        Ok(())
+    }
+
+    /// The lanes that were active when the function was entered, in code that has such vector registers.
+    fn active(&self, register: Register) -> Result<u64, Reason> {
+        let lanes = register.bits().ok_or(Reason::Register(register.0))? / 32;
+        let exec = Register::of(Bank::Exec, 0, lanes).ok_or(Reason::Size)?;
+        let mut mask = [0; 8];
+        self.register(exec, &mut mask[..lanes as usize / 8])?;
+        Ok(u64::from_le_bytes(mask))
+    }
+
+    /// Whether a register's rule is one of [`Caller::lanes`].
+    fn is_of_lanes(&self, register: Register) -> bool {
+        let is_vector = matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..)));
+        let is_meant = match self.row.rule(register) {
+            Rule::Undefined => true,
+            // Of a frame in the wave's scratch it is all lanes beside each other.
+            Rule::Offset(_) => {
+                let frame = self.cfa.as_ref().and_then(Location::address);
+                frame.is_some_and(|(space, _)| space == AddressSpace::PRIVATE_LANE)
+            }
+            Rule::Expression(bytes) => self.mark(bytes).is_some(),
+            _ => false,
+        };
+        self.is_plain && is_vector && is_meant
     }
 
     /// Where the function returns to.
@@ -128,14 +211,71 @@ impl<'m> Caller<'m> {
     }
 }
 
+/// The state of the function, and what registers held on entry.
+struct Entered<'a, 'm>(&'a Caller<'m>);
+
+impl Machine for Entered<'_, '_> {
+    fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.0.callee.register(register, bytes)
+    }
+
+    fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.0.callee.register_part(register, first, bytes)
+    }
+
+    fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.0.callee.memory(space, address, bytes)
+    }
+
+    fn lane(&self) -> Result<u32, Reason> {
+        self.0.callee.lane()
+    }
+
+    fn entry_register(&self, register: Register) -> Result<Location, Reason> {
+        let depth = &self.0.depth;
+        if depth.get() == DEPTH {
+            return Err(Reason::Limit("registers on entry"));
+        }
+        depth.set(depth.get() + 1);
+        let location = self.0.location(register);
+        depth.set(depth.get() - 1);
+        location
+    }
+}
+
 impl Machine for Caller<'_> {
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
-        let found = self.location(register)?.read(8 * bytes.len() as u64, self.callee)?;
+        if bytes.len() > 8 {
+            return self.register_part(register, 0, bytes);
+        }
+        let known = self.known.borrow().get(&register).cloned();
+        let found = known
+            .filter(|found| found.as_ref().is_ok_and(|found| found.len() == bytes.len()) || found.is_err());
+        let found = found.unwrap_or_else(|| {
+            let mut bytes = vec![0; bytes.len()];
+            let found = self.register_part(register, 0, &mut bytes).map(|()| bytes);
+            self.known.borrow_mut().insert(register, found.clone());
+            found
+        });
+        bytes.copy_from_slice(&found?);
+        Ok(())
+    }
+
+    fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
+        if self.is_of_lanes(register) {
+            let (lane, skip) = ((first / 4) as u32, first % 4);
+            let mut dwords = vec![0; (skip + bytes.len()).next_multiple_of(4)];
+            self.lanes(register, lane, &mut dwords)?;
+            bytes.copy_from_slice(&dwords[skip..skip + bytes.len()]);
+            return Ok(());
+        }
+        let location = self.location(register)?.moved(8 * first as i128)?;
+        let found = location.read(8 * bytes.len() as u64, self.callee)?;
         bytes.copy_from_slice(&found);
         Ok(())
     }
 
-    fn memory(&self, space: crate::AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
+    fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
         self.callee.memory(space, address, bytes)
     }
 
@@ -155,7 +295,12 @@ fn allowed(bytes: &[u8], encoding: Encoding) -> Result<(), Reason> {
 }
 
 /// The canonical frame address: a byte of memory.
-fn frame_address(cfa: &Cfa, encoding: Encoding, machine: &dyn Machine) -> Result<Location, Reason> {
+fn frame_address(
+    cfa: &Cfa,
+    encoding: Encoding,
+    is_plain: bool,
+    machine: &dyn Machine,
+) -> Result<Location, Reason> {
     match cfa {
         Cfa::Register(register, offset, space) => {
             let bits = register.bits().filter(|&bits| bits <= 64).ok_or(Reason::Register(register.0))?;
@@ -165,10 +310,19 @@ fn frame_address(cfa: &Cfa, encoding: Encoding, machine: &dyn Machine) -> Result
         }
         Cfa::Expression(bytes) => {
             allowed(bytes, encoding)?;
+            if let Some((address, space)) = marked(bytes, encoding).filter(|_| is_plain) {
+                return Location::memory(space, number(address, encoding, machine, &[])?);
+            }
             let outcome =
                 evaluate(bytes, encoding, Goal::Location, machine, &[]).map_err(|error| error.reason)?;
             let location = outcome.location().ok_or(Reason::NoLocation)?;
             location.address().map(|_| location.clone()).ok_or(Reason::NoLocation)
         }
     }
+}
+
+/// The number that an expression says.
+fn number(bytes: &[u8], encoding: Encoding, machine: &dyn Machine, stack: &[Entry]) -> Result<u64, Reason> {
+    let outcome = evaluate(bytes, encoding, Goal::Value, machine, stack).map_err(|error| error.reason)?;
+    outcome.value().ok_or(Reason::NoValue)?.unsigned().map(|value| value as u64)
 }

@@ -3,7 +3,9 @@
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
 use crate::lines::Lines;
-use crate::{ById, Context, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
+use crate::{
+    ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes, unwind,
+};
 use bumpalo::Bump;
 use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
 use objwriter::dwarf::{self, Contents, LineTable, Unit};
@@ -12,6 +14,7 @@ use objwriter::elf::{
     STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT, STV_PROTECTED, Section,
     Symbol, Target, reloc,
 };
+use objwriter::frames::FrameTable;
 use smallvec::{SmallVec, smallvec};
 
 /// A loadable object: no linker is needed.
@@ -148,6 +151,8 @@ const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
 /// Sections that say which line of the source code is of, and what its atomic accesses are; they come behind all others, in this order behind [`ABBREV`].
 const DEBUG: [&str; 3] = [".debug_info", ".debug_line", objwriter::elf::ATOMICS];
 const ABBREV: &str = ".debug_abbrev";
+/// Behind those: where callers' registers are.
+const FRAMES: &str = ".debug_frame";
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
 
 /// An object under construction. Symbol `n` is kernel `n`; their descriptors follow if they have some, then the variables.
@@ -174,6 +179,7 @@ struct Image<'a> {
     /// Of the code at hand.
     code: code::Code,
     debug: Option<Debug<'a>>,
+    frames: Option<FrameTable>,
 }
 
 /// The line table under construction.
@@ -182,6 +188,8 @@ struct Debug<'a> {
     table: LineTable,
     info: Contents,
     atomics: Contents,
+    /// Who writes all but the atomics.
+    full: Option<&'a dyn DebugSections>,
 }
 
 impl<'a> Image<'a> {
@@ -219,6 +227,7 @@ impl<'a> Image<'a> {
             table: LineTable::new(table, Target::Section(TEXT), &lines.file),
             info,
             atomics,
+            full: program.debug,
         });
         Image {
             program,
@@ -236,6 +245,7 @@ impl<'a> Image<'a> {
             near: Vec::new(),
             code: memory.code,
             debug,
+            frames: program.frames.map(|dialect| FrameTable::new(Contents::default(), dialect)),
         }
     }
 
@@ -301,6 +311,10 @@ impl<'a> Image<'a> {
         if let Some(debug) = &mut self.debug {
             debug.code(&code, start, end as u64);
         }
+        if let Some(frames) = &mut self.frames {
+            let span = unwind::Span { text: Target::Section(TEXT), bytes: (start, end as u64) };
+            unwind::describe(func, target, span, frames);
+        }
         self.code = code;
         Ok(())
     }
@@ -361,7 +375,7 @@ impl<'a> Image<'a> {
             }
         }
         // An assembler has its sections first.
-        if found || self.debug.is_some() {
+        if found || self.debug.is_some() || self.frames.is_some() {
             self.order.insert(0, text);
         }
     }
@@ -471,7 +485,8 @@ impl<'a> Image<'a> {
 
     /// The object, and the memory of code.
     fn finish(mut self) -> (Object<'a>, code::Code) {
-        let functions = self.first_function()..self.first_function() + self.program.functions.len();
+        let first_variable = self.first_variable() as u32;
+        let function_numbers = self.first_function()..self.first_function() + self.program.functions.len();
         self.note.align = 4;
         notes::write(self.program, self.note.data.to_mut());
         let has_data = self.program.variables.iter().any(|variable| variable.writable);
@@ -484,13 +499,26 @@ impl<'a> Image<'a> {
             _ => 0,
         };
         let kernels = &self.symbols[..self.program.kernels.len()];
-        let functions = &self.symbols[functions];
+        let functions = &self.symbols[function_numbers];
         let begin = kernels.first().map_or(0, |first| end(first) - first.size);
         let code = begin..kernels.iter().chain(functions).map(end).max().unwrap_or(begin);
-        if let Some(debug) = self.debug {
+        if let Some(Debug { full: Some(full), atomics, .. }) = &mut self.debug {
+            let written = (*full, std::mem::take(atomics));
+            let symbol = |number: &Option<u32>| number.map(|n| Target::Symbol(first_variable + n));
+            let globals: Vec<Option<Target>> = self.variables.iter().map(symbol).collect();
+            let first = self.sections.len() as u32;
+            let sections = full_debug(written, kernels.iter().chain(functions), &globals, (first, code));
+            self.order.extend((first..).take(sections.len() - 1).map(Target::Section));
+            self.sections.extend(sections);
+        } else if let Some(debug) = self.debug {
             let first = self.sections.len() as u32;
             self.order.extend([first, first + 2].map(Target::Section));
             self.sections.extend(debug.finish(first, code));
+        }
+        if let Some(frames) = self.frames {
+            let own = self.sections.len() as u32;
+            self.order.push(Target::Section(own));
+            self.sections.push(Section { align: 8, ..section(FRAMES, frames.finish(own)) });
         }
         let object = Object {
             identity: Identity::of(&self.program.target),
@@ -503,9 +531,35 @@ impl<'a> Image<'a> {
     }
 }
 
+/// The sections of full debug information, and behind them the atomic accesses. `symbols`: of kernels and functions; `globals`: of variables.
+#[cold]
+fn full_debug<'a>(
+    (full, atomics): (&dyn DebugSections, Contents),
+    symbols: impl Iterator<Item = &'a Symbol<'a>>,
+    globals: &[Option<Target>],
+    (first, code): (u32, std::ops::Range<u64>),
+) -> Vec<Section<'static>> {
+    let place = |symbol: &Symbol| match symbol.place {
+        Place::Section(_, offset) => (offset, offset + symbol.size),
+        _ => (0, 0),
+    };
+    let functions: Vec<(u64, u64)> = symbols.map(place).collect();
+    let (text, code) = (Target::Section(TEXT), (code.start, code.end));
+    let image = crate::Image { text, code, functions: &functions, globals, first };
+    let sections = full.sections(&image).into_iter().map(|(name, contents)| section(name, contents));
+    let atomics = Section { align: 8, ..section(objwriter::elf::ATOMICS, atomics) };
+    sections.chain([atomics]).collect()
+}
+
 impl<'a> Debug<'a> {
     /// The lines of a kernel's code, from `start` to `end` in the section.
     fn code(&mut self, code: &code::Code, start: u64, end: u64) {
+        for &word in &code.atomics {
+            self.atomics.field(8, Target::Section(TEXT), start + u64::from(word) * 4);
+        }
+        if self.full.is_some() {
+            return;
+        }
         self.table.begin(start);
         let mut last = None;
         for &(word, loc) in &code.places {
@@ -516,9 +570,6 @@ impl<'a> Debug<'a> {
             }
         }
         self.table.end(end);
-        for &word in &code.atomics {
-            self.atomics.field(8, Target::Section(TEXT), start + u64::from(word) * 4);
-        }
     }
 
     /// The sections, of which the first has this number. `code`: where code is.

@@ -9,6 +9,7 @@
 pub mod asm;
 pub mod branches;
 pub mod code;
+mod debug;
 pub mod descriptor;
 pub mod distances;
 pub mod elf;
@@ -19,9 +20,12 @@ pub mod lines;
 pub mod metadata;
 pub mod notes;
 pub mod printf;
+mod unwind;
 
+pub use debug::{DebugSections, Image};
 use language::HiddenPart;
 pub use language::Language;
+pub use objwriter::dwarf::Dialect;
 
 use bumpalo::Bump;
 use isa::{CodeEnd, CodeObjectVersion, MBlock, MachFunc, Os, Subtarget};
@@ -259,6 +263,10 @@ pub struct Program<'a> {
     pub formats: &'a [String],
     /// The source that instructions' locations point into, if the object is to have a line table.
     pub lines: Option<&'a lines::Lines>,
+    /// Full debug information, in which the line table is.
+    pub debug: Option<&'a dyn DebugSections>,
+    /// What call frame information is written in, if the object is to have it.
+    pub frames: Option<Dialect>,
 }
 
 /// Why a program could not be written. But for [`EmitError::Unsupported`] a fault of an earlier pass, never of the user.

@@ -112,6 +112,7 @@ fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program
         variables: &VARIABLES,
         formats: &[],
         lines: None,
+        frames: None,
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Options<'a> {
     pub asserts: bool,
     /// The way of what is printed.
     pub printf: Printf,
+    /// Whether what a debugger is told goes along: [`ir::Module::description`], [`ir::Function::track`].
+    pub debug: bool,
 }
 
 /// How what `printf` and `assert` print gets to the host.
@@ -90,6 +92,7 @@ impl Default for Options<'_> {
             abi: None,
             asserts: true,
             printf: Printf::Buffer,
+            debug: false,
             files: None,
             processor: None,
             warnings: Warnings::NONE,

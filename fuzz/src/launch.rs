@@ -2,7 +2,7 @@
 
 use crate::program::{COUNTS, INPUTS, OPAQUE_BYTES, OWN, Shape};
 use crate::rng::Rng;
-use ir::interp::{Interp, Memory};
+use ir::interp::{Interp, Memory, Watcher};
 use kernc::sim;
 use std::fmt;
 
@@ -77,12 +77,24 @@ impl Output {
 
 /// What the kernel writes, by the interpreter, with waves of that many lanes.
 pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape, lanes: u32) -> Result<Vec<u8>, String> {
+    interpret_watched(module, kernel, shape, lanes, None)
+}
+
+/// The same, with somebody who looks on.
+pub fn interpret_watched(
+    module: &ir::Module,
+    kernel: &str,
+    shape: &Shape,
+    lanes: u32,
+    watcher: Option<&dyn Watcher>,
+) -> Result<Vec<u8>, String> {
     let output = Output::new(shape);
     let mut memory = Memory::new();
     let out = memory.alloc(output.size);
     let input = memory.alloc_bytes(input());
     let mut interp = Interp::new(module, &mut memory);
     interp.wave_size = lanes;
+    interp.watcher = watcher;
     let dispatch = ir::interp::Dispatch {
         kernel,
         grid: shape.grid,
@@ -100,13 +112,37 @@ pub fn emulate(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> R
     emulate_scrambled((mode, kernc::Convention::Today), object, kernel, shape, scramble)
 }
 
+/// The same, with a debugger.
+pub fn emulate_debugged(
+    mode: sim::Mode,
+    object: &[u8],
+    kernel: &str,
+    shape: &Shape,
+    debugger: &dyn sim::Debugger,
+) -> Result<Vec<u8>, String> {
+    let scramble = sim::Scramble::default();
+    emulate_watched((mode, kernc::Convention::Today), object, kernel, shape, scramble, Some(debugger))
+}
+
 /// The same, with garbage in what calls may change.
 pub fn emulate_scrambled(
+    way: (sim::Mode, kernc::Convention),
+    object: &[u8],
+    kernel: &str,
+    shape: &Shape,
+    scramble: sim::Scramble,
+) -> Result<Vec<u8>, String> {
+    emulate_watched(way, object, kernel, shape, scramble, None)
+}
+
+/// The same, while somebody looks on.
+pub fn emulate_watched(
     (mode, call_abi): (sim::Mode, kernc::Convention),
     object: &[u8],
     kernel: &str,
     shape: &Shape,
     scramble: sim::Scramble,
+    debugger: Option<&dyn sim::Debugger>,
 ) -> Result<Vec<u8>, String> {
     let text = |error: &dyn fmt::Display| error.to_string();
     let output = Output::new(shape);
@@ -127,6 +163,7 @@ pub fn emulate_scrambled(
         kernarg: output.kernarg(out, buffer),
         dynamic_lds: DYNAMIC,
         limits: sim::Limits { instructions: INSTRUCTIONS, stack: STACK },
+        debugger,
         ..sim::Dispatch::default()
     };
     device.run(module, &dispatch).map_err(|error| text(&error))?;

@@ -11,6 +11,7 @@ pub mod launch;
 pub mod program;
 pub mod rng;
 mod shrink;
+pub mod truth;
 pub mod types;
 
 use generate::{Size, generate};

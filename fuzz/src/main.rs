@@ -3,10 +3,12 @@
 use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
+use fuzz::truth::Count;
 use fuzz::{Config, calls, check};
-use kernc::{CodeObjectVersion, OptLevel, PROCESSORS, Subtarget, Target};
+use kernc::{CodeObjectVersion, Dialect, OptLevel, PROCESSORS, Subtarget, Target};
 use rayon::prelude::*;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 /// Runs random kernels through the IR interpreter and through compiled code in the emulator.
 #[derive(Parser)]
@@ -23,7 +25,7 @@ struct Args {
     /// Print the program of the first seed and stop.
     #[arg(long)]
     show: bool,
-    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, or damaged input that must not panic.
+    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, what unwinding finds in those, or damaged input that must not panic.
     #[arg(long, value_enum, default_value = "kernels")]
     what: What,
     /// Stop after this many failures.
@@ -45,6 +47,10 @@ enum What {
     Kernels,
     Large,
     Calls,
+    /// What debug information says of variables, beside the interpreter.
+    Truth,
+    /// Call frame information of functions that call each other.
+    Unwind,
     Source,
     Object,
     Npy,
@@ -58,7 +64,7 @@ fn main() -> ExitCode {
         );
     }
     let damaged = match args.what {
-        What::Kernels | What::Large | What::Calls => None,
+        What::Kernels | What::Large | What::Calls | What::Truth | What::Unwind => None,
         What::Source => Some(Kind::Source),
         What::Object => Some(Kind::Object),
         What::Npy => Some(Kind::Npy),
@@ -69,7 +75,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let large = matches!(args.what, What::Large);
-    let calls = matches!(args.what, What::Calls);
+    let unwinds = matches!(args.what, What::Unwind);
+    let calls = unwinds || matches!(args.what, What::Calls);
     let size = if large { Size::Large } else { Size::Small };
     if args.show && calls {
         print!("{}", calls::generate(args.seed, calls::MOST, calls::STATEMENTS).source);
@@ -88,6 +95,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if matches!(args.what, What::Truth) {
+        return truth(&args, &targets, size);
+    }
     let config = |seed: u64| Config {
         target: targets[(seed % targets.len() as u64) as usize],
         levels: match (large, calls) {
@@ -104,7 +114,13 @@ fn main() -> ExitCode {
             false => fuzz::mode(size, seed / targets.len() as u64),
         },
     };
+    let counts = Mutex::new(calls::Counts::default());
     let check = |seed: u64| match calls {
+        true if unwinds => {
+            let more = calls::unwinds(seed, &config(seed), u64::MAX)?;
+            *counts.lock().unwrap_or_else(PoisonError::into_inner) += more;
+            Ok(())
+        }
         true => calls::check(seed, &config(seed), args.emulate),
         false => check(seed, &config(seed)),
     };
@@ -117,6 +133,48 @@ fn main() -> ExitCode {
         if failures >= args.failures {
             break;
         }
+    }
+    println!("{} programs, {failures} failures", args.count);
+    if unwinds {
+        println!("{:?}", counts.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Debug information beside the interpreter: at level 0 all there and right, at level 2 right.
+fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
+    let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
+    let check = |seed: u64| {
+        let target = targets[(seed % targets.len() as u64) as usize];
+        let program = fuzz::generate::generate(seed, size);
+        let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
+        let mut counts = [Count::default(); 2];
+        for (count, level) in counts.iter_mut().zip([OptLevel::O0, OptLevel::O2]) {
+            let dialect = if seed % 2 == 0 { Dialect::Standard } else { Dialect::Heterogeneous };
+            let how = (target, level, dialect);
+            match fuzz::truth::check(&source, &kernels, &program.shape, how) {
+                Ok(found) => *count = found,
+                Err(wrong) => return Err(format!("seed {seed} {target} {level:?}: {wrong}")),
+            }
+        }
+        Ok(counts)
+    };
+    let results: Vec<_> = seeds.par_iter().map(|&seed| check(seed)).collect();
+    let mut counts = [Count::default(); 2];
+    let mut failures = 0;
+    for result in results {
+        match result {
+            Ok(found) => counts = [counts[0].plus(found[0]), counts[1].plus(found[1])],
+            Err(wrong) => {
+                failures += 1;
+                println!("{wrong}");
+            }
+        }
+    }
+    for (level, Count { all, there, live, live_there, stops }) in ["-O0", "-O2"].into_iter().zip(counts) {
+        println!(
+            "{level}: {stops} stops, {there} of {all} variables there, {live_there} of {live} that are read later"
+        );
     }
     println!("{} programs, {failures} failures", args.count);
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

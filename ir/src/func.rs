@@ -1,8 +1,10 @@
 //! Modules and functions, and the only ways to edit them.
 
+use crate::describe::Description;
 use crate::entity::{Block, FuncId, Global, Inst, SigId, Slot, Switch, Value};
 use crate::op::Op;
 use crate::state::InitialState;
+use crate::track::Track;
 use crate::types::{Space, Type};
 use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
@@ -189,6 +191,8 @@ pub struct Function {
     pub pool: ListPool<Value>,
     /// Unrolling hints by loop header.
     pub unroll: SecondaryMap<Block, UnrollHint>,
+    /// What a debugger is told of statements and variables, if somebody asked. Not part of the text form.
+    pub track: Option<Box<Track>>,
     /// Empty lists that blocks left behind, the next one last.
     spare: Vec<InstList>,
     /// An empty list, for when it becomes a kernel again.
@@ -410,6 +414,8 @@ pub struct Module {
     pub sigs: PrimaryMap<SigId, Signature>,
     /// What calls of `printf` print; the number of a call is its place here, from 1.
     pub formats: Vec<Format>,
+    /// What a debugger is told of types and functions, if somebody asked. Not part of the text form.
+    pub description: Option<Box<Description>>,
     /// Functions that are gone, for their memory, by their numbers: one that is made again finds room for itself.
     spare: Vec<Function>,
     /// How many functions were made.
@@ -425,6 +431,7 @@ impl Module {
         self.globals.clear();
         self.sigs.clear();
         self.formats.clear();
+        self.description = None;
         self.made = 0;
     }
 
@@ -490,6 +497,7 @@ impl Function {
         (self.linkage, self.inline) = (Linkage::default(), Inline::default());
         let Function { name, results, layout, blocks, insts, values, slots, switches, pool, unroll, .. } =
             self;
+        self.track = None;
         name.clear();
         results.clear();
         layout.clear();

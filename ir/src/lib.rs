@@ -3,6 +3,7 @@
 pub mod analysis;
 pub mod build;
 pub mod constraints;
+pub mod describe;
 pub mod edit;
 pub mod entity;
 pub mod func;
@@ -15,6 +16,7 @@ pub mod passes;
 pub mod semantics;
 pub mod state;
 pub mod text;
+pub mod track;
 pub mod types;
 pub mod verify;
 

@@ -11,6 +11,7 @@ use crate::func::{
 use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;
+use crate::track::{Leaf, Track, What};
 use crate::types::Type;
 use order::Order as _;
 use std::fmt::{self, Display, Formatter, Write};
@@ -178,6 +179,9 @@ fn write_function(
     for &block in &func.layout {
         write_block_head(out, func, block)?;
         for &inst in &func.blocks[block].insts {
+            if let Some(track) = &func.track {
+                write_records(out, track, inst)?;
+            }
             write!(out, "    ")?;
             Writer { out: &mut *out, func, module }.inst(inst)?;
             match func.insts[inst].loc.0 {
@@ -187,6 +191,24 @@ fn write_function(
         }
     }
     writeln!(out, "}}")
+}
+
+/// What a debugger is told, as comments.
+#[cold]
+fn write_records(out: &mut dyn Write, track: &Track, inst: Inst) -> fmt::Result {
+    let name = |leaf: Leaf| {
+        let name = track.variables.get(leaf.variable as usize).map_or("?", |variable| variable.name.as_str());
+        format!("{name}.{}", leaf.leaf)
+    };
+    for record in &track.records[track.before(inst)] {
+        match record.what {
+            What::Statement(loc) => writeln!(out, "    ; statement !{}", loc.0)?,
+            What::Value(leaf, value) => writeln!(out, "    ; {} is {value}", name(leaf))?,
+            What::Constant(leaf, bits) => writeln!(out, "    ; {} is {bits:#x}", name(leaf))?,
+            What::Lost(leaf) => writeln!(out, "    ; {} is lost", name(leaf))?,
+        }
+    }
+    Ok(())
 }
 
 fn write_block_head(out: &mut dyn Write, func: &Function, block: Block) -> fmt::Result {

@@ -18,6 +18,7 @@ use crate::reg::{Reg, RegClass, VReg};
 use crate::regset::RegSet;
 use crate::spare::Spare;
 use crate::table::{Flags, op};
+use crate::track::MachTrack;
 use cranelift_entity::{PrimaryMap, entity_impl};
 
 /// A machine block. Layout order is index order.
@@ -347,6 +348,8 @@ pub struct MachFunc {
     pub dynamic_stack: bool,
     /// Filled by the allocator: what a call of the function may change.
     pub clobbers: RegSet,
+    /// What debuggers are told, if somebody asked; instructions have points as their places then.
+    pub track: Option<Box<MachTrack>>,
     /// Memory for lists of blocks.
     pub spare: SpareLists,
 }
@@ -432,7 +435,22 @@ impl MachFunc {
     pub(crate) fn bare(&self) -> MachFunc {
         let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, .. } =
             MachFunc::default();
-        MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, ..*self }
+        let track = None;
+        MachFunc {
+            name,
+            blocks,
+            vregs,
+            tuples,
+            args,
+            inputs,
+            notes,
+            mems,
+            relocs,
+            calls,
+            track,
+            spare,
+            ..*self
+        }
     }
 
     /// A new one-dword virtual register.

@@ -33,6 +33,7 @@ pub mod target;
 pub mod target_id;
 pub mod text;
 mod tolerant;
+pub mod track;
 pub mod wait;
 
 pub use abi::{AbiInput, AbiSlot};

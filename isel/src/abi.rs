@@ -73,8 +73,21 @@ impl Lower<'_> {
 
     /// The input that a value is, if it is one as it comes.
     pub fn input(&mut self, value: Value) -> Option<Operand> {
+        let input = self.input_of(value)?;
+        let whole = self.abi_input(input);
+        Some(self.dwords(whole, 0, self.ty(value).dwords() as u8))
+    }
+
+    /// The same, if something asked for it.
+    pub fn known_input(&self, value: Value) -> Option<Operand> {
+        let input = self.input_of(value)?;
+        let whole = self.inputs.list.iter().find(|(have, _)| *have == input)?.1;
+        Some(self.dwords(whole, 0, self.ty(value).dwords() as u8))
+    }
+
+    fn input_of(&self, value: Value) -> Option<AbiInput> {
         let Some(Op::Pos(pos)) = self.func.def_op(value) else { return None };
-        let input = match pos {
+        Some(match pos {
             Pos::GroupId(d) => AbiInput::WorkgroupId(d),
             Pos::LocalId(d) if self.home(value) != Home::Const && self.inputs.packed.is_none() => {
                 AbiInput::WorkitemId(d)
@@ -84,9 +97,7 @@ impl Lower<'_> {
             Pos::KernargPtr => AbiInput::KernargPtr,
             Pos::DispatchId => AbiInput::DispatchId,
             _ => return None,
-        };
-        let whole = self.abi_input(input);
-        Some(self.dwords(whole, 0, self.ty(value).dwords() as u8))
+        })
     }
 
     /// Tells the machine function which inputs it has.

@@ -63,6 +63,7 @@ mod shuffle;
 mod signal;
 mod tables;
 mod tail;
+pub mod track;
 mod trap;
 pub mod verify;
 mod wide;

@@ -27,11 +27,13 @@ use crate::schedule::{self, Scheduler};
 use crate::shape::{SharedLayout, lay_out_shared};
 use crate::shuffle::Way;
 use crate::tail;
+use crate::track;
 use crate::trap;
 use callconv::Convention;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::{Analyses, UniformCalls};
 use ir::{Block, FuncId, Function, Inst, Module, Op, Type, Value, WaveOp};
+use isa::track::MachTrack;
 use isa::{AbiInput, FuncRole, MBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
 use std::sync::Arc;
 
@@ -133,7 +135,7 @@ impl Context {
 }
 
 /// No registers allotted.
-const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Tables of one selection.
 #[derive(Debug, Default)]
@@ -143,9 +145,9 @@ pub(crate) struct Scratch {
     pub uses: SecondaryMap<Value, u32>,
     pub homes: SecondaryMap<Value, Home>,
     /// Where in `MachFunc::tuples` the registers of a value are, by form.
-    sgprs: Vec<u32>,
-    vgprs: Vec<u32>,
-    masks: Vec<u32>,
+    pub sgprs: Vec<u32>,
+    pub vgprs: Vec<u32>,
+    pub masks: Vec<u32>,
     /// Only the low half was asked for.
     lows: Vec<u32>,
     /// Buffer descriptors of pointers.
@@ -159,7 +161,7 @@ pub(crate) struct Scratch {
     pub params: [Vec<VReg>; 2],
     pub copies: Copies,
     /// Module variables that the function names.
-    used: Vec<bool>,
+    pub used: Vec<bool>,
     /// LDS offsets by module variable, scratch offsets by slot.
     pub shared: Vec<u32>,
     pub slots: Vec<u32>,
@@ -257,7 +259,8 @@ pub fn select_into(
         }
     }
     tail::end_early(func, &mut ctx.analyses, opts);
-    select_prepared(module, func, target, opts, ctx, out)?;
+    let track = func.track.is_some().then(|| track::number(func));
+    select_prepared(module, func, target, opts, ctx, (out, track))?;
     out.hidden = hidden;
     Ok(())
 }
@@ -290,7 +293,7 @@ fn select_prepared(
     target: &Subtarget,
     opts: &Options<'_>,
     ctx: &mut Context,
-    to: &mut MachFunc,
+    (to, track): (&mut MachFunc, Option<Box<MachTrack>>),
 ) -> Result<(), Unsupported> {
     debug_assert_eq!(
         ctx.prepared,
@@ -344,6 +347,9 @@ fn select_prepared(
     lower.finish_inputs();
     if plan.nodes.iter().any(|node| matches!(node.entry, Entry::Pending(_))) {
         linear_ssa::run(&mut lower.out);
+    }
+    if let Some(track) = track {
+        lower.take_track(track);
     }
     let Lower { out, error, .. } = lower;
     *to = out;
@@ -438,6 +444,15 @@ enum Form {
 }
 
 impl Lower<'_> {
+    /// What a debugger is told; mistakes are told with places of the source, too.
+    #[cold]
+    fn take_track(&mut self, track: Box<MachTrack>) {
+        if let Some(error) = &mut self.error {
+            error.loc = track.place(error.loc);
+        }
+        self.out.track = track::fill(self, track);
+    }
+
     fn table(&mut self, form: Form) -> &mut Vec<u32> {
         match form {
             Form::Sgpr => &mut self.s.sgprs,

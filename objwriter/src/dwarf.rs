@@ -11,6 +11,16 @@
 use crate::elf::{Relocation, Target, reloc};
 use crate::leb::{signed, unsigned};
 
+/// In what debug information is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// The standard's operations only. The memory that a place is in is marked as LLVM does it.
+    #[default]
+    Standard,
+    /// With the guide's extensions (seed 000, line 554): places in any memory, vector registers with all their lanes.
+    Heterogeneous,
+}
+
 /// `.debug_abbrev` of [`unit`]: one kind of entry.
 pub const ABBREVIATIONS: &[u8] = &[
     1, 0x11, 0, // DW_TAG_compile_unit, without children
@@ -39,11 +49,14 @@ const DW_LNS_ADVANCE_PC: u8 = 2;
 const DW_LNS_ADVANCE_LINE: u8 = 3;
 const DW_LNS_SET_FILE: u8 = 4;
 const DW_LNS_SET_COLUMN: u8 = 5;
+const DW_LNS_NEGATE_STMT: u8 = 6;
+const DW_LNS_SET_PROLOGUE_END: u8 = 10;
 const DW_LNE_END_SEQUENCE: u8 = 1;
 const DW_LNE_SET_ADDRESS: u8 = 2;
 
 const DW_LNCT_PATH: u8 = 1;
 const DW_LNCT_DIRECTORY_INDEX: u8 = 2;
+const DW_LNCT_LLVM_SOURCE: u64 = 0x2001;
 const DW_FORM_STRING: u8 = 0x08;
 const DW_FORM_UDATA: u8 = 0x0f;
 const DW_UT_COMPILE: u8 = 1;
@@ -72,8 +85,8 @@ impl Contents {
         self.bytes.push(0);
     }
 
-    /// Fills in a length that counts the bytes behind it.
-    fn close(&mut self, at: usize) {
+    /// Fills in a length of 32 bits that counts the bytes behind it.
+    pub fn close(&mut self, at: usize) {
         let length = (self.bytes.len() - at - 4) as u32;
         self.bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
     }
@@ -89,9 +102,101 @@ pub struct LineTable {
     offset: u64,
     line: u32,
     column: u32,
+    /// Whether rows begin statements, and whether they do where a sequence begins.
+    statement: bool,
+    by_default: bool,
+    /// Files count from 0, and before version 5 from 1, which is where readers' machines begin.
+    counts_from_0: bool,
+}
+
+/// What the header of a table says that is not as [`LineTable::new`] has it.
+#[derive(Clone, Copy, Debug)]
+pub struct LineTableHeader<'a> {
+    /// 4 or 5.
+    pub version: u16,
+    /// Name of the file.
+    pub file: &'a str,
+    /// Its text, if it goes along: in version 5 (seed 000, line 2133).
+    pub source: Option<&'a str>,
+    /// Rows begin statements only where it is said so.
+    pub statements: bool,
 }
 
 impl LineTable {
+    /// A table without rows, with a header of its own.
+    pub fn with_header(mut contents: Contents, text: Target, header: &LineTableHeader<'_>) -> LineTable {
+        let out = &mut contents.bytes;
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&header.version.to_le_bytes());
+        if header.version >= 5 {
+            out.extend_from_slice(&[ADDRESS_SIZE, 0]);
+        }
+        let length = out.len();
+        out.extend_from_slice(&[0; 4]);
+        let by_default = u8::from(!header.statements);
+        out.extend_from_slice(&[
+            DWORD as u8,
+            1,
+            by_default,
+            LINE_BASE as u8,
+            LINE_RANGE as u8,
+            OPCODE_BASE as u8,
+        ]);
+        out.extend_from_slice(&STANDARD_OPERANDS);
+        if header.version >= 5 {
+            out.extend_from_slice(&[1, DW_LNCT_PATH, DW_FORM_STRING, 1]);
+            contents.text(".");
+            let columns = 2 + u8::from(header.source.is_some());
+            let out = &mut contents.bytes;
+            out.extend_from_slice(&[
+                columns,
+                DW_LNCT_PATH,
+                DW_FORM_STRING,
+                DW_LNCT_DIRECTORY_INDEX,
+                DW_FORM_UDATA,
+            ]);
+            if header.source.is_some() {
+                unsigned(out, DW_LNCT_LLVM_SOURCE);
+                out.push(DW_FORM_STRING);
+            }
+            out.push(1);
+            contents.text(header.file);
+            contents.bytes.push(0);
+            if let Some(source) = header.source {
+                contents.text(source);
+            }
+        } else {
+            // No directory but the compiler's own; one file, without time and size.
+            contents.bytes.push(0);
+            contents.text(header.file);
+            contents.bytes.extend_from_slice(&[0, 0, 0, 0]);
+        }
+        contents.close(length);
+        let statement = !header.statements;
+        LineTable {
+            contents,
+            text,
+            offset: 0,
+            line: 1,
+            column: 0,
+            statement,
+            by_default: statement,
+            counts_from_0: header.version >= 5,
+        }
+    }
+
+    /// Whether the rows that follow begin statements.
+    pub fn statement(&mut self, begins: bool) {
+        if std::mem::replace(&mut self.statement, begins) != begins {
+            self.contents.bytes.push(DW_LNS_NEGATE_STMT);
+        }
+    }
+
+    /// With the next row what comes before the function's first statement ends.
+    pub fn prologue_end(&mut self) {
+        self.contents.bytes.push(DW_LNS_SET_PROLOGUE_END);
+    }
+
     /// A table without rows, in the memory of `contents`. `text` is the section whose code it is about.
     pub fn new(mut contents: Contents, text: Target, file: &str) -> LineTable {
         contents.bytes.clear();
@@ -114,16 +219,27 @@ impl LineTable {
         contents.text(file);
         contents.bytes.push(0);
         contents.close(header);
-        LineTable { contents, text, offset: 0, line: 1, column: 0 }
+        LineTable {
+            contents,
+            text,
+            offset: 0,
+            line: 1,
+            column: 0,
+            statement: true,
+            by_default: true,
+            counts_from_0: true,
+        }
     }
 
     /// Code begins at this offset of the section; rows follow in the order of addresses.
     pub fn begin(&mut self, offset: u64) {
         self.contents.bytes.extend_from_slice(&[0, 1 + ADDRESS_SIZE, DW_LNE_SET_ADDRESS]);
         self.contents.field(ADDRESS_SIZE.into(), self.text, offset);
-        // Files count from 0, but readers' machines begin with 1.
-        self.contents.bytes.extend_from_slice(&[DW_LNS_SET_FILE, 0]);
+        if self.counts_from_0 {
+            self.contents.bytes.extend_from_slice(&[DW_LNS_SET_FILE, 0]);
+        }
         (self.offset, self.line, self.column) = (offset, 1, 0);
+        self.statement = self.by_default;
     }
 
     /// From this offset on, code is of this line and this column, both counted from 1; 0 is "of none".

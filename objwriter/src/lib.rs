@@ -7,6 +7,7 @@
 //! * [`metadata_v2`]: the keys of V2's metadata, and its YAML.
 //! * [`note`]: note records.
 //! * [`dwarf`]: line tables.
+//! * [`frames`]: call frame information.
 //! * [`elf`]: sections, symbols and relocations as a relocatable or a loadable file.
 //!
 //! What depends on the processor or on the version of code objects is asked of [`isa::Subtarget`] or [`isa::Target`]. Reading
@@ -15,11 +16,13 @@
 pub mod descriptor;
 pub mod dwarf;
 pub mod elf;
+pub mod frames;
 pub mod kernel_code;
 pub mod leb;
 pub mod message_pack;
 pub mod metadata_v2;
 pub mod note;
+pub mod registers;
 #[cfg(feature = "serde")]
 mod serde;
 pub mod value;

@@ -35,6 +35,7 @@ mod slots;
 mod snapshot;
 mod spill;
 mod stream;
+mod track;
 
 use allocate::Snapshots;
 use budget::Budget;

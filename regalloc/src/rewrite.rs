@@ -5,6 +5,7 @@ use crate::copies::{Breaker, Copies, Source};
 use crate::groups::{Fix, Groups};
 use crate::pack::{File, Packer};
 use crate::stream::{ClassStream, Event, EventKind, SGPR, Streams, class_index, operand_class};
+use crate::track;
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
 use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
@@ -49,7 +50,7 @@ pub(crate) struct Packed<'a> {
     pub packer: &'a mut Packer,
 }
 
-fn hardware(class: usize, number: u16) -> Reg {
+pub(crate) fn hardware(class: usize, number: u16) -> Reg {
     if class == SGPR { Reg(number) } else { Reg::vgpr(number) }
 }
 
@@ -233,6 +234,17 @@ impl Plan {
         true
     }
 
+    /// Moves that are copies of the code are of its points, where a debugger is told.
+    #[cold]
+    fn name_copies(&mut self, func: &MachFunc) {
+        for insert in &mut self.inserts {
+            let block = &func.blocks[MBlock::new(insert.block as usize)];
+            if let Some(copy) = block.insts.get(insert.index as usize).filter(|inst| inst.op == op::COPY) {
+                insert.inst.loc = copy.loc;
+            }
+        }
+    }
+
     /// Rewrites the function.
     pub fn commit(
         &mut self,
@@ -246,6 +258,11 @@ impl Plan {
         let note = if self.inserts.is_empty() { isa::NoteId::NONE } else { func.note(Note::Alloc("copy")) };
         for insert in &mut self.inserts {
             insert.inst.note = note;
+        }
+        if let Some(mut track) = func.track.take() {
+            track::fill(func, assigned, &mut track);
+            func.track = Some(track);
+            self.name_copies(func);
         }
         let MachFunc { blocks, vregs, tuples, uses_vcc, .. } = func;
         let (mut inserts, mut overrides) = (self.inserts.as_slice(), self.overrides.as_slice());

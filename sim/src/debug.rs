@@ -5,11 +5,13 @@
 //! get to the same place again.
 
 use crate::exec::{Cx, Flow};
-use crate::fault::{Location, Trap};
+use crate::fault::{Fault, Location, Trap};
 use crate::flight::{InFlight, Operation};
+use crate::group::fault;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::Op;
+use crate::strict::Report;
 use crate::watch::{CacheOp, MemAccess, Watch};
 use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave, WaveState};
 use isa::{ModFlags, Target};
@@ -30,10 +32,10 @@ pub trait Debugger: Sync {
     fn before(&self, at: &Stopped<'_>) -> Go;
 
     /// Strict mode has found something wrong with the instruction that a wave has just executed. The dispatch ends soon.
-    fn found(&self, at: &Stopped<'_>, what: &str) -> Go;
+    fn found(&self, at: &Stopped<'_>, what: &Report) -> Go;
 
     /// An instruction has not come off well: the dispatch ends.
-    fn trapped(&self, at: &Stopped<'_>);
+    fn trapped(&self, at: &Stopped<'_>, why: &Fault);
 
     /// The schedule of weak mode has done something that no instruction asks for now: in words, with the wave that it concerns.
     fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
@@ -241,6 +243,21 @@ impl<'a> Stopped<'a> {
         self.wave.vgpr.get(usize::from(number))
     }
 
+    /// How many scalar registers, vector registers and accumulation registers it has.
+    pub fn register_counts(&self) -> [u16; 3] {
+        [self.wave.sgprs.min(106), self.wave.vgprs, self.wave.agprs]
+    }
+
+    /// Bytes of the group's LDS.
+    pub fn lds_bytes(&self) -> u64 {
+        self.lds_bytes.into()
+    }
+
+    /// Bytes of a lane's private memory.
+    pub fn private_bytes(&self) -> u64 {
+        self.wave.scratch.len() as u64 * 4 / u64::from(self.wave.lanes.max(1))
+    }
+
     /// SCC.
     pub fn scc(&self) -> bool {
         self.wave.scc
@@ -317,6 +334,12 @@ impl Debugging<'_> {
     fn stopped<'s>(&'s self, cx: &'s Cx<'_>) -> Stopped<'s> {
         Stopped::new((cx.wave, cx.wave.last), (cx.lds, cx.lds_bytes), self.group, self.launch, self)
     }
+
+    fn trapped(&self, cx: &Cx<'_>, trap: Trap) {
+        let at = self.stopped(cx);
+        let why = fault(trap, self.launch, cx.wave, |lane| Box::new(at.location(lane)));
+        self.debugger.trapped(&at, &why);
+    }
 }
 
 impl Surroundings for Debugging<'_> {
@@ -340,12 +363,14 @@ impl Watch for Debugging<'_> {
 
     fn after(&mut self, cx: &mut Cx<'_>, op: &Op, flow: Flow) -> Result<(), Trap> {
         let done = self.inner.as_mut().map_or(Ok(()), |inner| inner.after(cx, op, flow));
-        if let Some(what) = self.inner.as_ref().and_then(|inner| inner.found()) {
-            let go = self.debugger.found(&self.stopped(cx), what);
+        if let Some(what) = self.inner.as_ref().and_then(|inner| inner.found(self.launch)) {
+            let go = self.debugger.found(&self.stopped(cx), &what);
             return if go == Go::End { Err(Trap::Watched) } else { done };
         }
-        if done.is_err() || flow == Flow::Trap {
-            self.debugger.trapped(&self.stopped(cx));
+        match done {
+            Err(trap) => self.trapped(cx, trap),
+            Ok(()) if flow == Flow::Trap => self.trapped(cx, cx.trap.unwrap_or(Trap::Unsupported)),
+            Ok(()) => {}
         }
         done
     }

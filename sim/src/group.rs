@@ -206,10 +206,6 @@ impl Group {
                 let why = refusal.map_or(String::new(), |why| format!(" ({why})"));
                 Fault::Unsupported { address, text: format!("{text}{why}") }
             }
-            Fault::Memory { address, bytes, access, reason, at, .. } => {
-                let element = launch.names.describe(address, bytes);
-                Fault::Memory { address, bytes, access, reason, element, at }
-            }
             fault => fault,
         }
     }
@@ -227,7 +223,8 @@ pub(crate) fn fault(
             let hidden = if reason == NOWHERE { hidden::reason(address, launch.kernel) } else { None };
             let reason = hidden.unwrap_or(reason);
             let at = here(Some(lane).filter(|&lane| lane < 64));
-            Fault::Memory { address, bytes, access, reason, element: None, at }
+            let element = launch.names.describe(address, bytes);
+            Fault::Memory { address, bytes, access, reason, element, at }
         }
         Trap::Unsupported => {
             let at = here(None);

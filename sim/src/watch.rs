@@ -6,8 +6,10 @@
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
 use crate::flight::InFlight;
+use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::Op;
+use crate::strict::Report;
 use crate::wave::Lanes;
 use isa::ModFlags;
 
@@ -74,8 +76,8 @@ pub(crate) trait Watch {
         Ok(())
     }
 
-    /// What it has found wrong with the instruction at hand, in words.
-    fn found(&self) -> Option<&str> {
+    /// What it has found wrong with the instruction at hand.
+    fn found(&self, _launch: &Launch<'_>) -> Option<Report> {
         None
     }
 

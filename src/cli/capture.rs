@@ -24,6 +24,11 @@ pub fn take_up(bytes: &[u8]) -> bool {
     })
 }
 
+/// What has been kept so far: it is whoever's who asks.
+pub fn taken() -> Vec<u8> {
+    TEXTS.with_borrow_mut(|texts| texts.last_mut().map(std::mem::take).unwrap_or_default())
+}
+
 /// Runs a command; returns what it printed, to standard output and standard error, and what it returned: nothing if it
 /// panicked.
 pub fn capture<T>(command: impl FnOnce() -> T) -> (Vec<u8>, Option<T>) {

@@ -37,7 +37,8 @@ mod told;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kernc::{Language, OptLevel, PassRange, Printf};
+use kernc::{DebugInfo, Dialect, Dwarf, DwarfVersion, Language, OptLevel, PassRange, Printf};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -134,9 +135,9 @@ pub struct CommonArgs {
     /// Take the atomic instructions for floats in device memory: they may flush denormals, and are not for memory that the host shares.
     #[arg(long)]
     unsafe_fp_atomics: bool,
-    /// Debug information: 1 for a line table, 0 for none.
-    #[arg(short = 'g', value_name = "LEVEL", default_value = "1", value_parser = ["0", "1"])]
-    debug: String,
+    /// Debug information: 0 for none, 1 for a line table, 2, which `-g` alone is, for all; the others are 2 as well, and say which DWARF.
+    #[arg(short = 'g', value_name = "WHAT", default_value = "1", value_parser = DEBUG.map(|row| row.0))]
+    debug: Vec<String>,
     #[command(flatten)]
     state: state::StateArgs,
     /// How diagnostics are printed.
@@ -309,6 +310,28 @@ fn explain(code: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A word, how much there is to say, and, if the word says that, in what.
+type DebugRow = (&'static str, DebugInfo, Option<DwarfVersion>, Option<Dialect>);
+
+/// The word that wants the source in the object.
+const EMBED: &str = "embed-source";
+
+/// What stands behind `-g`.
+const DEBUG: [DebugRow; 7] = [
+    ("0", DebugInfo::None, None, None),
+    ("1", DebugInfo::Lines, None, None),
+    ("2", DebugInfo::Full, None, None),
+    ("dwarf-4", DebugInfo::Full, Some(DwarfVersion::V4), None),
+    ("dwarf-5", DebugInfo::Full, Some(DwarfVersion::V5), None),
+    ("heterogeneous-dwarf", DebugInfo::Full, None, Some(Dialect::Heterogeneous)),
+    (EMBED, DebugInfo::Full, None, None),
+];
+
+/// A command line with `-g` alone as `-g2`: an option that may have a value would take the next word for it.
+pub fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    line.into_iter().map(|word| if word == "-g" { "-g2".into() } else { word })
+}
+
 /// What `-O` says.
 fn opt_level(text: &str) -> OptLevel {
     match text {
@@ -340,12 +363,30 @@ impl CommonArgs {
             language: Language::by_name(&self.lang).unwrap_or_default(),
             call_abi: abi::convention(&self.call_abi),
             call_stack_size: self.call_stack_size,
-            line_table: self.debug != "0",
+            debug: self.debug_info(),
+            dwarf: self.dwarf(),
             warnings: self.warnings()?,
             files: Some(Arc::new(kernc::Directories { list: self.include.clone() })),
             verify: self.verify || cfg!(debug_assertions),
             ..kernc::Options::default()
         })
+    }
+
+    /// The rows of [`DEBUG`] that are asked for.
+    fn debug_rows(&self) -> impl DoubleEndedIterator<Item = &'static DebugRow> {
+        self.debug.iter().filter_map(|word| DEBUG.iter().find(|row| row.0 == word))
+    }
+
+    /// How much the last `-g` says.
+    fn debug_info(&self) -> DebugInfo {
+        self.debug_rows().next_back().map_or_else(DebugInfo::default, |row| row.1)
+    }
+
+    fn dwarf(&self) -> Dwarf {
+        let version = self.debug_rows().rev().find_map(|row| row.2).unwrap_or_default();
+        let dialect = self.debug_rows().rev().find_map(|row| row.3).unwrap_or_default();
+        let embed_source = self.debug_rows().any(|row| row.0 == EMBED);
+        Dwarf { version, dialect, embed_source }
     }
 
     /// What is warned of: a warning that is denied is not only told, one that is allowed is neither; `all` stands back behind

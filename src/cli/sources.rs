@@ -7,10 +7,15 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The text of a source file: as the object names it, or beside what is looked at.
-pub fn text(name: &str, file: &Path) -> Option<String> {
+/// Where a source file is: as the object names it, or beside what is looked at.
+pub fn path(name: &str, file: &Path) -> Option<PathBuf> {
     let beside = file.parent()?.join(Path::new(name).file_name()?);
-    std::fs::read_to_string(name).or_else(|_| std::fs::read_to_string(beside)).ok()
+    std::fs::canonicalize(name).or_else(|_| std::fs::canonicalize(beside)).ok()
+}
+
+/// The text of a source file.
+pub fn text(name: &str, file: &Path) -> Option<String> {
+    std::fs::read_to_string(path(name, file)?).ok()
 }
 
 /// A function that is inlined: its code, and what is said of it.

@@ -58,8 +58,9 @@ fn check(function: &Function, ty: Float, away: bool) {
     let mut module = frontend::compile("math.k", &source, &frontend::Options::default()).unwrap();
     worsen(&mut module, away);
     let mut compiler = Compiler::new(Target::by_name("gfx906").unwrap());
-    let object =
-        compiler.compile_module(module, &Options { line_table: false, ..Options::default() }).unwrap();
+    let object = compiler
+        .compile_module(module, &Options { debug: kernc::DebugInfo::None, ..Options::default() })
+        .unwrap();
     let args = arguments(function, ty, 8000, 1);
     let (inputs, size) = (inputs(function, ty, &args), args.len() * ty.size());
     let (out, _) = executed(object.bytes(), Mode::Fast, &inputs, args.len(), size);

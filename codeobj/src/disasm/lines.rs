@@ -33,6 +33,7 @@ struct Row {
     /// 0 where there is none.
     line: u32,
     column: u32,
+    is_statement: bool,
 }
 
 /// All line tables of a file.
@@ -100,7 +101,8 @@ impl Lines {
                 gimli::ColumnType::Column(column) => u32::try_from(column.get()).unwrap_or(0),
             };
             let file = first.saturating_add(u32::try_from(row.file_index()).unwrap_or(u32::MAX));
-            self.rows.push(Row { address: row.address(), file, line, column });
+            let is_statement = row.is_stmt() || row.end_sequence();
+            self.rows.push(Row { address: row.address(), file, line, column, is_statement });
             if self.rows.len() >= ROWS {
                 return None;
             }
@@ -143,6 +145,28 @@ impl Lines {
     /// that code ends.
     pub fn rows(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
         self.rows.iter().map(|row| (row.address, self.place(row)))
+    }
+
+    /// The rows that a debugger steps by: [`Lines::rows`] without those that begin no statement. Code of no line in the midst of a statement is
+    /// the statement's.
+    pub fn statements(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
+        let mut last = None;
+        let steps = self.rows.iter().enumerate().filter(move |(at, row)| {
+            if row.is_statement {
+                last = Some((row.file, row.line));
+                return true;
+            }
+            let goes_on =
+                |next: &Row| !next.is_statement && next.line != 0 && last == Some((next.file, next.line));
+            row.line == 0 && !self.rows.get(at + 1).is_some_and(goes_on)
+        });
+        steps.map(|(_, row)| (row.address, self.place(row)))
+    }
+
+    /// Where statements begin. Of rows at one address the last one counts.
+    pub fn rows_of_statements(&self) -> impl Iterator<Item = (u64, SourcePlace)> {
+        let steps = self.rows.iter().filter(|row| row.is_statement && row.line != 0);
+        steps.filter_map(|row| Some((row.address, self.place(row)?)))
     }
 
     fn place(&self, &Row { file, line, column, .. }: &Row) -> Option<SourcePlace> {

@@ -331,7 +331,15 @@ impl Checker<'_, '_> {
             _ => {}
         }
         debug_assert_eq!(id as usize, self.s.checked.statics.len());
-        self.s.checked.statics.push(StaticItem { name, space, ty, dynamic, external, init });
+        self.s.checked.statics.push(StaticItem {
+            name,
+            span: item.name.span,
+            space,
+            ty,
+            dynamic,
+            external,
+            init,
+        });
     }
 
     /// Type of a variable in memory, with the rules of `shared` applied.

@@ -95,6 +95,8 @@ pub struct ConstItem {
 #[derive(Clone, Debug)]
 pub struct StaticItem {
     pub name: SmolStr,
+    /// The name in the source.
+    pub span: Span,
     pub space: Space,
     pub ty: Ty,
     pub dynamic: bool,

@@ -231,6 +231,7 @@ impl Checker<'_, '_> {
         let index = self.s.checked.statics.len() as u32;
         self.s.checked.statics.push(StaticItem {
             name: name_of,
+            span: name.span,
             space: Space::Shared,
             ty,
             dynamic,

@@ -37,6 +37,13 @@ impl Lower<'_, '_> {
     /// Lowers a block and returns its value.
     pub(super) fn block(&mut self, id: BlockId) -> Val {
         let block = *self.ast.block(id);
+        let outer = std::mem::replace(&mut self.scope_end, block.span.end);
+        let value = self.block_in_scope(block);
+        self.scope_end = outer;
+        value
+    }
+
+    fn block_in_scope(&mut self, block: crate::ast::Block) -> Val {
         for n in 0..block.stmts.len {
             if self.dead {
                 break;
@@ -48,7 +55,10 @@ impl Lower<'_, '_> {
                 let ty = self.ty_of(tail);
                 self.zeros(ty)
             }
-            Some(tail) => self.expr(tail),
+            Some(tail) => {
+                self.statement(self.ast.span(tail));
+                self.expr(tail)
+            }
             None => Val::new(),
         }
     }
@@ -57,16 +67,21 @@ impl Lower<'_, '_> {
         let stmt = self.ast.stmts[id.at()];
         self.loc = SrcLoc(stmt.span.start + 1);
         let local = self.checked.stmt_decl[id.at()];
+        self.statement(stmt.span);
         match stmt.kind {
             StmtKind::Let { pattern, init: Some(init), .. } => {
                 let value = self.expr(init);
                 if !self.dead {
+                    self.scope_start = Some(stmt.span.end);
                     self.take_apart(pattern, self.ty_of(init), &value);
+                    self.scope_start = None;
                 }
             }
             StmtKind::Let { pattern, init: None, .. } => {
                 if let PatRes::Local(local) = self.checked.patterns[pattern.at()] {
+                    self.scope_start = Some(stmt.span.end);
                     self.define_local_unset(local);
+                    self.scope_start = None;
                 }
             }
             StmtKind::Shared { .. } | StmtKind::Const { .. } | StmtKind::StaticAssert { .. } => {}
@@ -202,6 +217,9 @@ impl Lower<'_, '_> {
         for n in arms.range() {
             let arm = self.ast.if_arms[n];
             self.loc = SrcLoc(arm.span.start + 1);
+            if n > arms.range().start {
+                self.statement(arm.span);
+            }
             let cond = self.one(arm.cond);
             if self.dead {
                 break; // the condition never comes back
@@ -276,6 +294,7 @@ impl Lower<'_, '_> {
             let ty = self.func.ty(self.ssa.get(var));
             let param = self.func.add_param(header, ty);
             self.ssa.set(var, param);
+            self.track_in(header, var, param);
         }
         let counter = counter.map(|value| {
             let ty = self.func.ty(value);
@@ -328,7 +347,9 @@ impl Lower<'_, '_> {
     }
 
     fn while_loop(&mut self, head: LoopId, cond: ExprId, body: BlockId) {
+        let span = self.ast.span(cond);
         self.enter_loop(head, None, |lower, header, _| {
+            lower.statement(span);
             let cond = lower.one(cond);
             if lower.dead {
                 // The condition itself never comes back.
@@ -386,7 +407,9 @@ impl Lower<'_, '_> {
         let leg_values = self.loop_values();
         let body_block = self.new_block();
         self.block = body_block;
+        let outer = std::mem::replace(&mut self.scope_end, self.ast.block(body).span.end);
         self.define_local(local, Val::from_slice(&[counter]));
+        self.scope_end = outer;
         self.block(body);
         self.loc = loc;
         self.back_edge(header, |lower| {

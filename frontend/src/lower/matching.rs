@@ -59,7 +59,9 @@ impl Lower<'_, '_> {
     fn match_arm(&mut self, arm: usize, ty: Ty, value: Value) -> Val {
         let arm = self.ast.match_arms[arm];
         if let PatKind::Name { .. } = self.ast.pattern(arm.pattern).kind {
+            let outer = std::mem::replace(&mut self.scope_end, self.ast.block(arm.body).span.end);
             self.take_apart(arm.pattern, ty, &[value]);
+            self.scope_end = outer;
         }
         self.block(arm.body)
     }
@@ -78,7 +80,9 @@ impl Lower<'_, '_> {
             let here = self.ssa.mark();
             let mut bound = Bound::new();
             let mut cond = self.test(arm.pattern, ty, &value, &mut bound);
+            let outer_scope = std::mem::replace(&mut self.scope_end, self.ast.block(arm.body).span.end);
             self.define_bound(bound);
+            self.scope_end = outer_scope;
             if let Some(guard) = arm.guard {
                 cond = Some(match cond {
                     Some(cond) => self.logic(true, cond, guard),

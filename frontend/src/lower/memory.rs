@@ -53,7 +53,9 @@ impl Lower<'_, '_> {
     pub(super) fn define_local(&mut self, local: u32, value: Val) {
         let info = &self.checked.locals[local as usize];
         if !info.in_memory {
-            self.local_at[local as usize] = self.ssa.declare(&value);
+            let first = self.ssa.declare(&value);
+            self.local_at[local as usize] = first;
+            self.track_local(local, first, None);
             return;
         }
         let ty = info.ty;
@@ -77,6 +79,7 @@ impl Lower<'_, '_> {
         let layout = self.checked.types.layout(ty);
         let slot = self.func.slots.push(SlotData { size: layout.size, align: layout.align.max(4) });
         self.local_at[local as usize] = slot.as_u32();
+        self.track_local(local, 0, Some(slot));
         self.slot_place(slot.as_u32(), ty)
     }
 
@@ -170,6 +173,7 @@ impl Lower<'_, '_> {
                     self.checked,
                     &crate::check::StaticItem {
                         name: smol_str::format_smolstr!("const.{index}.{}", self.ast.name(item.name)),
+                        span: crate::lexer::Span::default(),
                         space: Space::Constant,
                         ty: item.ty,
                         dynamic: false,
@@ -466,6 +470,7 @@ impl Lower<'_, '_> {
             Place::Vars(vars) => {
                 for (&var, &value) in vars.iter().zip(value) {
                     self.ssa.set(var, value);
+                    self.track_value(var);
                 }
             }
             Place::VarLane(vars, index) => {
@@ -475,6 +480,7 @@ impl Lower<'_, '_> {
                     let ty = self.func.ty(old);
                     let new = self.emit(Op::Select, &[hit, value[0], old], ty);
                     self.ssa.set(var, new);
+                    self.track_value(var);
                 }
             }
             Place::Memory(place) => self.store(place, value),

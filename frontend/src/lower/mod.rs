@@ -16,6 +16,7 @@ mod ops;
 mod pattern;
 mod printf;
 mod ssa;
+pub mod track;
 mod wave;
 
 use crate::Options;
@@ -51,6 +52,7 @@ pub fn lower(
     for item in &checked.statics {
         module.globals.push(static_data(checked, item));
     }
+    s.describer = options.debug.then(|| Box::new(track::Describer::new(checked, ast, source)));
     s.const_globals.clear();
     s.const_globals.resize(checked.consts.len(), None);
     s.library.clear();
@@ -67,7 +69,22 @@ pub fn lower(
         module.funcs.push(function);
     }
     leaving::settle(&mut module, s);
+    if let Some(describer) = s.describer.take() {
+        begin_tracks(&mut module, *describer);
+    }
     module
+}
+
+/// Records find the instructions that they stand in front of.
+#[cold]
+fn begin_tracks(module: &mut Module, describer: track::Describer) {
+    for func in module.funcs.values_mut() {
+        if let Some(mut track) = func.track.take() {
+            track.begin(func);
+            func.track = Some(track);
+        }
+    }
+    module.description = Some(Box::new(describer.description));
 }
 
 /// Memory that is reused from function to function.
@@ -85,6 +102,8 @@ pub struct Scratch {
     lines: Option<printf::Lines>,
     /// Functions of the library that are called; their numbers follow those of the functions.
     pub library: Vec<SmolStr>,
+    /// What a debugger is told, if somebody asked.
+    describer: Option<Box<track::Describer>>,
 }
 
 fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData {
@@ -190,6 +209,10 @@ struct Lower<'l, 'a> {
     ways_back: &'l mut Vec<leaving::WayBack>,
     lines: &'l mut Option<printf::Lines>,
     library: &'l mut Vec<SmolStr>,
+    describer: &'l mut Option<Box<track::Describer>>,
+    /// From where on what is declared here can be named, if that is not its declaration, and where it can be named no more: byte offsets.
+    scope_start: Option<u32>,
+    scope_end: u32,
 }
 
 fn lower_function(
@@ -217,9 +240,12 @@ fn lower_function(
         return func;
     };
     let block = func.add_block();
+    if let Some(describer) = &mut s.describer {
+        func.track = Some(describer.function(checked, ast, info));
+    }
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
-    let Scratch { const_globals, local_at, ssa, loops, returns, ways_back, lines, library } = s;
+    let Scratch { const_globals, local_at, ssa, loops, returns, ways_back, lines, library, describer } = s;
     ssa.clear();
     let mut lower = Lower {
         ast,
@@ -251,6 +277,9 @@ fn lower_function(
         ways_back,
         lines,
         library,
+        describer,
+        scope_start: None,
+        scope_end: ast.block(body).span.end,
     };
     if let Some(kernel) = &info.kernel {
         let loc = lower.loc;

@@ -14,6 +14,7 @@
 
 use super::{Lower, Val};
 use crate::types::Ty;
+use ir::track::Leaf;
 use ir::{Block, Op, Value};
 use order::Order as _;
 use smallvec::SmallVec;
@@ -26,6 +27,8 @@ pub struct Env {
     log: Vec<(u32, Value)>,
     /// Memory for a list of changes.
     spare: Changes,
+    /// Which part of a variable of the source each is, if that is followed.
+    owners: Vec<Option<Leaf>>,
 }
 
 /// A block that will jump somewhere, and the values it brings.
@@ -66,6 +69,18 @@ impl Env {
     pub fn clear(&mut self) {
         self.values.clear();
         self.log.clear();
+        self.owners.clear();
+    }
+
+    /// Says which part of a variable of the source a variable is.
+    pub fn own(&mut self, var: u32, leaf: Leaf) {
+        self.owners.resize(self.owners.len().max(var as usize + 1), None);
+        self.owners[var as usize] = Some(leaf);
+    }
+
+    /// Which part of a variable of the source it is, if that is followed.
+    pub fn owner(&self, var: u32) -> Option<Leaf> {
+        self.owners.get(var as usize).copied().flatten()
     }
 
     /// New variables with these values; returns the first.
@@ -210,6 +225,7 @@ impl Lower<'_, '_> {
             of_var.iter().for_each(|&(_, arm, value)| row[arm as usize] = value);
             let value = self.phi(join, &row, &mut args);
             self.ssa.set(var, value);
+            self.track_in(join, var, value);
         }
         let leaves = arms.iter().map(|arm| arm.result.len()).min().unwrap_or(0);
         let mut result = Val::new();
@@ -268,11 +284,13 @@ impl Lower<'_, '_> {
             let first = leg.map_or_else(|| edges[0].values[n], |leg| leg[n]);
             if edges.iter().all(|edge| edge.values[n] == first) {
                 self.ssa.set(var, first);
+                self.track_in(join, var, first);
                 continue;
             }
             let ty = self.func.ty(first);
             let param = self.func.add_param(join, ty);
             self.ssa.set(var, param);
+            self.track_in(join, var, param);
             differs.push(n as u32);
         }
         differs

@@ -9,17 +9,21 @@
 mod agreements;
 mod kinds;
 mod smaller;
+mod unwind;
 mod writer;
 
+pub use unwind::Counts;
 pub use writer::generate;
 
-use crate::launch::{emulate_scrambled, interpret};
+use crate::launch::{emulate_scrambled, emulate_watched, interpret};
 use crate::program::Shape;
 use crate::{Config, Failure, compare, lacks_flat, read};
 use agreements::Agreements;
 use ir::passes::inline::Calls;
 use ir::passes::{OptOptions, PassContext, optimize};
-use kernc::{Compiler, Convention, Options};
+use kernc::isa;
+use kernc::sim::{Mode, Scramble};
+use kernc::{Compiler, Convention, DebugInfo, Dialect, Dwarf, Options};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -60,6 +64,61 @@ pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failu
     Err(Box::new(Failure { seed, target: config.target, what, source, shape }))
 }
 
+/// Runs the compiled program of a seed, in both dialects of call frame information, and unwinds on the way, at `most`
+/// instructions of each run.
+pub fn unwinds(seed: u64, config: &Config, most: u64) -> Result<Counts, Box<Failure>> {
+    let program = generate(seed, MOST, STATEMENTS);
+    let mut counts = Counts::default();
+    for dialect in [Dialect::Standard, Dialect::Heterogeneous] {
+        for &level in &config.levels {
+            let options = Options { opt_level: level, call_abi: program.call_abi, ..Options::default() };
+            let found = unwinds_in(&program, config, (seed, dialect, most), options).map_err(|what| {
+                let Program { source, shape, call_abi } = program.clone();
+                let what = format!("--call-abi {} {level:?} {dialect:?}: {what}", call_abi.name());
+                Box::new(Failure { seed, target: config.target, what, source, shape })
+            });
+            counts += found?;
+        }
+    }
+    Ok(counts)
+}
+
+fn unwinds_in(
+    program: &Program,
+    config: &Config,
+    (seed, dialect, most): (u64, Dialect, u64),
+    options: Options,
+) -> Result<Counts, String> {
+    let Program { source, shape, call_abi } = program;
+    let mut agreements = Agreements::default();
+    let dwarf = Dwarf { dialect, ..Dwarf::default() };
+    let verify = config.verify;
+    let plain = Options { verify, ..options };
+    let options = Options { debug: DebugInfo::Full, dwarf, ..plain.clone() };
+    let object = Compiler::new(config.target).compile_observed(source, &options, &mut agreements);
+    let object = match object {
+        Err(error) if is_refused(&error, config, *call_abi) => return Ok(Counts::default()),
+        object => object.map_err(|error| format!("compiler: {error}"))?,
+    };
+    let known = agreements.scramble();
+    let lost = |name: &str| known.0.get(name).map_or(isa::RegSet::EMPTY, |known| unwind::lost(known));
+    let judge = unwind::Judge::new(object.bytes(), (dialect, config.target.wave_size, most), seed, lost)?;
+    let way = (Mode::Fast, *call_abi);
+    let ran = emulate_watched(way, object.bytes(), "k", shape, Scramble::default(), Some(&judge));
+    let counts = judge.finish()?;
+    ran.map(|_| counts).map_err(|error| format!("emulator: {error}"))
+}
+
+/// Whether the compiler may refuse a program.
+fn is_refused(error: &kernc::Error, config: &Config, call_abi: Convention) -> bool {
+    // Results of exported functions lie wherever a generic pointer says.
+    lacks_flat(error, config)
+        // Calls keep none of the first forty VGPRs: scalars that find no register would have to lie in one.
+        || error.code() == "E0110" && of_forty(error)
+        // It has no form for some type.
+        || error.code() == "E0091" && call_abi != Convention::Today
+}
+
 fn run(program: &Program, config: &Config, emulates: bool) -> Result<(), String> {
     let Program { source, shape, call_abi } = program;
     let options = frontend::Options { fp_contract: true, ..Default::default() };
@@ -83,12 +142,7 @@ fn run(program: &Program, config: &Config, emulates: bool) -> Result<(), String>
             let mut agreements = Agreements::default();
             let object = Compiler::new(config.target).compile_observed(source, &options, &mut agreements);
             let object = match object {
-                // Results of exported functions lie wherever a generic pointer says.
-                Err(error) if lacks_flat(&error, config) => continue,
-                // Calls keep none of the first forty VGPRs: scalars that find no register would have to lie in one.
-                Err(error) if error.code() == "E0110" && of_forty(&error) => continue,
-                // It has no form for some type.
-                Err(error) if error.code() == "E0091" && call_abi != Convention::Today => continue,
+                Err(error) if is_refused(&error, config, call_abi) => continue,
                 object => object.map_err(|error| format!("compiler {level:?}: {error}"))?,
             };
             read(object.bytes(), call_abi).map_err(|error| format!("checker {level:?}: {error}"))?;

@@ -229,7 +229,7 @@ fn cast(op: CastOp, from: Type, to: Type, bits: u64) -> u64 {
     }
 }
 
-fn slot_offset(func: &Function, base: u32, slot: Slot) -> u32 {
+pub(super) fn slot_offset(func: &Function, base: u32, slot: Slot) -> u32 {
     let mut end = base;
     for (id, data) in func.slots.iter() {
         let start = align_up(end, data.align);

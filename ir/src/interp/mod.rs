@@ -29,8 +29,8 @@ mod wave;
 pub use memory::Memory;
 
 use crate::analysis::{Cfg, LoopForest};
-use crate::entity::{Block, FuncId, Global, Inst};
-use crate::func::Module;
+use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
+use crate::func::{Function, Module};
 use crate::op::{Op, Pos};
 use crate::text;
 use crate::types::Space;
@@ -186,6 +186,48 @@ pub struct Interp<'a> {
     pub max_steps: u64,
     /// Open calls until [`ErrorKind::TooManyCalls`].
     pub max_calls: usize,
+    /// Who is told of each instruction in front of it.
+    pub watcher: Option<&'a dyn Watcher>,
+}
+
+/// Sees a dispatch.
+pub trait Watcher {
+    /// A wave is about to execute an instruction.
+    fn before(&self, at: &At<'_>);
+}
+
+/// A wave in front of an instruction.
+pub struct At<'a> {
+    wave: &'a Wave,
+    /// The work-group.
+    pub group: [u32; 3],
+    /// The function.
+    pub func: FuncId,
+    /// The instruction.
+    pub inst: Inst,
+    /// Lanes that execute it.
+    pub active: u64,
+    /// Open calls, the kernel itself included.
+    pub depth: usize,
+}
+
+impl At<'_> {
+    /// What a lane has for a value of the function.
+    pub fn value(&self, value: Value, lane: usize) -> u64 {
+        self.wave.frames.last().map_or(0, |frame| frame.get(value, lane))
+    }
+
+    /// A lane's place in its group.
+    pub fn item(&self, lane: usize) -> [u32; 3] {
+        self.wave.ids[lane]
+    }
+
+    /// A lane's private variable, byte by byte.
+    pub fn slot(&self, func: &Function, slot: Slot, lane: usize) -> &[u8] {
+        let base = self.wave.frames.last().map_or(0, |frame| frame.private_base);
+        let start = exec::slot_offset(func, base, slot) as usize;
+        self.wave.private[lane].get(start..start + func.slots[slot].size as usize).unwrap_or_default()
+    }
 }
 
 /// Whether a function asks for the buffer of calls of the host.
@@ -285,6 +327,7 @@ impl<'a> Interp<'a> {
             wave_size: 64,
             max_steps: u64::MAX,
             max_calls: 1024,
+            watcher: None,
         }
     }
 

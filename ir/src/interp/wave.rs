@@ -1,7 +1,7 @@
 //! One wave: its lanes, its open calls, and which block runs next.
 
 use super::memory::Memory;
-use super::{ErrorKind, Interp, Launch, MAX_LANES};
+use super::{At, ErrorKind, Interp, Launch, MAX_LANES};
 use crate::entity::{Block, FuncId, Inst, SigId, Value};
 use crate::func::Function;
 use crate::op::Op;
@@ -157,7 +157,11 @@ impl Wave {
         limit: u64,
     ) -> Result<(), Stop> {
         let interp = launch.interp;
-        while let Some(frame) = self.frames.last_mut() {
+        loop {
+            if interp.watcher.is_some() && launch.steps < limit {
+                self.tell(interp, group);
+            }
+            let Some(frame) = self.frames.last_mut() else { break };
             if launch.steps >= limit {
                 return Ok(());
             }
@@ -202,6 +206,14 @@ impl Wave {
         }
         self.status = Status::Done;
         Ok(())
+    }
+
+    #[cold]
+    fn tell(&self, interp: &Interp<'_>, group: [u32; 3]) {
+        let (Some(watcher), Some(frame)) = (interp.watcher, self.frames.last()) else { return };
+        let inst = interp.module.funcs[frame.func].blocks[frame.block].insts[frame.next];
+        let (func, active, depth) = (frame.func, frame.active, self.frames.len());
+        watcher.before(&At { wave: self, group, func, inst, active, depth });
     }
 
     fn call(

@@ -161,6 +161,9 @@ fn substitute(id: FuncId, func: &mut Function, s: &Scratch) {
             func.args_mut(inst).iter_mut().for_each(|arg| *arg = to(*arg));
         }
     }
+    if let Some(track) = &mut func.track {
+        track.records.iter_mut().for_each(|record| record.what = record.what.map(to));
+    }
     for inst in fixed.into_iter().rev() {
         func.blocks[entry].insts.insert(0, inst);
     }

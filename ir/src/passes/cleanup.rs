@@ -7,6 +7,7 @@ use crate::edit::Subst;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::{Op, UnOp};
+use crate::track::{Record, What};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
@@ -34,6 +35,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     }
     changed |= merge(func, cfg, s);
     s.subst.apply(func);
+    func.replace_tracked(&s.subst);
     if changed {
         drop_unreachable(func, s);
     }
@@ -64,6 +66,9 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
     for which in 0..func.branch_count(last) {
         // Later blocks were done first, so one step is as far as it goes.
         if let Some((empty, to)) = skippable(func, cfg, s, block, last, which) {
+            if func.track.is_some() {
+                track_bypass(func, (block, last), (empty, to), s.preds[to.index()]);
+            }
             forward_args(func, last, which, empty, s);
             func.set_target(last, which, to);
             s.preds[empty.index()] -= 1;
@@ -85,6 +90,31 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
         changed = true;
     }
     changed
+}
+
+/// What a debugger is told in a block that is bypassed holds in front of the jump there, or where only that block leads; elsewhere variables are
+/// lost where ways meet, unless they are known there.
+#[cold]
+fn track_bypass(func: &mut Function, (block, last): (Block, Inst), (empty, to): (Block, Block), ways: u32) {
+    let Some(only) = func.terminator(empty) else { return };
+    let is_jump = matches!(func.insts[last].op, Op::Jump(_));
+    let (place, before) = match func.blocks[to].insts.first() {
+        _ if is_jump => (block, last),
+        Some(&first) => (to, first),
+        None => return,
+    };
+    let Some(track) = &mut func.track else { return };
+    let whats = track.in_front_of(only);
+    if is_jump || ways == 1 {
+        track.records.extend(whats.into_iter().map(|what| Record { block: place, before, what }));
+        return;
+    }
+    let lost = whats.into_iter().filter_map(|what| match what {
+        What::Statement(_) => None,
+        What::Value(leaf, _) | What::Constant(leaf, _) | What::Lost(leaf) => Some(What::Lost(leaf)),
+    });
+    let lost: Vec<What> = lost.collect();
+    track.begin_with(place, before, &lost);
 }
 
 /// Makes a branch to a block that is `unreachable` a jump the other way.
@@ -209,6 +239,9 @@ fn absorb(func: &mut Function, block: Block, jump: Inst, next: Block, s: &mut Sc
     }
     func.blocks[next].params.clear(&mut func.pool);
     func.blocks[block].insts.pop();
+    if let Some(track) = &mut func.track {
+        track.merged(next, block);
+    }
     let mut moved = std::mem::take(&mut func.blocks[next].insts);
     for &inst in &moved {
         func.insts[inst].block = block;

@@ -122,4 +122,8 @@ fn drop_unused_slots(func: &mut Function) {
         }
     }
     func.slots = kept;
+    if let Some(track) = &mut func.track {
+        let new = |slot: Slot| renumbered.get(slot.index()).copied().flatten();
+        track.variables.iter_mut().for_each(|variable| variable.home = variable.home.and_then(new));
+    }
 }

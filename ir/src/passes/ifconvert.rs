@@ -229,6 +229,14 @@ fn fold_tests(
     let onward_args = Values::from_slice(func.branch_args(inner.last, 1 - shared));
     let (first, second) = (func.args(branch)[0], func.args(inner.last)[0]);
     let loc = func.insts[branch].loc;
+    // What the second test stands in is done when control goes on, and only then.
+    if preds[onward.index()] == 1
+        && let (Some(track), Some(&first)) = (&mut func.track, func.blocks[onward].insts.first())
+    {
+        for record in track.records.iter_mut().filter(|record| record.block == inner.block) {
+            (record.block, record.before) = (onward, first);
+        }
+    }
     absorb(func, block, inner, preds);
     let (yes, no) = if which == 0 { (&through, &direct) } else { (&direct, &through) };
     let to_other = select_each(func, block, first, yes, no, loc);

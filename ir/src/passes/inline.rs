@@ -12,7 +12,9 @@ use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
 use crate::func::{Function, Inline, Linkage, Module, SrcLoc, Values};
 use crate::op::Op;
+use crate::track::{Leaf, Record, Site, Track, Variable, What};
 use cranelift_entity::{EntityRef, SecondaryMap};
+use rustc_hash::FxHashMap;
 
 /// Instructions a function may grow to: calls beyond that stay, and code generation reports them.
 const MAX_INSTS: usize = 1 << 20;
@@ -57,6 +59,8 @@ pub struct Scratch {
     calls: Vec<usize>,
     /// By function: whether a kernel that limits its registers gets to it.
     limited: Vec<bool>,
+    /// Calls that are gone, and what enters their copies, where a debugger is told.
+    entered: Vec<(Inst, Inst)>,
     /// The caller as it was: its blocks, and the instructions of the one at hand.
     layout: Vec<Block>,
     insts: Vec<Inst>,
@@ -163,7 +167,20 @@ fn inline_calls_of(module: &mut Module, id: FuncId, copied: &[Copied], s: &mut S
         }
     }
     (s.layout, s.insts) = (layout, insts);
+    enter_tracked(&mut func, &mut s.entered);
     module.funcs[id] = func;
+}
+
+/// What stood in front of a call stands in front of what enters the copy.
+fn enter_tracked(func: &mut Function, entered: &mut Vec<(Inst, Inst)>) {
+    let Some(track) = &mut func.track else { return };
+    entered.sort_unstable();
+    for record in &mut track.records {
+        if let Ok(at) = entered.binary_search_by_key(&record.before, |&(call, _)| call) {
+            record.before = entered[at].1;
+        }
+    }
+    entered.clear();
 }
 
 /// Ends `block` with the callee's blocks in place of the call, and returns the block that goes on behind it.
@@ -178,7 +195,10 @@ fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst
     let args = Values::from_slice(func.args(call));
     let loc = func.insts[call].loc;
     let entry = copy_body(func, callee, rest, loc, s);
-    func.push(block, Op::Jump(entry), &args, loc);
+    let jump = func.push(block, Op::Jump(entry), &args, loc);
+    if func.track.is_some() {
+        s.entered.push((call, jump));
+    }
     func.layout.push(rest);
     rest
 }
@@ -233,6 +253,9 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
         }
     }
     // Arguments last: a block may come before the one that defines what it uses.
+    if let (Some(_), Some(from)) = (&func.track, &callee.track) {
+        copy_track(func, (callee, from), call, (blocks, values, slots, copies));
+    }
     let mut args = Values::new();
     for &(old, new) in &*copies {
         args.clear();
@@ -240,6 +263,64 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
         func.set_args(new, &args);
     }
     block_of(callee.entry())
+}
+
+/// What a copy of a function was copied from: blocks, values, slots, instructions.
+type Copies<'a> = (
+    &'a SecondaryMap<Block, Option<Block>>,
+    &'a SecondaryMap<Value, Option<Value>>,
+    &'a SecondaryMap<Slot, Option<Slot>>,
+    &'a [(Inst, Inst)],
+);
+
+/// The callee's statements and variables become those of a call that is inlined.
+#[cold]
+fn copy_track(
+    func: &mut Function,
+    (callee, from): (&Function, &Track),
+    call: SrcLoc,
+    (blocks, values, slots, copies): Copies<'_>,
+) {
+    let Some(mut track) = func.track.take() else { return };
+    let (call, parent) = track.split(call);
+    let own = track.sites.len() as u32 + 1;
+    track.sites.push(Site { callee: from.number, call, parent });
+    let moved = |site: u32| own + site;
+    track.sites.extend(from.sites.iter().map(|site| Site { parent: moved(site.parent), ..*site }));
+    let first = track.variables.len() as u32;
+    track.variables.extend(from.variables.iter().map(|variable| Variable {
+        home: variable.home.and_then(|slot| slots[slot]),
+        site: moved(variable.site),
+        ..variable.clone()
+    }));
+    let leaf_of = |leaf: Leaf| Leaf { variable: first + leaf.variable, ..leaf };
+    let place = |track: &Track, loc: SrcLoc| {
+        let (loc, site) = from.split(loc);
+        track.place(loc, moved(site))
+    };
+    let copy_of: FxHashMap<Inst, Inst> = copies.iter().copied().collect();
+    for record in &from.records {
+        let (Some(&before), Some(block)) = (copy_of.get(&record.before), blocks[record.block]) else {
+            continue;
+        };
+        let what = match record.what {
+            What::Statement(loc) => What::Statement(place(&track, loc)),
+            What::Constant(leaf, bits) => What::Constant(leaf_of(leaf), bits),
+            What::Lost(leaf) => What::Lost(leaf_of(leaf)),
+            What::Value(leaf, value) => match values[value] {
+                Some(value) => What::Value(leaf_of(leaf), value),
+                None => What::Lost(leaf_of(leaf)),
+            },
+        };
+        track.records.push(Record { block, before, what });
+    }
+    for &(old, new) in copies {
+        let loc = callee.insts[old].loc;
+        if loc != SrcLoc::default() {
+            func.insts[new].loc = place(&track, loc);
+        }
+    }
+    func.track = Some(track);
 }
 
 /// Keeps kernels, what other objects may call, and functions that are called or have their address taken in what is kept.

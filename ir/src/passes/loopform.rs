@@ -8,6 +8,7 @@ use crate::analysis::{Cfg, Loop, LoopForest};
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc, Values};
 use crate::op::Op;
+use crate::track::{Record, Track};
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
@@ -121,6 +122,10 @@ pub fn close(func: &mut Function, cfg: &Cfg, loops: &LoopForest, l: Loop, uses: 
         uses.note(func, outside, inst);
     }
     closer.pass_to_params(func, uses);
+    if let Some(mut track) = func.track.take() {
+        closer.track(func, &mut track);
+        func.track = Some(track);
+    }
     let Closer { mut known, mut open, .. } = closer;
     known.clear();
     open.clear();
@@ -164,6 +169,32 @@ impl Closer<'_> {
             self.known.insert((value, block), found);
         }
         found
+    }
+
+    /// What debuggers are told goes through the same parameters, where there are any.
+    fn track(&self, func: &Function, track: &mut Track) {
+        for Record { block, what, .. } in &mut track.records {
+            if !self.loops.contains(self.l, *block) {
+                *what = what.filter_map(|value| self.known_in(func, value, *block));
+            }
+        }
+    }
+
+    /// As [`Closer::read`], of what is there already.
+    fn known_in(&self, func: &Function, value: Value, block: Block) -> Option<Value> {
+        if !self.loops.contains(self.l, func.block_of(value)) || func.const_bits(value).is_some() {
+            return Some(value);
+        }
+        let mut at = block;
+        loop {
+            if let Some(&found) = self.known.get(&(value, at)) {
+                return Some(found);
+            }
+            match *self.cfg.preds(at) {
+                [pred] if !self.loops.contains(self.l, pred) => at = pred,
+                _ => return None,
+            }
+        }
     }
 
     fn pass_to_params(&mut self, func: &mut Function, uses: &mut OutsideUses) {

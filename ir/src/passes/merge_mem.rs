@@ -57,6 +57,7 @@ pub fn run(func: &mut Function, align: &Alignments, s: &mut Scratch) -> bool {
         changed |= Merger { func, align, s, block, changed: false }.block();
     }
     s.subst.apply(func);
+    func.replace_tracked(&s.subst);
     changed
 }
 

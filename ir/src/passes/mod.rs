@@ -150,6 +150,7 @@ impl PassContext {
             return false;
         }
         if loopform::canonicalize(func, &self.cfg, &self.loops) {
+            func.settle();
             self.compute_loops(func);
         }
         self.dom.compute(&self.cfg);
@@ -244,8 +245,10 @@ pub fn optimize_range(
     let inlines = range.contains(&0);
     if inlines {
         inline::run(module, opts, &mut ctx.inline);
+        settle(module);
         if opts.level > 0 {
             recursion::run(module);
+            settle(module);
         }
     }
     ctx.calls.clear();
@@ -260,6 +263,7 @@ pub fn optimize_range(
     if range.contains(&1) {
         if has_calls(module) {
             arguments::run(module, &ctx.graph, opts.level, (&mut ctx.arguments, &mut ctx.spaces));
+            settle(module);
         }
         hook(ON_MODULES[1], module)?;
     }
@@ -282,6 +286,13 @@ pub fn optimize_range(
     }
     ctx.versions = versions;
     ControlFlow::Continue(())
+}
+
+/// Brings what debuggers are told in order, if there is any.
+fn settle(module: &mut Module) {
+    if module.description.is_some() {
+        module.funcs.values_mut().for_each(Function::settle);
+    }
 }
 
 /// Whether some function may be called, or code of another object.
@@ -314,6 +325,7 @@ impl PassContext {
             return;
         }
         let changed = pass(func, opts, self);
+        func.settle();
         self.version += u32::from(changed);
         if repeat != Repeat::Always {
             self.seen[repeat as usize] = self.version;
@@ -323,6 +335,7 @@ impl PassContext {
     /// Brings a function in order after a transformation: merges what is equal, then removes what is dead.
     fn tidy(&mut self, func: &mut Function, opts: &OptOptions) {
         cleanup_pass(func, opts, self);
+        func.settle();
         self.run(func, opts, Repeat::Gvn, gvn_pass);
         self.run(func, opts, Repeat::Cleanup, cleanup_pass);
         self.run(func, opts, Repeat::Dce, dce_pass);
@@ -359,7 +372,9 @@ fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) ->
         && unroll::level(func, &ctx.cfg, &ctx.dom, &ctx.loops, opts.level, &mut ctx.unroll)
     {
         ctx.version += 1;
+        func.settle();
         sroa_pass(func, opts, ctx);
+        func.settle();
         ctx.tidy(func, opts);
     }
     false
@@ -409,6 +424,7 @@ fn rotate_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     rotate::begin(&mut ctx.rotate);
     let mut changed = false;
     while ctx.canonical_loops(func) && rotate::round(func, &ctx.cfg, &ctx.loops, &mut ctx.rotate) {
+        func.settle();
         changed = true;
     }
     changed

@@ -91,6 +91,7 @@ pub(super) fn run(
         }
     }
     let Rewriter { func, s, .. } = r;
+    func.replace_tracked(&s.subst);
     func.layout.retain(|b| s.reached[b.index()]);
     for &leaf in &s.leaves {
         func.insts[leaf].block = entry;

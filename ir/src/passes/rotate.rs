@@ -9,6 +9,7 @@ use crate::constraints::COPY;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, UnrollHint, Values};
 use crate::op::Op;
+use crate::track::{Copier, Record, What};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
@@ -115,6 +116,7 @@ fn cheap(func: &Function, header: Block) -> bool {
 
 fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mut Scratch) {
     let Shape { preheader, header, stay } = shape;
+    let tracked = func.track.is_some();
     for value in s.touched.drain(..) {
         (s.entering[value.index()], s.inside[value.index()]) = (None, None);
     }
@@ -146,8 +148,11 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
         }
     }
     let loc = func.insts[test].loc;
-    func.push(head, Op::Jump(body), &to_body, loc);
+    let enters = func.push(head, Op::Jump(body), &to_body, loc);
     func.layout.push(head);
+    if tracked {
+        track(func, loops, l, header, (head, enters), s);
+    }
     func.unroll[head] = std::mem::replace(&mut func.unroll[header], UnrollHint::None);
 }
 
@@ -160,18 +165,54 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     }
     let loc = func.insts[enter].loc;
     func.blocks[preheader].insts.pop();
+    let mut records = Copier::default();
     for n in 0..func.blocks[header].insts.len() {
         let inst = func.blocks[header].insts[n];
+        if let Some(track) = &func.track {
+            records.pass(track, inst, |what| what.map(|value| s.entering[value.index()].unwrap_or(value)));
+        }
         let args: Values = func.args(inst).iter().map(|&v| s.entering[v.index()].unwrap_or(v)).collect();
         let results = func.insts[inst].results;
         let ty = if results > 0 { func.ty(func.insts[inst].first) } else { Type::Bool };
         let loc = if inst == test { loc } else { func.insts[inst].loc };
         let copy = func.push_n(preheader, func.insts[inst].op, &args, ty, results, loc);
+        if let Some(track) = &mut func.track {
+            records.made(track, preheader, copy);
+        }
         for n in 0..results {
             s.entering[func.result(inst, n).index()] = Some(func.result(copy, n));
             s.touched.push(func.result(inst, n));
         }
     }
+}
+
+/// What a debugger is told of the header's values holds in the body of those that it gets; the new header is told, too.
+#[cold]
+fn track(
+    func: &mut Function,
+    loops: &LoopForest,
+    l: Loop,
+    header: Block,
+    (head, enters): (Block, Inst),
+    s: &Scratch,
+) {
+    let Some(mut track) = func.track.take() else { return };
+    let inside = |value: Value| match func.block_of(value) == header {
+        true => s.inside[value.index()].or(func.const_bits(value).map(|_| value)),
+        false => Some(value),
+    };
+    let mut added = Vec::new();
+    for record in &mut track.records {
+        if record.block == header {
+            if !matches!(record.what, What::Statement(_)) {
+                added.push(Record { block: head, before: enters, what: record.what.filter_map(inside) });
+            }
+        } else if loops.contains(l, record.block) {
+            record.what = record.what.filter_map(inside);
+        }
+    }
+    track.records.append(&mut added);
+    func.track = Some(track);
 }
 
 struct Carry<'a> {

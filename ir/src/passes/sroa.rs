@@ -13,6 +13,7 @@ use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc};
 use crate::op::{CastOp, Mem, Op};
+use crate::track::{Leaf, Record, Track, What};
 use crate::types::{MemTy, Type};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -40,6 +41,8 @@ pub struct Scratch {
     log: Vec<(u32, PackedOption<Value>)>,
     open: Vec<(Block, usize)>,
     order: Vec<Block>,
+    /// Blocks by their positions, where a debugger is told.
+    block_at: Vec<Block>,
     args: Vec<Value>,
     zeros: Vec<(Type, Inst)>,
     subst: Subst,
@@ -130,6 +133,8 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     s.open.clear();
     s.zeros.clear();
     s.subst.reset(func);
+    s.block_at.clear();
+    s.block_at.extend_from_slice(cfg.rpo());
     let mut promoter = Promoter { func, cfg, dom, s, block: cfg.rpo()[0] };
     promoter.add_params();
     for n in 0..promoter.s.order.len() {
@@ -139,6 +144,8 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     let entry = func.entry();
     func.blocks[entry].insts.insert_many(0, s.zeros.drain(..).map(|(_, inst)| inst));
     s.subst.apply(func);
+    func.replace_tracked(&s.subst);
+    forget_homes(func, s);
     true
 }
 
@@ -293,6 +300,51 @@ fn piece_at(pieces: &[Piece], (slot, offset): (Slot, i64), mem: &Mem, n: u8) -> 
     pieces.partition_point(|p| (p.slot, p.offset) < (slot, at)) as u32
 }
 
+/// A debugger is told that the variable there is a value now.
+#[cold]
+fn track_store(func: &mut Function, store: Inst, piece: &Piece, value: Value) {
+    let block = func.insts[store].block;
+    let Some(track) = &mut func.track else { return };
+    let Track { variables, records, .. } = &mut **track;
+    let homes = variables.iter().zip(0..).filter(|(variable, _)| variable.home == Some(piece.slot));
+    for (variable, number) in homes {
+        let found = variable.leaves.iter().position(|&(at, _)| i64::from(at) == piece.offset);
+        let known = found.filter(|&n| u32::from(variable.leaves[n].1) == piece.bytes);
+        if let Some(leaf) = known {
+            let what = What::Value(Leaf { variable: number, leaf: leaf as u32 }, value);
+            records.push(Record { block, before: store, what });
+        }
+    }
+}
+
+/// Parameters hold parts of variables from the beginning of their blocks on, and no memory does.
+fn forget_homes(func: &mut Function, s: &Scratch) {
+    let Some(mut track) = func.track.take() else { return };
+    for &(at, piece, param) in &s.params {
+        let piece = &s.pieces[piece as usize];
+        let block = s.block_at[at as usize];
+        let (Some(param), Some(&first)) = (param.expand(), func.blocks[block].insts.first()) else {
+            continue;
+        };
+        for number in 0..track.variables.len() {
+            let variable = &track.variables[number];
+            if variable.home == Some(piece.slot)
+                && let Some(leaf) = variable.leaves.iter().position(|&(at, _)| i64::from(at) == piece.offset)
+            {
+                let leaf = Leaf { variable: number as u32, leaf: leaf as u32 };
+                track.records.insert(0, Record { block, before: first, what: What::Value(leaf, param) });
+            }
+        }
+    }
+    for variable in &mut track.variables {
+        let gone = variable.home.filter(|slot| s.pieces.iter().any(|piece| piece.slot == *slot));
+        if gone.is_some() {
+            variable.home = None;
+        }
+    }
+    func.track = Some(track);
+}
+
 struct Promoter<'a> {
     func: &'a mut Function,
     cfg: &'a Cfg,
@@ -408,6 +460,9 @@ impl Promoter<'_> {
         for n in 0..count {
             let piece = piece_at(&self.s.pieces, place, &mem, n);
             let value = self.s.subst.get(self.func.args(inst)[1 + usize::from(n)]);
+            if self.func.track.is_some() {
+                track_store(self.func, inst, &self.s.pieces[piece as usize], value);
+            }
             let value = self.convert(value, self.s.pieces[piece as usize].ty);
             self.set(piece, value);
         }

@@ -224,6 +224,10 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
     if saved <= cost.sum() {
         return false;
     }
+    // Statements and variables of several places are none.
+    if let Some(track) = &mut func.track {
+        track.records.retain(|record| record.block != group[0]);
+    }
     func.blocks[group[0]].params.clear(&mut func.pool);
     let params: Vec<Value> = types.into_iter().map(|ty| func.add_param(group[0], ty)).collect();
     for Column { place: (at, n), values } in &columns {

@@ -12,6 +12,7 @@ use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
 use crate::entity::{Block, Inst, Switch, Value};
 use crate::func::{Function, UnrollHint, Values};
 use crate::op::Op;
+use crate::track;
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
@@ -45,6 +46,8 @@ pub struct Scratch {
     /// By block: the copies have taken its place.
     gone: Vec<bool>,
     uses: OutsideUses,
+    /// What debuggers are told, on its way to a copy.
+    records: track::Copier,
 }
 
 /// What to do with a loop.
@@ -339,14 +342,35 @@ impl<'a> Copier<'a> {
             self.func.layout.push(new);
             for n in 0..self.func.blocks[old].insts.len() {
                 let inst = self.func.blocks[old].insts[n];
+                self.track_before(inst);
+                let count = self.func.blocks[new].insts.len();
                 match self.func.insts[inst].op {
                     Op::Jump(_) | Op::Br { .. } => self.branch(old, new, inst, &mut back),
                     Op::Switch(switch) => self.switch(new, inst, switch, &mut back),
                     _ => self.copy(new, inst),
                 }
+                if self.func.blocks[new].insts.len() > count {
+                    self.track_made(new);
+                }
             }
         }
         back
+    }
+
+    /// What debuggers are told in front of an instruction goes in front of the copy.
+    fn track_before(&mut self, inst: Inst) {
+        if let Some(track) = self.func.track.take() {
+            let mut records = std::mem::take(&mut self.s.records);
+            records.pass(&track, inst, |what| what.map(|value| self.value(value)));
+            self.s.records = records;
+            self.func.track = Some(track);
+        }
+    }
+
+    fn track_made(&mut self, block: Block) {
+        if let (Some(track), Some(&last)) = (&mut self.func.track, self.func.blocks[block].insts.last()) {
+            self.s.records.made(track, block, last);
+        }
     }
 
     fn rename(&mut self, old: Value, new: Value) {

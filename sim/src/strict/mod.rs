@@ -50,6 +50,7 @@ pub(crate) use start::{Shape, Shared};
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
+use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
@@ -259,9 +260,9 @@ impl<'a> Watcher<'a> {
 }
 
 impl Watch for Watcher<'_> {
-    fn found(&self) -> Option<&str> {
-        let last = self.group.findings.last().filter(|_| self.group.now.reported);
-        last.map(|finding| finding.message.as_str())
+    fn found(&self, launch: &Launch<'_>) -> Option<Report> {
+        let last = self.group.findings.last().filter(|_| self.group.now.reported)?;
+        Some(last.clone().report(self.group.first_wave, self.shared.locate(launch)))
     }
 
     fn in_flight(&self, wave: u32) -> Option<crate::flight::InFlight> {

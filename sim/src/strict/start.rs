@@ -234,7 +234,7 @@ impl Shared {
     }
 
     /// A place in the code, wave of the dispatch and lane as people are told of them.
-    fn locate<'a>(
+    pub(super) fn locate<'a>(
         &'a self,
         launch: &'a Launch<'_>,
     ) -> impl Fn(u32, u32, u32, Option<u32>, &[Link]) -> Location + 'a {

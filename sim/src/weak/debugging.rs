@@ -3,7 +3,7 @@
 use super::schedule::{Error, Run};
 use super::state::{Actor, Key, Pending};
 use crate::debug::{Go, Stopped, Surroundings};
-use crate::fault::Trap;
+use crate::fault::{Fault, Trap};
 use crate::flight::{InFlight, Operation};
 use crate::wave::{Wave, WaveState};
 use check::Counter;
@@ -104,10 +104,10 @@ impl Run<'_> {
     }
 
     /// Tells the debugger that an instruction has not come off well.
-    pub(super) fn tell_trap(&self, at: usize) {
+    pub(super) fn tell_trap(&self, at: usize, why: &Fault) {
         let Some(debugger) = self.launch.debugger else { return };
         let told = self.look(at, self.state.actors[at].wave.last, |stopped| {
-            debugger.trapped(stopped);
+            debugger.trapped(stopped, why);
             Go::On
         });
         // It goes on to its end.

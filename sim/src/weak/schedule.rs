@@ -94,10 +94,12 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     }
     let result = run.go(limit).map_err(|error| match error {
         Error::Trap(at, trap) => {
-            if !matches!(trap, Trap::Watched) {
-                run.tell_trap(at);
+            let is_watched = matches!(trap, Trap::Watched);
+            let why = run.fault(at, trap);
+            if !is_watched {
+                run.tell_trap(at, &why);
             }
-            run.fault(at, trap)
+            why
         }
         Error::Budget => Fault::Budget { limit, at: Box::new(run.location(run.running(), None)) },
     });

@@ -77,7 +77,10 @@ impl Loaded {
         let source = String::from_utf8(bytes)
             .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
         let target = args.common.target.subtarget()?;
-        let options = args.common.options(file)?;
+        let mut options = args.common.options(file)?;
+        if args.is_debugged && options.debug == kernc::DebugInfo::Lines {
+            options.debug = kernc::DebugInfo::Full;
+        }
         let range = args.common.passes(file, &options)?;
         let mut seen = Seen::default();
         let program = kernc::Compiler::new(target).compile_passes(&source, &range, &options, &mut seen);

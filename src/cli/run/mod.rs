@@ -42,6 +42,9 @@ Negative values that are no plain numbers stand behind `--`, or in `--arg NAME=V
 #[derive(Args, Clone)]
 #[command(after_help = FORMS)]
 pub struct RunArgs {
+    /// Whether it is to be debugged: a source is compiled with all that there is to say of it then.
+    #[arg(skip)]
+    is_debugged: bool,
     /// Kernel source, IR (`.kir`), machine IR (`.mir`) or code object.
     #[arg(required_unless_present = "script")]
     file: Option<PathBuf>,

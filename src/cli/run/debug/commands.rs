@@ -1,7 +1,7 @@
 //! The debugger's commands.
 
 use super::terminal::Terminal;
-use debug::{Action, Frame, Line, Step, Stop};
+use debug::{Action, Frame, Line, Shown, Space, Step, Stop};
 use kernc::sim;
 use std::fmt::Write;
 
@@ -214,6 +214,17 @@ const COMMANDS: &[Command] = &[
     Command { names: &["help", "h"], takes: "", help: "list the commands", run: help },
 ];
 
+/// Whether a line is a command.
+pub fn is_one(line: &str) -> bool {
+    let name = line.split_whitespace().next();
+    COMMANDS.iter().any(|command| command.names.iter().any(|one| name == Some(one)))
+}
+
+/// The commands by their names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter_map(|command| command.names.first().copied())
+}
+
 /// Runs a line.
 pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -305,8 +316,7 @@ fn breakpoints(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
 }
 
 fn finish(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
-    let is_called = stop.frames().iter().filter(|frame| !frame.is_inlined).count() > 1;
-    if is_called { step(Step::Out) } else { Err("nobody has called this: it is the kernel".to_owned()) }
+    go(stop.out()?)
 }
 
 fn until(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -341,14 +351,13 @@ fn print(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 
 /// Lanes that hold the same, one line for each run of them; eight lanes a line where they are many and short.
 fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    let value = |lane: u32| {
-        let text = stop.value(rest, lane).map_or_else(|problem| problem, |shown| shown.text);
-        (text, stop.at.exec() >> lane & 1 != 0)
+    let text = |(shown, is_active): (Result<Shown, String>, bool)| {
+        (shown.map_or_else(|problem| problem, |shown| shown.text), is_active)
     };
     if let Some(wait) = stop.value(rest, stop.lane()).ok().and_then(|shown| shown.pending) {
         outln!("not written yet, but after {wait}:");
     }
-    let all: Vec<(String, bool)> = (0..stop.at.lanes()).map(value).collect();
+    let all: Vec<(String, bool)> = stop.across(rest).into_iter().map(text).collect();
     let runs: Vec<&[(String, bool)]> = all.chunk_by(|one, next| one == next).collect();
     let widest = all.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
     if runs.len() > 8 && widest <= 12 {
@@ -424,13 +433,6 @@ fn shown_register(stop: &Stop<'_>, name: &str) -> String {
     shown(stop, &format!("${name}"))
 }
 
-#[derive(Clone, Copy)]
-enum Space {
-    Global,
-    Lds,
-    Private,
-}
-
 fn memory(stop: &Stop<'_>, rest: &str, space: Space) -> Done {
     let (address, count) = rest.split_once(' ').unwrap_or((rest, "4"));
     let (address, count) = (number(address)?, number(count.trim())?.clamp(1, 1024));
@@ -440,12 +442,7 @@ fn memory(stop: &Stop<'_>, rest: &str, space: Space) -> Done {
         for dword in 0..4.min(count - 4 * row) {
             let mut bytes = [0; 4];
             let place = at.wrapping_add(4 * dword);
-            let there = match space {
-                Space::Global => stop.at.read(place, &mut bytes),
-                Space::Lds => stop.at.read_lds(place, &mut bytes),
-                Space::Private => stop.at.read_private(stop.lane(), place, &mut bytes),
-            };
-            if !there {
+            if !stop.read(space, stop.lane(), place, &mut bytes) {
                 return Err(format!("there is nothing at {place:#x}"));
             }
             let _ = write!(text, " {:08x}", u32::from_le_bytes(bytes));

@@ -1,6 +1,7 @@
 //! `kernc debug FILE ARGUMENT...`: a run that stops, in the terminal.
 
 mod commands;
+mod dap;
 mod gdb;
 mod terminal;
 
@@ -11,7 +12,9 @@ use crate::cli::inspect::parse;
 use crate::cli::run::load::Loaded;
 use crate::cli::{Failure, complain, sources};
 use clap::Args;
+use debug::{FrontEnd, Session};
 use kernc::sim;
+use std::path::Path;
 use terminal::Terminal;
 
 #[derive(Args, Clone)]
@@ -25,13 +28,34 @@ pub struct DebugArgs {
     /// What GDB is told that it debugs: `aarch64` is for a GDB that does not know AMD's GPUs.
     #[arg(long, value_enum, value_name = "NAME", default_value = "amdgcn", requires = "gdb")]
     gdb_architecture: gdb::Architecture,
+    /// Serve an editor: the Debug Adapter Protocol on standard input and output, or on a port of this machine for one client. What is
+    /// launched, and how, is the editor's.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, exclusive = true)]
+    dap: Option<Option<u16>>,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command.
 pub fn run(args: &DebugArgs) -> Result<(), Failure> {
-    let DebugArgs { commands, run: args, gdb, gdb_architecture } = args;
+    match (args.dap, args.gdb) {
+        (Some(port), _) => dap::run(port),
+        (None, Some(port)) => {
+            let gdb = || Ok(Box::new(gdb::Gdb::new(port, args.gdb_architecture)?) as Box<dyn FrontEnd>);
+            dispatch(&args.run, gdb, |_, _| true)
+        }
+        (None, None) => dispatch(&args.run, || Ok(Box::new(Terminal::new(&args.commands))), |_, _| true),
+    }
+}
+
+/// Debugs a dispatch. `front_end` is made when all is there; then `begin` is asked, with the file that is debugged, whether the dispatch
+/// shall begin.
+fn dispatch(
+    args: &RunArgs,
+    front_end: impl FnOnce() -> Result<Box<dyn FrontEnd>, Failure>,
+    begin: impl FnOnce(&Session, &Path) -> bool,
+) -> Result<(), Failure> {
+    let args = &RunArgs { is_debugged: true, ..args.clone() };
     let refused = [
         (args.script.is_some(), "--script"),
         (args.compare.is_some(), "--compare"),
@@ -59,11 +83,10 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     let expected = super::expected(args, &launch)?;
     let object = parse(file, &loaded.bytes)?;
     let program = debug::Program::read(&object, |name| sources::text(name, file));
-    let front_end: Box<dyn debug::FrontEnd> = match *gdb {
-        Some(port) => Box::new(gdb::Gdb::new(port, *gdb_architecture)?),
-        None => Box::new(Terminal::new(commands)),
-    };
-    let session = debug::Session::new(program, front_end);
+    let session = Session::new(program, front_end()?);
+    if !begin(&session, file) {
+        return Ok(());
+    }
     launch.debugger = Some(&session);
     let Run { mut device, placed, stats } = loop {
         let run = launch.run(args, mode, &sim::Observe::default())?;

@@ -75,7 +75,7 @@ impl FrontEnd for Terminal {
             self.last.clone_from(&line);
             match commands::run(&line, self, stop) {
                 Ok(Outcome::Stay) => {}
-                Ok(Outcome::Go(_)) if stop.reason == Reason::Trapped && !goes_back(&line) => {
+                Ok(Outcome::Go(_)) if matches!(stop.reason, Reason::Trapped(_)) && !goes_back(&line) => {
                     outln!("the dispatch cannot go on: go back, or `quit`");
                     if self.first.is_empty() && !self.is_typed {
                         return Action::Detach;
@@ -111,9 +111,9 @@ pub fn headline(stop: &Stop<'_>) -> String {
         Reason::Finished => "returned".to_owned(),
         Reason::Arrived => format!("at instruction {}", stop.ordinal()),
         Reason::Chosen(what) => what.clone(),
-        Reason::Interrupted => "interrupted".to_owned(),
-        Reason::Found(what) => format!("found: {what}"),
-        Reason::Trapped => "the instruction fails".to_owned(),
+        Reason::Found(what) => format!("found: {}", what.message),
+        Reason::Trapped(_) => "the instruction fails".to_owned(),
+        Reason::Asked => "paused".to_owned(),
     };
     let active = stop.at.exec().count_ones();
     format!("{why}: {}, {active} of {} lanes, lane {}", stop.who(), stop.at.lanes(), stop.lane())

@@ -14,6 +14,9 @@ use requests::Answer;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
+/// Instructions between two looks at whether GDB wants the dispatch to stop: looking costs a call of the system.
+const PATIENCE: u32 = 4096;
+
 /// A debugged dispatch, served to one GDB.
 pub struct Gdb {
     listener: TcpListener,
@@ -31,6 +34,8 @@ pub struct Gdb {
     runs: bool,
     /// It goes back.
     is_reverse: bool,
+    /// Instructions since GDB was looked at.
+    unheard: u32,
 }
 
 impl Gdb {
@@ -52,6 +57,7 @@ impl Gdb {
             points: BTreeMap::new(),
             runs: false,
             is_reverse: false,
+            unheard: 0,
         })
     }
 
@@ -80,8 +86,8 @@ impl Gdb {
     fn report(&mut self, stop: &Stop<'_>) -> String {
         // SIGINT, SIGSEGV, SIGTRAP.
         let signal = match stop.reason {
-            Reason::Interrupted => 2,
-            Reason::Trapped => 11,
+            Reason::Asked => 2,
+            Reason::Trapped(_) => 11,
             _ => 5,
         };
         let mut text = format!("T{signal:02x}thread:{:x};", self.thread(stop.who()));
@@ -114,7 +120,7 @@ impl Gdb {
         if self.runs {
             self.runs = false;
             // What GDB cannot know by itself.
-            if matches!(stop.reason, Reason::Found(_) | Reason::Trapped | Reason::Changed { .. }) {
+            if matches!(stop.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Changed { .. }) {
                 self.say(format!("O{}", hex(format!("{}\n", headline(stop)).as_bytes())).as_bytes())?;
             }
             let report = self.report(stop);
@@ -155,7 +161,12 @@ impl FrontEnd for Gdb {
         action.unwrap_or(Action::Detach)
     }
 
-    fn interrupts(&mut self) -> bool {
+    fn is_waiting(&mut self) -> bool {
+        self.unheard += 1;
+        if self.unheard < PATIENCE {
+            return false;
+        }
+        self.unheard = 0;
         let Some(connection) = &mut self.connection else { return false };
         if connection.stream().set_nonblocking(true).is_err() {
             return false;

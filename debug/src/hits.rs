@@ -1,0 +1,63 @@
+//! Which arrivals at a breakpoint count: `3`, `== 3`, `>= 3`, `> 3`, `% 3`.
+
+use std::str::FromStr;
+
+/// A condition on the number of an arrival, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hits {
+    /// This one.
+    Is(u64),
+    /// This one and later ones.
+    From(u64),
+    /// Each that is so many after the one before.
+    Every(u64),
+}
+
+impl Hits {
+    /// Whether an arrival counts.
+    pub fn has(self, number: u64) -> bool {
+        match self {
+            Hits::Is(one) => number == one,
+            Hits::From(first) => number >= first,
+            Hits::Every(step) => number.is_multiple_of(step),
+        }
+    }
+}
+
+impl FromStr for Hits {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Hits, String> {
+        let text = text.trim();
+        let digits = text.trim_start_matches(['=', '>', '%']);
+        let number = digits.trim().parse::<u64>().ok().filter(|&number| number > 0);
+        match (&text[..text.len() - digits.len()], number) {
+            ("" | "=" | "==", Some(number)) => Ok(Hits::Is(number)),
+            (">=", Some(number)) => Ok(Hits::From(number)),
+            (">", Some(number)) => Ok(Hits::From(number.saturating_add(1))),
+            ("%", Some(number)) => Ok(Hits::Every(number)),
+            _ => Err(format!("`{text}` counts nothing: `3`, `>= 3`, `> 3` or `% 3` does")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts() {
+        let counted = |text: &str| {
+            let hits: Hits = text.parse().expect("a count");
+            (1..8).filter(|&number| hits.has(number)).collect::<Vec<_>>()
+        };
+        assert_eq!(counted("3"), [3]);
+        assert_eq!(counted(" == 3"), [3]);
+        assert_eq!(counted(">=5"), [5, 6, 7]);
+        assert_eq!(counted("> 5 "), [6, 7]);
+        assert_eq!(counted("%3"), [3, 6]);
+        for wrong in ["", "0", "%0", "x", "<3", "=>3", "3 3", "\u{ff13}"] {
+            assert!(wrong.parse::<Hits>().is_err(), "{wrong}");
+        }
+    }
+}

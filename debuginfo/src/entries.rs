@@ -1,0 +1,346 @@
+//! Entries of `.debug_info` and their abbreviations.
+//!
+//! A shape is a tag with its attributes; the table of shapes is below, once for both versions: a form is what is to be said, and how that is written
+//! is up to the version. Of the shapes those that are used become abbreviations.
+//!
+//! # Source
+//! DWARF 5, 7.5 (forms and attributes).
+
+use crate::sections::Version;
+use objwriter::dwarf::Contents;
+use objwriter::elf::Target;
+use objwriter::leb::unsigned;
+
+/// What an attribute is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A text.
+    Text,
+    /// An address of code or of a variable.
+    Address,
+    /// Bytes from the address.
+    Size,
+    /// A list of ranges.
+    Ranges,
+    /// A list of places.
+    Places,
+    /// A place.
+    Place,
+    /// Another entry.
+    Entry,
+    /// A small number.
+    Number,
+    /// A number of one byte.
+    Byte,
+    /// A number of two.
+    Word,
+    /// That it is so.
+    Flag,
+    /// An offset in another section.
+    Section,
+}
+
+impl Form {
+    /// The standard's number.
+    const fn number(self, version: Version) -> u8 {
+        match (self, version) {
+            (Form::Text, Version::V5) => 0x1a,        // DW_FORM_strx
+            (Form::Text, Version::V4) => 0x0e,        // DW_FORM_strp
+            (Form::Address, Version::V5) => 0x1b,     // DW_FORM_addrx
+            (Form::Address, Version::V4) => 0x01,     // DW_FORM_addr
+            (Form::Size, _) => 0x06,                  // DW_FORM_data4
+            (Form::Ranges, Version::V5) => 0x23,      // DW_FORM_rnglistx
+            (Form::Places, Version::V5) => 0x22,      // DW_FORM_loclistx
+            (Form::Ranges | Form::Places, _) => 0x17, // DW_FORM_sec_offset
+            (Form::Place, _) => 0x18,                 // DW_FORM_exprloc
+            (Form::Entry, _) => 0x13,                 // DW_FORM_ref4
+            (Form::Number, _) => 0x0f,                // DW_FORM_udata
+            (Form::Byte, _) => 0x0b,                  // DW_FORM_data1
+            (Form::Word, _) => 0x05,                  // DW_FORM_data2
+            (Form::Flag, _) => 0x19,                  // DW_FORM_flag_present
+            (Form::Section, _) => 0x17,
+        }
+    }
+}
+
+/// Attributes.
+#[allow(missing_docs)]
+pub mod at {
+    pub const LOCATION: u16 = 0x02;
+    pub const NAME: u16 = 0x03;
+    pub const BYTE_SIZE: u16 = 0x0b;
+    pub const STMT_LIST: u16 = 0x10;
+    pub const LOW_PC: u16 = 0x11;
+    pub const HIGH_PC: u16 = 0x12;
+    pub const LANGUAGE: u16 = 0x13;
+    pub const INLINE: u16 = 0x20;
+    pub const PRODUCER: u16 = 0x25;
+    pub const ABSTRACT_ORIGIN: u16 = 0x31;
+    pub const COUNT: u16 = 0x37;
+    pub const DATA_MEMBER_LOCATION: u16 = 0x38;
+    pub const DECL_FILE: u16 = 0x3a;
+    pub const DECL_LINE: u16 = 0x3b;
+    pub const DECLARATION: u16 = 0x3c;
+    pub const ENCODING: u16 = 0x3e;
+    pub const EXTERNAL: u16 = 0x3f;
+    pub const FRAME_BASE: u16 = 0x40;
+    pub const TYPE: u16 = 0x49;
+    pub const RANGES: u16 = 0x55;
+    pub const CALL_COLUMN: u16 = 0x57;
+    pub const CALL_FILE: u16 = 0x58;
+    pub const CALL_LINE: u16 = 0x59;
+    pub const ADDRESS_CLASS: u16 = 0x33;
+    pub const STR_OFFSETS_BASE: u16 = 0x72;
+    pub const ADDR_BASE: u16 = 0x73;
+    pub const RNGLISTS_BASE: u16 = 0x74;
+    pub const LOCLISTS_BASE: u16 = 0x8c;
+    pub const GNU_VECTOR: u16 = 0x2107;
+}
+
+/// Shapes by their numbers in [`SHAPES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+#[allow(missing_docs)]
+pub enum Shape {
+    Unit5,
+    Unit4,
+    Scalar,
+    Pointer,
+    PointerClass,
+    Untyped,
+    Array,
+    Vector,
+    Count,
+    Struct,
+    EmptyStruct,
+    Opaque,
+    Member,
+    Function,
+    LocalFunction,
+    FrameFunction,
+    LocalFrameFunction,
+    Copied,
+    CopiedFrame,
+    Abstract,
+    AbstractParameter,
+    AbstractVariable,
+    Inlined,
+    InlinedRanges,
+    Block,
+    BlockRanges,
+    Parameter,
+    ParameterPlaces,
+    ParameterPlace,
+    Variable,
+    VariablePlaces,
+    VariablePlace,
+    CopiedParameter,
+    CopiedParameterPlaces,
+    CopiedParameterPlace,
+    CopiedVariable,
+    CopiedVariablePlaces,
+    CopiedVariablePlace,
+    Global,
+    Unspecified,
+}
+
+type Attributes = &'static [(u16, Form)];
+
+const DECLARED: [(u16, Form); 3] =
+    [(at::NAME, Form::Text), (at::DECL_FILE, Form::Number), (at::DECL_LINE, Form::Number)];
+
+macro_rules! declared {
+    ($($more:expr),*) => { &[DECLARED[0], DECLARED[1], DECLARED[2] $(, $more)*] };
+}
+
+const TYPE: (u16, Form) = (at::TYPE, Form::Entry);
+const LOW: (u16, Form) = (at::LOW_PC, Form::Address);
+const HIGH: (u16, Form) = (at::HIGH_PC, Form::Size);
+const RANGES: (u16, Form) = (at::RANGES, Form::Ranges);
+const PLACES: (u16, Form) = (at::LOCATION, Form::Places);
+const PLACE: (u16, Form) = (at::LOCATION, Form::Place);
+const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Entry);
+const EXTERNAL: (u16, Form) = (at::EXTERNAL, Form::Flag);
+const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
+const CALLED: [(u16, Form); 3] =
+    [(at::CALL_FILE, Form::Number), (at::CALL_LINE, Form::Number), (at::CALL_COLUMN, Form::Number)];
+
+/// Tag, whether there are children, attributes.
+const SHAPES: [(Shape, u8, bool, Attributes); 40] = [
+    (
+        Shape::Unit5,
+        0x11,
+        true,
+        &[
+            (at::PRODUCER, Form::Text),
+            (at::LANGUAGE, Form::Word),
+            (at::NAME, Form::Text),
+            (at::STMT_LIST, Form::Section),
+            LOW,
+            HIGH,
+            (at::STR_OFFSETS_BASE, Form::Section),
+            (at::ADDR_BASE, Form::Section),
+            (at::RNGLISTS_BASE, Form::Section),
+            (at::LOCLISTS_BASE, Form::Section),
+        ],
+    ),
+    (
+        Shape::Unit4,
+        0x11,
+        true,
+        &[
+            (at::PRODUCER, Form::Text),
+            (at::LANGUAGE, Form::Word),
+            (at::NAME, Form::Text),
+            (at::STMT_LIST, Form::Section),
+            LOW,
+            HIGH,
+        ],
+    ),
+    (
+        Shape::Scalar,
+        0x24,
+        false,
+        &[(at::NAME, Form::Text), (at::ENCODING, Form::Byte), (at::BYTE_SIZE, Form::Byte)],
+    ),
+    (Shape::Pointer, 0x0f, false, &[TYPE]),
+    (Shape::PointerClass, 0x0f, false, &[TYPE, (at::ADDRESS_CLASS, Form::Byte), (at::BYTE_SIZE, Form::Byte)]),
+    (Shape::Untyped, 0x0f, false, &[]),
+    (Shape::Array, 0x01, true, &[TYPE]),
+    (
+        Shape::Vector,
+        0x01,
+        true,
+        &[(at::NAME, Form::Text), TYPE, (at::BYTE_SIZE, Form::Number), (at::GNU_VECTOR, Form::Flag)],
+    ),
+    (Shape::Count, 0x21, false, &[(at::COUNT, Form::Number)]),
+    (Shape::Struct, 0x13, true, &[(at::NAME, Form::Text), (at::BYTE_SIZE, Form::Number)]),
+    (Shape::EmptyStruct, 0x13, false, &[(at::NAME, Form::Text), (at::BYTE_SIZE, Form::Number)]),
+    (Shape::Opaque, 0x13, false, &[(at::NAME, Form::Text), (at::DECLARATION, Form::Flag)]),
+    (Shape::Member, 0x0d, false, &[(at::NAME, Form::Text), TYPE, (at::DATA_MEMBER_LOCATION, Form::Number)]),
+    (Shape::Function, 0x2e, true, declared!(EXTERNAL, LOW, HIGH)),
+    (Shape::LocalFunction, 0x2e, true, declared!(LOW, HIGH)),
+    (Shape::FrameFunction, 0x2e, true, declared!(EXTERNAL, LOW, HIGH, FRAME)),
+    (Shape::LocalFrameFunction, 0x2e, true, declared!(LOW, HIGH, FRAME)),
+    (Shape::Copied, 0x2e, true, &[ORIGIN, LOW, HIGH]),
+    (Shape::CopiedFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, FRAME]),
+    (Shape::Abstract, 0x2e, true, declared!((at::INLINE, Form::Byte))),
+    (Shape::AbstractParameter, 0x05, false, declared!(TYPE)),
+    (Shape::AbstractVariable, 0x34, false, declared!(TYPE)),
+    (Shape::Inlined, 0x1d, true, &[ORIGIN, LOW, HIGH, CALLED[0], CALLED[1], CALLED[2]]),
+    (Shape::InlinedRanges, 0x1d, true, &[ORIGIN, RANGES, CALLED[0], CALLED[1], CALLED[2]]),
+    (Shape::Block, 0x0b, true, &[LOW, HIGH]),
+    (Shape::BlockRanges, 0x0b, true, &[RANGES]),
+    (Shape::Parameter, 0x05, false, declared!(TYPE)),
+    (Shape::ParameterPlaces, 0x05, false, declared!(TYPE, PLACES)),
+    (Shape::ParameterPlace, 0x05, false, declared!(TYPE, PLACE)),
+    (Shape::Variable, 0x34, false, declared!(TYPE)),
+    (Shape::VariablePlaces, 0x34, false, declared!(TYPE, PLACES)),
+    (Shape::VariablePlace, 0x34, false, declared!(TYPE, PLACE)),
+    (Shape::CopiedParameter, 0x05, false, &[ORIGIN]),
+    (Shape::CopiedParameterPlaces, 0x05, false, &[ORIGIN, PLACES]),
+    (Shape::CopiedParameterPlace, 0x05, false, &[ORIGIN, PLACE]),
+    (Shape::CopiedVariable, 0x34, false, &[ORIGIN]),
+    (Shape::CopiedVariablePlaces, 0x34, false, &[ORIGIN, PLACES]),
+    (Shape::CopiedVariablePlace, 0x34, false, &[ORIGIN, PLACE]),
+    (Shape::Global, 0x34, false, declared!(TYPE, PLACE)),
+    (Shape::Unspecified, 0x3b, false, &[(at::NAME, Form::Text)]),
+];
+
+const _: () = {
+    let mut n = 0;
+    while n < SHAPES.len() {
+        assert!(SHAPES[n].0 as usize == n);
+        n += 1;
+    }
+};
+
+/// `.debug_info` while it is written. Attributes of an entry are written in the order of its shape.
+pub struct Entries {
+    pub contents: Contents,
+    pub version: Version,
+    /// Numbers of shapes that are used, from 1.
+    codes: [u8; SHAPES.len()],
+    pub abbreviations: Vec<u8>,
+    used: u8,
+}
+
+impl Entries {
+    /// None yet.
+    pub fn new(version: Version) -> Entries {
+        Entries {
+            contents: Contents::default(),
+            version,
+            codes: [0; SHAPES.len()],
+            abbreviations: Vec::new(),
+            used: 0,
+        }
+    }
+
+    /// An entry begins. Its offset in the section, which is the unit's.
+    pub fn begin(&mut self, shape: Shape) -> u32 {
+        let offset = self.contents.bytes.len() as u32;
+        let code = match self.codes[shape as usize] {
+            0 => self.abbreviate(shape),
+            known => known,
+        };
+        self.contents.bytes.push(code);
+        offset
+    }
+
+    fn abbreviate(&mut self, shape: Shape) -> u8 {
+        self.used += 1;
+        let code = self.used;
+        self.codes[shape as usize] = code;
+        let (_, tag, has_children, attributes) = SHAPES[shape as usize];
+        let out = &mut self.abbreviations;
+        out.extend_from_slice(&[code, tag, u8::from(has_children)]);
+        for &(attribute, form) in attributes {
+            unsigned(out, attribute.into());
+            out.push(form.number(self.version));
+        }
+        out.extend_from_slice(&[0, 0]);
+        code
+    }
+
+    /// The children of an entry end.
+    pub fn end(&mut self) {
+        self.contents.bytes.push(0);
+    }
+
+    /// A small number.
+    pub fn number(&mut self, value: u64) {
+        unsigned(&mut self.contents.bytes, value);
+    }
+
+    /// Bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.contents.bytes.extend_from_slice(bytes);
+    }
+
+    /// Another entry by its offset.
+    pub fn entry(&mut self, offset: u32) {
+        self.bytes(&offset.to_le_bytes());
+    }
+
+    /// An offset in a section.
+    pub fn section(&mut self, target: Target, offset: u64) {
+        self.contents.field(4, target, offset);
+    }
+
+    /// A place.
+    pub fn place(&mut self, expression: &[u8]) {
+        self.number(expression.len() as u64);
+        self.bytes(expression);
+    }
+
+    /// Fills in an entry that was not known yet where it was named.
+    pub fn fill(&mut self, at: usize, offset: u32) {
+        self.contents.bytes[at..at + 4].copy_from_slice(&offset.to_le_bytes());
+    }
+
+    /// Where the next byte is written.
+    pub fn at(&self) -> usize {
+        self.contents.bytes.len()
+    }
+}

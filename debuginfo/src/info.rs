@@ -1,0 +1,681 @@
+//! `.debug_info` and what it refers to.
+
+use crate::entries::{Entries, Shape};
+use crate::expression::{Memory, Writer};
+use crate::final_code::Range;
+use crate::scopes::{Kind, Scopes};
+use crate::sections::{self, Lists, NAMES, Name, Strings, Version};
+use crate::{DebugInfo, Function, lines};
+use emit::{Dialect, Image};
+use ir::Space;
+use ir::describe::{Encoding, TypeInfo};
+use ir::track::Variable;
+use objwriter::dwarf::Contents;
+use objwriter::elf::Target;
+use rustc_hash::FxHashMap;
+
+const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
+/// The language nearest to it that debuggers know: expressions as C's, memories of GPUs.
+const DW_LANG_OPENCL: u16 = 0x15;
+const DW_UT_COMPILE: u8 = 1;
+const DW_INL_INLINED: u8 = 1;
+
+/// All sections, in the order of the object.
+pub fn write(info: &DebugInfo, image: &Image<'_>) -> Vec<(&'static str, Contents)> {
+    let version = info.options.version;
+    let mut unit = Unit::new(info, image);
+    unit.write();
+    let Unit { mut entries, strings, ranges, places, addresses, .. } = unit;
+    entries.abbreviations.push(0);
+    let text = Contents { bytes: entries.abbreviations, ..Contents::default() };
+    let str_section = section(image, version, Name::Str);
+    let offsets = sections::string_offsets(&strings, str_section);
+    let strings = Contents { bytes: strings.bytes, ..Contents::default() };
+    let mut all = vec![
+        (Name::Abbrev, text),
+        (Name::Info, entries.contents),
+        (Name::Line, lines::write(info, image)),
+        (Name::Str, strings),
+    ];
+    if version == Version::V5 {
+        all.push((Name::StrOffsets, offsets));
+        all.push((Name::Addr, sections::addresses(&addresses)));
+        all.push((Name::Rnglists, ranges.finish(version)));
+        all.push((Name::Loclists, places.finish(version)));
+    } else {
+        all.push((Name::Ranges, ranges.finish(version)));
+        all.push((Name::Loc, places.finish(version)));
+    }
+    all.into_iter().map(|(name, contents)| (NAMES[name as usize], contents)).collect()
+}
+
+/// The sections that a version has, in the order of [`write`].
+fn order(version: Version) -> &'static [Name] {
+    match version {
+        Version::V5 => &[
+            Name::Abbrev,
+            Name::Info,
+            Name::Line,
+            Name::Str,
+            Name::StrOffsets,
+            Name::Addr,
+            Name::Rnglists,
+            Name::Loclists,
+        ],
+        Version::V4 => &[Name::Abbrev, Name::Info, Name::Line, Name::Str, Name::Ranges, Name::Loc],
+    }
+}
+
+fn section(image: &Image<'_>, version: Version, name: Name) -> Target {
+    let place = order(version).iter().position(|&other| other == name).unwrap_or(0);
+    Target::Section(image.first + place as u32)
+}
+
+/// A function of the source of which there are inlined copies.
+#[derive(Default)]
+struct Abstract {
+    /// Its entry.
+    entry: u32,
+    /// Entries of its variables, by declaration.
+    variables: FxHashMap<(u32, String), u32>,
+}
+
+struct Unit<'a> {
+    info: &'a DebugInfo,
+    image: &'a Image<'a>,
+    version: Version,
+    entries: Entries,
+    strings: Strings,
+    ranges: Lists,
+    places: Lists,
+    addresses: Vec<(Target, u64)>,
+    /// Entries of types, and fields that wait for them.
+    types: Vec<u32>,
+    waiting: Vec<(usize, u32)>,
+    abstracts: FxHashMap<u32, Abstract>,
+    /// First byte of the unit's code in its section.
+    base: u64,
+    scratch: Vec<u8>,
+}
+
+impl<'a> Unit<'a> {
+    fn new(info: &'a DebugInfo, image: &'a Image<'a>) -> Unit<'a> {
+        let version = info.options.version;
+        Unit {
+            info,
+            image,
+            version,
+            entries: Entries::new(version),
+            strings: Strings::default(),
+            ranges: Lists::default(),
+            places: Lists::default(),
+            addresses: Vec::new(),
+            types: vec![0; info.description.types.len()],
+            waiting: Vec::new(),
+            abstracts: FxHashMap::default(),
+            base: image.code.0,
+            scratch: Vec::new(),
+        }
+    }
+
+    fn section(&self, name: Name) -> Target {
+        section(self.image, self.version, name)
+    }
+
+    fn text(&mut self, text: &str) {
+        let number = self.strings.number(text);
+        match self.version {
+            Version::V5 => self.entries.number(number.into()),
+            Version::V4 => {
+                let (target, offset) = (self.section(Name::Str), self.strings.offset(number));
+                self.entries.section(target, offset.into());
+            }
+        }
+    }
+
+    fn address(&mut self, target: Target, addend: u64) {
+        if self.version == Version::V4 {
+            return self.entries.contents.field(8, target, addend);
+        }
+        let known = self.addresses.iter().position(|&known| known == (target, addend));
+        let number = known.unwrap_or_else(|| {
+            self.addresses.push((target, addend));
+            self.addresses.len() - 1
+        });
+        self.entries.number(number as u64);
+    }
+
+    /// A list by what [`Lists::begin`] has said.
+    fn list(&mut self, name: [Name; 2], number: u32) {
+        match self.version {
+            Version::V5 => self.entries.number(number.into()),
+            Version::V4 => {
+                let target = self.section(name[1]);
+                self.entries.section(target, number.into());
+            }
+        }
+    }
+
+    fn ty(&mut self, ty: u32) {
+        let at = self.entries.at();
+        let entry = self.types[ty as usize];
+        if entry == 0 {
+            self.waiting.push((at, ty));
+        }
+        self.entries.entry(entry);
+    }
+
+    fn declared(&mut self, name: &str, loc: ir::SrcLoc) {
+        self.text(name);
+        let (line, _) = self.info.line(loc);
+        self.file();
+        self.entries.number(line.into());
+    }
+
+    /// The one file: files count from 0, in version 4 from 1.
+    fn file(&mut self) {
+        self.entries.number(u64::from(self.version == Version::V4));
+    }
+
+    fn write(&mut self) {
+        self.header();
+        self.used_types();
+        self.abstracts();
+        for (n, function) in self.info.functions.iter().enumerate() {
+            if let Some(function) = function {
+                self.function(function, self.image.functions[n]);
+            }
+        }
+        self.module_variables();
+        self.entries.end();
+        for (at, ty) in std::mem::take(&mut self.waiting) {
+            self.entries.fill(at, self.types[ty as usize]);
+        }
+        self.entries.contents.close(0);
+    }
+
+    fn header(&mut self) {
+        self.entries.bytes(&[0; 4]);
+        self.entries.bytes(&self.version.number().to_le_bytes());
+        let abbreviations = self.section(Name::Abbrev);
+        if self.version == Version::V5 {
+            self.entries.bytes(&[DW_UT_COMPILE, 8]);
+            self.entries.section(abbreviations, 0);
+        } else {
+            self.entries.section(abbreviations, 0);
+            self.entries.bytes(&[8]);
+        }
+        self.entries.begin(if self.version == Version::V5 { Shape::Unit5 } else { Shape::Unit4 });
+        self.text(PRODUCER);
+        self.entries.bytes(&DW_LANG_OPENCL.to_le_bytes());
+        let file = self.info.lines.file.clone();
+        self.text(&file);
+        self.entries.section(self.section(Name::Line), 0);
+        let (start, end) = self.image.code;
+        self.address(self.image.text, start);
+        self.entries.bytes(&((end - start) as u32).to_le_bytes());
+        if self.version == Version::V5 {
+            for (name, header) in
+                [(Name::StrOffsets, 8), (Name::Addr, 8), (Name::Rnglists, 12), (Name::Loclists, 12)]
+            {
+                self.entries.section(self.section(name), header);
+            }
+        }
+    }
+
+    /// All types: the description has those of variables and what they are made of.
+    fn used_types(&mut self) {
+        for number in 0..self.info.description.types.len() {
+            let info = self.info;
+            self.type_entry(number, &info.description.types[number]);
+        }
+    }
+
+    fn type_entry(&mut self, number: usize, ty: &TypeInfo) {
+        let entry = match ty {
+            TypeInfo::Unit => {
+                let entry = self.entries.begin(Shape::Unspecified);
+                self.text("()");
+                entry
+            }
+            TypeInfo::Scalar { name, encoding, bytes } => {
+                let entry = self.entries.begin(Shape::Scalar);
+                self.text(name);
+                self.entries.bytes(&[encoding_number(*encoding), *bytes]);
+                entry
+            }
+            TypeInfo::Pointer { to, space } => self.pointer(*to, *space),
+            TypeInfo::Array { element, len } => {
+                let entry = self.entries.begin(Shape::Array);
+                self.ty(*element);
+                self.count(*len);
+                entry
+            }
+            TypeInfo::Vector { name, element, lanes, bytes } => {
+                let entry = self.entries.begin(Shape::Vector);
+                self.text(name);
+                self.ty(*element);
+                self.entries.number((*bytes).into());
+                self.count((*lanes).into());
+                entry
+            }
+            TypeInfo::Struct { name, bytes, members } => {
+                let shape = if members.is_empty() { Shape::EmptyStruct } else { Shape::Struct };
+                let entry = self.entries.begin(shape);
+                self.text(name);
+                self.entries.number((*bytes).into());
+                for member in members {
+                    self.entries.begin(Shape::Member);
+                    self.text(&member.name);
+                    self.ty(member.ty);
+                    self.entries.number(member.offset.into());
+                }
+                if !members.is_empty() {
+                    self.entries.end();
+                }
+                entry
+            }
+            TypeInfo::Opaque { name } => {
+                let entry = self.entries.begin(Shape::Opaque);
+                self.text(name);
+                entry
+            }
+        };
+        self.types[number] = entry;
+    }
+
+    fn count(&mut self, count: u32) {
+        self.entries.begin(Shape::Count);
+        self.entries.number(count.into());
+        self.entries.end();
+    }
+
+    fn pointer(&mut self, to: u32, space: Space) -> u32 {
+        let class = class(space, self.info.options.dialect);
+        let is_unit = matches!(self.info.description.types[to as usize], TypeInfo::Unit);
+        let entry = match class {
+            Some(class) => {
+                let entry = self.entries.begin(Shape::PointerClass);
+                self.ty(to);
+                self.entries.bytes(&[class, (space.pointer_bits() / 8) as u8]);
+                entry
+            }
+            None if is_unit => self.entries.begin(Shape::Untyped),
+            None => {
+                let entry = self.entries.begin(Shape::Pointer);
+                self.ty(to);
+                entry
+            }
+        };
+        entry
+    }
+
+    /// Functions of which there are inlined copies, with all the variables that copies have.
+    fn abstracts(&mut self) {
+        let mut callees: Vec<u32> = Vec::new();
+        let functions = || self.info.functions.iter().flatten();
+        for site in functions().flat_map(|function| &function.sites) {
+            if !callees.contains(&site.callee) {
+                callees.push(site.callee);
+            }
+        }
+        for callee in callees {
+            let info = self.info;
+            let Some(function) = info.description.functions.get(callee as usize) else { continue };
+            let entry = self.entries.begin(Shape::Abstract);
+            self.declared(&function.name, function.loc);
+            self.entries.bytes(&[DW_INL_INLINED]);
+            let mut own = Abstract { entry, ..Abstract::default() };
+            for function in info.functions.iter().flatten() {
+                for variable in &function.variables {
+                    let site = variable.site.checked_sub(1).and_then(|n| function.sites.get(n as usize));
+                    if site.is_some_and(|site| site.callee == callee) {
+                        self.abstract_variable(variable, &mut own);
+                    }
+                }
+            }
+            self.entries.end();
+            self.abstracts.insert(callee, own);
+        }
+    }
+
+    fn abstract_variable(&mut self, variable: &Variable, own: &mut Abstract) {
+        let key = (variable.loc.0, variable.name.to_string());
+        if own.variables.contains_key(&key) {
+            return;
+        }
+        let is_parameter = variable.parameter.is_some();
+        let shape = if is_parameter { Shape::AbstractParameter } else { Shape::AbstractVariable };
+        let entry = self.entries.begin(shape);
+        self.declared(&variable.name, variable.loc);
+        self.ty(variable.ty);
+        own.variables.insert(key, entry);
+    }
+
+    fn function(&mut self, function: &Function, (start, end): (u64, u64)) {
+        let info = self.info;
+        let Some(own) = info.description.functions.get(function.number as usize) else { return };
+        let copied = self.abstracts.get(&function.number).map(|origin| origin.entry);
+        let framed = function.is_called;
+        let shape = match (copied.is_some(), own.external, framed) {
+            (true, _, true) => Shape::CopiedFrame,
+            (true, _, false) => Shape::Copied,
+            (false, true, true) => Shape::FrameFunction,
+            (false, true, false) => Shape::Function,
+            (false, false, true) => Shape::LocalFrameFunction,
+            (false, false, false) => Shape::LocalFunction,
+        };
+        self.entries.begin(shape);
+        match copied {
+            Some(origin) => self.entries.entry(origin),
+            None => self.declared(&own.name, own.loc),
+        }
+        self.address(self.image.text, start);
+        self.entries.bytes(&((end - start) as u32).to_le_bytes());
+        let writer = self.writer(function);
+        if framed {
+            self.scratch.clear();
+            writer.frame_base(&mut self.scratch);
+            let expression = std::mem::take(&mut self.scratch);
+            self.entries.place(&expression);
+            self.scratch = expression;
+        }
+        let ends = function.sites.iter().map(|site| {
+            info.description.functions.get(site.callee as usize).map_or(0, |callee| callee.scope.end)
+        });
+        let ends: Vec<u32> = std::iter::once(own.scope.end).chain(ends).collect();
+        let mut scopes = Scopes::new(&function.variables, &function.sites, &ends);
+        scopes.code(&function.code.lines, function.code.size, |loc| info.split(loc));
+        self.scope(function, &scopes, 0, (start - self.base) as u32);
+        self.shared_variables(function);
+        self.entries.end();
+    }
+
+    fn writer(&self, function: &Function) -> Writer {
+        Writer { dialect: self.info.options.dialect, lanes: function.lanes }
+    }
+
+    /// Variables of a scope, and the scopes in it. `start`: where the function is in the unit's code.
+    fn scope(&mut self, function: &Function, scopes: &Scopes, number: usize, start: u32) {
+        let scope = &scopes.list[number];
+        // Parameters come in their order.
+        let mut variables = scope.variables.clone();
+        variables.sort_by_key(|&n| function.variables[n as usize].parameter.map_or(u32::MAX, u32::from));
+        for variable in variables {
+            self.variable(function, variable, start);
+        }
+        for &child in &scope.children {
+            let inner = &scopes.list[child];
+            // Code that is gone has no scope; what it declares is nowhere.
+            if inner.code.is_empty() {
+                continue;
+            }
+            let single = inner.code.len() == 1;
+            let site = match inner.kind {
+                Kind::Site(site) => Some(function.sites[site as usize - 1]),
+                _ => None,
+            };
+            let shape = match (site.is_some(), single) {
+                (true, true) => Shape::Inlined,
+                (true, false) => Shape::InlinedRanges,
+                (false, true) => Shape::Block,
+                (false, false) => Shape::BlockRanges,
+            };
+            self.entries.begin(shape);
+            if let Some(site) = site {
+                let origin = self.abstracts.get(&site.callee).map_or(0, |origin| origin.entry);
+                self.entries.entry(origin);
+            }
+            self.code(&inner.code, start);
+            if let Some(site) = site {
+                let (line, column) = self.info.line(site.call);
+                self.file();
+                self.entries.number(line.into());
+                self.entries.number(column.into());
+            }
+            self.scope(function, scopes, child, start);
+            self.entries.end();
+        }
+    }
+
+    /// The code of a scope: an address and a size, or a list.
+    fn code(&mut self, code: &[(u32, u32)], start: u32) {
+        if let [(from, to)] = *code {
+            let base = self.base;
+            self.address(self.image.text, base + u64::from(start + from));
+            self.entries.bytes(&(to - from).to_le_bytes());
+            return;
+        }
+        let number = self.ranges.begin(self.version);
+        for &(from, to) in code {
+            self.ranges.range(self.version, start + from, start + to);
+        }
+        self.ranges.end(self.version);
+        self.list([Name::Rnglists, Name::Ranges], number);
+    }
+
+    fn variable(&mut self, function: &Function, number: u32, start: u32) {
+        let variable = &function.variables[number as usize];
+        let site = variable.site.checked_sub(1).and_then(|n| function.sites.get(n as usize));
+        let key = || (variable.loc.0, variable.name.to_string());
+        let origin = site.and_then(|site| self.abstracts.get(&site.callee)?.variables.get(&key()).copied());
+        let fixed = self.fixed_place(function, variable);
+        let list = if fixed { None } else { self.place_list(function, number, start) };
+        let kind = if fixed { 2 } else { usize::from(list.is_some()) };
+        let shape = match (origin.is_some(), variable.parameter.is_some()) {
+            (false, true) => [Shape::Parameter, Shape::ParameterPlaces, Shape::ParameterPlace],
+            (false, false) => [Shape::Variable, Shape::VariablePlaces, Shape::VariablePlace],
+            (true, true) => {
+                [Shape::CopiedParameter, Shape::CopiedParameterPlaces, Shape::CopiedParameterPlace]
+            }
+            (true, false) => [Shape::CopiedVariable, Shape::CopiedVariablePlaces, Shape::CopiedVariablePlace],
+        };
+        self.entries.begin(shape[kind]);
+        match origin {
+            Some(origin) => self.entries.entry(origin),
+            None => {
+                self.declared(&variable.name, variable.loc);
+                self.ty(variable.ty);
+            }
+        }
+        if fixed {
+            let expression = std::mem::take(&mut self.scratch);
+            self.entries.place(&expression);
+            self.scratch = expression;
+        } else if let Some(list) = list {
+            self.list([Name::Loclists, Name::Loc], list);
+        }
+    }
+
+    /// Writes the place of a variable in private memory, where it is always.
+    fn fixed_place(&mut self, function: &Function, variable: &Variable) -> bool {
+        let offset = variable.home.and_then(|slot| function.slots.get(slot.as_u32() as usize).copied());
+        let Some(offset) = offset.filter(|_| self.info.options.memory_is_true) else { return false };
+        self.scratch.clear();
+        let writer = self.writer(function);
+        if function.is_called {
+            writer.in_frame(offset, &mut self.scratch);
+        } else {
+            writer.address(Memory::Private, offset, &mut self.scratch);
+        }
+        true
+    }
+
+    /// Writes the list of places of a variable, if there are any.
+    fn place_list(&mut self, function: &Function, number: u32, start: u32) -> Option<u32> {
+        let before = function.variables[..number as usize].iter();
+        let first: u32 = before.map(|variable| variable.leaves.len() as u32).sum();
+        let variable = &function.variables[number as usize];
+        let end = first + variable.leaves.len() as u32;
+        let all = &function.code.ranges;
+        let from = all.partition_point(|range| range.leaf < first);
+        let to = all.partition_point(|range| range.leaf < end);
+        let ranges = &all[from..to];
+        if ranges.is_empty() {
+            return None;
+        }
+        let mut expressions = Vec::new();
+        let mut bounds: Vec<u32> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        for pair in bounds.windows(2) {
+            let mut bytes = Vec::new();
+            if self.expression(function, variable, (first, ranges), pair[0], &mut bytes) {
+                match expressions.last_mut() {
+                    Some((_, end, last)) if *end == pair[0] && *last == bytes => *end = pair[1],
+                    _ => expressions.push((pair[0], pair[1], bytes)),
+                }
+            }
+        }
+        if expressions.is_empty() {
+            return None;
+        }
+        let list = self.places.begin(self.version);
+        for (from, to, bytes) in expressions {
+            self.places.range(self.version, start + from, start + to);
+            self.places.expression(self.version, &bytes);
+        }
+        self.places.end(self.version);
+        Some(list)
+    }
+
+    /// Where a variable is at a byte of the code; `false` if no part of it is anywhere.
+    fn expression(
+        &self,
+        function: &Function,
+        variable: &Variable,
+        (first, ranges): (u32, &[Range]),
+        at: u32,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let writer = self.writer(function);
+        let mut found = false;
+        let mut covered = 0;
+        for (&(offset, bytes), leaf) in variable.leaves.iter().zip(first..) {
+            let from = ranges.partition_point(|range| range.leaf < leaf);
+            let own = ranges[from..].iter().take_while(|range| range.leaf == leaf);
+            let place =
+                own.filter(|range| (range.start..range.end).contains(&at)).map(|range| range.place).next();
+            if offset > covered {
+                writer.piece(offset - covered, out);
+            }
+            covered = offset + u32::from(bytes);
+            let is_float = self.is_float(variable.ty, offset);
+            let written = place.is_some_and(|place| writer.place(place, bytes, is_float, out));
+            found |= written;
+            let composite = written && place.is_some_and(Writer::is_composite);
+            if variable.leaves.len() > 1 && !composite {
+                writer.piece(bytes.into(), out);
+            }
+        }
+        found
+    }
+
+    /// Whether the leaf at an offset of a type is a float.
+    fn is_float(&self, mut ty: u32, mut offset: u32) -> bool {
+        let types = &self.info.description.types;
+        loop {
+            match &types[ty as usize] {
+                TypeInfo::Scalar { encoding, .. } => return *encoding == Encoding::Float,
+                TypeInfo::Vector { element, .. } => ty = *element,
+                TypeInfo::Array { element, .. } => {
+                    offset %= self.size(*element).max(1);
+                    ty = *element;
+                }
+                TypeInfo::Struct { members, .. } => {
+                    let Some(member) = members.iter().rfind(|member| member.offset <= offset) else {
+                        return false;
+                    };
+                    offset -= member.offset;
+                    ty = member.ty;
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    fn size(&self, ty: u32) -> u32 {
+        match &self.info.description.types[ty as usize] {
+            TypeInfo::Scalar { bytes, .. } => (*bytes).into(),
+            TypeInfo::Vector { bytes, .. } | TypeInfo::Struct { bytes, .. } => *bytes,
+            TypeInfo::Pointer { space, .. } => space.pointer_bits() / 8,
+            TypeInfo::Array { element, len } => self.size(*element).saturating_mul(*len),
+            TypeInfo::Opaque { .. } => 8,
+            TypeInfo::Unit => 0,
+        }
+    }
+
+    /// Variables in LDS that the function names.
+    fn shared_variables(&mut self, function: &Function) {
+        let info = self.info;
+        for variable in &info.description.variables {
+            let offset = function.shared.get(variable.global as usize).copied();
+            let is_there = |&offset: &u32| offset != u32::MAX && variable.space == Space::Shared;
+            let Some(offset) = offset.filter(is_there) else { continue };
+            self.scratch.clear();
+            self.writer(function).address(Memory::Local, offset, &mut self.scratch);
+            self.global(&variable.name, variable.loc, variable.ty);
+        }
+    }
+
+    fn global(&mut self, name: &str, loc: ir::SrcLoc, ty: u32) {
+        self.entries.begin(Shape::Global);
+        self.declared(name, loc);
+        self.ty(ty);
+        let expression = std::mem::take(&mut self.scratch);
+        self.entries.place(&expression);
+        self.scratch = expression;
+    }
+
+    /// Variables of the module in device memory.
+    fn module_variables(&mut self) {
+        let info = self.info;
+        for variable in &info.description.variables {
+            let Some(target) = self.image.globals.get(variable.global as usize).copied().flatten() else {
+                continue;
+            };
+            self.entries.begin(Shape::Global);
+            self.declared(&variable.name, variable.loc);
+            self.ty(variable.ty);
+            if self.version == Version::V4 {
+                const DW_OP_ADDR: u8 = 0x03;
+                self.entries.bytes(&[9, DW_OP_ADDR]);
+                self.entries.contents.field(8, target, 0);
+            } else {
+                const DW_OP_ADDRX: u8 = 0xa1;
+                let known = self.addresses.iter().position(|&known| known == (target, 0));
+                let number = known.unwrap_or_else(|| {
+                    self.addresses.push((target, 0));
+                    self.addresses.len() - 1
+                });
+                let mut bytes = vec![DW_OP_ADDRX];
+                objwriter::leb::unsigned(&mut bytes, number as u64);
+                self.entries.place(&bytes);
+            }
+        }
+    }
+}
+
+fn encoding_number(encoding: Encoding) -> u8 {
+    match encoding {
+        Encoding::Bool => 0x02,
+        Encoding::Float => 0x04,
+        Encoding::Signed => 0x05,
+        Encoding::Unsigned => 0x07,
+    }
+}
+
+/// The address class of pointers to a memory: the guide's (seed 000, line 664), or LLVM's, which has none for what has addresses of 64 bits.
+fn class(space: Space, dialect: Dialect) -> Option<u8> {
+    match (space, dialect) {
+        (Space::Private, Dialect::Standard) => Some(1),
+        (Space::Shared, Dialect::Standard) => Some(2),
+        (_, Dialect::Standard) => (space.pointer_bits() == 32).then_some(3),
+        (Space::Generic, Dialect::Heterogeneous) => Some(0),
+        (Space::Global, Dialect::Heterogeneous) => Some(1),
+        (Space::Region, Dialect::Heterogeneous) => Some(2),
+        (Space::Shared, Dialect::Heterogeneous) => Some(3),
+        (Space::Constant, Dialect::Heterogeneous) => Some(4),
+        (Space::Private, Dialect::Heterogeneous) => Some(5),
+    }
+}

@@ -1,0 +1,129 @@
+//! Debug information of code objects: from what passes kept of the source to DWARF.
+//!
+//! The way: [`final_code`] finds out where statements begin and where variables are; [`scopes`] which code is of which block and which inlined
+//! call; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, and [`lines`] the table of lines. All of it becomes
+//! [`sections`] of the object that [`emit`] writes.
+//!
+//! The compiler writes it when it is asked to (`-g`); the table of lines that is always there is [`emit`]'s. Reading is `dwarf`'s.
+
+mod entries;
+mod expression;
+mod final_code;
+mod info;
+mod lines;
+mod scopes;
+mod sections;
+
+use emit::Dialect;
+use emit::lines::Lines;
+use final_code::FinalCode;
+use ir::describe::Description;
+use ir::track::{Site, Variable};
+use isa::{FuncRole, MachFunc, Subtarget};
+use objwriter::dwarf::Contents;
+pub use sections::Version;
+
+/// How to write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Version of DWARF.
+    pub version: Version,
+    /// With the extensions or without.
+    pub dialect: Dialect,
+    /// Whether the source goes along (seed 000, line 2133).
+    pub embed_source: bool,
+    /// Whether private memory holds variables wherever statements begin: where the optimiser has moved and removed no access.
+    pub memory_is_true: bool,
+}
+
+/// A function of the object.
+#[derive(Clone, Debug)]
+struct Function {
+    /// What it is in the source: a number of [`Description::functions`].
+    number: u32,
+    /// Its code.
+    code: FinalCode,
+    /// Its variables, and those of what was inlined.
+    variables: Vec<Variable>,
+    /// What was inlined.
+    sites: Vec<Site>,
+    /// Lanes of a wavefront.
+    lanes: u32,
+    /// Whether others call it.
+    is_called: bool,
+    /// Offsets of private variables, by their numbers.
+    slots: Vec<u32>,
+    /// Offsets in LDS of variables of the module, by their numbers; `u32::MAX` where there is none.
+    shared: Vec<u32>,
+}
+
+/// All that an object says of its source.
+#[derive(Clone, Debug)]
+pub struct DebugInfo {
+    options: Options,
+    description: Description,
+    /// In the order of the code: kernels, then functions; none for those that the source does not have.
+    functions: Vec<Option<Function>>,
+    stride: u32,
+    lines: Lines,
+    /// The text, if it goes along.
+    source: Option<String>,
+}
+
+impl DebugInfo {
+    /// What is known of a module and its final code. Instructions get their places in the source back. `funcs` are the IR's functions in the order
+    /// of the code.
+    pub fn new(
+        (options, target): (Options, &Subtarget),
+        module: &mut ir::Module,
+        (ids, code): (&[ir::FuncId], &mut [MachFunc]),
+        (lines, source): (Lines, &str),
+    ) -> DebugInfo {
+        let description = module.description.take().map(|description| *description).unwrap_or_default();
+        let mut stride = 0;
+        let mut functions = Vec::with_capacity(code.len());
+        for (&id, mach) in ids.iter().zip(code) {
+            let func = &mut module.funcs[id];
+            let own = func.kernel.as_ref().and_then(|kernel| kernel.state.wave_size).or(mach.wave_size);
+            let target = own.and_then(|lanes| target.with_wave_size(lanes)).unwrap_or(*target);
+            let (Some(track), Some(said)) = (mach.track.take(), func.track.take()) else {
+                functions.push(None);
+                continue;
+            };
+            stride = said.stride;
+            let code = final_code::read(mach, &track, &target);
+            for inst in mach.blocks.values_mut().flat_map(|block| &mut block.insts) {
+                inst.loc = said.split(ir::SrcLoc(track.place(inst.loc))).0.0;
+            }
+            functions.push(Some(Function {
+                number: said.number,
+                code,
+                variables: said.variables,
+                sites: said.sites,
+                lanes: target.wave_size,
+                is_called: mach.role == FuncRole::Callee,
+                slots: track.slots,
+                shared: track.shared,
+            }));
+        }
+        let source = options.embed_source.then(|| source.to_owned());
+        DebugInfo { options, description, functions, stride, lines, source }
+    }
+
+    /// A place in the source and the site that it is of.
+    fn split(&self, loc: u32) -> (u32, u32) {
+        let stride = self.stride.max(1);
+        (loc % stride, loc / stride)
+    }
+
+    /// Line and column of a place; the first of the file if there is none.
+    fn line(&self, loc: ir::SrcLoc) -> (u32, u32) {
+        self.lines.place(self.split(loc.0).0).unwrap_or((0, 0))
+    }
+}
+
+impl emit::DebugSections for DebugInfo {
+    fn sections(&self, image: &emit::Image<'_>) -> Vec<(&'static str, Contents)> {
+        info::write(self, image)
+    }
+}

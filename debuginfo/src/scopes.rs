@@ -1,0 +1,150 @@
+//! Scopes of a function: blocks of its source and calls that were inlined, with the code of each.
+
+use crate::final_code::Line;
+use ir::track::{Site, Variable};
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// What a scope is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The function.
+    Function,
+    /// A part of the source, from the first declaration in it to its end: byte offsets.
+    Block(Range<u32>),
+    /// An inlined call, by its number.
+    Site(u32),
+}
+
+/// A scope.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// What it is.
+    pub kind: Kind,
+    /// The scope that it is in.
+    pub parent: Option<usize>,
+    /// Its code, from byte to byte.
+    pub code: Vec<(u32, u32)>,
+    /// Variables, by their numbers.
+    pub variables: Vec<u32>,
+    /// Scopes in it.
+    pub children: Vec<usize>,
+}
+
+/// The scopes of a function, the function first.
+pub struct Scopes {
+    /// All.
+    pub list: Vec<Scope>,
+    /// By site, the function being 0: its scope, and its blocks, the larger ones first.
+    sites: Vec<(usize, Vec<usize>)>,
+}
+
+impl Scopes {
+    /// Scopes without code. `ends` has the byte where the text of each site's function ends.
+    pub fn new(variables: &[Variable], sites: &[Site], ends: &[u32]) -> Scopes {
+        let function = Scope {
+            kind: Kind::Function,
+            parent: None,
+            code: Vec::new(),
+            variables: Vec::new(),
+            children: Vec::new(),
+        };
+        let mut scopes = Scopes { list: vec![function], sites: vec![(0, Vec::new())] };
+        // Callers come before what was copied into them.
+        for site in 0..=sites.len() as u32 {
+            if let Some(own) = site.checked_sub(1).map(|n| &sites[n as usize]) {
+                let parent = scopes.innermost(own.parent, own.call.0.wrapping_sub(1));
+                let number = scopes.add(Kind::Site(site), parent);
+                scopes.sites.push((number, Vec::new()));
+            }
+            scopes.blocks(site, variables, ends.get(site as usize).copied().unwrap_or(0));
+        }
+        scopes
+    }
+
+    fn add(&mut self, kind: Kind, parent: usize) -> usize {
+        let number = self.list.len();
+        let scope = Scope {
+            kind,
+            parent: Some(parent),
+            code: Vec::new(),
+            variables: Vec::new(),
+            children: Vec::new(),
+        };
+        self.list.push(scope);
+        self.list[parent].children.push(number);
+        number
+    }
+
+    /// The blocks of a site, which are those that variables are declared in.
+    fn blocks(&mut self, site: u32, variables: &[Variable], end: u32) {
+        let own = || variables.iter().zip(0u32..).filter(|(variable, _)| variable.site == site);
+        let mut blocks: Vec<Range<u32>> = Vec::new();
+        let mut named: FxHashSet<(u32, &str)> = FxHashSet::default();
+        for (variable, _) in own() {
+            // What has the name of another one hides it: from there on is a block of its own.
+            if !named.insert((variable.scope.end, &variable.name)) {
+                blocks.push(variable.scope.clone());
+            } else if variable.scope.end < end {
+                match blocks.iter_mut().find(|block| block.end == variable.scope.end) {
+                    Some(block) => block.start = block.start.min(variable.scope.start),
+                    None => blocks.push(variable.scope.clone()),
+                }
+            }
+        }
+        // What begins earlier or ends later is around the others.
+        blocks.sort_unstable_by_key(|block| (block.start, u32::MAX - block.end));
+        for block in blocks {
+            let parent = self.innermost(site, block.start);
+            let number = self.add(Kind::Block(block), parent);
+            self.sites[site as usize].1.push(number);
+        }
+        for (variable, number) in own() {
+            let root = self.sites[site as usize].0;
+            let blocks = self.sites[site as usize].1.iter().copied();
+            let scope = blocks.rev().find(|&scope| match &self.list[scope].kind {
+                Kind::Block(block) => block.end == variable.scope.end && block.start <= variable.scope.start,
+                _ => false,
+            });
+            self.list[scope.unwrap_or(root)].variables.push(number);
+        }
+    }
+
+    /// The innermost scope of a site around a byte of the source.
+    fn innermost(&self, site: u32, at: u32) -> usize {
+        let Some((root, blocks)) = self.sites.get(site as usize) else { return 0 };
+        let around = |&&scope: &&usize| match &self.list[scope].kind {
+            Kind::Block(block) => block.contains(&at),
+            _ => false,
+        };
+        blocks.iter().rfind(around).copied().unwrap_or(*root)
+    }
+
+    /// Gives scopes their code.
+    pub fn code(&mut self, lines: &[Line], size: u32, split: impl Fn(u32) -> (u32, u32)) {
+        let mut scope = 0;
+        for (n, line) in lines.iter().enumerate() {
+            // What comes from nowhere is where it stands.
+            if line.loc != 0 {
+                let (loc, site) = split(line.loc);
+                scope = self.innermost(site, loc.wrapping_sub(1));
+            }
+            let end = lines.get(n + 1).map_or(size, |next| next.start);
+            if line.start < end {
+                self.extend(scope, line.start, end);
+            }
+        }
+    }
+
+    fn extend(&mut self, scope: usize, start: u32, end: u32) {
+        let mut at = Some(scope);
+        while let Some(number) = at {
+            let scope = &mut self.list[number];
+            match scope.code.last_mut() {
+                Some(last) if last.1 == start => last.1 = end,
+                _ => scope.code.push((start, end)),
+            }
+            at = scope.parent;
+        }
+    }
+}

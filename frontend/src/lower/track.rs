@@ -1,0 +1,207 @@
+//! Debug information on the way to IR: where statements begin, and what each variable is from where on ([`ir::track`]).
+//!
+//! All of it hangs on [`Function::track`](ir::Function), which is there if somebody asked: what is lowered is the same with and without.
+
+use super::Lower;
+use crate::ast::Ast;
+use crate::check::{Checked, Func};
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use crate::types::{Ty, TyKind};
+use ir::describe::{Description, Encoding, Member, ModuleVariable, Subprogram, TypeInfo};
+use ir::track::{Leaf, Track, Variable, What};
+use ir::{Block, Slot, SrcLoc, Value};
+use rustc_hash::FxHashMap;
+use smol_str::format_smolstr;
+
+/// Most leaves that a variable is followed in.
+const MOST_LEAVES: u32 = 256;
+
+/// The description of a module while it is made.
+#[derive(Default)]
+pub struct Describer {
+    pub description: Description,
+    numbers: FxHashMap<Ty, u32>,
+    /// Where the type stands that is a struct with the name of another one.
+    pub stride: u32,
+}
+
+impl Describer {
+    /// Of a program without functions yet.
+    pub fn new(checked: &Checked, ast: &Ast<'_>, source: &str) -> Describer {
+        let mut new = Describer { stride: source.len() as u32 + 2, ..Describer::default() };
+        for (item, number) in checked.statics.iter().zip(0..) {
+            let ty = new.number(checked, ast, item.ty);
+            let loc = SrcLoc(item.span.start + 1);
+            let name = item.span.text(source).into();
+            let variable = ModuleVariable { name, ty, loc, global: number, space: item.space };
+            new.description.variables.push(variable);
+        }
+        new
+    }
+
+    /// The number of a type.
+    pub fn number(&mut self, checked: &Checked, ast: &Ast<'_>, ty: Ty) -> u32 {
+        if let Some(&known) = self.numbers.get(&ty) {
+            return known;
+        }
+        // A struct may have pointers to itself: it has its number before its fields have theirs.
+        let number = self.description.types.len() as u32;
+        self.numbers.insert(ty, number);
+        self.description.types.push(TypeInfo::Unit);
+        let info = self.info(checked, ast, ty);
+        self.description.types[number as usize] = info;
+        number
+    }
+
+    fn info(&mut self, checked: &Checked, ast: &Ast<'_>, ty: Ty) -> TypeInfo {
+        let types = &checked.types;
+        match types.kind(ty) {
+            TyKind::Scalar(scalar) => {
+                let encoding = match scalar {
+                    Scalar::Bool => Encoding::Bool,
+                    scalar if scalar.is_float() => Encoding::Float,
+                    scalar if scalar.is_signed() => Encoding::Signed,
+                    _ => Encoding::Unsigned,
+                };
+                TypeInfo::Scalar { name: scalar.name().into(), encoding, bytes: scalar.bytes() as u8 }
+            }
+            TyKind::Vector(scalar, lanes) => TypeInfo::Vector {
+                name: format_smolstr!("{}x{lanes}", scalar.name()),
+                element: self.number(checked, ast, Ty::scalar(scalar)),
+                lanes,
+                bytes: types.layout(ty).size,
+            },
+            TyKind::Pointer(pointer) => {
+                TypeInfo::Pointer { to: self.number(checked, ast, pointer.to), space: pointer.space }
+            }
+            TyKind::Array(element, len) => {
+                TypeInfo::Array { element: self.number(checked, ast, element), len }
+            }
+            TyKind::Struct(index) => {
+                let fields = types.structs[index as usize].fields.clone();
+                let mut members = Vec::with_capacity(fields.len());
+                for (field, n) in fields.iter().zip(0..) {
+                    let named = types.structs[index as usize].name.is_some();
+                    let name = if named { ast.name(field.name).into() } else { format_smolstr!("{n}") };
+                    let ty = self.number(checked, ast, field.ty);
+                    members.push(Member { name, ty, offset: field.offset });
+                }
+                TypeInfo::Struct {
+                    name: types.name(ty, &ast.names).into(),
+                    bytes: types.layout(ty).size,
+                    members,
+                }
+            }
+            TyKind::Function(_) | TyKind::Opaque(..) => {
+                TypeInfo::Opaque { name: types.name(ty, &ast.names).into() }
+            }
+            TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None => TypeInfo::Unit,
+        }
+    }
+
+    /// What the records of a function hang on.
+    pub fn function(&mut self, checked: &Checked, ast: &Ast<'_>, info: &Func) -> Box<Track> {
+        let number = self.description.functions.len() as u32;
+        let body = info.body.map_or(info.name.span, |body| ast.block(body).span);
+        let function = Subprogram {
+            name: ast.name(info.name.sym).into(),
+            loc: SrcLoc(info.name.span.start + 1),
+            scope: info.name.span.start..body.end,
+            result: self.number(checked, ast, info.result),
+            external: info.kernel.is_some() || info.linkage == ir::Linkage::Export,
+        };
+        self.description.functions.push(function);
+        Box::new(Track::new(number, self.stride))
+    }
+}
+
+/// Offsets and sizes of a type's leaves.
+fn leaves_of(checked: &Checked, ty: Ty, at: u32, out: &mut Vec<(u32, u8)>) {
+    match checked.types.kind(ty) {
+        TyKind::Scalar(scalar) => out.push((at, scalar.bytes() as u8)),
+        TyKind::Vector(scalar, lanes) => {
+            let bytes = scalar.bytes();
+            out.extend((0..u32::from(lanes)).map(|lane| (at + lane * bytes, bytes as u8)));
+        }
+        TyKind::Pointer(pointer) => out.push((at, (pointer.space.pointer_bits() / 8) as u8)),
+        TyKind::Function(_) => out.push((at, 8)),
+        TyKind::Array(element, len) => {
+            let size = checked.types.layout(element).size;
+            (0..len).for_each(|n| leaves_of(checked, element, at + n * size, out));
+        }
+        TyKind::Struct(index) => {
+            let fields = &checked.types.structs[index as usize].fields;
+            fields.iter().for_each(|field| leaves_of(checked, field.ty, at + field.offset, out));
+        }
+        TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None | TyKind::Opaque(..) => {}
+    }
+}
+
+impl Lower<'_, '_> {
+    /// A statement begins with the instruction that comes next.
+    pub(super) fn statement(&mut self, span: Span) {
+        if self.func.track.is_some() && !self.dead {
+            self.note(What::Statement(SrcLoc(span.start + 1)));
+        }
+    }
+
+    fn note(&mut self, what: What) {
+        let (block, next) = (self.block, self.func.insts.next_key());
+        if let Some(track) = &mut self.func.track {
+            track.note(block, next, what);
+        }
+    }
+
+    /// Makes a variable known: in these SSA variables, or in memory.
+    pub(super) fn track_local(&mut self, local: u32, first: u32, home: Option<Slot>) {
+        if self.func.track.is_none() {
+            return;
+        }
+        let info = &self.checked.locals[local as usize];
+        let Some(describer) = &mut *self.describer else { return };
+        let mut leaves = Vec::new();
+        let count = self.checked.types.layout(info.ty).leaves;
+        if count <= MOST_LEAVES {
+            leaves_of(self.checked, info.ty, 0, &mut leaves);
+        }
+        let parameter = local.checked_sub(self.first_param).filter(|&n| n < self.params);
+        let variable = Variable {
+            name: self.ast.name(info.name).into(),
+            ty: describer.number(self.checked, self.ast, info.ty),
+            loc: SrcLoc(info.span.start + 1),
+            scope: self.scope_start.unwrap_or(info.span.start)..self.scope_end,
+            parameter: parameter.map(|n| n as u16),
+            home,
+            leaves,
+            site: 0,
+        };
+        let Some(track) = &mut self.func.track else { return };
+        let number = track.variables.len() as u32;
+        track.variables.push(variable);
+        if home.is_none() && count <= MOST_LEAVES {
+            for leaf in 0..count {
+                self.ssa.own(first + leaf, Leaf { variable: number, leaf });
+                self.track_value(first + leaf);
+            }
+        }
+    }
+
+    /// An SSA variable has another value from here on.
+    pub(super) fn track_value(&mut self, var: u32) {
+        if let Some(leaf) = self.ssa.owner(var) {
+            let value = self.ssa.get(var);
+            self.note(What::Value(leaf, value));
+        }
+    }
+
+    /// The same at the beginning of a block, whose first instruction comes next.
+    pub(super) fn track_in(&mut self, block: Block, var: u32, value: Value) {
+        if let Some(leaf) = self.ssa.owner(var) {
+            let next = self.func.insts.next_key();
+            if let Some(track) = &mut self.func.track {
+                track.note(block, next, What::Value(leaf, value));
+            }
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! Call frame information held against what happened: while a program runs, the judge keeps what each caller had when it called, and unwinds at
+//! instructions to see whether the frames, and the registers that are said to be anywhere, are those.
+//!
+//! A register may be said to be lost only if all callers of the function take it for changed ([`Agreements`]): nothing is right by saying
+//! nothing.
+//!
+//! [`Agreements`]: super::agreements::Agreements
+
+use crate::rng::Rng;
+use codeobj::CodeObject;
+use dwarf::{
+    AddressSpace, Bank, Caller, Common, Frames, Machine, Need, Reason, Register, ReturnAddress, Row,
+};
+use kernc::Dialect;
+use kernc::isa::{Reg, RegRange, RegSet};
+use kernc::sim::{Agreement, Debugger, Go, Stopped};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Later visits to an instruction are looked at if a number from here up is 0: the first visit always is.
+const RARELY: usize = 1 << 13;
+/// Of those so many.
+const LATER: u32 = 24;
+/// Callers whose registers are all looked at, each time; of others where they are, and, rarely, all.
+const NEAR: usize = 1;
+/// Callers that are looked at: each asks those below it.
+const DEEP: usize = 12;
+
+/// What has been looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Instructions at which it was unwound, each as often as it was.
+    pub places: u64,
+    /// Instructions, each once.
+    pub instructions: u64,
+    /// Frames whose return address and beginning were right.
+    pub frames: u64,
+    /// Registers of callers that were found, and right.
+    pub found: u64,
+    /// Those that are said to be lost, as all callers expect.
+    pub lost: u64,
+    /// Of vector registers among them, lanes that were not active: they were found, and right.
+    pub parts: u64,
+    /// Frames of which the mask of active lanes is said to be lost, and with it vector registers that are kept in active lanes.
+    pub masks: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.places += other.places;
+        self.instructions += other.instructions;
+        self.frames += other.frames;
+        self.found += other.found;
+        self.lost += other.lost;
+        self.parts += other.parts;
+        self.masks += other.masks;
+    }
+}
+
+/// Looks on while a program runs.
+pub(super) struct Judge {
+    dialect: Dialect,
+    lanes: u32,
+    /// Places that are looked at.
+    most: u64,
+    functions: Vec<Function>,
+    inner: Mutex<Inner>,
+}
+
+/// A function's rows.
+struct Function {
+    from: u64,
+    to: u64,
+    common: Common,
+    rows: Vec<Row>,
+    /// What all its callers take for changed.
+    lost: RegSet,
+}
+
+#[derive(Default)]
+struct Inner {
+    waves: HashMap<([u32; 3], u32), Wave>,
+    visits: HashMap<u64, (u32, Kind)>,
+    counts: Counts,
+    /// Later visits that were looked at.
+    later: u32,
+    wrong: Option<String>,
+    rng: Option<Rng>,
+}
+
+#[derive(Default)]
+struct Wave {
+    calls: Vec<Call>,
+    /// The last instruction, and what it was.
+    last: Option<Kind>,
+}
+
+/// What a caller had when it called.
+struct Call {
+    /// Where it goes on, an address of the file.
+    back: u64,
+    exec: u64,
+    scalars: Vec<u32>,
+    vectors: Vec<[u32; 64]>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Call,
+    Jump,
+    Other,
+}
+
+impl Judge {
+    /// Reads an object's frames. `lost`: what callers of a function take for changed, by its name.
+    pub(super) fn new(
+        object: &[u8],
+        (dialect, lanes, most): (Dialect, u32, u64),
+        seed: u64,
+        lost: impl Fn(&str) -> RegSet,
+    ) -> Result<Judge, String> {
+        let object = CodeObject::parse(object).map_err(|error| error.to_string())?;
+        let frames = Frames::read(&object).map_err(|error| error.to_string())?;
+        let symbols = object.symbols();
+        let functions = frames.frames.iter().map(|frame| {
+            let symbol = symbols.iter().find(|symbol| symbol.value == frame.from && !symbol.name.is_empty());
+            let symbol =
+                symbol.ok_or_else(|| format!("frames of {:#x}, where no function is", frame.from))?;
+            let rows = frames.rows(frame).map_err(|error| format!("{}: {error}", symbol.name))?;
+            let lost = lost(symbol.name);
+            Ok(Function {
+                from: frame.from,
+                to: frame.to,
+                common: frames.common_of(frame).clone(),
+                rows,
+                lost,
+            })
+        });
+        let functions: Vec<Function> = functions.collect::<Result<_, String>>()?;
+        let inner = Inner { rng: Some(Rng::new(seed)), ..Inner::default() };
+        Ok(Judge { dialect, lanes, most, functions, inner: Mutex::new(inner) })
+    }
+
+    /// What was looked at, or what was wrong.
+    pub(super) fn finish(self) -> Result<Counts, String> {
+        let mut inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        inner.counts.instructions = inner.visits.len() as u64;
+        inner.wrong.map_or(Ok(inner.counts), Err)
+    }
+
+    fn function(&self, address: u64) -> Result<(&Function, &Row), String> {
+        let function = self.functions.iter().find(|function| (function.from..function.to).contains(&address));
+        let function = function.ok_or_else(|| format!("no entry is about {address:#x}"))?;
+        let row = function.rows.iter().find(|row| (row.from..row.to).contains(&address));
+        Ok((function, row.ok_or_else(|| format!("no row is about {address:#x}"))?))
+    }
+
+    fn look(&self, at: &Stopped<'_>, inner: &mut Inner) -> Result<(), String> {
+        let wave = inner.waves.entry((at.group(), at.wave())).or_default();
+        let address = at.address();
+        let visit = inner.visits.entry(address).or_insert_with(|| (0, kind(at)));
+        match wave.last {
+            // The call has just been made: it was noted before.
+            Some(Kind::Jump) if wave.calls.last().is_some_and(|call| call.back == address) => {
+                wave.calls.pop();
+            }
+            _ => {}
+        }
+        visit.0 += 1;
+        let (visits, kind) = *visit;
+        let rarely = inner.later < LATER && inner.rng.as_mut().is_some_and(|rng| rng.one_in(RARELY));
+        if inner.counts.places < self.most && (visits == 1 || rarely) {
+            inner.later += u32::from(rarely);
+            inner.counts.places += 1;
+            let state = State { at, lane: first_lane(at.exec(), &wave.calls) };
+            let near = if rarely { DEEP } else { NEAR };
+            let calls = &wave.calls;
+            self.unwind(&state, (address, at.base()), (calls, near), 0, &mut inner.counts).map_err(
+                |why| format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), calls.len()),
+            )?;
+        }
+        wave.last = Some(kind);
+        if kind == Kind::Call {
+            wave.calls.push(Call::new(at));
+        }
+        Ok(())
+    }
+
+    /// Unwinds one frame, and those around it. `depth`: callers so far.
+    fn unwind(
+        &self,
+        machine: &dyn Machine,
+        (address, base): (u64, u64),
+        (calls, near): (&[Call], usize),
+        depth: usize,
+        counts: &mut Counts,
+    ) -> Result<(), String> {
+        let (function, row) = self.function(address)?;
+        let why = |reason: Reason| {
+            let row = Frames::row_text(row, &function.common);
+            format!("caller {depth}, from {address:#x}: {reason}: {row}")
+        };
+        let caller = Caller::new(machine, row, &function.common).map_err(why)?;
+        let back = caller.return_address().map_err(why)?;
+        let Some((call, outer)) = calls.split_last() else {
+            return match back {
+                ReturnAddress::Outermost => Ok(()),
+                other => Err(format!("caller {depth}: {other:?}, and there is none")),
+            };
+        };
+        if back != ReturnAddress::At(call.back.wrapping_add(base)) {
+            return Err(format!("caller {depth}: {back:x?}, not at {:#x} + {base:#x}", call.back));
+        }
+        let lanes = self.lanes;
+        let frame = caller.frame().and_then(|frame| frame.address());
+        let expected = match self.dialect {
+            Dialect::Standard => (AddressSpace::PRIVATE_LANE, call.scalars[32] / lanes),
+            Dialect::Heterogeneous => (AddressSpace::PRIVATE_WAVE, call.scalars[32]),
+        };
+        if frame != Some((expected.0, expected.1.into())) {
+            return Err(format!("caller {depth}: the frame is at {frame:x?}, not at {expected:x?}"));
+        }
+        counts.frames += 1;
+        let look = Look { function, caller: &caller, call, lanes, depth };
+        if depth < near {
+            look.registers(counts).map_err(|why| format!("caller {depth}, from {address:#x}: {why}"))?;
+        }
+        if depth + 1 >= DEEP {
+            return Ok(());
+        }
+        self.unwind(&caller, (call.back - 1, base), (outer, near), depth + 1, counts)
+    }
+}
+
+/// A caller as it is unwound, and as it was.
+struct Look<'a> {
+    function: &'a Function,
+    caller: &'a Caller<'a>,
+    call: &'a Call,
+    lanes: u32,
+    depth: usize,
+}
+
+impl Look<'_> {
+    fn registers(&self, counts: &mut Counts) -> Result<(), String> {
+        let exec = Register::of(Bank::Exec, 0, self.lanes).ok_or("EXEC has no number")?;
+        let size = self.lanes as usize / 8;
+        let has_mask = self.one(exec, 126, &self.call.exec.to_le_bytes()[..size])?;
+        counts.masks += u64::from(!has_mask);
+        for (number, value) in (0..106).zip(&self.call.scalars) {
+            let register = Register::of(Bank::Sgpr, number, self.lanes).ok_or("an SGPR has no number")?;
+            let found = self.one(register, number as u16, &value.to_le_bytes())?;
+            *(if found { &mut counts.found } else { &mut counts.lost }) += 1;
+        }
+        for (number, values) in (0..).zip(&self.call.vectors) {
+            let (bank, in_bank) =
+                if number < 256 { (Bank::Vgpr, number) } else { (Bank::Agpr, number - 256) };
+            let register = Register::of(bank, in_bank, self.lanes).ok_or("a VGPR has no number")?;
+            let mut bytes = [0; 256];
+            for (to, value) in bytes.chunks_exact_mut(4).zip(values) {
+                to.copy_from_slice(&value.to_le_bytes());
+            }
+            let bytes = &bytes[..4 * self.lanes as usize];
+            match self.one(register, 256 + number as u16, bytes) {
+                Ok(true) => counts.found += 1,
+                Ok(false) => {
+                    counts.lost += 1;
+                    counts.parts += self.inactive(register, bytes)?;
+                }
+                // Kept in the lanes of a mask that is lost.
+                Err(_) if !has_mask => {}
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a register is where it is said to be; `code`: which it is, for those who may say that it is lost.
+    fn one(&self, register: Register, code: u16, expected: &[u8]) -> Result<bool, String> {
+        let mut bytes = vec![0; expected.len()];
+        match self.caller.register(register, &mut bytes) {
+            Ok(()) => self.same(register, 0, &bytes, expected).map(|()| true),
+            Err(Reason::Undefined) if code == 126 => Ok(false),
+            // A function that was called in between has lost it, as this one expects.
+            Err(Reason::Undefined) if self.depth > 0 || self.function.lost.contains(Reg(code)) => Ok(false),
+            Err(Reason::Undefined) => Err(format!("{register} is said to be lost, but callers rely on it")),
+            Err(reason) => Err(format!("{register}: {reason}")),
+        }
+    }
+
+    /// Of a register that is lost: lanes that were not active have theirs. How many there are.
+    fn inactive(&self, register: Register, expected: &[u8]) -> Result<u64, String> {
+        let inactive = (0..self.lanes).filter(|lane| self.call.exec >> lane & 1 == 0);
+        let mut count = 0;
+        for first in inactive.map(|lane| 4 * lane as usize) {
+            let mut bytes = [0; 4];
+            let found = self.caller.register_part(register, first, &mut bytes);
+            found.map_err(|reason| format!("{register}, byte {first}: {reason}"))?;
+            self.same(register, first, &bytes, &expected[first..first + 4])?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn same(&self, register: Register, first: usize, found: &[u8], expected: &[u8]) -> Result<(), String> {
+        let differs = (0..).zip(found.chunks_exact(4).zip(expected.chunks_exact(4)));
+        match differs.into_iter().find(|&(_, (a, b))| a != b) {
+            None => Ok(()),
+            Some((dword, (found, expected))) => Err(format!(
+                "{register}, dword {}: {found:02x?}, not {expected:02x?} ({:?}; active {:#x})",
+                first / 4 + dword,
+                self.caller.row().rule(register),
+                self.call.exec
+            )),
+        }
+    }
+}
+
+impl Call {
+    fn new(at: &Stopped<'_>) -> Call {
+        let vectors = (0..512).map(|number| at.vector(number).copied());
+        Call {
+            back: at.address() + at.length(),
+            exec: at.exec(),
+            scalars: (0..128).map(|code| at.scalar(code).unwrap_or_default()).collect(),
+            vectors: vectors.map_while(|vector| vector).collect(),
+        }
+    }
+}
+
+/// What all callers of a function take for changed.
+pub(super) fn lost(known: &Agreement) -> RegSet {
+    let mut lost = if known.named.is_empty() { known.pointed } else { known.named };
+    lost.insert(RegRange { first: Reg(30), len: 2 });
+    lost
+}
+
+fn kind(at: &Stopped<'_>) -> Kind {
+    match at.text().split_whitespace().next() {
+        Some("s_swappc_b64" | "s_call_b64") => Kind::Call,
+        Some("s_setpc_b64") => Kind::Jump,
+        _ => Kind::Other,
+    }
+}
+
+/// A lane to look at: one that is active in all callers, and here if there is one.
+fn first_lane(exec: u64, calls: &[Call]) -> u32 {
+    let active = calls.last().map_or(u64::MAX, |call| call.exec);
+    let here = exec & active;
+    if here != 0 { here.trailing_zeros() } else { active.trailing_zeros() & 63 }
+}
+
+impl Debugger for Judge {
+    fn before(&self, at: &Stopped<'_>) -> Go {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.look(at, &mut inner) {
+            Ok(()) => Go::On,
+            Err(why) => {
+                inner.wrong = Some(why);
+                Go::End
+            }
+        }
+    }
+
+    fn found(&self, _: &Stopped<'_>, _: &kernc::sim::Report) -> Go {
+        Go::End
+    }
+
+    fn trapped(&self, _: &Stopped<'_>, _: &kernc::sim::Fault) {}
+}
+
+/// A wave, as expressions see it.
+struct State<'a> {
+    at: &'a Stopped<'a>,
+    lane: u32,
+}
+
+impl State<'_> {
+    /// Scratch memory as it lies: dwords of all lanes beside each other (seed 000, line 740).
+    fn wave_memory(&self, address: u64, bytes: &mut [u8]) -> bool {
+        let lanes = u64::from(self.at.lanes());
+        (address..).zip(bytes).all(|(at, byte)| {
+            let (dword, lane) = (at / 4 / lanes, at / 4 % lanes);
+            self.at.read_private(lane as u32, dword * 4 + at % 4, std::slice::from_mut(byte))
+        })
+    }
+}
+
+impl Machine for State<'_> {
+    fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.register_part(register, 0, bytes)
+    }
+
+    fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
+        let missing = || Reason::Need(Need::Register(register));
+        let halves = |value: u64| [value as u32, (value >> 32) as u32];
+        let (one, two);
+        let dwords = match register.facts().ok_or_else(missing)? {
+            (Bank::Sgpr, number, _) => {
+                one = [self.at.scalar(number as u16).ok_or_else(missing)?];
+                &one[..]
+            }
+            (bank @ (Bank::Exec | Bank::Pc), ..) => {
+                two = halves(if bank == Bank::Exec { self.at.exec() } else { self.at.address() });
+                &two[..]
+            }
+            (bank, number, _) => {
+                let first = if bank == Bank::Agpr { 256 } else { 0 };
+                &self.at.vector((first + number) as u16).ok_or_else(missing)?[..]
+            }
+        };
+        // What is read begins and ends with a dword.
+        let from = dwords.get(first / 4..).filter(|_| first.is_multiple_of(4)).ok_or(Reason::Outside)?;
+        let to = bytes.chunks_mut(4).zip(from);
+        to.for_each(|(to, dword)| to.copy_from_slice(&dword.to_le_bytes()[..to.len()]));
+        Ok(())
+    }
+
+    fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
+        let is_there = match space {
+            AddressSpace::PRIVATE_WAVE => self.wave_memory(address, bytes),
+            AddressSpace::PRIVATE_LANE => self.at.read_private(self.lane, address, bytes),
+            other => other.lane().is_some_and(|lane| self.at.read_private(lane, address, bytes)),
+        };
+        let missing = || Reason::Need(Need::Memory(space, address, bytes.len() as u64));
+        if is_there { Ok(()) } else { Err(missing()) }
+    }
+
+    fn lane(&self) -> Result<u32, Reason> {
+        Ok(self.lane)
+    }
+}

@@ -1,0 +1,119 @@
+//! Debug information beside machine code: where statements begin, and which registers hold what variables are.
+//!
+//! # Idea
+//! Selection gives each operation of the IR a number, its *point*, and puts it where instructions have their place in the source
+//! ([`MachInst::loc`](crate::MachInst)). Passes keep that as they always do; they owe nothing else. What comes from no point is 0.
+//!
+//! Points of a block grow from its beginning to its end. So a [`Record`] in front of a point is, in final code, behind the last instruction of an
+//! earlier point of its block: what was moved up from behind it, as loads are, does not count.
+//!
+//! A virtual register has one hardware register as long as it lives, which the allocator writes down ([`Watched::place`]). When it is written is known
+//! by the point of the instruction that does it; that something else has taken its place, by what final code writes.
+
+use crate::reg::{Reg, VReg};
+
+/// What a leaf of a variable is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Held {
+    /// Nobody knows.
+    #[default]
+    Lost,
+    /// A constant.
+    Constant(u64),
+    /// In registers: a number of [`MachTrack::spots`].
+    Spot(u32),
+}
+
+/// Where a value is: [`Watched`] registers, one a dword, for each of its forms. Nowhere is `u32::MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The first of vector registers.
+    pub vector: u32,
+    /// The first of scalar registers.
+    pub scalar: u32,
+    /// The first of the registers with a bit for each lane.
+    pub mask: u32,
+    /// Dwords of the value.
+    pub dwords: u8,
+}
+
+/// A virtual register whose way is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The register.
+    pub register: VReg,
+    /// The point of the instruction that writes it, if one does; and which it is of those of the point that write the same hardware register. The
+    /// allocator fills that in, with the place.
+    pub write: Option<(u32, u32)>,
+    /// The block of the IR that has it from its beginning on: a number of [`MachTrack::parts`].
+    pub part: Option<u32>,
+    /// Where the allocator has put it.
+    pub place: Option<Reg>,
+}
+
+/// What holds from in front of a point on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The point.
+    pub point: u32,
+    /// What.
+    pub what: What,
+}
+
+/// See [`Record`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A statement begins there in the source.
+    Statement(u32),
+    /// A leaf, by its number among those of all variables, is that.
+    Leaf(u32, Held),
+}
+
+/// A block of the IR.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Its first point.
+    pub first: u32,
+    /// The first point of the next block.
+    pub end: u32,
+    /// Its records.
+    pub records: (u32, u32),
+    /// What leaves are at its beginning: a part of [`MachTrack::heads`].
+    pub heads: (u32, u32),
+}
+
+/// All of a function.
+#[derive(Clone, Debug, Default)]
+pub struct MachTrack {
+    /// Places in the source of points, from point 1 on: numbers as the IR has them.
+    pub places: Vec<u32>,
+    /// Blocks in the order of their points.
+    pub parts: Vec<Part>,
+    /// Records in the order of their points.
+    pub records: Vec<Record>,
+    /// Leaves at the beginnings of blocks that are known there.
+    pub heads: Vec<(u32, Held)>,
+    /// Values in registers.
+    pub spots: Vec<Spot>,
+    /// Their registers.
+    pub watched: Vec<Watched>,
+    /// Offsets of private variables, by their numbers in the IR.
+    pub slots: Vec<u32>,
+    /// Offsets of variables in LDS, by their numbers in the module; `u32::MAX` for those that the function does not name.
+    pub shared: Vec<u32>,
+    /// Points of calls, and their numbers among [`MachFunc::calls`](crate::MachFunc).
+    pub calls: Vec<(u32, u32)>,
+}
+
+impl MachTrack {
+    /// The place in the source of an instruction's point; 0 for none.
+    pub fn place(&self, point: u32) -> u32 {
+        point.checked_sub(1).and_then(|n| self.places.get(n as usize)).copied().unwrap_or(0)
+    }
+
+    /// The block that a point is of.
+    pub fn part_of(&self, point: u32) -> Option<usize> {
+        let after = self.parts.partition_point(|part| part.first <= point);
+        after.checked_sub(1).filter(|&n| point < self.parts[n].end)
+    }
+}

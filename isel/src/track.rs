@@ -1,0 +1,241 @@
+//! Debug information at selection: operations get points, variables the registers that were asked for.
+//!
+//! Selection asks for registers only where something uses a value. A debugger is no use: it is told of the registers that there are
+//! ([`isa::track`]), and code is the same with and without it.
+
+use crate::lower::{Lower, NONE};
+use ir::track::{Leaf, Track, What as Said};
+use ir::{Block, Function, Op, SrcLoc, Value, ValueDef};
+use isa::track::{Held, MachTrack, Part, Record, Spot, Watched, What};
+use isa::{Operand, op};
+use rustc_hash::FxHashMap;
+
+/// Most leaves times blocks of which it is known what leaves are where blocks begin.
+const MOST_HEADS: usize = 1 << 22;
+
+/// Gives each operation its point as its place in the source.
+#[cold]
+pub(crate) fn number(func: &mut Function) -> Box<MachTrack> {
+    func.settle();
+    let mut track = Box::new(MachTrack::default());
+    for &block in &func.layout {
+        let first = track.places.len() as u32 + 1;
+        for &inst in &func.blocks[block].insts {
+            track.places.push(func.insts[inst].loc.0);
+            func.insts[inst].loc = SrcLoc(track.places.len() as u32);
+        }
+        track.parts.push(Part { first, end: track.places.len() as u32 + 1, ..Part::default() });
+    }
+    track
+}
+
+/// Fills in what selection has decided.
+#[cold]
+pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<MachTrack>> {
+    let said = lower.func.track.as_ref()?;
+    track.slots = lower.s.slots.clone();
+    let named = lower.s.shared.iter().zip(&lower.s.used);
+    track.shared = named.map(|(&offset, &used)| if used { offset } else { u32::MAX }).collect();
+    let mut filler =
+        Filler { lower, func: lower.func, first: first_leaves(said), spots: FxHashMap::default(), track };
+    filler.records(said);
+    filler.heads();
+    filler.calls();
+    Some(filler.track)
+}
+
+/// The number of the first leaf of each variable.
+pub fn first_leaves(said: &Track) -> Vec<u32> {
+    let mut next = 0;
+    let number = |leaves: usize| {
+        let first = next;
+        next += leaves as u32;
+        first
+    };
+    said.variables.iter().map(|variable| variable.leaves.len()).chain([0]).map(number).collect()
+}
+
+struct Filler<'a> {
+    lower: &'a Lower<'a>,
+    func: &'a Function,
+    first: Vec<u32>,
+    /// By value, what it is.
+    spots: FxHashMap<Value, Held>,
+    track: Box<MachTrack>,
+}
+
+impl Filler<'_> {
+    fn leaf(&self, leaf: Leaf) -> u32 {
+        self.first[leaf.variable as usize] + leaf.leaf
+    }
+
+    /// Records in the order of their points.
+    fn records(&mut self, said: &Track) {
+        let mut part = 0;
+        for record in &said.records {
+            let point = self.func.insts[record.before].loc.0;
+            let what = match record.what {
+                Said::Statement(loc) => What::Statement(loc.0),
+                Said::Lost(leaf) => What::Leaf(self.leaf(leaf), Held::Lost),
+                Said::Constant(leaf, bits) => What::Leaf(self.leaf(leaf), Held::Constant(bits)),
+                Said::Value(leaf, value) => {
+                    let held =
+                        if self.is_there(value, record.block, point) { self.held(value) } else { Held::Lost };
+                    What::Leaf(self.leaf(leaf), held)
+                }
+            };
+            while self.track.parts.get(part).is_some_and(|own| own.end <= point) {
+                part += 1;
+            }
+            let Some(own) = self.track.parts.get_mut(part) else { break };
+            let number = self.track.records.len() as u32;
+            if own.records.1 == 0 {
+                own.records.0 = number;
+            }
+            own.records.1 = number + 1;
+            self.track.records.push(Record { point, what });
+        }
+    }
+
+    /// Whether a value is known wherever control comes from.
+    fn is_there(&self, value: Value, block: Block, point: u32) -> bool {
+        match self.func.values[value].def {
+            ValueDef::Result(inst, _) if self.func.insts[inst].block == block => {
+                self.func.insts[inst].loc.0 < point
+            }
+            _ => {
+                self.lower.an.cfg.is_reachable(block)
+                    && self.lower.an.dom.dominates(self.func.block_of(value), block)
+            }
+        }
+    }
+
+    /// What a value is to a debugger.
+    fn held(&mut self, value: Value) -> Held {
+        if let Some(&known) = self.spots.get(&value) {
+            return known;
+        }
+        let held = match self.func.def_op(value) {
+            Some(Op::Const(bits)) => Held::Constant(bits),
+            _ => self.spot(value),
+        };
+        self.spots.insert(value, held);
+        held
+    }
+
+    fn spot(&mut self, value: Value) -> Held {
+        let at = value.as_u32() as usize;
+        let dwords = self.func.ty(value).dwords() as u8;
+        let mut forms = [u32::MAX; 3];
+        let part = match self.func.values[value].def {
+            ValueDef::Param(block, _) => self.func.layout.iter().position(|&own| own == block),
+            ValueDef::Result(..) => None,
+        };
+        let part = part.map(|part| part as u32);
+        let s = &self.lower.s;
+        let masks = self.lower.masks.dwords();
+        let tables = [(s.vgprs.get(at), dwords), (s.sgprs.get(at), dwords), (s.masks.get(at), masks)];
+        for (form, (start, dwords)) in forms.iter_mut().zip(tables) {
+            if let Some(&start) = start
+                && start != NONE
+            {
+                *form = self.watch(start, dwords, part);
+            }
+        }
+        match self.lower.known_input(value) {
+            Some(Operand::Virt(tuple)) if forms == [u32::MAX; 3] => {
+                let form = usize::from(!self.lower.is_vgpr(Operand::Virt(tuple)));
+                forms[form] = self.watch(tuple.start, dwords, Some(0));
+            }
+            _ if forms == [u32::MAX; 3] => return Held::Lost,
+            _ => {}
+        }
+        self.add_spot(forms, dwords)
+    }
+
+    fn add_spot(&mut self, [vector, scalar, mask]: [u32; 3], dwords: u8) -> Held {
+        self.track.spots.push(Spot { vector, scalar, mask, dwords });
+        Held::Spot(self.track.spots.len() as u32 - 1)
+    }
+
+    fn watch(&mut self, start: u32, dwords: u8, part: Option<u32>) -> u32 {
+        let first = self.track.watched.len() as u32;
+        for n in 0..u32::from(dwords) {
+            let register = self.lower.out.tuples[(start + n) as usize];
+            self.track.watched.push(Watched { register, write: None, part, place: None });
+        }
+        first
+    }
+
+    /// Which calls are at which points.
+    fn calls(&mut self) {
+        for inst in self.lower.out.blocks.values().flat_map(|block| &block.insts) {
+            if matches!(inst.op, op::CALL | op::TAIL_CALL) {
+                self.track.calls.push((inst.loc, inst.mods.offset as u32));
+            }
+        }
+    }
+
+    /// What leaves are where blocks begin: what they are at the ends of all that lead there.
+    fn heads(&mut self) {
+        let (blocks, leaves) = (self.func.layout.len(), *self.first.last().unwrap_or(&0) as usize);
+        if leaves == 0 || blocks * leaves > MOST_HEADS {
+            return;
+        }
+        let mut at = vec![None; self.func.blocks.len()];
+        for (n, &block) in self.func.layout.iter().enumerate() {
+            at[block.as_u32() as usize] = Some(n);
+        }
+        // `None`: no way there was seen yet.
+        let mut ends: Vec<Option<Vec<Held>>> = vec![None; blocks];
+        let mut begins: Vec<Vec<Held>> = vec![Vec::new(); blocks];
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for &block in self.lower.an.cfg.rpo() {
+                let Some(n) = at[block.as_u32() as usize] else { continue };
+                let preds = self.lower.an.cfg.preds(block).iter();
+                let ends_of = preds.filter_map(|pred| ends[at[pred.as_u32() as usize]?].as_ref());
+                let begin = meet(ends_of, leaves);
+                if ends[n].is_some() && begin == begins[n] {
+                    continue;
+                }
+                let mut end = begin.clone();
+                self.apply(n, &mut end);
+                begins[n] = begin;
+                if ends[n].as_ref() != Some(&end) {
+                    ends[n] = Some(end);
+                    changed = true;
+                }
+            }
+        }
+        for (part, begin) in self.track.parts.iter_mut().zip(&begins) {
+            let first = self.track.heads.len() as u32;
+            let known = begin.iter().zip(0..).filter(|(held, _)| **held != Held::Lost);
+            self.track.heads.extend(known.map(|(&held, leaf)| (leaf, held)));
+            part.heads = (first, self.track.heads.len() as u32);
+        }
+    }
+
+    fn apply(&self, part: usize, state: &mut [Held]) {
+        let (first, end) = self.track.parts[part].records;
+        for record in &self.track.records[first as usize..end as usize] {
+            if let What::Leaf(leaf, held) = record.what {
+                state[leaf as usize] = held;
+            }
+        }
+    }
+}
+
+/// What all agree on.
+fn meet<'a>(mut ends: impl Iterator<Item = &'a Vec<Held>>, leaves: usize) -> Vec<Held> {
+    let Some(first) = ends.next() else { return vec![Held::Lost; leaves] };
+    let mut all = first.clone();
+    for end in ends {
+        for (own, other) in all.iter_mut().zip(end) {
+            if own != other {
+                *own = Held::Lost;
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,104 @@
+//! Numbers that DWARF has for the registers of AMD GPUs.
+
+use std::fmt;
+
+/// What kind of register a DWARF number names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bank {
+    /// The program counter.
+    Pc,
+    /// EXEC, of as many lanes as the wave has.
+    Exec,
+    /// `s0`, ...
+    Sgpr,
+    /// A vector register with the dwords of all lanes, lane 0 first.
+    Vgpr,
+    /// The same of accumulation registers.
+    Agpr,
+}
+
+/// A register by its DWARF number (seed 000, line 624).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Register(pub u64);
+
+/// Rows of the guide's table: first number, how many, what they are, the number of the first of them in its bank, bits of each.
+const REGISTERS: [(u64, u64, Bank, u32, u32); 10] = [
+    (0, 1, Bank::Pc, 0, 32),
+    (1, 1, Bank::Exec, 0, 32),
+    (16, 1, Bank::Pc, 0, 64),
+    (17, 1, Bank::Exec, 0, 64),
+    (32, 64, Bank::Sgpr, 0, 32),
+    (1088, 42, Bank::Sgpr, 64, 32),
+    (1536, 256, Bank::Vgpr, 0, 32 * 32),
+    (2048, 256, Bank::Agpr, 0, 32 * 32),
+    (2560, 256, Bank::Vgpr, 0, 64 * 32),
+    (3072, 256, Bank::Agpr, 0, 64 * 32),
+];
+
+impl Register {
+    /// What it is: bank, number there, bits. `None` for numbers that are reserved.
+    pub fn facts(self) -> Option<(Bank, u32, u32)> {
+        REGISTERS.iter().find_map(|&(first, count, bank, number, bits)| {
+            let at = self.0.checked_sub(first).filter(|&at| at < count)?;
+            Some((bank, number + at as u32, bits))
+        })
+    }
+
+    /// Size in bits; `None` for numbers that are reserved.
+    pub fn bits(self) -> Option<u32> {
+        self.facts().map(|(.., bits)| bits)
+    }
+
+    /// The register of a bank, in code of so many lanes; `None` where there is none.
+    pub fn of(bank: Bank, number: u32, lanes: u32) -> Option<Register> {
+        REGISTERS.iter().find_map(|&(first, count, of, low, bits)| {
+            let sized = match bank {
+                // The process has addresses of 64 bits (seed 000, line 1904).
+                Bank::Pc => bits == 64,
+                Bank::Exec => bits == lanes,
+                Bank::Sgpr => true,
+                Bank::Vgpr | Bank::Agpr => bits == 32 * lanes,
+            };
+            let at = u64::from(number.checked_sub(low)?);
+            (of == bank && sized && at < count).then_some(Register(first + at))
+        })
+    }
+
+    /// The register of a name as [`fmt::Display`] writes it, or as instructions have it with the wave's size behind a vector register:
+    /// `s33`, `pc`, `exec.64`, `v7.32`.
+    pub fn parse(text: &str) -> Option<Register> {
+        if let Ok(number) = text.parse() {
+            return Some(Register(number));
+        }
+        let (name, lanes) = match text.split_once('.') {
+            Some((name, lanes)) => (name, lanes.parse().ok()?),
+            None => (text, 64),
+        };
+        match name {
+            "pc" => return Register::of(Bank::Pc, 0, lanes),
+            "exec" => return Register::of(Bank::Exec, 0, lanes),
+            _ => {}
+        }
+        let (bank, number) = name.split_at_checked(1)?;
+        let bank = match bank {
+            "s" => Bank::Sgpr,
+            "v" => Bank::Vgpr,
+            "a" => Bank::Agpr,
+            _ => return None,
+        };
+        Register::of(bank, number.parse().ok()?, lanes)
+    }
+}
+
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.facts() {
+            Some((Bank::Pc, ..)) => write!(f, "pc"),
+            Some((Bank::Exec, ..)) => write!(f, "exec"),
+            Some((Bank::Sgpr, number, _)) => write!(f, "s{number}"),
+            Some((Bank::Vgpr, number, _)) => write!(f, "v{number}"),
+            Some((Bank::Agpr, number, _)) => write!(f, "a{number}"),
+            None => write!(f, "register {}", self.0),
+        }
+    }
+}

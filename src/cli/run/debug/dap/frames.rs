@@ -1,0 +1,209 @@
+//! Threads are waves; where the user asks for it, the lanes of the wave that has stopped as well. Their stacks, and what is in force there.
+//!
+//! Waves of the group that has stopped stand in front of instructions, all functions under way in them can be looked at. Of waves of other
+//! groups no more is known than the line that they have come to.
+
+use super::code::described;
+use super::requests::{Answer, Arguments, Refusal, body, needed};
+use super::server::Server;
+use super::values::Node;
+use debug::{Frame, Line, Space, Stop, Who};
+use serde_json::{Value, json};
+
+/// Waves that are listed at most: an editor asks for the stack of each.
+const WAVES: usize = 256;
+/// Numbers of threads of a wave: its own, and those of its lanes.
+const NUMBERS: u64 = 128;
+/// Frames that are told of until the wave goes on.
+const FRAMES: usize = 1 << 16;
+
+/// The number of a wave, and of a lane of it.
+pub fn thread(server: &mut Server, who: Who, lane: Option<u32>) -> u64 {
+    let at = server.waves.iter().position(|known| *known == who).unwrap_or_else(|| {
+        server.waves.push(who);
+        server.waves.len() - 1
+    });
+    NUMBERS * (at as u64 + 1) + lane.map_or(0, |lane| 1 + u64::from(lane))
+}
+
+/// The wave and lane of a number.
+fn known(server: &Server, thread: u64) -> Result<(Who, Option<u32>), Refusal> {
+    let who = (thread / NUMBERS).checked_sub(1).and_then(|at| server.waves.get(usize::try_from(at).ok()?));
+    let who = who.ok_or_else(|| format!("there is no thread {thread}"))?;
+    Ok((*who, (thread % NUMBERS).checked_sub(1).and_then(|lane| u32::try_from(lane).ok())))
+}
+
+/// The thread that a stop is told of: the wave, or the lane that is followed.
+pub fn stopped_thread(server: &mut Server, stop: &Stop<'_>) -> u64 {
+    let lane = server.options.lanes.then(|| stop.lane());
+    thread(server, stop.who(), lane)
+}
+
+/// "Threads Request"
+pub fn threads(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
+    let own = stop.who();
+    let mut threads = Vec::new();
+    let running = stop.running();
+    let others = running.iter().map(|wave| wave.0).filter(|who| *who != own).take(WAVES);
+    let mut waves: Vec<Who> = others.chain([own]).collect();
+    waves.sort();
+    for who in waves {
+        threads.push(json!({ "id": thread(server, who, None), "name": who.to_string() }));
+        if who != own || !server.options.lanes {
+            continue;
+        }
+        for lane in 0..stop.at.lanes() {
+            let [x, y, z] = stop.at.location(Some(lane)).item.unwrap_or_default();
+            let state = if stop.at.exec() >> lane & 1 == 0 { ", waits" } else { "" };
+            let name = format!("lane {lane}, work-item ({x}, {y}, {z}){state}");
+            threads.push(json!({ "id": thread(server, who, Some(lane)), "name": name }));
+        }
+    }
+    body(json!({ "threads": threads }))
+}
+
+/// The lane of the thread that a request names is followed from now on.
+pub fn follow(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Result<(), Refusal> {
+    match known(server, needed(arguments, "threadId")?)? {
+        (who, _) if who != stop.who() => Err(format!("{who} does not stand at an instruction of its own")),
+        (_, Some(lane)) => stop.choose_lane(Some(lane)),
+        (_, None) => Ok(()),
+    }
+}
+
+/// "StackTrace Request"
+pub fn stack_trace(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    let number = needed(arguments, "threadId")?;
+    let (who, _) = known(server, number)?;
+    let frames = match of_group(stop, who) {
+        true => stop.on_wave(Some(who.wave), |stop| stop.frames()),
+        false => elsewhere(stop, who)?,
+    };
+    let from = arguments.number("startFrame").unwrap_or(0);
+    let levels = arguments.number("levels").filter(|&levels| levels > 0).unwrap_or(u64::MAX);
+    let mut shown = Vec::new();
+    for (at, frame) in frames.iter().enumerate() {
+        if (at as u64) < from || at as u64 - from >= levels {
+            continue;
+        }
+        let mut told = json!({
+            "id": frame_id(server, number, at)?,
+            "name": if frame.is_inlined { format!("{} (inlined)", frame.function) } else { frame.function.clone() },
+            "line": 0,
+            "column": 0,
+            "instructionPointerReference": format!("{:#x}", frame.address),
+        });
+        if let Some((file, line)) = frame.line.as_deref().and_then(|line| line.rsplit_once(':'))
+            && let (Some(file), Ok(line)) = (stop.program.file(Some(file)), line.parse::<u32>())
+        {
+            told["source"] = described(stop.program, &server.paths, file);
+            told["line"] = json!((line + server.first_line).saturating_sub(1));
+            told["column"] = json!(server.first_line);
+        }
+        shown.push(told);
+    }
+    body(json!({ "stackFrames": shown, "totalFrames": frames.len() }))
+}
+
+/// Whether a wave is one of the group that has stopped, and has not ended.
+fn of_group(stop: &Stop<'_>, who: Who) -> bool {
+    who.group == stop.at.group() && stop.at.wave_of_group(who.wave).is_some()
+}
+
+/// A wave of another group: the line that it has come to.
+fn elsewhere(stop: &Stop<'_>, who: Who) -> Result<Vec<Frame>, Refusal> {
+    let running = stop.running();
+    let (_, line) = running.iter().find(|wave| wave.0 == who).ok_or_else(|| format!("{who} has ended"))?;
+    let named = |line: &Line| stop.program.name_of(*line);
+    let function = "it does not stop here".to_owned();
+    Ok(vec![Frame::unknown(function, line.as_ref().map(named))])
+}
+
+/// The number of a frame.
+fn frame_id(server: &mut Server, thread: u64, at: usize) -> Result<usize, Refusal> {
+    if let Some(known) = server.frames.iter().position(|frame| *frame == (thread, at)) {
+        return Ok(known + 1);
+    }
+    if server.frames.len() >= FRAMES {
+        return Err(format!("more than {FRAMES} frames"));
+    }
+    server.frames.push((thread, at));
+    Ok(server.frames.len())
+}
+
+/// Where values are those of: a function under way in a wave of the group that has stopped, and a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    wave: u32,
+    /// Its number in [`Stop::frames`].
+    frame: usize,
+    pub lane: u32,
+}
+
+impl View {
+    /// That of the wave that has stopped, in its innermost function.
+    fn innermost(stop: &Stop<'_>) -> View {
+        View { wave: stop.at.wave(), frame: 0, lane: stop.lane() }
+    }
+
+    /// The same for another lane.
+    pub fn of_lane(self, lane: u32) -> View {
+        View { lane, ..self }
+    }
+
+    /// The number of the frame, if it is one of the wave that has stopped.
+    pub fn frame_of(self, stop: &Stop<'_>) -> Option<usize> {
+        (self.wave == stop.at.wave()).then_some(self.frame)
+    }
+
+    /// Looks there.
+    pub fn look<T>(self, stop: &mut Stop<'_>, look: impl FnOnce(&mut Stop<'_>) -> T) -> Result<T, Refusal> {
+        stop.on_wave(Some(self.wave), |stop| stop.on_frame(self.frame, look))
+    }
+}
+
+/// What a frame's number means; without one it is the innermost of the wave that has stopped.
+pub fn decoded(server: &Server, stop: &mut Stop<'_>, frame: Option<u64>) -> Result<View, Refusal> {
+    let Some(frame) = frame else { return Ok(View::innermost(stop)) };
+    let found = frame.checked_sub(1).and_then(|at| server.frames.get(usize::try_from(at).ok()?));
+    let &(thread, frame) = found.ok_or_else(|| format!("there is no frame {frame}"))?;
+    let (who, lane) = known(server, thread)?;
+    if !of_group(stop, who) {
+        return Err(format!("{who} does not stand at an instruction of its own"));
+    }
+    let view = View { wave: who.wave, frame, lane: 0 };
+    let lane = view.look(stop, |stop| lane.unwrap_or_else(|| stop.lane()))?;
+    Ok(View { lane, ..view })
+}
+
+/// "Scopes Request"
+pub fn scopes(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    let frame = needed(arguments, "frameId")?;
+    let Ok(view) = decoded(server, stop, Some(frame)) else {
+        return body(json!({ "scopes": [] }));
+    };
+    let memory = [
+        ("LDS", Space::Lds, stop.at.lds_bytes()),
+        ("Private memory", Space::Private, stop.at.private_bytes()),
+    ];
+    let memory = memory.into_iter().filter(|(.., bytes)| *bytes > 0);
+    let scopes =
+        [("Locals", Node::Locals(view)), ("Lanes", Node::Lanes(view)), ("Registers", Node::Registers(view))];
+    let memory = memory.map(|(name, space, _)| (name, Node::Memory(space, view)));
+    let mut told = Vec::new();
+    for (name, node) in scopes.into_iter().chain(memory) {
+        let is_first = told.is_empty();
+        let mut scope = json!({
+            "name": name,
+            "variablesReference": server.nodes.number(node)?,
+            "expensive": !is_first,
+        });
+        if let Some(hint) =
+            [("Locals", "locals"), ("Registers", "registers")].iter().find(|hint| hint.0 == name)
+        {
+            scope["presentationHint"] = json!(hint.1);
+        }
+        told.push(scope);
+    }
+    body(json!({ "scopes": told }))
+}

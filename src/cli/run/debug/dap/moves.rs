@@ -1,0 +1,53 @@
+//! On and back.
+
+use super::frames::follow;
+use super::requests::{Answer, Arguments, Reply, Then, then};
+use super::server::Server;
+use debug::{Action, Step, Stop};
+use serde_json::{Value, json};
+
+/// "Pause Request"
+pub fn pause(server: &mut Server, _: &mut Stop<'_>, _: &Value) -> Answer {
+    match std::mem::take(&mut server.is_running) {
+        true => then(Then::Pause),
+        false => Err("the wave has stopped".to_owned()),
+    }
+}
+
+/// "Continue Request"
+pub fn go(_: &mut Server, _: &mut Stop<'_>, _: &Value) -> Answer {
+    Ok(Reply { body: json!({ "allThreadsContinued": true }), then: Then::Go(Action::Continue) })
+}
+
+fn is_instruction(arguments: &Value) -> bool {
+    arguments.text("granularity") == Some("instruction")
+}
+
+/// "Next Request"
+pub fn next(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    follow(server, stop, arguments)?;
+    then(Then::Go(if is_instruction(arguments) { stop.over() } else { Action::Step(Step::Over) }))
+}
+
+/// "StepIn Request"
+pub fn step_in(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    follow(server, stop, arguments)?;
+    then(Then::Go(Action::Step(if is_instruction(arguments) { Step::Instruction } else { Step::Line })))
+}
+
+/// "StepOut Request"
+pub fn step_out(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    follow(server, stop, arguments)?;
+    then(Then::Go(stop.out()?))
+}
+
+/// "StepBack Request"
+pub fn step_back(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    follow(server, stop, arguments)?;
+    then(Then::Go(Action::Back(if is_instruction(arguments) { Step::Instruction } else { Step::Over })))
+}
+
+/// "ReverseContinue Request"
+pub fn reverse_continue(_: &mut Server, _: &mut Stop<'_>, _: &Value) -> Answer {
+    then(Then::Go(Action::BackToBreakpoint))
+}

@@ -1,0 +1,61 @@
+//! What is typed or pointed at: expressions, and the terminal's commands.
+
+use super::frames::decoded;
+use super::requests::{Answer, Arguments, Reply, Then, body};
+use super::server::Server;
+use super::values;
+use crate::cli::capture;
+use crate::cli::run::debug::commands::{self, Outcome};
+use debug::Stop;
+use serde_json::{Value, json};
+
+/// "Evaluate Request". What is typed is a command if it is no expression with a value.
+pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    let text = arguments.text("expression").ok_or("`expression` is missing")?.trim();
+    let is_typed = arguments.text("context") == Some("repl");
+    let view = decoded(server, stop, arguments.number("frameId"));
+    let frame = view.as_ref().ok().and_then(|view| view.frame_of(stop));
+    let shown = view.and_then(|view| Ok((view, view.look(stop, |stop| stop.value(text, view.lane))??)));
+    match shown {
+        Ok((view, shown)) => values::evaluated(server, text, view, shown),
+        Err(_) if is_typed && commands::is_one(text) => {
+            server.typed.frame = frame.unwrap_or(server.typed.frame);
+            command(server, stop, text)
+        }
+        Err(why) => Err(why),
+    }
+}
+
+/// Runs a command; what it prints is the answer.
+fn command(server: &mut Server, stop: &mut Stop<'_>, line: &str) -> Answer {
+    let (text, done) = capture::capture(|| commands::run(line, &mut server.typed, stop));
+    let body = json!({ "result": String::from_utf8_lossy(&text).trim_end(), "variablesReference": 0 });
+    // What it has changed is not what the client has asked for: the lane that is followed, say.
+    server.forget();
+    match done.ok_or("kernc panicked")?? {
+        Outcome::Stay => {
+            if server.invalidates {
+                server.event("invalidated", json!({ "areas": ["stacks", "threads", "variables"] }));
+            }
+            Ok(Reply { body, then: Then::Stay })
+        }
+        Outcome::Go(action) => {
+            let thread = super::frames::thread(server, stop.who(), None);
+            server.event("continued", json!({ "threadId": thread, "allThreadsContinued": true }));
+            Ok(Reply { body, then: Then::Go(action) })
+        }
+    }
+}
+
+/// "Completions Request": commands, and names of variables.
+pub fn completions(_: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    let text = arguments.text("text").ok_or("`text` is missing")?;
+    let is_word = |c: char| c.is_alphanumeric() || "_-$".contains(c);
+    let start = text.trim_end_matches(is_word).len();
+    let word = &text[start..];
+    let names = stop.variables(stop.lane()).into_iter().map(|(name, _)| name);
+    let commands = commands::names().map(str::to_owned).filter(|_| start == 0);
+    let fitting = commands.chain(names).filter(|name| name.starts_with(word));
+    let targets: Vec<Value> = fitting.take(256).map(|name| json!({ "label": name })).collect();
+    body(json!({ "targets": targets }))
+}

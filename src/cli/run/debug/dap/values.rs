@@ -1,0 +1,271 @@
+//! What a tree of variables shows. A node of it has a number as long as the wave stands; what is in it is asked for when it is opened. A
+//! value's parts are expressions again, so that each can be watched and evaluated.
+
+use super::frames::View;
+use super::memory;
+use super::requests::{Answer, Arguments, Refusal, body, needed};
+use super::server::Server;
+use debug::{Parts, Shown, Space, Stop};
+use serde_json::{Value, json};
+
+/// Nodes that are told of until the wave goes on.
+const NODES: usize = 1 << 18;
+/// Rows of a node that are told of at once.
+const ROWS: u64 = 1 << 14;
+
+/// What can be opened.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// Variables in force, for a lane.
+    Locals(View),
+    /// The same; each can be opened for all lanes, and shows the lane's value till then.
+    Lanes(View),
+    /// A value of each lane.
+    Across(String, View),
+    /// A value for a lane, with parts.
+    Whole(String, View),
+    /// The banks of registers, for a lane.
+    Registers(View),
+    /// A bank: `s`, `v`, `a`.
+    Bank(char, View),
+    /// LDS, or a lane's private memory.
+    Memory(Space, View),
+}
+
+impl Node {
+    fn view(&self) -> View {
+        match self {
+            Node::Locals(view) | Node::Lanes(view) | Node::Registers(view) => *view,
+            Node::Across(_, view) | Node::Whole(_, view) => *view,
+            Node::Bank(_, view) | Node::Memory(_, view) => *view,
+        }
+    }
+}
+
+/// Nodes by their numbers.
+#[derive(Default)]
+pub struct Nodes {
+    list: Vec<Node>,
+    numbers: std::collections::HashMap<Node, u64>,
+}
+
+impl Nodes {
+    /// The number of a node.
+    pub fn number(&mut self, node: Node) -> Result<u64, Refusal> {
+        if let Some(number) = self.numbers.get(&node) {
+            return Ok(*number);
+        }
+        if self.list.len() >= NODES {
+            return Err(format!("more than {NODES} values are open"));
+        }
+        self.list.push(node.clone());
+        let number = self.list.len() as u64;
+        self.numbers.insert(node, number);
+        Ok(number)
+    }
+
+    /// The node of a number.
+    fn get(&self, number: u64) -> Result<&Node, Refusal> {
+        let node = number.checked_sub(1).and_then(|at| self.list.get(usize::try_from(at).ok()?));
+        node.ok_or_else(|| format!("there is no value {number}: those of a stop end when the wave goes on"))
+    }
+
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.numbers.clear();
+    }
+}
+
+/// A row of the tree.
+struct Row {
+    name: String,
+    value: String,
+    ty: Option<String>,
+    /// The expression for it.
+    text: Option<String>,
+    /// What it opens to, and how many rows that has if they are numbered.
+    opens: Option<(Node, Option<u64>)>,
+    memory: Option<String>,
+}
+
+impl Row {
+    fn new(name: impl Into<String>, value: impl Into<String>) -> Row {
+        Row { name: name.into(), value: value.into(), ty: None, text: None, opens: None, memory: None }
+    }
+
+    fn opening(name: &str, node: Node) -> Row {
+        Row { opens: Some((node, None)), ..Row::new(name, "") }
+    }
+
+    /// A value of a lane.
+    fn of(name: &str, text: &str, view: View, shown: Result<Shown, String>) -> Row {
+        let shown = match shown {
+            Ok(shown) => shown,
+            Err(why) => return Row::new(name, why),
+        };
+        Row {
+            ty: Some(shown.ty.clone()),
+            text: Some(text.to_owned()),
+            opens: opens(text, view, &shown),
+            memory: shown.spot.map(|spot| memory::reference(&spot)),
+            ..Row::new(name, shown.to_string())
+        }
+    }
+}
+
+/// What a value opens to.
+fn opens(text: &str, view: View, shown: &Shown) -> Option<(Node, Option<u64>)> {
+    let whole = || Node::Whole(text.to_owned(), view);
+    match shown.parts {
+        Parts::None => None,
+        Parts::Elements(count) => Some((whole(), Some(count))),
+        Parts::Fields(_) | Parts::Target => Some((whole(), None)),
+    }
+}
+
+/// "Variables Request"
+pub fn variables(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    let node = server.nodes.get(needed(arguments, "variablesReference")?)?.clone();
+    let from = arguments.number("start").unwrap_or(0);
+    let count = arguments.number("count").filter(|&count| count > 0).unwrap_or(ROWS).min(ROWS);
+    let rows = node.view().look(stop, |stop| rows(stop, &node, from, count))?;
+    let told = rows.into_iter().map(|row| told(server, row)).collect::<Result<Vec<_>, _>>()?;
+    body(json!({ "variables": told }))
+}
+
+/// A row as the client is told of it ("Variable").
+fn told(server: &mut Server, row: Row) -> Result<Value, Refusal> {
+    let mut told = json!({ "name": row.name, "value": row.value, "variablesReference": 0 });
+    if let Some((node, count)) = row.opens {
+        told["variablesReference"] = json!(server.nodes.number(node)?);
+        if let Some(count) = count {
+            told["indexedVariables"] = json!(count);
+        }
+    }
+    let texts = [("type", row.ty), ("evaluateName", row.text), ("memoryReference", row.memory)];
+    for (name, text) in texts.into_iter().filter_map(|(name, text)| Some((name, text?))) {
+        told[name] = json!(text);
+    }
+    Ok(told)
+}
+
+/// Rows of a node, from one on.
+fn rows(stop: &Stop<'_>, node: &Node, from: u64, count: u64) -> Vec<Row> {
+    let part = |rows: Vec<Row>| {
+        let skipped = usize::try_from(from).unwrap_or(usize::MAX);
+        rows.into_iter().skip(skipped).take(count as usize).collect()
+    };
+    match node {
+        Node::Locals(view) => part(locals(stop, *view)),
+        Node::Lanes(view) => part(locals(stop, *view).into_iter().map(|row| across(row, *view)).collect()),
+        Node::Across(text, view) => part(lanes(stop, text, *view)),
+        Node::Whole(text, view) => {
+            let parts = stop.value(text, view.lane).map_or(Parts::None, |shown| shown.parts);
+            let row =
+                |(name, text): (String, String)| Row::of(&name, &text, *view, stop.value(&text, view.lane));
+            parts.within(text, from, count).map(row).collect()
+        }
+        Node::Registers(view) => part(registers(stop, *view)),
+        Node::Bank(bank, view) => part(bank_of(stop, *bank, *view)),
+        Node::Memory(space, view) => memory::rows(stop, *space, view.lane, from, count)
+            .into_iter()
+            .map(|(name, value, reference)| Row { memory: Some(reference), ..Row::new(name, value) })
+            .collect(),
+    }
+}
+
+fn locals(stop: &Stop<'_>, view: View) -> Vec<Row> {
+    let variables = stop.variables(view.lane);
+    if variables.is_empty() {
+        return vec![Row::new("variables", "the object describes none here; see Registers")];
+    }
+    variables.into_iter().map(|(name, shown)| Row::of(&name, &name, view, shown)).collect()
+}
+
+/// A variable that opens to its values in all lanes.
+fn across(row: Row, view: View) -> Row {
+    let opens = row.text.clone().map(|text| (Node::Across(text, view), None));
+    Row { opens, ..row }
+}
+
+/// A value of each lane. Where a lane waits, its name says so.
+fn lanes(stop: &Stop<'_>, text: &str, view: View) -> Vec<Row> {
+    let row = |(lane, (shown, is_active)): (usize, (Result<Shown, String>, bool))| {
+        let name = format!("lane {lane}{}", if is_active { "" } else { ", waits" });
+        // The expression would be one of the lane that is followed.
+        Row { text: None, ..Row::of(&name, text, view.of_lane(lane as u32), shown) }
+    };
+    stop.across(text).into_iter().enumerate().map(row).collect()
+}
+
+/// Registers that are alone, and the banks.
+fn registers(stop: &Stop<'_>, view: View) -> Vec<Row> {
+    let alone = ["pc", "exec", "vcc", "m0", "scc", "mode"];
+    let mut rows: Vec<Row> = alone.into_iter().map(|name| register(stop, name, view)).collect();
+    for (bank, name) in [('s', "scalar"), ('v', "vector"), ('a', "accumulation")] {
+        if registers_of(stop, bank) > 0 {
+            rows.push(Row::opening(name, Node::Bank(bank, view)));
+        }
+    }
+    rows
+}
+
+fn registers_of(stop: &Stop<'_>, bank: char) -> u16 {
+    let [scalar, vector, accumulation] = stop.at.register_counts();
+    match bank {
+        's' => scalar,
+        'v' => vector,
+        _ => accumulation,
+    }
+}
+
+fn register(stop: &Stop<'_>, name: &str, view: View) -> Row {
+    let text = format!("${name}");
+    Row::of(name, &text, view, stop.value(&text, view.lane))
+}
+
+fn bank_of(stop: &Stop<'_>, bank: char, view: View) -> Vec<Row> {
+    let rows = (0..registers_of(stop, bank)).map(|number| register(stop, &format!("{bank}{number}"), view));
+    if bank == 's' { rows.collect() } else { rows.map(|row| across(row, view)).collect() }
+}
+
+/// The expression of a row of a node, and where it is one.
+pub fn part(
+    server: &Server,
+    stop: &mut Stop<'_>,
+    number: u64,
+    name: &str,
+) -> Result<(String, View), Refusal> {
+    let missing = || format!("there is no `{name}`");
+    match server.nodes.get(number)? {
+        Node::Locals(view) | Node::Lanes(view) => Ok((name.to_owned(), *view)),
+        Node::Whole(text, view) => {
+            let parts = view.look(stop, |stop| stop.value(text, view.lane))??.parts;
+            // An element is found by its index, not by looking at those before.
+            let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse().ok());
+            let (from, count) = index.map_or((0, ROWS), |index| (index, 1));
+            let found = parts.within(text, from, count).find(|part| part.0 == name);
+            Ok((found.ok_or_else(missing)?.1, *view))
+        }
+        Node::Across(text, view) => {
+            let digits = name.strip_prefix("lane ").and_then(|rest| rest.split(',').next());
+            let lane = digits.and_then(|digits| digits.parse().ok()).filter(|&lane| lane < stop.at.lanes());
+            Ok((text.clone(), view.of_lane(lane.ok_or_else(missing)?)))
+        }
+        Node::Registers(view) | Node::Bank(_, view) => Ok((format!("${name}"), *view)),
+        Node::Memory(..) => Err("memory is watched by the address".to_owned()),
+    }
+}
+
+/// A value as "Evaluate Response" has it.
+pub fn evaluated(server: &mut Server, text: &str, view: View, shown: Shown) -> Answer {
+    let Row { value, ty, opens, memory, .. } = Row::of("", text, view, Ok(shown));
+    let mut told = told(server, Row { opens, memory, ..Row::new("", "") })?;
+    told["result"] = json!(value);
+    told["type"] = json!(ty);
+    if let Some(fields) = told.as_object_mut() {
+        fields.remove("name");
+        fields.remove("value");
+    }
+    body(told)
+}
