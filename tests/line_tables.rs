@@ -155,3 +155,33 @@ fn every_reader_says_the_same() {
     }
     assert!(compared > 20, "{compared}");
 }
+
+/// The text of source lines: embedded in the object, or in a file beside it; and where a function is inlined.
+#[test]
+fn source_lines_stand_between_instructions() {
+    let folder = scratch("beside");
+    std::fs::create_dir_all(&folder).expect("a folder that can be written");
+    let source = "static int twice(int x) {\n  return x * 2;\n}\nkernel void k(global int *out) {\n  out[0] = twice(out[1]);\n}\n";
+    let (file, object) = (folder.join("inlined.cl"), folder.join("inlined.co"));
+    let shown = || {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_kernc")).args(["disasm", "--source"]).arg(&object).output();
+        String::from_utf8_lossy(&output.expect("kernc").stdout).into_owned()
+    };
+    let wanted = "\t; inlined.cl:2\n\t;     2 |   return x * 2;\n\t;       twice, inlined at ";
+    for (option, is_embedded) in [("-gembed-source", true), ("-gno-embed-source", false)] {
+        std::fs::write(&file, source).expect("a file that can be written");
+        let (from, to) = (file.to_str().expect("a name"), object.to_str().expect("a name"));
+        let args =
+            ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx906", "-nogpulib", "-x", "cl", "-O1", "-gdwarf-5"];
+        if tool("clang-19", &[&args[..], &[option, from, "-o", to]].concat()).is_none() {
+            return;
+        }
+        let text = shown();
+        assert!(text.contains(wanted) && text.contains("inlined.cl:5\n"), "{text}");
+        std::fs::remove_file(&file).expect("it is there");
+        let text = shown();
+        assert_eq!(text.contains("return x * 2;"), is_embedded, "{text}");
+        assert!(text.contains("\t; inlined.cl:2\n"), "{text}");
+    }
+}

@@ -38,4 +38,4 @@ pub use counters::{Class, Counter, FlatPath};
 pub use effects::{Effects, Kinds};
 pub use finding::{Access, CALLER, EventRule, Finding, Hope, Level, Problem, Site};
 pub use regset::RegSet;
-pub use scoreboard::{Scoreboard, Ticket};
+pub use scoreboard::{Pending, Scoreboard, Ticket};

@@ -100,6 +100,16 @@ impl RegSet {
         })
     }
 
+    /// Its groups of registers that follow one another, lowest first.
+    pub fn groups(&self) -> impl Iterator<Item = RegRange> {
+        let mut rest = *self;
+        std::iter::from_fn(move || {
+            let group = rest.first_group()?;
+            rest = rest.without(&RegSet::of(group));
+            Some(group)
+        })
+    }
+
     /// The first group of registers that follow one another.
     pub fn first_group(&self) -> Option<RegRange> {
         let first = self.iter().next()?;
@@ -131,5 +141,8 @@ mod tests {
         let set = RegSet::of(RegRange { first: Reg::vgpr(4), len: 3 });
         assert_eq!(set.first_group(), Some(RegRange { first: Reg::vgpr(4), len: 3 }));
         assert_eq!(RegSet::EMPTY.first_group(), None);
+        let two = set.or(&RegSet::of(RegRange { first: Reg(106), len: 2 }));
+        let groups = [RegRange { first: Reg(106), len: 2 }, RegRange { first: Reg::vgpr(4), len: 3 }];
+        assert_eq!(two.groups().collect::<Vec<_>>(), groups);
     }
 }

@@ -51,6 +51,19 @@ struct Operation {
     tickets: [Option<Ticket>; 2],
 }
 
+/// A memory operation that may be under way, as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// Its instruction; [`CALLER`] stands for all of the caller's.
+    pub site: Site,
+    /// Registers that it has yet to write, or to read.
+    pub registers: RegSet,
+    /// Whether it writes them.
+    pub writes: bool,
+    /// It is complete when each of these counters is at most that.
+    pub waits: SmallVec<[(Counter, u32); 2]>,
+}
+
 /// An instruction that is the first of some hazard.
 #[derive(Clone, Copy, Debug)]
 struct Recent {
@@ -212,6 +225,23 @@ impl Scoreboard {
     pub fn outstanding(&self, counter: Counter) -> u32 {
         let classes = CLASS_TABLE.iter().filter(|info| info.counter == counter);
         classes.map(|info| self.outstanding_of(info.class)).sum()
+    }
+
+    /// What may be under way and holds registers.
+    pub fn pending(&self, code: &Code) -> impl Iterator<Item = Pending> {
+        self.operations.iter().map(|operation| {
+            let tickets = operation.tickets.iter().flatten();
+            let wait = |ticket: &Ticket| {
+                let info = ticket.class.info();
+                (info.counter, if info.in_order { self.age(*ticket) } else { 0 })
+            };
+            Pending {
+                site: operation.site,
+                registers: registers(code, operation),
+                writes: operation.holds == Holds::Writes,
+                waits: tickets.map(wait).collect(),
+            }
+        })
     }
 
     /// Memory operations under way that will write registers or have yet to read some, and which.

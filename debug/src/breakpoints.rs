@@ -51,9 +51,8 @@ impl Breakpoint {
             None => None,
             Some(condition) => {
                 let active = (0..at.lanes()).filter(|&lane| at.exec() >> lane & 1 != 0);
-                let holds = |lane: &u32| {
-                    Evaluator::new(at, program.info.as_ref(), *lane).holds(condition).unwrap_or(false)
-                };
+                let holds =
+                    |lane: &u32| Evaluator::new(at, program, *lane, 0).holds(condition).unwrap_or(false);
                 let mut asked = active.filter(|&lane| chosen.is_none_or(|chosen| chosen == lane));
                 Some(asked.find(holds)?)
             }

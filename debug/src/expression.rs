@@ -1,11 +1,14 @@
 //! What is typed to be shown: `s.b[1]`, `*p`, `y[i]`, `$v3`, `$s[4:5]`, `i == 3`.
 
 use crate::format::{self, Shape, fields, numeric, shape, size};
+use crate::pending::registers_of;
+use crate::program::Program;
 use crate::spot::{Place, Spot};
 use crate::variables::{Held, Scope};
 use crate::waves::Who;
 use dwarf::{AddressSpace, DebugInfo, Location};
-use sim::{Flat, Stopped};
+use isa::Reg;
+use sim::Stopped;
 
 /// Bytes of a value that are read at most.
 const MOST: u64 = 1 << 16;
@@ -24,6 +27,16 @@ pub struct Shown {
     pub parts: Parts,
     /// Where it is in memory, if it is there.
     pub spot: Option<Spot>,
+    /// The waits that it takes until it is there, if it is in registers that a memory operation has yet to write: `vmcnt(0)`.
+    pub pending: Option<String>,
+}
+
+/// The value, and whether it is there.
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)?;
+        self.pending.as_ref().map_or(Ok(()), |wait| write!(f, " (not written yet, but after {wait})"))
+    }
 }
 
 /// What a value consists of.
@@ -77,13 +90,24 @@ pub(crate) struct Value {
     /// Entry of its type; none for registers.
     pub ty: Option<u64>,
     location: Option<Location>,
+    /// Registers that were named.
+    registers: Vec<Reg>,
     /// A number that was typed.
     literal: Option<f64>,
 }
 
 impl Value {
     fn plain(bytes: Vec<u8>) -> Value {
-        Value { bytes, ty: None, location: None, literal: None }
+        Value { bytes, ty: None, location: None, registers: Vec::new(), literal: None }
+    }
+
+    /// Registers that it is in.
+    pub(crate) fn registers(&self) -> Vec<Reg> {
+        let mut all = self.registers.clone();
+        if let Some(location) = &self.location {
+            registers_of(&location.storage, &mut all);
+        }
+        all
     }
 
     pub(crate) fn text(&self, info: Option<&DebugInfo>) -> String {
@@ -130,11 +154,7 @@ impl Value {
             AddressSpace::GLOBAL => Place::Global(address),
             AddressSpace::LOCAL => Place::Lds(who.group, address),
             AddressSpace::PRIVATE_LANE => Place::Private(who, lane, address),
-            AddressSpace::GENERIC => match Flat::of(address) {
-                Flat::Global(address) => Place::Global(address),
-                Flat::Lds(offset) => Place::Lds(who.group, offset),
-                Flat::Private(offset) => Place::Private(who, lane, offset),
-            },
+            AddressSpace::GENERIC => Place::flat(address, who, lane),
             _ => return None,
         };
         Some(Spot { place, bytes: self.bytes.len(), ty: self.ty })
@@ -202,8 +222,9 @@ pub(crate) struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    pub(crate) fn new(at: &'a Stopped<'a>, info: Option<&'a DebugInfo>, lane: u32) -> Evaluator<'a> {
-        Evaluator { at, scope: info.map(|info| Scope::new(info, at)), lane, rest: Vec::new() }
+    /// `level` as [`Scope::new`] has it.
+    pub(crate) fn new(at: &'a Stopped<'a>, program: &'a Program, lane: u32, level: usize) -> Evaluator<'a> {
+        Evaluator { at, scope: program.scope(at, level), lane, rest: Vec::new() }
     }
 
     fn info(&self) -> Option<&'a DebugInfo> {
@@ -319,7 +340,7 @@ impl<'a> Evaluator<'a> {
         match scope.holder(variable, self.lane).map_err(|nowhere| nowhere.to_string())? {
             Held::Constant(mut bytes) => {
                 bytes.truncate(ty.map_or(8, |ty| size(scope.info, ty)) as usize);
-                Ok(Value { bytes, ty, location: None, literal: None })
+                Ok(Value { ty, ..Value::plain(bytes) })
             }
             Held::At(location) => self.load(location, ty, variable.die.unit),
         }
@@ -331,7 +352,7 @@ impl<'a> Evaluator<'a> {
         let bytes = ty.map_or(0, |ty| size(scope.info, ty)).min(MOST);
         let frame = scope.frame(self.lane, unit);
         let bytes = location.read(bytes * 8, &frame).map_err(|reason| format!("<{reason}>"))?;
-        Ok(Value { bytes, ty, location: Some(location), literal: None })
+        Ok(Value { ty, location: Some(location), ..Value::plain(bytes) })
     }
 
     fn field(&self, value: &Value, name: &str) -> Result<Value, Problem> {
@@ -380,7 +401,8 @@ impl<'a> Evaluator<'a> {
         let end = byte.saturating_add(size(info, ty)) as usize;
         let bytes = value.bytes.get(byte as usize..end).ok_or("it is outside")?.to_vec();
         let location = value.location.as_ref().and_then(|location| location.moved(8 * i128::from(byte)).ok());
-        Ok(Value { bytes, ty: Some(ty), location, literal: None })
+        let registers = value.registers.clone();
+        Ok(Value { ty: Some(ty), location, registers, ..Value::plain(bytes) })
     }
 
     /// `v3`, `s4`, `s[4:5]`, `exec`, `vcc`, `scc`, `m0`, `pc`.
@@ -390,6 +412,7 @@ impl<'a> Evaluator<'a> {
         let pair = |low: u16| -> Result<Vec<u8>, Problem> {
             Ok([scalar(low)?.to_le_bytes(), scalar(low + 1)?.to_le_bytes()].concat())
         };
+        let mut named = Vec::new();
         let bytes = match name {
             "exec" => self.at.exec().to_le_bytes().to_vec(),
             "vcc" => pair(106)?,
@@ -413,11 +436,17 @@ impl<'a> Evaluator<'a> {
                     "a" if number < 256 => self.lane_of(256 + number).ok_or_else(unknown),
                     _ => Err(unknown()),
                 };
+                let codes = match bank {
+                    "s" => 0,
+                    "v" => 256,
+                    _ => 512,
+                };
+                named.extend((first..=last).map(|number| Reg(codes + number)));
                 let dwords = (first..=last).map(dword).collect::<Result<Vec<_>, _>>()?;
                 dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
             }
         };
-        Ok(Value::plain(bytes))
+        Ok(Value { registers: named, ..Value::plain(bytes) })
     }
 
     fn lane_of(&self, number: u16) -> Option<u32> {

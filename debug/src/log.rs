@@ -8,7 +8,7 @@ use sim::Stopped;
 pub(crate) fn text(log: &str, at: &Stopped<'_>, program: &Program, lane: Option<u32>) -> String {
     let lane = lane.unwrap_or(at.exec().trailing_zeros() & 63);
     let info = program.info.as_ref();
-    fill(log, |expression| match Evaluator::new(at, info, lane).value(expression) {
+    fill(log, |expression| match Evaluator::new(at, program, lane, 0).value(expression) {
         Ok(value) => value.text(info),
         Err(problem) => problem,
     })

@@ -1,20 +1,35 @@
 //! A stopped wave as expressions of debug information see it.
 
-use dwarf::{AddressSpace, Bank, DebugInfo, Known, Location, Machine, Need, Procedure, Reason, Register};
-use sim::{Flat, Stopped};
+use dwarf::{
+    AddressSpace, Bank, Caller, DebugInfo, Frames, Known, Location, Machine, Need, Opcode, Ops, Procedure,
+    Reason, Register,
+};
+use sim::Stopped;
 
 /// A lane of a wave, in a function.
 pub(crate) struct Frame<'a> {
     pub at: &'a Stopped<'a>,
     pub lane: u32,
-    pub known: Known<'a>,
+    /// What the file knows, if it has debug information.
+    known: Option<Known<'a>>,
     /// `DW_AT_frame_base` of the function.
     pub base: Option<(&'a [u8], dwarf::Encoding)>,
+    /// The object's call frame information: says where the frame is.
+    pub frames: Option<&'a Frames>,
 }
 
 impl<'a> Frame<'a> {
     pub(crate) fn new(at: &'a Stopped<'a>, lane: u32, info: &'a DebugInfo, unit: usize) -> Frame<'a> {
-        Frame { at, lane, known: info.known(unit), base: None }
+        Frame { at, lane, known: Some(info.known(unit)), base: None, frames: None }
+    }
+
+    /// The registers and memory alone.
+    pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
+        Frame { at, lane, known: None, base: None, frames: None }
+    }
+
+    fn known(&self, need: Need) -> Result<&Known<'a>, Reason> {
+        self.known.as_ref().ok_or(Reason::Need(need))
     }
 
     fn scalar(&self, number: u32) -> Option<u32> {
@@ -46,12 +61,9 @@ impl Machine for Frame<'_> {
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
         let there = match space {
             AddressSpace::GLOBAL => self.at.read(address, bytes),
-            AddressSpace::GENERIC => match Flat::of(address) {
-                Flat::Global(address) => self.at.read(address, bytes),
-                Flat::Lds(offset) => self.at.read_lds(offset, bytes),
-                Flat::Private(offset) => self.at.read_private(self.lane, offset, bytes),
-            },
+            AddressSpace::GENERIC => self.at.read_flat(self.lane, address, bytes),
             AddressSpace::LOCAL => self.at.read_lds(address, bytes),
+            AddressSpace::PRIVATE_WAVE => self.at.read_scratch(address, bytes),
             AddressSpace::PRIVATE_LANE => self.at.read_private(self.lane, address, bytes),
             other => match other.lane() {
                 Some(lane) => self.at.read_private(lane, address, bytes),
@@ -68,32 +80,56 @@ impl Machine for Frame<'_> {
         Ok(self.lane)
     }
 
-    /// LLVM's frame base is a scalar register with an offset in the wave's scratch: a lane's part of it is as much of that as its share.
+    /// As call frame information has it. Without the extensions it is a number, and whoever uses it marks whose address that is.
+    fn cfa(&self) -> Result<Location, Reason> {
+        let missing = || Reason::Need(Need::Cfa);
+        let frames = self.frames.ok_or_else(missing)?;
+        let address = self.at.address();
+        let common = frames.around(address).map(|frame| frames.common_of(frame)).ok_or_else(missing)?;
+        let row = frames.row(address).ok().flatten().ok_or_else(missing)?;
+        let registers = Frame::registers_of(self.at, self.lane);
+        let caller = Caller::new(&registers, &row, common)?;
+        let frame = caller.frame().ok_or_else(missing)?;
+        match frame.address() {
+            Some((_, address)) if common.augmentation.is_empty() => {
+                Location::memory(AddressSpace::GLOBAL, address)
+            }
+            _ => Ok(frame.clone()),
+        }
+    }
+
+    /// A frame is in the wave's scratch: a lane's part of it is as much of that as its share. LLVM's frame base is a scalar register with
+    /// the offset there.
     fn frame_base(&self) -> Result<Location, Reason> {
         let (expression, encoding) = self.base.ok_or(Reason::Need(Need::FrameBase))?;
         let base = dwarf::frame_base(expression, encoding, self).map_err(|error| error.reason)?;
+        let lanes = u64::from(self.at.lanes());
+        let is_cfa = matches!(Ops::new(expression, encoding).next(), Some(Ok(op)) if op.opcode == Opcode::CALL_FRAME_CFA);
         match base.address() {
-            Some((AddressSpace::GLOBAL, address)) => {
-                Location::memory(AddressSpace::GLOBAL, address / u64::from(self.at.lanes()))
+            Some((AddressSpace::GLOBAL, address)) if !is_cfa => {
+                Location::memory(AddressSpace::GLOBAL, address / lanes)
+            }
+            Some((AddressSpace::PRIVATE_WAVE, address)) => {
+                Location::memory(AddressSpace::PRIVATE_LANE, address / lanes)
             }
             _ => Ok(base),
         }
     }
 
     fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        self.known.call(offset)
+        self.known(Need::Entry(offset))?.call(offset)
     }
 
     fn call_ref(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        self.known.call_ref(offset)
+        self.known(Need::Entry(offset))?.call_ref(offset)
     }
 
     fn base_type(&self, offset: u64) -> Result<dwarf::BaseType, Reason> {
-        self.known.base_type(offset)
+        self.known(Need::Type(offset))?.base_type(offset)
     }
 
     /// Addresses of the program are where it was loaded; those of LDS, which LLVM puts there too, are small.
     fn address(&self, index: u64) -> Result<u64, Reason> {
-        self.known.address(index)
+        self.known(Need::Address(index))?.address(index)
     }
 }

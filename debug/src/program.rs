@@ -1,10 +1,12 @@
 //! What an object says of its code: functions, lines, and debug information, if it has any.
 
 use crate::expression::Problem;
+use crate::variables::Scope;
 use codeobj::CodeObject;
 use codeobj::disasm::Lines;
-use dwarf::DebugInfo;
+use dwarf::{DebugInfo, Die, Frames, Names};
 use rustc_hash::FxHashMap;
+use sim::Stopped;
 
 /// A function or kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,13 +44,17 @@ pub struct Program {
     sources: Vec<Option<Vec<String>>>,
     /// Entries of its debug information.
     pub info: Option<DebugInfo>,
+    /// Its index of names.
+    names: Option<Names>,
+    /// Its call frame information.
+    pub(crate) frames: Option<Frames>,
 }
 
 /// `STT_FUNC`.
 const FUNCTION: u8 = 2;
 
 impl Program {
-    /// Reads an object. `read` gives the text of a source file.
+    /// Reads an object. `read` gives the text of a source file that is not embedded in it.
     pub fn read(object: &CodeObject<'_>, read: impl Fn(&str) -> Option<String>) -> Program {
         let named =
             object.symbols().iter().filter(|symbol| symbol.kind == FUNCTION && !symbol.is_undefined());
@@ -66,9 +72,12 @@ impl Program {
             files: Vec::new(),
             sources: Vec::new(),
             info: DebugInfo::read(object).ok(),
+            names: Names::read(object).ok(),
+            frames: Frames::read(object).ok(),
         };
         let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
-        for (address, place) in Lines::read(object).statements() {
+        let lines = Lines::read(object);
+        for (address, place) in lines.statements() {
             let line = place.map(|place| {
                 let file = *numbers.entry(place.file).or_insert_with_key(|name| {
                     program.files.push(name.clone());
@@ -78,7 +87,10 @@ impl Program {
             });
             program.rows.push(Row { address, line });
         }
-        let text = |name: &String| read(name).map(|text| text.lines().map(str::to_owned).collect());
+        let embedded = |name: &String| lines.text(name).map(str::to_owned);
+        let text = |name: &String| {
+            embedded(name).or_else(|| read(name)).map(|text| text.lines().map(str::to_owned).collect())
+        };
         program.sources = program.files.iter().map(text).collect();
         program
     }
@@ -94,12 +106,38 @@ impl Program {
         self.functions.iter().find(|function| function.name == name)
     }
 
+    /// Where the code of a function begins by debug information: its own, and wherever it is inlined.
+    pub fn instances_of(&self, name: &str) -> Vec<u64> {
+        let Some(info) = &self.info else { return Vec::new() };
+        let is_code = |die: &&Die| {
+            let is_function = matches!(die.tag.as_str(), "DW_TAG_subprogram" | "DW_TAG_inlined_subroutine");
+            is_function && info.name_of(die) == Some(name)
+        };
+        let start = |die: &Die| Some(die.ranges().first()?.0);
+        // The index has both kinds (DWARF 5, section 6.1.1.1); without one all entries are looked at.
+        let mut all: Vec<u64> = match &self.names {
+            Some(names) => {
+                let named = names.find(name).iter().filter_map(|named| info.entry(named.entry));
+                named.filter(is_code).filter_map(start).collect()
+            }
+            None => info.entries.iter().filter(is_code).filter_map(start).collect(),
+        };
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// Where to stop in a function: behind what brings its parameters to where debug information says that they are, which is its second
     /// row of lines; at its beginning if parameters are not described.
     pub fn body_of(&self, function: &Function) -> u64 {
         let is_inside = |row: &&Row| row.address > function.start && row.address < function.end;
         let second = self.rows.iter().find(|row| is_inside(row) && row.line.is_some());
         second.filter(|_| self.info.is_some()).map_or(function.start, |row| row.address)
+    }
+
+    /// What debug information says of where a wave stands; `level` as [`Scope::new`] has it.
+    pub(crate) fn scope<'a>(&'a self, at: &'a Stopped<'a>, level: usize) -> Option<Scope<'a>> {
+        self.info.as_ref().map(|info| Scope::new((info, self.frames.as_ref()), at, level))
     }
 
     /// All functions, by address.
@@ -149,10 +187,11 @@ impl Program {
                 .map(|found| found.1)
                 .ok_or_else(|| format!("no code belongs to line {line} or what follows it"));
         }
-        let function = self.function(place);
-        function
-            .map(|function| vec![function.start])
-            .ok_or_else(|| format!("no function is called `{place}`"))
+        let mut starts = self.instances_of(place);
+        starts.extend(self.function(place).map(|function| function.start));
+        starts.sort_unstable();
+        starts.dedup();
+        if starts.is_empty() { Err(format!("no function is called `{place}`")) } else { Ok(starts) }
     }
 
     /// Lines of a file that code belongs to, in order.

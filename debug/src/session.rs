@@ -6,7 +6,11 @@ use crate::stop::{Reason, Stop, watched};
 use crate::waves::{Kind, Wave, Who};
 use rustc_hash::FxHashMap;
 use sim::{Debugger, Fault, Go, Report, Stopped};
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Things that the schedule has done which are kept.
+const CHOICES: usize = 64;
 
 /// How far a step goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +32,10 @@ pub enum Action {
     Continue,
     /// A step of the wave, or of the lane that was chosen.
     Step(Step),
+    /// To what the schedule of weak mode does next.
+    Choice,
+    /// One instruction of another wave of the group.
+    StepWave(u32),
     /// To an address or to where the function returns, once.
     Until(Vec<u64>),
     /// A step back: an instruction, a line, or a line without functions that were called.
@@ -49,13 +57,16 @@ pub trait FrontEnd: Send {
     /// A wave has stopped.
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action;
 
-    /// Whether it wants to be heard while the dispatch runs; asked before each instruction.
-    fn is_waiting(&self) -> bool {
+    /// Whether it wants to be heard while the dispatch runs; asked before each instruction, so that it has to be cheap.
+    fn is_waiting(&mut self) -> bool {
         false
     }
 
     /// A wave has come to a breakpoint that says something instead of stopping.
     fn logged(&mut self, _text: &str) {}
+
+    /// The dispatch has ended; whether as it should.
+    fn ended(&mut self, _is_well: bool) {}
 }
 
 /// What the session waits for, beside breakpoints.
@@ -81,6 +92,8 @@ enum Want {
         addresses: Vec<u64>,
         depth: usize,
     },
+    /// Something that the schedule does.
+    Choice,
     /// An instruction by its number.
     Ordinal(u64),
     /// The last stop at a breakpoint before an instruction; the one found so far, and whether all have been seen.
@@ -103,6 +116,8 @@ pub(crate) struct State {
     logs: Vec<String>,
     pub breakpoints: Vec<Breakpoint>,
     pub watchpoints: Vec<Watchpoint>,
+    /// What the schedule has done since the last stop.
+    pub choices: VecDeque<String>,
     ids: u32,
     want: Want,
     kinds: FxHashMap<u64, Kind>,
@@ -182,7 +197,7 @@ impl State {
                 (*of == who && takes_part && (is_there || depth < *before)).then_some(Reason::Step)
             }
             Want::Ordinal(number) => (self.ordinal >= *number).then_some(Reason::Arrived),
-            Want::Nothing | Want::LastBefore { .. } | Want::End => None,
+            Want::Nothing | Want::Choice | Want::LastBefore { .. } | Want::End => None,
         }
     }
 
@@ -223,6 +238,11 @@ impl State {
         if self.again { Go::End } else { Go::On }
     }
 
+    /// Whether it is not on the way to another place.
+    fn may_stop(&self) -> bool {
+        !matches!(self.want, Want::End | Want::Ordinal(_) | Want::LastBefore { .. })
+    }
+
     /// What was decided.
     fn go(&mut self, action: Action, at: &Stopped<'_>, program: &Program) -> Go {
         let who = Who::of(at);
@@ -230,7 +250,9 @@ impl State {
         let (depth, before, now) = (wave.calls.len(), wave.before, self.ordinal);
         match action {
             Action::Continue | Action::Resume => self.want = Want::Nothing,
+            Action::Choice => self.want = Want::Choice,
             Action::Detach => self.want = Want::End,
+            Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over)) => {
                 let from = program.line_at(at.address());
@@ -262,6 +284,7 @@ impl State {
         self.ordinal = 0;
         self.waves.clear();
         self.last = None;
+        self.choices.clear();
         self.breakpoints.iter_mut().for_each(|breakpoint| breakpoint.hits = 0);
         self.watchpoints.iter_mut().for_each(|watch| watch.old = None);
         self.again = false;
@@ -290,6 +313,7 @@ impl Session {
             logs: Vec::new(),
             breakpoints: Vec::new(),
             watchpoints: Vec::new(),
+            choices: VecDeque::new(),
             ids: 0,
             want: Want::Begin,
             kinds: FxHashMap::default(),
@@ -334,6 +358,11 @@ impl Session {
         again
     }
 
+    /// The dispatch has ended and is not run again; whether as it should.
+    pub fn ended(&self, is_well: bool) {
+        self.inner().front_end.ended(is_well);
+    }
+
     /// Whether the user has ended it before the dispatch has.
     pub fn has_quit(&self) -> bool {
         self.inner().state.quit
@@ -354,20 +383,7 @@ impl Debugger for Session {
         let reason = state.reason(at, &self.program);
         state.logs.drain(..).for_each(|log| front_end.logged(&log));
         let reason = reason.or_else(|| front_end.is_waiting().then_some(Reason::Asked));
-        let go = match reason {
-            None => Go::On,
-            Some(reason) => {
-                let (is_asked, want) =
-                    (reason == Reason::Asked, std::mem::replace(&mut state.want, Want::Nothing));
-                let action = front_end.stopped(&mut Stop { reason, at, program: &self.program, state });
-                if is_asked && action == Action::Resume {
-                    state.want = want;
-                    Go::On
-                } else {
-                    state.go(action, at, &self.program)
-                }
-            }
-        };
+        let go = reason.map_or(Go::On, |reason| self.stop(at, reason, state, &mut **front_end));
         state.last = Some((Who::of(at), at.address()));
         go
     }
@@ -380,18 +396,44 @@ impl Debugger for Session {
         // There is no way on, but one back.
         self.wrong(at, Reason::Trapped(Box::new(why.clone())));
     }
+
+    fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
+        let Inner { state, front_end } = &mut *self.inner();
+        if state.choices.len() == CHOICES {
+            state.choices.pop_front();
+        }
+        let who = Who::of(at);
+        state.choices.push_back(format!("{who}: {what}"));
+        if state.want != Want::Choice || !state.waves.contains_key(&who) {
+            return Go::On;
+        }
+        state.focus = None;
+        self.stop(at, Reason::Chosen(what.to_owned()), state, &mut **front_end)
+    }
 }
 
 impl Session {
+    /// A wave has stopped: the front end says how to go on.
+    fn stop(&self, at: &Stopped<'_>, reason: Reason, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
+        let is_asked = reason == Reason::Asked;
+        let want = std::mem::replace(&mut state.want, Want::Nothing);
+        let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
+        if is_asked && action == Action::Resume {
+            state.want = want;
+            return Go::On;
+        }
+        state.choices.clear();
+        state.go(action, at, &self.program)
+    }
+
     /// An instruction is wrong. Nobody is told on the way to another place.
     fn wrong(&self, at: &Stopped<'_>, reason: Reason) -> Go {
         let Inner { state, front_end } = &mut *self.inner();
-        if matches!(state.want, Want::End | Want::Ordinal(_) | Want::LastBefore { .. }) {
+        if !state.may_stop() {
             return Go::On;
         }
         state.focus = lane_of(&reason);
-        let action = front_end.stopped(&mut Stop { reason, at, program: &self.program, state });
-        state.go(action, at, &self.program)
+        self.stop(at, reason, state, &mut **front_end)
     }
 }
 

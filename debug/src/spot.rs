@@ -1,7 +1,7 @@
 //! Where a value is in memory, as text too: whoever watches it later has only that.
 
 use crate::waves::Who;
-use sim::Stopped;
+use sim::{Flat, Stopped};
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,6 +17,15 @@ pub enum Place {
 }
 
 impl Place {
+    /// Where a flat address of a lane leads.
+    pub(crate) fn flat(address: u64, who: Who, lane: u32) -> Place {
+        match Flat::of(address) {
+            Flat::Global(address) => Place::Global(address),
+            Flat::Lds(offset) => Place::Lds(who.group, offset),
+            Flat::Private(offset) => Place::Private(who, lane, offset),
+        }
+    }
+
     /// What is there, if the wave that stands somewhere can see it.
     pub(crate) fn read(self, at: &Stopped<'_>, bytes: &mut [u8]) -> bool {
         match self {

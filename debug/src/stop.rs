@@ -7,7 +7,8 @@ use crate::session::{Action, State, Step};
 use crate::spot::{Place, Spot};
 use crate::waves::{Kind, Who};
 use dwarf::{Content, Die};
-use sim::{Fault, Report, Stopped};
+use sim::{Fault, Registers, Report, Stopped};
+use std::sync::Arc;
 
 /// Why a wave has stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub enum Reason {
     Finished,
     /// Gone back, or forward to an instruction by its number.
     Arrived,
+    /// The schedule of weak mode has done something that concerns the wave: in words.
+    Chosen(String),
     /// Strict mode has found something wrong with the instruction. The dispatch ends soon.
     Found(Box<Report>),
     /// The instruction did not come off well; the dispatch ends.
@@ -63,17 +66,43 @@ pub struct Frame {
     pub line: Option<String>,
     /// It is inlined into the next one.
     pub is_inlined: bool,
+    /// Calls under way that it waits for.
+    pub(crate) depth: usize,
+    /// Functions that are inlined in it around the instruction.
+    pub(crate) level: usize,
+}
+
+impl Frame {
+    /// Of a function of which no more is known than where it is in the source.
+    pub fn unknown(function: String, line: Option<String>) -> Frame {
+        Frame { function, address: 0, line, is_inlined: false, depth: 0, level: 0 }
+    }
 }
 
 /// A stopped wave.
 pub struct Stop<'a> {
     /// Why.
     pub reason: Reason,
-    /// The wave.
+    /// The wave; in a frame that waits for another, with the registers that it had there.
     pub at: &'a Stopped<'a>,
+    /// The wave in its innermost frame.
+    top: &'a Stopped<'a>,
+    /// As [`Frame`] has it.
+    level: usize,
     /// The object.
     pub program: &'a Program,
     pub(crate) state: &'a mut State,
+}
+
+impl<'a> Stop<'a> {
+    pub(crate) fn new(
+        reason: Reason,
+        at: &'a Stopped<'a>,
+        program: &'a Program,
+        state: &'a mut State,
+    ) -> Stop<'a> {
+        Stop { reason, at, top: at, level: 0, program, state }
+    }
 }
 
 impl Stop<'_> {
@@ -82,9 +111,67 @@ impl Stop<'_> {
         Who::of(self.at)
     }
 
+    /// Looks at another wave of the group, by its number; at the one that has stopped if it has ended, or none is given.
+    pub fn on_wave<T>(&mut self, wave: Option<u32>, look: impl FnOnce(&mut Stop<'_>) -> T) -> T {
+        let other = wave.and_then(|wave| self.at.wave_of_group(wave));
+        let at = other.as_ref().unwrap_or(self.at);
+        look(&mut Stop::new(self.reason.clone(), at, self.program, self.state))
+    }
+
+    /// Looks at a function under way by its number in [`Stop::frames`]: with the registers that the wave had when it called another, and
+    /// memory as it is.
+    ///
+    /// # Errors
+    /// There is no such function, or its registers are not kept.
+    pub fn on_frame<T>(
+        &mut self,
+        number: usize,
+        look: impl FnOnce(&mut Stop<'_>) -> T,
+    ) -> Result<T, Problem> {
+        let frames = self.frames();
+        let missing = || format!("there is no function {number}: {} are under way", frames.len());
+        let &Frame { depth, level, .. } = frames.get(number).ok_or_else(missing)?;
+        let (top, reason, program) = (self.top, self.reason.clone(), self.program);
+        let kept = match depth {
+            0 => None,
+            _ => Some(
+                self.registers_of(depth).ok_or("its registers are not kept: the recursion is too deep")?,
+            ),
+        };
+        // The state is the front end's to change: it takes what is looked at out of it.
+        let at = kept.as_deref().map(|registers| top.with_registers(registers));
+        let at = at.as_ref().unwrap_or(top);
+        Ok(look(&mut Stop { reason, at, top, level, program, state: self.state }))
+    }
+
+    /// Where the object's call frame information is wrong about a function under way, in words: what it says of the registers is held
+    /// against what they were at the call. Nothing where it says nothing.
+    pub fn misled(&self, number: usize) -> Vec<String> {
+        let depth = self.frames().get(number).map_or(0, |frame| frame.depth);
+        let calls = self.state.waves.get(&self.who()).map_or(&[][..], |wave| &wave.calls);
+        let call = calls.len().checked_sub(depth).and_then(|at| calls.get(at));
+        let (Some(call), Some(kept)) = (call, self.registers_of(depth)) else { return Vec::new() };
+        let below = depth.checked_sub(1).and_then(|depth| self.registers_of(depth));
+        let callee = below.as_deref().map(|registers| self.top.with_registers(registers));
+        let callee = callee.as_ref().unwrap_or(self.top);
+        let caller = self.top.with_registers(&kept);
+        crate::unwinding::misled(self.program, callee, &caller, (self.lane(), call.back))
+    }
+
+    /// The registers at the call that a frame waits for.
+    fn registers_of(&self, depth: usize) -> Option<Arc<Registers>> {
+        let calls = &self.state.waves.get(&self.who())?.calls;
+        calls.get(calls.len().checked_sub(depth)?)?.registers.clone()
+    }
+
     /// Instructions of all waves so far, with the one at hand: its number.
     pub fn ordinal(&self) -> u64 {
         self.state.ordinal
+    }
+
+    /// What the schedule of weak mode has done since the last stop, the last of it.
+    pub fn choices(&self) -> impl Iterator<Item = &str> {
+        self.state.choices.iter().map(String::as_str)
     }
 
     /// The line of the source.
@@ -120,13 +207,14 @@ impl Stop<'_> {
     /// What is wrong with it, or why there is no value.
     pub fn value(&self, text: &str, lane: u32) -> Result<Shown, Problem> {
         let info = self.program.info.as_ref();
-        let value = Evaluator::new(self.at, info, lane).value(text)?;
+        let value = Evaluator::new(self.at, self.program, lane, self.level).value(text)?;
         let ty = match (info, value.ty) {
             (Some(info), Some(ty)) => info.type_name(Some(ty)),
             _ => "register".to_owned(),
         };
         let spot = value.spot(self.who(), lane);
-        Ok(Shown { text: value.text(info), ty, parts: value.parts(info), spot })
+        let pending = crate::pending::wait(self.at, &value.registers());
+        Ok(Shown { text: value.text(info), ty, parts: value.parts(info), spot, pending })
     }
 
     /// The value of an expression for each lane, or why it has none; and whether the lane is active.
@@ -145,8 +233,7 @@ impl Stop<'_> {
 
     /// Variables in force, with their values for a lane or why they have none.
     pub fn variables(&self, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
-        let Some(info) = &self.program.info else { return Vec::new() };
-        let scope = crate::variables::Scope::new(info, self.at);
+        let Some(scope) = self.program.scope(self.at, self.level) else { return Vec::new() };
         let names: Vec<String> = scope.variables().iter().map(|variable| variable.name.to_owned()).collect();
         names.into_iter().map(|name| (name.clone(), self.value(&name, lane))).collect()
     }
@@ -194,39 +281,30 @@ impl Stop<'_> {
 
     /// Functions under way, innermost first.
     pub fn frames(&self) -> Vec<Frame> {
-        let address = self.at.address();
-        let mut frames = self.inlined(address);
-        frames.push(self.frame(address));
         let calls = self.state.waves.get(&self.who()).map_or(&[][..], |wave| &wave.calls);
-        frames.extend(calls.iter().rev().map(|call| self.frame(call.call)));
-        frames
+        let addresses = [self.top.address()].into_iter().chain(calls.iter().rev().map(|call| call.call));
+        addresses.enumerate().flat_map(|(depth, address)| self.functions(address, depth)).collect()
     }
 
-    fn frame(&self, address: u64) -> Frame {
-        Frame {
-            function: self
-                .program
-                .function_at(address)
-                .map_or_else(|| "?".to_owned(), |one| one.name.clone()),
-            address,
-            line: self.program.line_at(address).map(|line| self.program.name_of(line)),
-            is_inlined: false,
-        }
-    }
-
-    /// Functions that are inlined at an address, innermost first. Each stands where the one in it is called.
-    fn inlined(&self, address: u64) -> Vec<Frame> {
-        let Some(info) = &self.program.info else { return Vec::new() };
+    /// The function at an address, behind those that are inlined there, innermost first. Each stands where the one in it is called.
+    fn functions(&self, address: u64, depth: usize) -> Vec<Frame> {
         let mut line = self.program.line_at(address).map(|line| self.program.name_of(line));
         let mut frames = Vec::new();
-        for at in info.around(address).into_iter().rev() {
+        let info = self.program.info.as_ref();
+        for (info, at) in
+            info.into_iter().flat_map(|info| info.around(address).into_iter().rev().map(move |at| (info, at)))
+        {
             let die = &info.entries[at];
             if die.tag == "DW_TAG_inlined_subroutine" {
                 let function = info.name_of(die).unwrap_or("?").to_owned();
-                frames.push(Frame { function, address, line: line.take(), is_inlined: true });
+                let level = frames.len();
+                frames.push(Frame { function, address, line: line.take(), is_inlined: true, depth, level });
                 line = call_line(die);
             }
         }
+        let function = self.program.function_at(address).map_or("?", |one| one.name.as_str()).to_owned();
+        let level = frames.len();
+        frames.push(Frame { function, address, line, is_inlined: false, depth, level });
         frames
     }
 
@@ -258,7 +336,7 @@ impl Stop<'_> {
     /// # Errors
     /// It is nowhere there.
     pub fn spot(&self, text: &str, lane: u32) -> Result<Spot, Problem> {
-        let value = Evaluator::new(self.at, self.program.info.as_ref(), lane).value(text)?;
+        let value = Evaluator::new(self.at, self.program, lane, self.level).value(text)?;
         value.spot(self.who(), lane).ok_or_else(|| format!("`{text}` is not in memory"))
     }
 
@@ -271,9 +349,10 @@ impl Stop<'_> {
         Ok(self.watch(text, spot))
     }
 
-    /// Watches bytes of global memory.
+    /// Watches bytes of memory, by a flat address: in LDS the group's, in private memory the lane's.
     pub fn watch_memory(&mut self, address: u64, bytes: usize) -> u32 {
-        self.watch(&format!("*{address:#x}"), Spot { place: Place::Global(address), bytes, ty: None })
+        let place = Place::flat(address, self.who(), self.lane());
+        self.watch(&format!("*{address:#x}"), Spot { place, bytes, ty: None })
     }
 
     /// Watches a place, from what is there now on.

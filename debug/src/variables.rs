@@ -1,7 +1,7 @@
 //! Variables in force where a wave stands, and where they are.
 
 use crate::machine::Frame;
-use dwarf::{AddressSpace, Content, DebugInfo, Die, Goal, Location, Opcode, Ops, evaluate, marked};
+use dwarf::{AddressSpace, Content, DebugInfo, Die, Frames, Goal, Location, Opcode, Ops, evaluate, marked};
 use sim::Stopped;
 
 /// Why a variable has no value here.
@@ -40,14 +40,25 @@ pub(crate) struct Variable<'a> {
 /// The debug information that is in force where a wave stands.
 pub(crate) struct Scope<'a> {
     pub info: &'a DebugInfo,
+    frames: Option<&'a Frames>,
     at: &'a Stopped<'a>,
     /// Entries around the address, outermost first.
     path: Vec<usize>,
 }
 
 impl<'a> Scope<'a> {
-    pub(crate) fn new(info: &'a DebugInfo, at: &'a Stopped<'a>) -> Scope<'a> {
-        Scope { info, at, path: info.around(at.address()) }
+    /// `level`: of functions that are inlined there, how many are left to get to the one that is looked at.
+    pub(crate) fn new(
+        (info, frames): (&'a DebugInfo, Option<&'a Frames>),
+        at: &'a Stopped<'a>,
+        level: usize,
+    ) -> Scope<'a> {
+        let mut path = info.around(at.address());
+        for _ in 0..level {
+            let is_inlined = |&at: &usize| info.entries[at].tag == "DW_TAG_inlined_subroutine";
+            path.truncate(path.iter().rposition(is_inlined).unwrap_or(path.len()));
+        }
+        Scope { info, frames, at, path }
     }
 
     /// Variables, innermost first; of a name the first one counts. Those of the unit come last.
@@ -87,6 +98,7 @@ impl<'a> Scope<'a> {
             }
         });
         frame.base = base;
+        frame.frames = self.frames;
         frame
     }
 
@@ -157,9 +169,10 @@ pub struct Seen {
     pub bytes: Option<Vec<u8>>,
 }
 
-/// The variables of the innermost function that are in force where a wave stands, for a lane.
-pub fn seen(info: &DebugInfo, at: &Stopped<'_>, lane: u32) -> Vec<Seen> {
-    let scope = Scope::new(info, at);
+/// The variables of the innermost function that are in force where a wave stands, for a lane; those in its frame are found by call frame
+/// information.
+pub fn seen(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>, lane: u32) -> Vec<Seen> {
+    let scope = Scope::new((info, frames), at, 0);
     let read = |variable: &Variable<'_>| {
         let size = crate::format::size(info, scope.type_of(variable)?);
         match scope.holder(variable, lane).ok()? {

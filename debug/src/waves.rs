@@ -1,7 +1,8 @@
 //! What is kept of each wave while it runs: the calls that are under way, and where it was when lines changed.
 
 use crate::program::{Line, Program};
-use sim::Stopped;
+use sim::{Registers, Stopped};
+use std::sync::Arc;
 
 /// A wave of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,13 +27,17 @@ impl std::fmt::Display for Who {
     }
 }
 
+/// Calls under way whose callers' registers are kept, the innermost ones: of a deep recursion the others are forgotten.
+const KEPT: usize = 64;
+
 /// A call under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     /// Address of the call.
     pub call: u64,
     /// Where it returns to.
     pub back: u64,
+    /// The caller's registers, as they were at the call.
+    pub registers: Option<Arc<Registers>>,
 }
 
 /// What an instruction does to calls.
@@ -72,6 +77,8 @@ pub(crate) struct Wave {
     pub calls: Vec<Call>,
     /// Address and length of the last instruction, and what it was.
     last: Option<(u64, u64, Kind)>,
+    /// The registers at the last instruction, if it is a call.
+    registers: Option<Arc<Registers>>,
     pub turns: Vec<Turn>,
     /// The number of its last instruction but this one.
     pub before: Option<u64>,
@@ -85,13 +92,21 @@ impl Wave {
     pub(crate) fn comes_to(&mut self, at: &Stopped<'_>, kind: Kind, ordinal: u64, program: &Program) {
         let address = at.address();
         match self.last {
-            Some((call, length, Kind::Call)) => self.calls.push(Call { call, back: call + length }),
+            Some((call, length, Kind::Call)) => {
+                let registers = self.registers.take();
+                self.calls.push(Call { call, back: call + length, registers });
+                let forgotten = self.calls.len().checked_sub(KEPT + 1).and_then(|at| self.calls.get_mut(at));
+                if let Some(call) = forgotten {
+                    call.registers = None;
+                }
+            }
             Some((.., Kind::Jump)) if self.calls.last().is_some_and(|call| call.back == address) => {
                 self.calls.pop();
             }
             _ => {}
         }
         self.last = Some((address, at.length(), kind));
+        self.registers = (kind == Kind::Call).then(|| Arc::new(at.registers()));
         self.is_done = kind == Kind::End;
         self.before = (self.now != 0).then_some(self.now);
         self.now = ordinal;

@@ -219,3 +219,40 @@ fn steps_go_into_functions_and_over_them() {
         }
     }
 }
+
+/// In the function: looks at the variables of the kernel that has called it.
+struct Upward {
+    values: Arc<Mutex<usize>>,
+}
+
+impl FrontEnd for Upward {
+    fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
+        if stop.ordinal() == 1 {
+            stop.add_breakpoint("5", None).expect("the function has code");
+            return Action::Continue;
+        }
+        for lane in 0..stop.at.lanes() {
+            let i = i64::from(lane) + i64::from(stop.who().wave * stop.at.lanes());
+            let own = stop.value("z", lane).expect("it is there");
+            assert_eq!(own.text, (3 * i + N).to_string());
+            let wanted = [("i", i.to_string()), ("n", N.to_string()), ("s.a", (i - 5).to_string())];
+            for (name, wanted) in wanted {
+                let shown = stop.on_frame(1, |stop| stop.value(name, lane)).expect("the kernel is under way");
+                assert_eq!(shown.expect("it is there").text, wanted, "{name} of lane {lane}");
+                *self.values.lock().expect("nobody has panicked") += 1;
+            }
+            assert!(stop.on_frame(1, |stop| stop.value("z", lane)).expect("it is there").is_err());
+        }
+        Action::Continue
+    }
+}
+
+#[test]
+fn callers_have_variables_too() {
+    for processor in ["gfx906", "gfx90a", "gfx1030", "gfx803"] {
+        let Some(bytes) = compile("clang-19", processor, "-O0") else { return };
+        let values = Arc::default();
+        debug(&bytes, Box::new(Upward { values: Arc::clone(&values) })).expect("the kernel runs");
+        assert_eq!(*values.lock().expect("no panic"), 3 * 64, "{processor}");
+    }
+}

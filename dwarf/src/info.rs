@@ -30,8 +30,8 @@ const ENTRIES: usize = 1 << 22;
 /// Why there is no debug information.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// There is no section `.debug_info`.
-    None,
+    /// There is no section of that name.
+    None(&'static str),
     /// gimli cannot read it.
     Damaged(String),
     /// There are more entries than any program has.
@@ -41,14 +41,20 @@ pub enum ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::None => write!(f, "there is no debug information (no section .debug_info)"),
+            ReadError::None(section) => write!(f, "there is no debug information (no section {section})"),
             ReadError::Damaged(what) => write!(f, "the debug information cannot be read: {what}"),
-            ReadError::Large => write!(f, "there are more than {ENTRIES} entries of debug information"),
+            ReadError::Large => write!(f, "there are more entries of debug information than any program has"),
         }
     }
 }
 
 impl std::error::Error for ReadError {}
+
+impl From<gimli::Error> for ReadError {
+    fn from(error: gimli::Error) -> ReadError {
+        ReadError::Damaged(error.to_string())
+    }
+}
 
 /// A unit: what its entries have in common.
 #[derive(Clone, Debug)]
@@ -167,7 +173,7 @@ impl DebugInfo {
     /// # Errors
     /// There is none, or it is damaged.
     pub fn read(object: &CodeObject<'_>) -> Result<DebugInfo, ReadError> {
-        object.section(".debug_info").ok_or(ReadError::None)?;
+        object.section(".debug_info").ok_or(ReadError::None(".debug_info"))?;
         // Each section of code as if it were loaded at 0.
         let sections = SECTIONS.map(|id| relocated(object, id.name(), |_| 0));
         let load = |id: SectionId| {

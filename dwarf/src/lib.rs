@@ -20,6 +20,7 @@
 mod error;
 mod eval;
 mod frame;
+mod index;
 mod info;
 mod llvm;
 mod location;
@@ -35,6 +36,7 @@ mod value;
 pub use error::{Error, Need, Reason};
 pub use eval::{Entry, Goal, Outcome, evaluate, frame_base};
 pub use frame::{Cfa, Common, Frame, FrameError, Frames, Row, Rule};
+pub use index::{Named, Names};
 pub use info::{Attribute, Content, DebugInfo, Die, Listed, ReadError, Unit};
 pub use llvm::marked;
 pub use location::{Composite, ImplicitPointer, Location, Part, Storage};

@@ -182,7 +182,12 @@ impl<'m> Caller<'m> {
     fn is_of_lanes(&self, register: Register) -> bool {
         let is_vector = matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..)));
         let is_meant = match self.row.rule(register) {
-            Rule::Undefined | Rule::Offset(_) => true,
+            Rule::Undefined => true,
+            // Of a frame in the wave's scratch it is all lanes beside each other.
+            Rule::Offset(_) => {
+                let frame = self.cfa.as_ref().and_then(Location::address);
+                frame.is_some_and(|(space, _)| space == AddressSpace::PRIVATE_LANE)
+            }
             Rule::Expression(bytes) => self.mark(bytes).is_some(),
             _ => false,
         };

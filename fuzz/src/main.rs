@@ -150,7 +150,7 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
         let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
         let mut counts = [Count::default(); 2];
         for (count, level) in counts.iter_mut().zip([OptLevel::O0, OptLevel::O2]) {
-            let dialect = if seed % 2 == 0 { Dialect::Standard } else { Dialect::Heterogeneous };
+            let dialect = if seed.is_multiple_of(2) { Dialect::Standard } else { Dialect::Heterogeneous };
             let how = (target, level, dialect);
             match fuzz::truth::check(&source, &kernels, &program.shape, how) {
                 Ok(found) => *count = found,

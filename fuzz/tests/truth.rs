@@ -18,7 +18,8 @@ fn debug_information_is_true() {
             let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
             let name = PROCESSORS[(seed % 4) as usize];
             let target = Subtarget::by_name(name).expect("known");
-            let dialect = if seed / 4 % 2 == 0 { Dialect::Standard } else { Dialect::Heterogeneous };
+            let dialect =
+                if (seed / 4).is_multiple_of(2) { Dialect::Standard } else { Dialect::Heterogeneous };
             [OptLevel::O0, OptLevel::O2].map(|level| {
                 check(&source, &kernels, &program.shape, (target, level, dialect))
                     .unwrap_or_else(|wrong| panic!("seed {seed} {name} {level:?}: {wrong}"))

@@ -6,13 +6,14 @@
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Fault, Location, Trap};
+use crate::flight::{InFlight, Operation};
 use crate::group::fault;
 use crate::launch::Launch;
 use crate::memory::Memory;
-use crate::op::{Code, Op};
+use crate::op::Op;
 use crate::strict::Report;
 use crate::watch::{CacheOp, MemAccess, Watch};
-use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave};
+use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave, WaveState};
 use isa::{ModFlags, Target};
 use std::fmt;
 
@@ -35,6 +36,12 @@ pub trait Debugger: Sync {
 
     /// An instruction has not come off well: the dispatch ends.
     fn trapped(&self, at: &Stopped<'_>, why: &Fault);
+
+    /// The schedule of weak mode has done something that no instruction asks for now: in words, with the wave that it concerns.
+    fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
+        let _ = (at, what);
+        Go::On
+    }
 }
 
 impl fmt::Debug for dyn Debugger + '_ {
@@ -66,21 +73,81 @@ impl Flat {
     }
 }
 
+/// The waves of a group around the one that runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Others<'a> {
+    pub(crate) before: &'a [Wave],
+    pub(crate) behind: &'a [Wave],
+}
+
+/// What a run knows beside the wave that has stopped.
+pub(crate) trait Surroundings {
+    /// Another wave of the group.
+    fn wave(&self, number: u32) -> Option<&Wave>;
+
+    /// What a wave of the group has under way.
+    fn in_flight(&self, wave: u32) -> Option<InFlight>;
+}
+
+/// The registers of a wave as they were at an instruction.
+pub struct Registers {
+    wave: Wave,
+    next: u32,
+}
+
 /// A wave at an instruction that it has not executed yet.
 pub struct Stopped<'a> {
     wave: &'a Wave,
+    /// The instruction, by its number in the code.
+    next: u32,
+    /// The wave that has stopped, and its instruction.
+    running: (&'a Wave, u32),
+    scratch: &'a [u32],
+    around: &'a dyn Surroundings,
+    /// Whether this is another instruction than the wave stands at.
+    is_earlier: bool,
     lds: &'a [u32],
     lds_bytes: u32,
-    memory: &'a Memory,
-    code: &'a [Code],
     group: [u32; 3],
     launch: &'a Launch<'a>,
 }
 
 impl<'a> Stopped<'a> {
-    fn new(cx: &'a Cx<'_>, group: [u32; 3], launch: &'a Launch<'a>) -> Stopped<'a> {
-        let Cx { wave, lds, lds_bytes, memory, code, .. } = cx;
-        Stopped { wave, lds, lds_bytes: *lds_bytes, memory, code, group, launch }
+    /// A wave of a group at an instruction.
+    pub(crate) fn new(
+        (wave, next): (&'a Wave, u32),
+        (lds, lds_bytes): (&'a [u32], u32),
+        group: [u32; 3],
+        launch: &'a Launch<'a>,
+        around: &'a dyn Surroundings,
+    ) -> Stopped<'a> {
+        let scratch = &wave.scratch;
+        let running = (wave, next);
+        Stopped { wave, next, running, scratch, around, is_earlier: false, lds, lds_bytes, group, launch }
+    }
+
+    /// A wave of the same group where it will go on, by its number; the wave that runs is one of them. None if it has ended.
+    pub fn wave_of_group(&self, number: u32) -> Option<Stopped<'a>> {
+        let (running, next) = self.running;
+        let (wave, next) = match running.id == number {
+            true => (running, next),
+            false => self.around.wave(number).map(|wave| (wave, wave.pc))?,
+        };
+        let is_there = wave.state != WaveState::Done;
+        is_there.then_some(Stopped { wave, next, scratch: &wave.scratch, is_earlier: false, ..*self })
+    }
+
+    /// The registers, to be looked at later.
+    pub fn registers(&self) -> Registers {
+        Registers { wave: self.wave.without_scratch(), next: self.next }
+    }
+
+    /// The wave with registers that it had at another instruction, and memory as it is. What is under way is not known there.
+    pub fn with_registers<'b>(&self, registers: &'b Registers) -> Stopped<'b>
+    where
+        'a: 'b,
+    {
+        Stopped { wave: &registers.wave, next: registers.next, is_earlier: true, ..*self }
     }
 
     /// The processor, with the size of this wave.
@@ -110,40 +177,55 @@ impl<'a> Stopped<'a> {
 
     /// The address of the instruction in the file.
     pub fn address(&self) -> u64 {
-        self.code
+        self.launch
+            .code
             .get(self.wave.range as usize)
-            .map_or(0, |code| code.file_base + u64::from(self.wave.last) * 4)
+            .map_or(0, |code| code.file_base + u64::from(self.next) * 4)
     }
 
     /// Where the file's address 0 is in memory.
     pub fn base(&self) -> u64 {
-        self.code.get(self.wave.range as usize).map_or(0, |code| code.base.wrapping_sub(code.file_base))
+        self.launch
+            .code
+            .get(self.wave.range as usize)
+            .map_or(0, |code| code.base.wrapping_sub(code.file_base))
     }
 
     /// Bytes of the instruction.
     pub fn length(&self) -> u64 {
-        let code = self.code.get(self.wave.range as usize);
-        code.and_then(|code| code.ops.get(self.wave.last as usize)).map_or(4, |op| 4 * u64::from(op.len))
+        let code = self.launch.code.get(self.wave.range as usize);
+        code.and_then(|code| code.ops.get(self.next as usize)).map_or(4, |op| 4 * u64::from(op.len))
     }
 
     /// The instruction.
     pub fn text(&self) -> String {
-        let code = self.code.get(self.wave.range as usize);
-        code.map_or_else(String::new, |code| code.text(self.target(), self.wave.last))
+        let code = self.launch.code.get(self.wave.range as usize);
+        code.map_or_else(String::new, |code| code.text(self.target(), self.next))
     }
 
     /// The instruction at an address of the file, and its bytes.
     pub fn text_at(&self, address: u64) -> Option<(String, u64)> {
-        self.code.iter().find_map(|code| {
+        self.launch.code.iter().find_map(|code| {
             let at = address.checked_sub(code.file_base)? / 4;
             let op = code.ops.get(usize::try_from(at).ok()?)?;
             Some((code.text(self.target(), at as u32), 4 * u64::from(op.len)))
         })
     }
 
+    /// What is under way here, if somebody keeps account of it: strict mode does.
+    pub fn in_flight(&self) -> Option<InFlight> {
+        if self.is_earlier { None } else { self.around.in_flight(self.wave.id) }
+    }
+
+    /// The address in the file of a memory operation's instruction; none if it is one of a caller's.
+    pub fn address_of(&self, operation: &Operation) -> Option<u64> {
+        let (range, index) = operation.at?;
+        Some(self.launch.code.get(range as usize)?.file_base + 4 * u64::from(index))
+    }
+
     /// Where it is, with its place in the source.
     pub fn location(&self, lane: Option<u32>) -> Location {
-        self.launch.location(self.wave.range, self.wave.last, self.group, self.wave.id, lane)
+        self.launch.location(self.wave.range, self.next, self.group, self.wave.id, lane)
     }
 
     /// Lanes that are active.
@@ -162,7 +244,7 @@ impl<'a> Stopped<'a> {
     }
 
     /// How many scalar registers, vector registers and accumulation registers it has.
-    pub fn registers(&self) -> [u16; 3] {
+    pub fn register_counts(&self) -> [u16; 3] {
         [self.wave.sgprs.min(106), self.wave.vgprs, self.wave.agprs]
     }
 
@@ -188,7 +270,16 @@ impl<'a> Stopped<'a> {
 
     /// Reads memory. Whether it is all there.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
-        self.memory.read(address, bytes)
+        self.launch.memory.read(address, bytes)
+    }
+
+    /// Reads what a flat address of a lane leads to. Whether it is all there.
+    pub fn read_flat(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
+        match Flat::of(address) {
+            Flat::Global(address) => self.read(address, bytes),
+            Flat::Lds(offset) => self.read_lds(offset, bytes),
+            Flat::Private(offset) => self.read_private(lane, offset, bytes),
+        }
     }
 
     /// Reads the group's LDS. Whether it is all there.
@@ -203,6 +294,18 @@ impl<'a> Stopped<'a> {
         true
     }
 
+    /// Reads the wave's private memory as it lies in memory. Whether it is all there.
+    pub fn read_scratch(&self, address: u64, bytes: &mut [u8]) -> bool {
+        if address.checked_add(bytes.len() as u64).is_none() {
+            return false;
+        }
+        for (at, byte) in (address as usize..).zip(bytes) {
+            let Some(dword) = self.scratch.get(at / 4) else { return false };
+            *byte = dword.to_le_bytes()[at % 4];
+        }
+        true
+    }
+
     /// Reads the private memory of a lane: byte `n` of what scratch instructions reach at `n`. Whether it is all there.
     pub fn read_private(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
         if address.checked_add(bytes.len() as u64).is_none() {
@@ -211,7 +314,7 @@ impl<'a> Stopped<'a> {
         let lanes = self.wave.lanes as usize;
         for (at, byte) in (address as usize..).zip(bytes) {
             let place = (at / 4).checked_mul(lanes).and_then(|place| place.checked_add(lane as usize));
-            let Some(dword) = place.and_then(|place| self.wave.scratch.get(place)) else { return false };
+            let Some(dword) = place.and_then(|place| self.scratch.get(place)) else { return false };
             *byte = dword.to_le_bytes()[at % 4];
         }
         true
@@ -223,20 +326,36 @@ pub(crate) struct Debugging<'a> {
     pub(crate) debugger: &'a (dyn Debugger + 'a),
     pub(crate) group: [u32; 3],
     pub(crate) launch: &'a Launch<'a>,
+    pub(crate) others: Others<'a>,
     pub(crate) inner: Option<&'a mut dyn Watch>,
 }
 
 impl Debugging<'_> {
+    fn stopped<'s>(&'s self, cx: &'s Cx<'_>) -> Stopped<'s> {
+        Stopped::new((cx.wave, cx.wave.last), (cx.lds, cx.lds_bytes), self.group, self.launch, self)
+    }
+
     fn trapped(&self, cx: &Cx<'_>, trap: Trap) {
-        let at = Stopped::new(cx, self.group, self.launch);
+        let at = self.stopped(cx);
         let why = fault(trap, self.launch, cx.wave, |lane| Box::new(at.location(lane)));
         self.debugger.trapped(&at, &why);
     }
 }
 
+impl Surroundings for Debugging<'_> {
+    fn wave(&self, number: u32) -> Option<&Wave> {
+        let Others { before, behind } = self.others;
+        before.iter().chain(behind).find(|wave| wave.id == number)
+    }
+
+    fn in_flight(&self, wave: u32) -> Option<InFlight> {
+        self.inner.as_ref()?.in_flight(wave)
+    }
+}
+
 impl Watch for Debugging<'_> {
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
-        if self.debugger.before(&Stopped::new(cx, self.group, self.launch)) == Go::End {
+        if self.debugger.before(&self.stopped(cx)) == Go::End {
             return Err(Trap::Watched);
         }
         self.inner.as_mut().map_or(Ok(()), |inner| inner.before(cx, op))
@@ -245,7 +364,7 @@ impl Watch for Debugging<'_> {
     fn after(&mut self, cx: &mut Cx<'_>, op: &Op, flow: Flow) -> Result<(), Trap> {
         let done = self.inner.as_mut().map_or(Ok(()), |inner| inner.after(cx, op, flow));
         if let Some(what) = self.inner.as_ref().and_then(|inner| inner.found(self.launch)) {
-            let go = self.debugger.found(&Stopped::new(cx, self.group, self.launch), &what);
+            let go = self.debugger.found(&self.stopped(cx), &what);
             return if go == Go::End { Err(Trap::Watched) } else { done };
         }
         match done {

@@ -1,6 +1,6 @@
 //! A work-group: its waves and LDS, run a turn at a time so that waiting groups do not hold up the others.
 
-use crate::debug::Debugging;
+use crate::debug::{Debugging, Others};
 use crate::exec::{Cx, Flow, Scratch};
 use crate::fault::{Fault, Location, NOWHERE, Trap};
 use crate::hidden;
@@ -100,8 +100,11 @@ impl Group {
         };
         let mut observing =
             launch.observer.as_ref().map(|observer| Observing::new(observer, self.id, self.waves[at].id));
+        let (before, behind) = self.waves.split_at_mut(at);
+        let [wave, behind @ ..] = behind else { return Stop::End };
+        let others = Others { before, behind };
         let mut cx = Cx {
-            wave: &mut self.waves[at],
+            wave,
             lds: &mut self.lds,
             lds_bytes: self.lds_bytes,
             memory: launch.memory,
@@ -121,7 +124,8 @@ impl Group {
         let mut debugging = None;
         cx.watch = match launch.debugger {
             Some(debugger) => {
-                Some(debugging.insert(Debugging { debugger, group: self.id, launch, inner: watch }))
+                let group = self.id;
+                Some(debugging.insert(Debugging { debugger, group, launch, others, inner: watch }))
             }
             None => watch,
         };

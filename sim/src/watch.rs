@@ -5,6 +5,7 @@
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
+use crate::flight::InFlight;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::Op;
@@ -77,6 +78,11 @@ pub(crate) trait Watch {
 
     /// What it has found wrong with the instruction at hand.
     fn found(&self, _launch: &Launch<'_>) -> Option<Report> {
+        None
+    }
+
+    /// What is under way of a wave of the group, if the watcher knows it.
+    fn in_flight(&self, _wave: u32) -> Option<InFlight> {
         None
     }
 

@@ -117,6 +117,11 @@ pub(crate) struct Wave {
 }
 
 impl Wave {
+    /// A copy with its registers alone.
+    pub(crate) fn without_scratch(&self) -> Wave {
+        Wave { scratch: Vec::new(), vgpr: self.vgpr.clone(), ..*self }
+    }
+
     pub(crate) fn new(id: u32, descriptor: &Descriptor, target: &'static Target) -> Wave {
         let Registers { vgprs, agprs, sgprs } = descriptor.registers(target);
         let places = if agprs == 0 { vgprs } else { 256 + agprs };

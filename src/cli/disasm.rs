@@ -2,8 +2,10 @@
 
 use super::features::Features;
 use super::inspect::{parse, processor, whole};
+use super::sources::Sources;
 use super::{Failure, read};
 use clap::Args;
+use codeobj::disasm::SourcePlace;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -28,6 +30,10 @@ pub struct DisasmArgs {
     /// Leave out source lines.
     #[arg(long)]
     no_lines: bool,
+    /// Show the text of source lines, as it is embedded in the object or stands in the file that it names, also beside the object; and where
+    /// inlined functions are called.
+    #[arg(long, conflicts_with = "no_lines")]
+    source: bool,
 }
 
 /// Runs the command.
@@ -41,7 +47,11 @@ pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
         _ => Features::new(&args.mattr)?.wave_size,
     };
     let options = codeobj::disasm::Options { target, wave_size, raw: args.raw, lines: !args.no_lines };
-    let text = codeobj::disassemble(&object, &options)
+    let sources = args.source.then(|| Sources::new(&object, &args.file));
+    let beside = |address: u64, place: &SourcePlace| {
+        sources.as_ref().map_or(String::new(), |sources| sources.beside(address, place))
+    };
+    let text = codeobj::disasm::disassemble_beside(&object, &options, args.source.then_some(&beside))
         .map_err(|error| Failure::File(format!("{}: {error}; try `--mcpu`", args.file.display())))?;
     super::write("-".as_ref(), text.as_bytes())?;
     whole(&args.file, &object)

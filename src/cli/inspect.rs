@@ -37,12 +37,13 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
             .ok_or_else(|| Failure::Usage(format!("{name}: no code is described at {address:#x}")))?;
         described + &frame_at(&object, address)
     } else if args.dwarf {
-        match dwarf::Frames::read(&object) {
+        let text = match dwarf::Frames::read(&object) {
             Ok(frames) if object.section(".debug_info").is_none() => frames.text(),
             Ok(frames) => debug_info(&object, &name)?.text() + &frames.text(),
             Err(dwarf::FrameError::None) => debug_info(&object, &name)?.text(),
             Err(why) => debug_info(&object, &name)?.text() + &format!("({why})\n"),
-        }
+        };
+        text + &names_of(&object)
     } else if args.json {
         let tree = codeobj::inspect::json(&object, &name, target);
         let text = serde_json::to_string_pretty(&tree)
@@ -63,6 +64,15 @@ fn frame_at(object: &codeobj::CodeObject<'_>, address: u64) -> String {
         Ok(Some(row)) => format!("  unwinding: {}\n", dwarf::Frames::row_text(&row, frames.common_of(frame))),
         Ok(None) => String::new(),
         Err(why) => format!("  ({why})\n"),
+    }
+}
+
+/// The index of names, if there is one.
+fn names_of(object: &codeobj::CodeObject<'_>) -> String {
+    match dwarf::Names::read(object) {
+        Ok(names) => names.text(),
+        Err(dwarf::ReadError::None(_)) => String::new(),
+        Err(why) => format!("({why})\n"),
     }
 }
 

@@ -29,6 +29,7 @@ mod report;
 mod rules;
 mod run;
 mod schedules;
+mod sources;
 mod state;
 mod targets;
 mod test;

@@ -174,7 +174,14 @@ const sessions = {
         assert.equal(inside.reason, 'step');
         assert.deepEqual(inside.frames.map((frame) => frame.line), [2, 9]);
         assert.equal((await scopes(dc, inside)).Locals > 0, true);
-        assert.deepEqual((await dc.scopesRequest({ frameId: inside.frames[1].id })).body.scopes, []);
+        // The caller, as it was at the call.
+        const outer = { frameId: inside.frames[1].id };
+        const { scopes: callers } = (await dc.scopesRequest(outer)).body;
+        const { variables: held } = (await dc.variablesRequest({ variablesReference: callers[0].variablesReference })).body;
+        assert.deepEqual(held.filter((one) => ['i', 'n'].includes(one.name)).map((one) => one.value), ['3', '0']);
+        assert.equal(await evaluate(dc, 's.b[2]', 'watch', outer), '2.0');
+        await assert.rejects(dc.evaluateRequest({ expression: 'x', context: 'watch', ...outer }), /x/);
+        assert.match(await evaluate(dc, 'print i', 'repl', outer), /^0$/);
         assert.equal((await stopped(dc, () => dc.stepOutRequest({ threadId }))).frames[0].name, 'sums');
         await assert.rejects(dc.stepOutRequest({ threadId }), /nobody has called this/);
         const next = await stopped(dc, () => dc.nextRequest({ threadId }));
@@ -208,7 +215,7 @@ const sessions = {
 
         // Comments have no code: the line that has is told.
         const moved = await dc.setBreakpointsRequest({ source: { path: calls }, breakpoints: [{ line: 3 }, { line: 9999 }] });
-        assert.deepEqual(moved.body.breakpoints.map((one) => [one.verified, one.line]), [[true, 4], [false, undefined]]);
+        assert.deepEqual(moved.body.breakpoints.map((one) => [one.verified, one.line]), [[true, 5], [false, undefined]]);
         const lines = await dc.customRequest('breakpointLocations', { source: { path: calls }, line: 8, endLine: 13 });
         assert.deepEqual(lines.body.breakpoints.map((one) => one.line), [10, 11]);
         // The function is called twice: the second time only.

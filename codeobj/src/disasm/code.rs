@@ -129,7 +129,7 @@ impl Printer<'_, '_, '_> {
                 }
             }
             let place = self.base.wrapping_add(at as u64 * 4);
-            self.lines.comment(place, out);
+            self.lines.comment(place, self.listing.beside, out);
             let start = out.len();
             out.push('\t');
             let length = match decoders[usize::from(is_other)].decode(rest) {

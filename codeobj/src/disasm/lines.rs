@@ -42,6 +42,8 @@ struct Row {
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     files: Vec<String>,
+    /// Texts of files that are embedded in the table, by their numbers.
+    texts: Vec<(u32, String)>,
     rows: Vec<Row>,
 }
 
@@ -86,6 +88,11 @@ impl Lines {
             self.files.push("?".to_owned());
         }
         for file in header.file_names() {
+            if let Some(text) =
+                file.source().and_then(|source| texts.text(source)).filter(|text| !text.is_empty())
+            {
+                self.texts.push((self.files.len() as u32, text.to_owned()));
+            }
             self.files.push(texts.text(file.path_name()).unwrap_or("?").to_owned());
         }
         let mut rows = program.rows();
@@ -132,6 +139,12 @@ impl Lines {
         self.rows[..end].last().is_some_and(|row| !row.is_end)
     }
 
+    /// The text of a source file, if the table has it embedded (`-gembed-source`; LLVM's extension of DWARF 5's line tables).
+    pub fn text(&self, file: &str) -> Option<&str> {
+        let is_it = |number: u32| self.files.get(number as usize).is_some_and(|name| name == file);
+        self.texts.iter().find(|(number, _)| is_it(*number)).map(|(_, text)| text.as_str())
+    }
+
     /// Every place in the source that has code, in the order of addresses; some come several times.
     pub fn all(&self) -> impl Iterator<Item = SourcePlace> {
         self.rows.iter().filter_map(|row| self.place(row))
@@ -143,10 +156,20 @@ impl Lines {
         self.rows.iter().map(|row| (row.address, self.place(row)))
     }
 
-    /// The rows that a debugger steps by: [`Lines::rows`] without those that begin no statement.
+    /// The rows that a debugger steps by: [`Lines::rows`] without those that begin no statement. Code of no line in the midst of a statement is
+    /// the statement's.
     pub fn statements(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
-        let steps = self.rows.iter().filter(|row| row.is_statement || row.line == 0);
-        steps.map(|row| (row.address, self.place(row)))
+        let mut last = None;
+        let steps = self.rows.iter().enumerate().filter(move |(at, row)| {
+            if row.is_statement {
+                last = Some((row.file, row.line));
+                return true;
+            }
+            let goes_on =
+                |next: &Row| !next.is_statement && next.line != 0 && last == Some((next.file, next.line));
+            row.line == 0 && !self.rows.get(at + 1).is_some_and(goes_on)
+        });
+        steps.map(|(_, row)| (row.address, self.place(row)))
     }
 
     /// Where statements begin. Of rows at one address the last one counts.
@@ -200,8 +223,8 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Writes the source line of the instruction at `place` if it is another than that before.
-    pub(crate) fn comment(&mut self, place: u64, out: &mut String) {
+    /// Writes the source line of the instruction at `place` if it is another than that before, and what `beside` has to say of it.
+    pub(crate) fn comment(&mut self, place: u64, beside: Option<super::Beside<'_>>, out: &mut String) {
         let Some(first) = self.rest.first() else { return };
         let address = place.wrapping_add(self.shift);
         if first.address > address {
@@ -213,8 +236,13 @@ impl Cursor<'_> {
         if row.line != 0 && (row.file, row.line) != self.last {
             self.last = (row.file, row.line);
             let file = self.files.get(row.file as usize).map_or("?", String::as_str);
-            let file = file.rsplit('/').next().unwrap_or(file);
-            let _ = writeln!(out, "\t; {}:{}", file.escape_debug(), row.line);
+            let short = file.rsplit('/').next().unwrap_or(file);
+            let _ = writeln!(out, "\t; {}:{}", short.escape_debug(), row.line);
+            let place_of = || SourcePlace { file: file.to_owned(), line: row.line, column: row.column };
+            let more = beside.map(|beside| beside(place, &place_of())).unwrap_or_default();
+            for line in more.lines() {
+                let _ = writeln!(out, "\t; {line}");
+            }
         }
     }
 }

@@ -69,8 +69,23 @@ impl fmt::Display for UnknownProcessor {
 
 impl std::error::Error for UnknownProcessor {}
 
+/// What is said where a source line begins, of the address of an instruction and its place in the source: lines of text, which become comments.
+pub type Beside<'a> = &'a dyn Fn(u64, &SourcePlace) -> String;
+
 /// The code object as assembly.
 pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String, UnknownProcessor> {
+    disassemble_beside(object, options, None)
+}
+
+/// The same, with something beside the source lines.
+///
+/// # Errors
+/// The processor is unknown, and none was given.
+pub fn disassemble_beside(
+    object: &CodeObject<'_>,
+    options: &Options,
+    beside: Option<Beside<'_>>,
+) -> Result<String, UnknownProcessor> {
     let identity = Identity::of(&object.header);
     let unknown = UnknownProcessor { mach: identity.mach, name: identity.processor() };
     let target = options.target.or(identity.target).ok_or(unknown)?;
@@ -86,7 +101,7 @@ pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String,
     headers.order_by_key(|header| header.address);
     let groups = groups::Groups::of(object);
     let listing =
-        Listing { object, identity, target, names, groups, waves, headers, lines, raw: options.raw };
+        Listing { object, identity, target, names, groups, waves, headers, lines, beside, raw: options.raw };
     // Writing to a string does not fail.
     let _ = listing.write(processor, &mut out);
     Ok(out)
@@ -102,6 +117,7 @@ struct Listing<'a, 'data> {
     /// What stands before V2's kernels, by address.
     headers: Vec<KernelCode<'data>>,
     lines: lines::Lines,
+    beside: Option<Beside<'a>>,
     raw: bool,
 }
 

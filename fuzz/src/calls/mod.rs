@@ -101,7 +101,7 @@ fn unwinds_in(
         object => object.map_err(|error| format!("compiler: {error}"))?,
     };
     let known = agreements.scramble();
-    let lost = |name: &str| known.0.get(name).map_or(isa::RegSet::EMPTY, |known| unwind::lost(known));
+    let lost = |name: &str| known.0.get(name).map_or(isa::RegSet::EMPTY, unwind::lost);
     let judge = unwind::Judge::new(object.bytes(), (dialect, config.target.wave_size, most), seed, lost)?;
     let way = (Mode::Fast, *call_abi);
     let ran = emulate_watched(way, object.bytes(), "k", shape, Scramble::default(), Some(&judge));

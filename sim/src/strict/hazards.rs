@@ -4,6 +4,7 @@ use super::findings::{Elsewhere, place};
 use super::touch::Touch;
 use super::{FaultClass, Watcher};
 use crate::exec::Cx;
+use crate::flight::{InFlight, Operation};
 use crate::op::Code;
 use crate::wave::{ActiveLanes, SHARED_APERTURE};
 use check::{Counter, FlatPath, Problem, Site};
@@ -43,8 +44,14 @@ impl Program {
     }
 
     fn place(&self, site: Site) -> u32 {
+        let (range, index) = self.index(site);
+        place(range, index)
+    }
+
+    /// The range that a site is in, and which instruction of it.
+    fn index(&self, site: Site) -> (u32, u32) {
         let range = self.first.partition_point(|&first| first <= site).saturating_sub(1);
-        place(range as u32, site - self.first[range])
+        (range as u32, site - self.first[range])
     }
 }
 
@@ -62,6 +69,25 @@ impl Watcher<'_> {
         if !self.group.now.hazards.is_empty() || touch.single.is_some() {
             self.report_hazards(touch);
         }
+    }
+
+    /// What a wave has under way.
+    pub(super) fn under_way(&self, wave: u32) -> Option<InFlight> {
+        let board = &self.group.waves.get(wave as usize)?.board;
+        let program = &self.shared.reading.program;
+        let target = program.code.target();
+        let counters = Counter::ALL.into_iter().filter(|&counter| Counter::max(counter, target) > 0);
+        let operation = |pending: check::Pending| Operation {
+            at: (pending.site != check::CALLER).then(|| program.index(pending.site)),
+            registers: pending.registers.groups().collect(),
+            writes: pending.writes,
+            performed: None,
+            waits: pending.waits.to_vec(),
+        };
+        Some(InFlight {
+            counters: counters.map(|counter| (counter, board.outstanding(counter))).collect(),
+            operations: board.pending(&program.code).map(operation).collect(),
+        })
     }
 
     #[cold]

@@ -265,6 +265,10 @@ impl Watch for Watcher<'_> {
         Some(last.clone().report(self.group.first_wave, self.shared.locate(launch)))
     }
 
+    fn in_flight(&self, wave: u32) -> Option<crate::flight::InFlight> {
+        self.under_way(wave)
+    }
+
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
         let touch = self.shared.touch(cx.wave.range, cx.wave.last);
         self.touch = Some(touch);

@@ -16,6 +16,7 @@
 //! | `l2` | what agents keep of memory that is not theirs alone |
 //! | `info` | what is needed of an instruction |
 //! | `schedule` | one run by a seed |
+//! | `debugging` | what a debugger sees of it |
 //! | `explore`, `search` | all runs of a small program |
 //!
 //! `docs/weak-memory.md` has the model and what it leaves out.
@@ -24,6 +25,7 @@
 //! [`Device::explore`]: crate::Device::explore
 
 mod cache;
+mod debugging;
 mod explore;
 mod info;
 mod issue;

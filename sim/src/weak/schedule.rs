@@ -28,14 +28,14 @@ const SCALAR: u32 = 2;
 /// Most instructions of a wave before others have a turn.
 const SLICE: usize = 64;
 
-struct Run<'a> {
-    machine: Machine<'a>,
-    launch: &'a Launch<'a>,
-    state: State,
+pub(super) struct Run<'a> {
+    pub(super) machine: Machine<'a>,
+    pub(super) launch: &'a Launch<'a>,
+    pub(super) state: State,
     random: Random,
     /// Number of the group in each place; `None` if it is empty.
-    groups: Vec<Option<u64>>,
-    waves: usize,
+    pub(super) groups: Vec<Option<u64>>,
+    pub(super) waves: usize,
     next_group: u64,
     total: u64,
     executed: u64,
@@ -93,7 +93,14 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
         run.start(place);
     }
     let result = run.go(limit).map_err(|error| match error {
-        Error::Trap(at, trap) => run.fault(at, trap),
+        Error::Trap(at, trap) => {
+            let is_watched = matches!(trap, Trap::Watched);
+            let why = run.fault(at, trap);
+            if !is_watched {
+                run.tell_trap(at, &why);
+            }
+            why
+        }
         Error::Budget => Fault::Budget { limit, at: Box::new(run.location(run.running(), None)) },
     });
     (0..places).for_each(|place| run.note_traps(place));
@@ -104,7 +111,7 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     Outcome { result: result.map(|()| run.stats), reports: Vec::new(), debug_trap }
 }
 
-enum Error {
+pub(super) enum Error {
     Trap(usize, Trap),
     Budget,
 }
@@ -187,11 +194,15 @@ impl Run<'_> {
                     continue;
                 }
                 Next::Vector => {
+                    self.ask(at)?;
                     let probed = self.machine.probe(&mut self.state, at).map_err(here)?;
                     let kept = !self.random.one_in(8);
                     self.machine.issue(&mut self.state, at, probed, kept).map_err(here)?;
                 }
-                Next::Free => self.machine.step(&mut self.state, at).map_err(here)?,
+                Next::Free => {
+                    self.ask(at)?;
+                    self.machine.step(&mut self.state, at).map_err(here)?;
+                }
             }
             self.executed += 1;
             self.counts[class as usize] += 1;
@@ -218,7 +229,12 @@ impl Run<'_> {
         }
         let key = keys[self.random.below(keys.len())];
         let kept = !self.random.one_in(8);
-        self.machine.perform(&mut self.state, key, kept).map_err(|trap| Error::Trap(at, trap))
+        let request = self.launch.debugger.and_then(|_| self.request(key));
+        self.machine.perform(&mut self.state, key, kept).map_err(|trap| Error::Trap(at, trap))?;
+        match request {
+            Some((at, text)) => self.tell(at, || text),
+            None => Ok(()),
+        }
     }
 
     /// What no instruction asks for: a line is evicted, an instruction returns early.
@@ -229,17 +245,25 @@ impl Run<'_> {
                 let cache = &mut self.state.near[site.unit as usize];
                 let line = cache.near(self.random.next());
                 cache.evict(line);
+                self.tell(at, || "a line of the first vector cache is given up".to_owned())?;
             }
             1 => {
                 let cache = &mut self.state.scalar[site.scalar as usize];
                 let line = cache.near(self.random.next());
                 cache.evict(line);
+                self.tell(at, || "a line of the scalar cache is given up".to_owned())?;
             }
             _ => {
                 let ready: Vec<usize> = complete(&self.state.actors[at].pending).collect();
                 if let Some(&index) = ready.first() {
+                    let actor = &self.state.actors[at];
+                    let text =
+                        self.launch.debugger.and(actor.pending.get(index)).map(|pending| self.text(pending));
                     let done = self.machine.return_one(&mut self.state, at, index);
                     done.map_err(|trap| Error::Trap(at, trap))?;
+                    if let Some(text) = text {
+                        self.tell(at, || format!("returned: {text}"))?;
+                    }
                 }
             }
         }

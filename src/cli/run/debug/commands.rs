@@ -1,7 +1,8 @@
 //! The debugger's commands.
 
 use super::terminal::Terminal;
-use debug::{Action, Line, Shown, Space, Step, Stop};
+use debug::{Action, Frame, Line, Shown, Space, Step, Stop};
+use kernc::sim;
 use std::fmt::Write;
 
 /// What a command leads to.
@@ -70,6 +71,18 @@ const COMMANDS: &[Command] = &[
         help: "execute one instruction of the wave",
         run: |_, _, _| step(Step::Instruction),
     },
+    Command {
+        names: &["choice", "ch"],
+        takes: "",
+        help: "in weak mode: go on to what the schedule does next",
+        run: |_, _, _| go(Action::Choice),
+    },
+    Command {
+        names: &["choices"],
+        takes: "",
+        help: "in weak mode: show what the schedule has done since the last stop",
+        run: choices,
+    },
     Command { names: &["finish"], takes: "", help: "go on until the function returns", run: finish },
     Command {
         names: &["until", "u"],
@@ -125,7 +138,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["registers"],
         takes: "s | v | a",
-        help: "show scalar registers, or those of the lane",
+        help: "show scalar registers, or those of the lane; ? is behind what is not written yet",
         run: registers,
     },
     Command {
@@ -147,12 +160,42 @@ const COMMANDS: &[Command] = &[
         run: |_, stop, rest| memory(stop, rest, Space::Private),
     },
     Command { names: &["backtrace", "bt"], takes: "", help: "show the functions under way", run: backtrace },
+    Command {
+        names: &["frame", "f"],
+        takes: "[NUMBER]",
+        help: "look at a function under way, by its number in the backtrace: its variables, and registers as it had them",
+        run: frame,
+    },
+    Command {
+        names: &["up"],
+        takes: "",
+        help: "look at the one that has called it",
+        run: |terminal, stop, _| to_frame(terminal, stop, terminal.frame.checked_add(1)),
+    },
+    Command {
+        names: &["down"],
+        takes: "",
+        help: "look at the one that it has called",
+        run: |terminal, stop, _| to_frame(terminal, stop, terminal.frame.checked_sub(1)),
+    },
     Command { names: &["list", "l"], takes: "[LINE]", help: "show the source around", run: list },
     Command {
         names: &["disassemble", "disas"],
         takes: "[INSTRUCTIONS]",
         help: "show the instructions from here on",
         run: disassemble,
+    },
+    Command {
+        names: &["wave"],
+        takes: "NUMBER COMMAND",
+        help: "a command for another wave of the group that has not ended",
+        run: wave,
+    },
+    Command {
+        names: &["pending"],
+        takes: "",
+        help: "show the counters, and which memory operations have yet to write or read registers",
+        run: pending,
     },
     Command { names: &["waves"], takes: "", help: "list the waves that have begun", run: waves },
     Command {
@@ -190,7 +233,7 @@ pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     }
     let command = COMMANDS.iter().find(|command| command.names.contains(&name));
     let command = command.ok_or_else(|| format!("there is no command `{name}`; `help` lists them"))?;
-    (command.run)(terminal, stop, rest.trim())
+    stop.on_frame(terminal.frame, |stop| (command.run)(terminal, stop, rest.trim()))?
 }
 
 fn go(action: Action) -> Done {
@@ -219,7 +262,7 @@ fn number(text: &str) -> Result<u64, String> {
 
 /// A value of the lane, or why there is none.
 pub fn shown(stop: &Stop<'_>, text: &str) -> String {
-    stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.text)
+    stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.to_string())
 }
 
 fn break_at(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -302,7 +345,7 @@ fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 }
 
 fn print(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    outln!("{}", stop.value(rest, stop.lane())?.text);
+    outln!("{}", stop.value(rest, stop.lane())?);
     stay()
 }
 
@@ -311,6 +354,9 @@ fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let text = |(shown, is_active): (Result<Shown, String>, bool)| {
         (shown.map_or_else(|problem| problem, |shown| shown.text), is_active)
     };
+    if let Some(wait) = stop.value(rest, stop.lane()).ok().and_then(|shown| shown.pending) {
+        outln!("not written yet, but after {wait}:");
+    }
     let all: Vec<(String, bool)> = stop.across(rest).into_iter().map(text).collect();
     let runs: Vec<&[(String, bool)]> = all.chunk_by(|one, next| one == next).collect();
     let widest = all.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
@@ -334,7 +380,7 @@ fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 }
 
 fn display(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    outln!("{rest} = {}", stop.value(rest, stop.lane())?.text);
+    outln!("{rest} = {}", stop.value(rest, stop.lane())?);
     terminal.displays.push(rest.to_owned());
     stay()
 }
@@ -345,7 +391,7 @@ fn locals(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     }
     for (name, shown) in stop.variables(stop.lane()) {
         match shown {
-            Ok(shown) => outln!("{name}: {} = {}", shown.ty, shown.text),
+            Ok(shown) => outln!("{name}: {} = {shown}", shown.ty),
             Err(problem) => outln!("{name} = {problem}"),
         }
     }
@@ -366,11 +412,12 @@ fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         let name = format!("{bank}{number}");
         let Ok(value) = stop.value(&format!("${name}"), stop.lane()) else { continue };
         // What nothing has ever been put into fills the screen.
-        if value.text == "0x00000000" {
+        if value.text == "0x00000000" && value.pending.is_none() {
             continue;
         }
         let end = if shown % 4 == 3 { "\n" } else { "  " };
-        let _ = write!(text, "{name:>4} {}{end}", value.text);
+        let mark = if value.pending.is_some() { "?" } else { "" };
+        let _ = write!(text, "{name:>4} {}{mark}{end}", value.text);
         shown += 1;
     }
     outln!("{}", text.trim_end());
@@ -406,12 +453,34 @@ fn memory(stop: &Stop<'_>, rest: &str, space: Space) -> Done {
 }
 
 fn backtrace(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
-    for (at, frame) in stop.frames().iter().enumerate() {
-        let place = frame.line.clone().unwrap_or_else(|| format!("{:#x}", frame.address));
-        let inlined = if frame.is_inlined { " (inlined)" } else { "" };
-        outln!("#{at} {} at {place}{inlined}", frame.function);
-    }
+    stop.frames().iter().enumerate().for_each(|(number, frame)| outln!("{}", shown_frame(number, frame)));
     stay()
+}
+
+fn frame(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let frame = if rest.is_empty() { terminal.frame } else { number(rest)? as usize };
+    to_frame(terminal, stop, Some(frame))
+}
+
+fn to_frame(terminal: &mut Terminal, stop: &mut Stop<'_>, number: Option<usize>) -> Done {
+    let number = number.ok_or("this is the innermost function")?;
+    let frames = stop.frames();
+    let missing = || format!("there is no function {number}: {} are under way", frames.len());
+    let frame = frames.get(number).ok_or_else(missing)?;
+    outln!("{}", shown_frame(number, frame));
+    stop.on_frame(number, |_| ())?;
+    stop.misled(number)
+        .iter()
+        .for_each(|wrong| outln!("  the object's call frame information is wrong: {wrong}"));
+    terminal.frame = number;
+    stay()
+}
+
+/// `#1 outer at calls.k:10`.
+fn shown_frame(number: usize, frame: &Frame) -> String {
+    let place = frame.line.clone().unwrap_or_else(|| format!("{:#x}", frame.address));
+    let inlined = if frame.is_inlined { " (inlined)" } else { "" };
+    format!("#{number} {} at {place}{inlined}", frame.function)
 }
 
 fn list(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -445,6 +514,17 @@ fn disassemble(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
+fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let (wave, command) = rest.split_once(' ').ok_or("which wave, and what to do there?")?;
+    let missing = || format!("there is no wave `{wave}` in the group, or it has ended");
+    let number = u32::try_from(number(wave)?).map_err(|_| missing())?;
+    stop.at.wave_of_group(number).ok_or_else(missing)?;
+    match stop.on_wave(Some(number), |stop| run(command.trim(), terminal, stop))? {
+        Outcome::Stay => stay(),
+        Outcome::Go(_) => Err("what moves on is the wave that has stopped".to_owned()),
+    }
+}
+
 fn waves(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     for (who, line) in stop.waves() {
         let mark = if who == stop.who() { '>' } else { ' ' };
@@ -455,7 +535,47 @@ fn waves(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
 
 fn whereabouts(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     outln!("{}, instruction {}, {:#x}: {}", stop.who(), stop.ordinal(), stop.at.address(), stop.at.text());
+    if let Some(flight) = stop.at.in_flight() {
+        outln!("under way: {}", counters(&flight));
+    }
     stay()
+}
+
+fn pending(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    let flight = stop.at.in_flight().ok_or("what is under way is known in strict and weak mode")?;
+    outln!("{}", counters(&flight));
+    for operation in &flight.operations {
+        let address = stop.at.address_of(operation);
+        let text = address.and_then(|address| Some(format!("{address:#x}: {}", stop.at.text_at(address)?.0)));
+        let text = text.unwrap_or_else(|| "the caller".to_owned());
+        let what = match (operation.registers.is_empty(), operation.writes) {
+            (true, _) => "is under way".to_owned(),
+            (_, true) => format!("has yet to write {}", operation.names()),
+            (_, false) => format!("has yet to read {}", operation.names()),
+        };
+        let seen = match operation.performed {
+            Some(false) => "; memory has not seen all of it",
+            Some(true) => "; memory has seen it",
+            None => "",
+        };
+        outln!("{text}\n    {what}, until {}{seen}", operation.wait());
+    }
+    stay()
+}
+
+fn choices(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    stop.choices().for_each(|choice| outln!("{choice}"));
+    stay()
+}
+
+/// `vmcnt 1, lgkmcnt 0`: operations that may be under way.
+fn counters(flight: &sim::InFlight) -> String {
+    flight
+        .counters
+        .iter()
+        .map(|(counter, count)| format!("{} {count}", counter.name()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn help(_: &mut Terminal, _: &mut Stop<'_>, _: &str) -> Done {

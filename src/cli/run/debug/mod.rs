@@ -2,6 +2,7 @@
 
 mod commands;
 mod dap;
+mod gdb;
 mod terminal;
 
 use super::launch::{Launch, Run, found, mode, spoken, stopped};
@@ -9,11 +10,11 @@ use super::shown::Shown;
 use super::{RunArgs, Texts, expect};
 use crate::cli::inspect::parse;
 use crate::cli::run::load::Loaded;
-use crate::cli::{Failure, complain};
+use crate::cli::{Failure, complain, sources};
 use clap::Args;
 use debug::{FrontEnd, Session};
-use kernc::sim::{self, Mode};
-use std::path::{Path, PathBuf};
+use kernc::sim;
+use std::path::Path;
 use terminal::Terminal;
 
 #[derive(Args, Clone)]
@@ -21,6 +22,12 @@ pub struct DebugArgs {
     /// A command to begin with; those of several options follow one another. Then commands come from standard input.
     #[arg(short = 'x', long = "command", value_name = "COMMAND")]
     commands: Vec<String>,
+    /// Serve the GDB remote serial protocol on this port of the local machine, instead of the terminal; 0: on any that is free.
+    #[arg(long, value_name = "PORT", conflicts_with = "commands")]
+    gdb: Option<u16>,
+    /// What GDB is told that it debugs: `aarch64` is for a GDB that does not know AMD's GPUs.
+    #[arg(long, value_enum, value_name = "NAME", default_value = "amdgcn", requires = "gdb")]
+    gdb_architecture: gdb::Architecture,
     /// Serve an editor: the Debug Adapter Protocol on standard input and output, or on a port of this machine for one client. What is
     /// launched, and how, is the editor's.
     #[arg(long, value_name = "PORT", num_args = 0..=1, exclusive = true)]
@@ -31,16 +38,21 @@ pub struct DebugArgs {
 
 /// Runs the command.
 pub fn run(args: &DebugArgs) -> Result<(), Failure> {
-    match args.dap {
-        Some(port) => dap::run(port),
-        None => dispatch(&args.run, Box::new(Terminal::new(&args.commands)), |_, _| true),
+    match (args.dap, args.gdb) {
+        (Some(port), _) => dap::run(port),
+        (None, Some(port)) => {
+            let gdb = || Ok(Box::new(gdb::Gdb::new(port, args.gdb_architecture)?) as Box<dyn FrontEnd>);
+            dispatch(&args.run, gdb, |_, _| true)
+        }
+        (None, None) => dispatch(&args.run, || Ok(Box::new(Terminal::new(&args.commands))), |_, _| true),
     }
 }
 
-/// Debugs a dispatch. `begin` is asked when all is there, with the file that is debugged, whether the dispatch shall begin.
+/// Debugs a dispatch. `front_end` is made when all is there; then `begin` is asked, with the file that is debugged, whether the dispatch
+/// shall begin.
 fn dispatch(
     args: &RunArgs,
-    front_end: Box<dyn FrontEnd>,
+    front_end: impl FnOnce() -> Result<Box<dyn FrontEnd>, Failure>,
     begin: impl FnOnce(&Session, &Path) -> bool,
 ) -> Result<(), Failure> {
     let args = &RunArgs { is_debugged: true, ..args.clone() };
@@ -62,16 +74,16 @@ fn dispatch(
     let mut launch = Launch::new(args, &loaded, &texts)?;
     let policy = args.rules.policy()?;
     let mode = mode(args, &policy)?;
-    if matches!(mode, Mode::Weak { .. }) {
+    if args.weak.explores() {
         return Err(Failure::Usage(
-            "weak mode cannot be debugged yet: take `--mode strict` or `fast`".to_owned(),
+            "a session has one schedule: give `--seed`, and not `--schedules`".to_owned(),
         ));
     }
     let shown = Shown::new(args, launch.kernel, &launch.values)?;
     let expected = super::expected(args, &launch)?;
     let object = parse(file, &loaded.bytes)?;
-    let program = debug::Program::read(&object, |name| source(name, file));
-    let session = Session::new(program, front_end);
+    let program = debug::Program::read(&object, |name| sources::text(name, file));
+    let session = Session::new(program, front_end()?);
     if !begin(&session, file) {
         return Ok(());
     }
@@ -82,6 +94,7 @@ fn dispatch(
             break run;
         }
     };
+    session.ended(stats.is_ok());
     if session.has_quit() {
         return Ok(());
     }
@@ -94,15 +107,4 @@ fn dispatch(
     complain(&policy.unused(&loaded.file));
     found?;
     expect::check_all(&expected, &device, &placed)
-}
-
-/// The text of a source file.
-fn source(name: &str, file: &Path) -> Option<String> {
-    std::fs::read_to_string(path(name, file)?).ok()
-}
-
-/// Where a source file is: as the object names it, or beside what is debugged.
-fn path(name: &str, file: &Path) -> Option<PathBuf> {
-    let beside = file.parent()?.join(Path::new(name).file_name()?);
-    std::fs::canonicalize(name).or_else(|_| std::fs::canonicalize(beside)).ok()
 }

@@ -15,6 +15,8 @@ pub struct Terminal {
     is_typed: bool,
     /// Shown each time a wave stops.
     pub displays: Vec<String>,
+    /// The function under way that is looked at; 0 is the innermost.
+    pub frame: usize,
 }
 
 impl Terminal {
@@ -24,6 +26,7 @@ impl Terminal {
             last: String::new(),
             is_typed: std::io::stdin().is_terminal(),
             displays: Vec::new(),
+            frame: 0,
         }
     }
 
@@ -60,6 +63,7 @@ impl Terminal {
 
 impl FrontEnd for Terminal {
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
+        self.frame = 0;
         outln!("{}", headline(stop));
         outln!("{}", place(stop));
         for display in &self.displays {
@@ -106,6 +110,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
         Reason::Step => "step".to_owned(),
         Reason::Finished => "returned".to_owned(),
         Reason::Arrived => format!("at instruction {}", stop.ordinal()),
+        Reason::Chosen(what) => what.clone(),
         Reason::Found(what) => format!("found: {}", what.message),
         Reason::Trapped(_) => "the instruction fails".to_owned(),
         Reason::Asked => "paused".to_owned(),

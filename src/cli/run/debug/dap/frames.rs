@@ -1,4 +1,7 @@
 //! Threads are waves; where the user asks for it, the lanes of the wave that has stopped as well. Their stacks, and what is in force there.
+//!
+//! Waves of the group that has stopped stand in front of instructions, all functions under way in them can be looked at. Of waves of other
+//! groups no more is known than the line that they have come to.
 
 use super::code::described;
 use super::requests::{Answer, Arguments, Refusal, body, needed};
@@ -72,8 +75,8 @@ pub fn follow(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Re
 pub fn stack_trace(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let number = needed(arguments, "threadId")?;
     let (who, _) = known(server, number)?;
-    let frames = match who == stop.who() {
-        true => stop.frames(),
+    let frames = match of_group(stop, who) {
+        true => stop.on_wave(Some(who.wave), |stop| stop.frames()),
         false => elsewhere(stop, who)?,
     };
     let from = arguments.number("startFrame").unwrap_or(0);
@@ -102,13 +105,18 @@ pub fn stack_trace(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) 
     body(json!({ "stackFrames": shown, "totalFrames": frames.len() }))
 }
 
-/// A wave that has not stopped itself: the line that it has come to.
+/// Whether a wave is one of the group that has stopped, and has not ended.
+fn of_group(stop: &Stop<'_>, who: Who) -> bool {
+    who.group == stop.at.group() && stop.at.wave_of_group(who.wave).is_some()
+}
+
+/// A wave of another group: the line that it has come to.
 fn elsewhere(stop: &Stop<'_>, who: Who) -> Result<Vec<Frame>, Refusal> {
     let running = stop.running();
     let (_, line) = running.iter().find(|wave| wave.0 == who).ok_or_else(|| format!("{who} has ended"))?;
     let named = |line: &Line| stop.program.name_of(*line);
     let function = "it does not stop here".to_owned();
-    Ok(vec![Frame { function, address: 0, line: line.as_ref().map(named), is_inlined: false }])
+    Ok(vec![Frame::unknown(function, line.as_ref().map(named))])
 }
 
 /// The number of a frame.
@@ -123,21 +131,55 @@ fn frame_id(server: &mut Server, thread: u64, at: usize) -> Result<usize, Refusa
     Ok(server.frames.len())
 }
 
-/// The lane that a frame is of; only of the innermost one of the wave that has stopped more is known than where it is.
-pub fn decoded(server: &Server, stop: &Stop<'_>, frame: Option<u64>) -> Result<u32, Refusal> {
-    let Some(frame) = frame else { return Ok(stop.lane()) };
-    let found = frame.checked_sub(1).and_then(|at| server.frames.get(usize::try_from(at).ok()?));
-    let (thread, at) = found.ok_or_else(|| format!("there is no frame {frame}"))?;
-    match known(server, *thread)? {
-        (who, lane) if who == stop.who() && *at == 0 => Ok(lane.unwrap_or_else(|| stop.lane())),
-        _ => Err("values are those of the innermost frame, where the wave has stopped".to_owned()),
+/// Where values are those of: a function under way in a wave of the group that has stopped, and a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    wave: u32,
+    /// Its number in [`Stop::frames`].
+    frame: usize,
+    pub lane: u32,
+}
+
+impl View {
+    /// That of the wave that has stopped, in its innermost function.
+    fn innermost(stop: &Stop<'_>) -> View {
+        View { wave: stop.at.wave(), frame: 0, lane: stop.lane() }
     }
+
+    /// The same for another lane.
+    pub fn of_lane(self, lane: u32) -> View {
+        View { lane, ..self }
+    }
+
+    /// The number of the frame, if it is one of the wave that has stopped.
+    pub fn frame_of(self, stop: &Stop<'_>) -> Option<usize> {
+        (self.wave == stop.at.wave()).then_some(self.frame)
+    }
+
+    /// Looks there.
+    pub fn look<T>(self, stop: &mut Stop<'_>, look: impl FnOnce(&mut Stop<'_>) -> T) -> Result<T, Refusal> {
+        stop.on_wave(Some(self.wave), |stop| stop.on_frame(self.frame, look))
+    }
+}
+
+/// What a frame's number means; without one it is the innermost of the wave that has stopped.
+pub fn decoded(server: &Server, stop: &mut Stop<'_>, frame: Option<u64>) -> Result<View, Refusal> {
+    let Some(frame) = frame else { return Ok(View::innermost(stop)) };
+    let found = frame.checked_sub(1).and_then(|at| server.frames.get(usize::try_from(at).ok()?));
+    let &(thread, frame) = found.ok_or_else(|| format!("there is no frame {frame}"))?;
+    let (who, lane) = known(server, thread)?;
+    if !of_group(stop, who) {
+        return Err(format!("{who} does not stand at an instruction of its own"));
+    }
+    let view = View { wave: who.wave, frame, lane: 0 };
+    let lane = view.look(stop, |stop| lane.unwrap_or_else(|| stop.lane()))?;
+    Ok(View { lane, ..view })
 }
 
 /// "Scopes Request"
 pub fn scopes(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let frame = needed(arguments, "frameId")?;
-    let Ok(lane) = decoded(server, stop, Some(frame)) else {
+    let Ok(view) = decoded(server, stop, Some(frame)) else {
         return body(json!({ "scopes": [] }));
     };
     let memory = [
@@ -146,8 +188,8 @@ pub fn scopes(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> An
     ];
     let memory = memory.into_iter().filter(|(.., bytes)| *bytes > 0);
     let scopes =
-        [("Locals", Node::Locals(lane)), ("Lanes", Node::Lanes(lane)), ("Registers", Node::Registers(lane))];
-    let memory = memory.map(|(name, space, _)| (name, Node::Memory(space, lane)));
+        [("Locals", Node::Locals(view)), ("Lanes", Node::Lanes(view)), ("Registers", Node::Registers(view))];
+    let memory = memory.map(|(name, space, _)| (name, Node::Memory(space, view)));
     let mut told = Vec::new();
     for (name, node) in scopes.into_iter().chain(memory) {
         let is_first = told.is_empty();

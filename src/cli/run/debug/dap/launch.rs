@@ -3,7 +3,7 @@
 use super::requests::{Answer, Arguments, Place, Refusal, Then, body, then};
 use super::server::Server;
 use crate::cli::run::RunArgs;
-use crate::cli::run::debug::path;
+use crate::cli::sources::path;
 use crate::cli::{Failure, capture};
 use clap::Parser;
 use debug::{Breakpoints, Session};

@@ -47,7 +47,7 @@ impl FrontEnd for Shared {
         stops::stopped(&mut self.lock(), stop)
     }
 
-    fn is_waiting(&self) -> bool {
+    fn is_waiting(&mut self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
@@ -86,9 +86,11 @@ fn connect(port: u16) -> std::io::Result<Ends> {
 fn launched(shared: &Shared) -> Then {
     let (text, done) = capture::capture(|| {
         let args = parse(&shared.lock().launch)?;
-        dispatch(&args, Box::new(shared.clone()), |session, file| {
-            launch::begin(&mut shared.lock(), session, file)
-        })
+        dispatch(
+            &args,
+            || Ok(Box::new(shared.clone())),
+            |session, file| launch::begin(&mut shared.lock(), session, file),
+        )
     });
     let mut server = shared.lock();
     let done = done.unwrap_or_else(|| Err(Failure::Internal("error: kernc panicked\n".to_owned())));

@@ -252,11 +252,11 @@ pub fn data_info(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) ->
         let spot = format!("global:{name}:{bytes}").parse::<Spot>();
         spot.map(|spot| (name.to_owned(), spot)).map_err(|()| format!("`{name}` cannot be watched"))
     } else {
-        let (text, lane) = match arguments.number("variablesReference").filter(|&reference| reference > 0) {
+        let (text, view) = match arguments.number("variablesReference").filter(|&reference| reference > 0) {
             Some(reference) => values::part(server, stop, reference, name)?,
             None => (name.to_owned(), decoded(server, stop, arguments.number("frameId"))?),
         };
-        stop.spot(&text, lane).map(|spot| (text, spot))
+        view.look(stop, |stop| stop.spot(&text, view.lane))?.map(|spot| (text, spot))
     };
     match spot {
         Ok((text, spot)) => {

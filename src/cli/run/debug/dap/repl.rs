@@ -13,10 +13,15 @@ use serde_json::{Value, json};
 pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let text = arguments.text("expression").ok_or("`expression` is missing")?.trim();
     let is_typed = arguments.text("context") == Some("repl");
-    let lane = decoded(server, stop, arguments.number("frameId"));
-    match lane.and_then(|lane| Ok((lane, stop.value(text, lane)?))) {
-        Ok((lane, shown)) => values::evaluated(server, text, lane, shown),
-        Err(_) if is_typed && commands::is_one(text) => command(server, stop, text),
+    let view = decoded(server, stop, arguments.number("frameId"));
+    let frame = view.as_ref().ok().and_then(|view| view.frame_of(stop));
+    let shown = view.and_then(|view| Ok((view, view.look(stop, |stop| stop.value(text, view.lane))??)));
+    match shown {
+        Ok((view, shown)) => values::evaluated(server, text, view, shown),
+        Err(_) if is_typed && commands::is_one(text) => {
+            server.typed.frame = frame.unwrap_or(server.typed.frame);
+            command(server, stop, text)
+        }
         Err(why) => Err(why),
     }
 }

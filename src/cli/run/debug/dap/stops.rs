@@ -68,10 +68,11 @@ pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
 /// Tells the client that and why a wave has stopped ("Stopped Event").
 fn arrive(server: &mut Server, stop: &Stop<'_>) {
     server.is_running = false;
+    server.typed.frame = 0;
     let (reason, hit) = match &stop.reason {
         Reason::Begin => ("entry", None),
         Reason::Breakpoint(id) | Reason::Changed { id, .. } => server.points.reason(*id),
-        Reason::Step | Reason::Finished => ("step", None),
+        Reason::Step | Reason::Finished | Reason::Chosen(_) => ("step", None),
         Reason::Arrived if server.goes_back && stop.ordinal() == 1 => ("entry", None),
         Reason::Arrived if server.goes_back => ("breakpoint", None),
         Reason::Arrived => ("step", None),

@@ -1,6 +1,7 @@
 //! What a tree of variables shows. A node of it has a number as long as the wave stands; what is in it is asked for when it is opened. A
 //! value's parts are expressions again, so that each can be watched and evaluated.
 
+use super::frames::View;
 use super::memory;
 use super::requests::{Answer, Arguments, Refusal, body, needed};
 use super::server::Server;
@@ -16,19 +17,29 @@ const ROWS: u64 = 1 << 14;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// Variables in force, for a lane.
-    Locals(u32),
+    Locals(View),
     /// The same; each can be opened for all lanes, and shows the lane's value till then.
-    Lanes(u32),
+    Lanes(View),
     /// A value of each lane.
-    Across(String),
+    Across(String, View),
     /// A value for a lane, with parts.
-    Whole(String, u32),
+    Whole(String, View),
     /// The banks of registers, for a lane.
-    Registers(u32),
+    Registers(View),
     /// A bank: `s`, `v`, `a`.
-    Bank(char, u32),
+    Bank(char, View),
     /// LDS, or a lane's private memory.
-    Memory(Space, u32),
+    Memory(Space, View),
+}
+
+impl Node {
+    fn view(&self) -> View {
+        match self {
+            Node::Locals(view) | Node::Lanes(view) | Node::Registers(view) => *view,
+            Node::Across(_, view) | Node::Whole(_, view) => *view,
+            Node::Bank(_, view) | Node::Memory(_, view) => *view,
+        }
+    }
 }
 
 /// Nodes by their numbers.
@@ -87,7 +98,7 @@ impl Row {
     }
 
     /// A value of a lane.
-    fn of(name: &str, text: &str, lane: u32, shown: Result<Shown, String>) -> Row {
+    fn of(name: &str, text: &str, view: View, shown: Result<Shown, String>) -> Row {
         let shown = match shown {
             Ok(shown) => shown,
             Err(why) => return Row::new(name, why),
@@ -95,16 +106,16 @@ impl Row {
         Row {
             ty: Some(shown.ty.clone()),
             text: Some(text.to_owned()),
-            opens: opens(text, lane, &shown),
+            opens: opens(text, view, &shown),
             memory: shown.spot.map(|spot| memory::reference(&spot)),
-            ..Row::new(name, shown.text)
+            ..Row::new(name, shown.to_string())
         }
     }
 }
 
 /// What a value opens to.
-fn opens(text: &str, lane: u32, shown: &Shown) -> Option<(Node, Option<u64>)> {
-    let whole = || Node::Whole(text.to_owned(), lane);
+fn opens(text: &str, view: View, shown: &Shown) -> Option<(Node, Option<u64>)> {
+    let whole = || Node::Whole(text.to_owned(), view);
     match shown.parts {
         Parts::None => None,
         Parts::Elements(count) => Some((whole(), Some(count))),
@@ -117,7 +128,7 @@ pub fn variables(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) ->
     let node = server.nodes.get(needed(arguments, "variablesReference")?)?.clone();
     let from = arguments.number("start").unwrap_or(0);
     let count = arguments.number("count").filter(|&count| count > 0).unwrap_or(ROWS).min(ROWS);
-    let rows = rows(stop, &node, from, count);
+    let rows = node.view().look(stop, |stop| rows(stop, &node, from, count))?;
     let told = rows.into_iter().map(|row| told(server, row)).collect::<Result<Vec<_>, _>>()?;
     body(json!({ "variables": told }))
 }
@@ -145,61 +156,62 @@ fn rows(stop: &Stop<'_>, node: &Node, from: u64, count: u64) -> Vec<Row> {
         rows.into_iter().skip(skipped).take(count as usize).collect()
     };
     match node {
-        Node::Locals(lane) => part(locals(stop, *lane)),
-        Node::Lanes(lane) => part(locals(stop, *lane).into_iter().map(across).collect()),
-        Node::Across(text) => part(lanes(stop, text)),
-        Node::Whole(text, lane) => {
-            let parts = stop.value(text, *lane).map_or(Parts::None, |shown| shown.parts);
-            let row = |(name, text): (String, String)| Row::of(&name, &text, *lane, stop.value(&text, *lane));
+        Node::Locals(view) => part(locals(stop, *view)),
+        Node::Lanes(view) => part(locals(stop, *view).into_iter().map(|row| across(row, *view)).collect()),
+        Node::Across(text, view) => part(lanes(stop, text, *view)),
+        Node::Whole(text, view) => {
+            let parts = stop.value(text, view.lane).map_or(Parts::None, |shown| shown.parts);
+            let row =
+                |(name, text): (String, String)| Row::of(&name, &text, *view, stop.value(&text, view.lane));
             parts.within(text, from, count).map(row).collect()
         }
-        Node::Registers(lane) => part(registers(stop, *lane)),
-        Node::Bank(bank, lane) => part(bank_of(stop, *bank, *lane)),
-        Node::Memory(space, lane) => memory::rows(stop, *space, *lane, from, count)
+        Node::Registers(view) => part(registers(stop, *view)),
+        Node::Bank(bank, view) => part(bank_of(stop, *bank, *view)),
+        Node::Memory(space, view) => memory::rows(stop, *space, view.lane, from, count)
             .into_iter()
             .map(|(name, value, reference)| Row { memory: Some(reference), ..Row::new(name, value) })
             .collect(),
     }
 }
 
-fn locals(stop: &Stop<'_>, lane: u32) -> Vec<Row> {
-    let variables = stop.variables(lane);
+fn locals(stop: &Stop<'_>, view: View) -> Vec<Row> {
+    let variables = stop.variables(view.lane);
     if variables.is_empty() {
         return vec![Row::new("variables", "the object describes none here; see Registers")];
     }
-    variables.into_iter().map(|(name, shown)| Row::of(&name, &name, lane, shown)).collect()
+    variables.into_iter().map(|(name, shown)| Row::of(&name, &name, view, shown)).collect()
 }
 
 /// A variable that opens to its values in all lanes.
-fn across(row: Row) -> Row {
-    let opens = row.text.clone().map(|text| (Node::Across(text), None));
+fn across(row: Row, view: View) -> Row {
+    let opens = row.text.clone().map(|text| (Node::Across(text, view), None));
     Row { opens, ..row }
 }
 
 /// A value of each lane. Where a lane waits, its name says so.
-fn lanes(stop: &Stop<'_>, text: &str) -> Vec<Row> {
+fn lanes(stop: &Stop<'_>, text: &str, view: View) -> Vec<Row> {
     let row = |(lane, (shown, is_active)): (usize, (Result<Shown, String>, bool))| {
         let name = format!("lane {lane}{}", if is_active { "" } else { ", waits" });
         // The expression would be one of the lane that is followed.
-        Row { text: None, ..Row::of(&name, text, lane as u32, shown) }
+        Row { text: None, ..Row::of(&name, text, view.of_lane(lane as u32), shown) }
     };
     stop.across(text).into_iter().enumerate().map(row).collect()
 }
 
 /// Registers that are alone, and the banks.
-fn registers(stop: &Stop<'_>, lane: u32) -> Vec<Row> {
+fn registers(stop: &Stop<'_>, view: View) -> Vec<Row> {
     let alone = ["pc", "exec", "vcc", "m0", "scc", "mode"];
-    let mut rows: Vec<Row> = alone.into_iter().map(|name| register(stop, name, lane)).collect();
+    let mut rows: Vec<Row> = alone.into_iter().map(|name| register(stop, name, view)).collect();
     for (bank, name) in [('s', "scalar"), ('v', "vector"), ('a', "accumulation")] {
         if registers_of(stop, bank) > 0 {
-            rows.push(Row::opening(name, Node::Bank(bank, lane)));
+            rows.push(Row::opening(name, Node::Bank(bank, view)));
         }
     }
     rows
 }
 
 fn registers_of(stop: &Stop<'_>, bank: char) -> u16 {
-    let [scalar, vector, accumulation] = stop.at.registers();
+    let [scalar, vector, accumulation] = stop.at.register_counts();
     match bank {
         's' => scalar,
         'v' => vector,
@@ -207,42 +219,47 @@ fn registers_of(stop: &Stop<'_>, bank: char) -> u16 {
     }
 }
 
-fn register(stop: &Stop<'_>, name: &str, lane: u32) -> Row {
+fn register(stop: &Stop<'_>, name: &str, view: View) -> Row {
     let text = format!("${name}");
-    Row::of(name, &text, lane, stop.value(&text, lane))
+    Row::of(name, &text, view, stop.value(&text, view.lane))
 }
 
-fn bank_of(stop: &Stop<'_>, bank: char, lane: u32) -> Vec<Row> {
-    let rows = (0..registers_of(stop, bank)).map(|number| register(stop, &format!("{bank}{number}"), lane));
-    if bank == 's' { rows.collect() } else { rows.map(across).collect() }
+fn bank_of(stop: &Stop<'_>, bank: char, view: View) -> Vec<Row> {
+    let rows = (0..registers_of(stop, bank)).map(|number| register(stop, &format!("{bank}{number}"), view));
+    if bank == 's' { rows.collect() } else { rows.map(|row| across(row, view)).collect() }
 }
 
-/// The expression and the lane of a row of a node.
-pub fn part(server: &Server, stop: &Stop<'_>, number: u64, name: &str) -> Result<(String, u32), Refusal> {
+/// The expression of a row of a node, and where it is one.
+pub fn part(
+    server: &Server,
+    stop: &mut Stop<'_>,
+    number: u64,
+    name: &str,
+) -> Result<(String, View), Refusal> {
     let missing = || format!("there is no `{name}`");
     match server.nodes.get(number)? {
-        Node::Locals(lane) | Node::Lanes(lane) => Ok((name.to_owned(), *lane)),
-        Node::Whole(text, lane) => {
-            let parts = stop.value(text, *lane)?.parts;
+        Node::Locals(view) | Node::Lanes(view) => Ok((name.to_owned(), *view)),
+        Node::Whole(text, view) => {
+            let parts = view.look(stop, |stop| stop.value(text, view.lane))??.parts;
             // An element is found by its index, not by looking at those before.
             let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse().ok());
             let (from, count) = index.map_or((0, ROWS), |index| (index, 1));
             let found = parts.within(text, from, count).find(|part| part.0 == name);
-            Ok((found.ok_or_else(missing)?.1, *lane))
+            Ok((found.ok_or_else(missing)?.1, *view))
         }
-        Node::Across(text) => {
+        Node::Across(text, view) => {
             let digits = name.strip_prefix("lane ").and_then(|rest| rest.split(',').next());
             let lane = digits.and_then(|digits| digits.parse().ok()).filter(|&lane| lane < stop.at.lanes());
-            Ok((text.clone(), lane.ok_or_else(missing)?))
+            Ok((text.clone(), view.of_lane(lane.ok_or_else(missing)?)))
         }
-        Node::Registers(lane) | Node::Bank(_, lane) => Ok((format!("${name}"), *lane)),
+        Node::Registers(view) | Node::Bank(_, view) => Ok((format!("${name}"), *view)),
         Node::Memory(..) => Err("memory is watched by the address".to_owned()),
     }
 }
 
 /// A value as "Evaluate Response" has it.
-pub fn evaluated(server: &mut Server, text: &str, lane: u32, shown: Shown) -> Answer {
-    let Row { value, ty, opens, memory, .. } = Row::of("", text, lane, Ok(shown));
+pub fn evaluated(server: &mut Server, text: &str, view: View, shown: Shown) -> Answer {
+    let Row { value, ty, opens, memory, .. } = Row::of("", text, view, Ok(shown));
     let mut told = told(server, Row { opens, memory, ..Row::new("", "") })?;
     told["result"] = json!(value);
     told["type"] = json!(ty);
