@@ -113,6 +113,7 @@ fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program
         formats: &[],
         lines: None,
         frames: None,
+        debug: None,
     }
 }
 
