@@ -293,7 +293,7 @@ impl<'a> Unit<'a> {
     fn pointer(&mut self, to: u32, space: Space) -> u32 {
         let class = class(space, self.info.options.dialect);
         let is_unit = matches!(self.info.description.types[to as usize], TypeInfo::Unit);
-        let entry = match class {
+        match class {
             Some(class) => {
                 let entry = self.entries.begin(Shape::PointerClass);
                 self.ty(to);
@@ -306,8 +306,7 @@ impl<'a> Unit<'a> {
                 self.ty(to);
                 entry
             }
-        };
-        entry
+        }
     }
 
     /// Functions of which there are inlined copies, with all the variables that copies have.
