@@ -5,7 +5,7 @@
 //! put in between, and code costs nothing to compile that is not asked about.
 //!
 //! # What it rests on
-//! * The frame is written by stores to the stack pointer and a constant; whatever else a function stores to private memory is elsewhere.
+//! * What is kept is stored by the allocator, as its notes say, at the stack pointer and a constant; what the program stores to private memory is elsewhere.
 //! * EXEC holds a part of the lanes that were active on entry, but where all lanes were switched on for registers that are kept whole.
 //! * A value that was stored stays where it is until the function ends. A register that is loaded again counts as such when nothing is under way any
 //!   more: at the return. One that gets its value from another register does so at once.
@@ -15,7 +15,7 @@
 //! Linear in the instructions, times how deep loops are in each other: places only lose what they hold.
 
 use isa::table::Role;
-use isa::{FuncRole, MBlock, MachFunc, MachInst, Operand, Reg, RegRange, RegSet, Subtarget, op};
+use isa::{FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, op};
 use objwriter::elf::Target;
 use objwriter::frames::{Dword, FrameTable, Kind, Rule};
 use smallvec::SmallVec;
@@ -205,6 +205,7 @@ impl State {
 
 struct Walk<'a> {
     target: &'a Subtarget,
+    notes: &'a [Note],
     state: State,
     /// What calls change.
     clobbers: RegSet,
@@ -213,11 +214,11 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(func: &MachFunc, target: &'a Subtarget) -> Walk<'a> {
+    fn new(func: &'a MachFunc, target: &'a Subtarget) -> Walk<'a> {
         let mut clobbers = RegSet::EMPTY;
         func.calls.iter().for_each(|call| clobbers.union(&call.clobbers));
         clobbers.insert(RETURN);
-        Walk { target, state: State::new(), clobbers, touched: Vec::new() }
+        Walk { target, notes: &func.notes, state: State::new(), clobbers, touched: Vec::new() }
     }
 
     /// What holds where each block begins, if control gets there.
@@ -315,7 +316,10 @@ impl<'a> Walk<'a> {
                 return self.write_lane(to.first, from, lane.const_u32());
             }
             (op::BUFFER_STORE_DWORD, [Operand::Reg(data), Operand::None, _, Operand::Reg(base), ..]) => {
-                self.store(data.first, base.first, inst.mods.offset);
+                // The allocator's copies stay; what the program stores, it may overwrite in ways that no constant shows.
+                let note = inst.note.index().and_then(|note| self.notes.get(note));
+                let stays = matches!(note, Some(Note::Alloc(_)));
+                self.store((data.first, base.first), inst.mods.offset, stays);
             }
             _ => {}
         }
@@ -354,7 +358,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A dword goes to memory, to what a register and a constant say.
-    fn store(&mut self, data: Reg, base: Reg, offset: i32) {
+    fn store(&mut self, (data, base): (Reg, Reg), offset: i32, stays: bool) {
         let Some(moved) = self.state.moved(base) else { return };
         let at = moved / i64::from(self.target.wave_size) + i64::from(offset);
         let Ok(at) = u32::try_from(at) else { return };
@@ -364,7 +368,7 @@ impl<'a> Walk<'a> {
         self.state.frame.retain(|slot| slot.at != at);
         // All lanes have their own of a vector register only if it is one on entry.
         let is_own = value == data.0 || value < Reg::vgpr(0).0;
-        if value < CODES && is_own && self.is_entire() {
+        if stays && value < CODES && is_own && self.is_entire() {
             let whole = exec == ALL && value == data.0;
             self.state.frame.push(Slot { at, value, whole });
             self.touched.push(value);

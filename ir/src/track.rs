@@ -227,8 +227,9 @@ impl Track {
         let now = &*spare;
         if now.insts == order.insts && now.blocks == order.blocks {
             // All is where it was; what was added has its place.
-            records[..self.settled].iter_mut().for_each(|record| settle_value(func, now, &mut record.what));
-            if self.settled == records.len() {
+            let settled = self.settled.min(records.len());
+            records[..settled].iter_mut().for_each(|record| settle_value(func, now, &mut record.what));
+            if settled == records.len() {
                 return;
             }
         }

@@ -183,7 +183,7 @@ mod tests {
         let mut inbox = Inbox::default();
         inbox.push(b"+$m10,4#2");
         assert_eq!(inbox.take(), None);
-        inbox.push(b"b\x03-$g#00");
+        inbox.push(b"e\x03-$g#00");
         assert_eq!(inbox.take(), Some(Incoming::Packet(b"m10,4".to_vec())));
         assert_eq!(inbox.take(), Some(Incoming::Interrupt));
         assert_eq!(inbox.take(), Some(Incoming::Again));
