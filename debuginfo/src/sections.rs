@@ -20,11 +20,10 @@ pub enum Name {
     Loclists,
     Ranges,
     Loc,
-    Names,
 }
 
 /// How many there are.
-pub const COUNT: usize = 11;
+pub const COUNT: usize = 10;
 
 /// What they are called.
 pub const NAMES: [&str; COUNT] = [
@@ -38,7 +37,6 @@ pub const NAMES: [&str; COUNT] = [
     ".debug_loclists",
     ".debug_ranges",
     ".debug_loc",
-    ".debug_names",
 ];
 
 /// The version of DWARF.
@@ -56,17 +54,6 @@ impl Version {
         match self {
             Version::V4 => 4,
             Version::V5 => 5,
-        }
-    }
-
-    /// The sections that it has.
-    pub const fn has(self, name: Name) -> bool {
-        match name {
-            Name::StrOffsets | Name::Addr | Name::Rnglists | Name::Loclists | Name::Names => {
-                matches!(self, Version::V5)
-            }
-            Name::Ranges | Name::Loc => matches!(self, Version::V4),
-            _ => true,
         }
     }
 }

@@ -141,7 +141,7 @@ fn main() -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Debug information beside the interpreter: at level 0 all there and right, at level 2 right.
+/// Debug information beside the interpreter: what it says of a variable is right, at both levels.
 fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
     let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
     let check = |seed: u64| {
