@@ -567,6 +567,11 @@ impl<'a> Unit<'a> {
                 writer.piece(bytes.into(), out);
             }
         }
+        // Bytes behind the last leaf are of the variable, too, and of no value: a vector of three has four.
+        let size = self.size(variable.ty);
+        if found && size > covered {
+            writer.piece(size - covered, out);
+        }
         found
     }
 
