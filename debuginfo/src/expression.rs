@@ -77,8 +77,7 @@ impl Writer {
     pub fn place(self, place: Where, bytes: u8, is_float: bool, out: &mut Vec<u8>) -> bool {
         match place {
             Where::Constant(bits) => self.constant(bits, bytes, is_float, out),
-            Where::Registers(low, None) => return self.register(low, out),
-            Where::Registers(low, Some(high)) => {
+            Where::Registers(low, Some(high)) if bytes > 4 => {
                 let start = out.len();
                 for reg in [low, high] {
                     if !self.register(reg, out) {
@@ -88,14 +87,16 @@ impl Writer {
                     out.extend_from_slice(&[DW_OP_PIECE, 4]);
                 }
             }
+            // Of a wider value a leaf has the low bytes.
+            Where::Registers(low, _) => return self.register(low, out),
             Where::Mask(reg) => return self.bit(reg, out),
         }
         true
     }
 
-    /// Whether the place of a leaf is one with pieces already.
-    pub const fn is_composite(place: Where) -> bool {
-        matches!(place, Where::Registers(_, Some(_)))
+    /// Whether the place of a leaf of so many bytes is one with pieces already.
+    pub const fn is_composite(place: Where, bytes: u8) -> bool {
+        matches!(place, Where::Registers(_, Some(_)) if bytes > 4)
     }
 
     /// So many bytes of a variable are what was written last.

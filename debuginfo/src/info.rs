@@ -562,7 +562,7 @@ impl<'a> Unit<'a> {
             let is_float = self.is_float(variable.ty, offset);
             let written = place.is_some_and(|place| writer.place(place, bytes, is_float, out));
             found |= written;
-            let composite = written && place.is_some_and(Writer::is_composite);
+            let composite = written && place.is_some_and(|place| Writer::is_composite(place, bytes));
             if variable.leaves.len() > 1 && !composite {
                 writer.piece(bytes.into(), out);
             }
