@@ -104,7 +104,10 @@ pub fn check(
         // What is too large for the processor is no matter here.
         Err(_) => return Ok(Count::default()),
     };
-    if std::env::var_os("WHY").is_some() { eprintln!("TARGET {target} {level:?} wave{} {dialect:?}", target.wave_size); let _ = std::fs::write(format!("/tmp/why.{level:?}.co"), object.bytes()); }
+    if std::env::var_os("WHY").is_some() {
+        eprintln!("TARGET {target} {level:?} wave{} {dialect:?}", target.wave_size);
+        let _ = std::fs::write(format!("/tmp/why.{level:?}.co"), object.bytes());
+    }
     let Meant(module) = meant;
     let plain = Options { debug: DebugInfo::Lines, ..options };
     let plain = Compiler::new(target).compile(source, &plain).map_err(|error| error.to_string())?;
@@ -322,7 +325,8 @@ impl<'a> Tracer<'a> {
                     parts.extend(bits.map(known));
                 }
                 if parts.len() == variable.leaves.len() && !parts.is_empty() {
-                    let in_memory = variable.home.is_some() && now.is_none_or(|now| !now.contains_key(&(number, 0)));
+                    let in_memory =
+                        variable.home.is_some() && now.is_none_or(|now| !now.contains_key(&(number, 0)));
                     let known = Known { name: variable.name.to_string(), leaves: parts, in_memory };
                     // Of a name the innermost counts.
                     match variables.iter_mut().find(|(_, other)| other.name == known.name) {
@@ -463,11 +467,14 @@ impl Looker {
                     state.count.there += u64::from(is_there);
                     state.count.live += u64::from(leaf.live);
                     state.count.live_there += u64::from(leaf.live && is_there);
-                if leaf.live && !is_there && std::env::var_os("WHY").is_some() {
-                    let n = known.leaves.len();
-                    let pc = at.address();
-                    eprintln!("MISS {}+{} {n}x{} {}:{} {pc:#x}", known.name, leaf.offset, known.leaves[0].bytes, place.0, place.1);
-                }
+                    if leaf.live && !is_there && std::env::var_os("WHY").is_some() {
+                        let n = known.leaves.len();
+                        let pc = at.address();
+                        eprintln!(
+                            "MISS {}+{} {n}x{} {}:{} {pc:#x}",
+                            known.name, leaf.offset, known.leaves[0].bytes, place.0, place.1
+                        );
+                    }
                 }
             }
         }

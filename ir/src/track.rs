@@ -228,7 +228,9 @@ impl Track {
         if now.insts == order.insts && now.blocks == order.blocks {
             // All is where it was; what was added has its place.
             let settled = self.settled.min(records.len());
-            records[..settled].iter_mut().for_each(|record| settle_value(func, now, variables, &mut record.what));
+            records[..settled]
+                .iter_mut()
+                .for_each(|record| settle_value(func, now, variables, &mut record.what));
             if settled == records.len() {
                 return;
             }
