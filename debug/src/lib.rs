@@ -31,5 +31,5 @@ pub use session::{Action, FrontEnd, Session, Step};
 pub use sim::Stopped;
 pub use spot::{Place, Spot};
 pub use stop::{Frame, Reason, Space, Stop};
-pub use variables::{Seen, seen};
+pub use variables::{Seen, Sight};
 pub use waves::Who;

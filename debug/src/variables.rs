@@ -171,28 +171,42 @@ pub struct Seen {
     pub bytes: Vec<Option<u8>>,
 }
 
-/// The variables of the innermost function that are in force where a wave stands, for a lane; those in its frame are found by call frame
-/// information.
-pub fn seen(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>, lane: u32) -> Vec<Seen> {
-    let scope = Scope::new((info, frames), at, 0);
-    let read = |variable: &Variable<'_>| {
-        let size = crate::format::size(info, scope.type_of(variable)?);
-        match scope.holder(variable, lane).ok()? {
+/// The variables of the innermost function that are in force where a wave stands; those in its frame are found by call frame information.
+pub struct Sight<'a> {
+    scope: Scope<'a>,
+    variables: Vec<Variable<'a>>,
+}
+
+impl<'a> Sight<'a> {
+    /// Where a wave stands.
+    pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>, at: &'a Stopped<'a>) -> Sight<'a> {
+        let scope = Scope::new((info, frames), at, 0);
+        let variables = scope.variables();
+        Sight { scope, variables }
+    }
+
+    /// What variables are for a lane.
+    pub fn seen(&self, lane: u32) -> Vec<Seen> {
+        let seen = self.variables.iter().map(|variable| Seen {
+            name: variable.name.to_owned(),
+            line: match variable.origin.get("DW_AT_decl_line") {
+                Some(&Content::Number(line)) => line as u64,
+                _ => 0,
+            },
+            bytes: self.bytes(variable, lane).unwrap_or_default(),
+        });
+        seen.collect()
+    }
+
+    fn bytes(&self, variable: &Variable<'a>, lane: u32) -> Option<Vec<Option<u8>>> {
+        let size = crate::format::size(self.scope.info, self.scope.type_of(variable)?);
+        match self.scope.holder(variable, lane).ok()? {
             Held::Constant(bytes) => Some(bytes.into_iter().map(Some).collect()),
-            Held::At(location) => Some(location.read_known(size, &scope.frame(lane, variable.die.unit))),
+            Held::At(location) => {
+                Some(location.read_known(size, &self.scope.frame(lane, variable.die.unit)))
+            }
         }
-    };
-    let variables = scope.variables();
-    let declared = |variable: &Variable<'_>| match variable.origin.get("DW_AT_decl_line") {
-        Some(&Content::Number(line)) => line as u64,
-        _ => 0,
-    };
-    let seen = variables.iter().map(|variable| Seen {
-        name: variable.name.to_owned(),
-        line: declared(variable),
-        bytes: read(variable).unwrap_or_default(),
-    });
-    seen.collect()
+    }
 }
 
 /// Whether an expression has operations of the extensions.

@@ -104,10 +104,6 @@ pub fn check(
         // What is too large for the processor is no matter here.
         Err(_) => return Ok(Count::default()),
     };
-    if std::env::var_os("WHY").is_some() {
-        eprintln!("TARGET {target} {level:?} wave{} {dialect:?}", target.wave_size);
-        let _ = std::fs::write(format!("/tmp/why.{level:?}.co"), object.bytes());
-    }
     let Meant(module) = meant;
     let plain = Options { debug: DebugInfo::Lines, ..options };
     let plain = Compiler::new(target).compile(source, &plain).map_err(|error| error.to_string())?;
@@ -427,6 +423,7 @@ impl Looker {
 
     fn look(&self, at: &Stopped<'_>, place: (u32, u32)) -> Result<(), String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let sight = debug::Sight::new(&self.info, self.frames.as_ref(), at);
         for lane in lanes(at.exec()) {
             let lane = lane as u32;
             let linear = at.wave() * at.lanes() + lane;
@@ -436,7 +433,7 @@ impl Looker {
             if next >= MOST {
                 continue;
             }
-            let seen = debug::seen(&self.info, self.frames.as_ref(), at, lane);
+            let seen = sight.seen(lane);
             let mut first = None;
             let mut found = None;
             for (n, event) in events.iter().enumerate().skip(next).filter(|(_, event)| event.place == place) {
