@@ -202,9 +202,7 @@ impl<'a> Sight<'a> {
         let size = crate::format::size(self.scope.info, self.scope.type_of(variable)?);
         match self.scope.holder(variable, lane).ok()? {
             Held::Constant(bytes) => Some(bytes.into_iter().map(Some).collect()),
-            Held::At(location) => {
-                Some(location.read_known(size, &self.scope.frame(lane, variable.die.unit)))
-            }
+            Held::At(location) => Some(location.read_known(size, &self.scope.frame(lane, variable.die.unit))),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::entries::{Entries, Shape};
 use crate::expression::{Memory, Writer};
-use crate::final_code::Range;
+use crate::final_code::{Range, Where};
 use crate::scopes::{Kind, Scopes};
 use crate::sections::{self, Lists, NAMES, Name, Strings, Version};
 use crate::{DebugInfo, Function, lines};
@@ -498,8 +498,7 @@ impl<'a> Unit<'a> {
 
     /// Writes the list of places of a variable, if there are any.
     fn place_list(&mut self, function: &Function, number: u32, start: u32) -> Option<u32> {
-        let before = function.variables[..number as usize].iter();
-        let first: u32 = before.map(|variable| variable.leaves.len() as u32).sum();
+        let first = function.first_leaves[number as usize];
         let variable = &function.variables[number as usize];
         let end = first + variable.leaves.len() as u32;
         let all = &function.code.ranges;
@@ -509,54 +508,75 @@ impl<'a> Unit<'a> {
         if ranges.is_empty() {
             return None;
         }
-        let mut expressions = Vec::new();
         let mut bounds: Vec<u32> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
         bounds.sort_unstable();
         bounds.dedup();
+        // By leaf, its first range that does not end before the place at hand.
+        let leaves = first..end;
+        let mut next: Vec<usize> =
+            leaves.clone().map(|leaf| ranges.partition_point(|range| range.leaf < leaf)).collect();
+        let mut places = vec![None; next.len()];
+        let mut list = None;
+        // From where to where the expression holds that has been written last.
+        let mut open: Option<(u32, u32)> = None;
+        let (mut last, mut bytes) = (Vec::new(), Vec::new());
         for pair in bounds.windows(2) {
-            let mut bytes = Vec::new();
-            if self.expression(function, variable, (first, ranges), pair[0], &mut bytes) {
-                match expressions.last_mut() {
-                    Some((_, end, last)) if *end == pair[0] && *last == bytes => *end = pair[1],
-                    _ => expressions.push((pair[0], pair[1], bytes)),
+            for ((place, next), leaf) in places.iter_mut().zip(&mut next).zip(leaves.clone()) {
+                let of_leaf = |range: &&Range| range.leaf == leaf;
+                while ranges.get(*next).filter(of_leaf).is_some_and(|range| range.end <= pair[0]) {
+                    *next += 1;
+                }
+                let here = ranges.get(*next).filter(of_leaf).filter(|range| range.start <= pair[0]);
+                *place = here.map(|range| range.place);
+            }
+            bytes.clear();
+            if !self.expression(function, variable, &places, &mut bytes) {
+                continue;
+            }
+            match &mut open {
+                Some((_, end)) if *end == pair[0] && last == bytes => *end = pair[1],
+                _ => {
+                    self.listed(open, start, &last, &mut list);
+                    open = Some((pair[0], pair[1]));
+                    std::mem::swap(&mut last, &mut bytes);
                 }
             }
         }
-        if expressions.is_empty() {
-            return None;
+        self.listed(open, start, &last, &mut list);
+        if list.is_some() {
+            self.places.end(self.version);
         }
-        let list = self.places.begin(self.version);
-        for (from, to, bytes) in expressions {
-            self.places.range(self.version, start + from, start + to);
-            self.places.expression(self.version, &bytes);
-        }
-        self.places.end(self.version);
-        Some(list)
+        list
     }
 
-    /// Where a variable is at a byte of the code; `false` if no part of it is anywhere.
+    /// Adds an expression to a list, which begins with the first.
+    fn listed(&mut self, range: Option<(u32, u32)>, start: u32, expression: &[u8], list: &mut Option<u32>) {
+        let Some((from, to)) = range else { return };
+        if list.is_none() {
+            *list = Some(self.places.begin(self.version));
+        }
+        self.places.range(self.version, start + from, start + to);
+        self.places.expression(self.version, expression);
+    }
+
+    /// A variable whose leaves are there; `false` if no part of it is anywhere.
     fn expression(
         &self,
         function: &Function,
         variable: &Variable,
-        (first, ranges): (u32, &[Range]),
-        at: u32,
+        places: &[Option<Where>],
         out: &mut Vec<u8>,
     ) -> bool {
         let (writer, terms) = (self.writer(function), &function.code.terms);
         let is_part = variable.leaves.len() > 1;
         let mut found = false;
         let mut covered = 0;
-        for (&(offset, bytes), leaf) in variable.leaves.iter().zip(first..) {
-            let from = ranges.partition_point(|range| range.leaf < leaf);
-            let own = ranges[from..].iter().take_while(|range| range.leaf == leaf);
-            let place =
-                own.filter(|range| (range.start..range.end).contains(&at)).map(|range| range.place).next();
+        for (&(offset, bytes), &place) in variable.leaves.iter().zip(places) {
             if offset > covered {
                 writer.piece(offset - covered, out);
             }
             covered = offset + u32::from(bytes);
-            let is_float = self.is_float(variable.ty, offset);
+            let is_float = matches!(place, Some(Where::Constant(_))) && self.is_float(variable.ty, offset);
             let written =
                 place.is_some_and(|place| writer.place(place, (bytes, is_float, is_part), terms, out));
             found |= written;

@@ -44,6 +44,8 @@ struct Function {
     number: u32,
     /// Its code.
     code: FinalCode,
+    /// Of its variables, the numbers of their first leaves.
+    first_leaves: Vec<u32>,
     /// Its variables, and those of what was inlined.
     variables: Vec<Variable>,
     /// What was inlined.
@@ -99,6 +101,7 @@ impl DebugInfo {
             functions.push(Some(Function {
                 number: said.number,
                 code,
+                first_leaves: said.first_leaves(),
                 variables: said.variables,
                 sites: said.sites,
                 lanes: target.wave_size,

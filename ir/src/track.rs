@@ -187,6 +187,22 @@ impl Order {
         }
     }
 
+    /// Whether the instructions of a function are still those, where they were.
+    fn is_of(&self, func: &Function) -> bool {
+        let mut end = 0;
+        for &block in &func.layout {
+            let insts = &func.blocks[block].insts;
+            let (from, to) = (end, end + insts.len());
+            if self.blocks.get(block) != Some(&Some((from as u32, to as u32)))
+                || self.insts.get(from..to) != Some(insts.as_slice())
+            {
+                return false;
+            }
+            end = to;
+        }
+        end == self.insts.len()
+    }
+
     fn last(&self, block: Block) -> Option<Inst> {
         let (start, end) = self.blocks[block]?;
         (start < end).then(|| self.insts[end as usize - 1])
@@ -210,6 +226,17 @@ impl Track {
     pub fn split(&self, loc: SrcLoc) -> (SrcLoc, u32) {
         let stride = self.stride.max(1);
         (SrcLoc(loc.0 % stride), loc.0 / stride)
+    }
+
+    /// The number of the first leaf of each variable, and behind them that of all leaves.
+    pub fn first_leaves(&self) -> Vec<u32> {
+        let mut next = 0;
+        let number = |leaves: usize| {
+            let first = next;
+            next += leaves as u32;
+            first
+        };
+        self.variables.iter().map(|variable| variable.leaves.len()).chain([0]).map(number).collect()
     }
 
     /// Whether an instruction is in the code no more and says what a variable is.
@@ -266,17 +293,24 @@ impl Track {
             return;
         }
         let Track { order, spare, records, merged, variables, kept, .. } = self;
-        spare.take(func);
-        let now = &*spare;
-        let values = Values { func, now, variables };
-        if now.insts == order.insts && now.blocks == order.blocks {
-            // All is where it was; what was added has its place.
+        if order.is_of(func) {
+            // All is where it was, and what was computed is; what was added has its place.
             let settled = self.settled.min(records.len());
-            records[..settled].iter_mut().for_each(|record| values.settle(&mut record.what, kept));
+            let values = Values { func, now: order, variables };
+            // But parameters of blocks may be gone, and values be constants now.
+            let is_open = |value| func.def_op(value).is_none_or(|op| matches!(op, Op::Const(_)));
+            for record in &mut records[..settled] {
+                if matches!(record.what, What::Value(_, value) if is_open(value)) {
+                    values.settle(&mut record.what, kept);
+                }
+            }
             if settled == records.len() {
                 return;
             }
         }
+        spare.take(func);
+        let now = &*spare;
+        let values = Values { func, now, variables };
         let moves = Moves { order, now, merged };
         // What a pass has added comes behind what was in front of the same instruction.
         let old = |record: &Record| match order.places.get(record.before) {
@@ -298,7 +332,11 @@ impl Track {
                 floor = (Some(record.block), 0);
             }
             let place = (record.block, record.before);
-            let Some((anchor, hops)) = moves.anchor(func, place, floor.1) else { return false };
+            let found = match moves.stays(func, place, floor.1) {
+                true => Some((record.before, 0)),
+                false => moves.anchor(func, place, floor.1),
+            };
+            let Some((anchor, hops)) = found else { return false };
             record.before = anchor;
             record.block = now.home[anchor].unwrap_or(record.block);
             let place = now.places[anchor];
@@ -458,6 +496,15 @@ struct Moves<'a> {
 }
 
 impl Moves<'_> {
+    /// Whether an instruction is where it was: what [`Moves::anchor`] finds at once.
+    fn stays(&self, func: &Function, (block, before): (Block, Inst), floor: u32) -> bool {
+        let was_there = self.order.places.get(before).is_some_and(|&place| place != 0);
+        was_there
+            && self.now.home[before] == Some(block)
+            && self.now.places[before] >= floor
+            && is_anchor(func, before)
+    }
+
     /// What stands now where an instruction of a block was, or what followed it, not in front of `floor`; and the number of blocks that were
     /// merged in between.
     fn anchor(&self, func: &Function, (mut block, before): (Block, Inst), floor: u32) -> Option<(Inst, u32)> {

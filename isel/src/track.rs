@@ -43,7 +43,7 @@ pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<M
     let mut filler = Filler {
         lower,
         func: lower.func,
-        first: first_leaves(said),
+        first: said.first_leaves(),
         spots: FxHashMap::default(),
         loops: Vec::new(),
         track,
@@ -101,17 +101,6 @@ fn term_op(op: Op, first: Type) -> Option<TermOp> {
         Op::PtrAddZ => TermOp::AddUnsigned,
         _ => return None,
     })
-}
-
-/// The number of the first leaf of each variable.
-pub fn first_leaves(said: &Track) -> Vec<u32> {
-    let mut next = 0;
-    let number = |leaves: usize| {
-        let first = next;
-        next += leaves as u32;
-        first
-    };
-    said.variables.iter().map(|variable| variable.leaves.len()).chain([0]).map(number).collect()
 }
 
 struct Filler<'a> {
