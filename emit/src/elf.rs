@@ -8,7 +8,7 @@ use crate::{
 };
 use bumpalo::Bump;
 use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
-use objwriter::dwarf::{self, Contents, LineTable, Unit};
+use objwriter::dwarf::{self, Contents, LineTable, LineTableHeader, SourceFile, Unit};
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
     STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT, STV_PROTECTED, Section,
@@ -224,7 +224,7 @@ impl<'a> Image<'a> {
         let [info, table, atomics] = std::mem::take(&mut memory.debug);
         let debug = program.lines.filter(|_| !program.kernels.is_empty()).map(|lines| Debug {
             lines,
-            table: LineTable::new(table, Target::Section(TEXT), &lines.file),
+            table: line_table(table, lines),
             info,
             atomics,
             full: program.debug,
@@ -551,6 +551,12 @@ fn full_debug<'a>(
     sections.chain([atomics]).collect()
 }
 
+/// A line table without rows.
+fn line_table(contents: Contents, lines: &Lines) -> LineTable {
+    let files = lines.files().map(|name| SourceFile { name, text: "" });
+    LineTable::new(contents, Target::Section(TEXT), LineTableHeader::default(), files)
+}
+
 impl<'a> Debug<'a> {
     /// The lines of a kernel's code, from `start` to `end` in the section.
     fn code(&mut self, code: &code::Code, start: u64, end: u64) {
@@ -564,9 +570,10 @@ impl<'a> Debug<'a> {
         let mut last = None;
         for &(word, loc) in &code.places {
             // What no place of the source asked for is of line 0.
-            let place = self.lines.place(loc).unwrap_or((0, 0));
+            let place = self.lines.place(loc).unwrap_or_default();
             if last.replace(place) != Some(place) {
-                self.table.row(start + u64::from(word) * 4, place.0, place.1);
+                let offset = start + u64::from(word) * 4;
+                self.table.row(place.row(offset));
             }
         }
         self.table.end(end);
@@ -576,7 +583,7 @@ impl<'a> Debug<'a> {
     fn finish(self, first: u32, code: std::ops::Range<u64>) -> [Section<'a>; 4] {
         let unit = Unit {
             producer: PRODUCER,
-            file: &self.lines.file,
+            file: self.lines.files().next().unwrap_or_default(),
             text: (Target::Section(TEXT), code.start, code.end - code.start),
             abbreviations: Target::Section(first),
             lines: Target::Section(first + 2),
