@@ -46,19 +46,19 @@ impl Form {
     /// The standard's number.
     const fn number(self, version: Version) -> u8 {
         match (self, version) {
-            (Form::Text, Version::V5) => 0x1a,        // DW_FORM_strx
-            (Form::Text, Version::V4) => 0x0e,        // DW_FORM_strp
-            (Form::Address, Version::V5) => 0x1b,     // DW_FORM_addrx
-            (Form::Address, Version::V4) => 0x01,     // DW_FORM_addr
+            (Form::Text, Version::V5) => 0x1a,    // DW_FORM_strx
+            (Form::Text, Version::V4) => 0x0e,    // DW_FORM_strp
+            (Form::Address, Version::V5) => 0x1b, // DW_FORM_addrx
+            (Form::Address, Version::V4) => 0x01, // DW_FORM_addr
             // With offsets, lists need no table of their beginnings.
             (Form::Section | Form::Ranges | Form::Places, _) => 0x17, // DW_FORM_sec_offset
-            (Form::Place, _) => 0x18,            // DW_FORM_exprloc
-            (Form::Entry, _) => 0x13,            // DW_FORM_ref4
-            (Form::Known, _) => 0x15,            // DW_FORM_ref_udata
-            (Form::Number | Form::Size, _) => 0x0f, // DW_FORM_udata
-            (Form::Byte, _) => 0x0b,             // DW_FORM_data1
-            (Form::Word, _) => 0x05,             // DW_FORM_data2
-            (Form::Flag, _) => 0x19,             // DW_FORM_flag_present
+            (Form::Place, _) => 0x18,                                 // DW_FORM_exprloc
+            (Form::Entry, _) => 0x13,                                 // DW_FORM_ref4
+            (Form::Known, _) => 0x15,                                 // DW_FORM_ref_udata
+            (Form::Number | Form::Size, _) => 0x0f,                   // DW_FORM_udata
+            (Form::Byte, _) => 0x0b,                                  // DW_FORM_data1
+            (Form::Word, _) => 0x05,                                  // DW_FORM_data2
+            (Form::Flag, _) => 0x19,                                  // DW_FORM_flag_present
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::entries::{Entries, Shape};
 use crate::expression::{Memory, Writer};
 use crate::final_code::Range;
+use crate::names::{self, Named};
 use crate::scopes::{Kind, Scopes};
 use crate::sections::{self, Lists, NAMES, Name, Strings, Version};
-use crate::names::{self, Named};
 use crate::{DebugInfo, Function, lines};
 use emit::{Dialect, Image};
 use ir::Space;
@@ -83,9 +83,8 @@ struct Unit<'a> {
     types: Vec<u32>,
     waiting: Vec<(usize, u32)>,
     abstracts: FxHashMap<u32, Abstract>,
-    /// Entries for the index of names, and the innermost of them that is being written.
+    /// Entries for the index of names.
     named: Vec<Named>,
-    inside: Option<u32>,
     /// First byte of the unit's code in its section.
     base: u64,
     scratch: Vec<u8>,
@@ -107,7 +106,6 @@ impl<'a> Unit<'a> {
             waiting: Vec::new(),
             abstracts: FxHashMap::default(),
             named: Vec::new(),
-            inside: None,
             base: image.code.0,
             scratch: Vec::new(),
         }
@@ -154,14 +152,12 @@ impl<'a> Unit<'a> {
         self.entries.entry(entry);
     }
 
-    /// An entry is found by a name. Its number among those.
-    fn named(&mut self, text: &str, entry: u32, shape: Shape) -> Option<u32> {
-        if !self.info.options.names {
-            return None;
+    /// An entry is found by a name.
+    fn named(&mut self, text: &str, entry: u32, shape: Shape) {
+        if self.info.options.names {
+            let text = self.strings.number(text);
+            self.named.push(Named { text, entry, tag: shape.tag() });
         }
-        let (text, parent) = (self.strings.number(text), self.inside);
-        self.named.push(Named { text, entry, tag: shape.tag(), parent });
-        Some(self.named.len() as u32 - 1)
     }
 
     fn index(&self) -> (Name, Contents) {
@@ -392,7 +388,7 @@ impl<'a> Unit<'a> {
             (false, false, false) => Shape::LocalFunction,
         };
         let entry = self.entries.begin(shape);
-        self.inside = self.named(&own.name, entry, shape);
+        self.named(&own.name, entry, shape);
         match copied {
             Some(origin) => self.entries.number(origin.into()),
             None => self.declared(&own.name, own.loc),
@@ -416,7 +412,6 @@ impl<'a> Unit<'a> {
         self.scope(function, &scopes, 0, (start - self.base) as u32);
         self.shared_variables(function);
         self.entries.end();
-        self.inside = None;
     }
 
     fn writer(&self, function: &Function) -> Writer {
@@ -450,12 +445,13 @@ impl<'a> Unit<'a> {
                 (false, false) => Shape::BlockRanges,
             };
             let entry = self.entries.begin(shape);
-            // What is in a block is in nothing that has a name.
-            let around = self.inside.take();
             if let Some(site) = site {
                 let origin = self.abstracts.get(&site.callee).map_or(0, |origin| origin.entry);
                 self.entries.number(origin.into());
-                self.inlined(site.callee, entry, shape, around);
+                // It is found by the name of what was called.
+                if let Some(callee) = self.info.description.functions.get(site.callee as usize) {
+                    self.named(&callee.name, entry, shape);
+                }
             }
             self.code(&inner.code, start);
             if let Some(site) = site {
@@ -466,16 +462,6 @@ impl<'a> Unit<'a> {
             }
             self.scope(function, scopes, child, start);
             self.entries.end();
-            self.inside = around;
-        }
-    }
-
-    /// An inlined call is found by the name of what was called.
-    fn inlined(&mut self, callee: u32, entry: u32, shape: Shape, around: Option<u32>) {
-        let info = self.info;
-        if let Some(callee) = info.description.functions.get(callee as usize) {
-            self.inside = around;
-            self.inside = self.named(&callee.name, entry, shape);
         }
     }
 

@@ -119,6 +119,12 @@ impl DebugInfo {
         (loc % stride, loc / stride)
     }
 
+    /// Where a function is declared.
+    fn declaration(&self, function: &Function) -> Place {
+        let declared = self.description.functions.get(function.number as usize);
+        declared.map_or_else(Place::default, |declared| self.place(declared.loc))
+    }
+
     /// File, line and column of a place; of no line if there is none.
     fn place(&self, loc: ir::SrcLoc) -> Place {
         self.lines.place(self.split(loc.0).0).unwrap_or_default()

@@ -24,7 +24,11 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
         let mut last = None;
         let mut in_prologue = true;
         for line in &function.code.lines {
-            let place = info.place(ir::SrcLoc(line.loc));
+            let place = match (line.start, line.loc) {
+                // Debuggers look for a function's own line where its code begins.
+                (0, 0) => info.declaration(function),
+                _ => info.place(ir::SrcLoc(line.loc)),
+            };
             // Of a place alone it is of no interest which part of the line it is.
             if line.is_statement {
                 table.statement(true);

@@ -1,8 +1,8 @@
 //! `.debug_names`: names with their entries, found by their hashes.
 //!
 //! # Source
-//! DWARF 5, 6.1.1 and 7.19 (the index), 7.33 (the hash). Like LLVM, whose name stands in the augmentation, it says of each entry what it is in: where
-//! that has no entry in the index itself, by a flag.
+//! DWARF 5, 6.1.1 and 7.19 (the index), 7.33 (the hash). What an entry is in is not said: the verifiers of LLVM 14 and 19 take no form of
+//! `DW_IDX_parent` that is the same, and in the language no type or function is in another one.
 
 use crate::sections::Strings;
 use objwriter::dwarf::Contents;
@@ -11,11 +11,8 @@ use objwriter::leb::unsigned;
 use rustc_hash::FxHashMap;
 
 const VERSION: u32 = 5;
-const AUGMENTATION: &[u8; 8] = b"LLVM0700";
 const DW_IDX_DIE_OFFSET: u8 = 3;
-const DW_IDX_PARENT: u8 = 4;
 const DW_FORM_REF4: u8 = 0x13;
-const DW_FORM_FLAG_PRESENT: u8 = 0x19;
 
 /// An entry with its name.
 #[derive(Clone, Copy, Debug)]
@@ -26,16 +23,10 @@ pub struct Named {
     pub entry: u32,
     /// Its tag.
     pub tag: u8,
-    /// What it is in, by its number in the list, if that has a name as well.
-    pub parent: Option<u32>,
 }
 
-impl Named {
-    /// Bytes of the entry in the index: its abbreviation, its offset and its parent.
-    fn bytes(&self) -> u32 {
-        5 + if self.parent.is_some() { 4 } else { 0 }
-    }
-}
+/// Bytes of an entry in the index: its abbreviation and its offset.
+const ENTRY: u32 = 5;
 
 /// The section. `info` and `texts`: the sections of entries and of names.
 pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) -> Contents {
@@ -45,12 +36,11 @@ pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) 
     let word = |contents: &mut Contents, value: u32| contents.bytes.extend_from_slice(&value.to_le_bytes());
     word(&mut contents, 0);
     word(&mut contents, VERSION);
-    // One unit, none of types.
+    // One unit, none of types; no augmentation.
     let (buckets, count) = (names.buckets.len() as u32, names.list.len() as u32);
-    for value in [1, 0, 0, buckets, count, abbreviations.len() as u32, AUGMENTATION.len() as u32] {
+    for value in [1, 0, 0, buckets, count, abbreviations.len() as u32, 0] {
         word(&mut contents, value);
     }
-    contents.bytes.extend_from_slice(AUGMENTATION);
     contents.field(4, info, 0);
     names.buckets.iter().for_each(|&first| word(&mut contents, first));
     names.list.iter().for_each(|name| word(&mut contents, name.hash));
@@ -60,11 +50,8 @@ pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) 
     for name in &names.list {
         for &number in &names.entries[name.first as usize..name.end as usize] {
             let named = &all[number as usize];
-            contents.bytes.push(codes[&(named.tag, named.parent.is_some())]);
+            contents.bytes.push(codes[&named.tag]);
             word(&mut contents, named.entry);
-            if let Some(parent) = named.parent {
-                word(&mut contents, names.starts[parent as usize]);
-            }
         }
         contents.bytes.push(0);
     }
@@ -90,8 +77,6 @@ struct Names {
     buckets: Vec<u32>,
     /// Entries, name by name.
     entries: Vec<u32>,
-    /// Where in the pool entries are.
-    starts: Vec<u32>,
 }
 
 impl Names {
@@ -104,7 +89,13 @@ impl Names {
             match list.last_mut().filter(|last| last.text == text) {
                 Some(last) => last.end = at + 1,
                 None => {
-                    list.push(Name { text, hash: hash(strings.text(text)), start: 0, first: at, end: at + 1 });
+                    list.push(Name {
+                        text,
+                        hash: hash(strings.text(text)),
+                        start: 0,
+                        first: at,
+                        end: at + 1,
+                    });
                 }
             }
         }
@@ -125,33 +116,26 @@ impl Names {
                 *first = number;
             }
         }
-        let mut starts = vec![0; all.len()];
         let mut at = 0;
         for name in &mut list {
             name.start = at;
-            for &number in &entries[name.first as usize..name.end as usize] {
-                starts[number as usize] = at;
-                at += all[number as usize].bytes();
-            }
-            // The end of the name's entries.
-            at += 1;
+            // Behind a name's entries stands their end.
+            at += (name.end - name.first) * ENTRY + 1;
         }
-        Names { list, buckets, entries, starts }
+        Names { list, buckets, entries }
     }
 }
 
-/// The table of abbreviations, and their codes.
-fn abbreviations(all: &[Named]) -> (Vec<u8>, FxHashMap<(u8, bool), u8>) {
+/// The table of abbreviations, and their codes by tag.
+fn abbreviations(all: &[Named]) -> (Vec<u8>, FxHashMap<u8, u8>) {
     let mut codes = FxHashMap::default();
     let mut table = Vec::new();
     for named in all {
         let next = codes.len() as u8 + 1;
-        let has_parent = named.parent.is_some();
-        codes.entry((named.tag, has_parent)).or_insert_with(|| {
+        codes.entry(named.tag).or_insert_with(|| {
             table.push(next);
             unsigned(&mut table, named.tag.into());
-            let parent = if has_parent { DW_FORM_REF4 } else { DW_FORM_FLAG_PRESENT };
-            table.extend_from_slice(&[DW_IDX_DIE_OFFSET, DW_FORM_REF4, DW_IDX_PARENT, parent, 0, 0]);
+            table.extend_from_slice(&[DW_IDX_DIE_OFFSET, DW_FORM_REF4, 0, 0]);
             next
         });
     }

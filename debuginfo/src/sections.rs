@@ -107,8 +107,7 @@ pub fn number(all: &mut [(Name, Contents)], first: u32) {
     }
     for relocation in all.iter_mut().flat_map(|(_, contents)| &mut contents.relocations) {
         if let Target::Section(section) = &mut relocation.target
-            && let Some(&number) =
-                section.checked_sub(first).and_then(|name| numbers.get(name as usize))
+            && let Some(&number) = section.checked_sub(first).and_then(|name| numbers.get(name as usize))
         {
             *section = number;
         }

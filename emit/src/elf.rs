@@ -10,9 +10,9 @@ use bumpalo::Bump;
 use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
 use objwriter::dwarf::{self, Contents, LineTable, LineTableHeader, SourceFile, Unit};
 use objwriter::elf::{
-    Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
-    STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT, STV_PROTECTED, Section,
-    Symbol, Target, reloc,
+    Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_MERGE, SHF_STRINGS, SHF_WRITE,
+    SHT_NOTE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT,
+    STV_PROTECTED, Section, Symbol, Target, reloc,
 };
 use objwriter::frames::FrameTable;
 use smallvec::{SmallVec, smallvec};
@@ -129,6 +129,18 @@ fn section(name: &str, contents: Contents) -> Section<'_> {
     let Contents { bytes, relocations } = contents;
     Section { name, kind: SHT_PROGBITS, align: 1, data: bytes.into(), relocations, ..Section::default() }
 }
+
+/// A section of full debug information. Linkers merge the texts of several objects.
+fn debug_section(name: &str, contents: Contents) -> Section<'_> {
+    let section = section(name, contents);
+    match name {
+        TEXTS => Section { flags: SHF_MERGE | SHF_STRINGS, entry_size: 1, ..section },
+        _ => section,
+    }
+}
+
+/// Texts that debug information names.
+const TEXTS: &str = ".debug_str";
 
 /// What another object has may be anything.
 const STT_NOTYPE: u8 = 0;
@@ -546,7 +558,7 @@ fn full_debug<'a>(
     let functions: Vec<(u64, u64)> = symbols.map(place).collect();
     let (text, code) = (Target::Section(TEXT), (code.start, code.end));
     let image = crate::Image { text, code, functions: &functions, globals, first };
-    let sections = full.sections(&image).into_iter().map(|(name, contents)| section(name, contents));
+    let sections = full.sections(&image).into_iter().map(|(name, contents)| debug_section(name, contents));
     let atomics = Section { align: 8, ..section(objwriter::elf::ATOMICS, atomics) };
     sections.chain([atomics]).collect()
 }

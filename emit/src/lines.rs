@@ -53,7 +53,7 @@ impl Lines {
         Lines { files, starts, size: text.len() as u32 }
     }
 
-    /// From this byte on, behind the end of a line, the text is that of another file; files come in the order of their texts.
+    /// From this byte on, right behind the end of a line, the text is that of another file; files come in the order of their texts.
     pub fn add_file(&mut self, name: &str, start: usize) {
         let start = start as u32;
         let lines = self.starts.partition_point(|&line| line < start) as u32;
@@ -65,10 +65,10 @@ impl Lines {
         self.files.iter().map(|file| file.name.as_str())
     }
 
-    /// The part of the text that a file has.
+    /// The part of the text that a file has, without the end of a line that parts it from the next one.
     pub fn text_of(&self, file: usize) -> Range<usize> {
         let start = |file: &File| file.start as usize;
-        let end = self.files.get(file + 1).map_or(self.size as usize, start);
+        let end = self.files.get(file + 1).map_or(self.size as usize, |next| start(next) - 1);
         self.files.get(file).map_or(end, start)..end
     }
 
@@ -115,7 +115,7 @@ mod tests {
         }
         assert_eq!(lines.place(0), None);
         let texts: Vec<&str> = (0..3).map(|file| &text[lines.text_of(file)]).collect();
-        assert_eq!(texts, ["ab\ncd\n\n", "x\ny\n\n", "last"]);
+        assert_eq!(texts, ["ab\ncd\n", "x\ny\n", "last"]);
         assert_eq!(lines.files().collect::<Vec<_>>(), ["a.k", "b.k", "c.k"]);
     }
 }

@@ -86,11 +86,7 @@ impl Contents {
     }
 
     /// Files of a line table, all relative to the directory in which the compiler ran: its name would make the bytes depend on the machine.
-    fn files_5<'a>(
-        &mut self,
-        header: LineTableHeader,
-        files: impl ExactSizeIterator<Item = SourceFile<'a>>,
-    ) {
+    fn files_5<'a>(&mut self, header: LineTableHeader, files: impl ExactSizeIterator<Item = SourceFile<'a>>) {
         self.bytes.extend_from_slice(&[1, DW_LNCT_PATH, DW_FORM_STRING, 1]);
         self.text(".");
         let columns = 2 + u8::from(header.sources);
