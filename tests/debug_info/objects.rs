@@ -50,8 +50,6 @@ pub fn compile(
 pub struct Judged {
     pub path: String,
     pub processor: &'static str,
-    pub level: OptLevel,
-    pub version: DwarfVersion,
     pub bytes: Vec<u8>,
 }
 
@@ -84,7 +82,7 @@ static OBJECTS: LazyLock<Vec<Judged>> = LazyLock::new(|| {
                 let path = scratch(&format!("{stem}-{processor}-{level:?}-{version:?}.judged.co"));
                 std::fs::write(&path, object.bytes()).expect("written");
                 let bytes = object.into_bytes();
-                all.push(Judged { path, processor, level, version, bytes });
+                all.push(Judged { path, processor, bytes });
             }
         }
     }
