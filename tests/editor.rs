@@ -119,6 +119,11 @@ fn values_of_clangs_kernel() {
 }
 
 #[test]
+fn values_are_set() {
+    session("set", true);
+}
+
+#[test]
 fn steps_of_clangs_kernel() {
     session("steps", true);
 }

@@ -86,16 +86,16 @@ impl Parts {
 
 /// A value, and where it is.
 pub(crate) struct Value {
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// Which bytes are anywhere, if not all are.
-    there: Option<Vec<bool>>,
+    pub there: Option<Vec<bool>>,
     /// Entry of its type; none for registers.
     pub ty: Option<u64>,
-    location: Option<Location>,
+    pub location: Option<Location>,
     /// Registers that were named.
-    registers: Vec<Reg>,
+    pub registers: Vec<Reg>,
     /// A number that was typed.
-    literal: Option<f64>,
+    pub literal: Option<f64>,
 }
 
 impl Value {

@@ -153,7 +153,8 @@ pub(crate) fn numeric(info: &DebugInfo, ty: u64, bytes: &[u8]) -> Option<f64> {
     }
 }
 
-fn encoding(die: &Die) -> &str {
+/// The encoding of a base type: `DW_ATE_float`.
+pub(crate) fn encoding(die: &Die) -> &str {
     match die.get("DW_AT_encoding") {
         Some(Content::Named(name)) => name,
         _ => "",
