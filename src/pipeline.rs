@@ -499,6 +499,7 @@ impl Job<'_> {
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,
             debug: self.options.debug == DebugInfo::Full,
+            homes: self.options.opt_level == OptLevel::O0,
         };
         let module = frontend.compile(&self.options.file_name, text, &options)?;
         let warnings = frontend.warnings();

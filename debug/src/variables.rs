@@ -165,8 +165,8 @@ pub struct Seen {
     pub name: String,
     /// The line of its declaration.
     pub line: u64,
-    /// What it holds, if that is anywhere.
-    pub bytes: Option<Vec<u8>>,
+    /// What it holds: the bytes that are anywhere.
+    pub bytes: Vec<Option<u8>>,
 }
 
 /// The variables of the innermost function that are in force where a wave stands, for a lane; those in its frame are found by call frame
@@ -176,8 +176,8 @@ pub fn seen(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>, lane: u
     let read = |variable: &Variable<'_>| {
         let size = crate::format::size(info, scope.type_of(variable)?);
         match scope.holder(variable, lane).ok()? {
-            Held::Constant(bytes) => Some(bytes),
-            Held::At(location) => location.read(size * 8, &scope.frame(lane, variable.die.unit)).ok(),
+            Held::Constant(bytes) => Some(bytes.into_iter().map(Some).collect()),
+            Held::At(location) => Some(location.read_known(size, &scope.frame(lane, variable.die.unit))),
         }
     };
     let variables = scope.variables();
@@ -188,7 +188,7 @@ pub fn seen(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>, lane: u
     let seen = variables.iter().map(|variable| Seen {
         name: variable.name.to_owned(),
         line: declared(variable),
-        bytes: read(variable),
+        bytes: read(variable).unwrap_or_default(),
     });
     seen.collect()
 }

@@ -7,6 +7,7 @@
 use crate::final_code::Where;
 use emit::Dialect;
 use isa::Reg;
+use isa::track::Cell;
 use objwriter::leb::{signed, unsigned};
 use objwriter::registers::{Bank, Register};
 
@@ -21,6 +22,7 @@ const DW_OP_SHL: u8 = 0x24;
 const DW_OP_SHR: u8 = 0x25;
 const DW_OP_LIT0: u8 = 0x30;
 const DW_OP_REGX: u8 = 0x90;
+const DW_OP_XDEREF_SIZE: u8 = 0x95;
 const DW_OP_FBREG: u8 = 0x91;
 const DW_OP_BREGX: u8 = 0x92;
 const DW_OP_PIECE: u8 = 0x93;
@@ -31,6 +33,10 @@ const DW_OP_LLVM_USER: u8 = 0xe9;
 const DW_OP_LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
 const DW_OP_LLVM_PUSH_LANE: u8 = 3;
 const DW_OP_LLVM_OFFSET: u8 = 4;
+const DW_OP_LLVM_OFFSET_UCONST: u8 = 5;
+
+/// The guide's number of a lane's private memory (seed 000, line 706).
+const PRIVATE_LANE: u8 = 5;
 
 /// A memory that is not the default one: by the guide's number (seed 000, line 706), and as LLVM marks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +65,8 @@ pub struct Writer {
     pub dialect: Dialect,
     /// Lanes of a wavefront.
     pub lanes: u32,
+    /// The function has a frame on the stack; a kernel's private memory begins at 0.
+    pub is_called: bool,
 }
 
 /// The DWARF number of a register; none for those without: VCC.
@@ -73,35 +81,67 @@ pub fn number(reg: Reg, lanes: u32) -> Option<u64> {
 }
 
 impl Writer {
-    /// The place of a leaf of so many bytes; `false`, and nothing written, if it has none.
-    pub fn place(self, place: Where, bytes: u8, is_float: bool, out: &mut Vec<u8>) -> bool {
+    /// The place of a leaf of so many bytes; `false`, and nothing written, if it has none. `is_part`: of a variable that is put together.
+    pub fn place(
+        self,
+        place: Where,
+        (bytes, is_float, is_part): (u8, bool, bool),
+        out: &mut Vec<u8>,
+    ) -> bool {
         match place {
             Where::Constant(bits) => self.constant(bits, bytes, is_float, out),
-            Where::Registers(low, None) => return self.register(low, out),
-            Where::Registers(low, Some(high)) => {
+            Where::Dwords(low, Some(high)) if bytes > 4 => {
                 let start = out.len();
-                for reg in [low, high] {
-                    if !self.register(reg, out) {
+                for cell in [low, high] {
+                    if !self.cell(cell, true, out) {
                         out.truncate(start);
                         return false;
                     }
-                    out.extend_from_slice(&[DW_OP_PIECE, 4]);
+                    self.piece(4, out);
                 }
             }
+            // Of a wider value a leaf has the low bytes.
+            Where::Dwords(low, _) => return self.cell(low, is_part, out),
             Where::Mask(reg) => return self.bit(reg, out),
         }
         true
     }
 
-    /// Whether the place of a leaf is one with pieces already.
-    pub const fn is_composite(place: Where) -> bool {
-        matches!(place, Where::Registers(_, Some(_)))
+    /// Whether the place of a leaf of so many bytes is one with pieces already.
+    pub const fn is_composite(place: Where, bytes: u8) -> bool {
+        matches!(place, Where::Dwords(_, Some(_)) if bytes > 4)
     }
 
-    /// So many bytes of a variable are what was written last.
+    /// So many bytes of what is before are of the variable.
     pub fn piece(self, bytes: u32, out: &mut Vec<u8>) {
         out.push(DW_OP_PIECE);
         unsigned(out, bytes.into());
+    }
+
+    fn cell(self, cell: Cell, is_part: bool, out: &mut Vec<u8>) -> bool {
+        match cell {
+            Cell::Reg(reg) => return self.register(reg, out),
+            Cell::Lane(reg, lane) => {
+                // Without the extensions a vector register is the dword of the lane that is looked at.
+                let Some(register) =
+                    number(reg, self.lanes).filter(|_| self.dialect == Dialect::Heterogeneous)
+                else {
+                    return false;
+                };
+                out.push(DW_OP_REGX);
+                unsigned(out, register);
+                out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET_UCONST]);
+                unsigned(out, 4 * u64::from(lane));
+            }
+            Cell::Private(offset) if is_part && self.dialect == Dialect::Standard => {
+                // A mark stands for all of an expression; a part is the value that is read there.
+                self.private(offset, out);
+                out.extend_from_slice(&[DW_OP_LIT0 + PRIVATE_LANE, DW_OP_SWAP, DW_OP_XDEREF_SIZE, 4]);
+                out.push(DW_OP_STACK_VALUE);
+            }
+            Cell::Private(offset) => self.in_private(offset, out),
+        }
+        true
     }
 
     fn constant(self, bits: u64, bytes: u8, is_float: bool, out: &mut Vec<u8>) {
@@ -172,12 +212,21 @@ impl Writer {
         self.mark(memory, out);
     }
 
-    /// An address so many bytes behind the frame base.
-    pub fn in_frame(self, offset: u32, out: &mut Vec<u8>) {
-        out.push(DW_OP_FBREG);
-        signed(out, offset.into());
-        if self.dialect == Dialect::Standard {
+    /// So many bytes behind the beginning of the function's private memory.
+    pub fn in_private(self, offset: u32, out: &mut Vec<u8>) {
+        self.private(offset, out);
+        // The frame of the extensions is a place in a memory already.
+        if !(self.is_called && self.dialect == Dialect::Heterogeneous) {
             self.mark(Memory::Private, out);
+        }
+    }
+
+    fn private(self, offset: u32, out: &mut Vec<u8>) {
+        if self.is_called {
+            out.push(DW_OP_FBREG);
+            signed(out, offset.into());
+        } else {
+            self.number(offset.into(), 8, out);
         }
     }
 

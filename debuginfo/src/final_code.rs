@@ -9,8 +9,8 @@
 //! compiler has waited.
 
 use isa::table::{Family, Flags};
-use isa::track::{Held, MachTrack, Spot, What};
-use isa::{Counter, Generation, MBlock, MachFunc, MachInst, Reg, RegRange, Role, Subtarget};
+use isa::track::{Cell, Held, MachTrack, Spot, Watched, What, is_spill};
+use isa::{Counter, Generation, MBlock, MachFunc, MachInst, Operand, Reg, RegRange, Role, Subtarget, op};
 use rustc_hash::FxHashMap;
 
 /// Where a leaf is.
@@ -18,8 +18,8 @@ use rustc_hash::FxHashMap;
 pub enum Where {
     /// Nowhere: it is known.
     Constant(u64),
-    /// In a register, or with its halves in two.
-    Registers(Reg, Option<Reg>),
+    /// In a register or where that was spilled to, or with its halves in two of them.
+    Dwords(Cell, Option<Cell>),
     /// A bit for each lane, in a register or a pair.
     Mask(Reg),
 }
@@ -66,7 +66,62 @@ pub fn read(func: &MachFunc, track: &MachTrack, target: &Subtarget) -> FinalCode
     reader.walk()
 }
 
-/// What holds of watched registers: bits.
+/// The places that watched registers may be in: hardware registers first, with the same numbers, then slots of those that are spilled.
+struct Places {
+    /// What is where.
+    all: Vec<Kept>,
+    /// By watched register, its slot's number; `u32::MAX` for none.
+    slots: Vec<u32>,
+    /// Cells: registers, then slots, by the points of what stores and loads them.
+    cells: usize,
+    points: FxHashMap<u32, u32>,
+}
+
+/// A place of a watched register.
+#[derive(Clone, Copy)]
+struct Kept {
+    watched: u32,
+    /// `u32::MAX` for none.
+    cell: u32,
+    /// Lanes have it each for themselves.
+    is_vector: bool,
+}
+
+/// No cell, no place.
+const NONE: u32 = u32::MAX;
+
+/// Registers come first among cells.
+const REGISTERS: u32 = 1024;
+
+impl Places {
+    fn new(track: &MachTrack) -> Places {
+        let mut all = Vec::with_capacity(track.watched.len());
+        let mut slots = vec![NONE; track.watched.len()];
+        let lanes = |reg: Reg| reg.is_vgpr() || reg.is_agpr();
+        for (watched, number) in track.watched.iter().zip(0u32..) {
+            let is_vector = watched.place.is_some_and(lanes);
+            let cell = watched.place.map_or(NONE, |reg| reg.0.into());
+            all.push(Kept { watched: number, cell, is_vector });
+        }
+        let mut points: FxHashMap<u32, u32> = FxHashMap::default();
+        for (watched, number) in track.watched.iter().zip(0u32..) {
+            let Some(slot) = watched.slot else { continue };
+            let next = REGISTERS + points.len() as u32;
+            let cell = *points.entry(slot.point).or_insert(next);
+            slots[number as usize] = all.len() as u32;
+            let is_vector = !matches!(slot.cell, Cell::Lane(..));
+            all.push(Kept { watched: number, cell, is_vector });
+        }
+        Places { all, slots, cells: REGISTERS as usize + points.len(), points }
+    }
+
+    /// The cell of a slot, by the point of what stores and loads it.
+    fn slot_of(&self, point: u32) -> u32 {
+        self.points.get(&point).copied().unwrap_or(NONE)
+    }
+}
+
+/// What holds of places: bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     /// The value has been written, or is on its way.
@@ -118,20 +173,23 @@ impl State {
     }
 }
 
-/// An operation on its way, in the order of the counter that it raised.
+/// Something on its way, in the order of the counter that was raised.
 struct Flight {
     counter: Counter,
-    /// What it brings.
-    watched: Vec<u32>,
+    /// Which of the operations that raised it brings it.
+    number: u32,
+    /// What it brings: a place.
+    place: u32,
 }
 
 struct Reader<'a> {
     func: &'a MachFunc,
     track: &'a MachTrack,
     target: &'a Subtarget,
-    /// Those in vector registers: bits.
+    places: Places,
+    /// Those in which lanes have values each for themselves: bits.
     vectors: Vec<u64>,
-    /// Watched registers that are there when a block of the IR begins, and where that does: block, and instruction in it.
+    /// Places that have their values when a block of the IR begins, and where that does: block, and instruction in it.
     at_heads: Vec<(u32, u32)>,
     heads: Vec<Option<(MBlock, usize)>>,
     /// Instructions by their numbers and the watched registers that they write, in order.
@@ -145,15 +203,19 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(func: &'a MachFunc, track: &'a MachTrack, target: &'a Subtarget) -> Reader<'a> {
-        let count = track.watched.len();
+        let places = Places::new(track);
+        let count = places.all.len();
         let mut vectors = vec![0u64; count.div_ceil(64)];
         let mut at_heads = Vec::new();
-        for (watched, number) in track.watched.iter().zip(0u32..) {
-            let Some(place) = watched.place else { continue };
-            if place.is_vgpr() || place.is_agpr() {
+        for (place, number) in places.all.iter().zip(0u32..) {
+            if place.is_vector {
                 vectors[number as usize / 64] |= 1 << (number % 64);
             }
-            at_heads.extend(watched.part.map(|part| (part, number)));
+            let watched = &track.watched[place.watched as usize];
+            let enters = watched.slot.is_some_and(|slot| slot.enters) == (number != place.watched);
+            if let Some(part) = watched.part.filter(|_| enters && place.cell != NONE) {
+                at_heads.push((part, number));
+            }
         }
         at_heads.sort_unstable();
         let blocks = func.blocks.len();
@@ -169,7 +231,7 @@ impl<'a> Reader<'a> {
         let writes = writes(func, track, target);
         let (begins, ends) =
             (vec![State::full(count, 0); blocks], vec![State::full(count, u64::MAX); blocks]);
-        Reader { func, track, target, vectors, at_heads, heads, writes, preds, begins, ends }
+        Reader { func, track, target, places, vectors, at_heads, heads, writes, preds, begins, ends }
     }
 
     /// What holds where blocks begin.
@@ -178,14 +240,14 @@ impl<'a> Reader<'a> {
         if self.track.watched.is_empty() || self.func.blocks.len() < 2 {
             return;
         }
-        let mut walker = Walker::default();
+        let mut walker = Walker::new(&self.places);
         let mut changed = true;
         while std::mem::take(&mut changed) {
             let mut at = 0;
             for block in self.func.blocks.keys() {
                 let begin = self.begin_of(block);
                 let number = block.as_u32() as usize;
-                walker.begin(&begin, self.track, self.writes.partition_point(|write| write.0 < at));
+                walker.begin(&begin, self.writes.partition_point(|write| write.0 < at));
                 for (n, inst) in self.func.blocks[block].insts.iter().enumerate() {
                     self.arrive(block, n, inst, &mut walker);
                     self.step((at, inst), &mut walker);
@@ -203,7 +265,7 @@ impl<'a> Reader<'a> {
 
     fn begin_of(&self, block: MBlock) -> State {
         let number = block.as_u32() as usize;
-        let count = self.track.watched.len();
+        let count = self.places.all.len();
         if number == 0 {
             return State::full(count, 0);
         }
@@ -222,25 +284,25 @@ impl<'a> Reader<'a> {
     }
 
     /// What is there when a block of the IR begins.
-    fn arrive(&self, block: MBlock, n: usize, inst: &MachInst, walker: &mut Walker) {
+    fn arrive(&self, block: MBlock, n: usize, inst: &MachInst, walker: &mut Walker<'_>) {
         let Some(part) = (inst.loc != 0).then(|| self.track.part_of(inst.loc)).flatten() else { return };
         if self.heads[part] != Some((block, n)) {
             return;
         }
         let part = part as u32;
         let first = self.at_heads.partition_point(|&(other, _)| other < part);
-        for &(_, watched) in self.at_heads[first..].iter().take_while(|&&(other, _)| other == part) {
-            walker.set(watched, self.track, true);
+        for &(_, place) in self.at_heads[first..].iter().take_while(|&&(other, _)| other == part) {
+            walker.set(place, true);
         }
     }
 
     /// An instruction is executed.
-    fn step(&self, (number, inst): (u32, &MachInst), walker: &mut Walker) {
+    fn step(&self, (number, inst): (u32, &MachInst), walker: &mut Walker<'_>) {
         if self.track.watched.is_empty() {
             return;
         }
         if let Some(counts) = self.target.waited(inst) {
-            walker.wait(&counts, self.track);
+            walker.wait(&counts);
             return;
         }
         let counter = counter(self.target, inst);
@@ -251,32 +313,64 @@ impl<'a> Reader<'a> {
                 }
             });
         }
-        inst.for_each_hw_reg(self.target, |role, range| {
-            if role != Role::Use {
-                walker.clear(range);
-            }
-        });
-        let mut brings = Vec::new();
+        if is_spill(inst.loc) {
+            self.spill(inst, counter, walker);
+            return;
+        }
+        self.overwrite(inst, walker);
         while let Some(&(_, watched)) = self.writes.get(walker.next).filter(|write| write.0 == number) {
             walker.next += 1;
-            walker.set(watched, self.track, counter.is_none());
-            if counter.is_some() {
-                brings.push(watched);
-            }
+            walker.bring(watched, counter);
         }
-        if let Some(counter) = counter {
-            walker.flights.push(Flight { counter, watched: brings });
-        }
+        walker.raise(counter);
         if inst.is_call() {
             self.call(inst, walker);
         }
     }
 
+    fn overwrite(&self, inst: &MachInst, walker: &mut Walker<'_>) {
+        inst.for_each_hw_reg(self.target, |role, range| {
+            if role != Role::Use {
+                walker.clear(range);
+            }
+        });
+    }
+
+    /// A register is stored in its slot, or loaded from there; or something else that is for one of these.
+    fn spill(&self, inst: &MachInst, counter: Option<Counter>, walker: &mut Walker<'_>) {
+        let Some(data) = spilled(inst) else {
+            self.overwrite(inst, walker);
+            walker.raise(counter);
+            return;
+        };
+        let of_slot = |watched: u32| {
+            let slot = self.track.watched[watched as usize].slot;
+            slot.is_some_and(|slot| slot.point == inst.loc)
+        };
+        match data {
+            Spilled::Stored(reg) => {
+                let stored = walker.there(reg.0.into(), of_slot);
+                let slot = self.places.slot_of(inst.loc);
+                walker.clear_cell(slot);
+                for watched in stored {
+                    walker.set(self.places.slots[watched as usize], true);
+                }
+            }
+            Spilled::Loaded(reg) => {
+                let here = |watched: u32| self.track.watched[watched as usize].place == Some(reg);
+                let loaded = walker.there(self.places.slot_of(inst.loc), here);
+                self.overwrite(inst, walker);
+                loaded.into_iter().for_each(|watched| walker.bring(watched, counter));
+            }
+        }
+        walker.raise(counter);
+    }
+
     /// What a call may change is gone.
-    fn call(&self, inst: &MachInst, walker: &mut Walker) {
+    fn call(&self, inst: &MachInst, walker: &mut Walker<'_>) {
         let known = self.track.calls.iter().find(|&&(point, _)| point == inst.loc);
         let site = known.and_then(|&(_, number)| self.func.calls.get(number as usize));
-        for reg in 0..walker.holders.len() as u16 {
+        for reg in 0..REGISTERS as u16 {
             let range = RegRange { first: Reg(reg), len: 1 };
             if site.is_none_or(|site| site.clobbers.hits(range)) {
                 walker.clear(range);
@@ -287,26 +381,40 @@ impl<'a> Reader<'a> {
 
     /// The place of a spot's value, if it is there.
     fn place(&self, spot: &Spot, state: &State) -> Option<Where> {
-        let place = |watched: u32| self.track.watched[watched as usize].place;
+        let cell = |watched: u32| {
+            let Watched { place, slot, .. } = self.track.watched[watched as usize];
+            if state.is_ready(watched) {
+                return place.map(Cell::Reg);
+            }
+            let kept = self.places.slots[watched as usize];
+            slot.filter(|_| kept != NONE && state.is_ready(kept)).map(|slot| slot.cell)
+        };
         for first in [spot.vector, spot.scalar] {
-            let dwords = u32::from(spot.dwords);
-            if first != u32::MAX && (0..dwords).all(|n| state.is_ready(first + n)) {
-                let low = place(first)?;
-                return Some(Where::Registers(low, if dwords > 1 { Some(place(first + 1)?) } else { None }));
+            if first == u32::MAX {
+                continue;
+            }
+            let low = cell(first);
+            if spot.dwords < 2 && low.is_some() {
+                return low.map(|low| Where::Dwords(low, None));
+            }
+            if let (Some(low), Some(high)) = (low, cell(first + 1)) {
+                return Some(Where::Dwords(low, Some(high)));
             }
         }
         let mask = spot.mask;
-        (mask != u32::MAX && state.is_ready(mask)).then(|| place(mask).map(Where::Mask)).flatten()
+        let place =
+            (mask != u32::MAX && state.is_ready(mask)).then(|| self.track.watched[mask as usize].place);
+        place.flatten().map(Where::Mask)
     }
 
     /// Goes through the code with all known, and writes down what there is.
     fn walk(&mut self) -> FinalCode {
         let mut writer = Writer::new(self.track);
-        let mut walker = Walker::default();
+        let mut walker = Walker::new(&self.places);
         let (mut offset, mut at) = (0, 0);
         for (block, data) in self.func.blocks.iter() {
             let next = self.writes.partition_point(|write| write.0 < at);
-            walker.begin(&self.begins[block.as_u32() as usize], self.track, next);
+            walker.begin(&self.begins[block.as_u32() as usize], next);
             let places = places(self.track, &data.insts);
             writer.enter(places.first().map_or(usize::MAX, |place| place.0));
             writer.refresh(offset, |spot| self.place(spot, &walker.state));
@@ -389,121 +497,192 @@ fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     (returns && row.flags.contains(Flags::LGKM)).then_some(Counter::Lgkm)
 }
 
+/// What an instruction does that is for a slot.
+enum Spilled {
+    /// Stores a register there.
+    Stored(Reg),
+    /// Loads it.
+    Loaded(Reg),
+}
+
+fn spilled(inst: &MachInst) -> Option<Spilled> {
+    let reg = |n: usize| match inst.ops[n] {
+        Operand::Reg(range) => Some(range.first),
+        _ => None,
+    };
+    match inst.op {
+        op::V_READLANE_B32 | op::V_READLANE_B32_VOP2 | op::BUFFER_LOAD_DWORD | op::V_ACCVGPR_READ_B32 => {
+            reg(0).map(Spilled::Loaded)
+        }
+        op::BUFFER_STORE_DWORD => reg(0).map(Spilled::Stored),
+        op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2 | op::V_ACCVGPR_WRITE_B32 => {
+            reg(1).map(Spilled::Stored)
+        }
+        _ => None,
+    }
+}
+
 /// A walk through a block.
-#[derive(Default)]
-struct Walker {
+struct Walker<'a> {
+    places: &'a Places,
     state: State,
-    /// By hardware register: the watched registers that are there, or on their way.
-    holders: Vec<Vec<u32>>,
+    /// By cell: the first of the places that are there, or on their way; by place, the next.
+    holders: Vec<u32>,
+    next_holder: Vec<u32>,
     /// How many are on their way.
     pending: u32,
     flights: Vec<Flight>,
+    /// How often each counter was raised: vector memory, scalar memory and LDS.
+    raised: [u32; 2],
     /// The next of the writes.
     next: usize,
     /// Watched registers of which something else holds now.
     changes: Vec<u32>,
 }
 
-impl Walker {
-    fn begin(&mut self, state: &State, track: &MachTrack, next: usize) {
+impl<'a> Walker<'a> {
+    fn new(places: &'a Places) -> Walker<'a> {
+        Walker {
+            places,
+            state: State::default(),
+            holders: vec![NONE; places.cells],
+            next_holder: vec![NONE; places.all.len()],
+            pending: 0,
+            flights: Vec::new(),
+            raised: [0; 2],
+            next: 0,
+            changes: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, state: &State, next: usize) {
         self.state.clone_from(state);
-        self.holders.iter_mut().for_each(Vec::clear);
+        self.holders.fill(NONE);
         self.flights.clear();
         self.changes.clear();
-        (self.pending, self.next) = (0, next);
+        (self.pending, self.next, self.raised) = (0, next, [0; 2]);
         for (word, (&present, &ready)) in state.present.iter().zip(&state.ready).enumerate() {
             let mut rest = present;
             while rest != 0 {
                 let bit = rest.trailing_zeros();
                 rest &= rest - 1;
-                self.hold(word as u32 * 64 + bit, track);
+                self.hold(word as u32 * 64 + bit);
             }
             self.pending += (present & !ready).count_ones();
         }
     }
 
-    fn hold(&mut self, watched: u32, track: &MachTrack) {
-        let Some(place) = track.watched[watched as usize].place else { return };
-        let number = usize::from(place.0);
-        if self.holders.len() <= number {
-            self.holders.resize(number + 1, Vec::new());
+    fn hold(&mut self, place: u32) {
+        let cell = self.places.all[place as usize].cell;
+        if let Some(first) = self.holders.get_mut(cell as usize) {
+            self.next_holder[place as usize] = std::mem::replace(first, place);
         }
-        self.holders[number].push(watched);
     }
 
-    /// A watched register has its value, or will have it.
-    fn set(&mut self, watched: u32, track: &MachTrack, ready: bool) {
-        if self.state.is_ready(watched) || self.state.is_pending(watched) {
-            // What was cleared is in no list.
+    /// A place has its value, or will have it.
+    fn set(&mut self, place: u32, ready: bool) {
+        let Kept { watched, cell, .. } = self.places.all[place as usize];
+        // What was cleared is in no list.
+        if cell == NONE || self.state.is_ready(place) || self.state.is_pending(place) {
             return;
         }
-        self.state.set(watched, ready);
+        self.state.set(place, ready);
         self.pending += u32::from(!ready);
-        self.hold(watched, track);
+        self.hold(place);
         self.changes.push(watched);
+    }
+
+    /// The same, by an operation that raises a counter, if that brings it.
+    fn bring(&mut self, place: u32, counter: Option<Counter>) {
+        self.set(place, counter.is_none());
+        if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
+            let number = self.raised[usize::from(counter == Counter::Lgkm)];
+            self.flights.push(Flight { counter, number, place });
+        }
+    }
+
+    fn raise(&mut self, counter: Option<Counter>) {
+        if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
+            self.raised[usize::from(counter == Counter::Lgkm)] += 1;
+        }
     }
 
     /// Registers are written by something else.
     fn clear(&mut self, range: RegRange) {
-        let first = usize::from(range.first.0);
-        for number in first..(first + usize::from(range.len)).min(self.holders.len()) {
-            while let Some(watched) = self.holders[number].pop() {
-                self.pending -= u32::from(self.state.is_pending(watched));
-                self.state.clear(watched);
-                self.changes.push(watched);
-            }
+        (0..u16::from(range.len)).for_each(|n| self.clear_cell(range.first.offset(n).0.into()));
+    }
+
+    fn clear_cell(&mut self, cell: u32) {
+        let Some(first) = self.holders.get_mut(cell as usize) else { return };
+        let mut place = std::mem::replace(first, NONE);
+        while place != NONE {
+            self.pending -= u32::from(self.state.is_pending(place));
+            self.state.clear(place);
+            self.changes.push(self.places.all[place as usize].watched);
+            place = self.next_holder[place as usize];
         }
     }
 
     /// Registers are read: what was on its way there has come.
     fn come(&mut self, range: RegRange) {
-        let first = usize::from(range.first.0);
-        for number in first..(first + usize::from(range.len)).min(self.holders.len()) {
-            for n in 0..self.holders[number].len() {
-                let watched = self.holders[number][n];
-                self.arrives(watched);
+        for n in 0..u16::from(range.len) {
+            let cell = usize::from(range.first.offset(n).0);
+            let mut place = self.holders.get(cell).copied().unwrap_or(NONE);
+            while place != NONE {
+                self.arrives(place);
+                place = self.next_holder[place as usize];
             }
         }
     }
 
-    fn arrives(&mut self, watched: u32) {
-        if self.state.is_pending(watched) {
-            self.state.set(watched, true);
+    /// The watched registers that a cell has the values of, as far as they are wanted.
+    fn there(&self, cell: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);
+        while place != NONE {
+            let watched = self.places.all[place as usize].watched;
+            if self.state.is_ready(place) && is_wanted(watched) {
+                found.push(watched);
+            }
+            place = self.next_holder[place as usize];
+        }
+        found
+    }
+
+    fn arrives(&mut self, place: u32) {
+        if self.state.is_pending(place) {
+            self.state.set(place, true);
             self.pending -= 1;
-            self.changes.push(watched);
+            self.changes.push(self.places.all[place as usize].watched);
         }
     }
 
     /// Waits until at most so many operations of each kind are on their way.
-    fn wait(&mut self, counts: &isa::Counts, track: &MachTrack) {
+    fn wait(&mut self, counts: &isa::Counts) {
         let all = [Counter::Vm, Counter::Lgkm].map(|counter| counts.count(counter) == 0);
         if all == [true, true] {
             // Nothing is on its way any more, whatever it was.
             if self.pending > 0 {
-                (0..track.watched.len() as u32).for_each(|watched| self.arrives(watched));
+                (0..self.places.all.len() as u32).for_each(|place| self.arrives(place));
             }
             self.flights.clear();
             return;
         }
-        for counter in [Counter::Vm, Counter::Lgkm] {
-            let count = usize::from(counts.count(counter));
-            // Scalar loads come in any order.
-            if counter == Counter::Lgkm && count > 0 {
-                continue;
+        let mut flights = std::mem::take(&mut self.flights);
+        flights.retain(|&Flight { counter, number, place }| {
+            let count = u32::from(counts.count(counter));
+            let is_done = match counter {
+                Counter::Vm => number + count < self.raised[0] || count == 0,
+                // Scalar loads come in any order.
+                Counter::Lgkm => count == 0,
+                _ => false,
+            };
+            if is_done {
+                self.arrives(place);
             }
-            let own = self.flights.iter().filter(|flight| flight.counter == counter).count();
-            let mut done = own.saturating_sub(count);
-            let mut flights = std::mem::take(&mut self.flights);
-            flights.retain_mut(|flight| {
-                if flight.counter != counter || done == 0 {
-                    return true;
-                }
-                done -= 1;
-                flight.watched.drain(..).for_each(|watched| self.arrives(watched));
-                false
-            });
-            self.flights = flights;
-        }
+            !is_done
+        });
+        self.flights = flights;
     }
 }
 

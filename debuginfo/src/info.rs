@@ -415,7 +415,8 @@ impl<'a> Unit<'a> {
     }
 
     fn writer(&self, function: &Function) -> Writer {
-        Writer { dialect: self.info.options.dialect, lanes: function.lanes }
+        let Function { lanes, is_called, .. } = *function;
+        Writer { dialect: self.info.options.dialect, lanes, is_called }
     }
 
     /// Variables of a scope, and the scopes in it. `start`: where the function is in the unit's code.
@@ -519,12 +520,7 @@ impl<'a> Unit<'a> {
         let offset = variable.home.and_then(|slot| function.slots.get(slot.as_u32() as usize).copied());
         let Some(offset) = offset.filter(|_| self.info.options.memory_is_true) else { return false };
         self.scratch.clear();
-        let writer = self.writer(function);
-        if function.is_called {
-            writer.in_frame(offset, &mut self.scratch);
-        } else {
-            writer.address(Memory::Private, offset, &mut self.scratch);
-        }
+        self.writer(function).in_private(offset, &mut self.scratch);
         true
     }
 
@@ -576,6 +572,7 @@ impl<'a> Unit<'a> {
         out: &mut Vec<u8>,
     ) -> bool {
         let writer = self.writer(function);
+        let is_part = variable.leaves.len() > 1;
         let mut found = false;
         let mut covered = 0;
         for (&(offset, bytes), leaf) in variable.leaves.iter().zip(first..) {
@@ -588,12 +585,17 @@ impl<'a> Unit<'a> {
             }
             covered = offset + u32::from(bytes);
             let is_float = self.is_float(variable.ty, offset);
-            let written = place.is_some_and(|place| writer.place(place, bytes, is_float, out));
+            let written = place.is_some_and(|place| writer.place(place, (bytes, is_float, is_part), out));
             found |= written;
-            let composite = written && place.is_some_and(Writer::is_composite);
-            if variable.leaves.len() > 1 && !composite {
+            let composite = written && place.is_some_and(|place| Writer::is_composite(place, bytes));
+            if is_part && !composite {
                 writer.piece(bytes.into(), out);
             }
+        }
+        // Bytes behind the last leaf are of the variable, too, and of no value: a vector of three has four.
+        let size = self.size(variable.ty);
+        if found && size > covered {
+            writer.piece(size - covered, out);
         }
         found
     }

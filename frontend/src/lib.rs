@@ -70,6 +70,8 @@ pub struct Options<'a> {
     pub printf: Printf,
     /// Whether what a debugger is told goes along: [`ir::Module::description`], [`ir::Function::track`].
     pub debug: bool,
+    /// Whether each variable is in private memory, too, for debuggers to find it there.
+    pub homes: bool,
 }
 
 /// How what `printf` and `assert` print gets to the host.
@@ -93,6 +95,7 @@ impl Default for Options<'_> {
             asserts: true,
             printf: Printf::Buffer,
             debug: false,
+            homes: false,
             files: None,
             processor: None,
             warnings: Warnings::NONE,

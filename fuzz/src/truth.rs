@@ -23,14 +23,23 @@ const MOST: usize = 400;
 /// A work-item: its group, and its number in that.
 type Item = ([u32; 3], u32);
 
-/// A variable at a statement: its name, and what its scalars are, with their offsets and sizes; whether the value is still needed.
+/// A variable at a statement.
 #[derive(Clone, Debug)]
 struct Known {
     name: String,
-    leaves: Vec<(u32, u8, u64)>,
-    live: bool,
+    leaves: Vec<KnownLeaf>,
     /// In private memory, which may not have been written yet: the interpreter's is 0 then.
     in_memory: bool,
+}
+
+/// A scalar of a variable: its offset and size, and what it is.
+#[derive(Clone, Copy, Debug)]
+struct KnownLeaf {
+    offset: u32,
+    bytes: u8,
+    bits: u64,
+    /// Whether the value is read later.
+    live: bool,
 }
 
 /// The traces of work-items.
@@ -46,11 +55,11 @@ struct Event {
 /// How many variables there were where code stopped, and of how many the value was known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Variables that are in scope and have a value, one for each stop.
+    /// Scalars of variables that are in scope and have a value, one for each stop.
     pub all: u64,
     /// Of them those that are there.
     pub there: u64,
-    /// Variables whose value is read later.
+    /// Those whose value is read later.
     pub live: u64,
     /// Of them those that are there.
     pub live_there: u64,
@@ -95,6 +104,10 @@ pub fn check(
         // What is too large for the processor is no matter here.
         Err(_) => return Ok(Count::default()),
     };
+    if std::env::var_os("WHY").is_some() {
+        eprintln!("TARGET {target} {level:?} wave{} {dialect:?}", target.wave_size);
+        let _ = std::fs::write(format!("/tmp/why.{level:?}.co"), object.bytes());
+    }
     let Meant(module) = meant;
     let plain = Options { debug: DebugInfo::Lines, ..options };
     let plain = Compiler::new(target).compile(source, &plain).map_err(|error| error.to_string())?;
@@ -292,29 +305,29 @@ impl<'a> Tracer<'a> {
                 if !variable.scope.contains(&offset) || self.has_pointer(variable.ty) || is_found {
                     continue;
                 }
-                let (mut parts, mut is_live) = (Vec::new(), false);
+                let mut parts = Vec::new();
                 for (&(at_byte, bytes), leaf) in variable.leaves.iter().zip(0u32..) {
-                    let bits = match variable.home {
-                        Some(slot) => {
+                    let known = now.and_then(|now| now.get(&(number, leaf)));
+                    let is_read = |value| live.is_some_and(|live| live.contains(&value));
+                    let is_live = known.is_some_and(|now| now.value.is_none_or(is_read));
+                    let bits = match (known, variable.home) {
+                        (Some(now), _) => Some(now.bits),
+                        (None, Some(slot)) => {
                             let memory = at.slot(func, slot, lane);
                             let own = memory.get(at_byte as usize..at_byte as usize + usize::from(bytes));
                             own.map(|own| {
                                 own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte))
                             })
                         }
-                        None => now.and_then(|now| now.get(&(number, leaf))).map(|now| {
-                            let value = now.value;
-                            is_live |=
-                                value.is_none_or(|value| live.is_some_and(|live| live.contains(&value)));
-                            now.bits
-                        }),
+                        (None, None) => None,
                     };
-                    parts.extend(bits.map(|bits| (at_byte, bytes, bits)));
+                    let known = |bits| KnownLeaf { offset: at_byte, bytes, bits, live: is_live };
+                    parts.extend(bits.map(known));
                 }
                 if parts.len() == variable.leaves.len() && !parts.is_empty() {
-                    let in_memory = variable.home.is_some();
-                    let known =
-                        Known { name: variable.name.to_string(), leaves: parts, live: is_live, in_memory };
+                    let in_memory =
+                        variable.home.is_some() && now.is_none_or(|now| !now.contains_key(&(number, 0)));
+                    let known = Known { name: variable.name.to_string(), leaves: parts, in_memory };
                     // Of a name the innermost counts.
                     match variables.iter_mut().find(|(_, other)| other.name == known.name) {
                         Some(other) if other.0 < variable.scope.start => {
@@ -447,11 +460,22 @@ impl Looker {
             state.next.insert(item, found + 1);
             state.count.stops += 1;
             for known in &events[found].variables {
-                let is_there = seen.iter().any(|seen| seen.name == known.name && seen.bytes.is_some());
-                state.count.all += 1;
-                state.count.there += u64::from(is_there);
-                state.count.live += u64::from(known.live);
-                state.count.live_there += u64::from(known.live && is_there);
+                let seen = seen.iter().find(|seen| seen.name == known.name);
+                for leaf in &known.leaves {
+                    let is_there = seen.is_some_and(|seen| leaf.of(&seen.bytes).is_some());
+                    state.count.all += 1;
+                    state.count.there += u64::from(is_there);
+                    state.count.live += u64::from(leaf.live);
+                    state.count.live_there += u64::from(leaf.live && is_there);
+                    if leaf.live && !is_there && std::env::var_os("WHY").is_some() {
+                        let n = known.leaves.len();
+                        let pc = at.address();
+                        eprintln!(
+                            "MISS {}+{} {n}x{} {}:{} {pc:#x}",
+                            known.name, leaf.offset, known.leaves[0].bytes, place.0, place.1
+                        );
+                    }
+                }
             }
         }
         Ok(())
@@ -469,21 +493,25 @@ impl Looker {
     }
 }
 
+impl KnownLeaf {
+    /// What bytes of the variable say that it is, if they are there.
+    fn of(&self, bytes: &[Option<u8>]) -> Option<u64> {
+        let own = bytes.get(self.offset as usize..self.offset as usize + usize::from(self.bytes))?;
+        own.iter().rev().try_fold(0u64, |bits, &byte| Some(bits << 8 | u64::from(byte?)))
+    }
+}
+
 /// Whether all that the debugger says is so at a statement.
 fn agree(event: &Event, seen: &[debug::Seen]) -> Result<(), String> {
     for known in &event.variables {
-        let Some(bytes) =
-            seen.iter().find(|seen| seen.name == known.name).and_then(|seen| seen.bytes.as_ref())
-        else {
-            continue;
-        };
-        for &(offset, size, bits) in &known.leaves {
-            let own = bytes.get(offset as usize..offset as usize + usize::from(size));
-            let found = own.map(|own| own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte)));
+        let Some(seen) = seen.iter().find(|seen| seen.name == known.name) else { continue };
+        for leaf in &known.leaves {
+            let &KnownLeaf { offset, bytes: size, bits, .. } = leaf;
+            let Some(found) = leaf.of(&seen.bytes) else { continue };
             let mask = u64::MAX >> (64 - 8 * u32::from(size));
-            let both_nan = found.is_some_and(|found| is_nan(found, size) && is_nan(bits & mask, size));
-            if found != Some(bits & mask) && !(known.in_memory && bits == 0) && !both_nan {
-                return Err(format!("`{}` at {offset}: {found:x?}, not {:x}", known.name, bits & mask));
+            let both_nan = is_nan(found, size) && is_nan(bits & mask, size);
+            if found != bits & mask && !(known.in_memory && bits == 0) && !both_nan {
+                return Err(format!("`{}` at {offset}: {found:x}, not {:x}", known.name, bits & mask));
             }
         }
     }

@@ -18,7 +18,7 @@
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc, ValueDef};
-use crate::op::Op;
+use crate::op::{BinOp, CastOp, Op};
 use cranelift_entity::SecondaryMap;
 use smol_str::SmolStr;
 use std::ops::Range;
@@ -222,13 +222,15 @@ impl Track {
         if self.records.is_empty() {
             return;
         }
-        let Track { order, spare, records, merged, .. } = self;
+        let Track { order, spare, records, merged, variables, .. } = self;
         spare.take(func);
         let now = &*spare;
         if now.insts == order.insts && now.blocks == order.blocks {
             // All is where it was; what was added has its place.
             let settled = self.settled.min(records.len());
-            records[..settled].iter_mut().for_each(|record| settle_value(func, now, &mut record.what));
+            records[..settled]
+                .iter_mut()
+                .for_each(|record| settle_value(func, now, variables, &mut record.what));
             if settled == records.len() {
                 return;
             }
@@ -249,7 +251,7 @@ impl Track {
         // What has moved up past the anchors in front of it is none.
         let mut floor = (None, 0);
         records.retain_mut(|record| {
-            settle_value(func, now, &mut record.what);
+            settle_value(func, now, variables, &mut record.what);
             if floor.0 != Some(record.block) {
                 floor = (Some(record.block), 0);
             }
@@ -307,13 +309,22 @@ impl Track {
 }
 
 /// A constant needs no instruction, and what none computes any more is lost.
-fn settle_value(func: &Function, now: &Order, what: &mut What) {
+fn settle_value(func: &Function, now: &Order, variables: &[Variable], what: &mut What) {
     let What::Value(leaf, value) = *what else { return };
     match func.values[value].def {
         ValueDef::Result(inst, _) => match func.insts[inst].op {
             Op::Const(bits) => *what = What::Constant(leaf, bits),
-            _ if now.places[inst] == 0 => *what = What::Lost(leaf),
-            _ => {}
+            _ if now.places[inst] != 0 => {}
+            op => {
+                let bytes = variables[leaf.variable as usize].leaves[leaf.leaf as usize].1;
+                let Some(same) = same_low_bytes(func, (inst, op), bytes) else {
+                    *what = What::Lost(leaf);
+                    return;
+                };
+                // Of what was removed together, the first that is left; each is older than the last.
+                *what = What::Value(leaf, same);
+                settle_value(func, now, variables, what);
+            }
         },
         ValueDef::Param(block, n) => {
             let known = now.blocks[block].is_some() && func.params(block).get(usize::from(n)) == Some(&value);
@@ -322,6 +333,24 @@ fn settle_value(func: &Function, now: &Order, what: &mut What) {
             }
         }
     }
+}
+
+/// What has the same low bytes as the result of an instruction: no more of a variable is looked at than it has.
+fn same_low_bytes(func: &Function, (inst, op): (Inst, Op), bytes: u8) -> Option<Value> {
+    let args = func.args(inst);
+    let bits = 8 * u32::from(bytes);
+    let kept = match op {
+        Op::Cast(CastOp::Zext8 | CastOp::Sext8) => 8,
+        Op::Cast(CastOp::Zext16 | CastOp::Sext16 | CastOp::HalfBits | CastOp::BitsHalf) => 16,
+        Op::Cast(CastOp::Trunc) => 32,
+        Op::Cast(CastOp::Bitcast | CastOp::PtrToInt | CastOp::IntToPtr) => 64,
+        Op::Bin(BinOp::And) => match func.def_op(args[1]) {
+            Some(Op::Const(mask)) => mask.trailing_ones(),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    (bits <= kept).then(|| args[0])
 }
 
 /// Where instructions were and are.

@@ -49,6 +49,40 @@ pub struct Watched {
     pub part: Option<u32>,
     /// Where the allocator has put it.
     pub place: Option<Reg>,
+    /// Where it is kept when it is in no register.
+    pub slot: Option<Slot>,
+}
+
+/// Where a spilled register is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The point of the instructions that store it there, and of those that load it: see [`spill_point`].
+    pub point: u32,
+    /// What that is.
+    pub cell: Cell,
+    /// It is there where [`Watched::part`] begins, and not in the register.
+    pub enters: bool,
+}
+
+/// What holds a dword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cell {
+    /// A register.
+    Reg(Reg),
+    /// A lane of a vector register.
+    Lane(Reg, u8),
+    /// Private memory, so many bytes behind the beginning of the function's part of it.
+    Private(u32),
+}
+
+/// The point of what stores and loads a slot, of scalar or of vector registers: none of the IR's is as large.
+pub const fn spill_point(is_vector: bool, slot: u32) -> u32 {
+    1 << 31 | (is_vector as u32) << 30 | slot
+}
+
+/// Whether a point is one of [`spill_point`].
+pub const fn is_spill(point: u32) -> bool {
+    point >> 31 != 0
 }
 
 /// What holds from in front of a point on.

@@ -191,7 +191,7 @@ impl Filler<'_> {
         let first = self.track.watched.len() as u32;
         for n in 0..u32::from(dwords) {
             let register = self.lower.out.tuples[(start + n) as usize];
-            self.track.watched.push(Watched { register, write: None, part, place: None });
+            self.track.watched.push(Watched { register, write: None, part, place: None, slot: None });
         }
         first
     }

@@ -191,7 +191,7 @@ pub fn run(
     stats.moves = ctx.plan.moves;
     func.uses_vcc = false;
     let assigned = [&*ctx.packers[SGPR].assigned, &*ctx.packers[VGPR].assigned];
-    ctx.plan.commit(func, assigned, &ctx.streams, options.check || options.keep_blocks);
+    ctx.plan.commit(func, assigned, &ctx.streams, options.check || options.keep_blocks, &ctx.spiller);
     let named = |class: usize| {
         ctx.streams.class[class].blocked.iter().map(|reg| u32::from(reg.number()) + 1).max().unwrap_or(0)
     };

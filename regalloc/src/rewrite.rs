@@ -4,6 +4,7 @@
 use crate::copies::{Breaker, Copies, Source};
 use crate::groups::{Fix, Groups};
 use crate::pack::{File, Packer};
+use crate::spill::Spiller;
 use crate::stream::{ClassStream, Event, EventKind, SGPR, Streams, class_index, operand_class};
 use crate::track;
 use cranelift_entity::EntityRef;
@@ -252,6 +253,7 @@ impl Plan {
         assigned: [&[Option<u16>]; 2],
         streams: &Streams,
         keep_dropped: bool,
+        spiller: &Spiller,
     ) {
         self.inserts.order_unstable_by_key(|insert| (insert.block, insert.index, insert.pos, insert.number));
         self.overrides.order_unstable_by_key(|fix| (fix.block, fix.index, fix.slot));
@@ -260,7 +262,7 @@ impl Plan {
             insert.inst.note = note;
         }
         if let Some(mut track) = func.track.take() {
-            track::fill(func, assigned, &mut track);
+            track::fill(func, assigned, spiller, &mut track);
             func.track = Some(track);
             self.name_copies(func);
         }

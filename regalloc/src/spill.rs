@@ -48,6 +48,10 @@ pub(crate) struct State {
     lane_ops: usize,
     scratch: Option<Scratch>,
     notes: Option<[NoteId; 3]>,
+    /// Registers that have slots, by class and number, where a debugger is told.
+    told: Vec<(VReg, usize, u32)>,
+    /// Registers that stand for spilled ones where those are written, the same.
+    temps: Vec<(VReg, VReg)>,
 }
 
 /// Spills, and remembers what it has spilled.
@@ -282,6 +286,10 @@ impl Spiller {
             self.state.slots[class],
             slot,
         );
+        if func.track.is_some() {
+            let told = kept.iter().map(|&reg| (VReg::from_u32(reg), class, self.slot[reg as usize]));
+            self.state.told.extend(told);
+        }
         self.prepare(func, scene, !kept.is_empty());
         self.rewrite(func, scene);
         if let Some(scratch) = self.state.scratch.as_mut().filter(|_| class == SGPR) {

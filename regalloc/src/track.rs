@@ -1,8 +1,9 @@
 //! Debug information at allocation: where watched registers are, and which instruction writes them ([`isa::track`]).
 
-use crate::stream::class_index;
+use crate::spill::Spiller;
+use crate::stream::{VGPR, class_index};
 use cranelift_entity::EntityRef;
-use isa::track::MachTrack;
+use isa::track::{MachTrack, is_spill};
 use isa::{MachFunc, Operand, Reg, Role, VReg, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -18,7 +19,7 @@ fn place(func: &MachFunc, assigned: Assigned<'_>, register: VReg) -> Option<Reg>
 
 /// Writes down places and writes, in code that still names virtual registers. Copies that need no instruction are what they copy.
 #[cold]
-pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, track: &mut MachTrack) {
+pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, track: &mut MachTrack) {
     // How many instructions of a point have written a register so far.
     let mut count: FxHashMap<(u32, Reg), u32> = FxHashMap::default();
     let mut writes: FxHashMap<VReg, (u32, u32)> = FxHashMap::default();
@@ -44,7 +45,9 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, track: &mut MachTrac
                             continue;
                         }
                         let number = count.entry((inst.loc, to)).or_default();
-                        writes.insert(register, (inst.loc, *number));
+                        if inst.loc != 0 && !is_spill(inst.loc) {
+                            writes.insert(register, (inst.loc, *number));
+                        }
                         *number += 1;
                     }
                 }
@@ -60,14 +63,24 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, track: &mut MachTrac
     // What was spilled enters no block in its register any more.
     let params = func.blocks.values().flat_map(|block| block.sgpr_params.iter().chain(&block.vgpr_params));
     let entering: FxHashSet<VReg> = params.copied().chain(func.inputs.iter().map(|input| input.0)).collect();
+    let parts: FxHashMap<VReg, u32> = track
+        .watched
+        .iter()
+        .filter(|watched| entering.contains(&watched.register))
+        .filter_map(|watched| Some((watched.register, watched.part?)))
+        .collect();
+    let (kept, written) = (spiller.kept(assigned[VGPR]), spiller.written_as());
     for watched in &mut track.watched {
-        watched.part = watched.part.filter(|_| entering.contains(&watched.register));
-    }
-    let parts: FxHashMap<VReg, u32> =
-        track.watched.iter().filter_map(|watched| Some((watched.register, watched.part?))).collect();
-    for watched in &mut track.watched {
-        watched.place = place(func, assigned, watched.register);
-        let mut register = watched.register;
+        let spilled = watched.register;
+        watched.slot = kept.get(&spilled).copied();
+        if !entering.contains(&spilled) {
+            match &mut watched.slot {
+                Some(slot) if watched.part.is_some() => slot.enters = true,
+                _ => watched.part = None,
+            }
+        }
+        let mut register = written.get(&spilled).copied().unwrap_or(spilled);
+        watched.place = place(func, assigned, register);
         // A copy of a copy: never in a circle, as each is written once.
         for _ in 0..8 {
             match copied.get(&register) {
@@ -75,7 +88,7 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, track: &mut MachTrac
                 None => break,
             }
         }
-        watched.write = writes.get(&register).copied().filter(|write| write.0 != 0);
+        watched.write = writes.get(&register).copied();
         watched.part = watched.part.or_else(|| parts.get(&register).copied());
     }
 }

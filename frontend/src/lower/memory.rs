@@ -32,6 +32,13 @@ pub struct MemPlace {
     pub ty: Ty,
 }
 
+impl MemPlace {
+    /// A part of it.
+    pub fn part(self, offset: u32, ty: Ty) -> MemPlace {
+        MemPlace { offset: self.offset + i64::from(offset), ty, ..self }
+    }
+}
+
 /// What an expression denotes: something that can be read and, mostly, written.
 pub enum Place {
     /// SSA variables, one for each leaf.
@@ -55,7 +62,8 @@ impl Lower<'_, '_> {
         if !info.in_memory {
             let first = self.ssa.declare(&value);
             self.local_at[local as usize] = first;
-            self.track_local(local, first, None);
+            let home = self.home_of(local, first, &value);
+            self.track_local(local, first, home);
             return;
         }
         let ty = info.ty;
@@ -83,7 +91,7 @@ impl Lower<'_, '_> {
         self.slot_place(slot.as_u32(), ty)
     }
 
-    fn slot_place(&mut self, slot: u32, ty: Ty) -> MemPlace {
+    pub(super) fn slot_place(&mut self, slot: u32, ty: Ty) -> MemPlace {
         let base = self.emit(Op::SlotAddr(ir::Slot::from_u32(slot)), &[], Type::Ptr(Space::Private));
         // Classes below belong to module variables and constants.
         let first = self.checked.statics.len() + self.checked.consts.len() + 1;
@@ -468,10 +476,7 @@ impl Lower<'_, '_> {
     pub(super) fn write(&mut self, place: &Place, value: &[Value]) {
         match place {
             Place::Vars(vars) => {
-                for (&var, &value) in vars.iter().zip(value) {
-                    self.ssa.set(var, value);
-                    self.track_value(var);
-                }
+                vars.iter().zip(value).for_each(|(&var, &value)| self.assign(var, value));
             }
             Place::VarLane(vars, index) => {
                 for (lane, &var) in vars.iter().enumerate() {
@@ -479,8 +484,7 @@ impl Lower<'_, '_> {
                     let old = self.ssa.get(var);
                     let ty = self.func.ty(old);
                     let new = self.emit(Op::Select, &[hit, value[0], old], ty);
-                    self.ssa.set(var, new);
-                    self.track_value(var);
+                    self.assign(var, new);
                 }
             }
             Place::Memory(place) => self.store(place, value),
@@ -494,6 +498,12 @@ impl Lower<'_, '_> {
             }
             Place::Temp(_) => {}
         }
+    }
+
+    fn assign(&mut self, var: u32, value: Value) {
+        self.ssa.set(var, value);
+        self.track_value(var);
+        self.bring_home(var);
     }
 
     fn is_lane(&mut self, index: Value, lane: usize) -> Value {
@@ -519,7 +529,7 @@ impl Lower<'_, '_> {
         values
     }
 
-    fn store(&mut self, place: &MemPlace, value: &[Value]) {
+    pub(super) fn store(&mut self, place: &MemPlace, value: &[Value]) {
         self.store_with(place, value, MemFlags::empty());
     }
 

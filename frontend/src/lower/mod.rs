@@ -8,6 +8,7 @@ pub mod border;
 mod builtin;
 mod control;
 mod expr;
+mod home;
 mod leaving;
 mod matching;
 mod math;
@@ -210,6 +211,8 @@ struct Lower<'l, 'a> {
     lines: &'l mut Option<printf::Lines>,
     library: &'l mut Vec<SmolStr>,
     describer: &'l mut Option<Box<track::Describer>>,
+    /// Variables have homes: see [`home`].
+    has_homes: bool,
     /// From where on what is declared here can be named, if that is not its declaration, and where it can be named no more: byte offsets.
     scope_start: Option<u32>,
     scope_end: u32,
@@ -278,6 +281,7 @@ fn lower_function(
         lines,
         library,
         describer,
+        has_homes: options.homes,
         scope_start: None,
         scope_end: ast.block(body).span.end,
     };

@@ -12,6 +12,7 @@
 //! # Not here
 //! Pruning of parameters nobody reads: dead-code elimination does that.
 
+use super::home::Home;
 use super::{Lower, Val};
 use crate::types::Ty;
 use ir::track::Leaf;
@@ -29,6 +30,8 @@ pub struct Env {
     spare: Changes,
     /// Which part of a variable of the source each is, if that is followed.
     owners: Vec<Option<Leaf>>,
+    /// Where each is in memory, too.
+    homes: Vec<Option<Home>>,
 }
 
 /// A block that will jump somewhere, and the values it brings.
@@ -70,6 +73,7 @@ impl Env {
         self.values.clear();
         self.log.clear();
         self.owners.clear();
+        self.homes.clear();
     }
 
     /// Says which part of a variable of the source a variable is.
@@ -81,6 +85,17 @@ impl Env {
     /// Which part of a variable of the source it is, if that is followed.
     pub fn owner(&self, var: u32) -> Option<Leaf> {
         self.owners.get(var as usize).copied().flatten()
+    }
+
+    /// Says where a variable is in memory, too.
+    pub fn settle(&mut self, var: u32, home: Home) {
+        self.homes.resize(self.homes.len().max(var as usize + 1), None);
+        self.homes[var as usize] = Some(home);
+    }
+
+    /// Where a variable is in memory, too.
+    pub fn home(&self, var: u32) -> Option<Home> {
+        self.homes.get(var as usize).copied().flatten()
     }
 
     /// New variables with these values; returns the first.

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use smol_str::format_smolstr;
 
 /// Most leaves that a variable is followed in.
-const MOST_LEAVES: u32 = 256;
+pub const MOST_LEAVES: u32 = 256;
 
 /// The description of a module while it is made.
 #[derive(Default)]
@@ -118,16 +118,14 @@ impl Describer {
     }
 }
 
-/// Offsets and sizes of a type's leaves.
-fn leaves_of(checked: &Checked, ty: Ty, at: u32, out: &mut Vec<(u32, u8)>) {
+/// Offsets of a type's leaves and what they are.
+pub fn leaves_of(checked: &Checked, ty: Ty, at: u32, out: &mut Vec<(u32, Ty)>) {
     match checked.types.kind(ty) {
-        TyKind::Scalar(scalar) => out.push((at, scalar.bytes() as u8)),
+        TyKind::Scalar(_) | TyKind::Pointer(_) | TyKind::Function(_) => out.push((at, ty)),
         TyKind::Vector(scalar, lanes) => {
-            let bytes = scalar.bytes();
-            out.extend((0..u32::from(lanes)).map(|lane| (at + lane * bytes, bytes as u8)));
+            let leaf = Ty::scalar(scalar);
+            out.extend((0..u32::from(lanes)).map(|lane| (at + lane * scalar.bytes(), leaf)));
         }
-        TyKind::Pointer(pointer) => out.push((at, (pointer.space.pointer_bits() / 8) as u8)),
-        TyKind::Function(_) => out.push((at, 8)),
         TyKind::Array(element, len) => {
             let size = checked.types.layout(element).size;
             (0..len).for_each(|n| leaves_of(checked, element, at + n * size, out));
@@ -155,7 +153,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Makes a variable known: in these SSA variables, or in memory.
+    /// Makes a variable known: in memory, or in the SSA variables from `first` on, which may have a home, too.
     pub(super) fn track_local(&mut self, local: u32, first: u32, home: Option<Slot>) {
         if self.func.track.is_none() {
             return;
@@ -167,6 +165,8 @@ impl Lower<'_, '_> {
         if count <= MOST_LEAVES {
             leaves_of(self.checked, info.ty, 0, &mut leaves);
         }
+        let bytes = |ty: Ty| self.checked.types.layout(ty).size as u8;
+        let leaves = leaves.into_iter().map(|(at, ty)| (at, bytes(ty))).collect();
         let parameter = local.checked_sub(self.first_param).filter(|&n| n < self.params);
         let variable = Variable {
             name: self.ast.name(info.name).into(),
@@ -181,7 +181,10 @@ impl Lower<'_, '_> {
         let Some(track) = &mut self.func.track else { return };
         let number = track.variables.len() as u32;
         track.variables.push(variable);
-        if home.is_none() && count <= MOST_LEAVES {
+        if self.checked.locals[local as usize].in_memory {
+            return;
+        }
+        if count <= MOST_LEAVES {
             for leaf in 0..count {
                 self.ssa.own(first + leaf, Leaf { variable: number, leaf });
                 self.track_value(first + leaf);

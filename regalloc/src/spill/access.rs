@@ -5,10 +5,12 @@ use super::{MADE, NONE, Scene, Spiller};
 use crate::remake::{AddressPart, Recipe};
 use crate::stream::{SGPR, VGPR};
 use cranelift_entity::EntityRef;
+use isa::track::{Cell, Slot, spill_point};
 use isa::{
     Abi, AbiInput, FuncRole, MBlock, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass,
     Subtarget, VReg, op,
 };
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What reads and writes a lane; GFX6 and GFX7 have it as VOP2.
@@ -267,7 +269,32 @@ impl Spiller {
                 ..MachInst::new(opcode, &[data, Operand::None, rsrc, base])
             }
         };
-        self.noted(inst, if load { RELOAD } else { SPILL })
+        let loc = if func.track.is_some() { spill_point(class == VGPR, slot) } else { 0 };
+        self.noted(MachInst { loc, ..inst }, if load { RELOAD } else { SPILL })
+    }
+
+    /// Where spilled registers are kept, where registers have been assigned, for debuggers.
+    pub(crate) fn kept(&self, assigned: &[Option<u16>]) -> FxHashMap<VReg, Slot> {
+        let told = self.state.told.iter();
+        told.filter_map(|&(of, class, slot)| Some((of, self.slot(class, slot, assigned)?))).collect()
+    }
+
+    fn slot(&self, class: usize, slot: u32, assigned: &[Option<u16>]) -> Option<Slot> {
+        let cell = if class == SGPR {
+            let lanes = self.state.lanes.get((slot / self.state.lanes_each) as usize)?;
+            let number = assigned.get(lanes.index()).copied().flatten()?;
+            Cell::Lane(Reg::vgpr(number), (slot % self.state.lanes_each) as u8)
+        } else if slot < self.state.agprs {
+            Cell::Reg(Reg::agpr(slot as u16))
+        } else {
+            Cell::Private(self.state.scratch.as_ref()?.private + 4 * (slot - self.state.agprs))
+        };
+        Some(Slot { point: spill_point(class == VGPR, slot), cell, enters: false })
+    }
+
+    /// Spilled registers, and those that have their values where they are written.
+    pub(crate) fn written_as(&self) -> FxHashMap<VReg, VReg> {
+        self.state.temps.iter().map(|&(temp, spilled)| (spilled, temp)).collect()
     }
 
     /// Keeps a value in the home of a register, if it has to be kept.

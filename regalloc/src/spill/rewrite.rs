@@ -336,6 +336,9 @@ impl Spiller {
             && let Some(store) = self.store(func, class, reg, temp)
         {
             self.after.push(store);
+            if func.track.is_some() {
+                self.state.temps.push((temp, reg));
+            }
         }
         temp
     }
