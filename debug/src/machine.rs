@@ -16,16 +16,18 @@ pub(crate) struct Frame<'a> {
     pub base: Option<(&'a [u8], dwarf::Encoding)>,
     /// The object's call frame information: says where the frame is.
     pub frames: Option<&'a Frames>,
+    /// What is read of a vector register is the lane's dword, as expressions without the extensions have it, which know of no lanes.
+    pub has_own_dword: bool,
 }
 
 impl<'a> Frame<'a> {
     pub(crate) fn new(at: &'a Stopped<'a>, lane: u32, info: &'a DebugInfo, unit: usize) -> Frame<'a> {
-        Frame { at, lane, known: Some(info.known(unit)), base: None, frames: None }
+        Frame { at, lane, known: Some(info.known(unit)), base: None, frames: None, has_own_dword: false }
     }
 
     /// The registers and memory alone.
     pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
-        Frame { at, lane, known: None, base: None, frames: None }
+        Frame { at, lane, known: None, base: None, frames: None, has_own_dword: false }
     }
 
     fn known(&self, need: Need) -> Result<&Known<'a>, Reason> {
@@ -50,7 +52,14 @@ impl Machine for Frame<'_> {
             (Bank::Vgpr | Bank::Agpr, number, _) => {
                 let first = if register.facts().is_some_and(|facts| facts.0 == Bank::Agpr) { 256 } else { 0 };
                 let number = u16::try_from(first + number).map_err(|_| missing())?;
-                self.at.vector(number).ok_or_else(missing)?.to_vec()
+                let lanes = self.at.vector(number).ok_or_else(missing)?;
+                if self.has_own_dword {
+                    let mut own = vec![0; bytes.len().div_ceil(4)];
+                    own.iter_mut().zip(lanes.get(self.lane as usize)).for_each(|(own, &lane)| *own = lane);
+                    own
+                } else {
+                    lanes.to_vec()
+                }
             }
         };
         let all: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();

@@ -122,8 +122,10 @@ impl<'a> Scope<'a> {
 
     /// Where an expression says that something is.
     fn place(&self, bytes: &[u8], unit: usize, lane: u32) -> Result<Location, Nowhere> {
-        let frame = self.frame(lane, unit);
         let encoding = self.info.units[unit].encoding;
+        let has_own_dword = !knows_lanes(bytes, encoding);
+        let mut frame = self.frame(lane, unit);
+        frame.has_own_dword = has_own_dword;
         let failed = |reason: &dyn std::fmt::Display| Nowhere::Failed(reason.to_string());
         let expression = match marked(bytes, encoding) {
             Some((address, space)) => {
@@ -147,7 +149,7 @@ impl<'a> Scope<'a> {
                 Location::memory(AddressSpace::GLOBAL, address.wrapping_add(self.at.base()))
                     .map_err(|reason| failed(&reason))
             }
-            _ if knows_lanes(expression, encoding) => Ok(location.clone()),
+            _ if !has_own_dword => Ok(location.clone()),
             _ => Ok(location.of_lane(lane)),
         }
     }

@@ -4,36 +4,55 @@
 //! DWARF 5, 2.5 and 7.7; the guide's extensions (seed 000, line 755), whose numbers are those of LLVM's guide today
 //! (`docs/debug-information.md`).
 
-use crate::final_code::Where;
+use crate::final_code::{Computed, Where};
 use emit::Dialect;
 use isa::Reg;
 use isa::track::Cell;
 use objwriter::leb::{signed, unsigned};
 use objwriter::registers::{Bank, Register};
 
-const DW_OP_CONSTU: u8 = 0x10;
-const DW_OP_CONSTS: u8 = 0x11;
-const DW_OP_SWAP: u8 = 0x16;
-const DW_OP_XDEREF: u8 = 0x18;
-const DW_OP_AND: u8 = 0x1a;
-const DW_OP_MUL: u8 = 0x1e;
-const DW_OP_OR: u8 = 0x21;
-const DW_OP_SHL: u8 = 0x24;
-const DW_OP_SHR: u8 = 0x25;
-const DW_OP_LIT0: u8 = 0x30;
-const DW_OP_REGX: u8 = 0x90;
-const DW_OP_XDEREF_SIZE: u8 = 0x95;
-const DW_OP_FBREG: u8 = 0x91;
-const DW_OP_BREGX: u8 = 0x92;
-const DW_OP_PIECE: u8 = 0x93;
-const DW_OP_CALL_FRAME_CFA: u8 = 0x9c;
-const DW_OP_IMPLICIT_VALUE: u8 = 0x9e;
-const DW_OP_STACK_VALUE: u8 = 0x9f;
-const DW_OP_LLVM_USER: u8 = 0xe9;
-const DW_OP_LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
-const DW_OP_LLVM_PUSH_LANE: u8 = 3;
-const DW_OP_LLVM_OFFSET: u8 = 4;
-const DW_OP_LLVM_OFFSET_UCONST: u8 = 5;
+/// Operations.
+#[allow(missing_docs)]
+pub(crate) mod op {
+    pub const CONSTU: u8 = 0x10;
+    pub const CONSTS: u8 = 0x11;
+    pub const DROP: u8 = 0x13;
+    pub const SWAP: u8 = 0x16;
+    pub const XDEREF: u8 = 0x18;
+    pub const AND: u8 = 0x1a;
+    pub const MINUS: u8 = 0x1c;
+    pub const MUL: u8 = 0x1e;
+    pub const NEG: u8 = 0x1f;
+    pub const NOT: u8 = 0x20;
+    pub const OR: u8 = 0x21;
+    pub const PLUS: u8 = 0x22;
+    pub const SHL: u8 = 0x24;
+    pub const SHR: u8 = 0x25;
+    pub const SHRA: u8 = 0x26;
+    pub const XOR: u8 = 0x27;
+    pub const BRA: u8 = 0x28;
+    pub const EQ: u8 = 0x29;
+    pub const GE: u8 = 0x2a;
+    pub const GT: u8 = 0x2b;
+    pub const LE: u8 = 0x2c;
+    pub const LT: u8 = 0x2d;
+    pub const NE: u8 = 0x2e;
+    pub const LIT0: u8 = 0x30;
+    pub const REGX: u8 = 0x90;
+    pub const FBREG: u8 = 0x91;
+    pub const BREGX: u8 = 0x92;
+    pub const PIECE: u8 = 0x93;
+    pub const DEREF_SIZE: u8 = 0x94;
+    pub const XDEREF_SIZE: u8 = 0x95;
+    pub const CALL_FRAME_CFA: u8 = 0x9c;
+    pub const IMPLICIT_VALUE: u8 = 0x9e;
+    pub const STACK_VALUE: u8 = 0x9f;
+    pub const LLVM_USER: u8 = 0xe9;
+    pub const LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
+    pub const LLVM_PUSH_LANE: u8 = 3;
+    pub const LLVM_OFFSET: u8 = 4;
+    pub const LLVM_OFFSET_UCONST: u8 = 5;
+}
 
 /// The guide's number of a lane's private memory (seed 000, line 706).
 const PRIVATE_LANE: u8 = 5;
@@ -86,6 +105,7 @@ impl Writer {
         self,
         place: Where,
         (bytes, is_float, is_part): (u8, bool, bool),
+        terms: &[Computed],
         out: &mut Vec<u8>,
     ) -> bool {
         match place {
@@ -102,7 +122,16 @@ impl Writer {
             }
             // Of a wider value a leaf has the low bytes.
             Where::Dwords(low, _) => return self.cell(low, is_part, out),
-            Where::Mask(reg) => return self.bit(reg, out),
+            Where::Mask(reg) => {
+                let is_written = self.bit(reg, out);
+                out.extend(is_written.then_some(op::STACK_VALUE));
+                return is_written;
+            }
+            Where::Term(number) => {
+                let is_written = self.computed(number, terms, out);
+                out.extend(is_written.then_some(op::STACK_VALUE));
+                return is_written;
+            }
         }
         true
     }
@@ -114,8 +143,33 @@ impl Writer {
 
     /// So many bytes of what is before are of the variable.
     pub fn piece(self, bytes: u32, out: &mut Vec<u8>) {
-        out.push(DW_OP_PIECE);
+        out.push(op::PIECE);
         unsigned(out, bytes.into());
+    }
+
+    /// Pushes a dword; `false` if that cannot be said.
+    pub(crate) fn dword(self, cell: Cell, out: &mut Vec<u8>) -> bool {
+        match (cell, self.dialect) {
+            (Cell::Private(_), Dialect::Standard) => {
+                self.cell(cell, true, out);
+                // The value, not where it is.
+                out.pop();
+            }
+            (Cell::Reg(reg), dialect) if reg.is_sgpr() || dialect == Dialect::Standard => {
+                let Some(register) = number(reg, self.lanes) else { return false };
+                out.push(op::BREGX);
+                unsigned(out, register);
+                out.push(0);
+            }
+            (_, Dialect::Standard) => return false,
+            _ => {
+                if !self.cell(cell, true, out) {
+                    return false;
+                }
+                out.extend_from_slice(&[op::DEREF_SIZE, 4]);
+            }
+        }
+        true
     }
 
     fn cell(self, cell: Cell, is_part: bool, out: &mut Vec<u8>) -> bool {
@@ -128,16 +182,16 @@ impl Writer {
                 else {
                     return false;
                 };
-                out.push(DW_OP_REGX);
+                out.push(op::REGX);
                 unsigned(out, register);
-                out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET_UCONST]);
+                out.extend_from_slice(&[op::LLVM_USER, op::LLVM_OFFSET_UCONST]);
                 unsigned(out, 4 * u64::from(lane));
             }
             Cell::Private(offset) if is_part && self.dialect == Dialect::Standard => {
                 // A mark stands for all of an expression; a part is the value that is read there.
                 self.private(offset, out);
-                out.extend_from_slice(&[DW_OP_LIT0 + PRIVATE_LANE, DW_OP_SWAP, DW_OP_XDEREF_SIZE, 4]);
-                out.push(DW_OP_STACK_VALUE);
+                out.extend_from_slice(&[op::LIT0 + PRIVATE_LANE, op::SWAP, op::XDEREF_SIZE, 4]);
+                out.push(op::STACK_VALUE);
             }
             Cell::Private(offset) => self.in_private(offset, out),
         }
@@ -147,26 +201,26 @@ impl Writer {
     fn constant(self, bits: u64, bytes: u8, is_float: bool, out: &mut Vec<u8>) {
         // The first bytes of a number are the value, whatever its type is.
         if is_float && bits != 0 {
-            out.extend_from_slice(&[DW_OP_IMPLICIT_VALUE, bytes]);
+            out.extend_from_slice(&[op::IMPLICIT_VALUE, bytes]);
             out.extend_from_slice(&bits.to_le_bytes()[..usize::from(bytes.min(8))]);
             return;
         }
         self.number(bits, bytes, out);
-        out.push(DW_OP_STACK_VALUE);
+        out.push(op::STACK_VALUE);
     }
 
     /// Pushes a number of so many bytes.
-    fn number(self, bits: u64, bytes: u8, out: &mut Vec<u8>) {
+    pub(crate) fn number(self, bits: u64, bytes: u8, out: &mut Vec<u8>) {
         let shift = 64 - 8 * u32::from(bytes.clamp(1, 8));
         let value = (bits << shift) as i64 >> shift;
         match value {
-            0..32 => out.push(DW_OP_LIT0 + value as u8),
+            0..32 => out.push(op::LIT0 + value as u8),
             32.. => {
-                out.push(DW_OP_CONSTU);
+                out.push(op::CONSTU);
                 unsigned(out, value as u64);
             }
             _ => {
-                out.push(DW_OP_CONSTS);
+                out.push(op::CONSTS);
                 signed(out, value);
             }
         }
@@ -174,24 +228,24 @@ impl Writer {
 
     fn register(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         let Some(register) = number(reg, self.lanes) else { return false };
-        out.push(DW_OP_REGX);
+        out.push(op::REGX);
         unsigned(out, register);
         if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() {
             // The lane's dword of all that the register has (seed 000, line 1915).
-            out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, DW_OP_LIT0 + 4, DW_OP_MUL]);
-            out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET]);
+            out.extend_from_slice(&[op::LLVM_USER, op::LLVM_PUSH_LANE, op::LIT0 + 4, op::MUL]);
+            out.extend_from_slice(&[op::LLVM_USER, op::LLVM_OFFSET]);
         }
         true
     }
 
     /// The bit that a mask has for the lane; only the extensions know which lane that is.
-    fn bit(self, reg: Reg, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn bit(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         if self.dialect == Dialect::Standard {
             return false;
         }
         let Some(low) = number(reg, self.lanes) else { return false };
         let push = |register: u64, out: &mut Vec<u8>| {
-            out.push(DW_OP_BREGX);
+            out.push(op::BREGX);
             unsigned(out, register);
             out.push(0);
         };
@@ -199,10 +253,9 @@ impl Writer {
         if self.lanes == 64 {
             let Some(high) = number(reg.offset(1), self.lanes) else { return false };
             push(high, out);
-            out.extend_from_slice(&[DW_OP_CONSTU, 32, DW_OP_SHL, DW_OP_OR]);
+            out.extend_from_slice(&[op::CONSTU, 32, op::SHL, op::OR]);
         }
-        out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, DW_OP_SHR, DW_OP_LIT0 + 1, DW_OP_AND]);
-        out.push(DW_OP_STACK_VALUE);
+        out.extend_from_slice(&[op::LLVM_USER, op::LLVM_PUSH_LANE, op::SHR, op::LIT0 + 1, op::AND]);
         true
     }
 
@@ -223,7 +276,7 @@ impl Writer {
 
     fn private(self, offset: u32, out: &mut Vec<u8>) {
         if self.is_called {
-            out.push(DW_OP_FBREG);
+            out.push(op::FBREG);
             signed(out, offset.into());
         } else {
             self.number(offset.into(), 8, out);
@@ -232,16 +285,16 @@ impl Writer {
 
     /// Where the frame of a function is: where its caller's stack pointer was.
     pub fn frame_base(self, out: &mut Vec<u8>) {
-        out.push(DW_OP_CALL_FRAME_CFA);
+        out.push(op::CALL_FRAME_CFA);
     }
 
     /// What is on the stack is an address in a memory.
     fn mark(self, memory: Memory, out: &mut Vec<u8>) {
-        out.push(DW_OP_LIT0 + memory.number(self.dialect));
+        out.push(op::LIT0 + memory.number(self.dialect));
         match self.dialect {
-            Dialect::Standard => out.extend_from_slice(&[DW_OP_SWAP, DW_OP_XDEREF]),
+            Dialect::Standard => out.extend_from_slice(&[op::SWAP, op::XDEREF]),
             Dialect::Heterogeneous => {
-                out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_FORM_ASPACE_ADDRESS]);
+                out.extend_from_slice(&[op::LLVM_USER, op::LLVM_FORM_ASPACE_ADDRESS]);
             }
         }
     }

@@ -9,12 +9,12 @@
 //! compiler has waited.
 
 use isa::table::{Family, Flags};
-use isa::track::{Cell, Held, MachTrack, Spot, Watched, What, is_spill};
+use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, Watched, What, is_spill};
 use isa::{Counter, Generation, MBlock, MachFunc, MachInst, Operand, Reg, RegRange, Role, Subtarget, op};
 use rustc_hash::FxHashMap;
 
 /// Where a leaf is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Where {
     /// Nowhere: it is known.
     Constant(u64),
@@ -22,6 +22,19 @@ pub enum Where {
     Dwords(Cell, Option<Cell>),
     /// A bit for each lane, in a register or a pair.
     Mask(Reg),
+    /// It is computed: a number of [`FinalCode::terms`].
+    Term(u32),
+}
+
+/// How a value is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Computed {
+    /// How.
+    pub op: TermOp,
+    /// Bits of the operands.
+    pub bits: u8,
+    /// The operands.
+    pub args: [Option<Where>; 3],
 }
 
 /// From which byte to which a leaf is where.
@@ -57,11 +70,16 @@ pub struct FinalCode {
     pub lines: Vec<Line>,
     /// Places of leaves, by leaf and byte.
     pub ranges: Vec<Range>,
+    /// What is computed; operands come first.
+    pub terms: Vec<Computed>,
 }
 
-/// Reads final code.
-pub fn read(func: &MachFunc, track: &MachTrack, target: &Subtarget) -> FinalCode {
-    let mut reader = Reader::new(func, track, target);
+/// Most operations, one after the other, of a value that is computed.
+const MOST_STEPS: u32 = 4;
+
+/// Reads final code. `has_masks`: a lane's bit of a mask is a place.
+pub fn read(func: &MachFunc, track: &MachTrack, target: &Subtarget, has_masks: bool) -> FinalCode {
+    let mut reader = Reader { has_masks, ..Reader::new(func, track, target) };
     reader.settle();
     reader.walk()
 }
@@ -183,6 +201,7 @@ struct Flight {
 }
 
 struct Reader<'a> {
+    has_masks: bool,
     func: &'a MachFunc,
     track: &'a MachTrack,
     target: &'a Subtarget,
@@ -231,7 +250,20 @@ impl<'a> Reader<'a> {
         let writes = writes(func, track, target);
         let (begins, ends) =
             (vec![State::full(count, 0); blocks], vec![State::full(count, u64::MAX); blocks]);
-        Reader { func, track, target, places, vectors, at_heads, heads, writes, preds, begins, ends }
+        Reader {
+            has_masks: false,
+            func,
+            track,
+            target,
+            places,
+            vectors,
+            at_heads,
+            heads,
+            writes,
+            preds,
+            begins,
+            ends,
+        }
     }
 
     /// What holds where blocks begin.
@@ -380,7 +412,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The place of a spot's value, if it is there.
-    fn place(&self, spot: &Spot, state: &State) -> Option<Where> {
+    fn place(&self, spot: &Spot, state: &State, terms: &mut Terms) -> Option<Where> {
+        self.registers(spot, state).or_else(|| self.computed(spot.term, state, terms, MOST_STEPS))
+    }
+
+    fn registers(&self, spot: &Spot, state: &State) -> Option<Where> {
         let cell = |watched: u32| {
             let Watched { place, slot, .. } = self.track.watched[watched as usize];
             if state.is_ready(watched) {
@@ -390,7 +426,7 @@ impl<'a> Reader<'a> {
             slot.filter(|_| kept != NONE && state.is_ready(kept)).map(|slot| slot.cell)
         };
         for first in [spot.vector, spot.scalar] {
-            if first == u32::MAX {
+            if first == NONE {
                 continue;
             }
             let low = cell(first);
@@ -401,15 +437,44 @@ impl<'a> Reader<'a> {
                 return Some(Where::Dwords(low, Some(high)));
             }
         }
-        let mask = spot.mask;
-        let place =
-            (mask != u32::MAX && state.is_ready(mask)).then(|| self.track.watched[mask as usize].place);
-        place.flatten().map(Where::Mask)
+        if !self.has_masks || spot.mask == NONE || !state.is_ready(spot.mask) {
+            return None;
+        }
+        // VCC has no number in DWARF.
+        let place = self.track.watched[spot.mask as usize].place?;
+        (place != Reg::VCC).then_some(Where::Mask(place))
+    }
+
+    /// A value that is computed of what is there, over at most so many steps one after the other.
+    fn computed(&self, term: u32, state: &State, terms: &mut Terms, steps: u32) -> Option<Where> {
+        let Term { op, bits, args } = *self.track.terms.get(term as usize)?;
+        let steps = steps.checked_sub(1)?;
+        let count = match op {
+            TermOp::Select => 3,
+            TermOp::Not | TermOp::Neg | TermOp::Low(_) | TermOp::SignedLow(_) => 1,
+            _ => 2,
+        };
+        let mut places = [None; 3];
+        for (place, arg) in places.iter_mut().zip(args).take(count) {
+            *place = Some(match arg {
+                Held::Lost => return None,
+                Held::Constant(bits) => Where::Constant(bits),
+                Held::Spot(spot) => {
+                    let spot = &self.track.spots[spot as usize];
+                    match self.registers(spot, state) {
+                        Some(place) => place,
+                        None => self.computed(spot.term, state, terms, steps)?,
+                    }
+                }
+            });
+        }
+        Some(Where::Term(terms.number(Computed { op, bits, args: places })))
     }
 
     /// Goes through the code with all known, and writes down what there is.
     fn walk(&mut self) -> FinalCode {
         let mut writer = Writer::new(self.track);
+        let mut terms = Terms::default();
         let mut walker = Walker::new(&self.places);
         let (mut offset, mut at) = (0, 0);
         for (block, data) in self.func.blocks.iter() {
@@ -417,7 +482,7 @@ impl<'a> Reader<'a> {
             walker.begin(&self.begins[block.as_u32() as usize], next);
             let places = places(self.track, &data.insts);
             writer.enter(places.first().map_or(usize::MAX, |place| place.0));
-            writer.refresh(offset, |spot| self.place(spot, &walker.state));
+            writer.refresh(offset, |spot| self.place(spot, &walker.state, &mut terms));
             for (n, inst) in data.insts.iter().enumerate() {
                 self.arrive(block, n, inst, &mut walker);
                 // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
@@ -425,7 +490,7 @@ impl<'a> Reader<'a> {
                 let statement = if early { None } else { writer.records(n, &places) };
                 writer.changed(&walker.changes);
                 walker.changes.clear();
-                writer.refresh(offset, |spot| self.place(spot, &walker.state));
+                writer.refresh(offset, |spot| self.place(spot, &walker.state, &mut terms));
                 if !(early && writer.is_due(n, &places)) {
                     writer.line(offset, self.track.place(inst.loc), statement);
                 }
@@ -436,7 +501,23 @@ impl<'a> Reader<'a> {
             writer.changed(&walker.changes);
             walker.changes.clear();
         }
-        writer.finish(offset)
+        FinalCode { terms: terms.all, ..writer.finish(offset) }
+    }
+}
+
+/// What is computed somewhere, each once.
+#[derive(Default)]
+struct Terms {
+    all: Vec<Computed>,
+    numbers: FxHashMap<Computed, u32>,
+}
+
+impl Terms {
+    fn number(&mut self, term: Computed) -> u32 {
+        *self.numbers.entry(term).or_insert_with(|| {
+            self.all.push(term);
+            self.all.len() as u32 - 1
+        })
     }
 }
 
@@ -766,13 +847,20 @@ impl<'a> Writer<'a> {
         let Some(own) = self.held.get_mut(leaf as usize) else { return };
         *own = held;
         self.touched.push(leaf);
-        if let Held::Spot(spot) = held {
-            let Spot { vector, scalar, mask, dwords } = self.track.spots[spot as usize];
-            for (first, count) in [(vector, dwords), (scalar, dwords), (mask, 1)] {
-                if first != u32::MAX {
-                    (0..u32::from(count)).for_each(|n| self.users[(first + n) as usize].push(leaf));
-                }
+        self.uses(leaf, held, MOST_STEPS);
+    }
+
+    /// The leaf is somewhere else when what it is in, or computed of, changes.
+    fn uses(&mut self, leaf: u32, held: Held, steps: u32) {
+        let Held::Spot(spot) = held else { return };
+        let Spot { vector, scalar, mask, dwords, term } = self.track.spots[spot as usize];
+        for (first, count) in [(vector, dwords), (scalar, dwords), (mask, 1)] {
+            if first != NONE {
+                (0..u32::from(count)).for_each(|n| self.users[(first + n) as usize].push(leaf));
             }
+        }
+        if let (Some(term), Some(rest)) = (self.track.terms.get(term as usize), steps.checked_sub(1)) {
+            term.args.iter().for_each(|&arg| self.uses(leaf, arg, rest));
         }
     }
 
@@ -826,7 +914,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Closes and opens ranges of leaves that are somewhere else now.
-    fn refresh(&mut self, offset: u32, place: impl Fn(&Spot) -> Option<Where>) {
+    fn refresh(&mut self, offset: u32, mut place: impl FnMut(&Spot) -> Option<Where>) {
         let mut touched = std::mem::take(&mut self.touched);
         for leaf in touched.drain(..) {
             let now = match self.held[leaf as usize] {

@@ -571,7 +571,7 @@ impl<'a> Unit<'a> {
         at: u32,
         out: &mut Vec<u8>,
     ) -> bool {
-        let writer = self.writer(function);
+        let (writer, terms) = (self.writer(function), &function.code.terms);
         let is_part = variable.leaves.len() > 1;
         let mut found = false;
         let mut covered = 0;
@@ -585,7 +585,8 @@ impl<'a> Unit<'a> {
             }
             covered = offset + u32::from(bytes);
             let is_float = self.is_float(variable.ty, offset);
-            let written = place.is_some_and(|place| writer.place(place, (bytes, is_float, is_part), out));
+            let written =
+                place.is_some_and(|place| writer.place(place, (bytes, is_float, is_part), terms, out));
             found |= written;
             let composite = written && place.is_some_and(|place| Writer::is_composite(place, bytes));
             if is_part && !composite {

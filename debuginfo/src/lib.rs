@@ -6,6 +6,7 @@
 //!
 //! The compiler writes it when it is asked to (`-g`); the table of lines that is always there is [`emit`]'s. Reading is `dwarf`'s.
 
+mod computed;
 mod entries;
 mod expression;
 mod final_code;
@@ -94,7 +95,7 @@ impl DebugInfo {
                 continue;
             };
             stride = said.stride;
-            let code = final_code::read(mach, &track, &target);
+            let code = final_code::read(mach, &track, &target, options.dialect == Dialect::Heterogeneous);
             for inst in mach.blocks.values_mut().flat_map(|block| &mut block.insts) {
                 inst.loc = said.split(ir::SrcLoc(track.place(inst.loc))).0.0;
             }

@@ -373,7 +373,7 @@ impl Watcher for Tracer<'_> {
                         self.set(at, lane, leaf, Now { bits, value: None });
                     }
                 }
-                What::Lost(_) => {}
+                What::Term(..) | What::Lost(_) => {}
             }
         }
     }
@@ -467,14 +467,6 @@ impl Looker {
                     state.count.there += u64::from(is_there);
                     state.count.live += u64::from(leaf.live);
                     state.count.live_there += u64::from(leaf.live && is_there);
-                    if leaf.live && !is_there && std::env::var_os("WHY").is_some() {
-                        let n = known.leaves.len();
-                        let pc = at.address();
-                        eprintln!(
-                            "MISS {}+{} {n}x{} {}:{} {pc:#x}",
-                            known.name, leaf.offset, known.leaves[0].bytes, place.0, place.1
-                        );
-                    }
                 }
             }
         }

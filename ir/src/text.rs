@@ -6,7 +6,7 @@
 use crate::entity::{Block, FuncId, Inst, Switch, Value};
 use crate::func::{
     Case, Format, Function, GlobalData, Inline, KernelInfo, KernelParam, Linkage, Module, ParamKind,
-    UnrollHint,
+    UnrollHint, ValueDef,
 };
 use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
@@ -180,7 +180,7 @@ fn write_function(
         write_block_head(out, func, block)?;
         for &inst in &func.blocks[block].insts {
             if let Some(track) = &func.track {
-                write_records(out, track, inst)?;
+                write_records(out, func, track, inst)?;
             }
             write!(out, "    ")?;
             Writer { out: &mut *out, func, module }.inst(inst)?;
@@ -195,7 +195,7 @@ fn write_function(
 
 /// What a debugger is told, as comments.
 #[cold]
-fn write_records(out: &mut dyn Write, track: &Track, inst: Inst) -> fmt::Result {
+fn write_records(out: &mut dyn Write, func: &Function, track: &Track, inst: Inst) -> fmt::Result {
     let name = |leaf: Leaf| {
         let name = track.variables.get(leaf.variable as usize).map_or("?", |variable| variable.name.as_str());
         format!("{name}.{}", leaf.leaf)
@@ -205,10 +205,36 @@ fn write_records(out: &mut dyn Write, track: &Track, inst: Inst) -> fmt::Result 
             What::Statement(loc) => writeln!(out, "    ; statement !{}", loc.0)?,
             What::Value(leaf, value) => writeln!(out, "    ; {} is {value}", name(leaf))?,
             What::Constant(leaf, bits) => writeln!(out, "    ; {} is {bits:#x}", name(leaf))?,
+            What::Term(leaf, value) => {
+                write!(out, "    ; {} is ", name(leaf))?;
+                write_term(out, func, track, value)?;
+                writeln!(out)?;
+            }
             What::Lost(leaf) => writeln!(out, "    ; {} is lost", name(leaf))?,
         }
     }
     Ok(())
+}
+
+/// A value that the code does not have any more: `(add v3 (shl v4 0x2))`.
+fn write_term(out: &mut dyn Write, func: &Function, track: &Track, value: Value) -> fmt::Result {
+    let ValueDef::Result(inst, _) = func.values[value].def else { return write!(out, "{value}") };
+    let name = match func.insts[inst].op {
+        Op::Const(bits) => return write!(out, "{bits:#x}"),
+        _ if !track.keeps(inst) => return write!(out, "{value}"),
+        Op::Un(op) => op.mnemonic(),
+        Op::Bin(op) => op.mnemonic(),
+        Op::Cast(op) => op.mnemonic(),
+        Op::Icmp(cc) => cc.mnemonic(),
+        Op::Select => "select",
+        _ => "ptr_add",
+    };
+    write!(out, "({name}")?;
+    for &arg in func.args(inst) {
+        write!(out, " ")?;
+        write_term(out, func, track, arg)?;
+    }
+    write!(out, ")")
 }
 
 fn write_block_head(out: &mut dyn Write, func: &Function, block: Block) -> fmt::Result {

@@ -9,7 +9,7 @@
 //! split: a record whose anchor is gone goes to what followed it, one whose block is gone goes with it, and a variable whose value is gone is
 //! [`What::Lost`]. A pass tells what cannot be seen from outside:
 //!
-//! * values that stand for others now ([`Track::replace`]), without which a variable is lost;
+//! * values that stand for others now ([`Function::replace_tracked`]), without which a variable is lost;
 //! * copies of code ([`Copier`]), without which the copy has no statements and no variables;
 //! * memory that became values (`passes/sroa.rs`).
 //!
@@ -18,7 +18,7 @@
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc, ValueDef};
-use crate::op::{BinOp, CastOp, Op};
+use crate::op::{BinOp, CastOp, Op, UnOp};
 use cranelift_entity::SecondaryMap;
 use smol_str::SmolStr;
 use std::ops::Range;
@@ -62,6 +62,8 @@ pub enum What {
     Statement(SrcLoc),
     /// A leaf of a variable is a value.
     Value(Leaf, Value),
+    /// It is a value that no instruction of the code computes any more, but those that did say how: see [`is_recomputable`].
+    Term(Leaf, Value),
     /// It is a constant.
     Constant(Leaf, u64),
     /// Nobody knows any more.
@@ -110,6 +112,45 @@ pub struct Track {
     merged: SecondaryMap<Block, Option<Block>>,
     /// What records are in order by.
     keys: Vec<Key>,
+    /// Instructions that are in the code no more and say what variables are, the first of them once.
+    kept: Vec<Inst>,
+}
+
+/// Most operations of a value that is computed by a debugger.
+pub const MOST_STEPS: u32 = 6;
+
+/// Whether a debugger can do what an operation does.
+pub fn is_recomputable(op: Op) -> bool {
+    match op {
+        Op::Bin(op) => matches!(
+            op,
+            BinOp::Add
+                | BinOp::Sub
+                | BinOp::Mul
+                | BinOp::And
+                | BinOp::Or
+                | BinOp::Xor
+                | BinOp::Shl
+                | BinOp::LShr
+                | BinOp::AShr
+        ),
+        Op::Un(op) => matches!(op, UnOp::Not | UnOp::Neg),
+        Op::Cast(op) => matches!(
+            op,
+            CastOp::Trunc
+                | CastOp::Zext
+                | CastOp::Sext
+                | CastOp::Zext8
+                | CastOp::Sext8
+                | CastOp::Zext16
+                | CastOp::Sext16
+                | CastOp::Bitcast
+                | CastOp::PtrToInt
+                | CastOp::IntToPtr
+        ),
+        Op::Icmp(_) | Op::Select | Op::PtrAdd | Op::PtrAddZ => true,
+        _ => false,
+    }
 }
 
 /// Where a record stands, and from how many blocks further up it came, the most first.
@@ -171,6 +212,11 @@ impl Track {
         (SrcLoc(loc.0 % stride), loc.0 / stride)
     }
 
+    /// Whether an instruction is in the code no more and says what a variable is.
+    pub fn keeps(&self, inst: Inst) -> bool {
+        self.kept.binary_search(&inst).is_ok()
+    }
+
     /// Notes something in front of the instruction that is made next; it has to be put at the end of the block.
     pub fn note(&mut self, block: Block, next: Inst, what: What) {
         self.records.push(Record { block, before: next, what });
@@ -201,10 +247,7 @@ impl Track {
     }
 
     /// Replaces values that stand for others now.
-    pub fn replace(&mut self, subst: &Subst) {
-        if subst.is_empty() {
-            return;
-        }
+    fn replace(&mut self, subst: &Subst) {
         for record in &mut self.records {
             if let What::Value(_, value) = &mut record.what {
                 *value = subst.get(*value);
@@ -222,15 +265,14 @@ impl Track {
         if self.records.is_empty() {
             return;
         }
-        let Track { order, spare, records, merged, variables, .. } = self;
+        let Track { order, spare, records, merged, variables, kept, .. } = self;
         spare.take(func);
         let now = &*spare;
+        let values = Values { func, now, variables };
         if now.insts == order.insts && now.blocks == order.blocks {
             // All is where it was; what was added has its place.
             let settled = self.settled.min(records.len());
-            records[..settled]
-                .iter_mut()
-                .for_each(|record| settle_value(func, now, variables, &mut record.what));
+            records[..settled].iter_mut().for_each(|record| values.settle(&mut record.what, kept));
             if settled == records.len() {
                 return;
             }
@@ -251,7 +293,7 @@ impl Track {
         // What has moved up past the anchors in front of it is none.
         let mut floor = (None, 0);
         records.retain_mut(|record| {
-            settle_value(func, now, variables, &mut record.what);
+            values.settle(&mut record.what, kept);
             if floor.0 != Some(record.block) {
                 floor = (Some(record.block), 0);
             }
@@ -269,6 +311,8 @@ impl Track {
             true
         });
         std::mem::swap(&mut self.order, &mut self.spare);
+        self.kept.sort_unstable();
+        self.kept.dedup();
         self.merged.clear();
         self.settled = self.records.len();
         if !sorted {
@@ -308,29 +352,82 @@ impl Track {
     }
 }
 
-/// A constant needs no instruction, and what none computes any more is lost.
-fn settle_value(func: &Function, now: &Order, variables: &[Variable], what: &mut What) {
-    let What::Value(leaf, value) = *what else { return };
-    match func.values[value].def {
-        ValueDef::Result(inst, _) => match func.insts[inst].op {
-            Op::Const(bits) => *what = What::Constant(leaf, bits),
-            _ if now.places[inst] != 0 => {}
-            op => {
-                let bytes = variables[leaf.variable as usize].leaves[leaf.leaf as usize].1;
-                let Some(same) = same_low_bytes(func, (inst, op), bytes) else {
+/// What is known of values after a pass.
+struct Values<'a> {
+    func: &'a Function,
+    now: &'a Order,
+    variables: &'a [Variable],
+}
+
+impl Values<'_> {
+    /// A constant needs no instruction. What none computes any more is computed by debuggers, or lost.
+    fn settle(&self, what: &mut What, kept: &mut Vec<Inst>) {
+        let (leaf, value) = match *what {
+            What::Value(leaf, value) => (leaf, value),
+            What::Term(leaf, value) => {
+                if self.steps(value, MOST_STEPS).is_none() {
                     *what = What::Lost(leaf);
-                    return;
-                };
-                // Of what was removed together, the first that is left; each is older than the last.
-                *what = What::Value(leaf, same);
-                settle_value(func, now, variables, what);
+                }
+                return;
             }
-        },
-        ValueDef::Param(block, n) => {
-            let known = now.blocks[block].is_some() && func.params(block).get(usize::from(n)) == Some(&value);
-            if !known {
-                *what = What::Lost(leaf);
+            _ => return,
+        };
+        match self.func.values[value].def {
+            ValueDef::Result(inst, _) => match self.func.insts[inst].op {
+                Op::Const(bits) => *what = What::Constant(leaf, bits),
+                _ if self.now.places[inst] != 0 => {}
+                op => {
+                    let bytes = self.variables[leaf.variable as usize].leaves[leaf.leaf as usize].1;
+                    if let Some(same) = same_low_bytes(self.func, (inst, op), bytes) {
+                        // Of what was removed together, the first that is left; each is older than the last.
+                        *what = What::Value(leaf, same);
+                        self.settle(what, kept);
+                    } else if self.steps(value, MOST_STEPS).is_some() {
+                        *what = What::Term(leaf, value);
+                        self.keep(value, kept);
+                    } else {
+                        *what = What::Lost(leaf);
+                    }
+                }
+            },
+            ValueDef::Param(..) if self.is_there(value) => {}
+            ValueDef::Param(..) => *what = What::Lost(leaf),
+        }
+    }
+
+    /// Whether the code has a value.
+    fn is_there(&self, value: Value) -> bool {
+        match self.func.values[value].def {
+            ValueDef::Result(inst, _) => {
+                self.now.places[inst] != 0 || matches!(self.func.insts[inst].op, Op::Const(_))
             }
+            ValueDef::Param(block, n) => {
+                self.now.blocks[block].is_some()
+                    && self.func.params(block).get(usize::from(n)) == Some(&value)
+            }
+        }
+    }
+
+    /// How many operations a debugger needs for a value, if it can compute it with at most so many.
+    fn steps(&self, value: Value, most: u32) -> Option<u32> {
+        if self.is_there(value) {
+            return Some(0);
+        }
+        let ValueDef::Result(inst, _) = self.func.values[value].def else { return None };
+        let args = self.func.args(inst);
+        if most == 0 || args.is_empty() || !is_recomputable(self.func.insts[inst].op) {
+            return None;
+        }
+        args.iter().try_fold(1, |steps, &arg| Some(steps + self.steps(arg, most.checked_sub(steps)?)?))
+    }
+
+    /// Notes the instructions that say what a value is and are in the code no more.
+    fn keep(&self, value: Value, kept: &mut Vec<Inst>) {
+        if let ValueDef::Result(inst, _) = self.func.values[value].def
+            && !self.is_there(value)
+        {
+            kept.push(inst);
+            self.func.args(inst).iter().for_each(|&arg| self.keep(arg, kept));
         }
     }
 }
@@ -443,7 +540,12 @@ pub struct Copier {
 impl Copier {
     /// The original's records in front of an instruction wait for the next instruction of the copy.
     pub fn pass(&mut self, track: &Track, inst: Inst, mut rename: impl FnMut(What) -> What) {
-        self.waiting.extend(track.records[track.before(inst)].iter().map(|record| rename(record.what)));
+        let own = track.records[track.before(inst)].iter().map(|record| match record.what {
+            // What it is computed of is the original's.
+            What::Term(leaf, _) => What::Lost(leaf),
+            what => rename(what),
+        });
+        self.waiting.extend(own);
     }
 
     /// An instruction of the copy has been put at the end of a block.
@@ -469,8 +571,11 @@ impl Function {
 
     /// Brings the records up to date with a substitution.
     pub fn replace_tracked(&mut self, subst: &Subst) {
-        if let Some(track) = &mut self.track {
-            track.replace(subst);
+        let Some(track) = self.track.as_mut().filter(|_| !subst.is_empty()) else { return };
+        track.replace(subst);
+        for &inst in &track.kept {
+            let mut args = self.insts[inst].args;
+            args.as_mut_slice(&mut self.pool).iter_mut().for_each(|arg| *arg = subst.get(*arg));
         }
     }
 }
@@ -480,6 +585,7 @@ impl What {
     pub fn map(self, to: impl FnOnce(Value) -> Value) -> What {
         match self {
             What::Value(leaf, value) => What::Value(leaf, to(value)),
+            What::Term(leaf, _) => What::Lost(leaf),
             other => other,
         }
     }
@@ -488,6 +594,7 @@ impl What {
     pub fn filter_map(self, to: impl FnOnce(Value) -> Option<Value>) -> What {
         match self {
             What::Value(leaf, value) => to(value).map_or(What::Lost(leaf), |value| What::Value(leaf, value)),
+            What::Term(leaf, _) => What::Lost(leaf),
             other => other,
         }
     }

@@ -24,6 +24,51 @@ pub enum Held {
     Spot(u32),
 }
 
+/// What a debugger computes from other values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// How.
+    pub op: TermOp,
+    /// Bits of the operands; they are integers or addresses.
+    pub bits: u8,
+    /// Operands: one, two or three of them.
+    pub args: [Held; 3],
+}
+
+/// An operation of a [`Term`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum TermOp {
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Shl,
+    LShr,
+    AShr,
+    Not,
+    Neg,
+    /// The low bits, so many of them; what is above is 0, or the sign.
+    Low(u8),
+    SignedLow(u8),
+    /// The first is an address, the second an unsigned distance of 32 bits.
+    AddUnsigned,
+    Eq,
+    Ne,
+    Ult,
+    Ule,
+    Ugt,
+    Uge,
+    Slt,
+    Sle,
+    Sgt,
+    Sge,
+    /// The second where the first is true, else the third.
+    Select,
+}
+
 /// Where a value is: [`Watched`] registers, one a dword, for each of its forms. Nowhere is `u32::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
@@ -35,6 +80,8 @@ pub struct Spot {
     pub mask: u32,
     /// Dwords of the value.
     pub dwords: u8,
+    /// How it is computed where no register has it: a number of [`MachTrack::terms`].
+    pub term: u32,
 }
 
 /// A virtual register whose way is followed.
@@ -129,7 +176,9 @@ pub struct MachTrack {
     pub heads: Vec<(u32, Held)>,
     /// Values in registers.
     pub spots: Vec<Spot>,
-    /// Their registers.
+    /// How values are computed.
+    pub terms: Vec<Term>,
+    /// The registers of values.
     pub watched: Vec<Watched>,
     /// Offsets of private variables, by their numbers in the IR.
     pub slots: Vec<u32>,

@@ -5,14 +5,17 @@
 
 use crate::lower::{Lower, NONE};
 use ir::analysis::Loop;
-use ir::track::{Leaf, Track, What as Said};
-use ir::{Block, Function, Op, SrcLoc, Value, ValueDef};
-use isa::track::{Held, MachTrack, Part, Record, Spot, Watched, What};
+use ir::track::{Leaf, Track, What as Said, is_recomputable};
+use ir::{BinOp, Block, CastOp, Function, IntCc, Op, SrcLoc, Type, UnOp, Value, ValueDef};
+use isa::track::{Held, MachTrack, Part, Record, Spot, Term, TermOp, Watched, What};
 use isa::{Operand, op};
 use rustc_hash::FxHashMap;
 
 /// Most leaves times blocks of which it is known what leaves are where blocks begin.
 const MOST_HEADS: usize = 1 << 22;
+
+/// How far values are followed back to what they are computed from.
+const DEPTH: u32 = 4;
 
 /// Gives each operation its point as its place in the source.
 #[cold]
@@ -51,6 +54,55 @@ pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<M
     Some(filler.track)
 }
 
+/// What a debugger does for an operation whose first operand is of a type.
+fn term_op(op: Op, first: Type) -> Option<TermOp> {
+    if !is_recomputable(op) {
+        return None;
+    }
+    Some(match op {
+        Op::Bin(op) => match op {
+            BinOp::Add => TermOp::Add,
+            BinOp::Sub => TermOp::Sub,
+            BinOp::Mul => TermOp::Mul,
+            BinOp::And => TermOp::And,
+            BinOp::Or => TermOp::Or,
+            BinOp::Xor => TermOp::Xor,
+            BinOp::Shl => TermOp::Shl,
+            BinOp::LShr => TermOp::LShr,
+            BinOp::AShr => TermOp::AShr,
+            _ => return None,
+        },
+        Op::Un(UnOp::Not) => TermOp::Not,
+        Op::Un(UnOp::Neg) => TermOp::Neg,
+        Op::Cast(op) => match op {
+            CastOp::Zext8 => TermOp::Low(8),
+            CastOp::Zext16 => TermOp::Low(16),
+            CastOp::Sext8 => TermOp::SignedLow(8),
+            CastOp::Sext16 => TermOp::SignedLow(16),
+            CastOp::Trunc => TermOp::Low(32),
+            CastOp::Sext => TermOp::SignedLow(if first == Type::Bool { 1 } else { 32 }),
+            CastOp::Zext => TermOp::Low(if first == Type::Bool { 1 } else { 32 }),
+            _ => TermOp::Low(64),
+        },
+        Op::Icmp(cc) => match cc {
+            IntCc::Eq => TermOp::Eq,
+            IntCc::Ne => TermOp::Ne,
+            IntCc::Ult => TermOp::Ult,
+            IntCc::Ule => TermOp::Ule,
+            IntCc::Ugt => TermOp::Ugt,
+            IntCc::Uge => TermOp::Uge,
+            IntCc::Slt => TermOp::Slt,
+            IntCc::Sle => TermOp::Sle,
+            IntCc::Sgt => TermOp::Sgt,
+            IntCc::Sge => TermOp::Sge,
+        },
+        Op::Select => TermOp::Select,
+        Op::PtrAdd => TermOp::Add,
+        Op::PtrAddZ => TermOp::AddUnsigned,
+        _ => return None,
+    })
+}
+
 /// The number of the first leaf of each variable.
 pub fn first_leaves(said: &Track) -> Vec<u32> {
     let mut next = 0;
@@ -87,9 +139,9 @@ impl Filler<'_> {
                 Said::Statement(loc) => What::Statement(loc.0),
                 Said::Lost(leaf) => What::Leaf(self.leaf(leaf), Held::Lost),
                 Said::Constant(leaf, bits) => What::Leaf(self.leaf(leaf), Held::Constant(bits)),
-                Said::Value(leaf, value) => {
-                    let held = match self.is_there(value, record.block, point) {
-                        true => self.held(value),
+                Said::Value(leaf, value) | Said::Term(leaf, value) => {
+                    let held = match self.is_known(said, value, record.block, point) {
+                        true => self.held(value, DEPTH),
                         false => Held::Lost,
                     };
                     What::Leaf(self.leaf(leaf), self.seen_in(held, record.block))
@@ -105,6 +157,17 @@ impl Filler<'_> {
             }
             own.records.1 = number + 1;
             self.track.records.push(Record { point, what });
+        }
+    }
+
+    /// Whether a value, or what it is computed from, is known wherever control comes from.
+    fn is_known(&self, said: &Track, value: Value, block: Block, point: u32) -> bool {
+        match self.func.values[value].def {
+            ValueDef::Result(inst, _) if said.keeps(inst) => {
+                self.func.args(inst).iter().all(|&arg| self.is_known(said, arg, block, point))
+            }
+            ValueDef::Result(inst, _) if matches!(self.func.insts[inst].op, Op::Const(_)) => true,
+            _ => self.is_there(value, block, point),
         }
     }
 
@@ -132,23 +195,64 @@ impl Filler<'_> {
         }
     }
 
-    /// What a value is to a debugger.
-    fn held(&mut self, value: Value) -> Held {
+    /// What a value is to a debugger. Values are followed back to those that they are computed from, `depth` of them at most.
+    fn held(&mut self, value: Value, depth: u32) -> Held {
         if let Some(&known) = self.spots.get(&value) {
             return known;
         }
         let held = match self.func.def_op(value) {
             Some(Op::Const(bits)) => Held::Constant(bits),
-            _ => self.spot(value),
+            _ => self.spot(value, depth),
         };
         self.spots.insert(value, held);
         held
     }
 
-    fn spot(&mut self, value: Value) -> Held {
+    fn spot(&mut self, value: Value, depth: u32) -> Held {
+        let forms = self.forms(value);
+        let has_none = forms == [NONE; 3];
+        // Scalar registers have one value for all lanes, whichever turn of a loop they leave it in.
+        let inside = self.lower.an.loops.innermost(self.func.block_of(value));
+        let mut scope = inside.filter(|_| forms[0] == NONE && !has_none);
+        let mut term = NONE;
+        if let Some((new, of_args)) = self.term(value, depth) {
+            // What is right everywhere by its registers is not made less so.
+            let agreed = match (scope, of_args) {
+                (None, Some(_)) if !has_none => None,
+                _ => self.inner(scope, of_args),
+            };
+            if let Some(agreed) = agreed {
+                scope = agreed;
+                term = self.track.terms.len() as u32;
+                self.track.terms.push(new);
+            }
+        }
+        if has_none && term == NONE {
+            return Held::Lost;
+        }
+        let [vector, scalar, mask] = forms;
+        let dwords = self.func.ty(value).dwords() as u8;
+        self.track.spots.push(Spot { vector, scalar, mask, dwords, term });
+        self.loops.push(scope);
+        Held::Spot(self.track.spots.len() as u32 - 1)
+    }
+
+    /// The inner of two loops, of which one may be none; `None` if neither is in the other.
+    fn inner(&self, a: Option<Loop>, b: Option<Loop>) -> Option<Option<Loop>> {
+        let loops = &self.lower.an.loops;
+        let (Some(a), Some(b)) = (a, b) else { return Some(a.or(b)) };
+        let is_within = |a, b| loops.contains(b, loops.header(a));
+        if is_within(a, b) {
+            return Some(Some(a));
+        }
+        is_within(b, a).then_some(Some(b))
+    }
+
+    /// The registers that a value was asked for in, which are watched from here on: vector registers, scalar ones, a mask.
+    fn forms(&mut self, value: Value) -> [u32; 3] {
         let at = value.as_u32() as usize;
         let dwords = self.func.ty(value).dwords() as u8;
-        let mut forms = [u32::MAX; 3];
+        let mut forms = [NONE; 3];
         let part = match self.func.values[value].def {
             ValueDef::Param(block, _) => self.func.layout.iter().position(|&own| own == block),
             ValueDef::Result(..) => None,
@@ -164,27 +268,43 @@ impl Filler<'_> {
                 *form = self.watch(start, dwords, part);
             }
         }
-        match self.lower.known_input(value) {
-            Some(Operand::Virt(tuple)) if forms == [u32::MAX; 3] => {
-                let form = usize::from(!self.lower.is_vgpr(Operand::Virt(tuple)));
-                forms[form] = self.watch(tuple.start, dwords, Some(0));
-            }
-            _ if forms == [u32::MAX; 3] => return Held::Lost,
-            _ => {}
+        if forms == [NONE; 3]
+            && let Some(Operand::Virt(tuple)) = self.lower.known_input(value)
+        {
+            let form = usize::from(!self.lower.is_vgpr(Operand::Virt(tuple)));
+            forms[form] = self.watch(tuple.start, dwords, Some(0));
         }
-        if forms[0] != u32::MAX && self.lower.an.loops.innermost(self.func.block_of(value)).is_some() {
+        if forms[0] != NONE && self.lower.an.loops.innermost(self.func.block_of(value)).is_some() {
             // The vector registers alone are right behind the loop, too.
-            forms[1..].fill(u32::MAX);
+            forms[1..].fill(NONE);
         }
-        self.add_spot(value, forms, dwords)
+        forms
     }
 
-    fn add_spot(&mut self, value: Value, [vector, scalar, mask]: [u32; 3], dwords: u8) -> Held {
-        self.track.spots.push(Spot { vector, scalar, mask, dwords });
-        // Scalar registers have one value for all lanes, whichever turn of a loop they leave it in.
-        let inside = self.lower.an.loops.innermost(self.func.block_of(value));
-        self.loops.push(inside.filter(|_| vector == u32::MAX));
-        Held::Spot(self.track.spots.len() as u32 - 1)
+    /// How a value is computed, and the loop outside of which that means nothing.
+    fn term(&mut self, value: Value, depth: u32) -> Option<(Term, Option<Loop>)> {
+        let ValueDef::Result(inst, _) = self.func.values[value].def else { return None };
+        let depth = depth.checked_sub(1)?;
+        let (func, data) = (self.func, &self.func.insts[inst]);
+        let args = func.args(inst);
+        let first = args.first().map(|&arg| func.ty(arg))?;
+        let op = term_op(data.op, first)?;
+        let mut term = Term {
+            op,
+            bits: if first == Type::Bool { 1 } else { 32 * first.dwords() as u8 },
+            args: [Held::Lost; 3],
+        };
+        let mut scope = None;
+        for (held, &arg) in term.args.iter_mut().zip(args) {
+            *held = self.held(arg, depth);
+            let own = match *held {
+                Held::Lost => return None,
+                Held::Constant(_) => None,
+                Held::Spot(spot) => self.loops[spot as usize],
+            };
+            scope = self.inner(scope, own)?;
+        }
+        Some((term, scope))
     }
 
     fn watch(&mut self, start: u32, dwords: u8, part: Option<u32>) -> u32 {

@@ -109,6 +109,22 @@ const sessions = {
         return dc.transcript;
     },
 
+    // A breakpoint in a file that the kernel's file uses: the frames are of the right files.
+    async files() {
+        const dc = client(kernc);
+        const used = path.join(__dirname, '../golden/debug/used.k');
+        const square = path.join(__dirname, '../data/run/used/square.k');
+        const stop = await stopped(dc, () =>
+            launch(dc, used, { args: ['zeros:4'], grid: 4 }, () =>
+                dc.setBreakpointsRequest({ source: { path: square }, breakpoints: [{ line: 3 }] }),
+            ),
+        );
+        assert.equal(stop.reason, 'breakpoint');
+        const places = stop.frames.map((frame) => [frame.name, fs.realpathSync(frame.source.path), frame.line]);
+        assert.deepEqual(places, [['square', square, 3], ['t', used, 9]].map(([name, file, line]) => [name, fs.realpathSync(file), line]));
+        await leave(dc);
+    },
+
     // Values are set: variables, parts of them, for other lanes; and stay set on the way back and forth.
     async set() {
         const dc = client(kernc, { cwd: folder });

@@ -114,7 +114,9 @@ fn track_bypass(func: &mut Function, (block, last): (Block, Inst), (empty, to): 
     }
     let lost = whats.into_iter().filter_map(|what| match what {
         What::Statement(_) => None,
-        What::Value(leaf, _) | What::Constant(leaf, _) | What::Lost(leaf) => Some(What::Lost(leaf)),
+        What::Value(leaf, _) | What::Term(leaf, _) | What::Constant(leaf, _) | What::Lost(leaf) => {
+            Some(What::Lost(leaf))
+        }
     });
     let lost: Vec<What> = lost.collect();
     track.begin_with(place, before, &lost);

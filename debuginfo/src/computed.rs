@@ -1,0 +1,200 @@
+//! Values that debuggers compute from others: the expression's stack has integers of 64 bits.
+//!
+//! # Idea
+//! An operation on narrower integers is done on 64 bits, of which the low ones are right; what is above is cleared, or made the sign, where an
+//! operation looks at it. Nothing here divides: no value makes an expression fail.
+//!
+//! # Source
+//! DWARF 5, 2.5.1.4 to 2.5.1.6.
+
+use crate::expression::{Writer, op};
+use crate::final_code::{Computed, Where};
+use isa::track::TermOp;
+
+/// What the bits above those of a value are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Above {
+    Zero,
+    Anything,
+}
+
+impl Writer {
+    /// Pushes a value that is computed, if all that it is computed of can be said.
+    pub fn computed(self, number: u32, terms: &[Computed], out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let is_written = self.term(number, terms, out).is_some();
+        if !is_written {
+            out.truncate(start);
+        }
+        is_written
+    }
+
+    fn term(self, number: u32, terms: &[Computed], out: &mut Vec<u8>) -> Option<Above> {
+        let Computed { op, bits, args } = *terms.get(number as usize)?;
+        let arg = |n: usize| args[n];
+        let simple = |code: u8, out: &mut Vec<u8>| {
+            self.value(arg(0)?, bits, terms, out)?;
+            self.value(arg(1)?, bits, terms, out)?;
+            out.push(code);
+            Some(Above::Anything)
+        };
+        match op {
+            TermOp::Add => simple(op::PLUS, out),
+            TermOp::Sub => simple(op::MINUS, out),
+            TermOp::Mul => simple(op::MUL, out),
+            TermOp::And => simple(op::AND, out),
+            TermOp::Or => simple(op::OR, out),
+            TermOp::Xor => simple(op::XOR, out),
+            TermOp::Not | TermOp::Neg => {
+                self.value(arg(0)?, bits, terms, out)?;
+                out.push(if op == TermOp::Not { op::NOT } else { op::NEG });
+                Some(Above::Anything)
+            }
+            TermOp::Shl | TermOp::LShr | TermOp::AShr => self.shift(op, bits, [arg(0)?, arg(1)?], terms, out),
+            TermOp::Low(low) => {
+                let above = self.value(arg(0)?, bits, terms, out)?;
+                if low >= bits {
+                    return Some(above);
+                }
+                self.clear(Above::Anything, low, out);
+                Some(Above::Zero)
+            }
+            TermOp::SignedLow(low) => {
+                self.value(arg(0)?, bits, terms, out)?;
+                self.sign(low, out);
+                Some(Above::Anything)
+            }
+            TermOp::AddUnsigned => {
+                self.value(arg(0)?, bits, terms, out)?;
+                self.clean(arg(1)?, 32, terms, out)?;
+                out.push(op::PLUS);
+                Some(Above::Anything)
+            }
+            TermOp::Select => {
+                self.value(arg(1)?, 64, terms, out)?;
+                self.value(arg(2)?, 64, terms, out)?;
+                self.clean(arg(0)?, 1, terms, out)?;
+                // Over the exchange to the end of what is not wanted.
+                out.extend_from_slice(&[op::BRA, 1, 0, op::SWAP, op::DROP]);
+                Some(Above::Anything)
+            }
+            _ => self.compare(op, bits, [arg(0)?, arg(1)?], terms, out),
+        }
+    }
+
+    fn shift(
+        self,
+        op: TermOp,
+        bits: u8,
+        [value, count]: [Where; 2],
+        terms: &[Computed],
+        out: &mut Vec<u8>,
+    ) -> Option<Above> {
+        match op {
+            TermOp::LShr => self.clean(value, bits, terms, out)?,
+            _ => {
+                self.value(value, bits, terms, out)?;
+                if op == TermOp::AShr {
+                    self.sign(bits, out);
+                }
+            }
+        }
+        // Counts are modulo the width.
+        self.clean(count, 8, terms, out)?;
+        if !matches!(count, Where::Constant(count) if count < bits.into()) {
+            self.number(u64::from(bits) - 1, 8, out);
+            out.push(op::AND);
+        }
+        out.push(match op {
+            TermOp::Shl => op::SHL,
+            TermOp::LShr => op::SHR,
+            _ => op::SHRA,
+        });
+        Some(if op == TermOp::LShr { Above::Zero } else { Above::Anything })
+    }
+
+    /// Compares; numbers on the stack have signs, so that unsigned ones of 64 bits have to be equal or not.
+    fn compare(
+        self,
+        op: TermOp,
+        bits: u8,
+        args: [Where; 2],
+        terms: &[Computed],
+        out: &mut Vec<u8>,
+    ) -> Option<Above> {
+        let (code, is_signed) = match op {
+            TermOp::Eq => (op::EQ, false),
+            TermOp::Ne => (op::NE, false),
+            TermOp::Slt => (op::LT, true),
+            TermOp::Sle => (op::LE, true),
+            TermOp::Sgt => (op::GT, true),
+            TermOp::Sge => (op::GE, true),
+            _ if bits > 32 => return None,
+            TermOp::Ult => (op::LT, false),
+            TermOp::Ule => (op::LE, false),
+            TermOp::Ugt => (op::GT, false),
+            TermOp::Uge => (op::GE, false),
+            _ => return None,
+        };
+        for arg in args {
+            if is_signed {
+                self.value(arg, bits, terms, out)?;
+                self.sign(bits, out);
+            } else {
+                self.clean(arg, bits, terms, out)?;
+            }
+        }
+        out.push(code);
+        Some(Above::Zero)
+    }
+
+    /// Pushes a value of so many bits.
+    fn value(self, place: Where, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<Above> {
+        let written = match place {
+            Where::Constant(value) => {
+                self.number(value & (u64::MAX >> (64 - bits.clamp(1, 64))), 8, out);
+                true
+            }
+            Where::Dwords(low, Some(high)) if bits > 32 => {
+                let written = self.dword(high, out);
+                self.number(32, 8, out);
+                out.push(op::SHL);
+                let written = written && self.dword(low, out);
+                out.push(op::OR);
+                written
+            }
+            Where::Dwords(low, _) => {
+                // A truth value in a register is 0 or 1.
+                let is_whole = bits >= 32 || bits == 1;
+                return self.dword(low, out).then_some(if is_whole { Above::Zero } else { Above::Anything });
+            }
+            Where::Mask(reg) => self.bit(reg, out),
+            Where::Term(number) => return self.term(number, terms, out),
+        };
+        written.then_some(Above::Zero)
+    }
+
+    /// The same with nothing above.
+    fn clean(self, place: Where, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<()> {
+        let above = self.value(place, bits, terms, out)?;
+        self.clear(above, bits, out);
+        Some(())
+    }
+
+    fn clear(self, above: Above, bits: u8, out: &mut Vec<u8>) {
+        if above == Above::Anything && bits < 64 {
+            self.number(u64::MAX >> (64 - bits), 8, out);
+            out.push(op::AND);
+        }
+    }
+
+    /// What is above so many bits becomes the sign.
+    fn sign(self, bits: u8, out: &mut Vec<u8>) {
+        if bits < 64 {
+            self.number(64 - u64::from(bits), 8, out);
+            out.push(op::SHL);
+            self.number(64 - u64::from(bits), 8, out);
+            out.push(op::SHRA);
+        }
+    }
+}
