@@ -50,6 +50,8 @@ pub struct Dwarf {
     pub dialect: Dialect,
     /// Whether the source goes along, so that debuggers need no file (seed 000, line 2133).
     pub embed_source: bool,
+    /// Whether there is an index of names (`.debug_names`): in version 5, as clang's `-gpubnames` has it.
+    pub names: bool,
 }
 
 /// A version of the DWARF standard.

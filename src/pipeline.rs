@@ -20,6 +20,7 @@ use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::{MachFunc, Offsets, Subtarget};
 use isel::verify::State;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Sees the program between passes. Every method has an empty default.
 pub trait Observer {
@@ -103,6 +104,8 @@ pub(crate) struct Job<'a> {
     pub options: &'a Options,
     /// The text that the IR points into, if it came from one.
     source: Option<&'a str>,
+    /// The same with its files, if it has several.
+    used: Option<&'a Arc<SourceText>>,
     /// Where the IR's places are those of inlined copies, too: how far they are apart.
     stride: u32,
     pub budget: Budget,
@@ -187,7 +190,9 @@ impl Compiler {
                 let job = Job { source: Some(text), ..job };
                 let module = job.frontend(text, &self.target, &mut self.frontend, observer)?;
                 let stride = module.description.as_ref().map_or(u32::MAX, |description| description.stride);
-                let job = Job { stride, ..job };
+                let used = self.frontend.source();
+                let source = Some(used.as_ref().map_or(text, |used| &used.text));
+                let job = Job { stride, source, used: used.as_ref(), ..job };
                 self.module(module, &job, observer)
             }
             Form::Ir => {
@@ -209,6 +214,7 @@ impl Compiler {
         Job {
             options,
             source: None,
+            used: None,
             stride: u32::MAX,
             budget,
             lacks: self.lacks,
@@ -302,7 +308,8 @@ impl Compiler {
         }
         observer.ir("optimize", &module);
         let scratch = (&mut self.warn, &mut self.passes);
-        let warnings = warn::of_module(&module, &self.frontend, scratch, (job.options, &level), job.source);
+        let text = job.own_text();
+        let warnings = warn::of_module(&module, &self.frontend, scratch, (job.options, &level), text);
         if let Some(warnings) = warnings {
             if warnings.list.iter().any(|one| one.severity == Severity::Error) {
                 return Err(Error::Source(warnings));
@@ -351,7 +358,7 @@ impl Compiler {
         }
         let target = (self.target, job.options.language);
         let lines = job.source.filter(|_| job.options.debug >= DebugInfo::Lines);
-        let lines = lines.map(|text| Lines::new(&job.options.file_name, text));
+        let lines = lines.map(|text| job.lines(text));
         let debug = self.debug_info(&mut module, job, count, lines.as_ref());
         let frames = (job.options.debug == DebugInfo::Full).then_some(job.options.dwarf.dialect);
         let told = (lines, frames, debug);
@@ -401,6 +408,7 @@ fn describe(
         },
         dialect,
         embed_source: job.options.dwarf.embed_source,
+        names: job.options.dwarf.names,
         memory_is_true: job.options.opt_level == OptLevel::O0,
     };
     let text = (lines.clone(), job.source.unwrap_or_default());
@@ -508,11 +516,27 @@ impl Job<'_> {
         verify_ir(pass, module, self.options)
     }
 
+    /// The text of the file itself, without those that it uses.
+    fn own_text(&self) -> Option<&str> {
+        let own = self.used.and_then(|source| source.used.first()).map(|file| file.start);
+        self.source.map(|text| &text[..own.unwrap_or(text.len())])
+    }
+
+    /// Names and lines of the source.
+    fn lines(&self, text: &str) -> Lines {
+        let mut lines = Lines::new(&self.options.file_name, text);
+        for file in self.used.iter().flat_map(|source| &source.used) {
+            lines.add_file(&file.name, file.start);
+        }
+        lines
+    }
+
     /// A place of the source by the location in the IR: a byte offset plus one, 0 for nowhere.
     pub fn place(&self, loc: u32, bytes: usize) -> Option<Place> {
         let start = ((loc % self.stride) as usize).checked_sub(1)?;
-        let source = self.source.filter(|text| start < text.len())?;
-        Some(Place { source: SourceText::new(&self.options.file_name, source), range: start..start + bytes })
+        let text = self.source.filter(|text| start < text.len())?;
+        let source = self.used.cloned().unwrap_or_else(|| SourceText::new(&self.options.file_name, text));
+        Some(Place { source, range: start..start + bytes })
     }
 
     /// What a program cannot have, found behind the frontend.

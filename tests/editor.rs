@@ -119,6 +119,16 @@ fn values_of_clangs_kernel() {
 }
 
 #[test]
+fn files_that_are_used() {
+    session("files", false);
+}
+
+#[test]
+fn values_are_set() {
+    session("set", true);
+}
+
+#[test]
 fn steps_of_clangs_kernel() {
     session("steps", true);
 }

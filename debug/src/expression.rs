@@ -1,10 +1,10 @@
 //! What is typed to be shown: `s.b[1]`, `*p`, `y[i]`, `$v3`, `$s[4:5]`, `i == 3`.
 
-use crate::format::{self, Shape, fields, numeric, shape, size};
+use crate::format::{self, Known, Shape, fields, numeric, shape, size};
 use crate::pending::registers_of;
 use crate::program::Program;
 use crate::spot::{Place, Spot};
-use crate::variables::{Held, Scope};
+use crate::variables::{Held, Nowhere, Scope};
 use crate::waves::Who;
 use dwarf::{AddressSpace, DebugInfo, Location};
 use isa::Reg;
@@ -86,19 +86,21 @@ impl Parts {
 
 /// A value, and where it is.
 pub(crate) struct Value {
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
+    /// Which bytes are anywhere, if not all are.
+    pub there: Option<Vec<bool>>,
     /// Entry of its type; none for registers.
     pub ty: Option<u64>,
-    location: Option<Location>,
+    pub location: Option<Location>,
     /// Registers that were named.
-    registers: Vec<Reg>,
+    pub registers: Vec<Reg>,
     /// A number that was typed.
-    literal: Option<f64>,
+    pub literal: Option<f64>,
 }
 
 impl Value {
     fn plain(bytes: Vec<u8>) -> Value {
-        Value { bytes, ty: None, location: None, registers: Vec::new(), literal: None }
+        Value { bytes, there: None, ty: None, location: None, registers: Vec::new(), literal: None }
     }
 
     /// Registers that it is in.
@@ -115,7 +117,10 @@ impl Value {
             return number.to_string();
         }
         match (info, self.ty) {
-            (Some(info), Some(ty)) => format::value(info, Some(ty), &self.bytes),
+            (Some(info), Some(ty)) => {
+                let known = Known { bytes: &self.bytes, there: self.there.as_deref() };
+                format::partial(info, Some(ty), known)
+            }
             _ => format::plain(&self.bytes),
         }
     }
@@ -123,6 +128,9 @@ impl Value {
     fn number(&self, info: Option<&DebugInfo>) -> Option<f64> {
         if self.literal.is_some() {
             return self.literal;
+        }
+        if self.there.is_some() {
+            return None;
         }
         match (info, self.ty) {
             (Some(info), Some(ty)) => numeric(info, ty, &self.bytes),
@@ -351,8 +359,10 @@ impl<'a> Evaluator<'a> {
         let scope = self.scope.as_ref().ok_or("there is no debug information")?;
         let bytes = ty.map_or(0, |ty| size(scope.info, ty)).min(MOST);
         let frame = scope.frame(self.lane, unit);
-        let bytes = location.read(bytes * 8, &frame).map_err(|reason| format!("<{reason}>"))?;
-        Ok(Value { ty, location: Some(location), ..Value::plain(bytes) })
+        let read = location.read_what_is_there(bytes * 8, &frame);
+        let (bytes, there) = read.map_err(|reason| format!("<{reason}>"))?;
+        let there = missing(there)?;
+        Ok(Value { ty, there, location: Some(location), ..Value::plain(bytes) })
     }
 
     fn field(&self, value: &Value, name: &str) -> Result<Value, Problem> {
@@ -387,6 +397,9 @@ impl<'a> Evaluator<'a> {
                 self.part(value, index.saturating_mul(size(info, of)), of)
             }
             Shape::Pointer { to: Some(to), space, .. } => {
+                if value.there.is_some() {
+                    return Err(Nowhere::Here.to_string());
+                }
                 let address = value.bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte));
                 let address = address.wrapping_add_signed(index.wrapping_mul(size(info, to) as i64));
                 let location = Location::memory(space, address).map_err(|reason| reason.to_string())?;
@@ -400,9 +413,11 @@ impl<'a> Evaluator<'a> {
         let info = self.info().ok_or("there is no debug information")?;
         let end = byte.saturating_add(size(info, ty)) as usize;
         let bytes = value.bytes.get(byte as usize..end).ok_or("it is outside")?.to_vec();
+        let there = value.there.as_ref().and_then(|there| there.get(byte as usize..end));
+        let there = there.map_or(Ok(None), |there| missing(there.to_vec()))?;
         let location = value.location.as_ref().and_then(|location| location.moved(8 * i128::from(byte)).ok());
         let registers = value.registers.clone();
-        Ok(Value { ty: Some(ty), location, registers, ..Value::plain(bytes) })
+        Ok(Value { ty: Some(ty), there, location, registers, ..Value::plain(bytes) })
     }
 
     /// `v3`, `s4`, `s[4:5]`, `exec`, `vcc`, `scc`, `m0`, `pc`.
@@ -451,6 +466,18 @@ impl<'a> Evaluator<'a> {
 
     fn lane_of(&self, number: u16) -> Option<u32> {
         self.at.vector(number).map(|lanes| lanes[self.lane as usize & 63])
+    }
+}
+
+/// Which bytes are anywhere, if not all are.
+///
+/// # Errors
+/// None is.
+fn missing(there: Vec<bool>) -> Result<Option<Vec<bool>>, Problem> {
+    match (there.contains(&true), there.contains(&false)) {
+        (false, true) => Err(Nowhere::Here.to_string()),
+        (true, true) => Ok(Some(there)),
+        (_, false) => Ok(None),
     }
 }
 

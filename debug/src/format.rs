@@ -153,7 +153,8 @@ pub(crate) fn numeric(info: &DebugInfo, ty: u64, bytes: &[u8]) -> Option<f64> {
     }
 }
 
-fn encoding(die: &Die) -> &str {
+/// The encoding of a base type: `DW_ATE_float`.
+pub(crate) fn encoding(die: &Die) -> &str {
     match die.get("DW_AT_encoding") {
         Some(Content::Named(name)) => name,
         _ => "",
@@ -174,9 +175,40 @@ fn float(bytes: &[u8]) -> Option<f64> {
     })
 }
 
+/// What stands for a part of a value that is nowhere.
+pub(crate) const NOWHERE: &str = "<nowhere>";
+
+/// Bytes of a value, and which of them are anywhere.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub bytes: &'a [u8],
+    /// All, if nothing is said.
+    pub there: Option<&'a [bool]>,
+}
+
+impl<'a> Known<'a> {
+    /// Some of the bytes; none if they are not within the value.
+    fn part(self, from: usize, size: usize) -> Option<Known<'a>> {
+        let range = from..from.saturating_add(size);
+        let there = self.there.map(|there| there.get(range.clone()).unwrap_or(&[]));
+        Some(Known { bytes: self.bytes.get(range)?, there })
+    }
+
+    /// Whether bytes are missing: some, or all.
+    fn lacks(self) -> (bool, bool) {
+        let there = self.there.unwrap_or(&[]);
+        (there.contains(&false), !there.is_empty() && !there.contains(&true))
+    }
+}
+
 /// A value as text. `bytes`: as many as the type has.
 pub(crate) fn value(info: &DebugInfo, ty: Option<u64>, bytes: &[u8]) -> String {
-    value_within(info, ty, bytes, (0, &mut { VALUES }))
+    partial(info, ty, Known { bytes, there: None })
+}
+
+/// A value as text, of which parts may be nowhere.
+pub(crate) fn partial(info: &DebugInfo, ty: Option<u64>, known: Known<'_>) -> String {
+    value_within(info, ty, known, (0, &mut { VALUES }))
 }
 
 /// Bytes without a type.
@@ -186,14 +218,25 @@ pub(crate) fn plain(bytes: &[u8]) -> String {
 }
 
 /// `depth`: of types within types; `left`: values that may still be shown.
-fn value_within(info: &DebugInfo, ty: Option<u64>, bytes: &[u8], (depth, left): (u32, &mut u32)) -> String {
+fn value_within(
+    info: &DebugInfo,
+    ty: Option<u64>,
+    known: Known<'_>,
+    (depth, left): (u32, &mut u32),
+) -> String {
     if *left == 0 {
         return "...".to_owned();
     }
     *left -= 1;
+    let bytes = known.bytes;
     let plain = || plain(bytes);
-    let Some(ty) = ty.filter(|_| depth <= DEPTH) else { return plain() };
-    match shape(info, ty) {
+    let shape = ty.filter(|_| depth <= DEPTH).map_or(Shape::Unknown, |ty| shape(info, ty));
+    let is_whole = !matches!(shape, Shape::Array { .. } | Shape::Struct { .. });
+    let (some, all) = known.lacks();
+    if all || some && is_whole {
+        return NOWHERE.to_owned();
+    }
+    match shape {
         Shape::Base { die, .. } => match encoding(die) {
             "DW_ATE_float" => match (float(bytes), bytes.len()) {
                 // As short as the type allows.
@@ -214,7 +257,9 @@ fn value_within(info: &DebugInfo, ty: Option<u64>, bytes: &[u8], (depth, left): 
         }
         Shape::Array { of, count, .. } => {
             let step = size(info, of).max(1) as usize;
-            let elements = bytes.chunks(step).take((count as usize).min(ELEMENTS));
+            let shown = (count as usize).min(ELEMENTS).min(bytes.len().div_ceil(step));
+            let element = |n: usize| known.part(n * step, step.min(bytes.len() - n * step));
+            let elements = (0..shown).filter_map(element);
             let texts: Vec<String> = elements
                 .map(|element| value_within(info, Some(of), element, (depth + 1, &mut *left)))
                 .collect();
@@ -224,12 +269,9 @@ fn value_within(info: &DebugInfo, ty: Option<u64>, bytes: &[u8], (depth, left): 
         Shape::Struct { die, .. } => {
             let mut field = |field: Field<'_>| {
                 let (from, size) = (field.byte as usize, size(info, field.ty) as usize);
-                let bytes = bytes.get(from..from.saturating_add(size)).unwrap_or(&[]);
-                format!(
-                    "{}: {}",
-                    field.name,
-                    value_within(info, Some(field.ty), bytes, (depth + 1, &mut *left))
-                )
+                let part = known.part(from, size).unwrap_or(Known { bytes: &[], there: None });
+                let text = value_within(info, Some(field.ty), part, (depth + 1, &mut *left));
+                format!("{}: {text}", field.name)
             };
             let texts: Vec<String> = fields(info, die).into_iter().map(&mut field).collect();
             format!("{{{}}}", texts.join(", "))

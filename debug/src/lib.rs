@@ -8,6 +8,7 @@
 //! The way back is the way forward, again: a dispatch with a debugger runs on one thread, so that its n-th instruction is the same each
 //! time. To go back to an instruction, whoever runs the session runs it anew ([`Session::wants_again`]).
 
+mod assign;
 mod breakpoints;
 mod expression;
 mod format;

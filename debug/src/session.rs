@@ -5,7 +5,7 @@ use crate::program::{Line, Program};
 use crate::stop::{Reason, Stop, watched};
 use crate::waves::{Kind, Wave, Who};
 use rustc_hash::FxHashMap;
-use sim::{Debugger, Fault, Go, Report, Stopped};
+use sim::{Debugger, Fault, Go, Report, Stopped, Write};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -46,6 +46,8 @@ pub enum Action {
     To(u64),
     /// As before the front end was heard, for which [`Reason::Asked`] was the reason; else to the next breakpoint.
     Resume,
+    /// Nowhere, but what [`Stop::set`] has is written; then the front end is heard again, for [`Reason::Set`].
+    Set(Vec<Write>),
     /// To the end of the dispatch, whatever comes.
     Detach,
     /// Nowhere: the session ends.
@@ -121,6 +123,11 @@ pub(crate) struct State {
     ids: u32,
     want: Want,
     kinds: FxHashMap<u64, Kind>,
+    /// What was set in front of which instruction, in their order: it is set again on the way to another place.
+    set: Vec<(u64, Vec<Write>)>,
+    /// What is to be written now, and whether the front end is heard then.
+    due: Vec<Write>,
+    is_setting: bool,
     /// The wave and address of the last instruction.
     last: Option<(Who, u64)>,
     again: bool,
@@ -238,6 +245,12 @@ impl State {
         if self.again { Go::End } else { Go::On }
     }
 
+    /// What was set in front of an instruction, in this order.
+    fn set_before(&self, ordinal: u64) -> Vec<Write> {
+        let own = self.set.iter().filter(|(other, _)| *other == ordinal);
+        own.flat_map(|(_, writes)| writes.iter().cloned()).collect()
+    }
+
     /// Whether it is not on the way to another place.
     fn may_stop(&self) -> bool {
         !matches!(self.want, Want::End | Want::Ordinal(_) | Want::LastBefore { .. })
@@ -271,6 +284,13 @@ impl State {
                 return Go::End;
             }
             Action::To(ordinal) => return self.go_to(ordinal),
+            Action::Set(writes) => {
+                // What was set later belongs to a way that the dispatch does not go any more.
+                self.set.retain(|(ordinal, _)| *ordinal <= now);
+                self.set.push((now, writes.clone()));
+                (self.due, self.is_setting) = (writes, true);
+                return Go::Write;
+            }
             Action::Quit => {
                 self.quit = true;
                 return Go::End;
@@ -317,6 +337,9 @@ impl Session {
             ids: 0,
             want: Want::Begin,
             kinds: FxHashMap::default(),
+            set: Vec::new(),
+            due: Vec::new(),
+            is_setting: false,
             last: None,
             again: false,
             quit: false,
@@ -379,13 +402,25 @@ impl Debugger for Session {
             *is_done = true;
             return Go::End;
         }
-        state.focus = None;
-        let reason = state.reason(at, &self.program);
-        state.logs.drain(..).for_each(|log| front_end.logged(&log));
-        let reason = reason.or_else(|| front_end.is_waiting().then_some(Reason::Asked));
-        let go = reason.map_or(Go::On, |reason| self.stop(at, reason, state, &mut **front_end));
-        state.last = Some((Who::of(at), at.address()));
-        go
+        state.due = state.set_before(state.ordinal);
+        if !state.due.is_empty() {
+            return Go::Write;
+        }
+        self.look(at, state, &mut **front_end)
+    }
+
+    fn writes(&self) -> Vec<Write> {
+        std::mem::take(&mut self.inner().state.due)
+    }
+
+    fn written(&self, at: &Stopped<'_>) -> Go {
+        let Inner { state, front_end } = &mut *self.inner();
+        if !std::mem::take(&mut state.is_setting) {
+            return self.look(at, state, &mut **front_end);
+        }
+        // Nobody but the user has changed what is watched.
+        state.watchpoints.iter_mut().for_each(|watch| drop(watch.look(at)));
+        self.stop(at, Reason::Set, state, &mut **front_end)
     }
 
     fn found(&self, at: &Stopped<'_>, what: &Report) -> Go {
@@ -413,6 +448,17 @@ impl Debugger for Session {
 }
 
 impl Session {
+    /// Whether the wave stops in front of its instruction, and how it goes on.
+    fn look(&self, at: &Stopped<'_>, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
+        state.focus = None;
+        let reason = state.reason(at, &self.program);
+        state.logs.drain(..).for_each(|log| front_end.logged(&log));
+        let reason = reason.or_else(|| front_end.is_waiting().then_some(Reason::Asked));
+        let go = reason.map_or(Go::On, |reason| self.stop(at, reason, state, front_end));
+        state.last = Some((Who::of(at), at.address()));
+        go
+    }
+
     /// A wave has stopped: the front end says how to go on.
     fn stop(&self, at: &Stopped<'_>, reason: Reason, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
         let is_asked = reason == Reason::Asked;

@@ -42,6 +42,8 @@ pub enum Reason {
     Trapped(Box<Fault>),
     /// The front end has asked to be heard.
     Asked,
+    /// A value is set.
+    Set,
 }
 
 /// A memory.
@@ -89,6 +91,8 @@ pub struct Stop<'a> {
     top: &'a Stopped<'a>,
     /// As [`Frame`] has it.
     level: usize,
+    /// Whether it is the wave that has stopped which is looked at.
+    is_own: bool,
     /// The object.
     pub program: &'a Program,
     pub(crate) state: &'a mut State,
@@ -101,7 +105,7 @@ impl<'a> Stop<'a> {
         program: &'a Program,
         state: &'a mut State,
     ) -> Stop<'a> {
-        Stop { reason, at, top: at, level: 0, program, state }
+        Stop { reason, at, top: at, level: 0, is_own: true, program, state }
     }
 }
 
@@ -115,7 +119,8 @@ impl Stop<'_> {
     pub fn on_wave<T>(&mut self, wave: Option<u32>, look: impl FnOnce(&mut Stop<'_>) -> T) -> T {
         let other = wave.and_then(|wave| self.at.wave_of_group(wave));
         let at = other.as_ref().unwrap_or(self.at);
-        look(&mut Stop::new(self.reason.clone(), at, self.program, self.state))
+        let is_own = other.is_none();
+        look(&mut Stop { is_own, ..Stop::new(self.reason.clone(), at, self.program, self.state) })
     }
 
     /// Looks at a function under way by its number in [`Stop::frames`]: with the registers that the wave had when it called another, and
@@ -141,7 +146,7 @@ impl Stop<'_> {
         // The state is the front end's to change: it takes what is looked at out of it.
         let at = kept.as_deref().map(|registers| top.with_registers(registers));
         let at = at.as_ref().unwrap_or(top);
-        Ok(look(&mut Stop { reason, at, top, level, program, state: self.state }))
+        Ok(look(&mut Stop { reason, at, top, level, is_own: self.is_own, program, state: self.state }))
     }
 
     /// Where the object's call frame information is wrong about a function under way, in words: what it says of the registers is held
@@ -215,6 +220,23 @@ impl Stop<'_> {
         let spot = value.spot(self.who(), lane);
         let pending = crate::pending::wait(self.at, &value.registers());
         Ok(Shown { text: value.text(info), ty, parts: value.parts(info), spot, pending })
+    }
+
+    /// What sets an expression to a value that was typed, as [`Action::Set`] takes it, and the value as text.
+    ///
+    /// # Errors
+    /// The value does not fit, or there is nothing that can be written.
+    pub fn set(&self, text: &str, new: &str, lane: u32) -> Result<(Action, String), Problem> {
+        let stands = !matches!(self.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Chosen(_));
+        if !self.is_own || !std::ptr::eq(self.at, self.top) {
+            return Err("a value is set in the function where the wave that has stopped stands".to_owned());
+        }
+        if !stands || !self.at.takes_writes() {
+            return Err("a value is set in front of an instruction, and not in weak mode".to_owned());
+        }
+        let mut evaluator = Evaluator::new(self.at, self.program, lane, self.level);
+        let (writes, text) = crate::assign::assign(&mut evaluator, (text, new))?;
+        Ok((Action::Set(writes), text))
     }
 
     /// The value of an expression for each lane, or why it has none; and whether the lane is active.

@@ -26,8 +26,10 @@ pub enum Form {
     Places,
     /// A place.
     Place,
-    /// Another entry.
+    /// Another entry, which may be further on.
     Entry,
+    /// An entry that is written already.
+    Known,
     /// A small number.
     Number,
     /// A number of one byte.
@@ -44,21 +46,19 @@ impl Form {
     /// The standard's number.
     const fn number(self, version: Version) -> u8 {
         match (self, version) {
-            (Form::Text, Version::V5) => 0x1a,        // DW_FORM_strx
-            (Form::Text, Version::V4) => 0x0e,        // DW_FORM_strp
-            (Form::Address, Version::V5) => 0x1b,     // DW_FORM_addrx
-            (Form::Address, Version::V4) => 0x01,     // DW_FORM_addr
-            (Form::Size, _) => 0x06,                  // DW_FORM_data4
-            (Form::Ranges, Version::V5) => 0x23,      // DW_FORM_rnglistx
-            (Form::Places, Version::V5) => 0x22,      // DW_FORM_loclistx
-            (Form::Ranges | Form::Places, _) => 0x17, // DW_FORM_sec_offset
-            (Form::Place, _) => 0x18,                 // DW_FORM_exprloc
-            (Form::Entry, _) => 0x13,                 // DW_FORM_ref4
-            (Form::Number, _) => 0x0f,                // DW_FORM_udata
-            (Form::Byte, _) => 0x0b,                  // DW_FORM_data1
-            (Form::Word, _) => 0x05,                  // DW_FORM_data2
-            (Form::Flag, _) => 0x19,                  // DW_FORM_flag_present
-            (Form::Section, _) => 0x17,
+            (Form::Text, Version::V5) => 0x1a,    // DW_FORM_strx
+            (Form::Text, Version::V4) => 0x0e,    // DW_FORM_strp
+            (Form::Address, Version::V5) => 0x1b, // DW_FORM_addrx
+            (Form::Address, Version::V4) => 0x01, // DW_FORM_addr
+            // With offsets, lists need no table of their beginnings.
+            (Form::Section | Form::Ranges | Form::Places, _) => 0x17, // DW_FORM_sec_offset
+            (Form::Place, _) => 0x18,                                 // DW_FORM_exprloc
+            (Form::Entry, _) => 0x13,                                 // DW_FORM_ref4
+            (Form::Known, _) => 0x15,                                 // DW_FORM_ref_udata
+            (Form::Number | Form::Size, _) => 0x0f,                   // DW_FORM_udata
+            (Form::Byte, _) => 0x0b,                                  // DW_FORM_data1
+            (Form::Word, _) => 0x05,                                  // DW_FORM_data2
+            (Form::Flag, _) => 0x19,                                  // DW_FORM_flag_present
         }
     }
 }
@@ -92,8 +92,6 @@ pub mod at {
     pub const ADDRESS_CLASS: u16 = 0x33;
     pub const STR_OFFSETS_BASE: u16 = 0x72;
     pub const ADDR_BASE: u16 = 0x73;
-    pub const RNGLISTS_BASE: u16 = 0x74;
-    pub const LOCLISTS_BASE: u16 = 0x8c;
     pub const GNU_VECTOR: u16 = 0x2107;
 }
 
@@ -144,6 +142,13 @@ pub enum Shape {
     Unspecified,
 }
 
+impl Shape {
+    /// The tag.
+    pub const fn tag(self) -> u8 {
+        SHAPES[self as usize].1
+    }
+}
+
 type Attributes = &'static [(u16, Form)];
 
 const DECLARED: [(u16, Form); 3] =
@@ -154,12 +159,13 @@ macro_rules! declared {
 }
 
 const TYPE: (u16, Form) = (at::TYPE, Form::Entry);
+const KNOWN_TYPE: (u16, Form) = (at::TYPE, Form::Known);
 const LOW: (u16, Form) = (at::LOW_PC, Form::Address);
 const HIGH: (u16, Form) = (at::HIGH_PC, Form::Size);
 const RANGES: (u16, Form) = (at::RANGES, Form::Ranges);
 const PLACES: (u16, Form) = (at::LOCATION, Form::Places);
 const PLACE: (u16, Form) = (at::LOCATION, Form::Place);
-const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Entry);
+const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Known);
 const EXTERNAL: (u16, Form) = (at::EXTERNAL, Form::Flag);
 const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
 const CALLED: [(u16, Form); 3] =
@@ -180,8 +186,6 @@ const SHAPES: [(Shape, u8, bool, Attributes); 40] = [
             HIGH,
             (at::STR_OFFSETS_BASE, Form::Section),
             (at::ADDR_BASE, Form::Section),
-            (at::RNGLISTS_BASE, Form::Section),
-            (at::LOCLISTS_BASE, Form::Section),
         ],
     ),
     (
@@ -225,25 +229,25 @@ const SHAPES: [(Shape, u8, bool, Attributes); 40] = [
     (Shape::Copied, 0x2e, true, &[ORIGIN, LOW, HIGH]),
     (Shape::CopiedFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, FRAME]),
     (Shape::Abstract, 0x2e, true, declared!((at::INLINE, Form::Byte))),
-    (Shape::AbstractParameter, 0x05, false, declared!(TYPE)),
-    (Shape::AbstractVariable, 0x34, false, declared!(TYPE)),
+    (Shape::AbstractParameter, 0x05, false, declared!(KNOWN_TYPE)),
+    (Shape::AbstractVariable, 0x34, false, declared!(KNOWN_TYPE)),
     (Shape::Inlined, 0x1d, true, &[ORIGIN, LOW, HIGH, CALLED[0], CALLED[1], CALLED[2]]),
     (Shape::InlinedRanges, 0x1d, true, &[ORIGIN, RANGES, CALLED[0], CALLED[1], CALLED[2]]),
     (Shape::Block, 0x0b, true, &[LOW, HIGH]),
     (Shape::BlockRanges, 0x0b, true, &[RANGES]),
-    (Shape::Parameter, 0x05, false, declared!(TYPE)),
-    (Shape::ParameterPlaces, 0x05, false, declared!(TYPE, PLACES)),
-    (Shape::ParameterPlace, 0x05, false, declared!(TYPE, PLACE)),
-    (Shape::Variable, 0x34, false, declared!(TYPE)),
-    (Shape::VariablePlaces, 0x34, false, declared!(TYPE, PLACES)),
-    (Shape::VariablePlace, 0x34, false, declared!(TYPE, PLACE)),
+    (Shape::Parameter, 0x05, false, declared!(KNOWN_TYPE)),
+    (Shape::ParameterPlaces, 0x05, false, declared!(KNOWN_TYPE, PLACES)),
+    (Shape::ParameterPlace, 0x05, false, declared!(KNOWN_TYPE, PLACE)),
+    (Shape::Variable, 0x34, false, declared!(KNOWN_TYPE)),
+    (Shape::VariablePlaces, 0x34, false, declared!(KNOWN_TYPE, PLACES)),
+    (Shape::VariablePlace, 0x34, false, declared!(KNOWN_TYPE, PLACE)),
     (Shape::CopiedParameter, 0x05, false, &[ORIGIN]),
     (Shape::CopiedParameterPlaces, 0x05, false, &[ORIGIN, PLACES]),
     (Shape::CopiedParameterPlace, 0x05, false, &[ORIGIN, PLACE]),
     (Shape::CopiedVariable, 0x34, false, &[ORIGIN]),
     (Shape::CopiedVariablePlaces, 0x34, false, &[ORIGIN, PLACES]),
     (Shape::CopiedVariablePlace, 0x34, false, &[ORIGIN, PLACE]),
-    (Shape::Global, 0x34, false, declared!(TYPE, PLACE)),
+    (Shape::Global, 0x34, false, declared!(KNOWN_TYPE, PLACE)),
     (Shape::Unspecified, 0x3b, false, &[(at::NAME, Form::Text)]),
 ];
 

@@ -199,7 +199,8 @@ impl Writer {
     }
 
     fn constant(self, bits: u64, bytes: u8, is_float: bool, out: &mut Vec<u8>) {
-        if is_float {
+        // The first bytes of a number are the value, whatever its type is.
+        if is_float && bits != 0 {
             out.extend_from_slice(&[op::IMPLICIT_VALUE, bytes]);
             out.extend_from_slice(&bits.to_le_bytes()[..usize::from(bytes.min(8))]);
             return;

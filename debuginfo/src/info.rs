@@ -3,6 +3,7 @@
 use crate::entries::{Entries, Shape};
 use crate::expression::{Memory, Writer};
 use crate::final_code::{Range, Where};
+use crate::names::{self, Named};
 use crate::scopes::{Kind, Scopes};
 use crate::sections::{self, Lists, NAMES, Name, Strings, Version};
 use crate::{DebugInfo, Function, lines};
@@ -25,50 +26,39 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Vec<(&'static str, Contents
     let version = info.options.version;
     let mut unit = Unit::new(info, image);
     unit.write();
+    let index = (info.options.names && version == Version::V5).then(|| unit.index());
     let Unit { mut entries, strings, ranges, places, addresses, .. } = unit;
     entries.abbreviations.push(0);
-    let text = Contents { bytes: entries.abbreviations, ..Contents::default() };
-    let str_section = section(image, version, Name::Str);
-    let offsets = sections::string_offsets(&strings, str_section);
-    let strings = Contents { bytes: strings.bytes, ..Contents::default() };
+    let plain = |bytes| Contents { bytes, ..Contents::default() };
     let mut all = vec![
-        (Name::Abbrev, text),
+        (Name::Abbrev, plain(entries.abbreviations)),
         (Name::Info, entries.contents),
         (Name::Line, lines::write(info, image)),
-        (Name::Str, strings),
     ];
     if version == Version::V5 {
-        all.push((Name::StrOffsets, offsets));
-        all.push((Name::Addr, sections::addresses(&addresses)));
-        all.push((Name::Rnglists, ranges.finish(version)));
-        all.push((Name::Loclists, places.finish(version)));
-    } else {
-        all.push((Name::Ranges, ranges.finish(version)));
-        all.push((Name::Loc, places.finish(version)));
+        let offsets = sections::string_offsets(&strings, section(image, Name::Str));
+        all.extend([(Name::StrOffsets, offsets), (Name::Addr, sections::addresses(&addresses))]);
     }
+    all.push((Name::Str, plain(strings.bytes)));
+    let [ranges_name, places_name] = lists(version);
+    all.extend(ranges.finish(version).map(|contents| (ranges_name, contents)));
+    all.extend(places.finish(version).map(|contents| (places_name, contents)));
+    all.extend(index);
+    sections::number(&mut all, image.first);
     all.into_iter().map(|(name, contents)| (NAMES[name as usize], contents)).collect()
 }
 
-/// The sections that a version has, in the order of [`write`].
-fn order(version: Version) -> &'static [Name] {
+/// What lists of ranges and of places are in.
+fn lists(version: Version) -> [Name; 2] {
     match version {
-        Version::V5 => &[
-            Name::Abbrev,
-            Name::Info,
-            Name::Line,
-            Name::Str,
-            Name::StrOffsets,
-            Name::Addr,
-            Name::Rnglists,
-            Name::Loclists,
-        ],
-        Version::V4 => &[Name::Abbrev, Name::Info, Name::Line, Name::Str, Name::Ranges, Name::Loc],
+        Version::V5 => [Name::Rnglists, Name::Loclists],
+        Version::V4 => [Name::Ranges, Name::Loc],
     }
 }
 
-fn section(image: &Image<'_>, version: Version, name: Name) -> Target {
-    let place = order(version).iter().position(|&other| other == name).unwrap_or(0);
-    Target::Section(image.first + place as u32)
+/// A section, by a number that [`sections::number`] replaces.
+fn section(image: &Image<'_>, name: Name) -> Target {
+    Target::Section(image.first + name as u32)
 }
 
 /// A function of the source of which there are inlined copies.
@@ -93,6 +83,8 @@ struct Unit<'a> {
     types: Vec<u32>,
     waiting: Vec<(usize, u32)>,
     abstracts: FxHashMap<u32, Abstract>,
+    /// Entries for the index of names.
+    named: Vec<Named>,
     /// First byte of the unit's code in its section.
     base: u64,
     scratch: Vec<u8>,
@@ -113,13 +105,14 @@ impl<'a> Unit<'a> {
             types: vec![0; info.description.types.len()],
             waiting: Vec::new(),
             abstracts: FxHashMap::default(),
+            named: Vec::new(),
             base: image.code.0,
             scratch: Vec::new(),
         }
     }
 
     fn section(&self, name: Name) -> Target {
-        section(self.image, self.version, name)
+        section(self.image, name)
     }
 
     fn text(&mut self, text: &str) {
@@ -145,15 +138,9 @@ impl<'a> Unit<'a> {
         self.entries.number(number as u64);
     }
 
-    /// A list by what [`Lists::begin`] has said.
-    fn list(&mut self, name: [Name; 2], number: u32) {
-        match self.version {
-            Version::V5 => self.entries.number(number.into()),
-            Version::V4 => {
-                let target = self.section(name[1]);
-                self.entries.section(target, number.into());
-            }
-        }
+    /// A list of a section, by what [`Lists::begin`] has said.
+    fn list(&mut self, name: Name, offset: u32) {
+        self.entries.section(self.section(name), offset.into());
     }
 
     fn ty(&mut self, ty: u32) {
@@ -165,16 +152,34 @@ impl<'a> Unit<'a> {
         self.entries.entry(entry);
     }
 
-    fn declared(&mut self, name: &str, loc: ir::SrcLoc) {
-        self.text(name);
-        let (line, _) = self.info.line(loc);
-        self.file();
-        self.entries.number(line.into());
+    /// An entry is found by a name.
+    fn named(&mut self, text: &str, entry: u32, shape: Shape) {
+        if self.info.options.names {
+            let text = self.strings.number(text);
+            self.named.push(Named { text, entry, tag: shape.tag() });
+        }
     }
 
-    /// The one file: files count from 0, in version 4 from 1.
-    fn file(&mut self) {
-        self.entries.number(u64::from(self.version == Version::V4));
+    fn index(&self) -> (Name, Contents) {
+        let sections = (self.section(Name::Info), self.section(Name::Str));
+        (Name::Names, names::write(&self.named, &self.strings, sections))
+    }
+
+    /// A type whose entry is written: all are, before what is of a type.
+    fn known_type(&mut self, ty: u32) {
+        self.entries.number(self.types[ty as usize].into());
+    }
+
+    fn declared(&mut self, name: &str, loc: ir::SrcLoc) {
+        self.text(name);
+        let place = self.info.place(loc);
+        self.file(place.file);
+        self.entries.number(place.line.into());
+    }
+
+    /// A file: they count from 0, in version 4 from 1.
+    fn file(&mut self, file: u32) {
+        self.entries.number(u64::from(file) + u64::from(self.version == Version::V4));
     }
 
     fn write(&mut self) {
@@ -208,40 +213,56 @@ impl<'a> Unit<'a> {
         self.entries.begin(if self.version == Version::V5 { Shape::Unit5 } else { Shape::Unit4 });
         self.text(PRODUCER);
         self.entries.bytes(&DW_LANG_OPENCL.to_le_bytes());
-        let file = self.info.lines.file.clone();
-        self.text(&file);
+        self.text(self.info.lines.files().next().unwrap_or_default());
         self.entries.section(self.section(Name::Line), 0);
         let (start, end) = self.image.code;
         self.address(self.image.text, start);
-        self.entries.bytes(&((end - start) as u32).to_le_bytes());
+        self.entries.number(end - start);
         if self.version == Version::V5 {
-            for (name, header) in
-                [(Name::StrOffsets, 8), (Name::Addr, 8), (Name::Rnglists, 12), (Name::Loclists, 12)]
-            {
-                self.entries.section(self.section(name), header);
+            for name in [Name::StrOffsets, Name::Addr] {
+                self.entries.section(self.section(name), 8);
             }
         }
     }
 
     /// All types: the description has those of variables and what they are made of.
     fn used_types(&mut self) {
-        for number in 0..self.info.description.types.len() {
-            let info = self.info;
-            self.type_entry(number, &info.description.types[number]);
+        let info = self.info;
+        for (number, ty) in (0..).zip(&info.description.types) {
+            if !matches!(ty, TypeInfo::Unit) || self.is_mentioned(number) {
+                self.type_entry(number, ty);
+            }
         }
     }
 
-    fn type_entry(&mut self, number: usize, ty: &TypeInfo) {
+    /// Whether an entry is of a type.
+    fn is_mentioned(&self, ty: u32) -> bool {
+        let info = self.info;
+        let locals = info.functions.iter().flatten().flat_map(|function| &function.variables);
+        let mut variables =
+            locals.map(|variable| variable.ty).chain(info.description.variables.iter().map(|one| one.ty));
+        let in_type = |other: &TypeInfo| match other {
+            TypeInfo::Pointer { to, space } => *to == ty && class(*space, info.options.dialect).is_some(),
+            TypeInfo::Array { element, .. } | TypeInfo::Vector { element, .. } => *element == ty,
+            TypeInfo::Struct { members, .. } => members.iter().any(|member| member.ty == ty),
+            TypeInfo::Unit | TypeInfo::Scalar { .. } | TypeInfo::Opaque { .. } => false,
+        };
+        variables.any(|other| other == ty) || info.description.types.iter().any(in_type)
+    }
+
+    fn type_entry(&mut self, number: u32, ty: &TypeInfo) {
         let entry = match ty {
             TypeInfo::Unit => {
                 let entry = self.entries.begin(Shape::Unspecified);
                 self.text("()");
+                self.named("()", entry, Shape::Unspecified);
                 entry
             }
             TypeInfo::Scalar { name, encoding, bytes } => {
                 let entry = self.entries.begin(Shape::Scalar);
                 self.text(name);
                 self.entries.bytes(&[encoding_number(*encoding), *bytes]);
+                self.named(name, entry, Shape::Scalar);
                 entry
             }
             TypeInfo::Pointer { to, space } => self.pointer(*to, *space),
@@ -257,12 +278,14 @@ impl<'a> Unit<'a> {
                 self.ty(*element);
                 self.entries.number((*bytes).into());
                 self.count((*lanes).into());
+                self.named(name, entry, Shape::Vector);
                 entry
             }
             TypeInfo::Struct { name, bytes, members } => {
                 let shape = if members.is_empty() { Shape::EmptyStruct } else { Shape::Struct };
                 let entry = self.entries.begin(shape);
                 self.text(name);
+                self.named(name, entry, shape);
                 self.entries.number((*bytes).into());
                 for member in members {
                     self.entries.begin(Shape::Member);
@@ -281,7 +304,7 @@ impl<'a> Unit<'a> {
                 entry
             }
         };
-        self.types[number] = entry;
+        self.types[number as usize] = entry;
     }
 
     fn count(&mut self, count: u32) {
@@ -347,7 +370,7 @@ impl<'a> Unit<'a> {
         let shape = if is_parameter { Shape::AbstractParameter } else { Shape::AbstractVariable };
         let entry = self.entries.begin(shape);
         self.declared(&variable.name, variable.loc);
-        self.ty(variable.ty);
+        self.known_type(variable.ty);
         own.variables.insert(key, entry);
     }
 
@@ -364,13 +387,14 @@ impl<'a> Unit<'a> {
             (false, false, true) => Shape::LocalFrameFunction,
             (false, false, false) => Shape::LocalFunction,
         };
-        self.entries.begin(shape);
+        let entry = self.entries.begin(shape);
+        self.named(&own.name, entry, shape);
         match copied {
-            Some(origin) => self.entries.entry(origin),
+            Some(origin) => self.entries.number(origin.into()),
             None => self.declared(&own.name, own.loc),
         }
         self.address(self.image.text, start);
-        self.entries.bytes(&((end - start) as u32).to_le_bytes());
+        self.entries.number(end - start);
         let writer = self.writer(function);
         if framed {
             self.scratch.clear();
@@ -421,17 +445,21 @@ impl<'a> Unit<'a> {
                 (false, true) => Shape::Block,
                 (false, false) => Shape::BlockRanges,
             };
-            self.entries.begin(shape);
+            let entry = self.entries.begin(shape);
             if let Some(site) = site {
                 let origin = self.abstracts.get(&site.callee).map_or(0, |origin| origin.entry);
-                self.entries.entry(origin);
+                self.entries.number(origin.into());
+                // It is found by the name of what was called.
+                if let Some(callee) = self.info.description.functions.get(site.callee as usize) {
+                    self.named(&callee.name, entry, shape);
+                }
             }
             self.code(&inner.code, start);
             if let Some(site) = site {
-                let (line, column) = self.info.line(site.call);
-                self.file();
-                self.entries.number(line.into());
-                self.entries.number(column.into());
+                let place = self.info.place(site.call);
+                self.file(place.file);
+                self.entries.number(place.line.into());
+                self.entries.number(place.column.into());
             }
             self.scope(function, scopes, child, start);
             self.entries.end();
@@ -443,7 +471,7 @@ impl<'a> Unit<'a> {
         if let [(from, to)] = *code {
             let base = self.base;
             self.address(self.image.text, base + u64::from(start + from));
-            self.entries.bytes(&(to - from).to_le_bytes());
+            self.entries.number((to - from).into());
             return;
         }
         let number = self.ranges.begin(self.version);
@@ -451,7 +479,7 @@ impl<'a> Unit<'a> {
             self.ranges.range(self.version, start + from, start + to);
         }
         self.ranges.end(self.version);
-        self.list([Name::Rnglists, Name::Ranges], number);
+        self.list(lists(self.version)[0], number);
     }
 
     fn variable(&mut self, function: &Function, number: u32, start: u32) {
@@ -472,10 +500,10 @@ impl<'a> Unit<'a> {
         };
         self.entries.begin(shape[kind]);
         match origin {
-            Some(origin) => self.entries.entry(origin),
+            Some(origin) => self.entries.number(origin.into()),
             None => {
                 self.declared(&variable.name, variable.loc);
-                self.ty(variable.ty);
+                self.known_type(variable.ty);
             }
         }
         if fixed {
@@ -483,7 +511,7 @@ impl<'a> Unit<'a> {
             self.entries.place(&expression);
             self.scratch = expression;
         } else if let Some(list) = list {
-            self.list([Name::Loclists, Name::Loc], list);
+            self.list(lists(self.version)[1], list);
         }
     }
 
@@ -641,9 +669,10 @@ impl<'a> Unit<'a> {
     }
 
     fn global(&mut self, name: &str, loc: ir::SrcLoc, ty: u32) {
-        self.entries.begin(Shape::Global);
+        let entry = self.entries.begin(Shape::Global);
+        self.named(name, entry, Shape::Global);
         self.declared(name, loc);
-        self.ty(ty);
+        self.known_type(ty);
         let expression = std::mem::take(&mut self.scratch);
         self.entries.place(&expression);
         self.scratch = expression;
@@ -656,9 +685,10 @@ impl<'a> Unit<'a> {
             let Some(target) = self.image.globals.get(variable.global as usize).copied().flatten() else {
                 continue;
             };
-            self.entries.begin(Shape::Global);
+            let entry = self.entries.begin(Shape::Global);
+            self.named(&variable.name, entry, Shape::Global);
             self.declared(&variable.name, variable.loc);
-            self.ty(variable.ty);
+            self.known_type(variable.ty);
             if self.version == Version::V4 {
                 const DW_OP_ADDR: u8 = 0x03;
                 self.entries.bytes(&[9, DW_OP_ADDR]);

@@ -1,7 +1,7 @@
 //! Debug information of code objects: from what passes kept of the source to DWARF.
 //!
 //! The way: [`final_code`] finds out where statements begin and where variables are; [`scopes`] which code is of which block and which inlined
-//! call; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, and [`lines`] the table of lines. All of it becomes
+//! call; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, [`names`] their index, and [`lines`] the table of lines. All of it becomes
 //! [`sections`] of the object that [`emit`] writes.
 //!
 //! The compiler writes it when it is asked to (`-g`); the table of lines that is always there is [`emit`]'s. Reading is `dwarf`'s.
@@ -12,11 +12,12 @@ mod expression;
 mod final_code;
 mod info;
 mod lines;
+mod names;
 mod scopes;
 mod sections;
 
 use emit::Dialect;
-use emit::lines::Lines;
+use emit::lines::{Lines, Place};
 use final_code::FinalCode;
 use ir::describe::Description;
 use ir::track::{Site, Variable};
@@ -33,6 +34,8 @@ pub struct Options {
     pub dialect: Dialect,
     /// Whether the source goes along (seed 000, line 2133).
     pub embed_source: bool,
+    /// Whether there is an index of names, in version 5.
+    pub names: bool,
     /// Whether private memory holds variables wherever statements begin: where the optimiser has moved and removed no access.
     pub memory_is_true: bool,
 }
@@ -69,7 +72,7 @@ pub struct DebugInfo {
     functions: Vec<Option<Function>>,
     stride: u32,
     lines: Lines,
-    /// The text, if it goes along.
+    /// The texts of all files, if they go along.
     source: Option<String>,
 }
 
@@ -120,9 +123,15 @@ impl DebugInfo {
         (loc % stride, loc / stride)
     }
 
-    /// Line and column of a place; the first of the file if there is none.
-    fn line(&self, loc: ir::SrcLoc) -> (u32, u32) {
-        self.lines.place(self.split(loc.0).0).unwrap_or((0, 0))
+    /// Where a function is declared.
+    fn declaration(&self, function: &Function) -> Place {
+        let declared = self.description.functions.get(function.number as usize);
+        declared.map_or_else(Place::default, |declared| self.place(declared.loc))
+    }
+
+    /// File, line and column of a place; of no line if there is none.
+    fn place(&self, loc: ir::SrcLoc) -> Place {
+        self.lines.place(self.split(loc.0).0).unwrap_or_default()
     }
 }
 

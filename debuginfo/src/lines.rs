@@ -2,17 +2,19 @@
 
 use crate::DebugInfo;
 use emit::Image;
-use objwriter::dwarf::{Contents, LineTable, LineTableHeader};
+use objwriter::dwarf::{Contents, LineTable, LineTableHeader, SourceFile};
 
 /// `.debug_line`.
 pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
     let header = LineTableHeader {
         version: info.options.version.number(),
-        file: &info.lines.file,
-        source: info.source.as_deref(),
         statements: true,
+        sources: info.source.is_some(),
     };
-    let mut table = LineTable::with_header(Contents::default(), image.text, &header);
+    let text = info.source.as_deref().unwrap_or_default();
+    let text_of = |file| text.get(info.lines.text_of(file)).unwrap_or_default();
+    let files = info.lines.files().enumerate().map(|(n, name)| SourceFile { name, text: text_of(n) });
+    let mut table = LineTable::new(Contents::default(), image.text, header, files);
     for (function, &(start, end)) in info.functions.iter().zip(image.functions) {
         table.begin(start);
         let Some(function) = function else {
@@ -22,7 +24,11 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
         let mut last = None;
         let mut in_prologue = true;
         for line in &function.code.lines {
-            let place = info.line(ir::SrcLoc(line.loc));
+            let place = match (line.start, line.loc) {
+                // Debuggers look for a function's own line where its code begins.
+                (0, 0) => info.declaration(function),
+                _ => info.place(ir::SrcLoc(line.loc)),
+            };
             // Of a place alone it is of no interest which part of the line it is.
             if line.is_statement {
                 table.statement(true);
@@ -35,7 +41,7 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
                 table.statement(line.start == 0);
             }
             last = Some(place);
-            table.row(start + u64::from(line.start), place.0, place.1);
+            table.row(place.row(start + u64::from(line.start)));
         }
         table.end(end);
     }

@@ -6,7 +6,7 @@ use objwriter::leb::unsigned;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-/// The sections, in the order of the object; those of the other version of DWARF are left out.
+/// The sections. Those that would be empty, and those of the other version of DWARF, are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Name {
@@ -20,10 +20,11 @@ pub enum Name {
     Loclists,
     Ranges,
     Loc,
+    Names,
 }
 
 /// How many there are.
-pub const COUNT: usize = 10;
+pub const COUNT: usize = 11;
 
 /// What they are called.
 pub const NAMES: [&str; COUNT] = [
@@ -37,6 +38,7 @@ pub const NAMES: [&str; COUNT] = [
     ".debug_loclists",
     ".debug_ranges",
     ".debug_loc",
+    ".debug_names",
 ];
 
 /// The version of DWARF.
@@ -85,26 +87,48 @@ impl Strings {
         self.offsets[number as usize]
     }
 
+    /// A text.
+    pub fn text(&self, number: u32) -> &[u8] {
+        let rest = &self.bytes[self.offset(number) as usize..];
+        rest.split(|&byte| byte == 0).next().unwrap_or_default()
+    }
+
     /// Where all are, by their numbers.
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
 }
 
-/// Lists of ranges or places: where each begins, behind the header and the offsets.
-#[derive(Debug, Default)]
-pub struct Lists {
-    pub bytes: Vec<u8>,
-    starts: Vec<u32>,
+/// Gives sections the numbers that they have in the object, of which the first is `first`: fields name them by [`Name`].
+pub fn number(all: &mut [(Name, Contents)], first: u32) {
+    let mut numbers = [0; COUNT];
+    for ((name, _), number) in all.iter().zip(first..) {
+        numbers[*name as usize] = number;
+    }
+    for relocation in all.iter_mut().flat_map(|(_, contents)| &mut contents.relocations) {
+        if let Target::Section(section) = &mut relocation.target
+            && let Some(&number) = section.checked_sub(first).and_then(|name| numbers.get(name as usize))
+        {
+            *section = number;
+        }
+    }
 }
 
+/// Lists of ranges or places.
+#[derive(Debug, Default)]
+pub struct Lists {
+    bytes: Vec<u8>,
+}
+
+/// Bytes in front of the lists of version 5.
+const LISTS_HEADER: u32 = 12;
 const OFFSET_PAIR: u8 = 4;
 
 impl Lists {
-    /// A list begins; its number in version 5, where it is in version 4.
-    pub fn begin(&mut self, version: Version) -> u32 {
-        self.starts.push(self.bytes.len() as u32);
-        if version == Version::V5 { self.starts.len() as u32 - 1 } else { self.bytes.len() as u32 }
+    /// A list begins: its offset in the section.
+    pub fn begin(&self, version: Version) -> u32 {
+        let header = if version == Version::V5 { LISTS_HEADER } else { 0 };
+        header + self.bytes.len() as u32
     }
 
     /// From a byte to another, counted from the unit's code.
@@ -135,24 +159,21 @@ impl Lists {
         self.bytes.extend_from_slice(end);
     }
 
-    /// The section.
-    pub fn finish(self, version: Version) -> Contents {
+    /// The section, if there is anything in it.
+    pub fn finish(self, version: Version) -> Option<Contents> {
+        if self.bytes.is_empty() {
+            return None;
+        }
         let mut contents = Contents::default();
         if version == Version::V4 {
             contents.bytes = self.bytes;
-            return contents;
+            return Some(contents);
         }
-        let count = self.starts.len() as u32;
-        let out = &mut contents.bytes;
-        out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&[5, 0, 8, 0]);
-        out.extend_from_slice(&count.to_le_bytes());
-        for start in self.starts {
-            out.extend_from_slice(&(4 * count + start).to_le_bytes());
-        }
-        out.extend_from_slice(&self.bytes);
+        // Version, bytes of an address, no segments; no table of offsets.
+        contents.bytes.extend_from_slice(&[0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0]);
+        contents.bytes.extend_from_slice(&self.bytes);
         contents.close(0);
-        contents
+        Some(contents)
     }
 }
 

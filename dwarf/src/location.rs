@@ -230,22 +230,39 @@ impl Location {
 
     /// The first bits of it, little-endian, what is beyond them 0.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
+        let (bytes, there) = self.read_what_is_there(bits, machine)?;
+        if there.contains(&false) { Err(Reason::Undefined) } else { Ok(bytes) }
+    }
+
+    /// The first bits of it, and which of their bytes are anywhere: those of undefined parts, and those behind the last part, are 0.
+    pub fn read_what_is_there(
+        &self,
+        bits: u64,
+        machine: &dyn Machine,
+    ) -> Result<(Vec<u8>, Vec<bool>), Reason> {
         const MOST: u64 = 1 << 32;
         if bits > MOST {
             return Err(Reason::Limit("bits"));
         }
-        let parts = self.parts(u128::from(bits))?;
-        if parts.iter().any(|part| matches!(part.location.storage, Storage::Undefined)) {
-            return Err(Reason::Undefined);
-        }
+        let held = match &self.storage {
+            Storage::Composite(composite) => composite.bits.saturating_sub(self.bit).min(bits.into()),
+            _ => bits.into(),
+        };
         let mut out = vec![0; bits.div_ceil(8) as usize];
+        let mut there = vec![true; out.len()];
+        there[(held / 8) as usize..].fill(held == u128::from(bits));
         let mut at = 0;
-        for part in parts {
-            let bytes = part.location.bytes_around(part.bits, machine)?;
-            copy_bits(&mut out, at, &bytes, (part.location.bit % 8) as usize, part.bits as usize);
-            at += part.bits as usize;
+        for part in self.parts(held)? {
+            let end = at + part.bits as usize;
+            if matches!(part.location.storage, Storage::Undefined) {
+                there[at / 8..end.div_ceil(8)].fill(false);
+            } else {
+                let bytes = part.location.bytes_around(part.bits, machine)?;
+                copy_bits(&mut out, at, &bytes, (part.location.bit % 8) as usize, part.bits as usize);
+            }
+            at = end;
         }
-        Ok(out)
+        Ok((out, there))
     }
 
     /// The first bytes of it, those that are there: none where it is nowhere, or cannot be read.

@@ -141,7 +141,8 @@ impl Listing<'_> {
     /// The source line as a comment, where it is another than `line`.
     fn source_line(&mut self, loc: u32, line: &mut u32) {
         let Some((Source { name, text }, lines)) = &self.source else { return };
-        let Some((number, _)) = lines.place(loc).filter(|(number, _)| number != line) else { return };
+        let Some(place) = lines.place(loc).filter(|place| place.line != *line) else { return };
+        let number = place.line;
         *line = number;
         let text = text.get(lines.start(number)..).and_then(|text| text.lines().next()).unwrap_or_default();
         let _ = writeln!(self.out, "\t\t\t\t; {name}:{number}: {}", text.trim());

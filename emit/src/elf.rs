@@ -8,11 +8,11 @@ use crate::{
 };
 use bumpalo::Bump;
 use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
-use objwriter::dwarf::{self, Contents, LineTable, Unit};
+use objwriter::dwarf::{self, Contents, LineTable, LineTableHeader, SourceFile, Unit};
 use objwriter::elf::{
-    Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
-    STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT, STV_PROTECTED, Section,
-    Symbol, Target, reloc,
+    Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_MERGE, SHF_STRINGS, SHF_WRITE,
+    SHT_NOTE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT,
+    STV_PROTECTED, Section, Symbol, Target, reloc,
 };
 use objwriter::frames::FrameTable;
 use smallvec::{SmallVec, smallvec};
@@ -130,6 +130,18 @@ fn section(name: &str, contents: Contents) -> Section<'_> {
     Section { name, kind: SHT_PROGBITS, align: 1, data: bytes.into(), relocations, ..Section::default() }
 }
 
+/// A section of full debug information. Linkers merge the texts of several objects.
+fn debug_section(name: &str, contents: Contents) -> Section<'_> {
+    let section = section(name, contents);
+    match name {
+        TEXTS => Section { flags: SHF_MERGE | SHF_STRINGS, entry_size: 1, ..section },
+        _ => section,
+    }
+}
+
+/// Texts that debug information names.
+const TEXTS: &str = ".debug_str";
+
 /// What another object has may be anything.
 const STT_NOTYPE: u8 = 0;
 
@@ -224,7 +236,7 @@ impl<'a> Image<'a> {
         let [info, table, atomics] = std::mem::take(&mut memory.debug);
         let debug = program.lines.filter(|_| !program.kernels.is_empty()).map(|lines| Debug {
             lines,
-            table: LineTable::new(table, Target::Section(TEXT), &lines.file),
+            table: line_table(table, lines),
             info,
             atomics,
             full: program.debug,
@@ -546,9 +558,15 @@ fn full_debug<'a>(
     let functions: Vec<(u64, u64)> = symbols.map(place).collect();
     let (text, code) = (Target::Section(TEXT), (code.start, code.end));
     let image = crate::Image { text, code, functions: &functions, globals, first };
-    let sections = full.sections(&image).into_iter().map(|(name, contents)| section(name, contents));
+    let sections = full.sections(&image).into_iter().map(|(name, contents)| debug_section(name, contents));
     let atomics = Section { align: 8, ..section(objwriter::elf::ATOMICS, atomics) };
     sections.chain([atomics]).collect()
+}
+
+/// A line table without rows.
+fn line_table(contents: Contents, lines: &Lines) -> LineTable {
+    let files = lines.files().map(|name| SourceFile { name, text: "" });
+    LineTable::new(contents, Target::Section(TEXT), LineTableHeader::default(), files)
 }
 
 impl<'a> Debug<'a> {
@@ -564,9 +582,10 @@ impl<'a> Debug<'a> {
         let mut last = None;
         for &(word, loc) in &code.places {
             // What no place of the source asked for is of line 0.
-            let place = self.lines.place(loc).unwrap_or((0, 0));
+            let place = self.lines.place(loc).unwrap_or_default();
             if last.replace(place) != Some(place) {
-                self.table.row(start + u64::from(word) * 4, place.0, place.1);
+                let offset = start + u64::from(word) * 4;
+                self.table.row(place.row(offset));
             }
         }
         self.table.end(end);
@@ -576,7 +595,7 @@ impl<'a> Debug<'a> {
     fn finish(self, first: u32, code: std::ops::Range<u64>) -> [Section<'a>; 4] {
         let unit = Unit {
             producer: PRODUCER,
-            file: &self.lines.file,
+            file: self.lines.files().next().unwrap_or_default(),
             text: (Target::Section(TEXT), code.start, code.end - code.start),
             abbreviations: Target::Section(first),
             lines: Target::Section(first + 2),

@@ -119,6 +119,8 @@ pub struct Context {
     warnings: Diagnostics,
     /// Where the last program allows which of the warnings that come after the frontend.
     quiet: Vec<(&'static str, lexer::Span)>,
+    /// The last program, if it has several files.
+    source: Option<std::sync::Arc<SourceText>>,
     /// Compiles the functions of the library.
     library: Option<Box<Context>>,
 }
@@ -133,6 +135,11 @@ impl Context {
     /// Takes what the last program that compiled was warned of.
     pub fn warnings(&mut self) -> Diagnostics {
         std::mem::take(&mut self.warnings)
+    }
+
+    /// Takes the texts of the program that was compiled last, which places in its IR count in, if it has several files.
+    pub fn source(&mut self) -> Option<std::sync::Arc<SourceText>> {
+        self.source.take()
     }
 
     /// What becomes of a warning about a byte of the program that was compiled last.
@@ -158,9 +165,10 @@ impl Context {
             sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
             return Err(sink.finish(file_name, ""));
         }
-        let Context { tokens, ast, parser, checker, warner, lower, module, warnings, quiet, library } = self;
+        let Context { tokens, ast, parser, checker, warner, lower, module, warnings, quiet, .. } = self;
         lexer::lex(source, tokens, &mut sink);
         let used = files::gather(file_name, source, options.files, tokens, &mut sink);
+        self.source.clone_from(&used);
         let source = used.as_ref().map_or(source, |used| used.text.as_str());
         let tree =
             parser::parse(source, tokens, std::mem::take(ast).renew(), options.processor, parser, &mut sink);
@@ -188,7 +196,7 @@ impl Context {
         let mut module = lower::lower(&tree, source, &text, &mut checker.checked, options, lower, module);
         *ast = tree.renew();
         if !lower.library.is_empty() {
-            library::link(&mut module, &lower.library, library.get_or_insert_with(new_library));
+            library::link(&mut module, &lower.library, self.library.get_or_insert_with(new_library));
         }
         Ok(module)
     }

@@ -85,6 +85,37 @@ impl Contents {
         self.bytes.push(0);
     }
 
+    /// Files of a line table, all relative to the directory in which the compiler ran: its name would make the bytes depend on the machine.
+    fn files_5<'a>(&mut self, header: LineTableHeader, files: impl ExactSizeIterator<Item = SourceFile<'a>>) {
+        self.bytes.extend_from_slice(&[1, DW_LNCT_PATH, DW_FORM_STRING, 1]);
+        self.text(".");
+        let columns = 2 + u8::from(header.sources);
+        self.bytes.extend_from_slice(&[columns, DW_LNCT_PATH, DW_FORM_STRING]);
+        self.bytes.extend_from_slice(&[DW_LNCT_DIRECTORY_INDEX, DW_FORM_UDATA]);
+        if header.sources {
+            unsigned(&mut self.bytes, DW_LNCT_LLVM_SOURCE);
+            self.bytes.push(DW_FORM_STRING);
+        }
+        unsigned(&mut self.bytes, files.len() as u64);
+        for file in files {
+            self.text(file.name);
+            self.bytes.push(0);
+            if header.sources {
+                self.text(file.text);
+            }
+        }
+    }
+
+    /// The same before version 5: there is no directory but the compiler's own; files are without time and size.
+    fn files_4<'a>(&mut self, files: impl Iterator<Item = SourceFile<'a>>) {
+        self.bytes.push(0);
+        for file in files {
+            self.text(file.name);
+            self.bytes.extend_from_slice(&[0, 0, 0]);
+        }
+        self.bytes.push(0);
+    }
+
     /// Fills in a length of 32 bits that counts the bytes behind it.
     pub fn close(&mut self, at: usize) {
         let length = (self.bytes.len() - at - 4) as u32;
@@ -92,39 +123,74 @@ impl Contents {
     }
 }
 
-/// A line table of one source file, for code of one section.
+/// What the header of a line table says.
+#[derive(Clone, Copy, Debug)]
+pub struct LineTableHeader {
+    /// 4 or 5.
+    pub version: u16,
+    /// Rows begin statements only where it is said so.
+    pub statements: bool,
+    /// The texts of the files go along: in version 5 (seed 000, line 2133).
+    pub sources: bool,
+}
+
+/// Of version 5, in which each row begins a statement.
+impl Default for LineTableHeader {
+    fn default() -> Self {
+        LineTableHeader { version: VERSION, statements: false, sources: false }
+    }
+}
+
+/// A file of the source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SourceFile<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its text, if that goes along.
+    pub text: &'a str,
+}
+
+/// From an offset of the section on, code is of a place in the source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Row {
+    /// The offset.
+    pub offset: u64,
+    /// Number of the file among those that [`LineTable::new`] was given, from 0.
+    pub file: u32,
+    /// From 1; 0 is of no line.
+    pub line: u32,
+    /// From 1; 0 is of none.
+    pub column: u32,
+}
+
+/// A line table for code of one section.
 #[derive(Debug)]
 pub struct LineTable {
     contents: Contents,
     /// What addresses count from.
     text: Target,
     /// State of the reader's machine.
-    offset: u64,
-    line: u32,
-    column: u32,
+    state: Row,
     /// Whether rows begin statements, and whether they do where a sequence begins.
     statement: bool,
     by_default: bool,
-    /// Files count from 0, and before version 5 from 1, which is where readers' machines begin.
-    counts_from_0: bool,
+    /// What files count from: 0, and before version 5 from 1, which is where readers' machines begin.
+    first_file: u32,
 }
 
-/// What the header of a table says that is not as [`LineTable::new`] has it.
-#[derive(Clone, Copy, Debug)]
-pub struct LineTableHeader<'a> {
-    /// 4 or 5.
-    pub version: u16,
-    /// Name of the file.
-    pub file: &'a str,
-    /// Its text, if it goes along: in version 5 (seed 000, line 2133).
-    pub source: Option<&'a str>,
-    /// Rows begin statements only where it is said so.
-    pub statements: bool,
-}
+/// The file that readers' machines begin with, in the table's numbers.
+const INITIAL_FILE: u32 = 1;
 
 impl LineTable {
-    /// A table without rows, with a header of its own.
-    pub fn with_header(mut contents: Contents, text: Target, header: &LineTableHeader<'_>) -> LineTable {
+    /// A table without rows, in the memory of `contents`. `text` is the section whose code it is about.
+    pub fn new<'a>(
+        mut contents: Contents,
+        text: Target,
+        header: LineTableHeader,
+        files: impl ExactSizeIterator<Item = SourceFile<'a>>,
+    ) -> LineTable {
+        contents.bytes.clear();
+        contents.relocations.clear();
         let out = &mut contents.bytes;
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&header.version.to_le_bytes());
@@ -133,56 +199,19 @@ impl LineTable {
         }
         let length = out.len();
         out.extend_from_slice(&[0; 4]);
-        let by_default = u8::from(!header.statements);
-        out.extend_from_slice(&[
-            DWORD as u8,
-            1,
-            by_default,
-            LINE_BASE as u8,
-            LINE_RANGE as u8,
-            OPCODE_BASE as u8,
-        ]);
+        // One operation an instruction.
+        out.extend_from_slice(&[DWORD as u8, 1, u8::from(!header.statements)]);
+        out.extend_from_slice(&[LINE_BASE as u8, LINE_RANGE as u8, OPCODE_BASE as u8]);
         out.extend_from_slice(&STANDARD_OPERANDS);
         if header.version >= 5 {
-            out.extend_from_slice(&[1, DW_LNCT_PATH, DW_FORM_STRING, 1]);
-            contents.text(".");
-            let columns = 2 + u8::from(header.source.is_some());
-            let out = &mut contents.bytes;
-            out.extend_from_slice(&[
-                columns,
-                DW_LNCT_PATH,
-                DW_FORM_STRING,
-                DW_LNCT_DIRECTORY_INDEX,
-                DW_FORM_UDATA,
-            ]);
-            if header.source.is_some() {
-                unsigned(out, DW_LNCT_LLVM_SOURCE);
-                out.push(DW_FORM_STRING);
-            }
-            out.push(1);
-            contents.text(header.file);
-            contents.bytes.push(0);
-            if let Some(source) = header.source {
-                contents.text(source);
-            }
+            contents.files_5(header, files);
         } else {
-            // No directory but the compiler's own; one file, without time and size.
-            contents.bytes.push(0);
-            contents.text(header.file);
-            contents.bytes.extend_from_slice(&[0, 0, 0, 0]);
+            contents.files_4(files);
         }
         contents.close(length);
         let statement = !header.statements;
-        LineTable {
-            contents,
-            text,
-            offset: 0,
-            line: 1,
-            column: 0,
-            statement,
-            by_default: statement,
-            counts_from_0: header.version >= 5,
-        }
+        let first_file = u32::from(header.version < 5);
+        LineTable { contents, text, state: Row::default(), statement, by_default: statement, first_file }
     }
 
     /// Whether the rows that follow begin statements.
@@ -197,66 +226,35 @@ impl LineTable {
         self.contents.bytes.push(DW_LNS_SET_PROLOGUE_END);
     }
 
-    /// A table without rows, in the memory of `contents`. `text` is the section whose code it is about.
-    pub fn new(mut contents: Contents, text: Target, file: &str) -> LineTable {
-        contents.bytes.clear();
-        contents.relocations.clear();
-        let out = &mut contents.bytes;
-        out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&[ADDRESS_SIZE, 0]);
-        let header = out.len();
-        out.extend_from_slice(&[0; 4]);
-        // One operation an instruction; every row begins a statement.
-        out.extend_from_slice(&[DWORD as u8, 1, 1, LINE_BASE as u8, LINE_RANGE as u8, OPCODE_BASE as u8]);
-        out.extend_from_slice(&STANDARD_OPERANDS);
-        // The directory: that in which the compiler ran. Its name would make the bytes depend on the machine.
-        out.extend_from_slice(&[1, DW_LNCT_PATH, DW_FORM_STRING, 1]);
-        contents.text(".");
-        let file_format = [2, DW_LNCT_PATH, DW_FORM_STRING, DW_LNCT_DIRECTORY_INDEX, DW_FORM_UDATA];
-        contents.bytes.extend_from_slice(&file_format);
-        contents.bytes.push(1);
-        contents.text(file);
-        contents.bytes.push(0);
-        contents.close(header);
-        LineTable {
-            contents,
-            text,
-            offset: 0,
-            line: 1,
-            column: 0,
-            statement: true,
-            by_default: true,
-            counts_from_0: true,
-        }
-    }
-
     /// Code begins at this offset of the section; rows follow in the order of addresses.
     pub fn begin(&mut self, offset: u64) {
         self.contents.bytes.extend_from_slice(&[0, 1 + ADDRESS_SIZE, DW_LNE_SET_ADDRESS]);
         self.contents.field(ADDRESS_SIZE.into(), self.text, offset);
-        if self.counts_from_0 {
-            self.contents.bytes.extend_from_slice(&[DW_LNS_SET_FILE, 0]);
-        }
-        (self.offset, self.line, self.column) = (offset, 1, 0);
+        // Where files count from 0, the first row sets its file.
+        let file = INITIAL_FILE.wrapping_sub(self.first_file);
+        self.state = Row { offset, file, line: 1, column: 0 };
         self.statement = self.by_default;
     }
 
-    /// From this offset on, code is of this line and this column, both counted from 1; 0 is "of none".
-    pub fn row(&mut self, offset: u64, line: u32, column: u32) {
+    /// Code is of another place from here on.
+    pub fn row(&mut self, row: Row) {
         let out = &mut self.contents.bytes;
-        if column != self.column {
-            out.push(DW_LNS_SET_COLUMN);
-            unsigned(out, column.into());
+        if row.file != self.state.file {
+            out.push(DW_LNS_SET_FILE);
+            unsigned(out, (row.file + self.first_file).into());
         }
-        let mut lines = i64::from(line) - i64::from(self.line);
+        if row.column != self.state.column {
+            out.push(DW_LNS_SET_COLUMN);
+            unsigned(out, row.column.into());
+        }
+        let mut lines = i64::from(row.line) - i64::from(self.state.line);
         if !(LINE_BASE..LINE_BASE + LINE_RANGE as i64).contains(&lines) {
             out.push(DW_LNS_ADVANCE_LINE);
             signed(out, lines);
             lines = 0;
         }
         let special = |dwords: u64| (lines - LINE_BASE) as u64 + LINE_RANGE * dwords + OPCODE_BASE;
-        let dwords = (offset - self.offset) / DWORD;
+        let dwords = (row.offset - self.state.offset) / DWORD;
         match u8::try_from(special(dwords)) {
             Ok(opcode) => out.push(opcode),
             Err(_) => {
@@ -265,14 +263,14 @@ impl LineTable {
                 out.push(if lines == 0 { DW_LNS_COPY } else { special(0) as u8 });
             }
         }
-        (self.offset, self.line, self.column) = (offset, line, column);
+        self.state = row;
     }
 
     /// The code that [`LineTable::begin`] began ends before this offset.
     pub fn end(&mut self, offset: u64) {
         let out = &mut self.contents.bytes;
         out.push(DW_LNS_ADVANCE_PC);
-        unsigned(out, (offset - self.offset) / DWORD);
+        unsigned(out, (offset - self.state.offset) / DWORD);
         out.extend_from_slice(&[0, 1, DW_LNE_END_SEQUENCE]);
     }
 

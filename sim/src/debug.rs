@@ -14,6 +14,7 @@ use crate::op::Op;
 use crate::strict::Report;
 use crate::watch::{CacheOp, MemAccess, Watch};
 use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave, WaveState};
+use crate::write::Write;
 use isa::{ModFlags, Target};
 use std::fmt;
 
@@ -24,12 +25,25 @@ pub enum Go {
     On,
     /// It ends here.
     End,
+    /// What [`Debugger::writes`] has is written, and the debugger is asked again: in front of an instruction, where [`Stopped::takes_writes`].
+    Write,
 }
 
 /// Who is asked.
 pub trait Debugger: Sync {
     /// A wave is about to execute an instruction.
     fn before(&self, at: &Stopped<'_>) -> Go;
+
+    /// What is to be written where it has asked for that.
+    fn writes(&self) -> Vec<Write> {
+        Vec::new()
+    }
+
+    /// It is written; the wave stands in front of the same instruction.
+    fn written(&self, at: &Stopped<'_>) -> Go {
+        let _ = at;
+        Go::On
+    }
 
     /// Strict mode has found something wrong with the instruction that a wave has just executed. The dispatch ends soon.
     fn found(&self, at: &Stopped<'_>, what: &Report) -> Go;
@@ -87,6 +101,11 @@ pub(crate) trait Surroundings {
 
     /// What a wave of the group has under way.
     fn in_flight(&self, wave: u32) -> Option<InFlight>;
+
+    /// Whether registers and memory can be written here.
+    fn takes_writes(&self) -> bool {
+        false
+    }
 }
 
 /// The registers of a wave as they were at an instruction.
@@ -210,6 +229,11 @@ impl<'a> Stopped<'a> {
             let op = code.ops.get(usize::try_from(at).ok()?)?;
             Some((code.text(self.target(), at as u32), 4 * u64::from(op.len)))
         })
+    }
+
+    /// Whether registers and memory can be written here: not in weak mode.
+    pub fn takes_writes(&self) -> bool {
+        !self.is_earlier && self.around.takes_writes()
     }
 
     /// What is under way here, if somebody keeps account of it: strict mode does.
@@ -351,11 +375,20 @@ impl Surroundings for Debugging<'_> {
     fn in_flight(&self, wave: u32) -> Option<InFlight> {
         self.inner.as_ref()?.in_flight(wave)
     }
+
+    fn takes_writes(&self) -> bool {
+        true
+    }
 }
 
 impl Watch for Debugging<'_> {
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
-        if self.debugger.before(&self.stopped(cx)) == Go::End {
+        let mut go = self.debugger.before(&self.stopped(cx));
+        while go == Go::Write {
+            self.debugger.writes().iter().for_each(|write| write.apply(cx));
+            go = self.debugger.written(&self.stopped(cx));
+        }
+        if go == Go::End {
             return Err(Trap::Watched);
         }
         self.inner.as_mut().map_or(Ok(()), |inner| inner.before(cx, op))

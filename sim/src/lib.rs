@@ -90,6 +90,7 @@ mod trap;
 mod watch;
 mod wave;
 pub mod weak;
+mod write;
 
 pub use codeobj::disasm::SourcePlace;
 
@@ -115,3 +116,4 @@ pub use progress::Progress;
 pub use queue::{QueueError, QueueId, QueueState};
 pub use stats::RunStats;
 pub use strict::{Agreement, FaultClass, Mode, Report, Rule, Scramble, rules};
+pub use write::Write;

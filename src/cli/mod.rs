@@ -316,8 +316,11 @@ type DebugRow = (&'static str, DebugInfo, Option<DwarfVersion>, Option<Dialect>)
 /// The word that wants the source in the object.
 const EMBED: &str = "embed-source";
 
+/// The word that wants an index of names.
+const NAMES: &str = "pubnames";
+
 /// What stands behind `-g`.
-const DEBUG: [DebugRow; 7] = [
+const DEBUG: [DebugRow; 8] = [
     ("0", DebugInfo::None, None, None),
     ("1", DebugInfo::Lines, None, None),
     ("2", DebugInfo::Full, None, None),
@@ -325,6 +328,7 @@ const DEBUG: [DebugRow; 7] = [
     ("dwarf-5", DebugInfo::Full, Some(DwarfVersion::V5), None),
     ("heterogeneous-dwarf", DebugInfo::Full, None, Some(Dialect::Heterogeneous)),
     (EMBED, DebugInfo::Full, None, None),
+    (NAMES, DebugInfo::Full, None, None),
 ];
 
 /// A command line with `-g` alone as `-g2`: an option that may have a value would take the next word for it.
@@ -364,7 +368,7 @@ impl CommonArgs {
             call_abi: abi::convention(&self.call_abi),
             call_stack_size: self.call_stack_size,
             debug: self.debug_info(),
-            dwarf: self.dwarf(),
+            dwarf: self.dwarf()?,
             warnings: self.warnings()?,
             files: Some(Arc::new(kernc::Directories { list: self.include.clone() })),
             verify: self.verify || cfg!(debug_assertions),
@@ -382,11 +386,15 @@ impl CommonArgs {
         self.debug_rows().next_back().map_or_else(DebugInfo::default, |row| row.1)
     }
 
-    fn dwarf(&self) -> Dwarf {
+    fn dwarf(&self) -> Result<Dwarf, Failure> {
         let version = self.debug_rows().rev().find_map(|row| row.2).unwrap_or_default();
         let dialect = self.debug_rows().rev().find_map(|row| row.3).unwrap_or_default();
-        let embed_source = self.debug_rows().any(|row| row.0 == EMBED);
-        Dwarf { version, dialect, embed_source }
+        let [embed_source, names] = [EMBED, NAMES].map(|word| self.debug_rows().any(|row| row.0 == word));
+        if names && version == DwarfVersion::V4 {
+            let message = "`-gpubnames` is for DWARF 5: version 4 has no index that debuggers use";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        Ok(Dwarf { version, dialect, embed_source, names })
     }
 
     /// What is warned of: a warning that is denied is not only told, one that is allowed is neither; `all` stands back behind

@@ -109,6 +109,60 @@ const sessions = {
         return dc.transcript;
     },
 
+    // A breakpoint in a file that the kernel's file uses: the frames are of the right files.
+    async files() {
+        const dc = client(kernc);
+        const used = path.join(__dirname, '../golden/debug/used.k');
+        const square = path.join(__dirname, '../data/run/used/square.k');
+        const stop = await stopped(dc, () =>
+            launch(dc, used, { args: ['zeros:4'], grid: 4 }, () =>
+                dc.setBreakpointsRequest({ source: { path: square }, breakpoints: [{ line: 3 }] }),
+            ),
+        );
+        assert.equal(stop.reason, 'breakpoint');
+        const places = stop.frames.map((frame) => [frame.name, fs.realpathSync(frame.source.path), frame.line]);
+        assert.deepEqual(places, [['square', square, 3], ['t', used, 9]].map(([name, file, line]) => [name, fs.realpathSync(file), line]));
+        await leave(dc);
+    },
+
+    // Values are set: variables, parts of them, for other lanes; and stay set on the way back and forth.
+    async set() {
+        const dc = client(kernc, { cwd: folder });
+        const stop = await stopped(dc, () =>
+            launch(dc, 'sums.co', { args: ['zeros:64', N], processor: undefined }, () =>
+                dc.setBreakpointsRequest({ source: { path: SUMS }, breakpoints: [{ line: 11 }] }),
+            ),
+        );
+        const set = async (variablesReference, name, value) =>
+            (await dc.customRequest('setVariable', { variablesReference, name, value })).body.value;
+        const { Locals, Lanes } = await scopes(dc, stop);
+        assert.equal(await set(Locals, 'sum', '1000'), '1000');
+        assert.equal(await evaluate(dc, 'sum'), '1000');
+        const s = (await variables(dc, Locals)).find((one) => one.name === 's');
+        const b = (await variables(dc, s.variablesReference)).find((one) => one.name === 'b');
+        assert.equal(await set(b.variablesReference, '[2]', '7.5'), '7.5');
+        assert.equal(await evaluate(dc, 's'), '{a: 0, b: [0.5, 0.0, 7.5]}');
+        const across = (await variables(dc, Lanes)).find((one) => one.name === 'sum');
+        assert.equal(await set(across.variablesReference, 'lane 4', '-4'), '-4');
+        const lanes = await variables(dc, across.variablesReference);
+        assert.deepEqual(lanes.slice(0, 6).map((one) => Number(one.value)), [1000, ...[1, 2, 3].map((i) => sum(i, 0)), -4, sum(5, 0)]);
+        const expression = { expression: 's.a', value: '0x12c', frameId: stop.frames[0].id };
+        assert.equal((await dc.customRequest('setExpression', expression)).body.value, '300');
+        await assert.rejects(set(Locals, 's', '1'), /a value of several parts is set part by part/);
+        await assert.rejects(set(Locals, 'sum', 'much'), /`much` is no value of int/);
+        await assert.rejects(set(Locals, 'sum', '4294967296'), /`4294967296` is no value of int/);
+        assert.equal(await evaluate(dc, 'set sum = 1001', 'repl'), '');
+        assert.equal(await evaluate(dc, 'sum'), '1001');
+
+        await stopped(dc, () => dc.continueRequest({ threadId: stop.threadId }));
+        assert.equal(await evaluate(dc, 'sum'), '1101');
+        await stopped(dc, () => dc.reverseContinueRequest({ threadId: stop.threadId }));
+        assert.equal(await evaluate(dc, 'sum'), '1001');
+        await stopped(dc, () => dc.continueRequest({ threadId: stop.threadId }));
+        assert.equal(await evaluate(dc, 'sum'), '1101');
+        await leave(dc);
+    },
+
     // Values: hovers, pointers, registers, private memory, memory, and what has none.
     async values() {
         const dc = client(kernc, { cwd: folder });
@@ -215,7 +269,7 @@ const sessions = {
 
         // Comments have no code: the line that has is told.
         const moved = await dc.setBreakpointsRequest({ source: { path: calls }, breakpoints: [{ line: 3 }, { line: 9999 }] });
-        assert.deepEqual(moved.body.breakpoints.map((one) => [one.verified, one.line]), [[true, 5], [false, undefined]]);
+        assert.deepEqual(moved.body.breakpoints.map((one) => [one.verified, one.line]), [[true, 4], [false, undefined]]);
         const lines = await dc.customRequest('breakpointLocations', { source: { path: calls }, line: 8, endLine: 13 });
         assert.deepEqual(lines.body.breakpoints.map((one) => one.line), [10, 11]);
         // The function is called twice: the second time only.

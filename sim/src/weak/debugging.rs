@@ -83,7 +83,7 @@ impl Run<'_> {
         let lds = (self.state.lds[place].as_slice(), self.launch.lds_bytes);
         let group = Group { run: self, place };
         match look(&Stopped::new((wave, next), lds, id, self.launch, &group)) {
-            Go::On => Ok(()),
+            Go::On | Go::Write => Ok(()),
             Go::End => Err(Error::Trap(at, Trap::Watched)),
         }
     }

@@ -132,6 +132,12 @@ const COMMANDS: &[Command] = &[
         help: "show a value of the lane: s.b[1], *p, $v3, $s[4:5], $exec",
         run: print,
     },
+    Command {
+        names: &["set"],
+        takes: "EXPRESSION = VALUE",
+        help: "write a number, `true` or `false` to where a value of the lane is",
+        run: set,
+    },
     Command { names: &["lanes"], takes: "EXPRESSION", help: "show a value of all lanes", run: lanes },
     Command { names: &["display"], takes: "EXPRESSION", help: "show a value at each stop", run: display },
     Command { names: &["locals"], takes: "", help: "show the variables in force", run: locals },
@@ -347,6 +353,11 @@ fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 fn print(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     outln!("{}", stop.value(rest, stop.lane())?);
     stay()
+}
+
+fn set(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let (text, new) = rest.split_once('=').ok_or("`set` takes EXPRESSION = VALUE")?;
+    go(stop.set(text.trim(), new.trim(), stop.lane())?.0)
 }
 
 /// Lanes that hold the same, one line for each run of them; eight lanes a line where they are many and short.

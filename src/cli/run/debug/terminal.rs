@@ -63,11 +63,13 @@ impl Terminal {
 
 impl FrontEnd for Terminal {
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
-        self.frame = 0;
-        outln!("{}", headline(stop));
-        outln!("{}", place(stop));
-        for display in &self.displays {
-            outln!("{display} = {}", commands::shown(stop, display));
+        if stop.reason != Reason::Set {
+            self.frame = 0;
+            outln!("{}", headline(stop));
+            outln!("{}", place(stop));
+            for display in &self.displays {
+                outln!("{display} = {}", commands::shown(stop, display));
+            }
         }
         loop {
             // Who has nothing more to say lets it run, if it can.
@@ -114,6 +116,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
         Reason::Found(what) => format!("found: {}", what.message),
         Reason::Trapped(_) => "the instruction fails".to_owned(),
         Reason::Asked => "paused".to_owned(),
+        Reason::Set => "a value is set".to_owned(),
     };
     let active = stop.at.exec().count_ones();
     format!("{why}: {}, {active} of {} lanes, lane {}", stop.who(), stop.at.lanes(), stop.lane())

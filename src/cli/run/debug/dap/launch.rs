@@ -43,6 +43,8 @@ pub fn initialize(server: &mut Server, arguments: &Value) -> Answer {
         "supportsBreakpointLocationsRequest": true,
         "supportsExceptionInfoRequest": true,
         "supportsEvaluateForHovers": true,
+        "supportsSetVariable": true,
+        "supportsSetExpression": true,
         "supportsCompletionsRequest": true,
         "supportsStepBack": true,
         "supportsSteppingGranularity": true,

@@ -1,12 +1,12 @@
 //! What is typed or pointed at: expressions, and the terminal's commands.
 
-use super::frames::decoded;
-use super::requests::{Answer, Arguments, Reply, Then, body};
+use super::frames::{View, decoded};
+use super::requests::{Answer, Arguments, Reply, Then, body, needed};
 use super::server::Server;
 use super::values;
 use crate::cli::capture;
 use crate::cli::run::debug::commands::{self, Outcome};
-use debug::Stop;
+use debug::{Action, Stop};
 use serde_json::{Value, json};
 
 /// "Evaluate Request". What is typed is a command if it is no expression with a value.
@@ -34,10 +34,12 @@ fn command(server: &mut Server, stop: &mut Stop<'_>, line: &str) -> Answer {
     server.forget();
     match done.ok_or("kernc panicked")?? {
         Outcome::Stay => {
-            if server.invalidates {
-                server.event("invalidated", json!({ "areas": ["stacks", "threads", "variables"] }));
-            }
+            invalidated(server);
             Ok(Reply { body, then: Then::Stay })
+        }
+        Outcome::Go(action @ Action::Set(_)) => {
+            invalidated(server);
+            Ok(Reply { body, then: Then::Go(action) })
         }
         Outcome::Go(action) => {
             let thread = super::frames::thread(server, stop.who(), None);
@@ -45,6 +47,33 @@ fn command(server: &mut Server, stop: &mut Stop<'_>, line: &str) -> Answer {
             Ok(Reply { body, then: Then::Go(action) })
         }
     }
+}
+
+/// What the client shows is not what there is any more.
+fn invalidated(server: &mut Server) {
+    if server.invalidates {
+        server.event("invalidated", json!({ "areas": ["stacks", "threads", "variables"] }));
+    }
+}
+
+/// "SetVariable Request": a row of a node.
+pub fn set_variable(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    let name = arguments.text("name").ok_or("`name` is missing")?;
+    let (text, view) = values::part(server, stop, needed(arguments, "variablesReference")?, name)?;
+    set(stop, arguments, &text, view)
+}
+
+/// "SetExpression Request".
+pub fn set_expression(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
+    let text = arguments.text("expression").ok_or("`expression` is missing")?;
+    let view = decoded(server, stop, arguments.number("frameId"))?;
+    set(stop, arguments, text, view)
+}
+
+fn set(stop: &mut Stop<'_>, arguments: &Value, text: &str, view: View) -> Answer {
+    let new = arguments.text("value").ok_or("`value` is missing")?;
+    let (action, value) = view.look(stop, |stop| stop.set(text, new, view.lane))??;
+    Ok(Reply { body: json!({ "value": value }), then: Then::Go(action) })
 }
 
 /// "Completions Request": commands, and names of variables.

@@ -97,6 +97,8 @@ const REQUESTS: &[(&str, Handler)] = &[
     ("stackTrace", Stopped(frames::stack_trace)),
     ("scopes", Stopped(frames::scopes)),
     ("variables", Stopped(values::variables)),
+    ("setVariable", Stopped(repl::set_variable)),
+    ("setExpression", Stopped(repl::set_expression)),
     ("evaluate", Stopped(repl::evaluate)),
     ("completions", Stopped(repl::completions)),
     ("exceptionInfo", Stopped(stops::exception_info)),

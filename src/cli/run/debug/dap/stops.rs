@@ -39,11 +39,11 @@ pub fn filters() -> Vec<Value> {
 
 /// A wave has stopped, or the client is to be heard; how it goes on.
 pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
-    let is_asked = stop.reason == Reason::Asked;
+    let is_told = matches!(stop.reason, Reason::Asked | Reason::Set);
     if FILTERS.iter().any(|filter| (filter.is)(&stop.reason) && !server.points.has(filter.name)) {
         return Action::Resume;
     }
-    if !is_asked {
+    if !is_told {
         arrive(server, stop);
     }
     loop {
@@ -54,6 +54,8 @@ pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
         match then {
             None => return Action::Resume,
             Some(Then::Pause) => arrive(server, stop),
+            // The wave stays; the client has its answer, and goes on asking.
+            Some(Then::Go(action @ Action::Set(_))) => return action,
             Some(Then::Go(action)) => {
                 server.goes_back = matches!(action, Action::BackToBreakpoint);
                 server.is_running = true;
@@ -77,7 +79,7 @@ fn arrive(server: &mut Server, stop: &Stop<'_>) {
         Reason::Arrived if server.goes_back => ("breakpoint", None),
         Reason::Arrived => ("step", None),
         Reason::Found(_) | Reason::Trapped(_) => ("exception", None),
-        Reason::Asked => ("pause", None),
+        Reason::Asked | Reason::Set => ("pause", None),
     };
     let mut body = json!({ "reason": reason, "description": headline(stop), "allThreadsStopped": true });
     if let Some(hit) = hit {

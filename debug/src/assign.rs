@@ -1,0 +1,207 @@
+//! Values that are set: what is written where.
+
+use crate::expression::{Evaluator, Problem, Value};
+use crate::format::{Shape, encoding, shape};
+use crate::spot::Place;
+use crate::variables::Nowhere;
+use crate::waves::Who;
+use dwarf::{AddressSpace, Bank, DebugInfo, Part, Register, Storage};
+use sim::{Stopped, Write};
+
+/// The writes that give what an expression names another value, and that value as text.
+///
+/// # Errors
+/// The value does not fit, or what is named is nowhere that could be written.
+pub(crate) fn assign(
+    evaluator: &mut Evaluator<'_>,
+    (text, new): (&str, &str),
+) -> Result<(Vec<Write>, String), Problem> {
+    let value = evaluator.value(text)?;
+    let info = evaluator.scope.as_ref().map(|scope| scope.info);
+    let bytes = parsed(info, value.ty, value.bytes.len(), new.trim())?;
+    let writes = writes(evaluator, &value, &bytes, text)?;
+    Ok((writes, Value { bytes, there: None, ..value }.text(info)))
+}
+
+/// The bytes of a value that was typed, for a type.
+fn parsed(info: Option<&DebugInfo>, ty: Option<u64>, size: usize, text: &str) -> Result<Vec<u8>, Problem> {
+    let ty = info.zip(ty);
+    let shape = ty.map_or(Shape::Unknown, |(info, ty)| shape(info, ty));
+    let wrong = || {
+        let name = ty.map_or("a register".to_owned(), |(info, ty)| info.type_name(Some(ty)));
+        format!("`{text}` is no value of {name}")
+    };
+    let kind = match shape {
+        Shape::Array { .. } | Shape::Struct { .. } => {
+            return Err("a value of several parts is set part by part".to_owned());
+        }
+        Shape::Base { die, .. } => encoding(die),
+        Shape::Pointer { .. } | Shape::Enum { .. } | Shape::Unknown => "",
+    };
+    if kind == "DW_ATE_float" {
+        let number: f64 = text.parse().map_err(|_| wrong())?;
+        return match size {
+            2 => Ok(half::f16::from_f64(number).to_le_bytes().to_vec()),
+            4 => Ok((number as f32).to_le_bytes().to_vec()),
+            8 => Ok(number.to_le_bytes().to_vec()),
+            _ => Err(wrong()),
+        };
+    }
+    let number = match text {
+        "true" if kind == "DW_ATE_boolean" => 1,
+        "false" if kind == "DW_ATE_boolean" => 0,
+        _ => whole(text).ok_or_else(wrong)?,
+    };
+    let bits = 8 * size as u32;
+    if !(1..=64).contains(&bits) {
+        return Err(wrong());
+    }
+    // What has no sign can be typed with one where registers hold bits.
+    let (least, most) = match kind {
+        "DW_ATE_signed" | "DW_ATE_signed_char" => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        "DW_ATE_boolean" => (0, 1),
+        "" => (-(1i128 << (bits - 1)), (1i128 << bits) - 1),
+        _ => (0, (1i128 << bits) - 1),
+    };
+    if !(least..=most).contains(&number) {
+        return Err(wrong());
+    }
+    Ok(number.to_le_bytes()[..size].to_vec())
+}
+
+/// `12`, `-3`, `0x1f`.
+fn whole(text: &str) -> Option<i128> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let number = match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None => digits.parse::<u64>().ok()?,
+    };
+    Some(sign * i128::from(number))
+}
+
+fn writes(evaluator: &Evaluator<'_>, value: &Value, bytes: &[u8], text: &str) -> Result<Vec<Write>, Problem> {
+    let (at, lane) = (evaluator.at, evaluator.lane);
+    if !value.registers.is_empty() {
+        let dwords = bytes.chunks_exact(4).map(|dword| [dword[0], dword[1], dword[2], dword[3]]);
+        let pairs = value.registers.iter().zip(dwords.map(u32::from_le_bytes));
+        return Ok(pairs.map(|(reg, dword)| of_register(reg.0, lane, dword)).collect());
+    }
+    let Some(location) = &value.location else {
+        if text.starts_with('$') {
+            return Err("of registers `$s0`, `$v0`, `$a0` and the like can be set".to_owned());
+        }
+        return Err(format!("`{text}` is a constant, or is worked out: there is no place to write it to"));
+    };
+    let parts = location.parts(8 * bytes.len() as u128).map_err(|reason| reason.to_string())?;
+    let mut all = Vec::new();
+    let mut bit = 0;
+    for part in &parts {
+        let own = Bits { bytes, from: bit };
+        match &part.location.storage {
+            Storage::Register(register) => in_register(at, *register, part, own, &mut all)?,
+            Storage::Memory(space) => all.push(in_memory(at, lane, *space, part, own)?),
+            Storage::Undefined => return Err(Nowhere::Here.to_string()),
+            Storage::Implicit { .. } | Storage::Pointer(_) | Storage::Composite(_) => {
+                return Err(format!("`{text}` is a constant here: there is no place to write it to"));
+            }
+        }
+        bit += part.bits as usize;
+    }
+    Ok(all)
+}
+
+/// The code of a register as [`isa::Reg`] has it: vector registers from 256 on, accumulation registers from 512 on.
+fn of_register(code: u16, lane: u32, dword: u32) -> Write {
+    match code.checked_sub(256) {
+        None => Write::Scalar(code, dword),
+        Some(number) => Write::Vector(number, lane, dword),
+    }
+}
+
+/// Bits of a new value from one on.
+#[derive(Clone, Copy)]
+struct Bits<'a> {
+    bytes: &'a [u8],
+    from: usize,
+}
+
+impl Bits<'_> {
+    fn get(self, bit: usize) -> bool {
+        let bit = self.from + bit;
+        self.bytes.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)
+    }
+}
+
+/// A part that is in a register: dwords, of which other bits stay what they are.
+fn in_register(
+    at: &Stopped<'_>,
+    register: Register,
+    part: &Part,
+    new: Bits<'_>,
+    all: &mut Vec<Write>,
+) -> Result<(), Problem> {
+    let missing = || format!("{register} cannot be written");
+    let (first, end) = (part.location.bit as usize, (part.location.bit + part.bits) as usize);
+    for dword in first / 32..end.div_ceil(32) {
+        let (write, old) = match register.facts().ok_or_else(missing)? {
+            (Bank::Sgpr, number, _) => {
+                let code = u16::try_from(number).map_err(|_| missing())?;
+                (Write::Scalar(code, 0), at.scalar(code))
+            }
+            (bank @ (Bank::Vgpr | Bank::Agpr), number, _) => {
+                let number = number + if bank == Bank::Agpr { 256 } else { 0 };
+                let number = u16::try_from(number).map_err(|_| missing())?;
+                let lanes = at.vector(number);
+                (Write::Vector(number, dword as u32, 0), lanes.and_then(|lanes| lanes.get(dword).copied()))
+            }
+            (Bank::Pc | Bank::Exec, ..) => return Err(missing()),
+        };
+        let mut value = old.ok_or_else(missing)?;
+        for bit in first.max(32 * dword)..end.min(32 * dword + 32) {
+            let mask = 1 << (bit % 32);
+            value = if new.get(bit - first) { value | mask } else { value & !mask };
+        }
+        all.push(match write {
+            Write::Vector(number, lane, _) => Write::Vector(number, lane, value),
+            Write::Scalar(code, _) => Write::Scalar(code, value),
+            other => other,
+        });
+    }
+    Ok(())
+}
+
+/// A part that is in memory: whole bytes.
+fn in_memory(
+    at: &Stopped<'_>,
+    lane: u32,
+    space: AddressSpace,
+    part: &Part,
+    new: Bits<'_>,
+) -> Result<Write, Problem> {
+    let (bit, bits) = (part.location.bit, part.bits);
+    if !bit.is_multiple_of(8) || !bits.is_multiple_of(8) || !new.from.is_multiple_of(8) {
+        return Err("parts of bytes of memory cannot be written".to_owned());
+    }
+    let address = (bit / 8) as u64;
+    let start = new.from / 8;
+    let bytes = new.bytes.get(start..start + (bits / 8) as usize).ok_or("it is outside")?.to_vec();
+    let place = match space {
+        AddressSpace::GLOBAL => Place::Global(address),
+        AddressSpace::GENERIC => Place::flat(address, Who::of(at), lane),
+        AddressSpace::LOCAL => Place::Lds(at.group(), address),
+        AddressSpace::PRIVATE_LANE => Place::Private(Who::of(at), lane, address),
+        other => match other.lane() {
+            Some(lane) => Place::Private(Who::of(at), lane, address),
+            None => return Err(format!("{other} memory cannot be written")),
+        },
+    };
+    // What cannot be read is not there to be written.
+    if !place.read(at, &mut vec![0; bytes.len()]) {
+        return Err("no memory is there".to_owned());
+    }
+    Ok(match place {
+        Place::Global(address) => Write::Global(address, bytes),
+        Place::Lds(_, offset) => Write::Lds(offset, bytes),
+        Place::Private(_, lane, offset) => Write::Private(lane, offset, bytes),
+    })
+}

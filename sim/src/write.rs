@@ -1,0 +1,62 @@
+//! What a debugger writes into a dispatch where a wave has stopped.
+
+use crate::exec::Cx;
+
+/// A place, and what is written there. What is not there is not written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// A scalar register by its code, as [`Stopped::scalar`](crate::Stopped::scalar) has it.
+    Scalar(u16, u32),
+    /// A lane's dword of a vector register, as [`Stopped::vector`](crate::Stopped::vector) counts them: register, lane, value.
+    Vector(u16, u32, u32),
+    /// Global memory from an address on.
+    Global(u64, Vec<u8>),
+    /// The group's LDS from an offset on.
+    Lds(u64, Vec<u8>),
+    /// A lane's private memory from an offset on.
+    Private(u32, u64, Vec<u8>),
+}
+
+impl Write {
+    pub(crate) fn apply(&self, cx: &mut Cx<'_>) {
+        match *self {
+            Write::Scalar(code, value) => {
+                if let Some(register) = cx.wave.sgpr[..128].get_mut(usize::from(code)) {
+                    *register = value;
+                }
+            }
+            Write::Vector(number, lane, value) => {
+                let register = cx.wave.vgpr.get_mut(usize::from(number));
+                if let Some(dword) = register.and_then(|lanes| lanes.get_mut(lane as usize)) {
+                    *dword = value;
+                }
+            }
+            Write::Global(address, ref bytes) => {
+                cx.memory.write(address, bytes);
+            }
+            Write::Lds(offset, ref bytes) => put(cx.lds, bytes, |at| {
+                let at = offset.checked_add(at)?;
+                (at < u64::from(cx.lds_bytes)).then_some(at)
+            }),
+            Write::Private(lane, offset, ref bytes) => {
+                let lanes = u64::from(cx.wave.lanes);
+                // Dwords of the lanes stand beside each other.
+                put(&mut cx.wave.scratch, bytes, |at| {
+                    let at = offset.checked_add(at)?;
+                    (at / 4).checked_mul(lanes)?.checked_add(lane.into())?.checked_mul(4)?.checked_add(at % 4)
+                });
+            }
+        }
+    }
+}
+
+/// Writes bytes of dwords, each where `place` has it.
+fn put(dwords: &mut [u32], bytes: &[u8], place: impl Fn(u64) -> Option<u64>) {
+    for (&byte, at) in bytes.iter().zip(0..) {
+        let Some(at) = place(at) else { return };
+        let dword = usize::try_from(at / 4).ok().and_then(|dword| dwords.get_mut(dword));
+        let Some(dword) = dword else { return };
+        let shift = at % 4 * 8;
+        *dword = *dword & !(0xff << shift) | u32::from(byte) << shift;
+    }
+}
