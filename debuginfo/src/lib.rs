@@ -1,7 +1,7 @@
 //! Debug information of code objects: from what passes kept of the source to DWARF.
 //!
 //! The way: [`final_code`] finds out where statements begin and where variables are; [`scopes`] which code is of which block and which inlined
-//! call; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, and [`lines`] the table of lines. All of it becomes
+//! call; [`lanes`] where lanes wait; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, and [`lines`] the table of lines. All of it becomes
 //! [`sections`] of the object that [`emit`] writes.
 //!
 //! The compiler writes it when it is asked to (`-g`); the table of lines that is always there is [`emit`]'s. Reading is `dwarf`'s.
@@ -10,6 +10,7 @@ mod entries;
 mod expression;
 mod final_code;
 mod info;
+mod lanes;
 mod lines;
 mod scopes;
 mod sections;
@@ -49,6 +50,8 @@ struct Function {
     sites: Vec<Site>,
     /// Lanes of a wavefront.
     lanes: u32,
+    /// Where they are, if that is said.
+    lanes_at: Option<lanes::Lanes>,
     /// Whether others call it.
     is_called: bool,
     /// Offsets of private variables, by their numbers.
@@ -92,6 +95,8 @@ impl DebugInfo {
             };
             stride = said.stride;
             let code = final_code::read(mach, &track, &target);
+            let says_lanes = options.dialect == Dialect::Heterogeneous;
+            let lanes_at = says_lanes.then(|| lanes::read(mach, &target));
             for inst in mach.blocks.values_mut().flat_map(|block| &mut block.insts) {
                 inst.loc = said.split(ir::SrcLoc(track.place(inst.loc))).0.0;
             }
@@ -101,6 +106,7 @@ impl DebugInfo {
                 variables: said.variables,
                 sites: said.sites,
                 lanes: target.wave_size,
+                lanes_at,
                 is_called: mach.role == FuncRole::Callee,
                 slots: track.slots,
                 shared: track.shared,

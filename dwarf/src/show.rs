@@ -192,9 +192,14 @@ impl DebugInfo {
         let _ = writeln!(out, "  {name}: {ty} {}", self.variable_place(variable, address));
     }
 
-    /// The expression that holds at an address, if one does.
+    /// The expression of a location that holds at an address, if one does.
     pub fn location_at<'a>(&self, die: &'a Die, address: u64) -> Option<&'a [u8]> {
-        match die.get("DW_AT_location")? {
+        self.expression_at(die, "DW_AT_location", address)
+    }
+
+    /// The expression of an attribute that holds at an address, if one does.
+    pub fn expression_at<'a>(&self, die: &'a Die, attribute: &str, address: u64) -> Option<&'a [u8]> {
+        match die.get(attribute)? {
             Content::Expression(bytes) => Some(bytes),
             Content::Locations(list) => {
                 let holds =

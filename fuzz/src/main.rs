@@ -25,7 +25,7 @@ struct Args {
     /// Print the program of the first seed and stop.
     #[arg(long)]
     show: bool,
-    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, what unwinding finds in those, or damaged input that must not panic.
+    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, what unwinding finds in those, what debug information says of variables or of lanes, or damaged input that must not panic.
     #[arg(long, value_enum, default_value = "kernels")]
     what: What,
     /// Stop after this many failures.
@@ -49,6 +49,8 @@ enum What {
     Calls,
     /// What debug information says of variables, beside the interpreter.
     Truth,
+    /// What debug information says of where lanes are, beside where they go.
+    Lanes,
     /// Call frame information of functions that call each other.
     Unwind,
     Source,
@@ -64,7 +66,7 @@ fn main() -> ExitCode {
         );
     }
     let damaged = match args.what {
-        What::Kernels | What::Large | What::Calls | What::Truth | What::Unwind => None,
+        What::Kernels | What::Large | What::Calls | What::Truth | What::Lanes | What::Unwind => None,
         What::Source => Some(Kind::Source),
         What::Object => Some(Kind::Object),
         What::Npy => Some(Kind::Npy),
@@ -97,6 +99,9 @@ fn main() -> ExitCode {
     };
     if matches!(args.what, What::Truth) {
         return truth(&args, &targets, size);
+    }
+    if matches!(args.what, What::Lanes) {
+        return lanes(&args, &targets, size);
     }
     let config = |seed: u64| Config {
         target: targets[(seed % targets.len() as u64) as usize],
@@ -175,6 +180,39 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
         println!(
             "{level}: {stops} stops, {there} of {all} variables there, {live_there} of {live} that are read later"
         );
+    }
+    println!("{} programs, {failures} failures", args.count);
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Where debug information says that lanes are, beside where they go, at both levels.
+fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
+    let check = |seed: u64| {
+        let target = targets[(seed % targets.len() as u64) as usize];
+        let program = fuzz::generate::generate(seed, size);
+        let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
+        [OptLevel::O0, OptLevel::O2].map(|level| {
+            let how = (target, level);
+            fuzz::lanes::check(&source, &kernels, &program.shape, how, fuzz::lanes::Planted::Nothing)
+                .map_err(|wrong| format!("seed {seed} {target} {level:?}: {wrong}"))
+        })
+    };
+    let results: Vec<_> = (args.seed..args.seed + args.count).into_par_iter().map(check).collect();
+    let mut counts = [fuzz::lanes::Count::default(); 2];
+    let mut failures = 0;
+    for result in results {
+        for (count, found) in counts.iter_mut().zip(result) {
+            match found {
+                Ok(found) => *count += found,
+                Err(wrong) => {
+                    failures += 1;
+                    println!("{wrong}");
+                }
+            }
+        }
+    }
+    for (level, count) in ["-O0", "-O2"].into_iter().zip(counts) {
+        println!("{level}: {count:?}");
     }
     println!("{} programs, {failures} failures", args.count);
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

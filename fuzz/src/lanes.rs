@@ -1,0 +1,391 @@
+//! Where lanes are, by debug information, against where they go: `DW_AT_LLVM_active_lane` and `DW_AT_LLVM_lane_pc` at each instruction that a program executes.
+//!
+//! What is said of a lane that waits is a prophecy: the address at which it goes on. The judge keeps it until the emulator activates the lane in the same
+//! call, or the program ends with the lane still away, and then it has to be that address. Of lanes that a function was called without, it has to be said that they are not in
+//! it. Where the lanes go has its own witness: the statements at which each is active are a part of those that the interpreter comes to on the
+//! frontend's IR, in their order.
+
+use crate::launch::{emulate_debugged, interpret_watched};
+use crate::program::Shape;
+use crate::truth::{Item, Meant, item_of, lanes as bits, place};
+use debug::Position;
+use dwarf::DebugInfo as Info;
+use ir::interp::{At, Watcher};
+use ir::track::What;
+use kernc::sim::{Debugger, Go, Mode, Stopped};
+use kernc::{Compiler, DebugInfo, Dialect, Dwarf, OptLevel, Options, Subtarget};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
+
+/// Statements of a work-item that are compared.
+const MOST: usize = 2000;
+/// Visits of a wave to an instruction that are looked at, and of later ones each of so many.
+const VISITS: u32 = 6;
+const RARELY: u32 = 32;
+
+/// What has been looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Instructions, each as often as it was looked at.
+    pub places: u64,
+    /// Lanes at them that are active, waiting, or not in the function; of all was said what is so.
+    pub active: u64,
+    /// See above.
+    pub waiting: u64,
+    /// See above.
+    pub outside: u64,
+    /// Lanes of which nothing is said.
+    pub unknown: u64,
+    /// Lanes that went on where it was said, each once for each time that it waited.
+    pub resumed: u64,
+    /// Lanes that waited for the end.
+    pub ended: u64,
+    /// Statements that were the interpreter's.
+    pub statements: u64,
+}
+
+impl std::ops::AddAssign for Count {
+    fn add_assign(&mut self, other: Count) {
+        self.places += other.places;
+        self.active += other.active;
+        self.waiting += other.waiting;
+        self.outside += other.outside;
+        self.unknown += other.unknown;
+        self.resumed += other.resumed;
+        self.ended += other.ended;
+        self.statements += other.statements;
+    }
+}
+
+/// A mistake that is planted, for a test of the judge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planted {
+    /// None.
+    #[default]
+    Nothing,
+    /// Waiting lanes are said to go on an instruction later.
+    Later,
+    /// A waiting lane is said to be outside.
+    Outside,
+    /// EXEC is another one.
+    Active,
+}
+
+/// Compares both for the kernels of a source.
+///
+/// # Errors
+/// What is said and not so.
+pub fn check(
+    source: &str,
+    kernels: &[&str],
+    shape: &Shape,
+    (target, level): (Subtarget, OptLevel),
+    planted: Planted,
+) -> Result<Count, String> {
+    let dwarf = Dwarf { dialect: Dialect::Heterogeneous, ..Dwarf::default() };
+    let options = Options {
+        opt_level: level,
+        debug: DebugInfo::Full,
+        dwarf,
+        file_name: "test.k".to_owned(),
+        ..Options::default()
+    };
+    let mut meant = Meant::default();
+    let object = match Compiler::new(target).compile_observed(source, &options, &mut meant) {
+        Ok(object) => object,
+        // What is too large for the processor is no matter here.
+        Err(_) => return Ok(Count::default()),
+    };
+    let Meant(module) = meant;
+    let mut count = Count::default();
+    for kernel in kernels {
+        let tracer = Tracer { module: &module, source, events: RefCell::default() };
+        interpret_watched(&module, kernel, shape, target.wave_size, Some(&tracer))
+            .map_err(|error| format!("interpreter: {error}"))?;
+        let judge = Judge::new(object.bytes(), shape, tracer.events.into_inner(), planted)?;
+        let ran = emulate_debugged(Mode::Fast, object.bytes(), kernel, shape, &judge);
+        let inner = judge.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wrong) = inner.wrong {
+            return Err(format!("{kernel}: {wrong}"));
+        }
+        ran.map_err(|error| format!("emulator: {error}"))?;
+        count += inner.count;
+    }
+    Ok(count)
+}
+
+/// A statement's line and column.
+type Place = (u32, u32);
+
+/// Writes down which statements each work-item comes to.
+struct Tracer<'a> {
+    module: &'a ir::Module,
+    source: &'a str,
+    events: RefCell<FxHashMap<Item, Vec<Place>>>,
+}
+
+impl Watcher for Tracer<'_> {
+    fn before(&self, at: &At<'_>) {
+        let Some(track) = &self.module.funcs[at.func].track else { return };
+        for number in track.before(at.inst) {
+            let What::Statement(loc) = track.records[number].what else { continue };
+            let place = place(self.source, loc);
+            let mut events = self.events.borrow_mut();
+            for lane in bits(at.active) {
+                let [x, y, z] = at.item(lane);
+                let own = events.entry((at.group, x | y << 10 | z << 20)).or_default();
+                if own.len() < MOST {
+                    own.push(place);
+                }
+            }
+        }
+    }
+}
+
+/// Looks on while a program runs.
+struct Judge {
+    info: Info,
+    frames: Option<dwarf::Frames>,
+    /// Addresses of statements.
+    statements: FxHashMap<u64, Place>,
+    shape: Shape,
+    events: FxHashMap<Item, Vec<Place>>,
+    planted: Planted,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    waves: FxHashMap<([u32; 3], u32), Wave>,
+    /// How far each work-item has come in its trace.
+    next: FxHashMap<Item, usize>,
+    count: Count,
+    wrong: Option<String>,
+}
+
+/// A wave.
+#[derive(Default)]
+struct Wave {
+    calls: Vec<Call>,
+    /// What the last instruction is.
+    last: Kind,
+    visits: FxHashMap<u64, u32>,
+}
+
+/// A function under way.
+struct Call {
+    /// Lanes that it was called with.
+    entered: u64,
+    /// By lane that waits: where it is said to go on, and where that was said.
+    said: Vec<Option<(u64, u64)>>,
+    /// The lanes that were active when all were switched on, while they are.
+    whole: Option<u64>,
+}
+
+impl Call {
+    fn new(entered: u64) -> Call {
+        Call { entered, said: vec![None; 64], whole: None }
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Kind {
+    Call,
+    Return,
+    /// Switches all lanes on; those that were active.
+    AllOn(u64),
+    /// Writes EXEC.
+    Exec,
+    #[default]
+    Other,
+}
+
+fn kind(at: &Stopped<'_>) -> Kind {
+    let text = at.text();
+    let (name, operands) = text.split_once(' ').unwrap_or((&text, ""));
+    match name {
+        "s_swappc_b64" | "s_call_b64" => Kind::Call,
+        "s_setpc_b64" => Kind::Return,
+        _ if name.starts_with("s_or_saveexec") && operands.ends_with(" -1") => Kind::AllOn(at.exec()),
+        "s_mov_b64" | "s_mov_b32" if operands.starts_with("exec") && operands.ends_with(" -1") => {
+            Kind::AllOn(at.exec())
+        }
+        _ if name.contains("saveexec") || operands.starts_with("exec") => Kind::Exec,
+        _ => Kind::Other,
+    }
+}
+
+impl Judge {
+    fn new(
+        bytes: &[u8],
+        shape: &Shape,
+        events: FxHashMap<Item, Vec<Place>>,
+        planted: Planted,
+    ) -> Result<Judge, String> {
+        let object = codeobj::CodeObject::parse(bytes).map_err(|error| error.to_string())?;
+        let info = Info::read(&object).map_err(|error| error.to_string())?;
+        let frames = dwarf::Frames::read(&object).ok();
+        let places: FxHashSet<Place> = events.values().flatten().copied().collect();
+        let lines = codeobj::disasm::Lines::read(&object);
+        let rows = lines.rows_of_statements().into_iter().map(|(address, place)| (address, (place.line, place.column)));
+        // A function begins before its first statement does.
+        let statements = rows.filter(|(_, place)| places.contains(place)).collect();
+        Ok(Judge { info, frames, statements, shape: *shape, events, planted, inner: Mutex::default() })
+    }
+
+    fn look(&self, at: &Stopped<'_>, inner: &mut Inner) -> Result<(), String> {
+        let Inner { waves, next, count, .. } = inner;
+        let wave = waves.entry((at.group(), at.wave())).or_default();
+        enter(wave, at);
+        self.statement(at, next, count)?;
+        let visits = wave.visits.entry(at.address()).or_default();
+        *visits += 1;
+        let is_looked_at = *visits <= VISITS || visits.is_multiple_of(RARELY);
+        let call = wave.calls.last_mut().ok_or("nothing is under way")?;
+        let active = call.whole.unwrap_or(at.exec());
+        resumed(call, active, at, count)?;
+        let is_end = at.text().starts_with("s_endpgm");
+        if is_looked_at || is_end {
+            self.said(call, active, at, count)?;
+        }
+        if is_end && wave.calls.len() == 1 {
+            ended(&mut wave.calls[0], at, count)?;
+        }
+        Ok(())
+    }
+
+    /// The statement that active lanes come to is one of the interpreter's.
+    fn statement(&self, at: &Stopped<'_>, next: &mut FxHashMap<Item, usize>, count: &mut Count) -> Result<(), String> {
+        let Some(place) = self.statements.get(&at.address()) else { return Ok(()) };
+        for lane in bits(at.exec()) {
+            let item = item_of(&self.shape, at.group(), at.wave() * at.lanes() + lane as u32);
+            let Some(events) = self.events.get(&item) else { continue };
+            let from = next.entry(item).or_default();
+            let found = events.iter().skip(*from).position(|event| event == place);
+            match found {
+                Some(n) => *from += n + 1,
+                None if events.len() >= MOST => *from = MOST,
+                None => return Err(format!("{:#x}: lane {lane} comes to {place:?} again, {item:?}", at.address())),
+            }
+            count.statements += 1;
+        }
+        Ok(())
+    }
+
+    /// Holds what is said here against what is known by now, and keeps what is said of lanes that wait.
+    fn said(&self, call: &mut Call, active: u64, at: &Stopped<'_>, count: &mut Count) -> Result<(), String> {
+        let address = at.address();
+        let said = debug::lanes(&self.info, self.frames.as_ref(), at);
+        let mut said = said.ok_or_else(|| format!("{address:#x}: nothing is said of lanes"))?;
+        self.plant(&mut said, active, call.entered);
+        if said.active != active {
+            return Err(format!("{address:#x}: {:#x} are said to be active, not {active:#x}", said.active));
+        }
+        count.places += 1;
+        for lane in 0..at.lanes() as usize {
+            let is = |mask: u64| mask >> lane & 1 == 1;
+            let position = said.positions[lane];
+            let wrong = |what: &str| Err(format!("{address:#x}: lane {lane} {what}, and {position:x?} is said"));
+            match position {
+                Position::Unknown => count.unknown += 1,
+                Position::At(there) if is(active) => {
+                    if there != address {
+                        return wrong("is active");
+                    }
+                    count.active += 1;
+                }
+                Position::Outside if !is(call.entered) => count.outside += 1,
+                Position::At(_) if !is(call.entered) => return wrong("is not in the function"),
+                Position::Outside => return wrong("waits"),
+                Position::At(there) => match call.said[lane] {
+                    Some((before, when)) if before != there => {
+                        return wrong(&format!("goes on at {before:#x} by what {when:#x} said"));
+                    }
+                    Some(_) => count.waiting += 1,
+                    None => {
+                        count.waiting += 1;
+                        call.said[lane] = Some((there, address));
+                    }
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn plant(&self, said: &mut debug::Lanes, active: u64, entered: u64) {
+        let waiting = entered & !active;
+        let lane = waiting.trailing_zeros() as usize;
+        match (self.planted, said.positions.get_mut(lane)) {
+            (Planted::Active, _) => said.active ^= 1 << 63,
+            (Planted::Outside, Some(position)) => *position = Position::Outside,
+            (Planted::Later, Some(Position::At(address))) => *address += 4,
+            _ => {}
+        }
+    }
+}
+
+/// Keeps account of calls, and of code for which all lanes are on.
+fn enter(wave: &mut Wave, at: &Stopped<'_>) {
+    match wave.last {
+        _ if wave.calls.is_empty() => wave.calls.push(Call::new(at.exec())),
+        Kind::Call => wave.calls.push(Call::new(at.exec())),
+        _ => {}
+    }
+    let is_return = wave.last == Kind::Return && wave.calls.len() > 1;
+    if is_return {
+        wave.calls.pop();
+    }
+    if let Some(call) = wave.calls.last_mut() {
+        match wave.last {
+            Kind::AllOn(active) => call.whole = Some(active),
+            Kind::Exec => call.whole = None,
+            _ => {}
+        }
+    }
+    wave.last = kind(at);
+}
+
+/// Lanes that are active have gone on where it was said.
+fn resumed(call: &mut Call, active: u64, at: &Stopped<'_>, count: &mut Count) -> Result<(), String> {
+    for lane in bits(active) {
+        let Some((there, when)) = call.said[lane].take() else { continue };
+        if there != at.address() {
+            let address = at.address();
+            return Err(format!("lane {lane} goes on at {address:#x}, and {when:#x} said at {there:#x}"));
+        }
+        count.resumed += 1;
+    }
+    Ok(())
+}
+
+/// Lanes that are away when the program ends were to wait for that.
+fn ended(call: &mut Call, at: &Stopped<'_>, count: &mut Count) -> Result<(), String> {
+    for lane in 0..64 {
+        let Some((there, when)) = call.said[lane].take() else { continue };
+        if there != at.address() {
+            return Err(format!("lane {lane} goes on nowhere, and {when:#x} said at {there:#x}"));
+        }
+        count.ended += 1;
+    }
+    Ok(())
+}
+
+impl Debugger for Judge {
+    fn before(&self, at: &Stopped<'_>) -> Go {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.look(at, &mut inner) {
+            Ok(()) => Go::On,
+            Err(wrong) => {
+                inner.wrong.get_or_insert(wrong);
+                Go::End
+            }
+        }
+    }
+
+    fn found(&self, _: &Stopped<'_>, _: &kernc::sim::Report) -> Go {
+        Go::On
+    }
+
+    fn trapped(&self, _: &Stopped<'_>, _: &kernc::sim::Fault) {}
+}
