@@ -40,7 +40,7 @@ impl Unit<'_> {
         let active_lane = self.active_lane(lanes, writer, start);
         let mut procedures = Procedures::default();
         let mut places = Vec::new();
-        let is_there = |place| expression::number(register(place), function.lanes).is_some();
+        let is_there = |place: Place| expression::number(place.register(), function.lanes).is_some();
         for range in &lanes.ranges {
             let is_said = range.active.is_none_or(|reg| is_there(Place::Scalar(reg)));
             if !is_said || !lanes.lists.is_known(range.list, is_there) {
@@ -168,11 +168,4 @@ impl Unit<'_> {
 fn call(entry: u32) -> [u8; 5] {
     let [a, b, c, d] = entry.to_le_bytes();
     [DW_OP_CALL4, a, b, c, d]
-}
-
-/// The register that a place is in.
-fn register(place: Place) -> Reg {
-    match place {
-        Place::Scalar(reg) | Place::Lane(reg, _) => reg,
-    }
 }

@@ -12,6 +12,15 @@ pub enum Place {
     Lane(Reg, u8),
 }
 
+impl Place {
+    /// The register that it is in.
+    pub fn register(self) -> Reg {
+        match self {
+            Place::Scalar(reg) | Place::Lane(reg, _) => reg,
+        }
+    }
+}
+
 /// Lanes, out of a dword of a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
@@ -93,6 +102,11 @@ impl Value {
     /// Whether it has no lane but active ones.
     fn is_active(self) -> bool {
         matches!(self.0, Kind::Active | Kind::Copy(Source::Exec | Source::Zero))
+    }
+
+    /// Whether it is EXEC, as it was.
+    pub fn is_exec(self) -> bool {
+        self.0 == Kind::Copy(Source::Exec)
     }
 
     /// The value that nobody knows.
@@ -289,4 +303,47 @@ pub fn restored(inst: &MachInst, dwords: u8) -> Option<Reg> {
         }
         _ => None,
     }
+}
+
+/// The lanes by which an instruction narrows EXEC: where they are, and whether they stay active or the others do.
+pub fn narrowed(inst: &MachInst, dwords: u8) -> Option<(Reg, bool)> {
+    let by = |dword: u16| match exec_value(inst, dword, dwords).0 {
+        Kind::And(Source::Exec, Source::At(Place::Scalar(mask)))
+        | Kind::And(Source::At(Place::Scalar(mask)), Source::Exec) => Some((mask, true)),
+        Kind::AndNot(Source::Exec, Source::At(Place::Scalar(mask))) => Some((mask, false)),
+        _ => None,
+    };
+    let first = by(0)?;
+    (1..u16::from(dwords)).all(|dword| by(dword) == Some((first.0.offset(dword), first.1))).then_some(first)
+}
+
+/// The registers of a mask that is all of one.
+pub fn whole(mask: &Dwords, dwords: u8) -> Option<Reg> {
+    let of = |dword: u16| match mask[usize::from(dword)][..] {
+        [Term::All(Place::Scalar(reg))] => Some(reg),
+        _ => None,
+    };
+    let first = of(0)?;
+    (1..u16::from(dwords)).all(|dword| of(dword) == Some(first.offset(dword))).then_some(first)
+}
+
+/// The registers of two masks, where lanes of the first are meant, those in the second or those that are not in it; whether the others are those in it.
+pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Reg, Reg, bool)> {
+    let of = |dword: u16| match mask[usize::from(dword)][..] {
+        [Term::Both(Place::Scalar(reg), Place::Scalar(other))] => Some((reg, other, false)),
+        [Term::Without(Place::Scalar(reg), Place::Scalar(other))] => Some((reg, other, true)),
+        _ => None,
+    };
+    let first = of(0)?;
+    let next = |dword: u16| (first.0.offset(dword), first.1.offset(dword), first.2);
+    (1..u16::from(dwords)).all(|dword| of(dword) == Some(next(dword))).then_some(first)
+}
+
+/// All lanes of a mask in registers.
+pub fn all_of(reg: Reg, dwords: u8) -> Dwords {
+    let mut all = Dwords::default();
+    for (dword, terms) in (0..u16::from(dwords)).zip(&mut all) {
+        terms.push(Term::All(Place::Scalar(reg.offset(dword))));
+    }
+    all
 }

@@ -19,10 +19,13 @@
 
 mod lists;
 mod masks;
+mod values;
 
+use crate::expression;
 use isa::{FuncRole, MBlock, MachFunc, MachInst, Operand, Reg, Role, Subtarget, op};
 pub use lists::{List, Lists, Mask, Wake};
 pub use masks::{Dwords, Place, Term};
+use values::{Branches, Values};
 
 /// How often blocks are looked at, at most: reducible code needs a few times how deep its loops are.
 const MOST_VISITS: usize = 64;
@@ -80,6 +83,8 @@ struct Reader<'a> {
     /// By block: its first instruction.
     firsts: Vec<u32>,
     preds: Vec<Vec<MBlock>>,
+    /// By block: where its end is on the way of the program counter.
+    ends: Vec<u32>,
     /// By block: what holds where it begins.
     begins: Vec<Option<List>>,
     lists: Lists,
@@ -107,9 +112,28 @@ impl<'a> Reader<'a> {
         let begins = vec![None; func.blocks.len()];
         let is_kernel = func.role == FuncRole::Kernel;
         let (lists, writes) = Default::default();
-        let mut reader = Reader { func, target, is_kernel, points, firsts, preds, begins, lists, writes };
+        let ends = Vec::new();
+        let mut reader = Reader { func, target, is_kernel, points, firsts, preds, ends, begins, lists, writes };
         reader.whole_parts();
+        reader.ends = reader.ends();
         reader
+    }
+
+    /// Where blocks end. Those behind the last that ends the function stand on edges, and are at their beginnings.
+    fn ends(&self) -> Vec<u32> {
+        let blocks = self.func.blocks.iter();
+        let own = |(block, data): (MBlock, &isa::MachBlock)| {
+            self.points[self.firsts[block.as_u32() as usize] as usize + data.insts.len()].start
+        };
+        let mut ends: Vec<u32> = blocks.map(own).collect();
+        let is_last = |data: &isa::MachBlock| data.linear.iter().all(Option::is_none);
+        let last = self.func.blocks.values().rposition(is_last).unwrap_or(ends.len());
+        for block in last + 1..ends.len() {
+            if let Some(pred) = self.preds[block].first() {
+                ends[block] = ends[pred.as_u32() as usize];
+            }
+        }
+        ends
     }
 
     /// Parts of a block in which all lanes are on, for registers that are kept whole: those that are active are where EXEC is taken from again.
@@ -157,7 +181,7 @@ impl<'a> Reader<'a> {
     fn walk(&mut self, block: MBlock, visit: &mut dyn FnMut(usize, List)) -> List {
         let data = &self.func.blocks[block];
         let first = self.firsts[block.as_u32() as usize] as usize;
-        let end = Wake { at: self.points[first + data.insts.len()].start, is_end: false };
+        let end = Wake { at: self.ends[block.as_u32() as usize], is_end: false };
         let mut list = List::EMPTY;
         for edge in data.linear.iter().flatten() {
             let Some(begin) = self.begins[edge.to.as_u32() as usize] else { continue };
@@ -219,24 +243,64 @@ impl<'a> Reader<'a> {
         self.lists.before(list, &self.writes)
     }
 
-    /// Blocks at whose beginnings lanes may have left: behind a write of EXEC.
-    fn parted(&self) -> Vec<bool> {
-        let mut parted = vec![false; self.func.blocks.len()];
-        let mut work = Vec::new();
-        for (block, data) in self.func.blocks.iter() {
-            let first = self.firsts[block.as_u32() as usize] as usize;
-            if self.points[first..first + data.insts.len()].iter().any(|point| point.writes_exec && !point.is_whole) {
-                work.push(block);
-            }
+    /// What copies of EXEC there are where blocks begin; by block, none if control does not get there. Lanes have left where EXEC is not what it was on entry.
+    fn values(&self, branches: &mut Branches) -> Vec<Option<Values>> {
+        let mut begins: Vec<Option<Values>> = vec![None; self.func.blocks.len()];
+        let mut waiting = vec![false; begins.len()];
+        if let (Some(begin), Some(waits)) = (begins.first_mut(), waiting.first_mut()) {
+            (*begin, *waits) = (Some(Values::new()), true);
         }
-        while let Some(block) = work.pop() {
-            for edge in self.func.blocks[block].linear.iter().flatten() {
-                if !std::mem::replace(&mut parted[edge.to.as_u32() as usize], true) {
-                    work.push(edge.to);
+        while waiting.contains(&true) {
+            for (block, data) in self.func.blocks.iter() {
+                let number = block.as_u32() as usize;
+                let Some(mut values) = begins[number].clone().filter(|_| waiting[number]) else { continue };
+                waiting[number] = false;
+                for (inst, at) in data.insts.iter().zip(self.firsts[number]..) {
+                    self.step(inst, at, &mut values, branches);
+                }
+                for to in data.linear.iter().flatten().map(|edge| edge.to.as_u32()) {
+                    waiting[to as usize] |= match &mut begins[to as usize] {
+                        Some(begin) => begin.meet(&values, to),
+                        begin => begin.replace(values.clone()).is_none(),
+                    };
                 }
             }
         }
-        parted
+        begins
+    }
+
+    fn step(&self, inst: &MachInst, number: u32, values: &mut Values, branches: &mut Branches) -> bool {
+        let point = self.points[number as usize];
+        let writes_exec = point.writes_exec && !point.is_whole;
+        values.step((inst, number), writes_exec, self.target, self.target.mask_dwords(), branches)
+    }
+
+    /// A list of which all can be said, if there is one: that lanes which went the near way of a branch are not away, may be known by copies of EXEC.
+    fn sayable(&mut self, list: List, values: &Values, branches: &Branches) -> List {
+        let (lanes, dwords) = (self.target.wave_size, self.target.mask_dwords());
+        let is_there = |place: Place| expression::number(place.register(), lanes).is_some();
+        if self.lists.is_known(list, is_there) {
+            return list;
+        }
+        let mut near = vec![values.exec];
+        let mut front = Vec::new();
+        let mut rest = list;
+        while let Some((wake, mask, next)) = self.lists.first(rest) {
+            let mut mask = mask.clone();
+            if let Mask::Of(terms) = &mask {
+                near.extend(masks::whole(terms, dwords).and_then(|reg| values.of(reg)));
+                let parted = masks::parted(terms, dwords).filter(|&parted| branches.went(&near, values, parted));
+                if let Some((all, ..)) = parted {
+                    mask = Mask::Of(masks::all_of(all, dwords));
+                }
+            }
+            front.push((wake, mask));
+            rest = next;
+        }
+        while let Some((wake, mask)) = front.pop() {
+            rest = self.lists.with(rest, wake, mask);
+        }
+        rest
     }
 
     /// Goes through the code with all known, and writes down what there is.
@@ -245,20 +309,27 @@ impl<'a> Reader<'a> {
         for block in self.func.blocks.keys() {
             self.walk(block, &mut |number, list| lists[number] = list);
         }
-        let parted = self.parted();
+        let mut branches = Branches::default();
+        let begins = self.values(&mut branches);
         let mut ranges: Vec<Range> = Vec::new();
         for (block, data) in self.func.blocks.iter() {
-            let first = self.firsts[block.as_u32() as usize] as usize;
-            let mut is_parted = parted[block.as_u32() as usize];
-            for number in first..first + data.insts.len() {
-                let point = self.points[number];
-                let (start, end) = (point.start, self.points[number + 1].start);
-                // Who has been active all the time waits nowhere.
-                let list = if is_parted { lists[number] } else { List::EMPTY };
-                is_parted |= point.writes_exec && !point.is_whole;
+            let block = block.as_u32() as usize;
+            let mut values = begins[block].clone().unwrap_or(Values::new());
+            let mut said = None;
+            for (inst, number) in data.insts.iter().zip(self.firsts[block]..) {
+                let at = number as usize;
+                let (Point { start, active, .. }, end) = (self.points[at], self.points[at + 1].start);
+                let list = match said {
+                    Some((list, said)) if list == lists[at] => said,
+                    // Who has been active all the time waits nowhere.
+                    _ if values.exec == values::Value::Entry => List::EMPTY,
+                    _ => self.sayable(lists[at], &values, &branches),
+                };
+                let has_changed = self.step(inst, number, &mut values, &mut branches);
+                said = (!has_changed).then_some((lists[at], list));
                 match ranges.last_mut() {
-                    Some(last) if (last.list, last.active) == (list, point.active) => last.end = end,
-                    _ => ranges.push(Range { start, end, list, active: point.active }),
+                    Some(last) if (last.list, last.active) == (list, active) => last.end = end,
+                    _ => ranges.push(Range { start, end, list, active }),
                 }
             }
         }
