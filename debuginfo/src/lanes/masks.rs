@@ -317,6 +317,25 @@ pub fn narrowed(inst: &MachInst, dwords: u8) -> Option<(Reg, bool)> {
     (1..u16::from(dwords)).all(|dword| by(dword) == Some((first.0.offset(dword), first.1))).then_some(first)
 }
 
+/// The registers that an instruction sets to a mask of a kind.
+pub fn set_to(inst: &MachInst, dwords: u8, is_so: impl Fn(Value) -> bool) -> Option<Reg> {
+    match inst.ops[0] {
+        Operand::Reg(to) if to.len == dwords && is_scalar(to.first) => {
+            (0..u16::from(dwords)).all(|dword| is_so(value(inst, dword))).then_some(to.first)
+        }
+        _ => None,
+    }
+}
+
+/// The registers that an instruction sets to a mask with active lanes only.
+pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
+    let is_active = |value: Value| {
+        let mut terms = Vec::new();
+        value.add_terms(&mut terms).is_ok() && terms.is_empty()
+    };
+    set_to(inst, dwords, is_active)
+}
+
 /// The registers of a mask that is all of one.
 pub fn whole(mask: &Dwords, dwords: u8) -> Option<Reg> {
     let of = |dword: u16| match mask[usize::from(dword)][..] {

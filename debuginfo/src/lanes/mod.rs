@@ -243,30 +243,41 @@ impl<'a> Reader<'a> {
         self.lists.before(list, &self.writes)
     }
 
-    /// What copies of EXEC there are where blocks begin; by block, none if control does not get there. Lanes have left where EXEC is not what it was on entry.
-    fn values(&self, branches: &mut Branches) -> Vec<Option<Values>> {
-        let mut begins: Vec<Option<Values>> = vec![None; self.func.blocks.len()];
-        let mut waiting = vec![false; begins.len()];
-        if let (Some(begin), Some(waits)) = (begins.first_mut(), waiting.first_mut()) {
-            (*begin, *waits) = (Some(Values::new()), true);
-        }
+    /// What copies of EXEC there are where blocks begin; by block, none if control does not get there. Nothing if it comes to no end.
+    fn values(&self, branches: &mut Branches) -> Option<Vec<Option<Values>>> {
+        let blocks = self.func.blocks.len();
+        let mut begins: Vec<Option<Values>> = vec![None; blocks];
+        let mut ends: Vec<Option<Values>> = vec![None; blocks];
+        let mut waiting = vec![true; blocks];
+        let mut visits = 0;
         while waiting.contains(&true) {
             for (block, data) in self.func.blocks.iter() {
                 let number = block.as_u32() as usize;
-                let Some(mut values) = begins[number].clone().filter(|_| waiting[number]) else { continue };
-                waiting[number] = false;
+                if !std::mem::replace(&mut waiting[number], false) {
+                    continue;
+                }
+                visits += 1;
+                if visits > MOST_VISITS * blocks {
+                    return None;
+                }
+                let preds = self.preds[number].iter().filter_map(|pred| ends[pred.as_u32() as usize].as_ref());
+                let begin = match number {
+                    0 => Some(Values::new()),
+                    _ => Values::meet(preds, block.as_u32()),
+                };
+                let Some(mut values) = begin.clone() else { continue };
+                begins[number] = begin;
                 for (inst, at) in data.insts.iter().zip(self.firsts[number]..) {
                     self.step(inst, at, &mut values, branches);
                 }
-                for to in data.linear.iter().flatten().map(|edge| edge.to.as_u32()) {
-                    waiting[to as usize] |= match &mut begins[to as usize] {
-                        Some(begin) => begin.meet(&values, to),
-                        begin => begin.replace(values.clone()).is_none(),
-                    };
+                if ends[number].as_ref() != Some(&values) {
+                    ends[number] = Some(values);
+                    let next = data.linear.iter().flatten().map(|edge| edge.to.as_u32());
+                    next.for_each(|to| waiting[to as usize] = true);
                 }
             }
         }
-        begins
+        Some(begins)
     }
 
     fn step(&self, inst: &MachInst, number: u32, values: &mut Values, branches: &mut Branches) -> bool {
@@ -282,19 +293,28 @@ impl<'a> Reader<'a> {
         if self.lists.is_known(list, is_there) {
             return list;
         }
+        let is_active = |term: Term, dword: u16| match term {
+            Term::All(Place::Scalar(reg)) => values.are_active(Reg(reg.0.wrapping_sub(dword))),
+            _ => false,
+        };
         let mut near = vec![values.exec];
         let mut front = Vec::new();
         let mut rest = list;
         while let Some((wake, mask, next)) = self.lists.first(rest) {
             let mut mask = mask.clone();
-            if let Mask::Of(terms) = &mask {
+            if let Mask::Of(terms) = &mut mask {
+                for (dword, own) in (0..).zip(terms.iter_mut()) {
+                    own.retain(|&term| !is_active(term, dword));
+                }
                 near.extend(masks::whole(terms, dwords).and_then(|reg| values.of(reg)));
                 let parted = masks::parted(terms, dwords).filter(|&parted| branches.went(&near, values, parted));
                 if let Some((all, ..)) = parted {
                     mask = Mask::Of(masks::all_of(all, dwords));
                 }
             }
-            front.push((wake, mask));
+            if mask != Mask::Of(Dwords::default()) {
+                front.push((wake, mask));
+            }
             rest = next;
         }
         while let Some((wake, mask)) = front.pop() {
@@ -310,7 +330,7 @@ impl<'a> Reader<'a> {
             self.walk(block, &mut |number, list| lists[number] = list);
         }
         let mut branches = Branches::default();
-        let begins = self.values(&mut branches);
+        let Some(begins) = self.values(&mut branches) else { return Lanes::default() };
         let mut ranges: Vec<Range> = Vec::new();
         for (block, data) in self.func.blocks.iter() {
             let block = block.as_u32() as usize;

@@ -6,7 +6,7 @@
 //! for the other side are left. That is so if EXEC is what it was when they went, or a nearer wake makes it that.
 
 use super::masks;
-use isa::{MachInst, Operand, Reg, RegRange, Role, Target};
+use isa::{MachInst, Reg, RegRange, Role, Target};
 use rustc_hash::FxHashMap;
 
 /// A value of EXEC: by the instruction that made it, or by the block where several come together.
@@ -27,6 +27,8 @@ pub struct Values {
     pub exec: Value,
     /// First registers of copies.
     copies: Vec<(Reg, Value)>,
+    /// First registers of masks that have active lanes only.
+    active: Vec<Reg>,
 }
 
 /// How a value was made: of which, by the lanes in which registers, and whether it has those or the others.
@@ -39,7 +41,7 @@ pub struct Branches(FxHashMap<Value, Branch>);
 impl Values {
     /// What holds on entry.
     pub fn new() -> Values {
-        Values { exec: Value::Entry, copies: Vec::new() }
+        Values { exec: Value::Entry, copies: Vec::new(), active: Vec::new() }
     }
 
     /// The value that a mask's registers hold.
@@ -47,12 +49,22 @@ impl Values {
         self.copies.iter().find(|copy| copy.0 == reg).map(|copy| copy.1)
     }
 
-    /// Keeps what holds on another way to a block as well. Whether that is less.
-    pub fn meet(&mut self, other: &Values, block: u32) -> bool {
-        let count = self.copies.len();
-        self.copies.retain(|copy| other.copies.contains(copy));
-        let joined = if self.exec == other.exec { self.exec } else { Value::Joined(block) };
-        std::mem::replace(&mut self.exec, joined) != joined || self.copies.len() != count
+    /// What holds where a block begins, given what holds at the ends of all that lead there.
+    pub fn meet<'v>(mut ends: impl Iterator<Item = &'v Values>, block: u32) -> Option<Values> {
+        let mut all = ends.next()?.clone();
+        all.active.clear();
+        for other in ends {
+            all.copies.retain(|copy| other.copies.contains(copy));
+            if all.exec != other.exec {
+                all.exec = Value::Joined(block);
+            }
+        }
+        Some(all)
+    }
+
+    /// Whether all lanes of a mask are active.
+    pub fn are_active(&self, reg: Reg) -> bool {
+        self.active.contains(&reg)
     }
 
     /// An instruction is executed. Whether something holds another value.
@@ -69,23 +81,28 @@ impl Values {
             let restored = masks::restored(inst, dwords).and_then(|from| self.of(from));
             restored.unwrap_or(Value::Made(number))
         });
-        let count = self.copies.len();
+        let count = self.copies.len() + self.active.len();
         if count > 0 {
             inst.for_each_hw_reg(target, |role, range| {
                 if role != Role::Use && masks::is_scalar(range.first) {
-                    self.copies.retain(|copy| !range.overlaps(RegRange { first: copy.0, len: dwords }));
+                    let is_kept = |reg: Reg| !range.overlaps(RegRange { first: reg, len: dwords });
+                    self.copies.retain(|copy| is_kept(copy.0));
+                    self.active.retain(|&reg| is_kept(reg));
                 }
             });
         }
-        let is_less = self.copies.len() != count;
+        let is_less = self.copies.len() + self.active.len() != count;
         self.copies.extend(kept);
+        let active = masks::active(inst, dwords);
+        self.active.extend(active);
         if let Some(exec) = exec {
             if let (Value::Made(_), Some((mask, keeps))) = (exec, masks::narrowed(inst, dwords)) {
                 branches.0.insert(exec, (self.exec, mask, keeps));
             }
             self.exec = exec;
+            self.active.clear();
         }
-        is_less || kept.is_some() || exec.is_some()
+        is_less || kept.is_some() || active.is_some() || exec.is_some()
     }
 }
 
@@ -99,9 +116,5 @@ impl Branches {
 
 /// Registers that an instruction makes a copy of EXEC.
 fn copied(inst: &MachInst, dwords: u8) -> Option<Reg> {
-    let is_copy = (0..u16::from(dwords)).all(|dword| masks::value(inst, dword).is_exec());
-    match inst.ops[0] {
-        Operand::Reg(to) if is_copy && to.len == dwords && masks::is_scalar(to.first) => Some(to.first),
-        _ => None,
-    }
+    masks::set_to(inst, dwords, masks::Value::is_exec)
 }
