@@ -5,15 +5,15 @@
 //! it. Where the lanes go has its own witness: the statements at which each is active are a part of those that the interpreter comes to on the
 //! frontend's IR, in their order.
 
-use crate::launch::{emulate_debugged, interpret_watched};
+use crate::launch::{emulate_watched, interpret_watched};
 use crate::program::Shape;
 use crate::truth::{Item, Meant, item_of, lanes as bits, place};
 use debug::Position;
 use dwarf::DebugInfo as Info;
 use ir::interp::{At, Watcher};
 use ir::track::What;
-use kernc::sim::{Debugger, Go, Mode, Stopped};
-use kernc::{Compiler, DebugInfo, Dialect, Dwarf, OptLevel, Options, Subtarget};
+use kernc::sim::{Debugger, Go, Mode, Scramble, Stopped};
+use kernc::{Compiler, Convention, DebugInfo, Dialect, Dwarf, DwarfVersion, OptLevel, Options, Subtarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
@@ -75,22 +75,43 @@ pub enum Planted {
     Active,
 }
 
-/// Compares both for the kernels of a source.
+/// A program.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// Its text.
+    pub source: &'a str,
+    /// The kernels that are run.
+    pub kernels: &'a [&'a str],
+    /// Sizes of dispatches.
+    pub shape: &'a Shape,
+    /// What calls agree on.
+    pub call_abi: Convention,
+}
+
+/// How it is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// For which processor.
+    pub target: Subtarget,
+    /// The level.
+    pub level: OptLevel,
+    /// The version of DWARF.
+    pub version: DwarfVersion,
+}
+
+/// Compares both for the kernels of a program.
 ///
 /// # Errors
 /// What is said and not so.
-pub fn check(
-    source: &str,
-    kernels: &[&str],
-    shape: &Shape,
-    (target, level): (Subtarget, OptLevel),
-    planted: Planted,
-) -> Result<Count, String> {
-    let dwarf = Dwarf { dialect: Dialect::Heterogeneous, ..Dwarf::default() };
+pub fn check(program: Program<'_>, how: How, planted: Planted) -> Result<Count, String> {
+    let Program { source, kernels, shape, call_abi } = program;
+    let How { target, level, version } = how;
+    let dwarf = Dwarf { dialect: Dialect::Heterogeneous, version, ..Dwarf::default() };
     let options = Options {
         opt_level: level,
         debug: DebugInfo::Full,
         dwarf,
+        call_abi,
         file_name: "test.k".to_owned(),
         ..Options::default()
     };
@@ -107,7 +128,8 @@ pub fn check(
         interpret_watched(&module, kernel, shape, target.wave_size, Some(&tracer))
             .map_err(|error| format!("interpreter: {error}"))?;
         let judge = Judge::new(object.bytes(), shape, tracer.events.into_inner(), planted)?;
-        let ran = emulate_debugged(Mode::Fast, object.bytes(), kernel, shape, &judge);
+        let way = (Mode::Fast, call_abi);
+        let ran = emulate_watched(way, object.bytes(), kernel, shape, Scramble::default(), Some(&judge));
         let inner = judge.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(wrong) = inner.wrong {
             return Err(format!("{kernel}: {wrong}"));
@@ -160,6 +182,8 @@ struct Judge {
 
 #[derive(Default)]
 struct Inner {
+    /// By address.
+    kinds: FxHashMap<u64, Kind>,
     waves: FxHashMap<([u32; 3], u32), Wave>,
     /// How far each work-item has come in its trace.
     next: FxHashMap<Item, usize>,
@@ -171,13 +195,24 @@ struct Inner {
 #[derive(Default)]
 struct Wave {
     calls: Vec<Call>,
-    /// What the last instruction is.
-    last: Kind,
+    last: Last,
     visits: FxHashMap<u64, u32>,
+}
+
+/// The last instruction.
+#[derive(Clone, Copy, Default)]
+struct Last {
+    kind: Kind,
+    /// The lanes that were active.
+    active: u64,
+    /// The address behind it.
+    behind: u64,
 }
 
 /// A function under way.
 struct Call {
+    /// Where it returns to.
+    back: u64,
     /// Lanes that it was called with.
     entered: u64,
     /// By lane that waits: where it is said to go on, and where that was said.
@@ -187,35 +222,38 @@ struct Call {
 }
 
 impl Call {
-    fn new(entered: u64) -> Call {
-        Call { entered, said: vec![None; 64], whole: None }
+    fn new(entered: u64, back: u64) -> Call {
+        Call { back, entered, said: vec![None; 64], whole: None }
     }
 }
 
+/// What an instruction does, as far as it matters here.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Kind {
     Call,
     Return,
-    /// Switches all lanes on; those that were active.
-    AllOn(u64),
+    /// Switches all lanes on.
+    AllOn,
     /// Writes EXEC.
     Exec,
+    End,
     #[default]
     Other,
 }
 
-fn kind(at: &Stopped<'_>) -> Kind {
-    let text = at.text();
-    let (name, operands) = text.split_once(' ').unwrap_or((&text, ""));
-    match name {
-        "s_swappc_b64" | "s_call_b64" => Kind::Call,
-        "s_setpc_b64" => Kind::Return,
-        _ if name.starts_with("s_or_saveexec") && operands.ends_with(" -1") => Kind::AllOn(at.exec()),
-        "s_mov_b64" | "s_mov_b32" if operands.starts_with("exec") && operands.ends_with(" -1") => {
-            Kind::AllOn(at.exec())
+impl Kind {
+    fn of(text: &str) -> Kind {
+        let (name, operands) = text.split_once(' ').unwrap_or((text, ""));
+        let all = operands.ends_with(" -1");
+        match name {
+            "s_swappc_b64" | "s_call_b64" => Kind::Call,
+            "s_setpc_b64" => Kind::Return,
+            "s_endpgm" => Kind::End,
+            "s_or_saveexec_b64" | "s_or_saveexec_b32" if all => Kind::AllOn,
+            "s_mov_b64" | "s_mov_b32" if all && operands.starts_with("exec") => Kind::AllOn,
+            _ if name.contains("saveexec") || operands.starts_with("exec") => Kind::Exec,
+            _ => Kind::Other,
         }
-        _ if name.contains("saveexec") || operands.starts_with("exec") => Kind::Exec,
-        _ => Kind::Other,
     }
 }
 
@@ -238,9 +276,10 @@ impl Judge {
     }
 
     fn look(&self, at: &Stopped<'_>, inner: &mut Inner) -> Result<(), String> {
-        let Inner { waves, next, count, .. } = inner;
+        let Inner { kinds, waves, next, count, .. } = inner;
+        let kind = *kinds.entry(at.address()).or_insert_with(|| Kind::of(&at.text()));
         let wave = waves.entry((at.group(), at.wave())).or_default();
-        enter(wave, at);
+        wave.enter(at, kind)?;
         self.statement(at, next, count)?;
         let visits = wave.visits.entry(at.address()).or_default();
         *visits += 1;
@@ -248,7 +287,7 @@ impl Judge {
         let call = wave.calls.last_mut().ok_or("nothing is under way")?;
         let active = call.whole.unwrap_or(at.exec());
         resumed(call, active, at, count)?;
-        let is_end = at.text().starts_with("s_endpgm");
+        let is_end = kind == Kind::End;
         if is_looked_at || is_end {
             self.said(call, active, at, count)?;
         }
@@ -295,10 +334,7 @@ impl Judge {
             let position = said.positions[lane];
             let wrong = |what: &str| Err(format!("{address:#x}: lane {lane} {what}, and {position:x?} is said"));
             match position {
-                Position::Unknown => {
-                    count.unknown += 1;
-                    if std::env::var_os("LANES_DEBUG").is_some() && lane == 0 { eprintln!("unknown {address:#x} {}", at.text()); }
-                }
+                Position::Unknown => count.unknown += 1,
                 Position::At(there) if is(active) => {
                     if there != address {
                         return wrong("is active");
@@ -335,25 +371,32 @@ impl Judge {
     }
 }
 
-/// Keeps account of calls, and of code for which all lanes are on.
-fn enter(wave: &mut Wave, at: &Stopped<'_>) {
-    match wave.last {
-        _ if wave.calls.is_empty() => wave.calls.push(Call::new(at.exec())),
-        Kind::Call => wave.calls.push(Call::new(at.exec())),
-        _ => {}
-    }
-    let is_return = wave.last == Kind::Return && wave.calls.len() > 1;
-    if is_return {
-        wave.calls.pop();
-    }
-    if let Some(call) = wave.calls.last_mut() {
-        match wave.last {
-            Kind::AllOn(active) => call.whole = Some(active),
-            Kind::Exec => call.whole = None,
-            _ => {}
+impl Wave {
+    /// Keeps account of calls, and of code for which all lanes are on.
+    fn enter(&mut self, at: &Stopped<'_>, kind: Kind) -> Result<(), String> {
+        let now = Last { kind, active: at.exec(), behind: at.address() + at.length() };
+        let last = std::mem::replace(&mut self.last, now);
+        if self.calls.is_empty() || last.kind == Kind::Call {
+            self.calls.push(Call::new(at.exec(), last.behind));
         }
+        // Jump tables and calls at the end of a function are no returns.
+        let goes_back = self.calls.last().is_some_and(|call| call.back == at.address());
+        if last.kind == Kind::Return && goes_back && self.calls.len() > 1 {
+            let done = self.calls.pop();
+            let left = done.into_iter().flat_map(|call| call.said).flatten().next();
+            if let Some((there, when)) = left {
+                return Err(format!("{when:#x} said that a lane goes on at {there:#x}, and the function has returned"));
+            }
+        }
+        if let Some(call) = self.calls.last_mut() {
+            match last.kind {
+                Kind::AllOn => call.whole = Some(last.active),
+                Kind::Exec => call.whole = None,
+                _ => {}
+            }
+        }
+        Ok(())
     }
-    wave.last = kind(at);
 }
 
 /// Lanes that are active have gone on where it was said.

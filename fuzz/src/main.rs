@@ -5,7 +5,7 @@ use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
 use fuzz::truth::Count;
 use fuzz::{Config, calls, check};
-use kernc::{CodeObjectVersion, Dialect, OptLevel, PROCESSORS, Subtarget, Target};
+use kernc::{CodeObjectVersion, Dialect, DwarfVersion, OptLevel, PROCESSORS, Subtarget, Target};
 use rayon::prelude::*;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -185,19 +185,31 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Where debug information says that lanes are, beside where they go, at both levels.
+/// Where debug information says that lanes are, beside where they go, at both levels: of random kernels, and each eighth time of functions that call each other.
 fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
-    let check = |seed: u64| {
+    use fuzz::lanes::{How, Planted, Program, check};
+    let run = |seed: u64| {
         let target = targets[(seed % targets.len() as u64) as usize];
-        let program = fuzz::generate::generate(seed, size);
-        let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
+        let version = if seed.is_multiple_of(3) { DwarfVersion::V4 } else { DwarfVersion::V5 };
         [OptLevel::O0, OptLevel::O2].map(|level| {
-            let how = (target, level);
-            fuzz::lanes::check(&source, &kernels, &program.shape, how, fuzz::lanes::Planted::Nothing)
-                .map_err(|wrong| format!("seed {seed} {target} {level:?}: {wrong}"))
+            let how = How { target, level, version };
+            let found = match seed % 8 {
+                7 => {
+                    let calls::Program { source, shape, call_abi } = &calls::generate(seed, calls::MOST, calls::STATEMENTS);
+                    check(Program { source, kernels: &["k"], shape, call_abi: *call_abi }, how, Planted::Nothing)
+                }
+                _ => {
+                    let program = fuzz::generate::generate(seed, size);
+                    let kernels = program.kernels().collect::<Vec<_>>();
+                    let (source, shape) = (&program.source(), &program.shape);
+                    let program = Program { source, kernels: &kernels, shape, call_abi: kernc::Convention::Today };
+                    check(program, how, Planted::Nothing)
+                }
+            };
+            found.map_err(|wrong| format!("seed {seed} {target} {level:?}: {wrong}"))
         })
     };
-    let results: Vec<_> = (args.seed..args.seed + args.count).into_par_iter().map(check).collect();
+    let results: Vec<_> = (args.seed..args.seed + args.count).into_par_iter().map(run).collect();
     let mut counts = [fuzz::lanes::Count::default(); 2];
     let mut failures = 0;
     for result in results {

@@ -1,22 +1,38 @@
 //! Where debug information says that lanes are, held against where they go. `kernc-fuzz --what lanes` has more of it.
 
+use fuzz::calls;
 use fuzz::generate::{Size, generate};
-use fuzz::lanes::{Count, Planted, check};
-use kernc::{OptLevel, Subtarget};
+use fuzz::lanes::{Count, How, Planted, Program, check};
+use kernc::{Convention, DwarfVersion, OptLevel, Subtarget};
 use rayon::prelude::*;
 
 const PROCESSORS: [(&str, u32); 5] =
     [("gfx803", 64), ("gfx906", 64), ("gfx90a", 64), ("gfx1030", 32), ("gfx1030", 64)];
 const PROGRAMS: u64 = 10;
+/// Seeds of functions that call each other, in programs that do not run long.
+const CALLS: [u64; 5] = [2, 6, 8, 11, 14];
 const LEVELS: [OptLevel; 2] = [OptLevel::O0, OptLevel::O2];
+
+fn how(seed: u64, level: OptLevel) -> How {
+    let (name, lanes) = PROCESSORS[(seed % 5) as usize];
+    let target = Subtarget::by_name(name).and_then(|target| target.with_wave_size(lanes)).expect("known");
+    let version = if seed.is_multiple_of(3) { DwarfVersion::V4 } else { DwarfVersion::V5 };
+    How { target, level, version }
+}
 
 fn run(seed: u64, level: OptLevel, planted: Planted) -> Result<Count, String> {
     let program = generate(seed, Size::Small);
-    let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
-    let (name, lanes) = PROCESSORS[(seed % 5) as usize];
-    let target = Subtarget::by_name(name).and_then(|target| target.with_wave_size(lanes)).expect("known");
-    check(&source, &kernels, &program.shape, (target, level), planted)
-        .map_err(|wrong| format!("seed {seed} {name} {level:?}: {wrong}"))
+    let kernels = program.kernels().collect::<Vec<_>>();
+    let (source, shape) = (&program.source(), &program.shape);
+    let program = Program { source, kernels: &kernels, shape, call_abi: Convention::Today };
+    check(program, how(seed, level), planted).map_err(|wrong| format!("seed {seed} {level:?}: {wrong}"))
+}
+
+fn sum(counts: impl IntoIterator<Item = Count>) -> Count {
+    let mut all = Count::default();
+    counts.into_iter().for_each(|count| all += count);
+    println!("{all:?}");
+    all
 }
 
 #[test]
@@ -26,10 +42,25 @@ fn lanes_go_on_where_it_is_said() {
         .flat_map_iter(|seed| LEVELS.map(|level| run(seed, level, Planted::Nothing)))
         .map(|count| count.unwrap_or_else(|wrong| panic!("{wrong}")))
         .collect();
-    let mut all = Count::default();
-    counts.into_iter().for_each(|count| all += count);
-    println!("{all:?}");
+    let all = sum(counts);
     assert!(all.waiting > 10_000 && all.resumed > 1000 && all.ended > 0 && all.statements > 10_000, "{all:?}");
+    assert!(100 * all.unknown < all.waiting, "{all:?}");
+}
+
+#[test]
+fn callers_wait_for_what_they_call() {
+    let counts: Vec<Count> = CALLS
+        .into_par_iter()
+        .flat_map_iter(|seed| LEVELS.map(|level| (seed, level)))
+        .map(|(seed, level)| {
+            let calls::Program { source, shape, call_abi } = &calls::generate(seed, calls::MOST, calls::STATEMENTS);
+            let program = Program { source, kernels: &["k"], shape, call_abi: *call_abi };
+            check(program, how(seed, level), Planted::Nothing)
+                .unwrap_or_else(|wrong| panic!("seed {seed} {level:?}: {wrong}"))
+        })
+        .collect();
+    let all = sum(counts);
+    assert!(all.waiting > 10_000 && all.outside > 10_000 && all.resumed > 1000, "{all:?}");
     assert!(100 * all.unknown < all.waiting, "{all:?}");
 }
 
