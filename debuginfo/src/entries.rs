@@ -173,11 +173,8 @@ const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Entry);
 const EXTERNAL: (u16, Form) = (at::EXTERNAL, Form::Flag);
 const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
 /// How many lanes, which are active, and where all of them are.
-const LANES: [(u16, Form); 3] = [
-    (at::LLVM_LANES, Form::Byte),
-    (at::LLVM_ACTIVE_LANE, Form::Places),
-    (at::LLVM_LANE_PC, Form::Places),
-];
+const LANES: [(u16, Form); 3] =
+    [(at::LLVM_LANES, Form::Byte), (at::LLVM_ACTIVE_LANE, Form::Places), (at::LLVM_LANE_PC, Form::Places)];
 const CALLED: [(u16, Form); 3] =
     [(at::CALL_FILE, Form::Number), (at::CALL_LINE, Form::Number), (at::CALL_COLUMN, Form::Number)];
 
@@ -242,7 +239,12 @@ const SHAPES: [(Shape, u8, bool, Attributes); 47] = [
     (Shape::CopiedFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, FRAME]),
     (Shape::LaneFunction, 0x2e, true, declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2])),
     (Shape::LocalLaneFunction, 0x2e, true, declared!(LOW, HIGH, LANES[0], LANES[1], LANES[2])),
-    (Shape::LaneFrameFunction, 0x2e, true, declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME)),
+    (
+        Shape::LaneFrameFunction,
+        0x2e,
+        true,
+        declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME),
+    ),
     (Shape::LocalLaneFrameFunction, 0x2e, true, declared!(LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME)),
     (Shape::CopiedLane, 0x2e, true, &[ORIGIN, LOW, HIGH, LANES[0], LANES[1], LANES[2]]),
     (Shape::CopiedLaneFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME]),

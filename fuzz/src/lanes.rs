@@ -269,7 +269,10 @@ impl Judge {
         let frames = dwarf::Frames::read(&object).ok();
         let places: FxHashSet<Place> = events.values().flatten().copied().collect();
         let lines = codeobj::disasm::Lines::read(&object);
-        let rows = lines.rows_of_statements().into_iter().map(|(address, place)| (address, (place.line, place.column)));
+        let rows = lines
+            .rows_of_statements()
+            .into_iter()
+            .map(|(address, place)| (address, (place.line, place.column)));
         // A function begins before its first statement does.
         let statements = rows.filter(|(_, place)| places.contains(place)).collect();
         Ok(Judge { info, frames, statements, shape: *shape, events, planted, inner: Mutex::default() })
@@ -298,7 +301,12 @@ impl Judge {
     }
 
     /// The statement that active lanes come to is one of the interpreter's.
-    fn statement(&self, at: &Stopped<'_>, next: &mut FxHashMap<Item, usize>, count: &mut Count) -> Result<(), String> {
+    fn statement(
+        &self,
+        at: &Stopped<'_>,
+        next: &mut FxHashMap<Item, usize>,
+        count: &mut Count,
+    ) -> Result<(), String> {
         let Some(place) = self.statements.get(&at.address()) else { return Ok(()) };
         for lane in bits(at.exec()) {
             let item = item_of(&self.shape, at.group(), at.wave() * at.lanes() + lane as u32);
@@ -308,7 +316,12 @@ impl Judge {
             match found {
                 Some(n) => *from += n + 1,
                 None if events.len() >= MOST => *from = MOST,
-                None => return Err(format!("{:#x}: lane {lane} comes to {place:?} again, {item:?}", at.address())),
+                None => {
+                    return Err(format!(
+                        "{:#x}: lane {lane} comes to {place:?} again, {item:?}",
+                        at.address()
+                    ));
+                }
             }
             count.statements += 1;
         }
@@ -332,7 +345,8 @@ impl Judge {
         for lane in 0..at.lanes() as usize {
             let is = |mask: u64| mask >> lane & 1 == 1;
             let position = said.positions[lane];
-            let wrong = |what: &str| Err(format!("{address:#x}: lane {lane} {what}, and {position:x?} is said"));
+            let wrong =
+                |what: &str| Err(format!("{address:#x}: lane {lane} {what}, and {position:x?} is said"));
             match position {
                 Position::Unknown => count.unknown += 1,
                 Position::At(there) if is(active) => {
@@ -385,7 +399,9 @@ impl Wave {
             let done = self.calls.pop();
             let left = done.into_iter().flat_map(|call| call.said).flatten().next();
             if let Some((there, when)) = left {
-                return Err(format!("{when:#x} said that a lane goes on at {there:#x}, and the function has returned"));
+                return Err(format!(
+                    "{when:#x} said that a lane goes on at {there:#x}, and the function has returned"
+                ));
             }
         }
         if let Some(call) = self.calls.last_mut() {

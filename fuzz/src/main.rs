@@ -195,14 +195,20 @@ fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
             let how = How { target, level, version };
             let found = match seed % 8 {
                 7 => {
-                    let calls::Program { source, shape, call_abi } = &calls::generate(seed, calls::MOST, calls::STATEMENTS);
-                    check(Program { source, kernels: &["k"], shape, call_abi: *call_abi }, how, Planted::Nothing)
+                    let calls::Program { source, shape, call_abi } =
+                        &calls::generate(seed, calls::MOST, calls::STATEMENTS);
+                    check(
+                        Program { source, kernels: &["k"], shape, call_abi: *call_abi },
+                        how,
+                        Planted::Nothing,
+                    )
                 }
                 _ => {
                     let program = fuzz::generate::generate(seed, size);
                     let kernels = program.kernels().collect::<Vec<_>>();
                     let (source, shape) = (&program.source(), &program.shape);
-                    let program = Program { source, kernels: &kernels, shape, call_abi: kernc::Convention::Today };
+                    let program =
+                        Program { source, kernels: &kernels, shape, call_abi: kernc::Convention::Today };
                     check(program, how, Planted::Nothing)
                 }
             };

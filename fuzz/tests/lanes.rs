@@ -43,7 +43,10 @@ fn lanes_go_on_where_it_is_said() {
         .map(|count| count.unwrap_or_else(|wrong| panic!("{wrong}")))
         .collect();
     let all = sum(counts);
-    assert!(all.waiting > 10_000 && all.resumed > 1000 && all.ended > 0 && all.statements > 10_000, "{all:?}");
+    assert!(
+        all.waiting > 10_000 && all.resumed > 1000 && all.ended > 0 && all.statements > 10_000,
+        "{all:?}"
+    );
     assert!(100 * all.unknown < all.waiting, "{all:?}");
 }
 
@@ -53,7 +56,8 @@ fn callers_wait_for_what_they_call() {
         .into_par_iter()
         .flat_map_iter(|seed| LEVELS.map(|level| (seed, level)))
         .map(|(seed, level)| {
-            let calls::Program { source, shape, call_abi } = &calls::generate(seed, calls::MOST, calls::STATEMENTS);
+            let calls::Program { source, shape, call_abi } =
+                &calls::generate(seed, calls::MOST, calls::STATEMENTS);
             let program = Program { source, kernels: &["k"], shape, call_abi: *call_abi };
             check(program, how(seed, level), Planted::Nothing)
                 .unwrap_or_else(|wrong| panic!("seed {seed} {level:?}: {wrong}"))

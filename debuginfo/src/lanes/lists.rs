@@ -81,10 +81,11 @@ struct Uses(u128);
 
 impl Uses {
     fn add(&mut self, place: Place) {
-        self.0 |= 1 << match place {
-            Place::Scalar(reg) => reg.0 % 108,
-            Place::Lane(reg, _) => 108 + reg.0 % 20,
-        };
+        self.0 |= 1
+            << match place {
+                Place::Scalar(reg) => reg.0 % 108,
+                Place::Lane(reg, _) => 108 + reg.0 % 20,
+            };
     }
 }
 
@@ -227,7 +228,9 @@ impl Lists {
             let known = match mask {
                 Mask::Lost => false,
                 Mask::Entry => true,
-                Mask::Of(dwords) => dwords.iter().flatten().flat_map(|term: &Term| term.places()).all(&is_there),
+                Mask::Of(dwords) => {
+                    dwords.iter().flatten().flat_map(|term: &Term| term.places()).all(&is_there)
+                }
             };
             if !known {
                 return false;

@@ -92,7 +92,7 @@ impl Value {
     }
 
     /// The place that it is a copy of.
-    fn copied(self) -> Option<Place> {
+    pub fn copied(self) -> Option<Place> {
         match self.0 {
             Kind::Copy(Source::At(place)) => Some(place),
             _ => None,
@@ -336,33 +336,44 @@ pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
     set_to(inst, dwords, is_active)
 }
 
-/// The registers of a mask that is all of one.
-pub fn whole(mask: &Dwords, dwords: u8) -> Option<Reg> {
-    let of = |dword: u16| match mask[usize::from(dword)][..] {
-        [Term::All(Place::Scalar(reg))] => Some(reg),
-        _ => None,
-    };
-    let first = of(0)?;
-    (1..u16::from(dwords)).all(|dword| of(dword) == Some(first.offset(dword))).then_some(first)
+/// Where the dwords of a mask are; of a mask with one dword both are the same.
+pub type Pair = [Place; 2];
+
+/// What all dwords of a mask have in common, of those that it has.
+fn both<T: Copy>(mask: &Dwords, dwords: u8, of: impl Fn(&[Term]) -> Option<T>) -> Option<[T; 2]> {
+    let low = of(&mask[0])?;
+    Some([low, if dwords == 2 { of(&mask[1])? } else { low }])
 }
 
-/// The registers of two masks, where lanes of the first are meant, those in the second or those that are not in it; whether the others are those in it.
-pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Reg, Reg, bool)> {
-    let of = |dword: u16| match mask[usize::from(dword)][..] {
-        [Term::Both(Place::Scalar(reg), Place::Scalar(other))] => Some((reg, other, false)),
-        [Term::Without(Place::Scalar(reg), Place::Scalar(other))] => Some((reg, other, true)),
+/// Where a mask is that is all of one.
+pub fn whole(mask: &Dwords, dwords: u8) -> Option<Pair> {
+    both(mask, dwords, |terms| match *terms {
+        [Term::All(place)] => Some(place),
         _ => None,
-    };
-    let first = of(0)?;
-    let next = |dword: u16| (first.0.offset(dword), first.1.offset(dword), first.2);
-    (1..u16::from(dwords)).all(|dword| of(dword) == Some(next(dword))).then_some(first)
+    })
 }
 
-/// All lanes of a mask in registers.
-pub fn all_of(reg: Reg, dwords: u8) -> Dwords {
-    let mut all = Dwords::default();
-    for (dword, terms) in (0..u16::from(dwords)).zip(&mut all) {
-        terms.push(Term::All(Place::Scalar(reg.offset(dword))));
+/// Where two masks are, where lanes of the first are meant, those in the second or those that are not in it; whether the others are those in it. The second
+/// is in registers.
+pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, Reg, bool)> {
+    let of = |terms: &[Term]| match *terms {
+        [Term::Both(place, Place::Scalar(other))] => Some((place, other, false)),
+        [Term::Without(place, Place::Scalar(other))] => Some((place, other, true)),
+        _ => None,
+    };
+    let [(low, mask, keeps), (high, other, also_keeps)] = both(mask, dwords, of)?;
+    let is_one = other == mask.offset(u16::from(dwords) - 1) && also_keeps == keeps;
+    is_one.then_some(([low, high], mask, keeps))
+}
+
+/// The lanes of a mask; without those of another, if there is one.
+pub fn of_places((all, without): (Pair, Option<Pair>), dwords: u8) -> Dwords {
+    let mut mask = Dwords::default();
+    for (dword, terms) in mask.iter_mut().enumerate().take(dwords.into()) {
+        terms.push(match without {
+            Some(other) => Term::Without(all[dword], other[dword]),
+            None => Term::All(all[dword]),
+        });
     }
-    all
+    mask
 }

@@ -22,10 +22,13 @@ mod masks;
 mod values;
 
 use crate::expression;
-use isa::{FuncRole, MBlock, MachFunc, MachInst, Operand, Reg, Role, Subtarget, op};
+use isa::{FuncRole, MBlock, MachFunc, MachInst, Operand, Reg, RegRange, RegSet, Role, Subtarget, op};
 pub use lists::{List, Lists, Mask, Wake};
-pub use masks::{Dwords, Place, Term};
+pub use masks::{Dwords, Pair, Place, Term};
 use values::{Branches, Values};
+
+/// Where a call leaves the address behind it (seed 000, line 4107).
+const RETURN: RegRange = RegRange { first: Reg::sgpr(30), len: 2 };
 
 /// How often blocks are looked at, at most: reducible code needs a few times how deep its loops are.
 const MOST_VISITS: usize = 64;
@@ -61,6 +64,22 @@ pub fn read(func: &MachFunc, target: &Subtarget) -> Lanes {
     }
 }
 
+/// The lanes that wait for the other side of a branch, without its condition: of all that were there those that are not in another mask, if one is said. `near` has the
+/// values whose lanes are active or wait for something nearer, and gets what they are together with these lanes.
+fn other_side(
+    (all, mask, keeps): (Pair, Reg, bool),
+    values: &Values,
+    branches: &Branches,
+    near: &mut Vec<values::Value>,
+) -> Option<(Pair, Option<Pair>)> {
+    let branch = (values.of(all)?, mask, keeps);
+    if branches.went(near, branch) {
+        near.push(branch.0);
+        return Some((all, None));
+    }
+    branches.copy(values, branch).map(|copy| (all, Some(copy)))
+}
+
 /// An instruction of the function.
 #[derive(Clone, Copy, Default)]
 struct Point {
@@ -78,6 +97,8 @@ struct Reader<'a> {
     func: &'a MachFunc,
     target: &'a Subtarget,
     is_kernel: bool,
+    /// What calls change.
+    clobbers: RegSet,
     /// By number of the instruction, and one behind the last.
     points: Vec<Point>,
     /// By block: its first instruction.
@@ -96,7 +117,7 @@ impl<'a> Reader<'a> {
         let mut points = Vec::new();
         let mut firsts = Vec::with_capacity(func.blocks.len());
         let mut start = 0;
-        let mask = isa::RegRange { first: Reg::EXEC, len: target.mask_dwords() };
+        let mask = RegRange { first: Reg::EXEC, len: target.mask_dwords() };
         for block in func.blocks.values() {
             firsts.push(points.len() as u32);
             for inst in &block.insts {
@@ -113,7 +134,11 @@ impl<'a> Reader<'a> {
         let is_kernel = func.role == FuncRole::Kernel;
         let (lists, writes) = Default::default();
         let ends = Vec::new();
-        let mut reader = Reader { func, target, is_kernel, points, firsts, preds, ends, begins, lists, writes };
+        let mut clobbers = RegSet::EMPTY;
+        func.calls.iter().for_each(|call| clobbers.union(&call.clobbers));
+        clobbers.insert(RETURN);
+        let mut reader =
+            Reader { func, target, is_kernel, clobbers, points, firsts, preds, ends, begins, lists, writes };
         reader.whole_parts();
         reader.ends = reader.ends();
         reader
@@ -140,13 +165,16 @@ impl<'a> Reader<'a> {
     fn whole_parts(&mut self) {
         for (block, &first) in self.func.blocks.values().zip(&self.firsts) {
             let points = &mut self.points[first as usize..first as usize + block.insts.len()];
-            let mut writers = (0..points.len()).filter(|&n| points[n].writes_exec).collect::<Vec<_>>().into_iter();
+            let mut writers =
+                (0..points.len()).filter(|&n| points[n].writes_exec).collect::<Vec<_>>().into_iter();
             while let Some(on) = writers.next() {
                 if !masks::switches_all_on(&block.insts[on]) {
                     continue;
                 }
                 let Some(off) = writers.next() else { break };
-                let Some(saved) = masks::restored(&block.insts[off], self.target.mask_dwords()) else { continue };
+                let Some(saved) = masks::restored(&block.insts[off], self.target.mask_dwords()) else {
+                    continue;
+                };
                 (points[on].is_whole, points[off].is_whole) = (true, true);
                 points[on + 1..=off].iter_mut().for_each(|point| point.active = Some(saved));
             }
@@ -260,9 +288,10 @@ impl<'a> Reader<'a> {
                 if visits > MOST_VISITS * blocks {
                     return None;
                 }
-                let preds = self.preds[number].iter().filter_map(|pred| ends[pred.as_u32() as usize].as_ref());
+                let preds =
+                    self.preds[number].iter().filter_map(|pred| ends[pred.as_u32() as usize].as_ref());
                 let begin = match number {
-                    0 => Some(Values::new()),
+                    0 => Some(Values::new(self.target.mask_dwords())),
                     _ => Values::meet(preds, block.as_u32()),
                 };
                 let Some(mut values) = begin.clone() else { continue };
@@ -283,7 +312,10 @@ impl<'a> Reader<'a> {
     fn step(&self, inst: &MachInst, number: u32, values: &mut Values, branches: &mut Branches) -> bool {
         let point = self.points[number as usize];
         let writes_exec = point.writes_exec && !point.is_whole;
-        values.step((inst, number), writes_exec, self.target, self.target.mask_dwords(), branches)
+        if inst.is_call() {
+            return values.call(&self.clobbers);
+        }
+        values.step((inst, number), writes_exec, self.target, branches)
     }
 
     /// A list of which all can be said, if there is one: that lanes which went the near way of a branch are not away, may be known by copies of EXEC.
@@ -306,10 +338,11 @@ impl<'a> Reader<'a> {
                 for (dword, own) in (0..).zip(terms.iter_mut()) {
                     own.retain(|&term| !is_active(term, dword));
                 }
-                near.extend(masks::whole(terms, dwords).and_then(|reg| values.of(reg)));
-                let parted = masks::parted(terms, dwords).filter(|&parted| branches.went(&near, values, parted));
-                if let Some((all, ..)) = parted {
-                    mask = Mask::Of(masks::all_of(all, dwords));
+                near.extend(masks::whole(terms, dwords).and_then(|all| values.of(all)));
+                let parted = masks::parted(terms, dwords);
+                let others = parted.and_then(|parted| other_side(parted, values, branches, &mut near));
+                if let Some(others) = others {
+                    *terms = masks::of_places(others, dwords);
                 }
             }
             if mask != Mask::Of(Dwords::default()) {
@@ -334,7 +367,7 @@ impl<'a> Reader<'a> {
         let mut ranges: Vec<Range> = Vec::new();
         for (block, data) in self.func.blocks.iter() {
             let block = block.as_u32() as usize;
-            let mut values = begins[block].clone().unwrap_or(Values::new());
+            let mut values = begins[block].clone().unwrap_or(Values::new(self.target.mask_dwords()));
             let mut said = None;
             for (inst, number) in data.insts.iter().zip(self.firsts[block]..) {
                 let at = number as usize;

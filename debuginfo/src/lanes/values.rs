@@ -5,8 +5,8 @@
 //! line 624). But if all lanes that went the near way are active, or wait for something nearer than the other side, then of the lanes at the branch only those that wait
 //! for the other side are left. That is so if EXEC is what it was when they went, or a nearer wake makes it that.
 
-use super::masks;
-use isa::{MachInst, Reg, RegRange, Role, Target};
+use super::masks::{self, Pair, Place};
+use isa::{MachInst, Operand, Reg, RegRange, RegSet, Role, Target};
 use rustc_hash::FxHashMap;
 
 /// A value of EXEC: by the instruction that made it, or by the block where several come together.
@@ -20,15 +20,19 @@ pub enum Value {
     Joined(u32),
 }
 
+/// A dword of a value.
+type Dword = (Value, u8);
+
 /// What holds which value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
     /// What EXEC is.
     pub exec: Value,
-    /// First registers of copies.
-    copies: Vec<(Reg, Value)>,
+    /// Where dwords of values are.
+    copies: Vec<(Place, Dword)>,
     /// First registers of masks that have active lanes only.
     active: Vec<Reg>,
+    dwords: u8,
 }
 
 /// How a value was made: of which, by the lanes in which registers, and whether it has those or the others.
@@ -39,14 +43,30 @@ type Branch = (Value, Reg, bool);
 pub struct Branches(FxHashMap<Value, Branch>);
 
 impl Values {
-    /// What holds on entry.
-    pub fn new() -> Values {
-        Values { exec: Value::Entry, copies: Vec::new(), active: Vec::new() }
+    /// What holds on entry, where masks have so many dwords.
+    pub fn new(dwords: u8) -> Values {
+        Values { exec: Value::Entry, copies: Vec::new(), active: Vec::new(), dwords }
     }
 
-    /// The value that a mask's registers hold.
-    pub fn of(&self, reg: Reg) -> Option<Value> {
-        self.copies.iter().find(|copy| copy.0 == reg).map(|copy| copy.1)
+    /// The value that a mask has.
+    pub fn of(&self, mask: Pair) -> Option<Value> {
+        let of = |n: u8| self.copy_at(mask[usize::from(n)]).filter(|copy| copy.1 == n).map(|copy| copy.0);
+        let low = of(0)?;
+        (self.dwords == 1 || of(1) == Some(low)).then_some(low)
+    }
+
+    fn copy_at(&self, place: Place) -> Option<Dword> {
+        self.copies.iter().find(|copy| copy.0 == place).map(|copy| copy.1)
+    }
+
+    /// Where a value is, in anything but some registers.
+    fn place(&self, value: Value, but: Reg) -> Option<Pair> {
+        let at = |n: u8| {
+            let mut copies = self.copies.iter().filter(|copy| copy.1 == (value, n)).map(|copy| copy.0);
+            copies.find(|&place| place != Place::Scalar(but.offset(n.into())))
+        };
+        let low = at(0)?;
+        Some([low, if self.dwords == 2 { at(1)? } else { low }])
     }
 
     /// What holds where a block begins, given what holds at the ends of all that lead there.
@@ -67,33 +87,34 @@ impl Values {
         self.active.contains(&reg)
     }
 
-    /// An instruction is executed. Whether something holds another value.
+    /// A call is executed, and changes these registers. Whether something holds another value.
+    pub fn call(&mut self, clobbers: &RegSet) -> bool {
+        let count = self.copies.len() + self.active.len();
+        self.copies.retain(|copy| !clobbers.hits(RegRange { first: copy.0.register(), len: 1 }));
+        self.active.clear();
+        self.copies.len() != count
+    }
+
+    /// An instruction is executed; whether it changes EXEC. Whether something holds another value.
     pub fn step(
         &mut self,
         (inst, number): (&MachInst, u32),
         writes_exec: bool,
         target: &Target,
-        dwords: u8,
         branches: &mut Branches,
     ) -> bool {
-        let kept = copied(inst, dwords).map(|to| (to, self.exec));
+        let dwords = self.dwords;
+        let new = self.new_copies(inst);
         let exec = writes_exec.then(|| {
-            let restored = masks::restored(inst, dwords).and_then(|from| self.of(from));
+            let restored = masks::restored(inst, dwords).and_then(|from| {
+                self.of([Place::Scalar(from), Place::Scalar(from.offset(u16::from(dwords) - 1))])
+            });
             restored.unwrap_or(Value::Made(number))
         });
-        let count = self.copies.len() + self.active.len();
-        if count > 0 {
-            inst.for_each_hw_reg(target, |role, range| {
-                if role != Role::Use && masks::is_scalar(range.first) {
-                    let is_kept = |reg: Reg| !range.overlaps(RegRange { first: reg, len: dwords });
-                    self.copies.retain(|copy| is_kept(copy.0));
-                    self.active.retain(|&reg| is_kept(reg));
-                }
-            });
-        }
-        let is_less = self.copies.len() + self.active.len() != count;
-        self.copies.extend(kept);
+        let is_less = self.lose(inst, target);
         let active = masks::active(inst, dwords);
+        let is_more = !new.is_empty() || active.is_some();
+        self.copies.extend(new);
         self.active.extend(active);
         if let Some(exec) = exec {
             if let (Value::Made(_), Some((mask, keeps))) = (exec, masks::narrowed(inst, dwords)) {
@@ -102,19 +123,63 @@ impl Values {
             self.exec = exec;
             self.active.clear();
         }
-        is_less || kept.is_some() || active.is_some() || exec.is_some()
+        is_less || is_more || exec.is_some()
+    }
+
+    /// Places that an instruction makes copies of what is known.
+    fn new_copies(&self, inst: &MachInst) -> Vec<(Place, Dword)> {
+        if let Some((place, value)) = masks::lane_written(inst) {
+            let copy = value.copied().and_then(|from| self.copy_at(from));
+            return copy.map(|copy| (place, copy)).into_iter().collect();
+        }
+        let Operand::Reg(to) = inst.ops[0] else { return Vec::new() };
+        if !masks::is_scalar(to.first) || to.len > 2 {
+            return Vec::new();
+        }
+        let copy = |n: u8| {
+            let value = masks::value(inst, n.into());
+            let copy = match value.is_exec() {
+                true => Some((self.exec, n)),
+                false => value.copied().and_then(|from| self.copy_at(from)),
+            };
+            copy.map(|copy| (Place::Scalar(to.first.offset(n.into())), copy))
+        };
+        (0..to.len).filter_map(copy).collect()
+    }
+
+    /// Forgets what an instruction overwrites. Whether there was something.
+    fn lose(&mut self, inst: &MachInst, target: &Target) -> bool {
+        let count = self.copies.len() + self.active.len();
+        if count == 0 {
+            return false;
+        }
+        let lane = masks::lane_written(inst).map(|(place, _)| place);
+        let dwords = self.dwords;
+        inst.for_each_hw_reg(target, |role, range| {
+            if role == Role::Use {
+                return;
+            }
+            let is_hit = |place: Place| range.covers(RegRange { first: place.register(), len: 1 });
+            self.copies.retain(|copy| match lane {
+                Some(place) => copy.0 != place,
+                None => !is_hit(copy.0),
+            });
+            self.active.retain(|&reg| !range.overlaps(RegRange { first: reg, len: dwords }));
+        });
+        self.copies.len() + self.active.len() != count
     }
 }
 
 impl Branches {
-    /// Whether one of the values is what went the near way at a branch: of what registers hold, the lanes in others, or those that are not.
-    pub fn went(&self, near: &[Value], values: &Values, (all, mask, keeps): (Reg, Reg, bool)) -> bool {
-        let branch = values.of(all).map(|all| (all, mask, keeps));
-        branch.is_some() && near.iter().any(|value| self.0.get(value).copied() == branch)
+    /// Whether one of the values is what went the near way at a branch.
+    pub fn went(&self, near: &[Value], branch: Branch) -> bool {
+        near.iter().any(|value| self.0.get(value) == Some(&branch))
     }
-}
 
-/// Registers that an instruction makes a copy of EXEC.
-fn copied(inst: &MachInst, dwords: u8) -> Option<Reg> {
-    masks::set_to(inst, dwords, masks::Value::is_exec)
+    /// Where that is which went the near way at a branch, but for the condition's registers.
+    pub fn copy(&self, values: &Values, branch: Branch) -> Option<Pair> {
+        let mut copies = values.copies.iter().map(|copy| copy.1.0);
+        copies
+            .find_map(|value| (self.0.get(&value) == Some(&branch)).then(|| values.place(value, branch.1))?)
+    }
 }

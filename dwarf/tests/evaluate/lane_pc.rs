@@ -70,7 +70,11 @@ fn state() -> State {
     // A pair of registers is a location of two parts.
     for (entry, pair) in [(SAVE_1, PAIR_1), (SAVE_1_1, PAIR_1_1)] {
         let [low, high] = pair;
-        state.entry(entry, &format!("DW_OP_regx {low}; DW_OP_piece 4; DW_OP_regx {high}; DW_OP_piece 4"), false);
+        state.entry(
+            entry,
+            &format!("DW_OP_regx {low}; DW_OP_piece 4; DW_OP_regx {high}; DW_OP_piece 4"),
+            false,
+        );
     }
     let mut region = |entry, around, label: u64, save| {
         let text = format!(
@@ -103,7 +107,8 @@ fn the_guides_example_has_the_program_counters_that_it_says() {
             state.set(high, &((mask >> 32) as u32).to_le_bytes());
         }
         let text = format!("DW_OP_call_ref {region}; DW_OP_call_ref {ACTIVE}");
-        let outcome = run(&text, Goal::Location, &state, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let outcome =
+            run(&text, Goal::Location, &state, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
         let vector = outcome.location().expect("a location");
         for lane in 0..LANES {
             let is_in = |mask: u64| mask >> lane & 1 == 1;

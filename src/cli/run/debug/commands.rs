@@ -132,7 +132,12 @@ const COMMANDS: &[Command] = &[
         help: "show a value of the lane: s.b[1], *p, $v3, $s[4:5], $exec",
         run: print,
     },
-    Command { names: &["lanes"], takes: "[EXPRESSION]", help: "show a value of all lanes, or where they are", run: lanes },
+    Command {
+        names: &["lanes"],
+        takes: "[EXPRESSION]",
+        help: "show a value of all lanes, or where they are",
+        run: lanes,
+    },
     Command { names: &["display"], takes: "EXPRESSION", help: "show a value at each stop", run: display },
     Command { names: &["locals"], takes: "", help: "show the variables in force", run: locals },
     Command {
@@ -358,9 +363,12 @@ fn waits(stop: &Stop<'_>) {
 
 /// Where all lanes are, a line for each run of them.
 fn positions(stop: &Stop<'_>) -> Done {
-    let lanes = stop.lanes().ok_or("the object does not say where lanes are: `-gheterogeneous-dwarf` does")?;
+    let lanes =
+        stop.lanes().ok_or("the object does not say where lanes are: `-gheterogeneous-dwarf` does")?;
     let text = |(lane, position): (usize, &Position)| match position {
-        Position::At(address) if lanes.active >> lane & 1 != 0 => (true, format!("at {}", stop.place_of(*address))),
+        Position::At(address) if lanes.active >> lane & 1 != 0 => {
+            (true, format!("at {}", stop.place_of(*address)))
+        }
         Position::At(address) => (false, format!("goes on at {}", stop.place_of(*address))),
         Position::Outside => (false, "is not in the function".to_owned()),
         Position::Unknown => (false, "is not said".to_owned()),
