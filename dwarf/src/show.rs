@@ -203,7 +203,7 @@ impl DebugInfo {
             known.push(op.unsigned(0));
             let Ok(procedure) = self.procedure(unit, op.unsigned(0)) else { continue };
             let text = expression(&procedure.expression, procedure.encoding);
-            let _ = write!(out, "\n    {:#x}: {text}", self.units[unit].offset + op.unsigned(0));
+            let _ = write!(out, "\n    {}: {text}", op.unsigned(0));
             self.write_called(unit, &procedure.expression, known, out);
         }
     }

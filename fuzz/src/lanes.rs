@@ -45,6 +45,8 @@ pub struct Count {
     pub ended: u64,
     /// Statements that were the interpreter's.
     pub statements: u64,
+    /// Those that were not, where that is allowed.
+    pub strays: u64,
 }
 
 impl std::ops::AddAssign for Count {
@@ -58,6 +60,7 @@ impl std::ops::AddAssign for Count {
         self.resumed += other.resumed;
         self.ended += other.ended;
         self.statements += other.statements;
+        self.strays += other.strays;
     }
 }
 
@@ -86,6 +89,9 @@ pub struct Program<'a> {
     pub shape: &'a Shape,
     /// What calls agree on.
     pub call_abi: Convention,
+    /// Whether each statement that lanes come to has to be the interpreter's. Optimised code comes back to a statement between calls in it, at places that
+    /// tables of lines mark as its beginning.
+    pub is_witnessed: bool,
 }
 
 /// How it is compiled.
@@ -104,7 +110,7 @@ pub struct How {
 /// # Errors
 /// What is said and not so.
 pub fn check(program: Program<'_>, how: How, planted: Planted) -> Result<Count, String> {
-    let Program { source, kernels, shape, call_abi } = program;
+    let Program { source, kernels, shape, call_abi, is_witnessed } = program;
     let How { target, level, version } = how;
     let dwarf = Dwarf { dialect: Dialect::Heterogeneous, version, ..Dwarf::default() };
     let options = Options {
@@ -127,7 +133,7 @@ pub fn check(program: Program<'_>, how: How, planted: Planted) -> Result<Count, 
         let tracer = Tracer { module: &module, source, events: RefCell::default() };
         interpret_watched(&module, kernel, shape, target.wave_size, Some(&tracer))
             .map_err(|error| format!("interpreter: {error}"))?;
-        let judge = Judge::new(object.bytes(), shape, tracer.events.into_inner(), planted)?;
+        let judge = Judge::new(object.bytes(), shape, tracer.events.into_inner(), (planted, is_witnessed))?;
         let way = (Mode::Fast, call_abi);
         let ran = emulate_watched(way, object.bytes(), kernel, shape, Scramble::default(), Some(&judge));
         let inner = judge.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -177,6 +183,7 @@ struct Judge {
     shape: Shape,
     events: FxHashMap<Item, Vec<Place>>,
     planted: Planted,
+    is_witnessed: bool,
     inner: Mutex<Inner>,
 }
 
@@ -262,7 +269,7 @@ impl Judge {
         bytes: &[u8],
         shape: &Shape,
         events: FxHashMap<Item, Vec<Place>>,
-        planted: Planted,
+        (planted, is_witnessed): (Planted, bool),
     ) -> Result<Judge, String> {
         let object = codeobj::CodeObject::parse(bytes).map_err(|error| error.to_string())?;
         let info = Info::read(&object).map_err(|error| error.to_string())?;
@@ -275,7 +282,7 @@ impl Judge {
             .map(|(address, place)| (address, (place.line, place.column)));
         // A function begins before its first statement does.
         let statements = rows.filter(|(_, place)| places.contains(place)).collect();
-        Ok(Judge { info, frames, statements, shape: *shape, events, planted, inner: Mutex::default() })
+        Ok(Judge { info, frames, statements, shape: *shape, events, planted, is_witnessed, inner: Mutex::default() })
     }
 
     fn look(&self, at: &Stopped<'_>, inner: &mut Inner) -> Result<(), String> {
@@ -316,6 +323,10 @@ impl Judge {
             match found {
                 Some(n) => *from += n + 1,
                 None if events.len() >= MOST => *from = MOST,
+                None if !self.is_witnessed => {
+                    count.strays += 1;
+                    continue;
+                }
                 None => {
                     return Err(format!(
                         "{:#x}: lane {lane} comes to {place:?} again, {item:?}",

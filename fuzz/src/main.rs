@@ -198,7 +198,7 @@ fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
                     let calls::Program { source, shape, call_abi } =
                         &calls::generate(seed, calls::MOST, calls::STATEMENTS);
                     check(
-                        Program { source, kernels: &["k"], shape, call_abi: *call_abi },
+                        Program { source, kernels: &["k"], shape, call_abi: *call_abi, is_witnessed: false },
                         how,
                         Planted::Nothing,
                     )
@@ -208,7 +208,7 @@ fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
                     let kernels = program.kernels().collect::<Vec<_>>();
                     let (source, shape) = (&program.source(), &program.shape);
                     let program =
-                        Program { source, kernels: &kernels, shape, call_abi: kernc::Convention::Today };
+                        Program { source, kernels: &kernels, shape, call_abi: kernc::Convention::Today, is_witnessed: true };
                     check(program, how, Planted::Nothing)
                 }
             };

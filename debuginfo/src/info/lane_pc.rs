@@ -9,7 +9,7 @@ use crate::entries::Shape;
 use crate::expression::Writer;
 use crate::lanes::{Lanes, List, Mask, Place};
 use crate::sections::{Name, Version};
-use crate::{Function, expression};
+use crate::Function;
 use isa::Reg;
 use objwriter::leb::unsigned;
 use rustc_hash::FxHashMap;
@@ -40,10 +40,9 @@ impl Unit<'_> {
         let active_lane = self.active_lane(lanes, writer, start);
         let mut procedures = Procedures::default();
         let mut places = Vec::new();
-        let is_there = |place: Place| expression::number(place.register(), function.lanes).is_some();
         for range in &lanes.ranges {
-            let is_said = range.active.is_none_or(|reg| is_there(Place::Scalar(reg)));
-            if !is_said || !lanes.lists.is_known(range.list, is_there) {
+            let is_said = range.active.is_none_or(|reg| Place::Scalar(reg).has_number());
+            if !is_said || !lanes.lists.is_known(range.list) {
                 continue;
             }
             let waiting = self.waiting(lanes, range.list, (writer, start), &mut procedures.waiting);

@@ -3,7 +3,7 @@
 //! Lanes wait at places further down, and what is nearer comes and goes while what is behind it stays. So the list at one instruction is mostly that
 //! at the next but for its front: tails are shared, and equal lists are one list. A region's list is that of the region around it and one more.
 
-use super::masks::{self, Dwords, Lost, Place, Term, Value};
+use super::masks::{self, Dwords, Lost, Place, Value};
 use isa::Reg;
 use rustc_hash::FxHashMap;
 
@@ -96,6 +96,8 @@ struct Cell {
     next: List,
     /// What the list depends on.
     uses: Uses,
+    /// As [`Lists::is_known`] has it.
+    is_known: bool,
 }
 
 /// The storage of lists.
@@ -112,7 +114,7 @@ impl Default for Lists {
     fn default() -> Lists {
         // The empty list is the first cell, which is behind all code.
         let nowhere = Wake { at: u32::MAX, is_end: true };
-        let first = Cell { wake: nowhere, mask: 0, next: List::EMPTY, uses: Uses::default() };
+        let first = Cell { wake: nowhere, mask: 0, next: List::EMPTY, uses: Uses::default(), is_known: true };
         Lists {
             cells: vec![first],
             known: FxHashMap::default(),
@@ -141,12 +143,19 @@ impl Lists {
     }
 
     fn cell(&mut self, wake: Wake, mask: u32, next: List) -> List {
-        let mut uses = self.cells[next.0 as usize].uses;
-        if let Mask::Of(dwords) = &self.masks[mask as usize] {
-            dwords.iter().flatten().flat_map(|term| term.places()).for_each(|place| uses.add(place));
+        let Cell { mut uses, mut is_known, .. } = self.cells[next.0 as usize];
+        match &self.masks[mask as usize] {
+            Mask::Of(dwords) => {
+                for place in dwords.iter().flatten().flat_map(|term| term.places()) {
+                    uses.add(place);
+                    is_known &= place.has_number();
+                }
+            }
+            Mask::Entry => {}
+            Mask::Lost => is_known = false,
         }
         *self.known.entry((wake, mask, next)).or_insert_with(|| {
-            self.cells.push(Cell { wake, mask, next, uses });
+            self.cells.push(Cell { wake, mask, next, uses, is_known });
             List(self.cells.len() as u32 - 1)
         })
     }
@@ -222,22 +231,9 @@ impl Lists {
         list
     }
 
-    /// Whether it is known of all lanes of a list where they wait, if what `is_there` accepts can be said.
-    pub fn is_known(&self, mut list: List, is_there: impl Fn(Place) -> bool) -> bool {
-        while let Some((_, mask, next)) = self.first(list) {
-            let known = match mask {
-                Mask::Lost => false,
-                Mask::Entry => true,
-                Mask::Of(dwords) => {
-                    dwords.iter().flatten().flat_map(|term: &Term| term.places()).all(&is_there)
-                }
-            };
-            if !known {
-                return false;
-            }
-            list = next;
-        }
-        true
+    /// Whether it is known of all lanes of a list where they wait, and can be said.
+    pub fn is_known(&self, list: List) -> bool {
+        self.cells[list.0 as usize].is_known
     }
 }
 

@@ -1,5 +1,6 @@
 //! What instructions do to lane masks, a dword of them at a time.
 
+use crate::expression;
 use isa::table::Family;
 use isa::{MachInst, Operand, Reg, op};
 
@@ -13,6 +14,11 @@ pub enum Place {
 }
 
 impl Place {
+    /// Whether DWARF has a number for the register.
+    pub fn has_number(self) -> bool {
+        expression::number(self.register(), 64).is_some()
+    }
+
     /// The register that it is in.
     pub fn register(self) -> Reg {
         match self {

@@ -21,13 +21,12 @@ mod lists;
 mod masks;
 mod values;
 
-use crate::expression;
 use isa::{FuncRole, MBlock, MachFunc, MachInst, Operand, Reg, RegRange, RegSet, Role, Subtarget, op};
 pub use lists::{List, Lists, Mask, Wake};
 pub use masks::{Dwords, Pair, Place, Term};
 use values::{Branches, Values};
 
-/// Where a call leaves the address behind it (seed 000, line 4107).
+/// Where a call leaves the address behind it (seed 000, line 4111).
 const RETURN: RegRange = RegRange { first: Reg::sgpr(30), len: 2 };
 
 /// How often blocks are looked at, at most: reducible code needs a few times how deep its loops are.
@@ -320,11 +319,10 @@ impl<'a> Reader<'a> {
 
     /// A list of which all can be said, if there is one: that lanes which went the near way of a branch are not away, may be known by copies of EXEC.
     fn sayable(&mut self, list: List, values: &Values, branches: &Branches) -> List {
-        let (lanes, dwords) = (self.target.wave_size, self.target.mask_dwords());
-        let is_there = |place: Place| expression::number(place.register(), lanes).is_some();
-        if self.lists.is_known(list, is_there) {
+        if self.lists.is_known(list) {
             return list;
         }
+        let dwords = self.target.mask_dwords();
         let is_active = |term: Term, dword: u16| match term {
             Term::All(Place::Scalar(reg)) => values.are_active(Reg(reg.0.wrapping_sub(dword))),
             _ => false,
