@@ -171,14 +171,19 @@ fn lane_bytes(depth: u32) -> u64 {
     let open = |n: u32| format!("if x[i + {n}] > {n} {{ sum += {n} * x[i]; ");
     let close = |n: u32| format!(" x[i] = sum; }} else {{ sum ^= x[{n}]; }}");
     let inner: String = (0..depth).map(open).chain((0..depth).rev().map(close)).collect();
-    let source = format!("#[workgroup_size(64)]\nkernel k(x: *global u32) {{ let i = global_id(0); let mut sum = i; {inner} x[i] = sum; }}");
+    let source = format!(
+        "#[workgroup_size(64)]\nkernel k(x: *global u32) {{ let i = global_id(0); let mut sum = i; {inner} x[i] = sum; }}"
+    );
     let size = |dialect| {
         let dwarf = Dwarf { dialect, ..Dwarf::default() };
         let example = ("nested.k".to_owned(), source.clone());
         let object = compile(&example, "gfx906", OptLevel::O2, (DebugInfo::Full, dwarf));
         let file = object::File::parse(object.bytes()).expect("sound");
         let sections = [".debug_info", ".debug_loclists", ".debug_addr"];
-        sections.map(|name| file.section_by_name(name).map_or(0, |section| section.size())).iter().sum::<u64>()
+        sections
+            .map(|name| file.section_by_name(name).map_or(0, |section| section.size()))
+            .iter()
+            .sum::<u64>()
     };
     size(Dialect::Heterogeneous) - size(Dialect::Standard)
 }

@@ -282,7 +282,16 @@ impl Judge {
             .map(|(address, place)| (address, (place.line, place.column)));
         // A function begins before its first statement does.
         let statements = rows.filter(|(_, place)| places.contains(place)).collect();
-        Ok(Judge { info, frames, statements, shape: *shape, events, planted, is_witnessed, inner: Mutex::default() })
+        Ok(Judge {
+            info,
+            frames,
+            statements,
+            shape: *shape,
+            events,
+            planted,
+            is_witnessed,
+            inner: Mutex::default(),
+        })
     }
 
     fn look(&self, at: &Stopped<'_>, inner: &mut Inner) -> Result<(), String> {

@@ -207,8 +207,13 @@ fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
                     let program = fuzz::generate::generate(seed, size);
                     let kernels = program.kernels().collect::<Vec<_>>();
                     let (source, shape) = (&program.source(), &program.shape);
-                    let program =
-                        Program { source, kernels: &kernels, shape, call_abi: kernc::Convention::Today, is_witnessed: true };
+                    let program = Program {
+                        source,
+                        kernels: &kernels,
+                        shape,
+                        call_abi: kernc::Convention::Today,
+                        is_witnessed: true,
+                    };
                     check(program, how, Planted::Nothing)
                 }
             };

@@ -25,7 +25,8 @@ fn run(seed: u64, level: OptLevel, planted: Planted) -> Result<Count, String> {
     let program = generate(seed, Size::Small);
     let kernels = program.kernels().collect::<Vec<_>>();
     let (source, shape) = (&program.source(), &program.shape);
-    let program = Program { source, kernels: &kernels, shape, call_abi: Convention::Today, is_witnessed: true };
+    let program =
+        Program { source, kernels: &kernels, shape, call_abi: Convention::Today, is_witnessed: true };
     check(program, how(seed, level), planted).map_err(|wrong| format!("seed {seed} {level:?}: {wrong}"))
 }
 
@@ -44,10 +45,7 @@ fn lanes_go_on_where_it_is_said() {
         .map(|count| count.unwrap_or_else(|wrong| panic!("{wrong}")))
         .collect();
     let all = sum(counts);
-    assert!(
-        all.waiting > 10_000 && all.resumed > 1000 && all.statements > 10_000,
-        "{all:?}"
-    );
+    assert!(all.waiting > 10_000 && all.resumed > 1000 && all.statements > 10_000, "{all:?}");
     assert!(100 * all.unknown < all.waiting, "{all:?}");
 }
 
@@ -59,7 +57,8 @@ fn callers_wait_for_what_they_call() {
         .map(|(seed, level)| {
             let calls::Program { source, shape, call_abi } =
                 &calls::generate(seed, calls::MOST, calls::STATEMENTS);
-            let program = Program { source, kernels: &["k"], shape, call_abi: *call_abi, is_witnessed: false };
+            let program =
+                Program { source, kernels: &["k"], shape, call_abi: *call_abi, is_witnessed: false };
             check(program, how(seed, level), Planted::Nothing)
                 .unwrap_or_else(|wrong| panic!("seed {seed} {level:?}: {wrong}"))
         })
@@ -85,7 +84,13 @@ kernel k(PARAMS) {
 "
     .replace("PARAMS", PARAMS);
     let shape = Shape { grid: [107, 1, 1], group: [64, 1, 1] };
-    let program = Program { source: &source, kernels: &["k"], shape: &shape, call_abi: Convention::Today, is_witnessed: true };
+    let program = Program {
+        source: &source,
+        kernels: &["k"],
+        shape: &shape,
+        call_abi: Convention::Today,
+        is_witnessed: true,
+    };
     let counts = (0..5u64).flat_map(|seed| LEVELS.map(|level| how(seed, level))).map(|how| {
         let count = check(program, how, Planted::Nothing).unwrap_or_else(|wrong| panic!("{how:?}: {wrong}"));
         assert!(count.unknown == 0 && count.outside > 0, "{how:?}: {count:?}");

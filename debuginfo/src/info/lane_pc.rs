@@ -5,11 +5,11 @@
 //! at the program counter. The example's lanes wait in front of the branch that they will take otherwise; ours where they will go on.
 
 use super::Unit;
+use crate::Function;
 use crate::entries::Shape;
 use crate::expression::Writer;
 use crate::lanes::{Lanes, List, Mask, Place};
 use crate::sections::{Name, Version};
-use crate::Function;
 use isa::Reg;
 use objwriter::leb::unsigned;
 use rustc_hash::FxHashMap;

@@ -311,16 +311,14 @@ pub fn restored(inst: &MachInst, dwords: u8) -> Option<Reg> {
     }
 }
 
-/// The lanes by which an instruction narrows EXEC: where they are, and whether they stay active or the others do.
-pub fn narrowed(inst: &MachInst, dwords: u8) -> Option<(Reg, bool)> {
+/// Whether an instruction takes lanes out of EXEC by a mask: whether those stay that the mask has, or the others.
+pub fn narrows(inst: &MachInst, dwords: u8) -> Option<bool> {
     let by = |dword: u16| match exec_value(inst, dword, dwords).0 {
-        Kind::And(Source::Exec, Source::At(Place::Scalar(mask)))
-        | Kind::And(Source::At(Place::Scalar(mask)), Source::Exec) => Some((mask, true)),
-        Kind::AndNot(Source::Exec, Source::At(Place::Scalar(mask))) => Some((mask, false)),
+        Kind::And(Source::Exec, Source::At(_)) | Kind::And(Source::At(_), Source::Exec) => Some(true),
+        Kind::AndNot(Source::Exec, Source::At(_)) => Some(false),
         _ => None,
     };
-    let first = by(0)?;
-    (1..u16::from(dwords)).all(|dword| by(dword) == Some((first.0.offset(dword), first.1))).then_some(first)
+    by(0).filter(|_| (1..u16::from(dwords)).all(|dword| by(dword) == by(0)))
 }
 
 /// The registers that an instruction sets to a mask of a kind.
@@ -359,17 +357,15 @@ pub fn whole(mask: &Dwords, dwords: u8) -> Option<Pair> {
     })
 }
 
-/// Where two masks are, where lanes of the first are meant, those in the second or those that are not in it; whether the others are those in it. The second
-/// is in registers.
-pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, Reg, bool)> {
+/// Where a mask is, where those of its lanes are meant that are in a second or not in it; whether the others are those in it.
+pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     let of = |terms: &[Term]| match *terms {
-        [Term::Both(place, Place::Scalar(other))] => Some((place, other, false)),
-        [Term::Without(place, Place::Scalar(other))] => Some((place, other, true)),
+        [Term::Both(place, _)] => Some((place, false)),
+        [Term::Without(place, _)] => Some((place, true)),
         _ => None,
     };
-    let [(low, mask, keeps), (high, other, also_keeps)] = both(mask, dwords, of)?;
-    let is_one = other == mask.offset(u16::from(dwords) - 1) && also_keeps == keeps;
-    is_one.then_some(([low, high], mask, keeps))
+    let [(low, keeps), (high, also_keeps)] = both(mask, dwords, of)?;
+    (keeps == also_keeps).then_some(([low, high], keeps))
 }
 
 /// The lanes of a mask; without those of another, if there is one.

@@ -66,17 +66,18 @@ pub fn read(func: &MachFunc, target: &Subtarget) -> Lanes {
 /// The lanes that wait for the other side of a branch, without its condition: of all that were there those that are not in another mask, if one is said. `near` has the
 /// values whose lanes are active or wait for something nearer, and gets what they are together with these lanes.
 fn other_side(
-    (all, mask, keeps): (Pair, Reg, bool),
+    (all, keeps): (Pair, bool),
     values: &Values,
-    branches: &Branches,
+    (branches, before): (&Branches, u32),
     near: &mut Vec<values::Value>,
 ) -> Option<(Pair, Option<Pair>)> {
-    let branch = (values.of(all)?, mask, keeps);
-    if branches.went(near, branch) {
-        near.push(branch.0);
+    let was = values.of(all)?;
+    let went = branches.near(before, (was, keeps))?;
+    if near.contains(&went) {
+        near.push(was);
         return Some((all, None));
     }
-    branches.copy(values, branch).map(|copy| (all, Some(copy)))
+    values.place(went).map(|copy| (all, Some(copy)))
 }
 
 /// An instruction of the function.
@@ -271,7 +272,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What copies of EXEC there are where blocks begin; by block, none if control does not get there. Nothing if it comes to no end.
-    fn values(&self, branches: &mut Branches) -> Option<Vec<Option<Values>>> {
+    fn values(&self) -> Option<Vec<Option<Values>>> {
         let blocks = self.func.blocks.len();
         let mut begins: Vec<Option<Values>> = vec![None; blocks];
         let mut ends: Vec<Option<Values>> = vec![None; blocks];
@@ -296,7 +297,7 @@ impl<'a> Reader<'a> {
                 let Some(mut values) = begin.clone() else { continue };
                 begins[number] = begin;
                 for (inst, at) in data.insts.iter().zip(self.firsts[number]..) {
-                    self.step(inst, at, &mut values, branches);
+                    self.step(inst, at, &mut values, &mut Branches::default());
                 }
                 if ends[number].as_ref() != Some(&values) {
                     ends[number] = Some(values);
@@ -306,6 +307,18 @@ impl<'a> Reader<'a> {
             }
         }
         Some(begins)
+    }
+
+    fn branches(&self, begins: &[Option<Values>]) -> Branches {
+        let mut branches = Branches::default();
+        for (block, data) in self.func.blocks.iter() {
+            let number = block.as_u32() as usize;
+            let Some(mut values) = begins[number].clone() else { continue };
+            for (inst, at) in data.insts.iter().zip(self.firsts[number]..) {
+                self.step(inst, at, &mut values, &mut branches);
+            }
+        }
+        branches
     }
 
     fn step(&self, inst: &MachInst, number: u32, values: &mut Values, branches: &mut Branches) -> bool {
@@ -318,7 +331,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of which all can be said, if there is one: that lanes which went the near way of a branch are not away, may be known by copies of EXEC.
-    fn sayable(&mut self, list: List, values: &Values, branches: &Branches) -> List {
+    fn sayable(&mut self, list: List, values: &Values, branches: (&Branches, u32)) -> List {
         if self.lists.is_known(list) {
             return list;
         }
@@ -360,23 +373,25 @@ impl<'a> Reader<'a> {
         for block in self.func.blocks.keys() {
             self.walk(block, &mut |number, list| lists[number] = list);
         }
-        let mut branches = Branches::default();
-        let Some(begins) = self.values(&mut branches) else { return Lanes::default() };
+        let Some(begins) = self.values() else { return Lanes::default() };
+        let branches = self.branches(&begins);
         let mut ranges: Vec<Range> = Vec::new();
         for (block, data) in self.func.blocks.iter() {
             let block = block.as_u32() as usize;
             let mut values = begins[block].clone().unwrap_or(Values::new(self.target.mask_dwords()));
             let mut said = None;
+            // On an edge, what counts is where that begins.
+            let end = self.points.partition_point(|point| point.start < self.ends[block]) as u32;
             for (inst, number) in data.insts.iter().zip(self.firsts[block]..) {
-                let at = number as usize;
+                let (at, before) = (number as usize, number.min(end));
                 let (Point { start, active, .. }, end) = (self.points[at], self.points[at + 1].start);
                 let list = match said {
                     Some((list, said)) if list == lists[at] => said,
                     // Who has been active all the time waits nowhere.
                     _ if values.exec == values::Value::Entry => List::EMPTY,
-                    _ => self.sayable(lists[at], &values, &branches),
+                    _ => self.sayable(lists[at], &values, (&branches, before)),
                 };
-                let has_changed = self.step(inst, number, &mut values, &mut branches);
+                let has_changed = self.step(inst, number, &mut values, &mut Branches::default());
                 said = (!has_changed).then_some((lists[at], list));
                 match ranges.last_mut() {
                     Some(last) if (last.list, last.active) == (list, active) => last.end = end,

@@ -35,12 +35,9 @@ pub struct Values {
     dwords: u8,
 }
 
-/// How a value was made: of which, by the lanes in which registers, and whether it has those or the others.
-type Branch = (Value, Reg, bool);
-
-/// How values were made by instructions that took lanes away.
+/// Instructions that took lanes away, in the order of the code: by the value that EXEC had, and whether those stayed that a mask has or the others.
 #[derive(Default)]
-pub struct Branches(FxHashMap<Value, Branch>);
+pub struct Branches(FxHashMap<(Value, bool), Vec<u32>>);
 
 impl Values {
     /// What holds on entry, where masks have so many dwords.
@@ -59,11 +56,11 @@ impl Values {
         self.copies.iter().find(|copy| copy.0 == place).map(|copy| copy.1)
     }
 
-    /// Where a value is, in anything but some registers.
-    fn place(&self, value: Value, but: Reg) -> Option<Pair> {
+    /// Where a value is, so that it can be said.
+    pub fn place(&self, value: Value) -> Option<Pair> {
         let at = |n: u8| {
             let mut copies = self.copies.iter().filter(|copy| copy.1 == (value, n)).map(|copy| copy.0);
-            copies.find(|&place| place != Place::Scalar(but.offset(n.into())))
+            copies.find(|place| place.has_number())
         };
         let low = at(0)?;
         Some([low, if self.dwords == 2 { at(1)? } else { low }])
@@ -117,8 +114,8 @@ impl Values {
         self.copies.extend(new);
         self.active.extend(active);
         if let Some(exec) = exec {
-            if let (Value::Made(_), Some((mask, keeps))) = (exec, masks::narrowed(inst, dwords)) {
-                branches.0.insert(exec, (self.exec, mask, keeps));
+            if let (Value::Made(_), Some(keeps)) = (exec, masks::narrows(inst, dwords)) {
+                branches.0.entry((self.exec, keeps)).or_default().push(number);
             }
             self.exec = exec;
             self.active.clear();
@@ -171,15 +168,12 @@ impl Values {
 }
 
 impl Branches {
-    /// Whether one of the values is what went the near way at a branch.
-    pub fn went(&self, near: &[Value], branch: Branch) -> bool {
-        near.iter().any(|value| self.0.get(value) == Some(&branch))
-    }
-
-    /// Where that is which went the near way at a branch, but for the condition's registers.
-    pub fn copy(&self, values: &Values, branch: Branch) -> Option<Pair> {
-        let mut copies = values.copies.iter().map(|copy| copy.1.0);
-        copies
-            .find_map(|value| (self.0.get(&value) == Some(&branch)).then(|| values.place(value, branch.1))?)
+    /// What EXEC became at the last branch in front of an instruction at which it was this, for the lanes of a mask or for the others.
+    ///
+    /// That is the branch on whose near way the instruction is, as EXEC becomes again what it was only when both ways have been gone.
+    pub fn near(&self, before: u32, branch: (Value, bool)) -> Option<Value> {
+        let numbers = self.0.get(&branch)?;
+        let count = numbers.partition_point(|&number| number < before);
+        Some(Value::Made(numbers[count.checked_sub(1)?]))
     }
 }
