@@ -7,6 +7,7 @@
 
 use crate::launch::{emulate_watched, interpret_watched};
 use crate::program::Shape;
+use crate::rng::Rng;
 use crate::truth::{Item, Meant, item_of, lanes as bits, place};
 use debug::Position;
 use dwarf::DebugInfo as Info;
@@ -110,40 +111,71 @@ pub struct How {
 /// # Errors
 /// What is said and not so.
 pub fn check(program: Program<'_>, how: How, planted: Planted) -> Result<Count, String> {
-    let Program { source, kernels, shape, call_abi, is_witnessed } = program;
-    let How { target, level, version } = how;
-    let dwarf = Dwarf { dialect: Dialect::Heterogeneous, version, ..Dwarf::default() };
+    // What is too large for the processor is no matter here.
+    let Some((object, module)) = compile(program, how) else { return Ok(Count::default()) };
+    let mut count = Count::default();
+    for kernel in program.kernels {
+        let tracer = Tracer { module: &module, source: program.source, events: RefCell::default() };
+        interpret_watched(&module, kernel, program.shape, how.target.wave_size, Some(&tracer))
+            .map_err(|error| format!("interpreter: {error}"))?;
+        count += judge(&object, program, kernel, (tracer.events.into_inner(), planted))?;
+    }
+    Ok(count)
+}
+
+/// Damages what is said of a program, so many times, and looks at it all the same: it says less then, or what is wrong.
+pub fn damage(program: Program<'_>, how: How, times: u64) {
+    let Some((sound, _)) = compile(program, how) else { return };
+    let Ok(parsed) = codeobj::CodeObject::parse(&sound) else { return };
+    let names =
+        [".debug_info", ".debug_abbrev", ".debug_loclists", ".debug_loc", ".debug_addr", ".debug_frame"];
+    let sections =
+        names.into_iter().filter_map(|name| parsed.section(name).filter(|section| !section.data.is_empty()));
+    let ranges: Vec<(usize, usize)> = sections
+        .map(|section| (section.data.as_ptr() as usize - sound.as_ptr() as usize, section.data.len()))
+        .collect();
+    for seed in 0..times {
+        let mut rng = Rng::new(seed);
+        let mut bytes = sound.clone();
+        for _ in 0..1 + rng.below(8) {
+            let &(start, len) = rng.pick(&ranges);
+            bytes[start + rng.below(len)] = rng.bits() as u8;
+        }
+        for kernel in program.kernels {
+            let _ = judge(&bytes, program, kernel, (FxHashMap::default(), Planted::Nothing));
+        }
+    }
+}
+
+fn compile(program: Program<'_>, how: How) -> Option<(Vec<u8>, ir::Module)> {
+    let dwarf = Dwarf { dialect: Dialect::Heterogeneous, version: how.version, ..Dwarf::default() };
     let options = Options {
-        opt_level: level,
+        opt_level: how.level,
         debug: DebugInfo::Full,
         dwarf,
-        call_abi,
+        call_abi: program.call_abi,
         file_name: "test.k".to_owned(),
         ..Options::default()
     };
     let mut meant = Meant::default();
-    let object = match Compiler::new(target).compile_observed(source, &options, &mut meant) {
-        Ok(object) => object,
-        // What is too large for the processor is no matter here.
-        Err(_) => return Ok(Count::default()),
-    };
-    let Meant(module) = meant;
-    let mut count = Count::default();
-    for kernel in kernels {
-        let tracer = Tracer { module: &module, source, events: RefCell::default() };
-        interpret_watched(&module, kernel, shape, target.wave_size, Some(&tracer))
-            .map_err(|error| format!("interpreter: {error}"))?;
-        let judge = Judge::new(object.bytes(), shape, tracer.events.into_inner(), (planted, is_witnessed))?;
-        let way = (Mode::Fast, call_abi);
-        let ran = emulate_watched(way, object.bytes(), kernel, shape, Scramble::default(), Some(&judge));
-        let inner = judge.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(wrong) = inner.wrong {
-            return Err(format!("{kernel}: {wrong}"));
-        }
-        ran.map_err(|error| format!("emulator: {error}"))?;
-        count += inner.count;
+    let object = Compiler::new(how.target).compile_observed(program.source, &options, &mut meant).ok()?;
+    Some((object.bytes().to_vec(), meant.0))
+}
+
+fn judge(
+    object: &[u8],
+    program: Program<'_>,
+    kernel: &str,
+    (events, planted): (FxHashMap<Item, Vec<Place>>, Planted),
+) -> Result<Count, String> {
+    let judge = Judge::new(object, program.shape, events, (planted, program.is_witnessed))?;
+    let way = (Mode::Fast, program.call_abi);
+    let ran = emulate_watched(way, object, kernel, program.shape, Scramble::default(), Some(&judge));
+    let inner = judge.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(wrong) = inner.wrong {
+        return Err(format!("{kernel}: {wrong}"));
     }
-    Ok(count)
+    ran.map(|_| inner.count).map_err(|error| format!("emulator: {error}"))
 }
 
 /// A statement's line and column.
@@ -276,10 +308,7 @@ impl Judge {
         let frames = dwarf::Frames::read(&object).ok();
         let places: FxHashSet<Place> = events.values().flatten().copied().collect();
         let lines = codeobj::disasm::Lines::read(&object);
-        let rows = lines
-            .rows_of_statements()
-            .into_iter()
-            .map(|(address, place)| (address, (place.line, place.column)));
+        let rows = lines.rows_of_statements().map(|(address, place)| (address, (place.line, place.column)));
         // A function begins before its first statement does.
         let statements = rows.filter(|(_, place)| places.contains(place)).collect();
         Ok(Judge {

@@ -2,7 +2,7 @@
 
 use fuzz::calls;
 use fuzz::generate::{Size, generate};
-use fuzz::lanes::{Count, How, Planted, Program, check};
+use fuzz::lanes::{Count, How, Planted, Program, check, damage};
 use fuzz::program::{PARAMS, Shape};
 use kernc::{Convention, DwarfVersion, OptLevel, Subtarget};
 use rayon::prelude::*;
@@ -68,10 +68,8 @@ fn callers_wait_for_what_they_call() {
     assert!(100 * all.unknown < all.waiting, "{all:?}");
 }
 
-/// Kernels whose last block is inside of all branches, on a wave that has not all its lanes.
-#[test]
-fn who_has_nothing_more_to_do_waits_for_the_end() {
-    let source = "#[workgroup_size(64)]
+/// Its last block is inside of all branches.
+const GUARDED: &str = "#[workgroup_size(64)]
 kernel k(PARAMS) {
     let i = global_id(0);
     if i % 3 != 1 {
@@ -81,23 +79,34 @@ kernel k(PARAMS) {
         }
     }
 }
-"
-    .replace("PARAMS", PARAMS);
-    let shape = Shape { grid: [107, 1, 1], group: [64, 1, 1] };
-    let program = Program {
-        source: &source,
-        kernels: &["k"],
-        shape: &shape,
-        call_abi: Convention::Today,
-        is_witnessed: true,
-    };
+";
+
+/// The last wave has not all its lanes.
+const SHAPE: Shape = Shape { grid: [107, 1, 1], group: [64, 1, 1] };
+
+fn guarded(source: &str) -> Program<'_> {
+    Program { source, kernels: &["k"], shape: &SHAPE, call_abi: Convention::Today, is_witnessed: true }
+}
+
+#[test]
+fn who_has_nothing_more_to_do_waits_for_the_end() {
+    let source = GUARDED.replace("PARAMS", PARAMS);
     let counts = (0..5u64).flat_map(|seed| LEVELS.map(|level| how(seed, level))).map(|how| {
-        let count = check(program, how, Planted::Nothing).unwrap_or_else(|wrong| panic!("{how:?}: {wrong}"));
+        let count =
+            check(guarded(&source), how, Planted::Nothing).unwrap_or_else(|wrong| panic!("{how:?}: {wrong}"));
         assert!(count.unknown == 0 && count.outside > 0, "{how:?}: {count:?}");
         count
     });
     let all = sum(counts);
     assert!(all.ended > 300, "{all:?}");
+}
+
+/// `KERNC_HOSTILE=100000` for more of it.
+#[test]
+fn what_is_damaged_is_no_trouble() {
+    let times = std::env::var("KERNC_HOSTILE").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+    let source = GUARDED.replace("PARAMS", PARAMS);
+    [1, 3].into_par_iter().for_each(|seed| damage(guarded(&source), how(seed, OptLevel::O2), times / 2));
 }
 
 #[test]
