@@ -149,7 +149,7 @@ mod tests {
             params: vec![(name.to_owned(), value.to_owned())],
             ..Options::default()
         };
-        let dwarf = |version, dialect| Dwarf { version, dialect, embed_source: false };
+        let dwarf = |version, dialect| Dwarf { version, dialect, ..Dwarf::default() };
         let mut keys: Vec<Fingerprint> = [
             base.clone(),
             Options { opt_level: OptLevel::O0, ..base.clone() },

@@ -2,7 +2,7 @@
 
 use dwarf::{
     AddressSpace, Bank, Caller, DebugInfo, Frames, Known, Location, Machine, Need, Opcode, Ops, Procedure,
-    Reason, Register,
+    Reason, Register, ReturnAddress,
 };
 use sim::Stopped;
 
@@ -104,6 +104,25 @@ impl Machine for Frame<'_> {
                 Location::memory(AddressSpace::GLOBAL, address)
             }
             _ => Ok(frame.clone()),
+        }
+    }
+
+    /// As call frame information has it. What a kernel began with nobody keeps but who has begun it: of the lanes, the emulator does.
+    fn entry_register(&self, register: Register) -> Result<Location, Reason> {
+        let missing = || Reason::Need(Need::EntryRegister(register));
+        let frames = self.frames.ok_or_else(missing)?;
+        let address = self.at.address();
+        let common = frames.around(address).map(|frame| frames.common_of(frame)).ok_or_else(missing)?;
+        let row = frames.row(address).ok().flatten().ok_or_else(missing)?;
+        let registers = Frame::registers_of(self.at, self.lane);
+        let caller = Caller::new(&registers, &row, common)?;
+        match (caller.return_address()?, register.facts()) {
+            (ReturnAddress::Outermost, Some((Bank::Exec, _, bits))) => {
+                let lanes = self.at.launched().to_le_bytes();
+                Ok(Location::implicit(&lanes[..bits as usize / 8], bits.into()))
+            }
+            (ReturnAddress::Outermost, _) => Err(missing()),
+            _ => caller.location(register),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
 use crate::expression::{Evaluator, Problem, Shown};
+use crate::lanes::{Lanes, Position};
 use crate::program::{Line, Program};
 use crate::session::{Action, State, Step};
 use crate::spot::{Place, Spot};
@@ -299,6 +300,44 @@ impl Stop<'_> {
         let mut waves: Vec<_> = self.state.waves.iter().map(|(who, wave)| (*who, line(wave))).collect();
         waves.sort();
         waves
+    }
+
+    /// Where the lanes are, by what the object says; none if it says nothing of them in the function that is looked at.
+    pub fn lanes(&self) -> Option<Lanes> {
+        self.lanes_of(self.at)
+    }
+
+    fn lanes_of(&self, at: &Stopped<'_>) -> Option<Lanes> {
+        crate::lanes::lanes(self.program.info.as_ref()?, self.program.frames.as_ref(), at)
+    }
+
+    /// The innermost function in which a lane is, and where it is there: at an address of the file. None if the object does not say it.
+    pub fn position(&self, lane: u32) -> Option<(String, u64)> {
+        let calls = self.state.waves.get(&self.who()).map_or(0, |wave| wave.calls.len());
+        for depth in 0..=calls {
+            let kept = match depth {
+                0 => None,
+                _ => Some(self.registers_of(depth)?),
+            };
+            let at = kept.as_deref().map(|registers| self.top.with_registers(registers));
+            let at = at.as_ref().unwrap_or(self.top);
+            match self.lanes_of(at)?.positions.get(lane as usize)? {
+                Position::At(address) => {
+                    let function = self.program.function_at(*address).map_or("?", |one| one.name.as_str());
+                    return Some((function.to_owned(), *address));
+                }
+                // Whoever called it may know.
+                Position::Outside => {}
+                Position::Unknown => return None,
+            }
+        }
+        None
+    }
+
+    /// An address of the file, as the source has it.
+    pub fn place_of(&self, address: u64) -> String {
+        let line = self.program.line_at(address).map(|line| self.program.name_of(line));
+        line.unwrap_or_else(|| format!("{address:#x}"))
     }
 
     /// Functions under way, innermost first.

@@ -93,6 +93,9 @@ pub mod at {
     pub const STR_OFFSETS_BASE: u16 = 0x72;
     pub const ADDR_BASE: u16 = 0x73;
     pub const GNU_VECTOR: u16 = 0x2107;
+    pub const LLVM_ACTIVE_LANE: u16 = 0x3e08;
+    pub const LLVM_LANES: u16 = 0x3e0a;
+    pub const LLVM_LANE_PC: u16 = 0x3e0b;
 }
 
 /// Shapes by their numbers in [`SHAPES`].
@@ -119,6 +122,13 @@ pub enum Shape {
     LocalFrameFunction,
     Copied,
     CopiedFrame,
+    LaneFunction,
+    LocalLaneFunction,
+    LaneFrameFunction,
+    LocalLaneFrameFunction,
+    CopiedLane,
+    CopiedLaneFrame,
+    Procedure,
     Abstract,
     AbstractParameter,
     AbstractVariable,
@@ -168,11 +178,14 @@ const PLACE: (u16, Form) = (at::LOCATION, Form::Place);
 const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Known);
 const EXTERNAL: (u16, Form) = (at::EXTERNAL, Form::Flag);
 const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
+/// How many lanes, which are active, and where all of them are.
+const LANES: [(u16, Form); 3] =
+    [(at::LLVM_LANES, Form::Byte), (at::LLVM_ACTIVE_LANE, Form::Places), (at::LLVM_LANE_PC, Form::Places)];
 const CALLED: [(u16, Form); 3] =
     [(at::CALL_FILE, Form::Number), (at::CALL_LINE, Form::Number), (at::CALL_COLUMN, Form::Number)];
 
 /// Tag, whether there are children, attributes.
-const SHAPES: [(Shape, u8, bool, Attributes); 40] = [
+const SHAPES: [(Shape, u8, bool, Attributes); 47] = [
     (
         Shape::Unit5,
         0x11,
@@ -228,6 +241,18 @@ const SHAPES: [(Shape, u8, bool, Attributes); 40] = [
     (Shape::LocalFrameFunction, 0x2e, true, declared!(LOW, HIGH, FRAME)),
     (Shape::Copied, 0x2e, true, &[ORIGIN, LOW, HIGH]),
     (Shape::CopiedFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, FRAME]),
+    (Shape::LaneFunction, 0x2e, true, declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2])),
+    (Shape::LocalLaneFunction, 0x2e, true, declared!(LOW, HIGH, LANES[0], LANES[1], LANES[2])),
+    (
+        Shape::LaneFrameFunction,
+        0x2e,
+        true,
+        declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME),
+    ),
+    (Shape::LocalLaneFrameFunction, 0x2e, true, declared!(LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME)),
+    (Shape::CopiedLane, 0x2e, true, &[ORIGIN, LOW, HIGH, LANES[0], LANES[1], LANES[2]]),
+    (Shape::CopiedLaneFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME]),
+    (Shape::Procedure, 0x36, false, &[PLACE]),
     (Shape::Abstract, 0x2e, true, declared!((at::INLINE, Form::Byte))),
     (Shape::AbstractParameter, 0x05, false, declared!(KNOWN_TYPE)),
     (Shape::AbstractVariable, 0x34, false, declared!(KNOWN_TYPE)),

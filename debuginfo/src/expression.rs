@@ -5,6 +5,7 @@
 //! (`docs/debug-information.md`).
 
 use crate::final_code::{Computed, Where};
+use crate::lanes::{Dwords, Place, Term};
 use emit::Dialect;
 use isa::Reg;
 use isa::track::Cell;
@@ -14,6 +15,7 @@ use objwriter::registers::{Bank, Register};
 /// Operations.
 #[allow(missing_docs)]
 pub(crate) mod op {
+    pub const ADDR: u8 = 0x03;
     pub const CONSTU: u8 = 0x10;
     pub const CONSTS: u8 = 0x11;
     pub const DROP: u8 = 0x13;
@@ -44,18 +46,27 @@ pub(crate) mod op {
     pub const PIECE: u8 = 0x93;
     pub const DEREF_SIZE: u8 = 0x94;
     pub const XDEREF_SIZE: u8 = 0x95;
+    pub const CALL4: u8 = 0x99;
     pub const CALL_FRAME_CFA: u8 = 0x9c;
     pub const IMPLICIT_VALUE: u8 = 0x9e;
     pub const STACK_VALUE: u8 = 0x9f;
+    pub const ADDRX: u8 = 0xa1;
     pub const LLVM_USER: u8 = 0xe9;
     pub const LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
     pub const LLVM_PUSH_LANE: u8 = 3;
     pub const LLVM_OFFSET: u8 = 4;
     pub const LLVM_OFFSET_UCONST: u8 = 5;
+    pub const LLVM_CALL_FRAME_ENTRY_REG: u8 = 7;
+    pub const LLVM_UNDEFINED: u8 = 8;
+    pub const LLVM_EXTEND: u8 = 0x0b;
+    pub const LLVM_SELECT_BIT_PIECE: u8 = 0x0c;
 }
 
 /// The guide's number of a lane's private memory (seed 000, line 706).
 const PRIVATE_LANE: u8 = 5;
+
+/// Bits of a program location.
+const LOCATION_BITS: u8 = 64;
 
 /// A memory that is not the default one: by the guide's number (seed 000, line 706), and as LLVM marks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -295,6 +306,92 @@ impl Writer {
             Dialect::Standard => out.extend_from_slice(&[op::SWAP, op::XDEREF]),
             Dialect::Heterogeneous => {
                 out.extend_from_slice(&[op::LLVM_USER, op::LLVM_FORM_ASPACE_ADDRESS]);
+            }
+        }
+    }
+
+    /// All lanes are nowhere.
+    pub fn nowhere(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[op::LLVM_USER, op::LLVM_UNDEFINED]);
+        self.for_each_lane(op::LLVM_EXTEND, out);
+    }
+
+    /// Of those lanes of what is on the stack that are active: that they are at the program counter. `saved`: where those are, if EXEC has all.
+    pub fn at_program_counter(self, saved: Option<Reg>, out: &mut Vec<u8>) {
+        self.only(Bank::Pc, op::REGX, out);
+        self.for_each_lane(op::LLVM_EXTEND, out);
+        self.active(saved, out);
+        self.for_each_lane(op::LLVM_SELECT_BIT_PIECE, out);
+    }
+
+    /// Of some lanes of what is below it on the stack: that they are at the location on the stack. No terms: all that were active on entry.
+    pub fn at_location(self, lanes: Option<&Dwords>, out: &mut Vec<u8>) {
+        out.push(op::STACK_VALUE);
+        self.for_each_lane(op::LLVM_EXTEND, out);
+        match lanes {
+            Some(dwords) => self.mask(dwords, out),
+            None => {
+                out.push(op::LLVM_USER);
+                self.only(Bank::Exec, op::LLVM_CALL_FRAME_ENTRY_REG, out);
+                out.extend_from_slice(&[op::DEREF_SIZE, (self.lanes / 8) as u8]);
+            }
+        }
+        self.for_each_lane(op::LLVM_SELECT_BIT_PIECE, out);
+    }
+
+    /// Pushes the lanes that are active.
+    pub fn active(self, saved: Option<Reg>, out: &mut Vec<u8>) {
+        match saved {
+            Some(reg) => self.mask(&[0, 1].map(|n| vec![Term::All(Place::Scalar(reg.offset(n)))]), out),
+            None => {
+                self.only(Bank::Exec, op::BREGX, out);
+                out.push(0);
+            }
+        }
+    }
+
+    fn for_each_lane(self, operation: u8, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[op::LLVM_USER, operation, LOCATION_BITS, self.lanes as u8]);
+    }
+
+    /// An operation on the one register of a bank.
+    fn only(self, bank: Bank, operation: u8, out: &mut Vec<u8>) {
+        out.push(operation);
+        unsigned(out, Register::of(bank, 0, self.lanes).map_or(0, |register| register.0));
+    }
+
+    /// Pushes a mask.
+    fn mask(self, dwords: &Dwords, out: &mut Vec<u8>) {
+        let [low, high] = dwords;
+        if self.lanes == 32 || high.is_empty() {
+            return self.terms(low, out);
+        }
+        self.terms(high, out);
+        out.extend_from_slice(&[op::CONSTU, 32, op::SHL]);
+        if !low.is_empty() {
+            self.terms(low, out);
+            out.push(op::OR);
+        }
+    }
+
+    /// Pushes a dword of a mask.
+    fn terms(self, terms: &[Term], out: &mut Vec<u8>) {
+        if terms.is_empty() {
+            out.push(op::LIT0);
+        }
+        for (n, &term) in terms.iter().enumerate() {
+            let (place, other) = match term {
+                Term::All(place) => (place, None),
+                Term::Both(place, other) => (place, Some((other, &[op::AND][..]))),
+                Term::Without(place, other) => (place, Some((other, &[op::NOT, op::AND][..]))),
+            };
+            self.dword(place.cell(), out);
+            if let Some((other, operations)) = other {
+                self.dword(other.cell(), out);
+                out.extend_from_slice(operations);
+            }
+            if n > 0 {
+                out.push(op::OR);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! `.debug_info` and what it refers to.
 
+mod lane_pc;
+
 use crate::entries::{Entries, Shape};
 use crate::expression::{Memory, Writer};
 use crate::final_code::{Range, Where};
@@ -79,6 +81,9 @@ struct Unit<'a> {
     ranges: Lists,
     places: Lists,
     addresses: Vec<(Target, u64)>,
+    address_numbers: FxHashMap<(Target, u64), u64>,
+    /// Entries of procedures, by their expressions.
+    procedures: FxHashMap<Vec<u8>, u32>,
     /// Entries of types, and fields that wait for them.
     types: Vec<u32>,
     waiting: Vec<(usize, u32)>,
@@ -102,6 +107,8 @@ impl<'a> Unit<'a> {
             ranges: Lists::default(),
             places: Lists::default(),
             addresses: Vec::new(),
+            address_numbers: FxHashMap::default(),
+            procedures: FxHashMap::default(),
             types: vec![0; info.description.types.len()],
             waiting: Vec::new(),
             abstracts: FxHashMap::default(),
@@ -130,12 +137,16 @@ impl<'a> Unit<'a> {
         if self.version == Version::V4 {
             return self.entries.contents.field(8, target, addend);
         }
-        let known = self.addresses.iter().position(|&known| known == (target, addend));
-        let number = known.unwrap_or_else(|| {
+        let number = self.address_number(target, addend);
+        self.entries.number(number);
+    }
+
+    /// The number of an address in `.debug_addr`.
+    fn address_number(&mut self, target: Target, addend: u64) -> u64 {
+        *self.address_numbers.entry((target, addend)).or_insert_with(|| {
             self.addresses.push((target, addend));
-            self.addresses.len() - 1
-        });
-        self.entries.number(number as u64);
+            self.addresses.len() as u64 - 1
+        })
     }
 
     /// A list of a section, by what [`Lists::begin`] has said.
@@ -379,14 +390,16 @@ impl<'a> Unit<'a> {
         let Some(own) = info.description.functions.get(function.number as usize) else { return };
         let copied = self.abstracts.get(&function.number).map(|origin| origin.entry);
         let framed = function.is_called;
-        let shape = match (copied.is_some(), own.external, framed) {
-            (true, _, true) => Shape::CopiedFrame,
-            (true, _, false) => Shape::Copied,
-            (false, true, true) => Shape::FrameFunction,
-            (false, true, false) => Shape::Function,
-            (false, false, true) => Shape::LocalFrameFunction,
-            (false, false, false) => Shape::LocalFunction,
+        let lanes = self.lanes(function, (start - self.base) as u32);
+        let [plain, with_lanes] = match (copied.is_some(), own.external, framed) {
+            (true, _, true) => [Shape::CopiedFrame, Shape::CopiedLaneFrame],
+            (true, _, false) => [Shape::Copied, Shape::CopiedLane],
+            (false, true, true) => [Shape::FrameFunction, Shape::LaneFrameFunction],
+            (false, true, false) => [Shape::Function, Shape::LaneFunction],
+            (false, false, true) => [Shape::LocalFrameFunction, Shape::LocalLaneFrameFunction],
+            (false, false, false) => [Shape::LocalFunction, Shape::LocalLaneFunction],
         };
+        let shape = if lanes.is_some() { with_lanes } else { plain };
         let entry = self.entries.begin(shape);
         self.named(&own.name, entry, shape);
         match copied {
@@ -395,6 +408,9 @@ impl<'a> Unit<'a> {
         }
         self.address(self.image.text, start);
         self.entries.number(end - start);
+        if let Some(lanes) = lanes {
+            self.lane_attributes(function, lanes);
+        }
         let writer = self.writer(function);
         if framed {
             self.scratch.clear();
@@ -695,13 +711,9 @@ impl<'a> Unit<'a> {
                 self.entries.contents.field(8, target, 0);
             } else {
                 const DW_OP_ADDRX: u8 = 0xa1;
-                let known = self.addresses.iter().position(|&known| known == (target, 0));
-                let number = known.unwrap_or_else(|| {
-                    self.addresses.push((target, 0));
-                    self.addresses.len() - 1
-                });
+                let number = self.address_number(target, 0);
                 let mut bytes = vec![DW_OP_ADDRX];
-                objwriter::leb::unsigned(&mut bytes, number as u64);
+                objwriter::leb::unsigned(&mut bytes, number);
                 self.entries.place(&bytes);
             }
         }

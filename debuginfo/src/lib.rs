@@ -1,7 +1,8 @@
 //! Debug information of code objects: from what passes kept of the source to DWARF.
 //!
 //! The way: [`final_code`] finds out where statements begin and where variables are; [`scopes`] which code is of which block and which inlined
-//! call; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, [`names`] their index, and [`lines`] the table of lines. All of it becomes
+//! call; [`lanes`] where lanes wait; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, [`names`] their index, and [`lines`] the
+//! table of lines. All of it becomes
 //! [`sections`] of the object that [`emit`] writes.
 //!
 //! The compiler writes it when it is asked to (`-g`); the table of lines that is always there is [`emit`]'s. Reading is `dwarf`'s.
@@ -11,6 +12,7 @@ mod entries;
 mod expression;
 mod final_code;
 mod info;
+mod lanes;
 mod lines;
 mod names;
 mod scopes;
@@ -55,6 +57,8 @@ struct Function {
     sites: Vec<Site>,
     /// Lanes of a wavefront.
     lanes: u32,
+    /// Where they are, if that is said.
+    lanes_at: Option<lanes::Lanes>,
     /// Whether others call it.
     is_called: bool,
     /// Offsets of private variables, by their numbers.
@@ -97,7 +101,9 @@ impl DebugInfo {
                 continue;
             };
             stride = said.stride;
-            let code = final_code::read(mach, &track, &target, options.dialect == Dialect::Heterogeneous);
+            let says_lanes = options.dialect == Dialect::Heterogeneous;
+            let code = final_code::read(mach, &track, &target, says_lanes);
+            let lanes_at = says_lanes.then(|| lanes::read(mach, &target));
             for inst in mach.blocks.values_mut().flat_map(|block| &mut block.insts) {
                 inst.loc = said.split(ir::SrcLoc(track.place(inst.loc))).0.0;
             }
@@ -108,6 +114,7 @@ impl DebugInfo {
                 variables: said.variables,
                 sites: said.sites,
                 lanes: target.wave_size,
+                lanes_at,
                 is_called: mach.role == FuncRole::Callee,
                 slots: track.slots,
                 shared: track.shared,

@@ -297,6 +297,9 @@ const ATTRIBUTES: [(u16, &str); 5] = [
     (0x3e0c, "DW_AT_LLVM_vector_size"),
 ];
 
+/// Those of them that may be lists of locations.
+const LISTS: [u16; 2] = [0x3e08, 0x3e0b];
+
 fn attribute_name(name: gimli::DwAt) -> String {
     let own = ATTRIBUTES.iter().find(|row| row.0 == name.0).map(|row| row.1);
     own.or(name.static_string()).map_or_else(|| format!("{:#x}", name.0), str::to_owned)
@@ -313,7 +316,13 @@ fn content(
     attribute: &gimli::Attribute<Reader<'_>>,
 ) -> Result<Content, gimli::Error> {
     let UnitSectionOffset(base) = unit.header.offset();
-    let value = attribute.value();
+    let value = match attribute.value() {
+        // gimli knows which attributes are lists of the standard's only.
+        AttributeValue::SecOffset(offset) if LISTS.contains(&attribute.name().0) => {
+            AttributeValue::LocationListsRef(gimli::LocationListsOffset(offset))
+        }
+        value => value,
+    };
     let text = |reader: Reader<'_>| Content::Text(reader.to_string_lossy().into_owned());
     if let Some(locations) = dwarf.attr_locations(unit, value)? {
         return locations_of(locations);

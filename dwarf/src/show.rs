@@ -164,7 +164,7 @@ impl DebugInfo {
             let _ = writeln!(out, "  {}", ranges.join(", "));
             for attribute in &die.attributes {
                 if attribute.name == "DW_AT_frame_base" || attribute.name.starts_with("DW_AT_LLVM_") {
-                    let _ = writeln!(out, "  {} {}", attribute.name, self.content(die, attribute));
+                    let _ = writeln!(out, "  {} {}", attribute.name, self.in_force(die, attribute, address));
                 }
             }
             let is_variable =
@@ -177,6 +177,35 @@ impl DebugInfo {
             }
         }
         Some(out)
+    }
+
+    /// An attribute's value; of a list what holds at an address, with the procedures that it calls.
+    fn in_force(&self, die: &Die, attribute: &Attribute, address: u64) -> String {
+        if !matches!(attribute.content, Content::Locations(_)) {
+            return self.content(die, attribute);
+        }
+        let Some(bytes) = self.expression_at(die, &attribute.name, address) else {
+            return "is not said here".to_owned();
+        };
+        let mut out = self.place(die, bytes);
+        self.write_called(die.unit, bytes, &mut Vec::new(), &mut out);
+        out
+    }
+
+    /// The procedures that an expression calls, a line each and each once, with those that they call.
+    fn write_called(&self, unit: usize, bytes: &[u8], known: &mut Vec<u64>, out: &mut String) {
+        const MOST: usize = 64;
+        for op in Ops::new(bytes, self.units[unit].encoding).flatten() {
+            let is_call = matches!(op.opcode, Opcode::CALL2 | Opcode::CALL4);
+            if !is_call || known.len() >= MOST || known.contains(&op.unsigned(0)) {
+                continue;
+            }
+            known.push(op.unsigned(0));
+            let Ok(procedure) = self.procedure(unit, op.unsigned(0)) else { continue };
+            let text = expression(&procedure.expression, procedure.encoding);
+            let _ = write!(out, "\n    {}: {text}", op.unsigned(0));
+            self.write_called(unit, &procedure.expression, known, out);
+        }
     }
 
     fn write_variable(&self, variable: &Die, address: u64, out: &mut String) {
@@ -192,9 +221,14 @@ impl DebugInfo {
         let _ = writeln!(out, "  {name}: {ty} {}", self.variable_place(variable, address));
     }
 
-    /// The expression that holds at an address, if one does.
+    /// The expression of a location that holds at an address, if one does.
     pub fn location_at<'a>(&self, die: &'a Die, address: u64) -> Option<&'a [u8]> {
-        match die.get("DW_AT_location")? {
+        self.expression_at(die, "DW_AT_location", address)
+    }
+
+    /// The expression of an attribute that holds at an address, if one does.
+    pub fn expression_at<'a>(&self, die: &'a Die, attribute: &str, address: u64) -> Option<&'a [u8]> {
+        match die.get(attribute)? {
             Content::Expression(bytes) => Some(bytes),
             Content::Locations(list) => {
                 let holds =
@@ -259,26 +293,32 @@ impl DebugInfo {
     }
 }
 
-impl Known<'_> {
-    fn procedure(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        let die = self.info.entry(offset).ok_or(Need::Entry(offset))?;
+impl DebugInfo {
+    /// The expression of an entry at an offset of a unit.
+    fn procedure(&self, unit: usize, offset: u64) -> Result<Procedure<'_>, Reason> {
+        self.procedure_at(self.units[unit].offset.saturating_add(offset))
+    }
+
+    /// The expression of an entry at an offset of `.debug_info`.
+    fn procedure_at(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
+        let die = self.entry(offset).ok_or(Need::Entry(offset))?;
         let expression = match die.get("DW_AT_location") {
             Some(Content::Expression(bytes)) => Cow::Borrowed(bytes.as_slice()),
             Some(_) => return Err(Need::Entry(offset).into()),
             None => Cow::Borrowed(&[][..]),
         };
-        let encoding = self.info.units[die.unit].encoding;
+        let encoding = self.units[die.unit].encoding;
         Ok(Procedure { expression, encoding, is_procedure: die.tag == "DW_TAG_dwarf_procedure" })
     }
 }
 
 impl Machine for Known<'_> {
     fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        self.procedure(self.info.units[self.unit].offset + offset)
+        self.info.procedure(self.unit, offset)
     }
 
     fn call_ref(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
-        self.procedure(offset)
+        self.info.procedure_at(offset)
     }
 
     fn base_type(&self, offset: u64) -> Result<BaseType, Reason> {

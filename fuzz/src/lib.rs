@@ -7,6 +7,7 @@
 pub mod calls;
 pub mod garbage;
 pub mod generate;
+pub mod lanes;
 pub mod launch;
 pub mod program;
 pub mod rng;

@@ -5,7 +5,7 @@ use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
 use fuzz::truth::Count;
 use fuzz::{Config, calls, check};
-use kernc::{CodeObjectVersion, Dialect, OptLevel, PROCESSORS, Subtarget, Target};
+use kernc::{CodeObjectVersion, Dialect, DwarfVersion, OptLevel, PROCESSORS, Subtarget, Target};
 use rayon::prelude::*;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -25,7 +25,7 @@ struct Args {
     /// Print the program of the first seed and stop.
     #[arg(long)]
     show: bool,
-    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, what unwinding finds in those, or damaged input that must not panic.
+    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, what unwinding finds in those, what debug information says of variables or of lanes, or damaged input that must not panic.
     #[arg(long, value_enum, default_value = "kernels")]
     what: What,
     /// Stop after this many failures.
@@ -49,6 +49,8 @@ enum What {
     Calls,
     /// What debug information says of variables, beside the interpreter.
     Truth,
+    /// What debug information says of where lanes are, beside where they go.
+    Lanes,
     /// Call frame information of functions that call each other.
     Unwind,
     Source,
@@ -64,7 +66,7 @@ fn main() -> ExitCode {
         );
     }
     let damaged = match args.what {
-        What::Kernels | What::Large | What::Calls | What::Truth | What::Unwind => None,
+        What::Kernels | What::Large | What::Calls | What::Truth | What::Lanes | What::Unwind => None,
         What::Source => Some(Kind::Source),
         What::Object => Some(Kind::Object),
         What::Npy => Some(Kind::Npy),
@@ -97,6 +99,9 @@ fn main() -> ExitCode {
     };
     if matches!(args.what, What::Truth) {
         return truth(&args, &targets, size);
+    }
+    if matches!(args.what, What::Lanes) {
+        return lanes(&args, &targets, size);
     }
     let config = |seed: u64| Config {
         target: targets[(seed % targets.len() as u64) as usize],
@@ -175,6 +180,62 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
         println!(
             "{level}: {stops} stops, {there} of {all} variables there, {live_there} of {live} that are read later"
         );
+    }
+    println!("{} programs, {failures} failures", args.count);
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Where debug information says that lanes are, beside where they go, at both levels: of random kernels, and each eighth time of functions that call each other.
+fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
+    use fuzz::lanes::{How, Planted, Program, check};
+    let run = |seed: u64| {
+        let target = targets[(seed % targets.len() as u64) as usize];
+        let version = if seed.is_multiple_of(3) { DwarfVersion::V4 } else { DwarfVersion::V5 };
+        [OptLevel::O0, OptLevel::O2].map(|level| {
+            let how = How { target, level, version };
+            let found = match seed % 8 {
+                7 => {
+                    let calls::Program { source, shape, call_abi } =
+                        &calls::generate(seed, calls::MOST, calls::STATEMENTS);
+                    check(
+                        Program { source, kernels: &["k"], shape, call_abi: *call_abi, is_witnessed: false },
+                        how,
+                        Planted::Nothing,
+                    )
+                }
+                _ => {
+                    let program = fuzz::generate::generate(seed, size);
+                    let kernels = program.kernels().collect::<Vec<_>>();
+                    let (source, shape) = (&program.source(), &program.shape);
+                    let program = Program {
+                        source,
+                        kernels: &kernels,
+                        shape,
+                        call_abi: kernc::Convention::Today,
+                        is_witnessed: true,
+                    };
+                    check(program, how, Planted::Nothing)
+                }
+            };
+            found.map_err(|wrong| format!("seed {seed} {target} {level:?}: {wrong}"))
+        })
+    };
+    let results: Vec<_> = (args.seed..args.seed + args.count).into_par_iter().map(run).collect();
+    let mut counts = [fuzz::lanes::Count::default(); 2];
+    let mut failures = 0;
+    for result in results {
+        for (count, found) in counts.iter_mut().zip(result) {
+            match found {
+                Ok(found) => *count += found,
+                Err(wrong) => {
+                    failures += 1;
+                    println!("{wrong}");
+                }
+            }
+        }
+    }
+    for (level, count) in ["-O0", "-O2"].into_iter().zip(counts) {
+        println!("{level}: {count:?}");
     }
     println!("{} programs, {failures} failures", args.count);
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 const MOST: usize = 400;
 
 /// A work-item: its group, and its number in that.
-type Item = ([u32; 3], u32);
+pub(crate) type Item = ([u32; 3], u32);
 
 /// A variable at a statement.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ pub fn check(
 
 /// Keeps what the frontend has made of a source: its meaning.
 #[derive(Default)]
-struct Meant(ir::Module);
+pub(crate) struct Meant(pub(crate) ir::Module);
 
 impl kernc::Observer for Meant {
     fn ir(&mut self, pass: &'static str, module: &ir::Module) {
@@ -146,7 +146,7 @@ fn text(object: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// Line and column of a byte.
-fn place(source: &str, loc: SrcLoc) -> (u32, u32) {
+pub(crate) fn place(source: &str, loc: SrcLoc) -> (u32, u32) {
     let at = (loc.0 as usize).saturating_sub(1).min(source.len());
     let before = &source[..at];
     let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
@@ -340,7 +340,8 @@ impl<'a> Tracer<'a> {
     }
 }
 
-fn lanes(mask: u64) -> impl Iterator<Item = usize> {
+/// The lanes of a mask.
+pub(crate) fn lanes(mask: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |lane| mask >> lane & 1 == 1)
 }
 
@@ -427,7 +428,7 @@ impl Looker {
         for lane in lanes(at.exec()) {
             let lane = lane as u32;
             let linear = at.wave() * at.lanes() + lane;
-            let item = self.item(at.group(), linear);
+            let item = item_of(&self.shape, at.group(), linear);
             let Some(events) = self.events.get(&item) else { continue };
             let next = state.next.get(&item).copied().unwrap_or(0);
             if next >= MOST {
@@ -469,17 +470,17 @@ impl Looker {
         }
         Ok(())
     }
+}
 
-    /// The work-item of a number in its group.
-    fn item(&self, group: [u32; 3], linear: u32) -> Item {
-        let size = |d: usize| {
-            let first = group[d] * self.shape.group[d];
-            self.shape.group[d].min(self.shape.grid[d].saturating_sub(first)).max(1)
-        };
-        let (x, rest) = (linear % size(0), linear / size(0));
-        let (y, z) = (rest % size(1), rest / size(1));
-        (group, x | y << 10 | z << 20)
-    }
+/// The work-item of a number in its group.
+pub(crate) fn item_of(shape: &Shape, group: [u32; 3], linear: u32) -> Item {
+    let size = |d: usize| {
+        let first = group[d] * shape.group[d];
+        shape.group[d].min(shape.grid[d].saturating_sub(first)).max(1)
+    };
+    let (x, rest) = (linear % size(0), linear / size(0));
+    let (y, z) = (rest % size(1), rest / size(1));
+    (group, x | y << 10 | z << 20)
 }
 
 impl KnownLeaf {

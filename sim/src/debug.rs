@@ -257,6 +257,11 @@ impl<'a> Stopped<'a> {
         self.wave.exec()
     }
 
+    /// Lanes that have a work-item: those that were active when the wave began.
+    pub fn launched(&self) -> u64 {
+        self.launch.launched(self.group, self.wave.id)
+    }
+
     /// A scalar register by its code: 0 to 105 are `s0` to `s105`, 106 and 107 VCC, 124 M0, 126 and 127 EXEC.
     pub fn scalar(&self, code: u16) -> Option<u32> {
         self.wave.sgpr.get(usize::from(code)).copied().filter(|_| code < 128)

@@ -349,6 +349,17 @@ impl Launch<'_> {
         std::array::from_fn(|dim| self.group[dim].min(self.grid[dim] - id[dim] * self.group[dim]))
     }
 
+    /// The lanes of a wave that have a work-item.
+    pub(crate) fn launched(&self, group: [u32; 3], wave: u32) -> u64 {
+        let items: u32 = self.group_size(group).iter().product();
+        u64::MAX >> (64 - self.lanes_of(items, wave).max(1))
+    }
+
+    /// How many lanes of a wave have a work-item, in a group of so many.
+    fn lanes_of(&self, items: u32, wave: u32) -> u32 {
+        items.saturating_sub(wave * self.target.wave_size).min(self.target.wave_size)
+    }
+
     /// The group of that number, with its waves at the entry point, in the memory of one that is done with.
     pub(crate) fn group(&self, number: u64, spare: Option<Group>) -> Group {
         let id = self.group_id(number);
@@ -395,7 +406,7 @@ impl Launch<'_> {
         wave.vgpr.fill([POISON; 64]);
         let items = size[0] * size[1] * size[2];
         let lanes = self.target.wave_size;
-        let active = (items - number * lanes).min(lanes);
+        let active = self.lanes_of(items, number);
         // All of it: ROCm's device library hands EXEC to the host as 64 bits in waves of 32, too.
         wave.sgpr[reg::EXEC..][..2].fill(0);
         wave.set_exec(u64::MAX >> (64 - active));

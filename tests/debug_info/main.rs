@@ -3,6 +3,7 @@
 
 mod elfutils;
 mod gnu;
+mod lanes;
 mod llvm;
 mod names;
 mod objects;

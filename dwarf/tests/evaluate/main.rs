@@ -3,4 +3,5 @@
 mod frames;
 mod gimli;
 mod guide;
+mod lane_pc;
 mod machine;

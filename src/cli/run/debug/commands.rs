@@ -1,7 +1,7 @@
 //! The debugger's commands.
 
 use super::terminal::Terminal;
-use debug::{Action, Frame, Line, Shown, Space, Step, Stop};
+use debug::{Action, Frame, Line, Position, Shown, Space, Step, Stop};
 use kernc::sim;
 use std::fmt::Write;
 
@@ -138,7 +138,12 @@ const COMMANDS: &[Command] = &[
         help: "write a number, `true` or `false` to where a value of the lane is",
         run: set,
     },
-    Command { names: &["lanes"], takes: "EXPRESSION", help: "show a value of all lanes", run: lanes },
+    Command {
+        names: &["lanes"],
+        takes: "[EXPRESSION]",
+        help: "show a value of all lanes, or where they are",
+        run: lanes,
+    },
     Command { names: &["display"], takes: "EXPRESSION", help: "show a value at each stop", run: display },
     Command { names: &["locals"], takes: "", help: "show the variables in force", run: locals },
     Command {
@@ -347,7 +352,46 @@ fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let is_active = stop.at.exec() >> lane & 1 != 0;
     let state = if is_active { "active" } else { "not active here" };
     outln!("lane {lane}, work-item ({}, {}, {}), {state}", item[0], item[1], item[2]);
+    waits(stop);
     stay()
+}
+
+/// Where the lane that is looked at goes on, if it is not active and the object says it.
+fn waits(stop: &Stop<'_>) {
+    let lane = stop.lane();
+    if stop.at.exec() >> lane & 1 != 0 {
+        return;
+    }
+    if let Some((function, address)) = stop.position(lane) {
+        outln!("lane {lane} goes on in {function} at {}", stop.place_of(address));
+    }
+}
+
+/// Where all lanes are, a line for each run of them.
+fn positions(stop: &Stop<'_>) -> Done {
+    let lanes =
+        stop.lanes().ok_or("the object does not say where lanes are: `-gheterogeneous-dwarf` does")?;
+    let text = |(lane, position): (usize, &Position)| match position {
+        Position::At(address) if lanes.active >> lane & 1 != 0 => {
+            (true, format!("at {}", stop.place_of(*address)))
+        }
+        Position::At(address) => (false, format!("goes on at {}", stop.place_of(*address))),
+        Position::Outside => (false, "is not in the function".to_owned()),
+        Position::Unknown => (false, "is not said".to_owned()),
+    };
+    let all: Vec<(bool, String)> = lanes.positions.iter().enumerate().map(text).collect();
+    let mut first = 0;
+    for run in all.chunk_by(|one, next| one == next) {
+        let (is_active, text) = &run[0];
+        outln!("{:>6}{} {text}", lane_range(first, run.len()), if *is_active { ' ' } else { '-' });
+        first += run.len();
+    }
+    stay()
+}
+
+/// `3`, `0-39`.
+fn lane_range(first: usize, count: usize) -> String {
+    if count == 1 { first.to_string() } else { format!("{first}-{}", first + count - 1) }
 }
 
 fn print(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -362,6 +406,9 @@ fn set(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 
 /// Lanes that hold the same, one line for each run of them; eight lanes a line where they are many and short.
 fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    if rest.is_empty() {
+        return positions(stop);
+    }
     let text = |(shown, is_active): (Result<Shown, String>, bool)| {
         (shown.map_or_else(|problem| problem, |shown| shown.text), is_active)
     };
@@ -381,11 +428,9 @@ fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     }
     let mut first = 0;
     for run in runs {
-        let end = first + run.len() - 1;
-        let range = if end == first { first.to_string() } else { format!("{first}-{end}") };
         let (text, is_active) = &run[0];
-        outln!("{range:>6}{} {text}", if *is_active { ' ' } else { '-' });
-        first = end + 1;
+        outln!("{:>6}{} {text}", lane_range(first, run.len()), if *is_active { ' ' } else { '-' });
+        first += run.len();
     }
     stay()
 }
@@ -464,6 +509,7 @@ fn memory(stop: &Stop<'_>, rest: &str, space: Space) -> Done {
 }
 
 fn backtrace(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    waits(stop);
     stop.frames().iter().enumerate().for_each(|(number, frame)| outln!("{}", shown_frame(number, frame)));
     stay()
 }

@@ -1,0 +1,244 @@
+//! Where lanes wait at a place in the code: lists of wakes, the nearest first.
+//!
+//! Lanes wait at places further down, and what is nearer comes and goes while what is behind it stays. So the list at one instruction is mostly that
+//! at the next but for its front: tails are shared, and equal lists are one list. A region's list is that of the region around it and one more.
+
+use super::masks::{self, Dwords, Lost, Place, Value};
+use isa::Reg;
+use rustc_hash::FxHashMap;
+
+/// Where lanes go on: the byte of the first instruction that they execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Wake {
+    /// The byte.
+    pub at: u32,
+    /// The program ends there.
+    pub is_end: bool,
+}
+
+/// Which lanes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Mask {
+    /// All that were active when the kernel began.
+    Entry,
+    /// Nobody knows.
+    Lost,
+    /// Those in registers.
+    Of(Dwords),
+}
+
+/// A list; the default is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct List(u32);
+
+impl List {
+    /// No lane waits.
+    pub const EMPTY: List = List(0);
+}
+
+/// What an instruction writes.
+#[derive(Default)]
+pub struct Writes {
+    /// Scalar registers, and lanes of vector registers.
+    pub places: Vec<(Place, Value)>,
+    /// Vector registers.
+    pub vectors: Vec<Reg>,
+    uses: Uses,
+}
+
+impl Writes {
+    /// None.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        self.vectors.clear();
+        self.uses = Uses::default();
+    }
+
+    /// A scalar register or a lane is written.
+    pub fn add(&mut self, place: Place, value: Value) {
+        self.uses.add(place);
+        self.places.push((place, value));
+    }
+
+    /// A vector register is written.
+    pub fn add_vector(&mut self, reg: Reg) {
+        self.uses.add(Place::Lane(reg, 0));
+        self.vectors.push(reg);
+    }
+
+    fn of(&self, place: Place) -> Option<Value> {
+        let known = self.places.iter().find(|(own, _)| *own == place).map(|&(_, value)| value);
+        known.or(match place {
+            Place::Lane(reg, _) => self.vectors.contains(&reg).then_some(Value::OTHER),
+            Place::Scalar(_) => None,
+        })
+    }
+}
+
+/// Registers that are used: a bit for each scalar one, and for vector registers of the same remainder.
+#[derive(Clone, Copy, Debug, Default)]
+struct Uses(u128);
+
+impl Uses {
+    fn add(&mut self, place: Place) {
+        self.0 |= 1
+            << match place {
+                Place::Scalar(reg) => reg.0 % 108,
+                Place::Lane(reg, _) => 108 + reg.0 % 20,
+            };
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Cell {
+    wake: Wake,
+    mask: u32,
+    next: List,
+    /// What the list depends on.
+    uses: Uses,
+    /// As [`Lists::is_known`] has it.
+    is_known: bool,
+}
+
+/// The storage of lists.
+#[derive(Clone, Debug)]
+pub struct Lists {
+    cells: Vec<Cell>,
+    known: FxHashMap<(Wake, u32, List), List>,
+    masks: Vec<Mask>,
+    numbers: FxHashMap<Mask, u32>,
+    meets: FxHashMap<(List, List), List>,
+}
+
+impl Default for Lists {
+    fn default() -> Lists {
+        // The empty list is the first cell, which is behind all code.
+        let nowhere = Wake { at: u32::MAX, is_end: true };
+        let first = Cell { wake: nowhere, mask: 0, next: List::EMPTY, uses: Uses::default(), is_known: true };
+        Lists {
+            cells: vec![first],
+            known: FxHashMap::default(),
+            masks: vec![Mask::Lost],
+            numbers: FxHashMap::from_iter([(Mask::Lost, 0)]),
+            meets: FxHashMap::default(),
+        }
+    }
+}
+
+impl Lists {
+    /// The nearest wake of a list, the lanes that wait there, and the others.
+    pub fn first(&self, list: List) -> Option<(Wake, &Mask, List)> {
+        let cell = &self.cells[list.0 as usize];
+        (list != List::EMPTY).then(|| (cell.wake, &self.masks[cell.mask as usize], cell.next))
+    }
+
+    fn number(&mut self, mask: Mask) -> u32 {
+        if let Some(&known) = self.numbers.get(&mask) {
+            return known;
+        }
+        let number = self.masks.len() as u32;
+        self.masks.push(mask.clone());
+        self.numbers.insert(mask, number);
+        number
+    }
+
+    fn cell(&mut self, wake: Wake, mask: u32, next: List) -> List {
+        let Cell { mut uses, mut is_known, .. } = self.cells[next.0 as usize];
+        match &self.masks[mask as usize] {
+            Mask::Of(dwords) => {
+                for place in dwords.iter().flatten().flat_map(|term| term.places()) {
+                    uses.add(place);
+                    is_known &= place.has_number();
+                }
+            }
+            Mask::Entry => {}
+            Mask::Lost => is_known = false,
+        }
+        *self.known.entry((wake, mask, next)).or_insert_with(|| {
+            self.cells.push(Cell { wake, mask, next, uses, is_known });
+            List(self.cells.len() as u32 - 1)
+        })
+    }
+
+    /// The list in front of a wake, where what comes behind it is known.
+    pub fn with(&mut self, list: List, wake: Wake, mask: Mask) -> List {
+        let mask = self.number(mask);
+        let behind = self.behind(list, wake);
+        self.cell(wake, mask, behind)
+    }
+
+    /// What of a list is further down than a wake.
+    pub fn behind(&self, mut list: List, wake: Wake) -> List {
+        while list != List::EMPTY && self.cells[list.0 as usize].wake <= wake {
+            list = self.cells[list.0 as usize].next;
+        }
+        list
+    }
+
+    /// The list in front of an instruction, given the one behind it.
+    pub fn before(&mut self, list: List, writes: &Writes) -> List {
+        let mut front = Vec::new();
+        let mut rest = list;
+        while self.cells[rest.0 as usize].uses.0 & writes.uses.0 != 0 {
+            front.push(rest);
+            rest = self.cells[rest.0 as usize].next;
+        }
+        while let Some(list) = front.pop() {
+            let Cell { wake, mask, .. } = self.cells[list.0 as usize];
+            let new = match &self.masks[mask as usize] {
+                Mask::Of(dwords) => {
+                    let before = masks::before(dwords, &|place| writes.of(place));
+                    before.map_or(Mask::Lost, Mask::Of)
+                }
+                other => other.clone(),
+            };
+            // No lane: nobody waits there yet.
+            if new == Mask::Of(Dwords::default()) {
+                continue;
+            }
+            let mask = self.number(new);
+            rest = self.cell(wake, mask, rest);
+        }
+        rest
+    }
+
+    /// The list where control goes on in one of two ways. Who is to wake in one of them only, waits all the same: on the other way nobody is
+    /// in the mask.
+    pub fn meet(&mut self, a: List, b: List) -> List {
+        let key = (List(a.0.min(b.0)), List(a.0.max(b.0)));
+        if let Some(&known) = self.meets.get(&key) {
+            return known;
+        }
+        let (mut left, mut right) = key;
+        let mut front = Vec::new();
+        while left != right {
+            let (one, other) = (&self.cells[left.0 as usize], &self.cells[right.0 as usize]);
+            let (is_left, is_right) = (one.wake <= other.wake, other.wake <= one.wake);
+            let mask = match (is_left, is_right) {
+                (true, true) if one.mask != other.mask => 0,
+                (true, _) => one.mask,
+                _ => other.mask,
+            };
+            front.push((one.wake.min(other.wake), mask));
+            (left, right) =
+                (if is_left { one.next } else { left }, if is_right { other.next } else { right });
+        }
+        let mut list = left;
+        while let Some((wake, mask)) = front.pop() {
+            list = self.cell(wake, mask, list);
+        }
+        self.meets.insert(key, list);
+        list
+    }
+
+    /// Whether it is known of all lanes of a list where they wait, and can be said.
+    pub fn is_known(&self, list: List) -> bool {
+        self.cells[list.0 as usize].is_known
+    }
+}
+
+impl From<Result<Dwords, Lost>> for Mask {
+    fn from(lanes: Result<Dwords, Lost>) -> Mask {
+        lanes.map_or(Mask::Lost, Mask::Of)
+    }
+}
