@@ -1,8 +1,8 @@
 //! A stopped wave as expressions of debug information see it.
 
 use dwarf::{
-    AddressSpace, Bank, Caller, DebugInfo, Frames, Known, Location, Machine, Need, Opcode, Ops, Procedure,
-    Reason, Register,
+    AddressSpace, Bank, Caller, DebugInfo, Frames, Given, Known, Loaded, Location, Machine, Need, Opcode,
+    Ops, Procedure, Reason, Register,
 };
 use sim::Stopped;
 
@@ -16,16 +16,55 @@ pub(crate) struct Frame<'a> {
     pub base: Option<(&'a [u8], dwarf::Encoding)>,
     /// The object's call frame information: says where the frame is.
     pub frames: Option<&'a Frames>,
+    /// The lane as the function was entered.
+    entry: Entry<'a>,
+}
+
+/// A lane of a wave when the function that it is in was entered.
+struct Entry<'a> {
+    at: &'a Stopped<'a>,
+    lane: u32,
+    program: Option<Loaded<'a>>,
+}
+
+impl Entry<'_> {
+    /// What the caller says that it has passed.
+    fn look<T>(&self, look: impl FnOnce(&Given<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
+        let program = self.program.ok_or(Reason::Need(Need::EntryValue))?;
+        let now = Frame::registers_of(self.at, self.lane);
+        look(&Given::new(program, &now, self.at.address()))
+    }
+}
+
+impl Machine for Entry<'_> {
+    fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.look(|given| given.register(register, bytes))
+    }
+
+    fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.look(|given| given.register_part(register, first, bytes))
+    }
+
+    fn lane(&self) -> Result<u32, Reason> {
+        Ok(self.lane)
+    }
 }
 
 impl<'a> Frame<'a> {
-    pub(crate) fn new(at: &'a Stopped<'a>, lane: u32, info: &'a DebugInfo, unit: usize) -> Frame<'a> {
-        Frame { at, lane, known: Some(info.known(unit)), base: None, frames: None }
+    pub(crate) fn new(
+        (at, lane): (&'a Stopped<'a>, u32),
+        (info, frames): (&'a DebugInfo, Option<&'a Frames>),
+        unit: usize,
+    ) -> Frame<'a> {
+        let program = frames.map(|frames| Loaded { info, frames, base: at.base() });
+        let entry = Entry { at, lane, program };
+        Frame { at, lane, known: Some(info.known(unit)), base: None, frames, entry }
     }
 
     /// The registers and memory alone.
     pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
-        Frame { at, lane, known: None, base: None, frames: None }
+        let entry = Entry { at, lane, program: None };
+        Frame { at, lane, known: None, base: None, frames: None, entry }
     }
 
     fn known(&self, need: Need) -> Result<&Known<'a>, Reason> {
@@ -114,6 +153,14 @@ impl Machine for Frame<'_> {
             }
             _ => Ok(base),
         }
+    }
+
+    fn entered(&self) -> Result<&dyn Machine, Reason> {
+        Ok(&self.entry)
+    }
+
+    fn passed(&self, register: Register, lane: u32) -> Result<u32, Reason> {
+        self.entry.look(|given| given.dword(register, lane))
     }
 
     fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {

@@ -4,33 +4,15 @@
 //! DWARF 5, 2.5 and 7.7; the guide's extensions (seed 000, line 755), whose numbers are those of LLVM's guide today
 //! (`docs/debug-information.md`).
 
+use crate::calls::Passed;
 use crate::final_code::Where;
+use crate::sections::Version;
 use emit::Dialect;
 use isa::Reg;
 use objwriter::leb::{signed, unsigned};
-use objwriter::registers::{Bank, Register};
+use objwriter::operations::*;
+use objwriter::registers::Register;
 
-const DW_OP_CONSTU: u8 = 0x10;
-const DW_OP_CONSTS: u8 = 0x11;
-const DW_OP_SWAP: u8 = 0x16;
-const DW_OP_XDEREF: u8 = 0x18;
-const DW_OP_AND: u8 = 0x1a;
-const DW_OP_MUL: u8 = 0x1e;
-const DW_OP_OR: u8 = 0x21;
-const DW_OP_SHL: u8 = 0x24;
-const DW_OP_SHR: u8 = 0x25;
-const DW_OP_LIT0: u8 = 0x30;
-const DW_OP_REGX: u8 = 0x90;
-const DW_OP_FBREG: u8 = 0x91;
-const DW_OP_BREGX: u8 = 0x92;
-const DW_OP_PIECE: u8 = 0x93;
-const DW_OP_CALL_FRAME_CFA: u8 = 0x9c;
-const DW_OP_IMPLICIT_VALUE: u8 = 0x9e;
-const DW_OP_STACK_VALUE: u8 = 0x9f;
-const DW_OP_LLVM_USER: u8 = 0xe9;
-const DW_OP_LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
-const DW_OP_LLVM_PUSH_LANE: u8 = 3;
-const DW_OP_LLVM_OFFSET: u8 = 4;
 
 /// A memory that is not the default one: by the guide's number (seed 000, line 706), and as LLVM marks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,19 +39,15 @@ impl Memory {
 pub struct Writer {
     /// With what.
     pub dialect: Dialect,
+    /// In which version.
+    pub version: Version,
     /// Lanes of a wavefront.
     pub lanes: u32,
 }
 
 /// The DWARF number of a register; none for those without: VCC.
 pub fn number(reg: Reg, lanes: u32) -> Option<u64> {
-    let bank = match reg {
-        reg if reg.is_vgpr() => Bank::Vgpr,
-        reg if reg.is_agpr() => Bank::Agpr,
-        reg if reg.0 < 106 => Bank::Sgpr,
-        _ => return None,
-    };
-    Register::of(bank, reg.number().into(), lanes).map(|register| register.0)
+    Register::named(reg, lanes).map(|register| register.0)
 }
 
 impl Writer {
@@ -89,13 +67,24 @@ impl Writer {
                 }
             }
             Where::Mask(reg) => return self.bit(reg, out),
+            Where::Entered(low, None) => return self.entered(low, out),
+            Where::Entered(low, Some(high)) => {
+                let start = out.len();
+                for reg in [low, high] {
+                    if !self.entered(reg, out) {
+                        out.truncate(start);
+                        return false;
+                    }
+                    out.extend_from_slice(&[DW_OP_PIECE, 4]);
+                }
+            }
         }
         true
     }
 
     /// Whether the place of a leaf is one with pieces already.
     pub const fn is_composite(place: Where) -> bool {
-        matches!(place, Where::Registers(_, Some(_)))
+        matches!(place, Where::Registers(_, Some(_)) | Where::Entered(_, Some(_)))
     }
 
     /// So many bytes of a variable are what was written last.
@@ -119,7 +108,7 @@ impl Writer {
         let shift = 64 - 8 * u32::from(bytes.clamp(1, 8));
         let value = (bits << shift) as i64 >> shift;
         match value {
-            0..32 => out.push(DW_OP_LIT0 + value as u8),
+            0..32 => out.push(lit(value as u8)),
             32.. => {
                 out.push(DW_OP_CONSTU);
                 unsigned(out, value as u64);
@@ -137,8 +126,65 @@ impl Writer {
         unsigned(out, register);
         if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() {
             // The lane's dword of all that the register has (seed 000, line 1915).
-            out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, DW_OP_LIT0 + 4, DW_OP_MUL]);
+            out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, lit(4), DW_OP_MUL]);
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET]);
+        }
+        true
+    }
+
+    /// What a register held when the function was entered, as a value that is nowhere.
+    fn entered(self, reg: Reg, out: &mut Vec<u8>) -> bool {
+        if !self.entry_value(reg, out) {
+            return false;
+        }
+        out.push(DW_OP_STACK_VALUE);
+        true
+    }
+
+    /// Pushes what a register held when the function was entered.
+    fn entry_value(self, reg: Reg, out: &mut Vec<u8>) -> bool {
+        let mut inner = Vec::new();
+        if !self.register(reg, &mut inner) {
+            return false;
+        }
+        if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() {
+            // The lane's dword is a part of a register, which `entry_value` does not take (seed 000, line 861): its value is taken.
+            inner.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
+        }
+        out.push(match self.version {
+            Version::V5 => DW_OP_ENTRY_VALUE,
+            Version::V4 => DW_OP_GNU_ENTRY_VALUE,
+        });
+        unsigned(out, inner.len() as u64);
+        out.extend_from_slice(&inner);
+        true
+    }
+
+    /// The register of an argument, as entries of call sites name it: the register alone, by which readers find it.
+    pub fn parameter(self, reg: Reg, out: &mut Vec<u8>) -> bool {
+        let Some(register) = number(reg, self.lanes) else { return false };
+        out.push(DW_OP_REGX);
+        unsigned(out, register);
+        true
+    }
+
+    /// What is passed in an argument's register: a value of the caller's.
+    pub fn passed(self, passed: Passed, out: &mut Vec<u8>) -> bool {
+        match passed {
+            Passed::Constant(bits) => self.number(bits.into(), 8, out),
+            Passed::Entered(reg) => return self.entry_value(reg, out),
+            Passed::Kept(reg) if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() => {
+                if !self.register(reg, out) {
+                    return false;
+                }
+                out.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
+            }
+            Passed::Kept(reg) => {
+                let Some(register) = number(reg, self.lanes) else { return false };
+                out.push(DW_OP_BREGX);
+                unsigned(out, register);
+                out.push(0);
+            }
         }
         true
     }
@@ -160,7 +206,7 @@ impl Writer {
             push(high, out);
             out.extend_from_slice(&[DW_OP_CONSTU, 32, DW_OP_SHL, DW_OP_OR]);
         }
-        out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, DW_OP_SHR, DW_OP_LIT0 + 1, DW_OP_AND]);
+        out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, DW_OP_SHR, lit(1), DW_OP_AND]);
         out.push(DW_OP_STACK_VALUE);
         true
     }
@@ -187,7 +233,7 @@ impl Writer {
 
     /// What is on the stack is an address in a memory.
     fn mark(self, memory: Memory, out: &mut Vec<u8>) {
-        out.push(DW_OP_LIT0 + memory.number(self.dialect));
+        out.push(lit(memory.number(self.dialect)));
         match self.dialect {
             Dialect::Standard => out.extend_from_slice(&[DW_OP_SWAP, DW_OP_XDEREF]),
             Dialect::Heterogeneous => {

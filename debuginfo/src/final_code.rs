@@ -5,9 +5,13 @@
 //! worked out what leaves are where blocks begin. Whether a watched register *holds* its value yet, or still, depends on what instructions write: it
 //! flows as the program counter does for scalar registers, and as lanes do for vector registers. A leaf is in a register where both say so.
 //!
+//! What is in no register any more may be what the caller has put into one: a function's argument, whatever became of the register.
+//!
 //! A load's result is there when the code has waited for it: by a wait that covers it, or because an instruction uses it, in front of which the
 //! compiler has waited.
 
+use crate::calls::is_called;
+use emit::Entered;
 use isa::table::{Family, Flags};
 use isa::track::{Held, MachTrack, Spot, What};
 use isa::{Counter, Generation, MBlock, MachFunc, MachInst, Reg, RegRange, Role, Subtarget};
@@ -22,6 +26,8 @@ pub enum Where {
     Registers(Reg, Option<Reg>),
     /// A bit for each lane, in a register or a pair.
     Mask(Reg),
+    /// Nowhere any more: it is what a register held when the function was entered, or its halves are what two did.
+    Entered(Reg, Option<Reg>),
 }
 
 /// From which byte to which a leaf is where.
@@ -138,6 +144,8 @@ struct Reader<'a> {
     writes: Vec<(u32, u32)>,
     /// Predecessors of the program counter and of lanes.
     preds: [Vec<Vec<MBlock>>; 2],
+    /// By watched register, the register that had its value when the function was entered, if the caller has put it there.
+    given: Vec<Option<Reg>>,
     /// By block, what holds at its beginning and at its end.
     begins: Vec<State>,
     ends: Vec<State>,
@@ -169,7 +177,8 @@ impl<'a> Reader<'a> {
         let writes = writes(func, track, target);
         let (begins, ends) =
             (vec![State::full(count, 0); blocks], vec![State::full(count, u64::MAX); blocks]);
-        Reader { func, track, target, vectors, at_heads, heads, writes, preds, begins, ends }
+        let given = vec![None; count];
+        Reader { func, track, target, vectors, at_heads, heads, writes, preds, given, begins, ends }
     }
 
     /// What holds where blocks begin.
@@ -296,22 +305,50 @@ impl<'a> Reader<'a> {
             }
         }
         let mask = spot.mask;
-        (mask != u32::MAX && state.is_ready(mask)).then(|| place(mask).map(Where::Mask)).flatten()
+        let in_mask = (mask != u32::MAX && state.is_ready(mask)).then(|| place(mask).map(Where::Mask)).flatten();
+        in_mask.or_else(|| self.given(spot))
+    }
+
+    /// A spot's value, if it is what the function was given.
+    fn given(&self, spot: &Spot) -> Option<Where> {
+        let given = |watched: u32| self.given.get(watched as usize).copied().flatten();
+        let first = [spot.vector, spot.scalar].into_iter().find(|&first| given(first).is_some())?;
+        let high = (spot.dwords > 1).then(|| given(first + 1));
+        Some(Where::Entered(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
+    }
+
+    /// Watched registers have got values: notes which of them the function was given. A scalar register has a vector register's for all lanes only if
+    /// that is what the value is, an argument, and not what was read of it.
+    fn note_given(&mut self, walker: &Walker, entered: &Entered<'_>, is_argument: bool) {
+        for &watched in &walker.changes {
+            let Some(place) = self.track.watched[watched as usize].place else { continue };
+            if walker.state.is_ready(watched) {
+                let of = entered.value(place).filter(|of| of.is_vgpr());
+                self.given[watched as usize] = of.filter(|_| is_argument || place.is_vgpr());
+            }
+        }
     }
 
     /// Goes through the code with all known, and writes down what there is.
     fn walk(&mut self) -> FinalCode {
         let mut writer = Writer::new(self.track);
         let mut walker = Walker::default();
+        let mut entered = is_called(self.func).then(|| Entered::new(self.func, self.target));
         let (mut offset, mut at) = (0, 0);
         for (block, data) in self.func.blocks.iter() {
             let next = self.writes.partition_point(|write| write.0 < at);
             walker.begin(&self.begins[block.as_u32() as usize], self.track, next);
+            if let Some(entered) = &mut entered {
+                entered.begin(block);
+            }
             let places = places(self.track, &data.insts);
             writer.enter(places.first().map_or(usize::MAX, |place| place.0));
             writer.refresh(offset, |spot| self.place(spot, &walker.state));
             for (n, inst) in data.insts.iter().enumerate() {
                 self.arrive(block, n, inst, &mut walker);
+                if let Some(entered) = &entered {
+                    self.note_given(&walker, entered, self.heads.first() == Some(&Some((block, n))));
+                }
                 // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
                 let early = n < data.prologue as usize || self.target.is_wait(inst.op);
                 let statement = if early { None } else { writer.records(n, &places) };
@@ -322,6 +359,10 @@ impl<'a> Reader<'a> {
                     writer.line(offset, self.track.place(inst.loc), statement);
                 }
                 self.step((at, inst), &mut walker);
+                if let Some(entered) = &mut entered {
+                    entered.step(inst);
+                    self.note_given(&walker, entered, false);
+                }
                 at += 1;
                 offset += isa::size_in_words(self.target, inst) as u32 * 4;
             }

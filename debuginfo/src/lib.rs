@@ -1,11 +1,12 @@
 //! Debug information of code objects: from what passes kept of the source to DWARF.
 //!
-//! The way: [`final_code`] finds out where statements begin and where variables are; [`scopes`] which code is of which block and which inlined
+//! The way: [`final_code`] finds out where statements begin and where variables are, [`calls`] what calls pass; [`scopes`] which code is of which block and which inlined
 //! call; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, and [`lines`] the table of lines. All of it becomes
 //! [`sections`] of the object that [`emit`] writes.
 //!
 //! The compiler writes it when it is asked to (`-g`); the table of lines that is always there is [`emit`]'s. Reading is `dwarf`'s.
 
+mod calls;
 mod entries;
 mod expression;
 mod final_code;
@@ -14,6 +15,7 @@ mod lines;
 mod scopes;
 mod sections;
 
+use calls::Call;
 use emit::Dialect;
 use emit::lines::Lines;
 use final_code::FinalCode;
@@ -43,6 +45,8 @@ struct Function {
     number: u32,
     /// Its code.
     code: FinalCode,
+    /// Calls in it.
+    calls: Vec<Call>,
     /// Its variables, and those of what was inlined.
     variables: Vec<Variable>,
     /// What was inlined.
@@ -64,6 +68,8 @@ pub struct DebugInfo {
     description: Description,
     /// In the order of the code: kernels, then functions; none for those that the source does not have.
     functions: Vec<Option<Function>>,
+    /// What they are in the module.
+    ids: Vec<ir::FuncId>,
     stride: u32,
     lines: Lines,
     /// The text, if it goes along.
@@ -81,6 +87,7 @@ impl DebugInfo {
     ) -> DebugInfo {
         let description = module.description.take().map(|description| *description).unwrap_or_default();
         let mut stride = 0;
+        let dwords = Dwords::of(module);
         let mut functions = Vec::with_capacity(code.len());
         for (&id, mach) in ids.iter().zip(code) {
             let func = &mut module.funcs[id];
@@ -92,12 +99,14 @@ impl DebugInfo {
             };
             stride = said.stride;
             let code = final_code::read(mach, &track, &target);
+            let calls = calls::read(mach, &track, &target, |callee| dwords.passed(callee));
             for inst in mach.blocks.values_mut().flat_map(|block| &mut block.insts) {
                 inst.loc = said.split(ir::SrcLoc(track.place(inst.loc))).0.0;
             }
             functions.push(Some(Function {
                 number: said.number,
                 code,
+                calls,
                 variables: said.variables,
                 sites: said.sites,
                 lanes: target.wave_size,
@@ -107,7 +116,7 @@ impl DebugInfo {
             }));
         }
         let source = options.embed_source.then(|| source.to_owned());
-        DebugInfo { options, description, functions, stride, lines, source }
+        DebugInfo { options, description, functions, ids: ids.to_vec(), stride, lines, source }
     }
 
     /// A place in the source and the site that it is of.
@@ -119,6 +128,33 @@ impl DebugInfo {
     /// Line and column of a place; the first of the file if there is none.
     fn line(&self, loc: ir::SrcLoc) -> (u32, u32) {
         self.lines.place(self.split(loc.0).0).unwrap_or((0, 0))
+    }
+}
+
+/// How many dwords of arguments functions have, and those that are called by a pointer.
+struct Dwords {
+    functions: Vec<u32>,
+    signatures: Vec<u32>,
+}
+
+impl Dwords {
+    fn of(module: &ir::Module) -> Dwords {
+        let of_params = |func: &ir::Function| {
+            let params = func.layout.first().map_or(&[][..], |&entry| func.params(entry));
+            params.iter().map(|&param| func.ty(param).dwords()).sum()
+        };
+        Dwords {
+            functions: module.funcs.values().map(of_params).collect(),
+            signatures: module.sigs.values().map(|sig| sig.params.iter().map(|ty| ty.dwords()).sum()).collect(),
+        }
+    }
+
+    fn passed(&self, callee: isa::Callee) -> u32 {
+        let known = match callee {
+            isa::Callee::Func(number) => self.functions.get(number as usize),
+            isa::Callee::Pointer(number) => self.signatures.get(number as usize),
+        };
+        known.copied().unwrap_or(0)
     }
 }
 
