@@ -40,6 +40,9 @@ struct Args {
     /// Print failing programs as they are.
     #[arg(long)]
     no_shrink: bool,
+    /// Of unwinding: functions of a program at most.
+    #[arg(long, default_value_t = calls::MOST)]
+    functions: usize,
     /// Of unwinding: how often each instruction is looked at.
     #[arg(long, default_value_t = 1)]
     visits: u32,
@@ -123,8 +126,8 @@ fn main() -> ExitCode {
     let counts = Mutex::new(calls::Counts::default());
     let check = |seed: u64| match calls {
         true if unwinds => {
-            let effort =
-                calls::Effort { visits: args.visits, patience: args.patience, ..calls::Effort::EACH };
+            let Args { functions, visits, patience, .. } = args;
+            let effort = calls::Effort { functions, visits, patience, ..calls::Effort::EACH };
             let more = calls::unwinds(seed, &config(seed), effort)?;
             if more.cut + more.refused > 0 {
                 println!("seed {seed}: {} of {} runs cut, {} refused", more.cut, more.runs, more.refused);

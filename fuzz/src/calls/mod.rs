@@ -66,7 +66,7 @@ pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failu
 
 /// Runs the compiled program of a seed, in both dialects of call frame information, and unwinds on the way.
 pub fn unwinds(seed: u64, config: &Config, effort: Effort) -> Result<Counts, Box<Failure>> {
-    let program = generate(seed, MOST, STATEMENTS);
+    let program = generate(seed, effort.functions, STATEMENTS);
     let mut counts = Counts::default();
     for dialect in [Dialect::Standard, Dialect::Heterogeneous] {
         for &level in &config.levels {

@@ -30,6 +30,8 @@ const DEEP: usize = 12;
 /// How much of a run is looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
+    /// Functions of a program at most.
+    pub functions: usize,
     /// Places at most.
     pub places: u64,
     /// Visits to each instruction.
@@ -40,7 +42,8 @@ pub struct Effort {
 
 impl Effort {
     /// Each instruction that runs, once.
-    pub const EACH: Effort = Effort { places: u64::MAX, visits: 1, patience: 50_000_000 };
+    pub const EACH: Effort =
+        Effort { functions: super::MOST, places: u64::MAX, visits: 1, patience: 50_000_000 };
 }
 
 /// What has been looked at.
