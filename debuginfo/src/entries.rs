@@ -264,21 +264,24 @@ const SHAPES: [(Shape, u16, bool, Attributes); 47] = [
     (Shape::CallParameter, 0x49, false, &[PLACE, (at::CALL_VALUE, Form::Place)]),
 ];
 
-/// What version 4 has for tags and attributes of version 5: GNU's, which readers know (the proposals that became DWARF 5, 3.4).
-const BEFORE_5: [(u16, u16); 8] = [
-    (0x48, 0x4109),                   // DW_TAG_GNU_call_site
-    (0x49, 0x410a),                   // DW_TAG_GNU_call_site_parameter
-    (at::CALL_RETURN_PC, at::LOW_PC), // the address behind the call
-    (at::CALL_PC, at::LOW_PC),        // the same
+/// What version 4 has for tags of version 5, and for attributes: GNU's, which readers know (the proposals that became DWARF 5, 3.4).
+const TAGS_BEFORE_5: [(u16, u16); 2] = [
+    (0x48, 0x4109), // DW_TAG_GNU_call_site
+    (0x49, 0x410a), // DW_TAG_GNU_call_site_parameter
+];
+const ATTRIBUTES_BEFORE_5: [(u16, u16); 6] = [
+    (at::CALL_RETURN_PC, at::LOW_PC),
+    // Of a jump, too, it is the address behind it.
+    (at::CALL_PC, at::LOW_PC),
     (at::CALL_ORIGIN, at::ABSTRACT_ORIGIN),
     (at::CALL_VALUE, 0x2111),     // DW_AT_GNU_call_site_value
     (at::CALL_TAIL_CALL, 0x2115), // DW_AT_GNU_tail_call
     (at::CALL_ALL_CALLS, 0x2117), // DW_AT_GNU_all_call_sites
 ];
 
-/// The number of a tag or an attribute in a version.
-fn number_in(version: Version, number: u16) -> u16 {
-    let other = BEFORE_5.iter().find(|other| other.0 == number && version == Version::V4);
+/// A number of version 5 in another version.
+fn number_in(version: Version, before_5: &[(u16, u16)], number: u16) -> u16 {
+    let other = before_5.iter().find(|other| other.0 == number && version == Version::V4);
     other.map_or(number, |other| other.1)
 }
 
@@ -330,10 +333,10 @@ impl Entries {
         let (_, tag, has_children, attributes) = SHAPES[shape as usize];
         let out = &mut self.abbreviations;
         out.push(code);
-        unsigned(out, number_in(self.version, tag).into());
+        unsigned(out, number_in(self.version, &TAGS_BEFORE_5, tag).into());
         out.push(u8::from(has_children));
         for &(attribute, form) in attributes {
-            unsigned(out, number_in(self.version, attribute).into());
+            unsigned(out, number_in(self.version, &ATTRIBUTES_BEFORE_5, attribute).into());
             out.push(form.number(self.version));
         }
         out.extend_from_slice(&[0, 0]);

@@ -151,6 +151,10 @@ impl Lists {
             out.extend_from_slice(&(4 * count + start).to_le_bytes());
         }
         out.extend_from_slice(&self.bytes);
+        if count == 0 {
+            // A list without entries: elfutils takes a unit's base that is the section's end for a mistake.
+            out.push(0);
+        }
         contents.close(0);
         contents
     }
