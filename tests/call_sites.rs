@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Calls of functions and by a pointer, one at the end of a function, with arguments that are constants, that calls keep, or that are the caller's own.
 const SOURCE: &str = "\
@@ -40,10 +41,17 @@ const PROCESSORS: [&str; 4] = ["gfx803", "gfx906", "gfx90a", "gfx1030"];
 fn object(processor: &str, opt_level: OptLevel, version: DwarfVersion, dialect: Dialect) -> PathBuf {
     let target = Subtarget::by_name(processor).expect("known");
     let dwarf = Dwarf { version, dialect, ..Dwarf::default() };
-    let options =
-        Options { file_name: "calls.k".to_owned(), opt_level, debug: DebugInfo::Full, dwarf, ..Options::default() };
+    let options = Options {
+        file_name: "calls.k".to_owned(),
+        opt_level,
+        debug: DebugInfo::Full,
+        dwarf,
+        ..Options::default()
+    };
     let object = Compiler::new(target).compile(SOURCE, &options).expect("a sound source");
-    let name = format!("calls-{processor}-{opt_level:?}-{version:?}-{dialect:?}.co");
+    // Tests run beside each other.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let name = format!("calls-{}.co", NUMBER.fetch_add(1, Ordering::Relaxed));
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&file, object.bytes()).expect("written");
     file
@@ -104,9 +112,10 @@ fn every_call_has_an_entry() {
         let Some((_, dump)) = tool("llvm-dwarfdump-19", &["--debug-info"], &file) else { return };
         let (behind, tails) = calls_of(&listing);
         let (mut sites, mut tail_sites) = (BTreeSet::new(), 0);
-        for entry in dump.split("DW_TAG_").filter(|entry| {
-            entry.starts_with("call_site\n") || entry.starts_with("GNU_call_site\n")
-        }) {
+        for entry in dump
+            .split("DW_TAG_")
+            .filter(|entry| entry.starts_with("call_site\n") || entry.starts_with("GNU_call_site\n"))
+        {
             let pc = entry.lines().find_map(|line| {
                 let line = line.trim();
                 let value = line.strip_prefix("DW_AT_call_return_pc").or(line.strip_prefix("DW_AT_low_pc"))?;
@@ -156,7 +165,8 @@ fn gnu_readers_read_them() {
 fn gdb_reads_them() {
     for version in [DwarfVersion::V4, DwarfVersion::V5] {
         let file = object("gfx906", OptLevel::O2, version, Dialect::Standard);
-        let commands = ["-nx", "--batch", "-ex", "maintenance set dwarf unwinders off", "-ex", "info scope last"];
+        let commands =
+            ["-nx", "--batch", "-ex", "maintenance set dwarf unwinders off", "-ex", "info scope last"];
         let Some((_, said)) = tool("gdb-multiarch", &commands, &file) else { return };
         assert!(said.contains("Symbol a is") && said.contains("Symbol p is"), "{said}");
         assert!(!said.contains("DWARF Error") && !said.contains("internal-error"), "{said}");
@@ -183,7 +193,8 @@ fn units_say_that_they_are_extended() {
 fn values_in_leaf(source: &Path, options: &[&str]) -> Vec<[String; 2]> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kernc"));
     command.arg("debug").arg(source).args(options).args(["--grid", "64", "zeros:64"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("kernc");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("kernc");
     let steps = "print a\nprint b\nstepi\n".repeat(60);
     let mut input = child.stdin.take().expect("standard input");
     input.write_all(format!("break leaf\ncontinue\n{steps}quit\n").as_bytes()).expect("it reads all");

@@ -13,7 +13,6 @@ use objwriter::leb::{signed, unsigned};
 use objwriter::operations::*;
 use objwriter::registers::Register;
 
-
 /// A memory that is not the default one: by the guide's number (seed 000, line 706), and as LLVM marks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {

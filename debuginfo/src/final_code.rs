@@ -305,7 +305,8 @@ impl<'a> Reader<'a> {
             }
         }
         let mask = spot.mask;
-        let in_mask = (mask != u32::MAX && state.is_ready(mask)).then(|| place(mask).map(Where::Mask)).flatten();
+        let in_mask =
+            (mask != u32::MAX && state.is_ready(mask)).then(|| place(mask).map(Where::Mask)).flatten();
         in_mask.or_else(|| self.given(spot))
     }
 
@@ -317,10 +318,10 @@ impl<'a> Reader<'a> {
         Some(Where::Entered(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
     }
 
-    /// Watched registers have got values: notes which of them the function was given. A scalar register has a vector register's for all lanes only if
-    /// that is what the value is, an argument, and not what was read of it.
-    fn note_given(&mut self, walker: &Walker, entered: &Entered<'_>, is_argument: bool) {
-        for &watched in &walker.changes {
+    /// Watched registers have got values, those of the walker's changes from `first` on: notes which of them the function was given. A scalar
+    /// register has a vector register's for all lanes only if that is what the value is, an argument, and not what was read of it.
+    fn note_given(&mut self, (walker, first): (&Walker, usize), entered: &Entered<'_>, is_argument: bool) {
+        for &watched in &walker.changes[first..] {
             let Some(place) = self.track.watched[watched as usize].place else { continue };
             if walker.state.is_ready(watched) {
                 let of = entered.value(place).filter(|of| of.is_vgpr());
@@ -345,9 +346,11 @@ impl<'a> Reader<'a> {
             writer.enter(places.first().map_or(usize::MAX, |place| place.0));
             writer.refresh(offset, |spot| self.place(spot, &walker.state));
             for (n, inst) in data.insts.iter().enumerate() {
+                let first = walker.changes.len();
                 self.arrive(block, n, inst, &mut walker);
                 if let Some(entered) = &entered {
-                    self.note_given(&walker, entered, self.heads.first() == Some(&Some((block, n))));
+                    let begins = self.heads.first() == Some(&Some((block, n)));
+                    self.note_given((&walker, first), entered, begins);
                 }
                 // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
                 let early = n < data.prologue as usize || self.target.is_wait(inst.op);
@@ -361,7 +364,7 @@ impl<'a> Reader<'a> {
                 self.step((at, inst), &mut walker);
                 if let Some(entered) = &mut entered {
                     entered.step(inst);
-                    self.note_given(&walker, entered, false);
+                    self.note_given((&walker, 0), entered, false);
                 }
                 at += 1;
                 offset += isa::size_in_words(self.target, inst) as u32 * 4;

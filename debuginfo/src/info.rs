@@ -1,11 +1,11 @@
 //! `.debug_info` and what it refers to.
 
+use crate::calls::Call;
 use crate::entries::{Entries, Shape};
 use crate::expression::{Memory, Writer};
 use crate::final_code::Range;
 use crate::scopes::{Kind, Scopes};
 use crate::sections::{self, Lists, NAMES, Name, Strings, Version};
-use crate::calls::Call;
 use crate::{DebugInfo, Function, lines};
 use emit::{Dialect, Image};
 use ir::Space;

@@ -145,7 +145,11 @@ impl Dwords {
         };
         Dwords {
             functions: module.funcs.values().map(of_params).collect(),
-            signatures: module.sigs.values().map(|sig| sig.params.iter().map(|ty| ty.dwords()).sum()).collect(),
+            signatures: module
+                .sigs
+                .values()
+                .map(|sig| sig.params.iter().map(|ty| ty.dwords()).sum())
+                .collect(),
         }
     }
 

@@ -79,8 +79,7 @@ impl<'a> Given<'a> {
             return outer().dword(register, lane);
         }
         let site = Site { caller: &caller, given: outer(), lane };
-        let outcome =
-            evaluate(value, encoding, Goal::Value, &site, &[]).map_err(|error| error.reason)?;
+        let outcome = evaluate(value, encoding, Goal::Value, &site, &[]).map_err(|error| error.reason)?;
         let value = outcome.value().ok_or(Reason::NoValue)?;
         // An argument's register has the low bits of what was passed.
         Ok(value.unsigned()? as u32)

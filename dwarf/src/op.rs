@@ -201,7 +201,8 @@ static ROW_OF: [u8; 0x200] = {
     let mut at = 0;
     while at < TABLE.len() {
         let first = TABLE[at].0.0 as usize;
-        let mut count = if matches!(TABLE[at].0, Opcode::LIT0 | Opcode::REG0 | Opcode::BREG0) { 32 } else { 1 };
+        let mut count =
+            if matches!(TABLE[at].0, Opcode::LIT0 | Opcode::REG0 | Opcode::BREG0) { 32 } else { 1 };
         while count > 0 {
             count -= 1;
             rows[first + count] = at as u8;

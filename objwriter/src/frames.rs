@@ -43,8 +43,6 @@ const RETURN: [Reg; 2] = [Reg::sgpr(30), Reg::sgpr(31)];
 /// Scratch memory of the wave as it lies in memory (seed 000, line 720).
 const PRIVATE_WAVE: u8 = 6;
 
-
-
 /// How LLVM marks an address of private memory (`dwarf::marked`).
 const MARK: [u8; 3] = [lit(1), DW_OP_SWAP, DW_OP_XDEREF];
 

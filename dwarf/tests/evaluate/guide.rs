@@ -3,8 +3,8 @@
 
 use crate::machine::{F32, I32, State, U8, U64, bytes, place, run, value};
 use dwarf::{
-    AddressSpace, Attribute, BaseType, Content, DebugInfo, Die, Encoding, Entry, Goal, Kind, Location, Machine,
-    Need, Numbering, Reason, Register, Type, Unit, Value, assemble, evaluate,
+    AddressSpace, Attribute, BaseType, Content, DebugInfo, Die, Encoding, Entry, Goal, Kind, Location,
+    Machine, Need, Numbering, Reason, Register, Type, Unit, Value, assemble, evaluate,
 };
 
 /// Line 808 and after: stack operations move values and locations alike.
@@ -213,7 +213,8 @@ fn pointers_into_other_memories() {
     };
     let pointer = "DW_OP_lit3; DW_OP_LLVM_aspace_implicit_pointer 0x99 +4";
     assert!(place(pointer).contains("pointer to the entry at 0x99 +4"));
-    let used = |space: u32| format!("{pointer}; DW_OP_deref; DW_OP_lit{space}; DW_OP_LLVM_form_aspace_address");
+    let used =
+        |space: u32| format!("{pointer}; DW_OP_deref; DW_OP_lit{space}; DW_OP_LLVM_form_aspace_address");
     assert_eq!(place(&used(3)), "v8 + 32 bits");
     // As an address of another space, or of the default one, it is accessed "in any other manner".
     for text in [used(5), format!("{pointer}; DW_OP_deref; DW_OP_deref")] {

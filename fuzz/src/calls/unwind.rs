@@ -228,8 +228,9 @@ impl Judge {
                 |why| format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), calls.len()),
             )?;
             if let Some(call) = calls.last() {
-                self.passed(&state, call, &mut inner.counts)
-                    .map_err(|why| format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), calls.len()))?;
+                self.passed(&state, call, &mut inner.counts).map_err(|why| {
+                    format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), calls.len())
+                })?;
             }
         }
         wave.last = Some(kind);
@@ -242,7 +243,8 @@ impl Judge {
     /// What the caller's entry of the call says of arguments is what they were at the call.
     fn passed(&self, state: &State<'_>, call: &Call, counts: &mut Counts) -> Result<(), String> {
         let site = self.info.calls.site(call.back);
-        let site = site.ok_or_else(|| format!("no entry is about the call that returns to {:#x}", call.back))?;
+        let site =
+            site.ok_or_else(|| format!("no entry is about the call that returns to {:#x}", call.back))?;
         let encoding = self.info.units[self.info.entries[site].unit].encoding;
         let program = Loaded { info: &self.info, frames: &self.frames, base: state.at.base() };
         let given = Given::new(program, state, state.at.address());
@@ -254,7 +256,9 @@ impl Judge {
                 match given.dword(register, lane) {
                     Ok(found) if found == expected => counts.passed += 1,
                     Ok(found) => {
-                        return Err(format!("{register} of lane {lane}: passed {found:#x}, not {expected:#x}"));
+                        return Err(format!(
+                            "{register} of lane {lane}: passed {found:#x}, not {expected:#x}"
+                        ));
                     }
                     Err(_) => counts.not_passed += 1,
                 }
