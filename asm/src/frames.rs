@@ -10,23 +10,13 @@ use crate::assembler::Assembler;
 use crate::error::{Result, error};
 use crate::expr::{Binary, Specifier, Value};
 use crate::section::elf;
-use objwriter::leb;
+use objwriter::frames::{CODE_UNIT, DATA_UNIT, PC, advance, header};
 use order::Order as _;
 use std::ops::Range;
 
-/// Places count in units of instructions.
-const CODE_UNIT: i64 = 4;
-/// Offsets in a frame count in units of registers.
-pub(crate) const DATA_UNIT: i64 = 4;
-const DW_CFA_ADVANCE_LOC: u8 = 0x40;
-const DW_CFA_ADVANCE_LOC1: u8 = 0x02;
-const DW_CFA_ADVANCE_LOC2: u8 = 0x03;
-const DW_CFA_ADVANCE_LOC4: u8 = 0x04;
 /// Four bytes with a sign, relative to their own place.
 const DW_EH_PE_PCREL_SDATA4: u8 = 0x1b;
 const ADDRESS_SIZE: u8 = 8;
-/// Where a call returns to, if nothing else is said: the number of the PC.
-const PC: u32 = 16;
 
 /// What the directives said.
 pub(crate) struct Frames {
@@ -238,13 +228,7 @@ impl Assembler {
                 out.push(1 + personality + u8::from(frame.lsda.is_some()));
                 out.extend(frame.personality.as_ref().map(|pointer| pointer.encoding));
             }
-            Table::Debugger => {
-                // Version 4, nothing that augments it, no segments.
-                let versions = [0xff, 0xff, 0xff, 0xff, 4, 0, ADDRESS_SIZE, 0];
-                out.extend_from_slice(&versions);
-                out.extend_from_slice(&[CODE_UNIT as u8, DATA_UNIT as u8]);
-                leb::unsigned(&mut out, column.into());
-            }
+            Table::Debugger => header(&mut out, "", column),
         }
         self.emit(&out, &span)?;
         if table == Table::Debugger {
@@ -269,7 +253,7 @@ impl Assembler {
             let distance =
                 distance.ok_or_else(|| error(span.clone(), "the place is not in the call frame's code"))?;
             let mut out = Vec::new();
-            advance(&mut out, distance / CODE_UNIT);
+            advance(&mut out, distance as u64 / CODE_UNIT);
             self.emit(&out, &span)?;
             if let Some(label) = &step.label {
                 self.define_label(label, span.clone())?;
@@ -317,23 +301,6 @@ impl Pointer {
             2 => 2,
             3 => 4,
             _ => 8,
-        }
-    }
-}
-
-/// The code goes on by so many units.
-fn advance(out: &mut Vec<u8>, units: i64) {
-    match units {
-        0 => {}
-        1..0x40 => out.push(DW_CFA_ADVANCE_LOC | units as u8),
-        0x40..0x100 => out.extend_from_slice(&[DW_CFA_ADVANCE_LOC1, units as u8]),
-        0x100..0x1_0000 => {
-            out.push(DW_CFA_ADVANCE_LOC2);
-            out.extend_from_slice(&(units as u16).to_le_bytes());
-        }
-        _ => {
-            out.push(DW_CFA_ADVANCE_LOC4);
-            out.extend_from_slice(&(units as u32).to_le_bytes());
         }
     }
 }

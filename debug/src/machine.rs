@@ -1,8 +1,8 @@
 //! A stopped wave as expressions of debug information see it.
 
 use dwarf::{
-    AddressSpace, Bank, Caller, DebugInfo, Frames, Known, Location, Machine, Need, Opcode, Ops, Procedure,
-    Reason, Register, ReturnAddress,
+    AddressSpace, Bank, Caller, DebugInfo, Frames, Given, Known, Loaded, Location, Machine, Need, Opcode,
+    Ops, Procedure, Reason, Register, ReturnAddress,
 };
 use sim::Stopped;
 
@@ -18,16 +18,55 @@ pub(crate) struct Frame<'a> {
     pub frames: Option<&'a Frames>,
     /// What is read of a vector register is the lane's dword, as expressions without the extensions have it, which know of no lanes.
     pub has_own_dword: bool,
+    /// The lane as the function was entered.
+    entry: Entry<'a>,
+}
+
+/// A lane of a wave when the function that it is in was entered.
+struct Entry<'a> {
+    at: &'a Stopped<'a>,
+    lane: u32,
+    program: Option<Loaded<'a>>,
+}
+
+impl Entry<'_> {
+    /// What the caller says that it has passed.
+    fn look<T>(&self, look: impl FnOnce(&Given<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
+        let program = self.program.ok_or(Reason::Need(Need::EntryValue))?;
+        let now = Frame::registers_of(self.at, self.lane);
+        look(&Given::new(program, &now, self.at.address()))
+    }
+}
+
+impl Machine for Entry<'_> {
+    fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.look(|given| given.register(register, bytes))
+    }
+
+    fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.look(|given| given.register_part(register, first, bytes))
+    }
+
+    fn lane(&self) -> Result<u32, Reason> {
+        Ok(self.lane)
+    }
 }
 
 impl<'a> Frame<'a> {
-    pub(crate) fn new(at: &'a Stopped<'a>, lane: u32, info: &'a DebugInfo, unit: usize) -> Frame<'a> {
-        Frame { at, lane, known: Some(info.known(unit)), base: None, frames: None, has_own_dword: false }
+    pub(crate) fn new(
+        (at, lane): (&'a Stopped<'a>, u32),
+        (info, frames): (&'a DebugInfo, Option<&'a Frames>),
+        unit: usize,
+    ) -> Frame<'a> {
+        let program = frames.map(|frames| Loaded { info, frames, base: at.base() });
+        let entry = Entry { at, lane, program };
+        Frame { at, lane, known: Some(info.known(unit)), base: None, frames, has_own_dword: false, entry }
     }
 
     /// The registers and memory alone.
     pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
-        Frame { at, lane, known: None, base: None, frames: None, has_own_dword: false }
+        let entry = Entry { at, lane, program: None };
+        Frame { at, lane, known: None, base: None, frames: None, has_own_dword: false, entry }
     }
 
     fn known(&self, need: Need) -> Result<&Known<'a>, Reason> {
@@ -142,6 +181,14 @@ impl Machine for Frame<'_> {
             }
             _ => Ok(base),
         }
+    }
+
+    fn entered(&self) -> Result<&dyn Machine, Reason> {
+        Ok(&self.entry)
+    }
+
+    fn passed(&self, register: Register, lane: u32) -> Result<u32, Reason> {
+        self.entry.look(|given| given.dword(register, lane))
     }
 
     fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {

@@ -95,7 +95,7 @@ impl<'a> Scope<'a> {
 
     /// The state of a lane, as expressions see it.
     pub(crate) fn frame(&self, lane: u32, unit: usize) -> Frame<'a> {
-        let mut frame = Frame::new(self.at, lane, self.info, unit);
+        let mut frame = Frame::new((self.at, lane), (self.info, self.frames), unit);
         let function = self.path.iter().rev().map(|&at| &self.info.entries[at]);
         let base = function.filter(|die| die.tag == "DW_TAG_subprogram").find_map(|die| {
             match die.get("DW_AT_frame_base")? {
@@ -104,7 +104,6 @@ impl<'a> Scope<'a> {
             }
         });
         frame.base = base;
-        frame.frames = self.frames;
         frame
     }
 

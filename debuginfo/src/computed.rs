@@ -7,9 +7,10 @@
 //! # Source
 //! DWARF 5, 2.5.1.4 to 2.5.1.6.
 
-use crate::expression::{Writer, op};
+use crate::expression::Writer;
 use crate::final_code::{Computed, Where};
 use isa::track::TermOp;
+use objwriter::operations::*;
 
 /// What the bits above those of a value are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,15 +40,15 @@ impl Writer {
             Some(Above::Anything)
         };
         match op {
-            TermOp::Add => simple(op::PLUS, out),
-            TermOp::Sub => simple(op::MINUS, out),
-            TermOp::Mul => simple(op::MUL, out),
-            TermOp::And => simple(op::AND, out),
-            TermOp::Or => simple(op::OR, out),
-            TermOp::Xor => simple(op::XOR, out),
+            TermOp::Add => simple(DW_OP_PLUS, out),
+            TermOp::Sub => simple(DW_OP_MINUS, out),
+            TermOp::Mul => simple(DW_OP_MUL, out),
+            TermOp::And => simple(DW_OP_AND, out),
+            TermOp::Or => simple(DW_OP_OR, out),
+            TermOp::Xor => simple(DW_OP_XOR, out),
             TermOp::Not | TermOp::Neg => {
                 self.value(arg(0)?, bits, terms, out)?;
-                out.push(if op == TermOp::Not { op::NOT } else { op::NEG });
+                out.push(if op == TermOp::Not { DW_OP_NOT } else { DW_OP_NEG });
                 Some(Above::Anything)
             }
             TermOp::Shl | TermOp::LShr | TermOp::AShr => self.shift(op, bits, [arg(0)?, arg(1)?], terms, out),
@@ -67,7 +68,7 @@ impl Writer {
             TermOp::AddUnsigned => {
                 self.value(arg(0)?, bits, terms, out)?;
                 self.clean(arg(1)?, 32, terms, out)?;
-                out.push(op::PLUS);
+                out.push(DW_OP_PLUS);
                 Some(Above::Anything)
             }
             TermOp::Select => {
@@ -75,7 +76,7 @@ impl Writer {
                 self.value(arg(2)?, 64, terms, out)?;
                 self.clean(arg(0)?, 1, terms, out)?;
                 // Over the exchange to the end of what is not wanted.
-                out.extend_from_slice(&[op::BRA, 1, 0, op::SWAP, op::DROP]);
+                out.extend_from_slice(&[DW_OP_BRA, 1, 0, DW_OP_SWAP, DW_OP_DROP]);
                 Some(Above::Anything)
             }
             _ => self.compare(op, bits, [arg(0)?, arg(1)?], terms, out),
@@ -103,12 +104,12 @@ impl Writer {
         self.clean(count, 8, terms, out)?;
         if !matches!(count, Where::Constant(count) if count < bits.into()) {
             self.number(u64::from(bits) - 1, 8, out);
-            out.push(op::AND);
+            out.push(DW_OP_AND);
         }
         out.push(match op {
-            TermOp::Shl => op::SHL,
-            TermOp::LShr => op::SHR,
-            _ => op::SHRA,
+            TermOp::Shl => DW_OP_SHL,
+            TermOp::LShr => DW_OP_SHR,
+            _ => DW_OP_SHRA,
         });
         Some(if op == TermOp::LShr { Above::Zero } else { Above::Anything })
     }
@@ -123,17 +124,17 @@ impl Writer {
         out: &mut Vec<u8>,
     ) -> Option<Above> {
         let (code, is_signed) = match op {
-            TermOp::Eq => (op::EQ, false),
-            TermOp::Ne => (op::NE, false),
-            TermOp::Slt => (op::LT, true),
-            TermOp::Sle => (op::LE, true),
-            TermOp::Sgt => (op::GT, true),
-            TermOp::Sge => (op::GE, true),
+            TermOp::Eq => (DW_OP_EQ, false),
+            TermOp::Ne => (DW_OP_NE, false),
+            TermOp::Slt => (DW_OP_LT, true),
+            TermOp::Sle => (DW_OP_LE, true),
+            TermOp::Sgt => (DW_OP_GT, true),
+            TermOp::Sge => (DW_OP_GE, true),
             _ if bits > 32 => return None,
-            TermOp::Ult => (op::LT, false),
-            TermOp::Ule => (op::LE, false),
-            TermOp::Ugt => (op::GT, false),
-            TermOp::Uge => (op::GE, false),
+            TermOp::Ult => (DW_OP_LT, false),
+            TermOp::Ule => (DW_OP_LE, false),
+            TermOp::Ugt => (DW_OP_GT, false),
+            TermOp::Uge => (DW_OP_GE, false),
             _ => return None,
         };
         for arg in args {
@@ -158,9 +159,9 @@ impl Writer {
             Where::Dwords(low, Some(high)) if bits > 32 => {
                 let written = self.dword(high, out);
                 self.number(32, 8, out);
-                out.push(op::SHL);
+                out.push(DW_OP_SHL);
                 let written = written && self.dword(low, out);
-                out.push(op::OR);
+                out.push(DW_OP_OR);
                 written
             }
             Where::Dwords(low, _) => {
@@ -184,7 +185,7 @@ impl Writer {
     fn clear(self, above: Above, bits: u8, out: &mut Vec<u8>) {
         if above == Above::Anything && bits < 64 {
             self.number(u64::MAX >> (64 - bits), 8, out);
-            out.push(op::AND);
+            out.push(DW_OP_AND);
         }
     }
 
@@ -192,9 +193,9 @@ impl Writer {
     fn sign(self, bits: u8, out: &mut Vec<u8>) {
         if bits < 64 {
             self.number(64 - u64::from(bits), 8, out);
-            out.push(op::SHL);
+            out.push(DW_OP_SHL);
             self.number(64 - u64::from(bits), 8, out);
-            out.push(op::SHRA);
+            out.push(DW_OP_SHRA);
         }
     }
 }

@@ -92,8 +92,15 @@ pub mod at {
     pub const ADDRESS_CLASS: u16 = 0x33;
     pub const STR_OFFSETS_BASE: u16 = 0x72;
     pub const ADDR_BASE: u16 = 0x73;
+    pub const CALL_ALL_CALLS: u16 = 0x7a;
+    pub const CALL_RETURN_PC: u16 = 0x7d;
+    pub const CALL_VALUE: u16 = 0x7e;
+    pub const CALL_ORIGIN: u16 = 0x7f;
+    pub const CALL_PC: u16 = 0x81;
+    pub const CALL_TAIL_CALL: u16 = 0x82;
     pub const GNU_VECTOR: u16 = 0x2107;
     pub const LLVM_ACTIVE_LANE: u16 = 0x3e08;
+    pub const LLVM_AUGMENTATION: u16 = 0x3e09;
     pub const LLVM_LANES: u16 = 0x3e0a;
     pub const LLVM_LANE_PC: u16 = 0x3e0b;
 }
@@ -105,6 +112,8 @@ pub mod at {
 pub enum Shape {
     Unit5,
     Unit4,
+    ExtendedUnit5,
+    ExtendedUnit4,
     Scalar,
     Pointer,
     PointerClass,
@@ -150,11 +159,16 @@ pub enum Shape {
     CopiedVariablePlace,
     Global,
     Unspecified,
+    Call,
+    CallOf,
+    TailCall,
+    TailCallOf,
+    CallParameter,
 }
 
 impl Shape {
     /// The tag.
-    pub const fn tag(self) -> u8 {
+    pub const fn tag(self) -> u16 {
         SHAPES[self as usize].1
     }
 }
@@ -166,6 +180,21 @@ const DECLARED: [(u16, Form); 3] =
 
 macro_rules! declared {
     ($($more:expr),*) => { &[DECLARED[0], DECLARED[1], DECLARED[2] $(, $more)*] };
+}
+
+const UNIT: [(u16, Form); 6] = [
+    (at::PRODUCER, Form::Text),
+    (at::LANGUAGE, Form::Word),
+    (at::NAME, Form::Text),
+    (at::STMT_LIST, Form::Section),
+    LOW,
+    HIGH,
+];
+const BASES: [(u16, Form); 2] = [(at::STR_OFFSETS_BASE, Form::Section), (at::ADDR_BASE, Form::Section)];
+const AUGMENTED: (u16, Form) = (at::LLVM_AUGMENTATION, Form::Text);
+
+macro_rules! unit {
+    ($($more:expr),*) => { &[UNIT[0], UNIT[1], UNIT[2], UNIT[3], UNIT[4], UNIT[5] $(, $more)*] };
 }
 
 const TYPE: (u16, Form) = (at::TYPE, Form::Entry);
@@ -181,39 +210,19 @@ const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
 /// How many lanes, which are active, and where all of them are.
 const LANES: [(u16, Form); 3] =
     [(at::LLVM_LANES, Form::Byte), (at::LLVM_ACTIVE_LANE, Form::Places), (at::LLVM_LANE_PC, Form::Places)];
+const ALL_CALLS: (u16, Form) = (at::CALL_ALL_CALLS, Form::Flag);
+const RETURNS: (u16, Form) = (at::CALL_RETURN_PC, Form::Address);
+const JUMPS: [(u16, Form); 2] = [(at::CALL_PC, Form::Address), (at::CALL_TAIL_CALL, Form::Flag)];
+const CALLEE: (u16, Form) = (at::CALL_ORIGIN, Form::Entry);
 const CALLED: [(u16, Form); 3] =
     [(at::CALL_FILE, Form::Number), (at::CALL_LINE, Form::Number), (at::CALL_COLUMN, Form::Number)];
 
 /// Tag, whether there are children, attributes.
-const SHAPES: [(Shape, u8, bool, Attributes); 47] = [
-    (
-        Shape::Unit5,
-        0x11,
-        true,
-        &[
-            (at::PRODUCER, Form::Text),
-            (at::LANGUAGE, Form::Word),
-            (at::NAME, Form::Text),
-            (at::STMT_LIST, Form::Section),
-            LOW,
-            HIGH,
-            (at::STR_OFFSETS_BASE, Form::Section),
-            (at::ADDR_BASE, Form::Section),
-        ],
-    ),
-    (
-        Shape::Unit4,
-        0x11,
-        true,
-        &[
-            (at::PRODUCER, Form::Text),
-            (at::LANGUAGE, Form::Word),
-            (at::NAME, Form::Text),
-            (at::STMT_LIST, Form::Section),
-            LOW,
-            HIGH,
-        ],
-    ),
+const SHAPES: [(Shape, u16, bool, Attributes); 54] = [
+    (Shape::Unit5, 0x11, true, unit!(BASES[0], BASES[1])),
+    (Shape::Unit4, 0x11, true, unit!()),
+    (Shape::ExtendedUnit5, 0x11, true, unit!(BASES[0], BASES[1], AUGMENTED)),
+    (Shape::ExtendedUnit4, 0x11, true, unit!(AUGMENTED)),
     (
         Shape::Scalar,
         0x24,
@@ -235,23 +244,38 @@ const SHAPES: [(Shape, u8, bool, Attributes); 47] = [
     (Shape::EmptyStruct, 0x13, false, &[(at::NAME, Form::Text), (at::BYTE_SIZE, Form::Number)]),
     (Shape::Opaque, 0x13, false, &[(at::NAME, Form::Text), (at::DECLARATION, Form::Flag)]),
     (Shape::Member, 0x0d, false, &[(at::NAME, Form::Text), TYPE, (at::DATA_MEMBER_LOCATION, Form::Number)]),
-    (Shape::Function, 0x2e, true, declared!(EXTERNAL, LOW, HIGH)),
-    (Shape::LocalFunction, 0x2e, true, declared!(LOW, HIGH)),
-    (Shape::FrameFunction, 0x2e, true, declared!(EXTERNAL, LOW, HIGH, FRAME)),
-    (Shape::LocalFrameFunction, 0x2e, true, declared!(LOW, HIGH, FRAME)),
-    (Shape::Copied, 0x2e, true, &[ORIGIN, LOW, HIGH]),
-    (Shape::CopiedFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, FRAME]),
-    (Shape::LaneFunction, 0x2e, true, declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2])),
-    (Shape::LocalLaneFunction, 0x2e, true, declared!(LOW, HIGH, LANES[0], LANES[1], LANES[2])),
+    (Shape::Function, 0x2e, true, declared!(EXTERNAL, LOW, HIGH, ALL_CALLS)),
+    (Shape::LocalFunction, 0x2e, true, declared!(LOW, HIGH, ALL_CALLS)),
+    (Shape::FrameFunction, 0x2e, true, declared!(EXTERNAL, LOW, HIGH, FRAME, ALL_CALLS)),
+    (Shape::LocalFrameFunction, 0x2e, true, declared!(LOW, HIGH, FRAME, ALL_CALLS)),
+    (Shape::Copied, 0x2e, true, &[ORIGIN, LOW, HIGH, ALL_CALLS]),
+    (Shape::CopiedFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, FRAME, ALL_CALLS]),
+    (
+        Shape::LaneFunction,
+        0x2e,
+        true,
+        declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2], ALL_CALLS),
+    ),
+    (Shape::LocalLaneFunction, 0x2e, true, declared!(LOW, HIGH, LANES[0], LANES[1], LANES[2], ALL_CALLS)),
     (
         Shape::LaneFrameFunction,
         0x2e,
         true,
-        declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME),
+        declared!(EXTERNAL, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME, ALL_CALLS),
     ),
-    (Shape::LocalLaneFrameFunction, 0x2e, true, declared!(LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME)),
-    (Shape::CopiedLane, 0x2e, true, &[ORIGIN, LOW, HIGH, LANES[0], LANES[1], LANES[2]]),
-    (Shape::CopiedLaneFrame, 0x2e, true, &[ORIGIN, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME]),
+    (
+        Shape::LocalLaneFrameFunction,
+        0x2e,
+        true,
+        declared!(LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME, ALL_CALLS),
+    ),
+    (Shape::CopiedLane, 0x2e, true, &[ORIGIN, LOW, HIGH, LANES[0], LANES[1], LANES[2], ALL_CALLS]),
+    (
+        Shape::CopiedLaneFrame,
+        0x2e,
+        true,
+        &[ORIGIN, LOW, HIGH, LANES[0], LANES[1], LANES[2], FRAME, ALL_CALLS],
+    ),
     (Shape::Procedure, 0x36, false, &[PLACE]),
     (Shape::Abstract, 0x2e, true, declared!((at::INLINE, Form::Byte))),
     (Shape::AbstractParameter, 0x05, false, declared!(KNOWN_TYPE)),
@@ -274,7 +298,33 @@ const SHAPES: [(Shape, u8, bool, Attributes); 47] = [
     (Shape::CopiedVariablePlace, 0x34, false, &[ORIGIN, PLACE]),
     (Shape::Global, 0x34, false, declared!(KNOWN_TYPE, PLACE)),
     (Shape::Unspecified, 0x3b, false, &[(at::NAME, Form::Text)]),
+    (Shape::Call, 0x48, true, &[RETURNS]),
+    (Shape::CallOf, 0x48, true, &[RETURNS, CALLEE]),
+    (Shape::TailCall, 0x48, true, &[JUMPS[0], JUMPS[1]]),
+    (Shape::TailCallOf, 0x48, true, &[JUMPS[0], JUMPS[1], CALLEE]),
+    (Shape::CallParameter, 0x49, false, &[PLACE, (at::CALL_VALUE, Form::Place)]),
 ];
+
+/// What version 4 has for tags of version 5, and for attributes: GNU's, which readers know (the proposals that became DWARF 5, 3.4).
+const TAGS_BEFORE_5: [(u16, u16); 2] = [
+    (0x48, 0x4109), // DW_TAG_GNU_call_site
+    (0x49, 0x410a), // DW_TAG_GNU_call_site_parameter
+];
+const ATTRIBUTES_BEFORE_5: [(u16, u16); 6] = [
+    (at::CALL_RETURN_PC, at::LOW_PC),
+    // Of a jump, too, it is the address behind it.
+    (at::CALL_PC, at::LOW_PC),
+    (at::CALL_ORIGIN, at::ABSTRACT_ORIGIN),
+    (at::CALL_VALUE, 0x2111),     // DW_AT_GNU_call_site_value
+    (at::CALL_TAIL_CALL, 0x2115), // DW_AT_GNU_tail_call
+    (at::CALL_ALL_CALLS, 0x2117), // DW_AT_GNU_all_call_sites
+];
+
+/// A number of version 5 in another version.
+fn number_in(version: Version, before_5: &[(u16, u16)], number: u16) -> u16 {
+    let other = before_5.iter().find(|other| other.0 == number && version == Version::V4);
+    other.map_or(number, |other| other.1)
+}
 
 const _: () = {
     let mut n = 0;
@@ -323,9 +373,11 @@ impl Entries {
         self.codes[shape as usize] = code;
         let (_, tag, has_children, attributes) = SHAPES[shape as usize];
         let out = &mut self.abbreviations;
-        out.extend_from_slice(&[code, tag, u8::from(has_children)]);
+        out.push(code);
+        unsigned(out, number_in(self.version, &TAGS_BEFORE_5, tag).into());
+        out.push(u8::from(has_children));
         for &(attribute, form) in attributes {
-            unsigned(out, attribute.into());
+            unsigned(out, number_in(self.version, &ATTRIBUTES_BEFORE_5, attribute).into());
             out.push(form.number(self.version));
         }
         out.extend_from_slice(&[0, 0]);

@@ -4,63 +4,16 @@
 //! DWARF 5, 2.5 and 7.7; the guide's extensions (seed 000, line 755), whose numbers are those of LLVM's guide today
 //! (`docs/debug-information.md`).
 
+use crate::calls::Passed;
 use crate::final_code::{Computed, Where};
 use crate::lanes::{Dwords, Place, Term};
+use crate::sections::Version;
 use emit::Dialect;
 use isa::Reg;
 use isa::track::Cell;
 use objwriter::leb::{signed, unsigned};
+use objwriter::operations::*;
 use objwriter::registers::{Bank, Register};
-
-/// Operations.
-#[allow(missing_docs)]
-pub(crate) mod op {
-    pub const ADDR: u8 = 0x03;
-    pub const CONSTU: u8 = 0x10;
-    pub const CONSTS: u8 = 0x11;
-    pub const DROP: u8 = 0x13;
-    pub const SWAP: u8 = 0x16;
-    pub const XDEREF: u8 = 0x18;
-    pub const AND: u8 = 0x1a;
-    pub const MINUS: u8 = 0x1c;
-    pub const MUL: u8 = 0x1e;
-    pub const NEG: u8 = 0x1f;
-    pub const NOT: u8 = 0x20;
-    pub const OR: u8 = 0x21;
-    pub const PLUS: u8 = 0x22;
-    pub const SHL: u8 = 0x24;
-    pub const SHR: u8 = 0x25;
-    pub const SHRA: u8 = 0x26;
-    pub const XOR: u8 = 0x27;
-    pub const BRA: u8 = 0x28;
-    pub const EQ: u8 = 0x29;
-    pub const GE: u8 = 0x2a;
-    pub const GT: u8 = 0x2b;
-    pub const LE: u8 = 0x2c;
-    pub const LT: u8 = 0x2d;
-    pub const NE: u8 = 0x2e;
-    pub const LIT0: u8 = 0x30;
-    pub const REGX: u8 = 0x90;
-    pub const FBREG: u8 = 0x91;
-    pub const BREGX: u8 = 0x92;
-    pub const PIECE: u8 = 0x93;
-    pub const DEREF_SIZE: u8 = 0x94;
-    pub const XDEREF_SIZE: u8 = 0x95;
-    pub const CALL4: u8 = 0x99;
-    pub const CALL_FRAME_CFA: u8 = 0x9c;
-    pub const IMPLICIT_VALUE: u8 = 0x9e;
-    pub const STACK_VALUE: u8 = 0x9f;
-    pub const ADDRX: u8 = 0xa1;
-    pub const LLVM_USER: u8 = 0xe9;
-    pub const LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
-    pub const LLVM_PUSH_LANE: u8 = 3;
-    pub const LLVM_OFFSET: u8 = 4;
-    pub const LLVM_OFFSET_UCONST: u8 = 5;
-    pub const LLVM_CALL_FRAME_ENTRY_REG: u8 = 7;
-    pub const LLVM_UNDEFINED: u8 = 8;
-    pub const LLVM_EXTEND: u8 = 0x0b;
-    pub const LLVM_SELECT_BIT_PIECE: u8 = 0x0c;
-}
 
 /// The guide's number of a lane's private memory (seed 000, line 706).
 const PRIVATE_LANE: u8 = 5;
@@ -93,6 +46,8 @@ impl Memory {
 pub struct Writer {
     /// With what.
     pub dialect: Dialect,
+    /// In which version.
+    pub version: Version,
     /// Lanes of a wavefront.
     pub lanes: u32,
     /// The function has a frame on the stack; a kernel's private memory begins at 0.
@@ -101,13 +56,7 @@ pub struct Writer {
 
 /// The DWARF number of a register; none for those without: VCC.
 pub fn number(reg: Reg, lanes: u32) -> Option<u64> {
-    let bank = match reg {
-        reg if reg.is_vgpr() => Bank::Vgpr,
-        reg if reg.is_agpr() => Bank::Agpr,
-        reg if reg.0 < 106 => Bank::Sgpr,
-        _ => return None,
-    };
-    Register::of(bank, reg.number().into(), lanes).map(|register| register.0)
+    Register::named(reg, lanes).map(|register| register.0)
 }
 
 impl Writer {
@@ -135,12 +84,12 @@ impl Writer {
             Where::Dwords(low, _) => return self.cell(low, is_part, out),
             Where::Mask(reg) => {
                 let is_written = self.bit(reg, out);
-                out.extend(is_written.then_some(op::STACK_VALUE));
+                out.extend(is_written.then_some(DW_OP_STACK_VALUE));
                 return is_written;
             }
             Where::Term(number) => {
                 let is_written = self.computed(number, terms, out);
-                out.extend(is_written.then_some(op::STACK_VALUE));
+                out.extend(is_written.then_some(DW_OP_STACK_VALUE));
                 return is_written;
             }
         }
@@ -154,7 +103,7 @@ impl Writer {
 
     /// So many bytes of what is before are of the variable.
     pub fn piece(self, bytes: u32, out: &mut Vec<u8>) {
-        out.push(op::PIECE);
+        out.push(DW_OP_PIECE);
         unsigned(out, bytes.into());
     }
 
@@ -168,16 +117,17 @@ impl Writer {
             }
             (Cell::Reg(reg), dialect) if reg.is_sgpr() || dialect == Dialect::Standard => {
                 let Some(register) = number(reg, self.lanes) else { return false };
-                out.push(op::BREGX);
+                out.push(DW_OP_BREGX);
                 unsigned(out, register);
                 out.push(0);
             }
+            (Cell::Entered(reg), _) => return self.entry_value(reg, out),
             (_, Dialect::Standard) => return false,
             _ => {
                 if !self.cell(cell, true, out) {
                     return false;
                 }
-                out.extend_from_slice(&[op::DEREF_SIZE, 4]);
+                out.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
             }
         }
         true
@@ -193,18 +143,23 @@ impl Writer {
                 else {
                     return false;
                 };
-                out.push(op::REGX);
+                out.push(DW_OP_REGX);
                 unsigned(out, register);
-                out.extend_from_slice(&[op::LLVM_USER, op::LLVM_OFFSET_UCONST]);
+                out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET_UCONST]);
                 unsigned(out, 4 * u64::from(lane));
             }
             Cell::Private(offset) if is_part && self.dialect == Dialect::Standard => {
                 // A mark stands for all of an expression; a part is the value that is read there.
                 self.private(offset, out);
-                out.extend_from_slice(&[op::LIT0 + PRIVATE_LANE, op::SWAP, op::XDEREF_SIZE, 4]);
-                out.push(op::STACK_VALUE);
+                out.extend_from_slice(&[lit(PRIVATE_LANE), DW_OP_SWAP, DW_OP_XDEREF_SIZE, 4]);
+                out.push(DW_OP_STACK_VALUE);
             }
             Cell::Private(offset) => self.in_private(offset, out),
+            Cell::Entered(reg) => {
+                let is_written = self.entry_value(reg, out);
+                out.extend(is_written.then_some(DW_OP_STACK_VALUE));
+                return is_written;
+            }
         }
         true
     }
@@ -212,12 +167,12 @@ impl Writer {
     fn constant(self, bits: u64, bytes: u8, is_float: bool, out: &mut Vec<u8>) {
         // The first bytes of a number are the value, whatever its type is.
         if is_float && bits != 0 {
-            out.extend_from_slice(&[op::IMPLICIT_VALUE, bytes]);
+            out.extend_from_slice(&[DW_OP_IMPLICIT_VALUE, bytes]);
             out.extend_from_slice(&bits.to_le_bytes()[..usize::from(bytes.min(8))]);
             return;
         }
         self.number(bits, bytes, out);
-        out.push(op::STACK_VALUE);
+        out.push(DW_OP_STACK_VALUE);
     }
 
     /// Pushes a number of so many bytes.
@@ -225,13 +180,13 @@ impl Writer {
         let shift = 64 - 8 * u32::from(bytes.clamp(1, 8));
         let value = (bits << shift) as i64 >> shift;
         match value {
-            0..32 => out.push(op::LIT0 + value as u8),
+            0..32 => out.push(lit(value as u8)),
             32.. => {
-                out.push(op::CONSTU);
+                out.push(DW_OP_CONSTU);
                 unsigned(out, value as u64);
             }
             _ => {
-                out.push(op::CONSTS);
+                out.push(DW_OP_CONSTS);
                 signed(out, value);
             }
         }
@@ -239,12 +194,60 @@ impl Writer {
 
     fn register(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         let Some(register) = number(reg, self.lanes) else { return false };
-        out.push(op::REGX);
+        out.push(DW_OP_REGX);
         unsigned(out, register);
         if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() {
             // The lane's dword of all that the register has (seed 000, line 1915).
-            out.extend_from_slice(&[op::LLVM_USER, op::LLVM_PUSH_LANE, op::LIT0 + 4, op::MUL]);
-            out.extend_from_slice(&[op::LLVM_USER, op::LLVM_OFFSET]);
+            out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, lit(4), DW_OP_MUL]);
+            out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET]);
+        }
+        true
+    }
+
+    /// Pushes what a register held when the function was entered.
+    fn entry_value(self, reg: Reg, out: &mut Vec<u8>) -> bool {
+        let mut inner = Vec::new();
+        if !self.register(reg, &mut inner) {
+            return false;
+        }
+        if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() {
+            // The lane's dword is a part of a register, which `entry_value` does not take (seed 000, line 861): its value is taken.
+            inner.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
+        }
+        out.push(match self.version {
+            Version::V5 => DW_OP_ENTRY_VALUE,
+            Version::V4 => DW_OP_GNU_ENTRY_VALUE,
+        });
+        unsigned(out, inner.len() as u64);
+        out.extend_from_slice(&inner);
+        true
+    }
+
+    /// The register of an argument, as entries of call sites name it: the register alone, by which readers find it.
+    pub fn parameter(self, reg: Reg, out: &mut Vec<u8>) -> bool {
+        let Some(register) = number(reg, self.lanes) else { return false };
+        out.push(DW_OP_REGX);
+        unsigned(out, register);
+        true
+    }
+
+    /// What is passed in an argument's register: a value of the caller's.
+    pub fn passed(self, passed: Passed, out: &mut Vec<u8>) -> bool {
+        match passed {
+            Passed::Constant(bits) => self.number(bits.into(), 8, out),
+            Passed::Entered(reg) => return self.entry_value(reg, out),
+            Passed::Kept(reg) if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() => {
+                if !self.register(reg, out) {
+                    return false;
+                }
+                out.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
+            }
+            Passed::Kept(reg) => {
+                let Some(register) = number(reg, self.lanes) else { return false };
+                out.push(DW_OP_BREGX);
+                unsigned(out, register);
+                out.push(0);
+            }
         }
         true
     }
@@ -256,7 +259,7 @@ impl Writer {
         }
         let Some(low) = number(reg, self.lanes) else { return false };
         let push = |register: u64, out: &mut Vec<u8>| {
-            out.push(op::BREGX);
+            out.push(DW_OP_BREGX);
             unsigned(out, register);
             out.push(0);
         };
@@ -264,9 +267,9 @@ impl Writer {
         if self.lanes == 64 {
             let Some(high) = number(reg.offset(1), self.lanes) else { return false };
             push(high, out);
-            out.extend_from_slice(&[op::CONSTU, 32, op::SHL, op::OR]);
+            out.extend_from_slice(&[DW_OP_CONSTU, 32, DW_OP_SHL, DW_OP_OR]);
         }
-        out.extend_from_slice(&[op::LLVM_USER, op::LLVM_PUSH_LANE, op::SHR, op::LIT0 + 1, op::AND]);
+        out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, DW_OP_SHR, lit(1), DW_OP_AND]);
         true
     }
 
@@ -287,7 +290,7 @@ impl Writer {
 
     fn private(self, offset: u32, out: &mut Vec<u8>) {
         if self.is_called {
-            out.push(op::FBREG);
+            out.push(DW_OP_FBREG);
             signed(out, offset.into());
         } else {
             self.number(offset.into(), 8, out);
@@ -296,47 +299,47 @@ impl Writer {
 
     /// Where the frame of a function is: where its caller's stack pointer was.
     pub fn frame_base(self, out: &mut Vec<u8>) {
-        out.push(op::CALL_FRAME_CFA);
+        out.push(DW_OP_CALL_FRAME_CFA);
     }
 
     /// What is on the stack is an address in a memory.
     fn mark(self, memory: Memory, out: &mut Vec<u8>) {
-        out.push(op::LIT0 + memory.number(self.dialect));
+        out.push(lit(memory.number(self.dialect)));
         match self.dialect {
-            Dialect::Standard => out.extend_from_slice(&[op::SWAP, op::XDEREF]),
+            Dialect::Standard => out.extend_from_slice(&[DW_OP_SWAP, DW_OP_XDEREF]),
             Dialect::Heterogeneous => {
-                out.extend_from_slice(&[op::LLVM_USER, op::LLVM_FORM_ASPACE_ADDRESS]);
+                out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_FORM_ASPACE_ADDRESS]);
             }
         }
     }
 
     /// All lanes are nowhere.
     pub fn nowhere(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[op::LLVM_USER, op::LLVM_UNDEFINED]);
-        self.for_each_lane(op::LLVM_EXTEND, out);
+        out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_UNDEFINED]);
+        self.for_each_lane(DW_OP_LLVM_EXTEND, out);
     }
 
     /// Of those lanes of what is on the stack that are active: that they are at the program counter. `saved`: where those are, if EXEC has all.
     pub fn at_program_counter(self, saved: Option<Reg>, out: &mut Vec<u8>) {
-        self.only(Bank::Pc, op::REGX, out);
-        self.for_each_lane(op::LLVM_EXTEND, out);
+        self.only(Bank::Pc, DW_OP_REGX, out);
+        self.for_each_lane(DW_OP_LLVM_EXTEND, out);
         self.active(saved, out);
-        self.for_each_lane(op::LLVM_SELECT_BIT_PIECE, out);
+        self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
     /// Of some lanes of what is below it on the stack: that they are at the location on the stack. No terms: all that were active on entry.
     pub fn at_location(self, lanes: Option<&Dwords>, out: &mut Vec<u8>) {
-        out.push(op::STACK_VALUE);
-        self.for_each_lane(op::LLVM_EXTEND, out);
+        out.push(DW_OP_STACK_VALUE);
+        self.for_each_lane(DW_OP_LLVM_EXTEND, out);
         match lanes {
             Some(dwords) => self.mask(dwords, out),
             None => {
-                out.push(op::LLVM_USER);
-                self.only(Bank::Exec, op::LLVM_CALL_FRAME_ENTRY_REG, out);
-                out.extend_from_slice(&[op::DEREF_SIZE, (self.lanes / 8) as u8]);
+                out.push(DW_OP_LLVM_USER);
+                self.only(Bank::Exec, DW_OP_LLVM_CALL_FRAME_ENTRY_REG, out);
+                out.extend_from_slice(&[DW_OP_DEREF_SIZE, (self.lanes / 8) as u8]);
             }
         }
-        self.for_each_lane(op::LLVM_SELECT_BIT_PIECE, out);
+        self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
     /// Pushes the lanes that are active.
@@ -344,14 +347,14 @@ impl Writer {
         match saved {
             Some(reg) => self.mask(&[0, 1].map(|n| vec![Term::All(Place::Scalar(reg.offset(n)))]), out),
             None => {
-                self.only(Bank::Exec, op::BREGX, out);
+                self.only(Bank::Exec, DW_OP_BREGX, out);
                 out.push(0);
             }
         }
     }
 
     fn for_each_lane(self, operation: u8, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[op::LLVM_USER, operation, LOCATION_BITS, self.lanes as u8]);
+        out.extend_from_slice(&[DW_OP_LLVM_USER, operation, LOCATION_BITS, self.lanes as u8]);
     }
 
     /// An operation on the one register of a bank.
@@ -367,23 +370,23 @@ impl Writer {
             return self.terms(low, out);
         }
         self.terms(high, out);
-        out.extend_from_slice(&[op::CONSTU, 32, op::SHL]);
+        out.extend_from_slice(&[DW_OP_CONSTU, 32, DW_OP_SHL]);
         if !low.is_empty() {
             self.terms(low, out);
-            out.push(op::OR);
+            out.push(DW_OP_OR);
         }
     }
 
     /// Pushes a dword of a mask.
     fn terms(self, terms: &[Term], out: &mut Vec<u8>) {
         if terms.is_empty() {
-            out.push(op::LIT0);
+            out.push(DW_OP_LIT0);
         }
         for (n, &term) in terms.iter().enumerate() {
             let (place, other) = match term {
                 Term::All(place) => (place, None),
-                Term::Both(place, other) => (place, Some((other, &[op::AND][..]))),
-                Term::Without(place, other) => (place, Some((other, &[op::NOT, op::AND][..]))),
+                Term::Both(place, other) => (place, Some((other, &[DW_OP_AND][..]))),
+                Term::Without(place, other) => (place, Some((other, &[DW_OP_NOT, DW_OP_AND][..]))),
             };
             self.dword(place.cell(), out);
             if let Some((other, operations)) = other {
@@ -391,7 +394,7 @@ impl Writer {
                 out.extend_from_slice(operations);
             }
             if n > 0 {
-                out.push(op::OR);
+                out.push(DW_OP_OR);
             }
         }
     }

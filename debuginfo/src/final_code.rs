@@ -5,9 +5,13 @@
 //! worked out what leaves are where blocks begin. Whether a watched register *holds* its value yet, or still, depends on what instructions write: it
 //! flows as the program counter does for scalar registers, and as lanes do for vector registers. A leaf is in a register where both say so.
 //!
+//! What is in no register any more may be what the caller has put into one: a function's argument, whatever became of the register.
+//!
 //! A load's result is there when the code has waited for it: by a wait that covers it, or because an instruction uses it, in front of which the
 //! compiler has waited.
 
+use crate::calls::is_called;
+use emit::Entered;
 use isa::table::{Family, Flags};
 use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, Watched, What, is_spill};
 use isa::{Counter, Generation, MBlock, MachFunc, MachInst, Operand, Reg, RegRange, Role, Subtarget, op};
@@ -412,8 +416,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The place of a spot's value, if it is there.
-    fn place(&self, spot: &Spot, state: &State, terms: &mut Terms) -> Option<Where> {
-        self.registers(spot, state).or_else(|| self.computed(spot.term, state, terms, MOST_STEPS))
+    fn place(&self, spot: &Spot, state: &State, (terms, given): (&mut Terms, &Given)) -> Option<Where> {
+        let computed = |terms| self.computed(spot.term, state, terms, MOST_STEPS);
+        self.registers(spot, state).or_else(|| computed(terms)).or_else(|| given.place(spot))
     }
 
     fn registers(&self, spot: &Spot, state: &State) -> Option<Where> {
@@ -476,25 +481,39 @@ impl<'a> Reader<'a> {
         let mut writer = Writer::new(self.track);
         let mut terms = Terms::default();
         let mut walker = Walker::new(&self.places);
+        let mut given = Given(vec![None; self.track.watched.len()]);
+        let mut entered = is_called(self.func).then(|| Entered::new(self.func, self.target));
         let (mut offset, mut at) = (0, 0);
         for (block, data) in self.func.blocks.iter() {
             let next = self.writes.partition_point(|write| write.0 < at);
             walker.begin(&self.begins[block.as_u32() as usize], next);
+            if let Some(entered) = &mut entered {
+                entered.begin(block);
+            }
             let places = places(self.track, &data.insts);
             writer.enter(places.first().map_or(usize::MAX, |place| place.0));
-            writer.refresh(offset, |spot| self.place(spot, &walker.state, &mut terms));
+            writer.refresh(offset, |spot| self.place(spot, &walker.state, (&mut terms, &given)));
             for (n, inst) in data.insts.iter().enumerate() {
+                let first = walker.changes.len();
                 self.arrive(block, n, inst, &mut walker);
+                if let Some(entered) = &entered {
+                    let begins = self.heads.first() == Some(&Some((block, n)));
+                    given.note(self.track, (&walker, first), entered, begins);
+                }
                 // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
                 let early = n < data.prologue as usize || self.target.is_wait(inst.op);
                 let statement = if early { None } else { writer.records(n, &places) };
                 writer.changed(&walker.changes);
                 walker.changes.clear();
-                writer.refresh(offset, |spot| self.place(spot, &walker.state, &mut terms));
+                writer.refresh(offset, |spot| self.place(spot, &walker.state, (&mut terms, &given)));
                 if !(early && writer.is_due(n, &places)) {
                     writer.line(offset, self.track.place(inst.loc), statement);
                 }
                 self.step((at, inst), &mut walker);
+                if let Some(entered) = &mut entered {
+                    entered.step(inst);
+                    given.note(self.track, (&walker, 0), entered, false);
+                }
                 at += 1;
                 offset += isa::size_in_words(self.target, inst) as u32 * 4;
             }
@@ -502,6 +521,37 @@ impl<'a> Reader<'a> {
             walker.changes.clear();
         }
         FinalCode { terms: terms.all, ..writer.finish(offset) }
+    }
+}
+
+/// By watched register, the register that had its value when the function was entered, if the caller has put it there.
+struct Given(Vec<Option<Reg>>);
+
+impl Given {
+    /// A spot's value, if it is what the function was given.
+    fn place(&self, spot: &Spot) -> Option<Where> {
+        let given = |watched: u32| self.0.get(watched as usize).copied().flatten().map(Cell::Entered);
+        let first = [spot.vector, spot.scalar].into_iter().find(|&first| given(first).is_some())?;
+        let high = (spot.dwords > 1).then(|| given(first + 1));
+        Some(Where::Dwords(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
+    }
+
+    /// Watched registers have got values, those of the walker's changes from `first` on: notes which of them the function was given. A scalar
+    /// register has a vector register's for all lanes only if that is what the value is, an argument, and not what was read of it.
+    fn note(
+        &mut self,
+        track: &MachTrack,
+        (walker, first): (&Walker<'_>, usize),
+        entered: &Entered<'_>,
+        is_argument: bool,
+    ) {
+        for &watched in &walker.changes[first..] {
+            let Some(place) = track.watched[watched as usize].place else { continue };
+            if walker.state.is_ready(watched) {
+                let of = entered.value(place).filter(|of| of.is_vgpr());
+                self.0[watched as usize] = of.filter(|_| is_argument || place.is_vgpr());
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod lane_pc;
 
+use crate::calls::Call;
 use crate::entries::{Entries, Shape};
 use crate::expression::{Memory, Writer};
 use crate::final_code::{Range, Where};
@@ -15,6 +16,8 @@ use ir::describe::{Encoding, TypeInfo};
 use ir::track::Variable;
 use objwriter::dwarf::Contents;
 use objwriter::elf::Target;
+use objwriter::frames::AUGMENTATION;
+use objwriter::operations::{DW_OP_ADDR, DW_OP_ADDRX};
 use rustc_hash::FxHashMap;
 
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
@@ -90,6 +93,9 @@ struct Unit<'a> {
     abstracts: FxHashMap<u32, Abstract>,
     /// Entries for the index of names.
     named: Vec<Named>,
+    /// Entries of functions with code, in their order, and fields that wait for them.
+    functions: Vec<u32>,
+    callers: Vec<(usize, usize)>,
     /// First byte of the unit's code in its section.
     base: u64,
     scratch: Vec<u8>,
@@ -113,6 +119,8 @@ impl<'a> Unit<'a> {
             waiting: Vec::new(),
             abstracts: FxHashMap::default(),
             named: Vec::new(),
+            functions: vec![0; info.functions.len()],
+            callers: Vec::new(),
             base: image.code.0,
             scratch: Vec::new(),
         }
@@ -199,6 +207,7 @@ impl<'a> Unit<'a> {
         self.abstracts();
         for (n, function) in self.info.functions.iter().enumerate() {
             if let Some(function) = function {
+                self.functions[n] = self.entries.at() as u32;
                 self.function(function, self.image.functions[n]);
             }
         }
@@ -206,6 +215,9 @@ impl<'a> Unit<'a> {
         self.entries.end();
         for (at, ty) in std::mem::take(&mut self.waiting) {
             self.entries.fill(at, self.types[ty as usize]);
+        }
+        for (at, function) in std::mem::take(&mut self.callers) {
+            self.entries.fill(at, self.functions[function]);
         }
         self.entries.contents.close(0);
     }
@@ -221,7 +233,13 @@ impl<'a> Unit<'a> {
             self.entries.section(abbreviations, 0);
             self.entries.bytes(&[8]);
         }
-        self.entries.begin(if self.version == Version::V5 { Shape::Unit5 } else { Shape::Unit4 });
+        let is_extended = self.info.options.dialect == Dialect::Heterogeneous;
+        self.entries.begin(match (self.version, is_extended) {
+            (Version::V5, false) => Shape::Unit5,
+            (Version::V4, false) => Shape::Unit4,
+            (Version::V5, true) => Shape::ExtendedUnit5,
+            (Version::V4, true) => Shape::ExtendedUnit4,
+        });
         self.text(PRODUCER);
         self.entries.bytes(&DW_LANG_OPENCL.to_le_bytes());
         self.text(self.info.lines.files().next().unwrap_or_default());
@@ -233,6 +251,9 @@ impl<'a> Unit<'a> {
             for name in [Name::StrOffsets, Name::Addr] {
                 self.entries.section(self.section(name), 8);
             }
+        }
+        if is_extended {
+            self.text(AUGMENTATION);
         }
     }
 
@@ -427,12 +448,51 @@ impl<'a> Unit<'a> {
         scopes.code(&function.code.lines, function.code.size, |loc| info.split(loc));
         self.scope(function, &scopes, 0, (start - self.base) as u32);
         self.shared_variables(function);
+        for call in &function.calls {
+            self.call(function, call, start);
+        }
         self.entries.end();
     }
 
     fn writer(&self, function: &Function) -> Writer {
         let Function { lanes, is_called, .. } = *function;
-        Writer { dialect: self.info.options.dialect, lanes, is_called }
+        Writer { dialect: self.info.options.dialect, version: self.version, lanes, is_called }
+    }
+
+    /// A call, and what it passes. All are the function's own, whatever is inlined around them: readers look for them there.
+    fn call(&mut self, function: &Function, call: &Call, start: u64) {
+        let info = self.info;
+        let callee = match call.callee {
+            Some(isa::Callee::Func(id)) => info.ids.iter().position(|own| own.as_u32() == id),
+            _ => None,
+        };
+        let callee = callee.filter(|&callee| info.functions[callee].is_some());
+        let shape = match (call.is_tail, callee.is_some()) {
+            (false, false) => Shape::Call,
+            (false, true) => Shape::CallOf,
+            (true, false) => Shape::TailCall,
+            (true, true) => Shape::TailCallOf,
+        };
+        self.entries.begin(shape);
+        let (from, to) = call.bytes;
+        let is_at = call.is_tail && self.version == Version::V5;
+        self.address(self.image.text, start + u64::from(if is_at { from } else { to }));
+        if let Some(callee) = callee {
+            self.callers.push((self.entries.at(), callee));
+            self.entries.entry(0);
+        }
+        let writer = self.writer(function);
+        let (mut place, mut value) = (Vec::new(), Vec::new());
+        for &(reg, passed) in &call.parameters {
+            place.clear();
+            value.clear();
+            if writer.parameter(reg, &mut place) && writer.passed(passed, &mut value) {
+                self.entries.begin(Shape::CallParameter);
+                self.entries.place(&place);
+                self.entries.place(&value);
+            }
+        }
+        self.entries.end();
     }
 
     /// Variables of a scope, and the scopes in it. `start`: where the function is in the unit's code.
@@ -706,11 +766,9 @@ impl<'a> Unit<'a> {
             self.declared(&variable.name, variable.loc);
             self.known_type(variable.ty);
             if self.version == Version::V4 {
-                const DW_OP_ADDR: u8 = 0x03;
                 self.entries.bytes(&[9, DW_OP_ADDR]);
                 self.entries.contents.field(8, target, 0);
             } else {
-                const DW_OP_ADDRX: u8 = 0xa1;
                 let number = self.address_number(target, 0);
                 let mut bytes = vec![DW_OP_ADDRX];
                 objwriter::leb::unsigned(&mut bytes, number);

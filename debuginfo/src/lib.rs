@@ -1,12 +1,13 @@
 //! Debug information of code objects: from what passes kept of the source to DWARF.
 //!
-//! The way: [`final_code`] finds out where statements begin and where variables are; [`scopes`] which code is of which block and which inlined
-//! call; [`lanes`] where lanes wait; [`info`] writes entries ([`entries`]), with places as [`expression`] has them, [`names`] their index, and [`lines`] the
-//! table of lines. All of it becomes
+//! The way: [`final_code`] finds out where statements begin and where variables are, [`calls`] what calls pass, [`lanes`] where lanes wait; [`scopes`] which code
+//! is of which block and which inlined call; [`info`] writes entries ([`entries`]), with places as [`expression`] has them and values as [`computed`] does,
+//! [`names`] their index, and [`lines`] the table of lines. All of it becomes
 //! [`sections`] of the object that [`emit`] writes.
 //!
 //! The compiler writes it when it is asked to (`-g`); the table of lines that is always there is [`emit`]'s. Reading is `dwarf`'s.
 
+mod calls;
 mod computed;
 mod entries;
 mod expression;
@@ -18,6 +19,7 @@ mod names;
 mod scopes;
 mod sections;
 
+use calls::Call;
 use emit::Dialect;
 use emit::lines::{Lines, Place};
 use final_code::FinalCode;
@@ -51,6 +53,8 @@ struct Function {
     code: FinalCode,
     /// Of its variables, the numbers of their first leaves.
     first_leaves: Vec<u32>,
+    /// Calls in it.
+    calls: Vec<Call>,
     /// Its variables, and those of what was inlined.
     variables: Vec<Variable>,
     /// What was inlined.
@@ -74,6 +78,8 @@ pub struct DebugInfo {
     description: Description,
     /// In the order of the code: kernels, then functions; none for those that the source does not have.
     functions: Vec<Option<Function>>,
+    /// What they are in the module.
+    ids: Vec<ir::FuncId>,
     stride: u32,
     lines: Lines,
     /// The texts of all files, if they go along.
@@ -91,6 +97,7 @@ impl DebugInfo {
     ) -> DebugInfo {
         let description = module.description.take().map(|description| *description).unwrap_or_default();
         let mut stride = 0;
+        let dwords = Dwords::of(module);
         let mut functions = Vec::with_capacity(code.len());
         for (&id, mach) in ids.iter().zip(code) {
             let func = &mut module.funcs[id];
@@ -104,6 +111,7 @@ impl DebugInfo {
             let says_lanes = options.dialect == Dialect::Heterogeneous;
             let code = final_code::read(mach, &track, &target, says_lanes);
             let lanes_at = says_lanes.then(|| lanes::read(mach, &target));
+            let calls = calls::read(mach, &track, &target, |callee| dwords.passed(callee));
             for inst in mach.blocks.values_mut().flat_map(|block| &mut block.insts) {
                 inst.loc = said.split(ir::SrcLoc(track.place(inst.loc))).0.0;
             }
@@ -111,6 +119,7 @@ impl DebugInfo {
                 number: said.number,
                 code,
                 first_leaves: said.first_leaves(),
+                calls,
                 variables: said.variables,
                 sites: said.sites,
                 lanes: target.wave_size,
@@ -121,7 +130,7 @@ impl DebugInfo {
             }));
         }
         let source = options.embed_source.then(|| source.to_owned());
-        DebugInfo { options, description, functions, stride, lines, source }
+        DebugInfo { options, description, functions, ids: ids.to_vec(), stride, lines, source }
     }
 
     /// A place in the source and the site that it is of.
@@ -139,6 +148,37 @@ impl DebugInfo {
     /// File, line and column of a place; of no line if there is none.
     fn place(&self, loc: ir::SrcLoc) -> Place {
         self.lines.place(self.split(loc.0).0).unwrap_or_default()
+    }
+}
+
+/// How many dwords of arguments functions have, and those that are called by a pointer.
+struct Dwords {
+    functions: Vec<u32>,
+    signatures: Vec<u32>,
+}
+
+impl Dwords {
+    fn of(module: &ir::Module) -> Dwords {
+        let of_params = |func: &ir::Function| {
+            let params = func.layout.first().map_or(&[][..], |&entry| func.params(entry));
+            params.iter().map(|&param| func.ty(param).dwords()).sum()
+        };
+        Dwords {
+            functions: module.funcs.values().map(of_params).collect(),
+            signatures: module
+                .sigs
+                .values()
+                .map(|sig| sig.params.iter().map(|ty| ty.dwords()).sum())
+                .collect(),
+        }
+    }
+
+    fn passed(&self, callee: isa::Callee) -> u32 {
+        let known = match callee {
+            isa::Callee::Func(number) => self.functions.get(number as usize),
+            isa::Callee::Pointer(number) => self.signatures.get(number as usize),
+        };
+        known.copied().unwrap_or(0)
     }
 }
 

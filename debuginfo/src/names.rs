@@ -22,7 +22,7 @@ pub struct Named {
     /// Its offset in the unit.
     pub entry: u32,
     /// Its tag.
-    pub tag: u8,
+    pub tag: u16,
 }
 
 /// Bytes of an entry in the index: its abbreviation and its offset.
@@ -127,7 +127,7 @@ impl Names {
 }
 
 /// The table of abbreviations, and their codes by tag.
-fn abbreviations(all: &[Named]) -> (Vec<u8>, FxHashMap<u8, u8>) {
+fn abbreviations(all: &[Named]) -> (Vec<u8>, FxHashMap<u16, u8>) {
     let mut codes = FxHashMap::default();
     let mut table = Vec::new();
     for named in all {

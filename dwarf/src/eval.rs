@@ -550,6 +550,12 @@ impl<'m> Eval<'m> {
             _ => None,
         };
         if let Some(register) = register {
+            // A vector register stands for the dword of the lane.
+            let lane = self.machine.lane().unwrap_or(0);
+            if let Ok(dword) = self.machine.passed(Register(register), lane) {
+                self.push_generic(dword.into());
+                return Ok(());
+            }
             let location = self.machine.entry_register(Register(register))?;
             let bits = Register(register).bits().ok_or(Reason::Register(register))?.min(generic);
             let value = self.fetch(&location, Type::Generic(generic), u64::from(bits))?;

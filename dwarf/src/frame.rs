@@ -280,10 +280,15 @@ impl Frames {
     /// # Errors
     /// Its instructions, or the common ones, are damaged or ill-formed.
     pub fn rows(&self, frame: &Frame) -> Result<Vec<Row>, FrameError> {
+        self.rows_at(frame, None)
+    }
+
+    /// All rows of a function, or the one in force at an address.
+    fn rows_at(&self, frame: &Frame, wanted: Option<u64>) -> Result<Vec<Row>, FrameError> {
         let common = self.common_of(frame);
         let row = Row { from: frame.from, to: frame.to, cfa: None, rules: BTreeMap::new() };
         let mut table =
-            Table { common, initial: BTreeMap::new(), row, remembered: Vec::new(), rows: Vec::new() };
+            Table { common, wanted, initial: BTreeMap::new(), row, remembered: Vec::new(), rows: Vec::new() };
         table.run(&common.instructions)?;
         table.initial = table.row.rules.clone();
         table.run(&frame.instructions)?;
@@ -297,7 +302,7 @@ impl Frames {
     /// As [`Frames::rows`].
     pub fn row(&self, address: u64) -> Result<Option<Row>, FrameError> {
         let Some(frame) = self.around(address) else { return Ok(None) };
-        Ok(self.rows(frame)?.into_iter().find(|row| (row.from..row.to).contains(&address)))
+        Ok(self.rows_at(frame, Some(address))?.pop())
     }
 }
 
@@ -352,6 +357,8 @@ enum Value {
 /// The table of a function under construction.
 struct Table<'a> {
     common: &'a Common,
+    /// The address of which the row is wanted; none: all are.
+    wanted: Option<u64>,
     /// Rules that the common instructions have made.
     initial: BTreeMap<Register, Rule>,
     row: Row,
@@ -410,7 +417,9 @@ impl Table<'_> {
             if self.rows.len() >= ROWS {
                 return Err(FrameError::Limit);
             }
-            self.rows.push(Row { to, ..self.row.clone() });
+            if self.wanted.is_none_or(|wanted| (from..to).contains(&wanted)) {
+                self.rows.push(Row { to, ..self.row.clone() });
+            }
             self.row.from = to;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The entries of `.debug_info`, read once and kept: gimli reads the standard's forms, names of the extensions are added here.
 
+use crate::given::Calls;
 use crate::names::AddressClass;
 use crate::op::{Encoding, Numbering};
 use codeobj::CodeObject;
@@ -165,6 +166,8 @@ pub struct DebugInfo {
     pub units: Vec<Unit>,
     /// Entries, in the order of the file.
     pub entries: Vec<Die>,
+    /// Entries of calls.
+    pub calls: Calls,
 }
 
 impl DebugInfo {
@@ -188,6 +191,7 @@ impl DebugInfo {
             let unit = dwarf.unit(header).map_err(damaged)?;
             info.unit(&dwarf, &unit)?;
         }
+        info.calls = Calls::of(&info);
         Ok(info)
     }
 

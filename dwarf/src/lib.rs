@@ -20,6 +20,7 @@
 mod error;
 mod eval;
 mod frame;
+mod given;
 mod index;
 mod info;
 mod llvm;
@@ -36,6 +37,7 @@ mod value;
 pub use error::{Error, Need, Reason};
 pub use eval::{Entry, Goal, Outcome, evaluate, frame_base};
 pub use frame::{Cfa, Common, Frame, FrameError, Frames, Row, Rule};
+pub use given::{Calls, Given, Loaded, parameter};
 pub use index::{Named, Names};
 pub use info::{Attribute, Content, DebugInfo, Die, Listed, ReadError, Unit};
 pub use llvm::marked;

@@ -9,6 +9,9 @@ use crate::op::{Encoding, Op, Opcode, Ops};
 
 /// An expression without the mark, and the address space that the mark means.
 pub fn marked(expression: &[u8], encoding: Encoding) -> Option<(&[u8], AddressSpace)> {
+    // Most end with something else, which is seen at once.
+    let ends = [Opcode::XDEREF, Opcode::STACK_VALUE].map(|end| end.0 as u8);
+    expression.last().filter(|last| ends.contains(last))?;
     let ops: Vec<Op<'_>> = Ops::new(expression, encoding).collect::<Result<_, _>>().ok()?;
     // Of a constant it marks the address too, and goes on.
     let ops = match ops.as_slice() {

@@ -80,6 +80,12 @@ pub trait Machine {
         Err(Reason::Need(Need::EntryValue))
     }
 
+    /// The dword that a register held in a lane when the function was entered, as its caller says of what it has passed.
+    fn passed(&self, register: Register, lane: u32) -> Result<u32, Reason> {
+        let _ = (register, lane);
+        Err(Reason::Need(Need::EntryValue))
+    }
+
     /// The address of a thread-local variable.
     fn thread_local(&self, offset: u64) -> Result<u64, Reason> {
         let _ = offset;

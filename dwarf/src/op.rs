@@ -194,6 +194,24 @@ const FIRST: [Opcode; 12] = [
 ];
 const FIRST_NUMBER: u8 = 0xe1;
 
+/// By opcode, its row; [`u8::MAX`] for none. Expressions may have loops, so it is asked often.
+static ROW_OF: [u8; 0x200] = {
+    assert!(TABLE.len() < u8::MAX as usize);
+    let mut rows = [u8::MAX; 0x200];
+    let mut at = 0;
+    while at < TABLE.len() {
+        let first = TABLE[at].0.0 as usize;
+        let mut count =
+            if matches!(TABLE[at].0, Opcode::LIT0 | Opcode::REG0 | Opcode::BREG0) { 32 } else { 1 };
+        while count > 0 {
+            count -= 1;
+            rows[first + count] = at as u8;
+        }
+        at += 1;
+    }
+    rows
+};
+
 /// Operations that stand for 32 numbers.
 const RUNS: [Opcode; 3] = [Opcode::LIT0, Opcode::REG0, Opcode::BREG0];
 
@@ -217,8 +235,8 @@ impl Opcode {
     }
 
     fn row(self) -> Option<&'static (Opcode, &'static str, &'static [Operand])> {
-        let code = self.run().map_or(self, |(first, _)| first);
-        TABLE.binary_search_by_key(&code, |row| row.0).ok().map(|at| &TABLE[at])
+        let at = ROW_OF.get(usize::from(self.0)).copied()?;
+        TABLE.get(usize::from(at))
     }
 
     /// The operands behind it.

@@ -339,8 +339,12 @@ impl Machine for Known<'_> {
             _ => return Err(need.into()),
         };
         let bytes = number("DW_AT_byte_size").and_then(|bytes| bytes.checked_mul(8)).ok_or(need)?;
-        let elements = number("DW_AT_LLVM_vector_size").unwrap_or(1).max(1);
-        Ok(BaseType { kind, bits: number("DW_AT_bit_size").unwrap_or(bytes) / elements, elements })
+        // Each element is what the type would be without the attribute; there is one at least (seed 000, line 1470).
+        let elements = number("DW_AT_LLVM_vector_size").unwrap_or(1);
+        if elements == 0 {
+            return Err(need.into());
+        }
+        Ok(BaseType { kind, bits: number("DW_AT_bit_size").unwrap_or(bytes), elements })
     }
 
     fn address(&self, index: u64) -> Result<u64, Reason> {

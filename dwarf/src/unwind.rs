@@ -12,6 +12,7 @@ use crate::op::{Encoding, Opcode, Ops};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What call frame information may not ask for: it depends on no other section, on no object, and not on itself (seed 000, lines
 /// 1687-1699).
@@ -61,6 +62,8 @@ pub struct Caller<'m> {
     depth: Cell<u32>,
     /// Scalar registers that were asked for: masks and addresses are wanted for each vector register, and in each frame around.
     known: RefCell<BTreeMap<Register, Result<Vec<u8>, Reason>>>,
+    /// The register that was asked for last, and where it is: parts of one are asked for one after the other.
+    last: RefCell<Option<(Register, Rc<Location>)>>,
 }
 
 impl<'m> Caller<'m> {
@@ -72,8 +75,8 @@ impl<'m> Caller<'m> {
         let is_plain = common.augmentation.is_empty();
         let (encoding, return_address) = (common.encoding, common.return_address);
         let cfa = row.cfa.as_ref().map(|cfa| frame_address(cfa, encoding, is_plain, callee)).transpose()?;
-        let (depth, known) = Default::default();
-        Ok(Caller { callee, row, encoding, return_address, cfa, is_plain, depth, known })
+        let (depth, known, last) = Default::default();
+        Ok(Caller { callee, row, encoding, return_address, cfa, is_plain, depth, known, last })
     }
 
     /// The canonical frame address of the function; `None` if the row does not say it.
@@ -269,8 +272,16 @@ impl Machine for Caller<'_> {
             bytes.copy_from_slice(&dwords[skip..skip + bytes.len()]);
             return Ok(());
         }
-        let location = self.location(register)?.moved(8 * first as i128)?;
-        let found = location.read(8 * bytes.len() as u64, self.callee)?;
+        let known = self.last.borrow().as_ref().filter(|last| last.0 == register).map(|last| last.1.clone());
+        let location = match known {
+            Some(location) => location,
+            None => {
+                let location = Rc::new(self.location(register)?);
+                *self.last.borrow_mut() = Some((register, location.clone()));
+                location
+            }
+        };
+        let found = location.moved(8 * first as i128)?.read(8 * bytes.len() as u64, self.callee)?;
         bytes.copy_from_slice(&found);
         Ok(())
     }

@@ -26,6 +26,7 @@ pub use debug::{DebugSections, Image};
 use language::HiddenPart;
 pub use language::Language;
 pub use objwriter::dwarf::Dialect;
+pub use unwind::Entered;
 
 use bumpalo::Bump;
 use isa::{CodeEnd, CodeObjectVersion, MBlock, MachFunc, Os, Subtarget};

@@ -81,6 +81,42 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
     table.end();
 }
 
+/// What registers hold of what they held when the function was entered, on the way through its code.
+pub struct Entered<'a> {
+    walk: Walk<'a>,
+    states: Vec<Option<Box<State>>>,
+}
+
+impl<'a> Entered<'a> {
+    /// Of the final code of a function; in front of its first instruction.
+    pub fn new(func: &'a MachFunc, target: &'a Subtarget) -> Entered<'a> {
+        let mut walk = Walk::new(func, target);
+        let states = walk.states(func);
+        Entered { walk, states }
+    }
+
+    /// A block begins.
+    pub fn begin(&mut self, block: MBlock) {
+        match self.states.get(block.as_u32() as usize) {
+            Some(Some(state)) => self.walk.state.clone_from(state),
+            // Control does not get there.
+            _ => self.walk.state = State::new(),
+        }
+    }
+
+    /// An instruction is executed.
+    pub fn step(&mut self, inst: &MachInst) {
+        self.walk.step(inst);
+        self.walk.touched.clear();
+    }
+
+    /// The register whose value on entry a register holds: a vector register does in the lanes that were active then. A scalar register may
+    /// hold what the first of those had in a vector register.
+    pub fn value(&self, reg: Reg) -> Option<Reg> {
+        Some(self.walk.state.of(reg)).filter(|&value| value < CODES).map(Reg)
+    }
+}
+
 /// What has been said last.
 struct Told {
     rules: [Rule; CODES as usize],
@@ -131,7 +167,8 @@ impl Told {
 /// What places hold.
 #[derive(Clone)]
 struct State {
-    /// By code. A VGPR that holds a scalar register's value does in the lanes that were active on entry.
+    /// By code. A VGPR that holds a scalar register's value does in the lanes that were active on entry. A scalar register that holds a VGPR's has
+    /// what the first of those did.
     holds: [Value; CODES as usize],
     lanes: SmallVec<[(Reg, u8, Value); 8]>,
     frame: SmallVec<[Slot; 16]>,
@@ -420,8 +457,10 @@ impl<'a> Walk<'a> {
                 }
             }
             op::V_READFIRSTLANE_B32 => {
+                // Of a scalar register's value any lane has it; of a vector register's it is the first one's.
                 if let Operand::Reg(from) = from
-                    && let value @ 0..256 = state.of(from.first)
+                    && let value @ 0..CODES = state.of(from.first)
+                    && (value < 256 || self.is_entire())
                 {
                     copies.push((to.first, value));
                 }

@@ -40,6 +40,15 @@ struct Args {
     /// Print failing programs as they are.
     #[arg(long)]
     no_shrink: bool,
+    /// Of unwinding: functions of a program at most.
+    #[arg(long, default_value_t = calls::MOST)]
+    functions: usize,
+    /// Of unwinding: how often each instruction is looked at.
+    #[arg(long, default_value_t = 1)]
+    visits: u32,
+    /// Of unwinding: a run in which no new instruction has come for so many is cut.
+    #[arg(long, default_value_t = calls::Effort::EACH.patience)]
+    patience: u64,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -107,7 +116,7 @@ fn main() -> ExitCode {
         target: targets[(seed % targets.len() as u64) as usize],
         levels: match (large, calls) {
             (true, _) => vec![OptLevel::O0, OptLevel::O2],
-            (_, true) if seed % 4 == 3 => vec![OptLevel::O1, OptLevel::O3],
+            (_, true) if seed % 4 == 3 && !unwinds => vec![OptLevel::O1, OptLevel::O3],
             (_, true) => vec![OptLevel::O0, OptLevel::O2],
             _ => vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
         },
@@ -122,7 +131,12 @@ fn main() -> ExitCode {
     let counts = Mutex::new(calls::Counts::default());
     let check = |seed: u64| match calls {
         true if unwinds => {
-            let more = calls::unwinds(seed, &config(seed), u64::MAX)?;
+            let Args { functions, visits, patience, .. } = args;
+            let effort = calls::Effort { functions, visits, patience, ..calls::Effort::EACH };
+            let more = calls::unwinds(seed, &config(seed), effort)?;
+            if more.cut + more.refused > 0 {
+                println!("seed {seed}: {} of {} runs cut, {} refused", more.cut, more.runs, more.refused);
+            }
             *counts.lock().unwrap_or_else(PoisonError::into_inner) += more;
             Ok(())
         }

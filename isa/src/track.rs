@@ -120,6 +120,8 @@ pub enum Cell {
     Lane(Reg, u8),
     /// Private memory, so many bytes behind the beginning of the function's part of it.
     Private(u32),
+    /// Nothing any more: it is what a register held when the function was entered.
+    Entered(Reg),
 }
 
 /// The point of what stores and loads a slot, of scalar or of vector registers: none of the IR's is as large.

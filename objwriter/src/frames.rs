@@ -19,6 +19,8 @@
 use crate::dwarf::{Contents, Dialect};
 use crate::elf::Target;
 use crate::leb::{signed, unsigned};
+use crate::operations::*;
+use crate::registers::Register;
 use isa::Reg;
 
 /// Places count in units of instructions.
@@ -30,9 +32,9 @@ pub const PC: u32 = 16;
 /// Version of the tables, whatever the version of DWARF.
 const VERSION: u8 = 4;
 const ADDRESS_SIZE: u8 = 8;
-/// What says that the extensions are used: the seed's has `amd` (line 1607), LLVM's guide today `llvm`, as the operations' numbers are
-/// that guide's.
-const AUGMENTATION: &[u8] = b"[llvm:v0.0]";
+/// What says that the extensions are used, of a unit's entries (`DW_AT_LLVM_augmentation`) and of its frames: the seed's has `amd` (lines 1494 and
+/// 1587), LLVM's guide today `llvm`, as the operations' numbers are that guide's.
+pub const AUGMENTATION: &str = "[llvm:v0.0]";
 
 /// Holds the stack pointer: bytes of the wave (seed 000, line 4113).
 const STACK_POINTER: Reg = Reg::sgpr(32);
@@ -40,56 +42,6 @@ const STACK_POINTER: Reg = Reg::sgpr(32);
 const RETURN: [Reg; 2] = [Reg::sgpr(30), Reg::sgpr(31)];
 /// Scratch memory of the wave as it lies in memory (seed 000, line 720).
 const PRIVATE_WAVE: u8 = 6;
-
-const DW_CFA_ADVANCE_LOC: u8 = 0x40;
-const DW_CFA_OFFSET: u8 = 0x80;
-const DW_CFA_ADVANCE_LOC1: u8 = 0x02;
-const DW_CFA_ADVANCE_LOC2: u8 = 0x03;
-const DW_CFA_ADVANCE_LOC4: u8 = 0x04;
-const DW_CFA_OFFSET_EXTENDED: u8 = 0x05;
-const DW_CFA_UNDEFINED: u8 = 0x07;
-const DW_CFA_SAME_VALUE: u8 = 0x08;
-const DW_CFA_REGISTER: u8 = 0x09;
-const DW_CFA_DEF_CFA_EXPRESSION: u8 = 0x0f;
-const DW_CFA_EXPRESSION: u8 = 0x10;
-const DW_CFA_VAL_OFFSET: u8 = 0x14;
-const DW_CFA_VAL_EXPRESSION: u8 = 0x16;
-const DW_CFA_LLVM_DEF_ASPACE_CFA_SF: u8 = 0x31;
-
-const DW_OP_CONST4U: u8 = 0x0c;
-const DW_OP_DUP: u8 = 0x12;
-const DW_OP_DROP: u8 = 0x13;
-const DW_OP_OVER: u8 = 0x14;
-const DW_OP_SWAP: u8 = 0x16;
-const DW_OP_XDEREF: u8 = 0x18;
-const DW_OP_AND: u8 = 0x1a;
-const DW_OP_OR: u8 = 0x21;
-const DW_OP_PLUS: u8 = 0x22;
-const DW_OP_PLUS_UCONST: u8 = 0x23;
-const DW_OP_SHL: u8 = 0x24;
-const DW_OP_SHR: u8 = 0x25;
-const DW_OP_BRA: u8 = 0x28;
-const DW_OP_SKIP: u8 = 0x2f;
-const DW_OP_LIT0: u8 = 0x30;
-const DW_OP_CONST1U: u8 = 0x08;
-const DW_OP_REGX: u8 = 0x90;
-const DW_OP_BREGX: u8 = 0x92;
-const DW_OP_PIECE: u8 = 0x93;
-const DW_OP_DEREF_SIZE: u8 = 0x94;
-const DW_OP_BIT_PIECE: u8 = 0x9d;
-/// The prefix of the extensions' operations, which are the number behind it.
-const DW_OP_LLVM: u8 = 0xe9;
-const FORM_ASPACE_ADDRESS: u8 = 2;
-const OFFSET: u8 = 4;
-const OFFSET_UCONST: u8 = 5;
-const CALL_FRAME_ENTRY_REG: u8 = 7;
-const UNDEFINED: u8 = 8;
-const SELECT_BIT_PIECE: u8 = 12;
-
-/// `DW_OP_lit<n>`
-const fn lit(number: u8) -> u8 {
-    DW_OP_LIT0 + number
-}
 
 /// How LLVM marks an address of private memory (`dwarf::marked`).
 const MARK: [u8; 3] = [lit(1), DW_OP_SWAP, DW_OP_XDEREF];
@@ -135,26 +87,17 @@ pub fn advance(out: &mut Vec<u8>, units: u64) {
 }
 
 /// What an entry that others refer to begins with, behind its length: it says how they are read.
-pub fn header(out: &mut Vec<u8>, augmentation: &[u8], return_column: u32) {
+pub fn header(out: &mut Vec<u8>, augmentation: &str, return_column: u32) {
     out.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, VERSION]);
-    out.extend_from_slice(augmentation);
+    out.extend_from_slice(augmentation.as_bytes());
     // The augmentation's end; no segments.
     out.extend_from_slice(&[0, ADDRESS_SIZE, 0, CODE_UNIT as u8, DATA_UNIT as u8]);
     unsigned(out, return_column.into());
 }
 
-/// The number that DWARF has for a register in code for so many lanes (seed 000, line 624).
+/// The number that DWARF has for a register in code for so many lanes.
 pub fn column(reg: Reg, lanes: u32) -> Option<u32> {
-    let number = u32::from(reg.number());
-    let of_64 = if lanes == 64 { 1024 } else { 0 };
-    Some(match reg.0 {
-        0..64 => 32 + number,
-        64..106 => 1088 + number - 64,
-        126 => 1 + of_64 / 64,
-        256..512 => 1536 + of_64 + number,
-        512..768 => 2048 + of_64 + number,
-        _ => return None,
-    })
+    Register::named(reg, lanes).map(|register| register.0 as u32)
 }
 
 /// Where a dword of the caller's is.
@@ -214,7 +157,7 @@ pub fn frame_base(out: &mut Vec<u8>, dialect: Dialect, kind: Kind, lanes: u32, m
             out.extend_from_slice(&MARK);
         }
         (Dialect::Heterogeneous, _) => {
-            out.extend_from_slice(&[lit(PRIVATE_WAVE), DW_OP_LLVM, FORM_ASPACE_ADDRESS]);
+            out.extend_from_slice(&[lit(PRIVATE_WAVE), DW_OP_LLVM_USER, DW_OP_LLVM_FORM_ASPACE_ADDRESS]);
         }
     }
 }
@@ -316,7 +259,7 @@ impl FrameTable {
         self.open(lanes);
         let at = self.entry.0 as u32;
         self.headers.push((kind, lanes, at));
-        let augmentation: &[u8] = if self.dialect == Dialect::Standard { b"" } else { AUGMENTATION };
+        let augmentation = if self.dialect == Dialect::Standard { "" } else { AUGMENTATION };
         header(&mut self.contents.bytes, augmentation, PC);
         self.frame(kind, 0);
         match kind {
@@ -407,12 +350,12 @@ impl FrameTable {
             }
             (Rule::Whole(at), _) => self.offset(column, at * self.entry.1),
             (Rule::Masked(at), _) => {
-                self.expression.extend_from_slice(&[DW_OP_LLVM, OFFSET_UCONST]);
+                self.expression.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET_UCONST]);
                 unsigned(&mut self.expression, (at * self.entry.1).into());
                 self.masked(column);
             }
             (Rule::Others, _) => {
-                self.expression.extend_from_slice(&[DW_OP_LLVM, UNDEFINED]);
+                self.expression.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_UNDEFINED]);
                 self.masked(column);
             }
             (Rule::Two([Dword::Frame(low), Dword::Frame(high)]), Dialect::Standard) if high == low + 4 => {
@@ -486,7 +429,7 @@ impl FrameTable {
                 self.expression.extend_from_slice(&FIRST_BIT);
                 self.expression.extend_from_slice(&[lit(2), DW_OP_SHL, DW_OP_PLUS_UCONST]);
                 unsigned(&mut self.expression, (at * lanes).into());
-                self.expression.extend_from_slice(&[DW_OP_LLVM, OFFSET, DW_OP_PIECE, 4]);
+                self.expression.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET, DW_OP_PIECE, 4]);
             }
         }
     }
@@ -499,7 +442,7 @@ impl FrameTable {
     /// The mask of the lanes that were active on entry.
     fn mask(&mut self) {
         let lanes = self.entry.1;
-        self.expression.extend_from_slice(&[DW_OP_LLVM, CALL_FRAME_ENTRY_REG]);
+        self.expression.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_CALL_FRAME_ENTRY_REG]);
         unsigned(&mut self.expression, column(Reg::EXEC, lanes).unwrap_or_default().into());
         self.expression.extend_from_slice(&[DW_OP_DEREF_SIZE, (lanes / 8) as u8]);
     }
@@ -511,7 +454,7 @@ impl FrameTable {
         unsigned(&mut self.expression, column.into());
         self.expression.push(DW_OP_SWAP);
         self.mask();
-        self.expression.extend_from_slice(&[DW_OP_LLVM, SELECT_BIT_PIECE, 32, lanes as u8]);
+        self.expression.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_SELECT_BIT_PIECE, 32, lanes as u8]);
         self.close_expression_of(DW_CFA_EXPRESSION, column);
     }
 }

@@ -8,6 +8,7 @@
 //! * [`note`]: note records.
 //! * [`dwarf`]: line tables.
 //! * [`frames`]: call frame information.
+//! * [`operations`]: numbers of the operations of expressions.
 //! * [`elf`]: sections, symbols and relocations as a relocatable or a loadable file.
 //!
 //! What depends on the processor or on the version of code objects is asked of [`isa::Subtarget`] or [`isa::Target`]. Reading
@@ -22,6 +23,7 @@ pub mod leb;
 pub mod message_pack;
 pub mod metadata_v2;
 pub mod note;
+pub mod operations;
 pub mod registers;
 #[cfg(feature = "serde")]
 mod serde;

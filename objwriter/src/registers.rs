@@ -1,5 +1,6 @@
 //! Numbers that DWARF has for the registers of AMD GPUs.
 
+use isa::Reg;
 use std::fmt;
 
 /// What kind of register a DWARF number names.
@@ -62,6 +63,19 @@ impl Register {
             let at = u64::from(number.checked_sub(low)?);
             (of == bank && sized && at < count).then_some(Register(first + at))
         })
+    }
+
+    /// The register that instructions of waves of so many lanes name; `None` for those that have no number: VCC.
+    pub fn named(reg: Reg, lanes: u32) -> Option<Register> {
+        let bank = match reg {
+            Reg::EXEC => return Register::of(Bank::Exec, 0, lanes),
+            reg if reg.is_vgpr() => Bank::Vgpr,
+            reg if reg.is_agpr() => Bank::Agpr,
+            // More than that no generation has.
+            reg if reg.0 < 106 => Bank::Sgpr,
+            _ => return None,
+        };
+        Register::of(bank, reg.number().into(), lanes)
     }
 
     /// The register of a name as [`fmt::Display`] writes it, or as instructions have it with the wave's size behind a vector register:

@@ -6,27 +6,11 @@
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, error};
-use crate::frames::{DATA_UNIT, Frame, Pointer, Step};
+use crate::frames::{Frame, Pointer, Step};
+use objwriter::frames::{DATA_UNIT, PC};
 use objwriter::leb;
+use objwriter::operations::*;
 use std::ops::Range;
-
-// What instructions do with a register or with the CFA, the address that identifies a frame (DWARF 5, 7.24).
-const DW_CFA_OFFSET_EXTENDED: u8 = 0x05;
-const DW_CFA_RESTORE_EXTENDED: u8 = 0x06;
-const DW_CFA_UNDEFINED: u8 = 0x07;
-const DW_CFA_SAME_VALUE: u8 = 0x08;
-const DW_CFA_REGISTER: u8 = 0x09;
-const DW_CFA_REMEMBER_STATE: u8 = 0x0a;
-const DW_CFA_RESTORE_STATE: u8 = 0x0b;
-const DW_CFA_DEF_CFA: u8 = 0x0c;
-const DW_CFA_DEF_CFA_REGISTER: u8 = 0x0d;
-const DW_CFA_DEF_CFA_OFFSET: u8 = 0x0e;
-const DW_CFA_OFFSET_EXTENDED_SF: u8 = 0x11;
-const DW_CFA_GNU_WINDOW_SAVE: u8 = 0x2d;
-const DW_CFA_LLVM_DEF_ASPACE_CFA: u8 = 0x30;
-// Those whose low six bits are a register.
-const DW_CFA_OFFSET: u8 = 0x80;
-const DW_CFA_RESTORE: u8 = 0xc0;
 
 /// What belongs to a function.
 const IN_FRAME: [&str; 21] = [
@@ -241,7 +225,7 @@ impl Assembler {
             return Ok(self.absolute(cur)? as u32);
         }
         if cur.name() == Some("pc") {
-            return Ok(16);
+            return Ok(PC);
         }
         cur.pos = start;
         self.dwarf_register(cur)

@@ -7,11 +7,12 @@
 use super::{Unit, lists};
 use crate::Function;
 use crate::entries::Shape;
-use crate::expression::{Writer, op};
+use crate::expression::Writer;
 use crate::lanes::{Lanes, List, Mask, Place};
 use crate::sections::Version;
 use isa::Reg;
 use objwriter::leb::unsigned;
+use objwriter::operations::*;
 use rustc_hash::FxHashMap;
 
 /// The lists of a function: numbers as [`crate::sections::Lists::begin`] gives them.
@@ -127,12 +128,12 @@ impl Unit<'_> {
     fn push_address(&mut self, address: u64) {
         match self.version {
             Version::V4 => {
-                self.scratch.push(op::ADDR);
+                self.scratch.push(DW_OP_ADDR);
                 self.scratch.extend_from_slice(&address.to_le_bytes());
             }
             Version::V5 => {
                 let number = self.address_number(self.image.text, address);
-                self.scratch.push(op::ADDRX);
+                self.scratch.push(DW_OP_ADDRX);
                 unsigned(&mut self.scratch, number);
             }
         }
@@ -162,5 +163,5 @@ impl Unit<'_> {
 /// Goes on with a procedure of the unit.
 fn call(entry: u32) -> [u8; 5] {
     let [a, b, c, d] = entry.to_le_bytes();
-    [op::CALL4, a, b, c, d]
+    [DW_OP_CALL4, a, b, c, d]
 }

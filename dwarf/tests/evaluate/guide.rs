@@ -2,7 +2,10 @@
 //! sentences.
 
 use crate::machine::{F32, I32, State, U8, U64, bytes, place, run, value};
-use dwarf::{AddressSpace, Entry, Goal, Location, Need, Reason, Register, Type, Value};
+use dwarf::{
+    AddressSpace, Attribute, BaseType, Content, DebugInfo, Die, Encoding, Entry, Goal, Kind, Location,
+    Machine, Need, Numbering, Reason, Register, Type, Unit, Value, assemble, evaluate,
+};
 
 /// Line 808 and after: stack operations move values and locations alike.
 #[test]
@@ -193,6 +196,71 @@ fn pointers_that_the_program_does_not_have() {
         assert!(matches!(error.reason, Reason::ImplicitPointer | Reason::Need(_)), "{text}: {error}");
     }
     assert!(value(&format!("{pointer}; DW_OP_deref_size 4"), &state).contains("does not have"));
+}
+
+/// Line 1239: the same with an address space, which has a number among the first ones only.
+#[test]
+fn pointers_into_other_memories() {
+    let mut state = State::new();
+    state.entry(0x99, "DW_OP_regx v8.64", false);
+    let encoding = Encoding { numbering: Numbering::First, ..Encoding::default() };
+    let place = |text: &str| {
+        let code = assemble(text, encoding).expect("operations");
+        match evaluate(&code, encoding, Goal::Location, &state, &[]) {
+            Ok(outcome) => outcome.location().expect("a location").to_string(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let pointer = "DW_OP_lit3; DW_OP_LLVM_aspace_implicit_pointer 0x99 +4";
+    assert!(place(pointer).contains("pointer to the entry at 0x99 +4"));
+    let used =
+        |space: u32| format!("{pointer}; DW_OP_deref; DW_OP_lit{space}; DW_OP_LLVM_form_aspace_address");
+    assert_eq!(place(&used(3)), "v8 + 32 bits");
+    // As an address of another space, or of the default one, it is accessed "in any other manner".
+    for text in [used(5), format!("{pointer}; DW_OP_deref; DW_OP_deref")] {
+        let code = assemble(&text, encoding).expect("operations");
+        let error = evaluate(&code, encoding, Goal::Location, &state, &[]).expect_err("another space");
+        assert_eq!(error.reason, Reason::ImplicitPointer, "{text}");
+    }
+    assert!(place("DW_OP_lit4; DW_OP_LLVM_aspace_implicit_pointer 0x99 +0").contains("no address space 0x4"));
+    // Behind the prefix it has no number.
+    assert!(assemble(pointer, Encoding::default()).is_err());
+}
+
+/// Lines 1470 to 1478: a vector is so many elements, each of what the type would be without the attribute.
+#[test]
+fn base_types_may_be_vectors() {
+    let attribute = |name: &str, content: Content| Attribute { name: name.to_owned(), content };
+    let ty = |offset: u64, size: Option<i128>| Die {
+        offset,
+        unit: 0,
+        depth: 1,
+        tag: "DW_TAG_base_type".to_owned(),
+        attributes: [
+            attribute("DW_AT_encoding", Content::Named("DW_ATE_unsigned".to_owned())),
+            attribute("DW_AT_byte_size", Content::Number(4)),
+        ]
+        .into_iter()
+        .chain(size.map(|size| attribute("DW_AT_LLVM_vector_size", Content::Number(size))))
+        .collect(),
+    };
+    let unit = Unit { offset: 0, version: 5, encoding: Encoding::default(), addresses: Vec::new() };
+    let entries = vec![ty(0x10, None), ty(0x20, Some(3)), ty(0x30, Some(0))];
+    let info = DebugInfo { units: vec![unit], entries, ..DebugInfo::default() };
+    let known = info.known(0);
+    let of = |kind, bits, elements| Ok(BaseType { kind, bits, elements });
+    assert_eq!(known.base_type(0x10), of(Kind::Unsigned, 32, 1));
+    assert_eq!(known.base_type(0x20), of(Kind::Unsigned, 32, 3));
+    assert!(known.base_type(0x30).is_err(), "S is greater than 0");
+    // A value of it is as many bytes as all elements have.
+    let text = "DW_OP_const_type 0x20 [01 00 00 00 02 00 00 00 03 00 00 00]; DW_OP_stack_value";
+    let outcome = evaluate(&crate::machine::code(text), Encoding::default(), Goal::Location, &known, &[]);
+    let outcome = outcome.expect("a vector");
+    let bytes = outcome.location().expect("a location").read(96, &known).expect("its bytes");
+    assert_eq!(bytes, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
+    let short = crate::machine::code("DW_OP_const_type 0x20 [01 00 00 00]; DW_OP_stack_value");
+    let error = evaluate(&short, Encoding::default(), Goal::Location, &known, &[]).expect_err("too short");
+    assert_eq!(error.reason, Reason::Size);
 }
 
 /// Lines 1264-1300: composites and their canonical form.

@@ -12,7 +12,7 @@ mod smaller;
 mod unwind;
 mod writer;
 
-pub use unwind::Counts;
+pub use unwind::{Counts, Effort};
 pub use writer::generate;
 
 use crate::launch::{emulate_scrambled, emulate_watched, interpret};
@@ -64,15 +64,14 @@ pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failu
     Err(Box::new(Failure { seed, target: config.target, what, source, shape }))
 }
 
-/// Runs the compiled program of a seed, in both dialects of call frame information, and unwinds on the way, at `most`
-/// instructions of each run.
-pub fn unwinds(seed: u64, config: &Config, most: u64) -> Result<Counts, Box<Failure>> {
-    let program = generate(seed, MOST, STATEMENTS);
+/// Runs the compiled program of a seed, in both dialects of call frame information, and unwinds on the way.
+pub fn unwinds(seed: u64, config: &Config, effort: Effort) -> Result<Counts, Box<Failure>> {
+    let program = generate(seed, effort.functions, STATEMENTS);
     let mut counts = Counts::default();
     for dialect in [Dialect::Standard, Dialect::Heterogeneous] {
         for &level in &config.levels {
             let options = Options { opt_level: level, call_abi: program.call_abi, ..Options::default() };
-            let found = unwinds_in(&program, config, (seed, dialect, most), options).map_err(|what| {
+            let found = unwinds_in(&program, config, (seed, dialect, effort), options).map_err(|what| {
                 let Program { source, shape, call_abi } = program.clone();
                 let what = format!("--call-abi {} {level:?} {dialect:?}: {what}", call_abi.name());
                 Box::new(Failure { seed, target: config.target, what, source, shape })
@@ -86,7 +85,7 @@ pub fn unwinds(seed: u64, config: &Config, most: u64) -> Result<Counts, Box<Fail
 fn unwinds_in(
     program: &Program,
     config: &Config,
-    (seed, dialect, most): (u64, Dialect, u64),
+    (seed, dialect, effort): (u64, Dialect, Effort),
     options: Options,
 ) -> Result<Counts, String> {
     let Program { source, shape, call_abi } = program;
@@ -97,16 +96,21 @@ fn unwinds_in(
     let options = Options { debug: DebugInfo::Full, dwarf, ..plain.clone() };
     let object = Compiler::new(config.target).compile_observed(source, &options, &mut agreements);
     let object = match object {
-        Err(error) if is_refused(&error, config, *call_abi) => return Ok(Counts::default()),
+        Err(error) if is_refused(&error, config, *call_abi) => {
+            return Ok(Counts { refused: 1, ..Counts::default() });
+        }
         object => object.map_err(|error| format!("compiler: {error}"))?,
     };
     let known = agreements.scramble();
     let lost = |name: &str| known.0.get(name).map_or(isa::RegSet::EMPTY, unwind::lost);
-    let judge = unwind::Judge::new(object.bytes(), (dialect, config.target.wave_size, most), seed, lost)?;
+    let judge = unwind::Judge::new(object.bytes(), (dialect, config.target.wave_size, effort), seed, lost)?;
     let way = (Mode::Fast, *call_abi);
     let ran = emulate_watched(way, object.bytes(), "k", shape, Scramble::default(), Some(&judge));
     let counts = judge.finish()?;
-    ran.map(|_| counts).map_err(|error| format!("emulator: {error}"))
+    match ran {
+        Err(error) if counts.cut == 0 => Err(format!("emulator: {error}")),
+        _ => Ok(counts),
+    }
 }
 
 /// Whether the compiler may refuse a program.

@@ -9,7 +9,8 @@
 use crate::rng::Rng;
 use codeobj::CodeObject;
 use dwarf::{
-    AddressSpace, Bank, Caller, Common, Frames, Machine, Need, Reason, Register, ReturnAddress, Row,
+    AddressSpace, Bank, Caller, Common, DebugInfo, Frames, Given, Loaded, Machine, Need, Reason, Register,
+    ReturnAddress, Row,
 };
 use kernc::Dialect;
 use kernc::isa::{Reg, RegRange, RegSet};
@@ -17,7 +18,7 @@ use kernc::sim::{Agreement, Debugger, Go, Stopped};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Later visits to an instruction are looked at if a number from here up is 0: the first visit always is.
+/// Later visits to an instruction are looked at if a number from here up is 0: the first ones always are.
 const RARELY: usize = 1 << 13;
 /// Of those so many.
 const LATER: u32 = 24;
@@ -26,9 +27,36 @@ const NEAR: usize = 1;
 /// Callers that are looked at: each asks those below it.
 const DEEP: usize = 12;
 
+/// How much of a run is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Functions of a program at most.
+    pub functions: usize,
+    /// Places at most.
+    pub places: u64,
+    /// Visits to each instruction.
+    pub visits: u32,
+    /// A run in which nothing new has come for so many instructions is cut.
+    pub patience: u64,
+}
+
+impl Effort {
+    /// Each instruction that runs, once.
+    pub const EACH: Effort =
+        Effort { functions: super::MOST, places: u64::MAX, visits: 1, patience: 50_000_000 };
+}
+
 /// What has been looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// Runs, and those that were cut: nothing new came any more.
+    pub runs: u64,
+    /// See [`Counts::runs`].
+    pub cut: u64,
+    /// Programs that the compiler refuses, as it may.
+    pub refused: u64,
+    /// Instructions that were executed.
+    pub steps: u64,
     /// Instructions at which it was unwound, each as often as it was.
     pub places: u64,
     /// Instructions, each once.
@@ -37,22 +65,35 @@ pub struct Counts {
     pub frames: u64,
     /// Registers of callers that were found, and right.
     pub found: u64,
-    /// Those that are said to be lost, as all callers expect.
-    pub lost: u64,
+    /// Scalar ones that are said to be lost, as all callers of the function expect.
+    pub lost_scalars: u64,
+    /// The same of vector registers.
+    pub lost_vectors: u64,
     /// Of vector registers among them, lanes that were not active: they were found, and right.
     pub parts: u64,
+    /// Arguments in a lane that the caller's entry of the call knows, and right.
+    pub passed: u64,
+    /// Those that it says something of which cannot be found out: the function may have been jumped to, or its caller's caller does not say.
+    pub not_passed: u64,
     /// Frames of which the mask of active lanes is said to be lost, and with it vector registers that are kept in active lanes.
     pub masks: u64,
 }
 
 impl std::ops::AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
+        self.runs += other.runs;
+        self.cut += other.cut;
+        self.refused += other.refused;
+        self.steps += other.steps;
         self.places += other.places;
         self.instructions += other.instructions;
         self.frames += other.frames;
         self.found += other.found;
-        self.lost += other.lost;
+        self.lost_scalars += other.lost_scalars;
+        self.lost_vectors += other.lost_vectors;
         self.parts += other.parts;
+        self.passed += other.passed;
+        self.not_passed += other.not_passed;
         self.masks += other.masks;
     }
 }
@@ -61,9 +102,10 @@ impl std::ops::AddAssign for Counts {
 pub(super) struct Judge {
     dialect: Dialect,
     lanes: u32,
-    /// Places that are looked at.
-    most: u64,
+    effort: Effort,
     functions: Vec<Function>,
+    frames: Frames,
+    info: DebugInfo,
     inner: Mutex<Inner>,
 }
 
@@ -84,6 +126,8 @@ struct Inner {
     counts: Counts,
     /// Later visits that were looked at.
     later: u32,
+    /// Instructions since one came for the first time.
+    idle: u64,
     wrong: Option<String>,
     rng: Option<Rng>,
 }
@@ -115,7 +159,7 @@ impl Judge {
     /// Reads an object's frames. `lost`: what callers of a function take for changed, by its name.
     pub(super) fn new(
         object: &[u8],
-        (dialect, lanes, most): (Dialect, u32, u64),
+        (dialect, lanes, effort): (Dialect, u32, Effort),
         seed: u64,
         lost: impl Fn(&str) -> RegSet,
     ) -> Result<Judge, String> {
@@ -137,13 +181,16 @@ impl Judge {
             })
         });
         let functions: Vec<Function> = functions.collect::<Result<_, String>>()?;
+        let info = DebugInfo::read(&object).map_err(|error| error.to_string())?;
         let inner = Inner { rng: Some(Rng::new(seed)), ..Inner::default() };
-        Ok(Judge { dialect, lanes, most, functions, inner: Mutex::new(inner) })
+        Ok(Judge { dialect, lanes, effort, functions, frames, info, inner: Mutex::new(inner) })
     }
 
     /// What was looked at, or what was wrong.
     pub(super) fn finish(self) -> Result<Counts, String> {
         let mut inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        inner.counts.runs = 1;
+        inner.counts.cut = u64::from(inner.idle > self.effort.patience);
         inner.counts.instructions = inner.visits.len() as u64;
         inner.wrong.map_or(Ok(inner.counts), Err)
     }
@@ -168,8 +215,10 @@ impl Judge {
         }
         visit.0 += 1;
         let (visits, kind) = *visit;
+        inner.counts.steps += 1;
+        inner.idle = if visits == 1 { 0 } else { inner.idle + 1 };
         let rarely = inner.later < LATER && inner.rng.as_mut().is_some_and(|rng| rng.one_in(RARELY));
-        if inner.counts.places < self.most && (visits == 1 || rarely) {
+        if inner.counts.places < self.effort.places && (visits <= self.effort.visits || rarely) {
             inner.later += u32::from(rarely);
             inner.counts.places += 1;
             let state = State { at, lane: first_lane(at.exec(), &wave.calls) };
@@ -178,10 +227,42 @@ impl Judge {
             self.unwind(&state, (address, at.base()), (calls, near), 0, &mut inner.counts).map_err(
                 |why| format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), calls.len()),
             )?;
+            if let Some(call) = calls.last() {
+                self.passed(&state, call, &mut inner.counts).map_err(|why| {
+                    format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), calls.len())
+                })?;
+            }
         }
         wave.last = Some(kind);
         if kind == Kind::Call {
             wave.calls.push(Call::new(at));
+        }
+        Ok(())
+    }
+
+    /// What the caller's entry of the call says of arguments is what they were at the call.
+    fn passed(&self, state: &State<'_>, call: &Call, counts: &mut Counts) -> Result<(), String> {
+        let site = self.info.calls.site(call.back);
+        let site =
+            site.ok_or_else(|| format!("no entry is about the call that returns to {:#x}", call.back))?;
+        let encoding = self.info.units[self.info.entries[site].unit].encoding;
+        let program = Loaded { info: &self.info, frames: &self.frames, base: state.at.base() };
+        let given = Given::new(program, state, state.at.address());
+        for register in self.info.children(site).filter_map(|die| dwarf::parameter(die, encoding)) {
+            let Some((_, number, _)) = register.facts() else { continue };
+            let lanes = [state.lane, 63u32.saturating_sub(call.exec.leading_zeros())];
+            for lane in lanes.into_iter().filter(|lane| call.exec >> lane & 1 != 0) {
+                let expected = call.vectors[number as usize][lane as usize];
+                match given.dword(register, lane) {
+                    Ok(found) if found == expected => counts.passed += 1,
+                    Ok(found) => {
+                        return Err(format!(
+                            "{register} of lane {lane}: passed {found:#x}, not {expected:#x}"
+                        ));
+                    }
+                    Err(_) => counts.not_passed += 1,
+                }
+            }
         }
         Ok(())
     }
@@ -221,7 +302,7 @@ impl Judge {
             return Err(format!("caller {depth}: the frame is at {frame:x?}, not at {expected:x?}"));
         }
         counts.frames += 1;
-        let look = Look { function, caller: &caller, call, lanes, depth };
+        let look = Look { function, caller: &caller, call, lanes };
         if depth < near {
             look.registers(counts).map_err(|why| format!("caller {depth}, from {address:#x}: {why}"))?;
         }
@@ -238,7 +319,6 @@ struct Look<'a> {
     caller: &'a Caller<'a>,
     call: &'a Call,
     lanes: u32,
-    depth: usize,
 }
 
 impl Look<'_> {
@@ -250,7 +330,7 @@ impl Look<'_> {
         for (number, value) in (0..106).zip(&self.call.scalars) {
             let register = Register::of(Bank::Sgpr, number, self.lanes).ok_or("an SGPR has no number")?;
             let found = self.one(register, number as u16, &value.to_le_bytes())?;
-            *(if found { &mut counts.found } else { &mut counts.lost }) += 1;
+            *(if found { &mut counts.found } else { &mut counts.lost_scalars }) += 1;
         }
         for (number, values) in (0..).zip(&self.call.vectors) {
             let (bank, in_bank) =
@@ -264,7 +344,7 @@ impl Look<'_> {
             match self.one(register, 256 + number as u16, bytes) {
                 Ok(true) => counts.found += 1,
                 Ok(false) => {
-                    counts.lost += 1;
+                    counts.lost_vectors += 1;
                     counts.parts += self.inactive(register, bytes)?;
                 }
                 // Kept in the lanes of a mask that is lost.
@@ -281,23 +361,27 @@ impl Look<'_> {
         match self.caller.register(register, &mut bytes) {
             Ok(()) => self.same(register, 0, &bytes, expected).map(|()| true),
             Err(Reason::Undefined) if code == 126 => Ok(false),
-            // A function that was called in between has lost it, as this one expects.
-            Err(Reason::Undefined) if self.depth > 0 || self.function.lost.contains(Reg(code)) => Ok(false),
+            Err(Reason::Undefined) if self.function.lost.contains(Reg(code)) => Ok(false),
             Err(Reason::Undefined) => Err(format!("{register} is said to be lost, but callers rely on it")),
             Err(reason) => Err(format!("{register}: {reason}")),
         }
     }
 
-    /// Of a register that is lost: lanes that were not active have theirs. How many there are.
+    /// Of a register that is lost: lanes that were not active have theirs, which are looked at run by run. How many there are.
     fn inactive(&self, register: Register, expected: &[u8]) -> Result<u64, String> {
-        let inactive = (0..self.lanes).filter(|lane| self.call.exec >> lane & 1 == 0);
-        let mut count = 0;
-        for first in inactive.map(|lane| 4 * lane as usize) {
-            let mut bytes = [0; 4];
-            let found = self.caller.register_part(register, first, &mut bytes);
-            found.map_err(|reason| format!("{register}, byte {first}: {reason}"))?;
-            self.same(register, first, &bytes, &expected[first..first + 4])?;
-            count += 1;
+        let is_inactive = |lane: u32| lane < self.lanes && self.call.exec >> lane & 1 == 0;
+        let (mut count, mut lane) = (0, 0);
+        while lane < self.lanes {
+            let end = (lane..).find(|&lane| !is_inactive(lane)).unwrap_or(lane);
+            let (first, last) = (4 * lane as usize, 4 * end as usize);
+            if lane < end {
+                let mut bytes = vec![0; last - first];
+                let found = self.caller.register_part(register, first, &mut bytes);
+                found.map_err(|reason| format!("{register}, byte {first}: {reason}"))?;
+                self.same(register, first, &bytes, &expected[first..last])?;
+            }
+            count += u64::from(end - lane);
+            lane = end + 1;
         }
         Ok(count)
     }
@@ -354,6 +438,7 @@ impl Debugger for Judge {
     fn before(&self, at: &Stopped<'_>) -> Go {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         match self.look(at, &mut inner) {
+            Ok(()) if inner.idle > self.effort.patience => Go::End,
             Ok(()) => Go::On,
             Err(why) => {
                 inner.wrong = Some(why);
