@@ -434,11 +434,11 @@ impl<'a> Reader<'a> {
             if first == NONE {
                 continue;
             }
-            let low = cell(first);
-            if spot.dwords < 2 && low.is_some() {
-                return low.map(|low| Where::Dwords(low, None));
+            let Some(low) = cell(first) else { continue };
+            if spot.dwords < 2 {
+                return Some(Where::Dwords(low, None));
             }
-            if let (Some(low), Some(high)) = (low, cell(first + 1)) {
+            if let Some(high) = cell(first + 1) {
                 return Some(Where::Dwords(low, Some(high)));
             }
         }
