@@ -120,7 +120,7 @@ impl Stop<'_> {
     pub fn on_wave<T>(&mut self, wave: Option<u32>, look: impl FnOnce(&mut Stop<'_>) -> T) -> T {
         let other = wave.and_then(|wave| self.at.wave_of_group(wave));
         let at = other.as_ref().unwrap_or(self.at);
-        let is_own = other.is_none();
+        let is_own = other.as_ref().is_none_or(|other| other.wave() == self.at.wave());
         look(&mut Stop { is_own, ..Stop::new(self.reason.clone(), at, self.program, self.state) })
     }
 
