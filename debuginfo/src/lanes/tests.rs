@@ -69,8 +69,7 @@ fn lanes_wait_behind_a_branch_while_a_register_has_them() {
         said(&[first, block(&[nop()], &[2]), block(&[restore(10), nop(), end()], &[])])
     };
     let end = "24 (end) entry";
-    let expected =
-        ["0..4:", "4..8: 20 [All(Scalar(s4))] END", "8..20: 20 [All(Scalar(s10))] END", "20..28: END"];
+    let expected = ["0..4:", "4..8: 20 [All(Scalar(s4))] END", "8..20: 20 [All(Scalar(s10))] END", "20..28:"];
     assert_eq!(code(copy), expected.map(|line| line.replace("END", end)));
     // What nobody can follow is lost in front of it.
     let expected = ["0..4:", "4..8: 20 lost END", "8..20: 20 [All(Scalar(s10))] END", "20..28: END"];
