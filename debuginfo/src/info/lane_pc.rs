@@ -1,8 +1,8 @@
 //! Where each lane of a function is: `DW_AT_LLVM_lanes`, `DW_AT_LLVM_active_lane` and `DW_AT_LLVM_lane_pc`.
 //!
-//! As in the guide's example (seed 000, line 1915) there is a procedure for each place where lanes wait, which says of those in a mask that they are there, and
-//! takes the others from the procedure of the region around. What is in force at an instruction is the procedure of the innermost region, and on top of it, that active lanes are
-//! at the program counter. The example's lanes wait in front of the branch that they will take otherwise; ours where they will go on.
+//! As in the guide's example (seed 000, line 1915) there is a procedure for each place where lanes wait, which says of those in a mask that they are
+//! there, and takes the others from the procedure of the region around. What is in force at an instruction is the procedure of the innermost region, and on top of
+//! it, that active lanes are at the program counter. The example's lanes wait in front of the branch that they will take otherwise; ours where they will go on.
 
 use super::{Unit, lists};
 use crate::Function;
@@ -32,7 +32,7 @@ struct Procedures {
 impl Unit<'_> {
     /// Writes procedures and lists of a function that begins at that byte of the unit's code.
     pub(super) fn lanes(&mut self, function: &Function, start: u32) -> Option<Attributes> {
-        let lanes = function.lanes_at.as_ref()?;
+        let lanes = function.lanes_at.as_ref().filter(|lanes| !lanes.ranges.is_empty())?;
         let writer = self.writer(function);
         let active_lane = self.active_lane(lanes, writer, start);
         let mut procedures = Procedures::default();

@@ -19,6 +19,8 @@
 
 mod lists;
 mod masks;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use isa::{FuncRole, MBlock, MachFunc, MachInst, Operand, Reg, RegRange, RegSet, Role, Subtarget, op};
