@@ -39,7 +39,6 @@ fn unwinding_finds_what_callers_had() {
         counts.found > 2 * (counts.lost_scalars + counts.lost_vectors) && counts.parts > 1_000,
         "{counts:?}"
     );
-    assert_eq!(counts.masks, 0, "{counts:?}");
     // Calls pass something that can be told, which was right.
     assert!(counts.passed > 1_000 && counts.passed > counts.not_passed, "{counts:?}");
 }
