@@ -1,11 +1,11 @@
 //! What is said of lanes grows with the regions that they wait for.
 
 use crate::objects::{Source, compile};
+use ::dwarf::Content;
 use kernc::{DebugInfo, Dialect, Dwarf, OptLevel};
-use object::{Object, ObjectSection};
 
 /// Bytes that say where lanes are, of a kernel with so many branches in each other, each of which has another side.
-fn lane_bytes(depth: u32) -> u64 {
+fn lane_bytes(depth: u32) -> usize {
     let open = |n: u32| format!("if x[i + {n}] > {n} {{ sum += {n} * x[i]; ");
     let close = |n: u32| format!(" x[i] = sum; }} else {{ sum ^= x[{n}]; }}");
     let inner: String = (0..depth).map(open).chain((0..depth).rev().map(close)).collect();
@@ -13,17 +13,20 @@ fn lane_bytes(depth: u32) -> u64 {
         "#[workgroup_size(64)]\nkernel k(x: *global u32) {{ let i = global_id(0); let mut sum = i; {inner} x[i] = sum; }}"
     );
     let source = Source { name: "nested.k".to_owned(), text };
-    let size = |dialect| {
-        let dwarf = Dwarf { dialect, ..Dwarf::default() };
-        let object = compile(&source, "gfx906", OptLevel::O2, (DebugInfo::Full, dwarf));
-        let file = object::File::parse(object.bytes()).expect("sound");
-        let sections = [".debug_info", ".debug_loclists", ".debug_addr"];
-        sections
-            .map(|name| file.section_by_name(name).map_or(0, |section| section.size()))
-            .iter()
-            .sum::<u64>()
-    };
-    size(Dialect::Heterogeneous) - size(Dialect::Standard)
+    let dwarf = Dwarf { dialect: Dialect::Heterogeneous, ..Dwarf::default() };
+    let object = compile(&source, "gfx906", OptLevel::O2, (DebugInfo::Full, dwarf));
+    let object = codeobj::CodeObject::parse(object.bytes()).expect("sound");
+    let info = ::dwarf::DebugInfo::read(&object).expect("sound");
+    let bytes =
+        info.entries.iter().map(|entry| match (entry.tag.as_str(), entry.get("DW_AT_LLVM_lane_pc")) {
+            (_, Some(Content::Locations(list))) => list.iter().map(|one| one.expression.len() + 4).sum(),
+            ("DW_TAG_dwarf_procedure", _) => match entry.get("DW_AT_location") {
+                Some(Content::Expression(expression)) => expression.len() + 1,
+                _ => 0,
+            },
+            _ => 0,
+        });
+    bytes.sum()
 }
 
 /// A region names the one around it, and does not say it again.

@@ -7,7 +7,7 @@
 use super::Lower;
 use super::track::{MOST_LEAVES, leaves_of};
 use crate::types::Ty;
-use ir::{Slot, SlotData, Value};
+use ir::{Slot, SlotData, Space, Value};
 
 /// Where an SSA variable is in memory.
 #[derive(Clone, Copy)]
@@ -28,7 +28,11 @@ impl Lower<'_, '_> {
         }
         let mut leaves = Vec::new();
         leaves_of(self.checked, ty, 0, &mut leaves);
-        if leaves.len() != value.len() {
+        // A generic pointer that is never in memory is one of a space that is known, which some processors need.
+        let is_generic = |&(_, ty): &(u32, Ty)| {
+            self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic)
+        };
+        if leaves.len() != value.len() || leaves.iter().any(is_generic) {
             return None;
         }
         let slot = self.func.slots.push(SlotData { size: layout.size, align: layout.align.max(4) });
