@@ -169,6 +169,7 @@ impl Writer {
                 let is_whole = bits >= 32 || bits == 1;
                 return self.dword(low, out).then_some(if is_whole { Above::Zero } else { Above::Anything });
             }
+            Where::Memory(_) => false,
             Where::Mask(reg) => self.bit(reg, out),
             Where::Term(number) => return self.term(number, terms, out),
         };

@@ -82,6 +82,8 @@ impl Writer {
             }
             // Of a wider value a leaf has the low bytes.
             Where::Dwords(low, _) => return self.cell(low, is_part, out),
+            // All of a variable is there, or nothing of it.
+            Where::Memory(_) => return false,
             Where::Mask(reg) => {
                 let is_written = self.bit(reg, out);
                 out.extend(is_written.then_some(DW_OP_STACK_VALUE));

@@ -26,6 +26,8 @@ pub enum Where {
     Dwords(Cell, Option<Cell>),
     /// A bit for each lane, in a register or a pair.
     Mask(Reg),
+    /// With all of the variable in private memory, so many bytes behind the beginning of the function's part of it.
+    Memory(u32),
     /// It is computed: a number of [`FinalCode::terms`].
     Term(u32),
 }
@@ -463,6 +465,7 @@ impl<'a> Reader<'a> {
         for (place, arg) in places.iter_mut().zip(args).take(count) {
             *place = Some(match arg {
                 Held::Lost => return None,
+                Held::Memory(_) => return None,
                 Held::Constant(bits) => Where::Constant(bits),
                 Held::Spot(spot) => {
                     let spot = &self.track.spots[spot as usize];
@@ -971,6 +974,9 @@ impl<'a> Writer<'a> {
                 Held::Lost => None,
                 Held::Constant(bits) => Some(Where::Constant(bits)),
                 Held::Spot(spot) => place(&self.track.spots[spot as usize]),
+                Held::Memory(slot) => {
+                    self.track.slots.get(slot as usize).map(|&offset| Where::Memory(offset))
+                }
             };
             let open = &mut self.open[leaf as usize];
             if open.map(|open| open.1) != now {

@@ -591,8 +591,11 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes the place of a variable in private memory, where it is always.
+    /// Writes the place of a variable in private memory, where it is always, if it has no other value.
     fn fixed_place(&mut self, function: &Function, variable: &Variable) -> bool {
+        if variable.is_value {
+            return false;
+        }
         let offset = variable.home.and_then(|slot| function.slots.get(slot.as_u32() as usize).copied());
         let Some(offset) = offset.filter(|_| self.info.options.memory_is_true) else { return false };
         self.scratch.clear();
@@ -672,6 +675,10 @@ impl<'a> Unit<'a> {
         out: &mut Vec<u8>,
     ) -> bool {
         let (writer, terms) = (self.writer(function), &function.code.terms);
+        if let [Some(Where::Memory(offset)), ..] = *places {
+            writer.in_private(offset, out);
+            return true;
+        }
         let is_part = variable.leaves.len() > 1;
         let mut found = false;
         let mut covered = 0;

@@ -38,6 +38,8 @@ pub struct Variable {
     pub parameter: Option<u16>,
     /// The private memory that it is in.
     pub home: Option<Slot>,
+    /// It is values, whatever it is in: from where on it has one is said by records.
+    pub is_value: bool,
     /// Bytes from the beginning of the variable at which its leaves (scalars, pointers) are, and how many each has.
     pub leaves: Vec<(u32, u8)>,
     /// The inlined call whose copy it is of: a number of [`Track::sites`], from 1.

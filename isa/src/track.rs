@@ -22,6 +22,8 @@ pub enum Held {
     Constant(u64),
     /// In registers: a number of [`MachTrack::spots`].
     Spot(u32),
+    /// The variable is in private memory: a number of [`MachTrack::slots`].
+    Memory(u32),
 }
 
 /// What a debugger computes from other values.

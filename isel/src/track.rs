@@ -125,6 +125,12 @@ impl Filler<'_> {
         for record in &said.records {
             let point = self.func.insts[record.before].loc.0;
             let what = match record.what {
+                // Wherever it has a value, that is in its home.
+                Said::Value(leaf, _) | Said::Term(leaf, _) | Said::Constant(leaf, _)
+                    if let Some(home) = said.variables[leaf.variable as usize].home =>
+                {
+                    What::Leaf(self.leaf(leaf), Held::Memory(home.as_u32()))
+                }
                 Said::Statement(loc) => What::Statement(loc.0),
                 Said::Lost(leaf) => What::Leaf(self.leaf(leaf), Held::Lost),
                 Said::Constant(leaf, bits) => What::Leaf(self.leaf(leaf), Held::Constant(bits)),
@@ -288,7 +294,7 @@ impl Filler<'_> {
             *held = self.held(arg, depth);
             let own = match *held {
                 Held::Lost => return None,
-                Held::Constant(_) => None,
+                Held::Constant(_) | Held::Memory(_) => None,
                 Held::Spot(spot) => self.loops[spot as usize],
             };
             scope = self.inner(scope, own)?;

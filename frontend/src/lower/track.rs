@@ -175,6 +175,7 @@ impl Lower<'_, '_> {
             scope: self.scope_start.unwrap_or(info.span.start)..self.scope_end,
             parameter: parameter.map(|n| n as u16),
             home,
+            is_value: !info.in_memory,
             leaves,
             site: 0,
         };
