@@ -29,7 +29,9 @@ fn debug_information_is_true() {
     for level in 0..2 {
         let all = counts.iter().fold(Count::default(), |sum, count| sum.plus(count[level]));
         println!("{all:?}");
-        // Of what the program still needs, most is there.
-        assert!(all.stops > 10_000 && 2 * all.live_there > all.live, "{all:?}");
+        assert!(all.stops > 10_000, "{all:?}");
+        // Of what the program still needs: at -O0 all, at -O2 most.
+        let least = [100, 85][level];
+        assert!(100 * all.live_there >= least * all.live, "{all:?}");
     }
 }
