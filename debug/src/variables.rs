@@ -207,7 +207,12 @@ impl<'a> Sight<'a> {
         let size = crate::format::size(self.scope.info, self.scope.type_of(variable)?);
         match self.scope.holder(variable, lane).ok()? {
             Held::Constant(bytes) => Some(bytes.into_iter().map(Some).collect()),
-            Held::At(location) => Some(location.read_known(size, &self.scope.frame(lane, variable.die.unit))),
+            Held::At(location) => {
+                let frame = self.scope.frame(lane, variable.die.unit);
+                let (bytes, there) = location.read_what_is_there(8 * size, &frame).ok()?;
+                let known = bytes.into_iter().zip(there);
+                Some(known.map(|(byte, is_there)| is_there.then_some(byte)).collect())
+            }
         }
     }
 }

@@ -663,6 +663,8 @@ struct Walker<'a> {
     /// By cell: the first of the places that are there, or on their way; by place, the next.
     holders: Vec<u32>,
     next_holder: Vec<u32>,
+    /// Cells that may have holders.
+    held: Vec<u32>,
     /// How many are on their way.
     pending: u32,
     flights: Vec<Flight>,
@@ -681,6 +683,7 @@ impl<'a> Walker<'a> {
             state: State::default(),
             holders: vec![NONE; places.cells],
             next_holder: vec![NONE; places.all.len()],
+            held: Vec::new(),
             pending: 0,
             flights: Vec::new(),
             raised: [0; 2],
@@ -691,7 +694,7 @@ impl<'a> Walker<'a> {
 
     fn begin(&mut self, state: &State, next: usize) {
         self.state.clone_from(state);
-        self.holders.fill(NONE);
+        self.held.drain(..).for_each(|cell| self.holders[cell as usize] = NONE);
         self.flights.clear();
         self.changes.clear();
         (self.pending, self.next, self.raised) = (0, next, [0; 2]);
@@ -710,6 +713,7 @@ impl<'a> Walker<'a> {
         let cell = self.places.all[place as usize].cell;
         if let Some(first) = self.holders.get_mut(cell as usize) {
             self.next_holder[place as usize] = std::mem::replace(first, place);
+            self.held.push(cell);
         }
     }
 
@@ -853,10 +857,12 @@ struct Writer<'a> {
     /// By leaf: what it is, and the range that is open.
     held: Vec<Held>,
     open: Vec<Option<(u32, Where)>>,
-    /// By watched register: leaves that may be there.
-    users: Vec<Vec<u32>>,
-    /// Leaves that may be somewhere else now.
+    /// By watched register: the first of `links` with a leaf that may be there; each with the next.
+    users: Vec<u32>,
+    links: Vec<(u32, u32)>,
+    /// Leaves that may be somewhere else now, each once.
     touched: Vec<u32>,
+    is_touched: Vec<bool>,
     part: usize,
     /// The record that comes next, and statements that were written.
     next: u32,
@@ -875,8 +881,10 @@ impl<'a> Writer<'a> {
             code: FinalCode::default(),
             held: vec![Held::Lost; leaves],
             open: vec![None; leaves],
-            users: vec![Vec::new(); track.watched.len()],
+            users: vec![NONE; track.watched.len()],
+            links: Vec::new(),
             touched: Vec::new(),
+            is_touched: vec![false; leaves],
             part: usize::MAX,
             next: 0,
             written: vec![false; track.records.len()],
@@ -887,8 +895,9 @@ impl<'a> Writer<'a> {
     fn enter(&mut self, part: usize) {
         self.part = part;
         self.held.fill(Held::Lost);
-        self.users.iter_mut().for_each(Vec::clear);
-        self.touched.extend(0..self.held.len() as u32);
+        self.users.fill(NONE);
+        self.links.clear();
+        (0..self.held.len() as u32).for_each(|leaf| self.touch(leaf));
         let Some(own) = self.track.parts.get(part) else { return };
         self.next = own.records.0;
         for &(leaf, held) in &self.track.heads[own.heads.0 as usize..own.heads.1 as usize] {
@@ -899,7 +908,7 @@ impl<'a> Writer<'a> {
     fn set(&mut self, leaf: u32, held: Held) {
         let Some(own) = self.held.get_mut(leaf as usize) else { return };
         *own = held;
-        self.touched.push(leaf);
+        self.touch(leaf);
         self.uses(leaf, held, MOST_STEPS);
     }
 
@@ -909,7 +918,10 @@ impl<'a> Writer<'a> {
         let Spot { vector, scalar, mask, dwords, term } = self.track.spots[spot as usize];
         for (first, count) in [(vector, dwords), (scalar, dwords), (mask, 1)] {
             if first != NONE {
-                (0..u32::from(count)).for_each(|n| self.users[(first + n) as usize].push(leaf));
+                for watched in first..first + u32::from(count) {
+                    let next = std::mem::replace(&mut self.users[watched as usize], self.links.len() as u32);
+                    self.links.push((leaf, next));
+                }
             }
         }
         if let (Some(term), Some(rest)) = (self.track.terms.get(term as usize), steps.checked_sub(1)) {
@@ -962,7 +974,17 @@ impl<'a> Writer<'a> {
 
     fn changed(&mut self, watched: &[u32]) {
         for &watched in watched {
-            self.touched.extend_from_slice(&self.users[watched as usize]);
+            let mut link = self.users[watched as usize];
+            while let Some(&(leaf, next)) = self.links.get(link as usize) {
+                self.touch(leaf);
+                link = next;
+            }
+        }
+    }
+
+    fn touch(&mut self, leaf: u32) {
+        if !std::mem::replace(&mut self.is_touched[leaf as usize], true) {
+            self.touched.push(leaf);
         }
     }
 
@@ -970,6 +992,7 @@ impl<'a> Writer<'a> {
     fn refresh(&mut self, offset: u32, mut place: impl FnMut(&Spot) -> Option<Where>) {
         let mut touched = std::mem::take(&mut self.touched);
         for leaf in touched.drain(..) {
+            self.is_touched[leaf as usize] = false;
             let now = match self.held[leaf as usize] {
                 Held::Lost => None,
                 Held::Constant(bits) => Some(Where::Constant(bits)),

@@ -228,8 +228,9 @@ impl Location {
         Ok(parts)
     }
 
-    /// The first bits of it, little-endian, what is beyond them 0.
+    /// The first bits of it, all of which have to be there, little-endian, what is beyond them 0.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
+        self.parts(u128::from(bits))?;
         let (bytes, there) = self.read_what_is_there(bits, machine)?;
         if there.contains(&false) { Err(Reason::Undefined) } else { Ok(bytes) }
     }
@@ -263,22 +264,6 @@ impl Location {
             at = end;
         }
         Ok((out, there))
-    }
-
-    /// The first bytes of it, those that are there: none where it is nowhere, or cannot be read.
-    pub fn read_known(&self, bytes: u64, machine: &dyn Machine) -> Vec<Option<u8>> {
-        let mut out = Vec::new();
-        let Ok(parts) = self.parts(8 * u128::from(bytes)) else { return out };
-        for part in parts {
-            // What begins or ends within a byte is none.
-            let count = (part.bits / 8) as usize;
-            let read = part.location.read((part.bits - part.bits % 8) as u64, machine);
-            match read {
-                Ok(read) if part.bits.is_multiple_of(8) => out.extend(read.into_iter().map(Some)),
-                _ => out.resize(out.len() + count, None),
-            }
-        }
-        out
     }
 
     /// The bytes in which some bits of a plain storage are.

@@ -285,7 +285,7 @@ impl<'a> Tracer<'a> {
         let live = live.get(&(at.func.as_u32(), at.inst));
         let leaves = self.leaves.borrow();
         let mut events = self.events.borrow_mut();
-        let offset = loc.0.saturating_sub(1);
+        let (offset, place) = (loc.0.saturating_sub(1), place(self.source, loc));
         for lane in lanes(at.active) {
             let item = Self::item(at, lane);
             let own = events.entry(item).or_default();
@@ -335,7 +335,7 @@ impl<'a> Tracer<'a> {
                 }
             }
             let variables = variables.into_iter().map(|(_, known)| known).collect();
-            own.push(Event { place: place(self.source, loc), variables });
+            own.push(Event { place, variables });
         }
     }
 }

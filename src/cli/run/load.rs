@@ -79,7 +79,9 @@ impl Loaded {
         let target = args.common.target.subtarget()?;
         let mut options = args.common.options(file)?;
         if args.is_debugged && options.debug == kernc::DebugInfo::Lines {
+            // All that our own debugger understands.
             options.debug = kernc::DebugInfo::Full;
+            options.dwarf.dialect = kernc::Dialect::Heterogeneous;
         }
         let range = args.common.passes(file, &options)?;
         let mut seen = Seen::default();
