@@ -57,7 +57,7 @@ fn gdb_finds_lines_variables_and_functions() {
         let (own, all) = variables(judged);
         let found = scope(&answers[1]);
         assert!(found.is_superset(&own) && found.is_subset(&all), "{own:?}, {}", what(1));
-        let text = std::fs::read_to_string(&source(judged)).expect("the source");
+        let text = std::fs::read_to_string(source(judged)).expect("the source");
         let heads = text.lines().filter(|line| line.contains(&format!("kernel {name}(")));
         assert!(heads.into_iter().all(|head| answers[2].contains(head.trim())), "{}", what(2));
         let statements = statements(judged);
