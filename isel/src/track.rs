@@ -125,8 +125,8 @@ impl Filler<'_> {
         for record in &said.records {
             let point = self.func.insts[record.before].loc.0;
             let what = match record.what {
-                // Wherever it has a value, that is in its home.
-                Said::Value(leaf, _) | Said::Term(leaf, _) | Said::Constant(leaf, _)
+                // Wherever it gets a value, that is in its home, whatever became of the value.
+                Said::Value(leaf, _) | Said::Term(leaf, _) | Said::Constant(leaf, _) | Said::Lost(leaf)
                     if let Some(home) = said.variables[leaf.variable as usize].home =>
                 {
                     What::Leaf(self.leaf(leaf), Held::Memory(home.as_u32()))
