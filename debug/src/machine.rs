@@ -1,8 +1,8 @@
 //! A stopped wave as expressions of debug information see it.
 
 use dwarf::{
-    AddressSpace, Bank, Caller, DebugInfo, Frames, Given, Known, Loaded, Location, Machine, Need, Opcode,
-    Ops, Procedure, Reason, Register, ReturnAddress,
+    AddressSpace, Bank, Caller, Common, DebugInfo, Frames, Given, Known, Loaded, Location, Machine, Need,
+    Opcode, Ops, Procedure, Reason, Register, ReturnAddress, Row,
 };
 use sim::Stopped;
 
@@ -76,6 +76,13 @@ impl<'a> Frame<'a> {
     fn scalar(&self, number: u32) -> Option<u32> {
         self.at.scalar(u16::try_from(number).ok()?)
     }
+
+    /// What call frame information says here.
+    fn row(&self) -> Option<(Row, &'a Common)> {
+        let (frames, address) = (self.frames?, self.at.address());
+        let common = frames.around(address).map(|frame| frames.common_of(frame))?;
+        Some((frames.row(address).ok().flatten()?, common))
+    }
 }
 
 impl Machine for Frame<'_> {
@@ -131,10 +138,7 @@ impl Machine for Frame<'_> {
     /// As call frame information has it. Without the extensions it is a number, and whoever uses it marks whose address that is.
     fn cfa(&self) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::Cfa);
-        let frames = self.frames.ok_or_else(missing)?;
-        let address = self.at.address();
-        let common = frames.around(address).map(|frame| frames.common_of(frame)).ok_or_else(missing)?;
-        let row = frames.row(address).ok().flatten().ok_or_else(missing)?;
+        let (row, common) = self.row().ok_or_else(missing)?;
         let registers = Frame::registers_of(self.at, self.lane);
         let caller = Caller::new(&registers, &row, common)?;
         let frame = caller.frame().ok_or_else(missing)?;
@@ -149,10 +153,7 @@ impl Machine for Frame<'_> {
     /// As call frame information has it. What a kernel began with nobody keeps but who has begun it: of the lanes, the emulator does.
     fn entry_register(&self, register: Register) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::EntryRegister(register));
-        let frames = self.frames.ok_or_else(missing)?;
-        let address = self.at.address();
-        let common = frames.around(address).map(|frame| frames.common_of(frame)).ok_or_else(missing)?;
-        let row = frames.row(address).ok().flatten().ok_or_else(missing)?;
+        let (row, common) = self.row().ok_or_else(missing)?;
         let registers = Frame::registers_of(self.at, self.lane);
         let caller = Caller::new(&registers, &row, common)?;
         match (caller.return_address()?, register.facts()) {

@@ -1,0 +1,327 @@
+//! What holds of watched registers while code is walked through, an instruction after the other: where each is, and what is on its way.
+
+use isa::table::{Family, Flags};
+use isa::track::{Cell, MachTrack};
+use isa::{Counter, Generation, MachInst, Operand, Reg, RegRange, Subtarget, op};
+use rustc_hash::FxHashMap;
+
+/// The places that watched registers may be in: hardware registers first, with the same numbers, then slots of those that are spilled.
+pub(super) struct Places {
+    /// What is where.
+    pub(super) all: Vec<Kept>,
+    /// By watched register, its slot's number; `u32::MAX` for none.
+    pub(super) slots: Vec<u32>,
+    /// Cells: registers, then slots, by the points of what stores and loads them.
+    pub(super) cells: usize,
+    pub(super) points: FxHashMap<u32, u32>,
+}
+
+/// A place of a watched register.
+#[derive(Clone, Copy)]
+pub(super) struct Kept {
+    pub(super) watched: u32,
+    /// `u32::MAX` for none.
+    pub(super) cell: u32,
+    /// Lanes have it each for themselves.
+    pub(super) is_vector: bool,
+}
+
+/// No cell, no place.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Registers come first among cells.
+pub(super) const REGISTERS: u32 = 1024;
+
+impl Places {
+    pub(super) fn new(track: &MachTrack) -> Places {
+        let mut all = Vec::with_capacity(track.watched.len());
+        let mut slots = vec![NONE; track.watched.len()];
+        let lanes = |reg: Reg| reg.is_vgpr() || reg.is_agpr();
+        for (watched, number) in track.watched.iter().zip(0u32..) {
+            let is_vector = watched.place.is_some_and(lanes);
+            let cell = watched.place.map_or(NONE, |reg| reg.0.into());
+            all.push(Kept { watched: number, cell, is_vector });
+        }
+        let mut points: FxHashMap<u32, u32> = FxHashMap::default();
+        for (watched, number) in track.watched.iter().zip(0u32..) {
+            let Some(slot) = watched.slot else { continue };
+            let next = REGISTERS + points.len() as u32;
+            let cell = *points.entry(slot.point).or_insert(next);
+            slots[number as usize] = all.len() as u32;
+            let is_vector = !matches!(slot.cell, Cell::Lane(..));
+            all.push(Kept { watched: number, cell, is_vector });
+        }
+        Places { all, slots, cells: REGISTERS as usize + points.len(), points }
+    }
+
+    /// The cell of a slot, by the point of what stores and loads it.
+    pub(super) fn slot_of(&self, point: u32) -> u32 {
+        self.points.get(&point).copied().unwrap_or(NONE)
+    }
+}
+
+/// What holds of places: bits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct State {
+    /// The value has been written, or is on its way.
+    pub(super) present: Vec<u64>,
+    /// It has come.
+    pub(super) ready: Vec<u64>,
+}
+
+impl State {
+    pub(super) fn full(count: usize, bits: u64) -> State {
+        let mut words = vec![bits; count.div_ceil(64)];
+        if let Some(last) = words.last_mut() {
+            *last &= u64::MAX >> (63 - (count - 1) % 64);
+        }
+        State { present: words.clone(), ready: words }
+    }
+
+    pub(super) fn set(&mut self, watched: u32, ready: bool) {
+        let (word, bit) = (watched as usize / 64, 1 << (watched % 64));
+        self.present[word] |= bit;
+        if ready {
+            self.ready[word] |= bit;
+        } else {
+            self.ready[word] &= !bit;
+        }
+    }
+
+    pub(super) fn clear(&mut self, watched: u32) {
+        let (word, bit) = (watched as usize / 64, 1u64 << (watched % 64));
+        self.present[word] &= !bit;
+        self.ready[word] &= !bit;
+    }
+
+    pub(super) fn is_ready(&self, watched: u32) -> bool {
+        let (word, bit) = (watched as usize / 64, 1 << (watched % 64));
+        self.ready[word] & bit != 0
+    }
+
+    pub(super) fn is_pending(&self, watched: u32) -> bool {
+        let (word, bit) = (watched as usize / 64, 1 << (watched % 64));
+        self.present[word] & !self.ready[word] & bit != 0
+    }
+
+    pub(super) fn meet(&mut self, other: &State, mask: impl Fn(usize) -> u64) {
+        for word in 0..self.present.len() {
+            self.present[word] &= other.present[word] | !mask(word);
+            self.ready[word] &= other.ready[word] | !mask(word);
+        }
+    }
+}
+
+/// Something on its way, in the order of the counter that was raised.
+pub(super) struct Flight {
+    pub(super) counter: Counter,
+    /// Which of the operations that raised it brings it.
+    pub(super) number: u32,
+    /// What it brings: a place.
+    pub(super) place: u32,
+}
+
+/// The counter that an operation raises which brings something.
+pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
+    let row = inst.op.row();
+    let returns = row.flags.intersects(Flags::LOAD | Flags::ATOMIC);
+    if row.flags.contains(Flags::VM) {
+        let counts = returns || target.generation < Generation::Gfx10;
+        // What may be LDS comes in no order: only its use tells.
+        return counts.then_some(if row.family == Family::Flat { Counter::Exp } else { Counter::Vm });
+    }
+    (returns && row.flags.contains(Flags::LGKM)).then_some(Counter::Lgkm)
+}
+
+/// What an instruction does that is for a slot.
+pub(super) enum Spilled {
+    /// Stores a register there.
+    Stored(Reg),
+    /// Loads it.
+    Loaded(Reg),
+}
+
+pub(super) fn spilled(inst: &MachInst) -> Option<Spilled> {
+    let reg = |n: usize| match inst.ops[n] {
+        Operand::Reg(range) => Some(range.first),
+        _ => None,
+    };
+    match inst.op {
+        op::V_READLANE_B32 | op::V_READLANE_B32_VOP2 | op::BUFFER_LOAD_DWORD | op::V_ACCVGPR_READ_B32 => {
+            reg(0).map(Spilled::Loaded)
+        }
+        op::BUFFER_STORE_DWORD => reg(0).map(Spilled::Stored),
+        op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2 | op::V_ACCVGPR_WRITE_B32 => {
+            reg(1).map(Spilled::Stored)
+        }
+        _ => None,
+    }
+}
+
+/// A walk through a block.
+pub(super) struct Walker<'a> {
+    pub(super) places: &'a Places,
+    pub(super) state: State,
+    /// By cell: the first of the places that are there, or on their way; by place, the next.
+    pub(super) holders: Vec<u32>,
+    pub(super) next_holder: Vec<u32>,
+    /// Cells that may have holders.
+    pub(super) held: Vec<u32>,
+    /// How many are on their way.
+    pub(super) pending: u32,
+    pub(super) flights: Vec<Flight>,
+    /// How often each counter was raised: vector memory, scalar memory and LDS.
+    pub(super) raised: [u32; 2],
+    /// The next of the writes.
+    pub(super) next: usize,
+    /// Watched registers of which something else holds now.
+    pub(super) changes: Vec<u32>,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(places: &'a Places) -> Walker<'a> {
+        Walker {
+            places,
+            state: State::default(),
+            holders: vec![NONE; places.cells],
+            next_holder: vec![NONE; places.all.len()],
+            held: Vec::new(),
+            pending: 0,
+            flights: Vec::new(),
+            raised: [0; 2],
+            next: 0,
+            changes: Vec::new(),
+        }
+    }
+
+    pub(super) fn begin(&mut self, state: &State, next: usize) {
+        self.state.clone_from(state);
+        self.held.drain(..).for_each(|cell| self.holders[cell as usize] = NONE);
+        self.flights.clear();
+        self.changes.clear();
+        (self.pending, self.next, self.raised) = (0, next, [0; 2]);
+        for (word, (&present, &ready)) in state.present.iter().zip(&state.ready).enumerate() {
+            let mut rest = present;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                self.hold(word as u32 * 64 + bit);
+            }
+            self.pending += (present & !ready).count_ones();
+        }
+    }
+
+    pub(super) fn hold(&mut self, place: u32) {
+        let cell = self.places.all[place as usize].cell;
+        if let Some(first) = self.holders.get_mut(cell as usize) {
+            self.next_holder[place as usize] = std::mem::replace(first, place);
+            self.held.push(cell);
+        }
+    }
+
+    /// A place has its value, or will have it.
+    pub(super) fn set(&mut self, place: u32, ready: bool) {
+        let Kept { watched, cell, .. } = self.places.all[place as usize];
+        // What was cleared is in no list.
+        if cell == NONE || self.state.is_ready(place) || self.state.is_pending(place) {
+            return;
+        }
+        self.state.set(place, ready);
+        self.pending += u32::from(!ready);
+        self.hold(place);
+        self.changes.push(watched);
+    }
+
+    /// The same, by an operation that raises a counter, if that brings it.
+    pub(super) fn bring(&mut self, place: u32, counter: Option<Counter>) {
+        self.set(place, counter.is_none());
+        if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
+            let number = self.raised[usize::from(counter == Counter::Lgkm)];
+            self.flights.push(Flight { counter, number, place });
+        }
+    }
+
+    pub(super) fn raise(&mut self, counter: Option<Counter>) {
+        if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
+            self.raised[usize::from(counter == Counter::Lgkm)] += 1;
+        }
+    }
+
+    /// Registers are written by something else.
+    pub(super) fn clear(&mut self, range: RegRange) {
+        (0..u16::from(range.len)).for_each(|n| self.clear_cell(range.first.offset(n).0.into()));
+    }
+
+    pub(super) fn clear_cell(&mut self, cell: u32) {
+        let Some(first) = self.holders.get_mut(cell as usize) else { return };
+        let mut place = std::mem::replace(first, NONE);
+        while place != NONE {
+            self.pending -= u32::from(self.state.is_pending(place));
+            self.state.clear(place);
+            self.changes.push(self.places.all[place as usize].watched);
+            place = self.next_holder[place as usize];
+        }
+    }
+
+    /// Registers are read: what was on its way there has come.
+    pub(super) fn come(&mut self, range: RegRange) {
+        for n in 0..u16::from(range.len) {
+            let cell = usize::from(range.first.offset(n).0);
+            let mut place = self.holders.get(cell).copied().unwrap_or(NONE);
+            while place != NONE {
+                self.arrives(place);
+                place = self.next_holder[place as usize];
+            }
+        }
+    }
+
+    /// The watched registers that a cell has the values of, as far as they are wanted.
+    pub(super) fn there(&self, cell: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);
+        while place != NONE {
+            let watched = self.places.all[place as usize].watched;
+            if self.state.is_ready(place) && is_wanted(watched) {
+                found.push(watched);
+            }
+            place = self.next_holder[place as usize];
+        }
+        found
+    }
+
+    pub(super) fn arrives(&mut self, place: u32) {
+        if self.state.is_pending(place) {
+            self.state.set(place, true);
+            self.pending -= 1;
+            self.changes.push(self.places.all[place as usize].watched);
+        }
+    }
+
+    /// Waits until at most so many operations of each kind are on their way.
+    pub(super) fn wait(&mut self, counts: &isa::Counts) {
+        let all = [Counter::Vm, Counter::Lgkm].map(|counter| counts.count(counter) == 0);
+        if all == [true, true] {
+            // Nothing is on its way any more, whatever it was.
+            if self.pending > 0 {
+                (0..self.places.all.len() as u32).for_each(|place| self.arrives(place));
+            }
+            self.flights.clear();
+            return;
+        }
+        let mut flights = std::mem::take(&mut self.flights);
+        flights.retain(|&Flight { counter, number, place }| {
+            let count = u32::from(counts.count(counter));
+            let is_done = match counter {
+                Counter::Vm => number + count < self.raised[0] || count == 0,
+                // Scalar loads come in any order.
+                Counter::Lgkm => count == 0,
+                _ => false,
+            };
+            if is_done {
+                self.arrives(place);
+            }
+            !is_done
+        });
+        self.flights = flights;
+    }
+}

@@ -1,0 +1,221 @@
+//! What is written down on the way through final code: where statements begin, and the ranges of leaves.
+
+use super::walker::NONE;
+use super::{FinalCode, Line, MOST_STEPS, Range, Where};
+use isa::MachInst;
+use isa::track::{Held, MachTrack, Spot, What};
+
+/// For each instruction of a block: the part that it is of, and the least point from there to the end of the part. Records of a greater
+/// point come later.
+pub(super) fn places(track: &MachTrack, insts: &[MachInst]) -> Vec<(usize, u32)> {
+    let mut places = vec![(usize::MAX, u32::MAX); insts.len()];
+    let (mut part, mut least, mut first) = (usize::MAX, u32::MAX, 0);
+    for (n, inst) in insts.iter().enumerate().rev() {
+        if inst.loc != 0 && !is_of(track, part, inst.loc) {
+            // Of another part: it counts from its last instruction on, unless this one is in the midst of the part at hand.
+            if let Some(own) = track.part_of(inst.loc).filter(|_| part == usize::MAX || n < first) {
+                (part, least) = (own, u32::MAX);
+                let in_part = |other: &MachInst| is_of(track, own, other.loc);
+                first = insts[..=n].iter().position(in_part).unwrap_or(n);
+            }
+        }
+        if is_of(track, part, inst.loc) {
+            least = least.min(inst.loc);
+        }
+        places[n] = (part, least);
+    }
+    places
+}
+
+pub(super) fn is_of(track: &MachTrack, part: usize, point: u32) -> bool {
+    track.parts.get(part).is_some_and(|part| (part.first..part.end).contains(&point))
+}
+
+/// What is written down on the way.
+pub(super) struct Writer<'a> {
+    pub(super) track: &'a MachTrack,
+    pub(super) code: FinalCode,
+    /// By leaf: what it is, and the range that is open.
+    pub(super) held: Vec<Held>,
+    pub(super) open: Vec<Option<(u32, Where)>>,
+    /// By watched register: the first of `links` with a leaf that may be there; each with the next.
+    pub(super) users: Vec<u32>,
+    pub(super) links: Vec<(u32, u32)>,
+    /// Leaves that may be somewhere else now, each once.
+    pub(super) touched: Vec<u32>,
+    pub(super) is_touched: Vec<bool>,
+    pub(super) part: usize,
+    /// The record that comes next, and statements that were written.
+    pub(super) next: u32,
+    pub(super) written: Vec<bool>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(track: &'a MachTrack) -> Writer<'a> {
+        let named = track.records.iter().filter_map(|record| match record.what {
+            What::Leaf(leaf, _) => Some(leaf + 1),
+            What::Statement(_) => None,
+        });
+        let leaves = named.max().unwrap_or(0) as usize;
+        Writer {
+            track,
+            code: FinalCode::default(),
+            held: vec![Held::Lost; leaves],
+            open: vec![None; leaves],
+            users: vec![NONE; track.watched.len()],
+            links: Vec::new(),
+            touched: Vec::new(),
+            is_touched: vec![false; leaves],
+            part: usize::MAX,
+            next: 0,
+            written: vec![false; track.records.len()],
+        }
+    }
+
+    /// Leaves are what they are at the beginning of a part.
+    pub(super) fn enter(&mut self, part: usize) {
+        self.part = part;
+        self.held.fill(Held::Lost);
+        self.users.fill(NONE);
+        self.links.clear();
+        (0..self.held.len() as u32).for_each(|leaf| self.touch(leaf));
+        let Some(own) = self.track.parts.get(part) else { return };
+        self.next = own.records.0;
+        for &(leaf, held) in &self.track.heads[own.heads.0 as usize..own.heads.1 as usize] {
+            self.set(leaf, held);
+        }
+    }
+
+    pub(super) fn set(&mut self, leaf: u32, held: Held) {
+        let Some(own) = self.held.get_mut(leaf as usize) else { return };
+        *own = held;
+        self.touch(leaf);
+        self.uses(leaf, held, MOST_STEPS);
+    }
+
+    /// The leaf is somewhere else when what it is in, or computed of, changes.
+    pub(super) fn uses(&mut self, leaf: u32, held: Held, steps: u32) {
+        let Held::Spot(spot) = held else { return };
+        let Spot { vector, scalar, mask, dwords, term } = self.track.spots[spot as usize];
+        for (first, count) in [(vector, dwords), (scalar, dwords), (mask, 1)] {
+            if first != NONE {
+                for watched in first..first + u32::from(count) {
+                    let next = std::mem::replace(&mut self.users[watched as usize], self.links.len() as u32);
+                    self.links.push((leaf, next));
+                }
+            }
+        }
+        if let (Some(term), Some(rest)) = (self.track.terms.get(term as usize), steps.checked_sub(1)) {
+            term.args.iter().for_each(|&arg| self.uses(leaf, arg, rest));
+        }
+    }
+
+    /// Records in front of instruction `n` of the block; the statement that begins there.
+    pub(super) fn records(&mut self, n: usize, places: &[(usize, u32)]) -> Option<u32> {
+        let (part, least) = places[n];
+        if part != self.part && part != usize::MAX {
+            self.enter(part);
+        }
+        let own = self.track.parts.get(self.part)?;
+        let mut statement = None;
+        while self.next < own.records.1 {
+            let record = self.track.records[self.next as usize];
+            if record.point > least {
+                break;
+            }
+            match record.what {
+                // A statement that has done its work already has no code to stop at.
+                What::Leaf(leaf, held) => {
+                    self.set(leaf, held);
+                    statement = None;
+                }
+                What::Statement(loc) if least != u32::MAX => {
+                    if !std::mem::replace(&mut self.written[self.next as usize], true) {
+                        statement = Some(loc);
+                    }
+                }
+                What::Statement(_) => {}
+            }
+            self.next += 1;
+        }
+        statement
+    }
+
+    /// Whether a record stands in front of instruction `n` of the block.
+    pub(super) fn is_due(&self, n: usize, places: &[(usize, u32)]) -> bool {
+        let (part, least) = places[n];
+        let own = self.track.parts.get(part);
+        let next = match own {
+            Some(own) if part != self.part => own.records.0,
+            _ => self.next,
+        };
+        let is_next = own.is_some_and(|own| next < own.records.1);
+        is_next && self.track.records.get(next as usize).is_some_and(|record| record.point <= least)
+    }
+
+    pub(super) fn changed(&mut self, watched: &[u32]) {
+        for &watched in watched {
+            let mut link = self.users[watched as usize];
+            while let Some(&(leaf, next)) = self.links.get(link as usize) {
+                self.touch(leaf);
+                link = next;
+            }
+        }
+    }
+
+    pub(super) fn touch(&mut self, leaf: u32) {
+        if !std::mem::replace(&mut self.is_touched[leaf as usize], true) {
+            self.touched.push(leaf);
+        }
+    }
+
+    /// Closes and opens ranges of leaves that are somewhere else now.
+    pub(super) fn refresh(&mut self, offset: u32, mut place: impl FnMut(&Spot) -> Option<Where>) {
+        let mut touched = std::mem::take(&mut self.touched);
+        for leaf in touched.drain(..) {
+            self.is_touched[leaf as usize] = false;
+            let now = match self.held[leaf as usize] {
+                Held::Lost => None,
+                Held::Constant(bits) => Some(Where::Constant(bits)),
+                Held::Spot(spot) => place(&self.track.spots[spot as usize]),
+                Held::Memory(slot) => {
+                    self.track.slots.get(slot as usize).map(|&offset| Where::Memory(offset))
+                }
+            };
+            let open = &mut self.open[leaf as usize];
+            if open.map(|open| open.1) != now {
+                if let Some((start, place)) = open.take()
+                    && start < offset
+                {
+                    self.code.ranges.push(Range { leaf, start, end: offset, place });
+                }
+                *open = now.map(|place| (offset, place));
+            }
+        }
+        self.touched = touched;
+    }
+
+    pub(super) fn line(&mut self, start: u32, loc: u32, statement: Option<u32>) {
+        let last = self.code.lines.last();
+        let line = match statement {
+            Some(loc) => Line { start, loc, is_statement: true },
+            None => Line { start, loc, is_statement: false },
+        };
+        if line.is_statement || last.is_none_or(|last| last.loc != loc) {
+            self.code.lines.push(line);
+        }
+    }
+
+    pub(super) fn finish(mut self, end: u32) -> FinalCode {
+        for (leaf, open) in self.open.iter().enumerate() {
+            if let Some((start, place)) = *open
+                && start < end
+            {
+                self.code.ranges.push(Range { leaf: leaf as u32, start, end, place });
+            }
+        }
+        self.code.ranges.sort_unstable_by_key(|range| (range.leaf, range.start));
+        self.code.size = end;
+        self.code
+    }
+}
