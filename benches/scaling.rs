@@ -4,6 +4,7 @@
 //! cargo bench --bench scaling                     # all shapes
 //! cargo bench --bench scaling -- loops breaks     # some
 //! cargo bench --bench scaling -- loops --passes   # and the growth of each pass
+//! cargo bench --bench scaling -- --debug          # with full debug information, as `-g` writes it
 //! cargo bench --bench scaling -- --check          # exit code 1 if a bar is missed
 //! cargo bench --bench scaling -- --rounds 8       # on a machine with noisy neighbours: the least of eight runs
 //! cargo bench --profile dev --bench scaling       # quick to build; growth is the same, times are not
@@ -17,7 +18,7 @@
 //! The bars: from n to 8n at most ten times the time, or as much more as the code grows by more than eight times; and at
 //! most 3 us an instruction.
 
-use kernc::{CodeObject, Compiler, Observer, Options, Subtarget, Target};
+use kernc::{CodeObject, Compiler, DebugInfo, Observer, Options, Subtarget, Target};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 use testkit::shapes::{SHAPES, Shape};
@@ -83,8 +84,8 @@ impl Observer for Clock {
 }
 
 /// Compiles once.
-fn measure(compiler: &mut Compiler, source: &str) -> Result<Measured, String> {
-    let options = Options { verify: false, ..Options::default() };
+fn measure(compiler: &mut Compiler, source: &str, debug: DebugInfo) -> Result<Measured, String> {
+    let options = Options { verify: false, debug, ..Options::default() };
     let mut clock = Clock { since: Instant::now(), passes: Vec::new() };
     let start = processor_time();
     let compiled = compiler.compile_observed(source, &options, &mut clock);
@@ -99,6 +100,7 @@ fn measure(compiler: &mut Compiler, source: &str) -> Result<Measured, String> {
 /// A shape, and the least time of each of its sizes so far.
 struct Row {
     shape: &'static Shape,
+    debug: DebugInfo,
     best: Vec<Measured>,
     /// Why there are not all sizes.
     trouble: Option<String>,
@@ -106,11 +108,11 @@ struct Row {
 
 impl Row {
     /// Every size once.
-    fn new(shape: &'static Shape, compiler: &mut Compiler) -> Row {
-        let mut row = Row { shape, best: Vec::new(), trouble: None };
+    fn new(shape: &'static Shape, debug: DebugInfo, compiler: &mut Compiler) -> Row {
+        let mut row = Row { shape, debug, best: Vec::new(), trouble: None };
         for (times, _) in SIZES {
             let n = shape.base * times;
-            match measure(compiler, &(shape.source)(n)) {
+            match measure(compiler, &(shape.source)(n), debug) {
                 Ok(measured) if measured.ms > GIVE_UP_AFTER.as_secs_f64() * 1e3 => {
                     row.trouble = Some(format!("n = {n} takes too long"));
                     row.best.push(measured);
@@ -135,7 +137,7 @@ impl Row {
         let begin = Instant::now();
         for _ in 0..MAX_REPEATS {
             for ((best, source), (_, often)) in self.best.iter_mut().zip(&sources).zip(SIZES) {
-                let again = (0..often).filter_map(|_| measure(compiler, source).ok());
+                let again = (0..often).filter_map(|_| measure(compiler, source, self.debug).ok());
                 for measured in again {
                     if measured.ms < best.ms {
                         *best = measured;
@@ -206,6 +208,7 @@ fn main() {
         eprintln!("no shape `{unknown}`; there are: {}", known.join(", "));
         std::process::exit(2);
     }
+    let debug = if flag("--debug") { DebugInfo::Full } else { DebugInfo::Lines };
     let mut compiler = Compiler::new(Target::by_name("gfx906").expect("a known processor"));
     println!(
         "{:14} {:>5} {:>9}{:>9}{:>9}{:>9} {:>8} {:>8} {:>8} {:>8}",
@@ -213,7 +216,7 @@ fn main() {
     );
     let chosen =
         SHAPES.iter().filter(|shape| names.is_empty() || names.iter().any(|name| *name == shape.name));
-    let mut rows: Vec<Row> = chosen.map(|shape| Row::new(shape, &mut compiler)).collect();
+    let mut rows: Vec<Row> = chosen.map(|shape| Row::new(shape, debug, &mut compiler)).collect();
     for _ in 0..rounds {
         for row in &mut rows {
             row.repeat(&mut compiler);

@@ -77,6 +77,8 @@ pub struct Compiler {
     /// One a thread that was needed so far.
     scratch: Vec<Scratch>,
     emitter: emit::Context,
+    /// Of debug information, once it was asked for.
+    described: Option<Box<debuginfo::Scratch>>,
     /// Machine functions of the kernels before, for their memory.
     code: Vec<MachFunc>,
 }
@@ -132,6 +134,7 @@ impl Compiler {
             threads: None,
             scratch: Vec::new(),
             emitter: Default::default(),
+            described: None,
             code: Vec::new(),
         }
     }
@@ -384,7 +387,8 @@ impl Compiler {
         lines: Option<&Lines>,
     ) -> Option<Box<debuginfo::DebugInfo>> {
         let (Some(lines), true) = (lines, module.description.is_some()) else { return None };
-        Some(describe(module, job, &mut self.code[..count], (&self.target, lines)))
+        let scratch = self.described.get_or_insert_default();
+        Some(describe(module, job, &mut self.code[..count], (&self.target, lines), scratch))
     }
 }
 
@@ -394,6 +398,7 @@ fn describe(
     job: &Job<'_>,
     code: &mut [MachFunc],
     (target, lines): (&Subtarget, &Lines),
+    scratch: &mut debuginfo::Scratch,
 ) -> Box<debuginfo::DebugInfo> {
     let kernels = module.funcs.iter().filter(|(_, func)| func.kernel.is_some());
     let functions = module.funcs.iter();
@@ -412,7 +417,7 @@ fn describe(
         memory_is_true: job.options.opt_level == OptLevel::O0,
     };
     let text = (lines.clone(), job.source.unwrap_or_default());
-    Box::new(debuginfo::DebugInfo::new((options, target), module, (&ids, code), text))
+    Box::new(debuginfo::DebugInfo::new((options, target), module, (&ids, code), text, scratch))
 }
 
 /// The functions that kernels call.

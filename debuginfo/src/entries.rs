@@ -348,10 +348,10 @@ impl Entries {
     /// None yet.
     pub fn new(version: Version) -> Entries {
         Entries {
-            contents: Contents::default(),
+            contents: Contents::with_capacity(512, 16),
             version,
             codes: [0; SHAPES.len()],
-            abbreviations: Vec::new(),
+            abbreviations: Vec::with_capacity(256),
             used: 0,
         }
     }

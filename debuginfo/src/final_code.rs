@@ -10,15 +10,18 @@
 //! A load's result is there when the code has waited for it: by a wait that covers it, or because an instruction uses it, in front of which the
 //! compiler has waited.
 
+mod effects;
+mod users;
 mod walker;
 mod writer;
 
-use self::walker::{NONE, Places, REGISTERS, Spilled, State, Walker, counter, spilled};
-use self::writer::{Writer, places};
+use self::effects::{Does, Effects};
+use self::walker::{NONE, Places, REGISTERS, Spilled, State, Walker, spilled};
+use self::writer::{Writer, find_places};
 use crate::calls::is_called;
 use emit::Entered;
-use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, Watched, is_spill};
-use isa::{Counter, MBlock, MachFunc, MachInst, Reg, RegRange, Role, Subtarget};
+use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, Watched};
+use isa::{Counter, MBlock, MachFunc, MachInst, Reg, RegRange, Subtarget};
 use rustc_hash::FxHashMap;
 
 /// Where a leaf is.
@@ -87,43 +90,55 @@ pub struct FinalCode {
 /// Most operations, one after the other, of a value that is computed.
 const MOST_STEPS: u32 = 4;
 
+/// What is kept from one function to the next: memory.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    known: Known,
+    walker: Walker,
+    writer: Writer,
+    begins: Begins,
+    given: Given,
+    terms: Terms,
+    places: Vec<(usize, u32)>,
+}
+
 /// Reads final code. `has_masks`: a lane's bit of a mask is a place.
-pub fn read(func: &MachFunc, track: &MachTrack, target: &Subtarget, has_masks: bool) -> FinalCode {
-    let mut reader = Reader { has_masks, ..Reader::new(func, track, target) };
-    reader.settle();
-    reader.walk()
-}
-
-struct Reader<'a> {
+pub fn read(
+    func: &MachFunc,
+    track: &MachTrack,
+    target: &Subtarget,
     has_masks: bool,
-    func: &'a MachFunc,
-    track: &'a MachTrack,
-    target: &'a Subtarget,
-    places: Places,
-    /// Those in which lanes have values each for themselves: bits.
-    vectors: Vec<u64>,
-    /// Places that have their values when a block of the IR begins, and where that does: block, and instruction in it.
-    at_heads: Vec<(u32, u32)>,
-    heads: Vec<Option<(MBlock, usize)>>,
-    /// Instructions by their numbers and the watched registers that they write, in order.
-    writes: Vec<(u32, u32)>,
-    /// Predecessors of the program counter and of lanes.
-    preds: [Vec<Vec<MBlock>>; 2],
-    /// By block, what holds at its beginning and at its end.
-    begins: Vec<State>,
-    ends: Vec<State>,
+    s: &mut Scratch,
+) -> FinalCode {
+    s.walker.reset(track);
+    s.known.find(func, track, target, &s.walker.places);
+    s.begins.reset(func, &s.known);
+    s.writer.reset(track);
+    let reader = Reader { has_masks, func, track, target, known: &s.known };
+    reader.settle(&mut s.walker, &mut s.begins);
+    reader.walk(&mut s.walker, &s.begins, (&mut s.writer, &mut s.places), (&mut s.terms, &mut s.given))
 }
 
-impl<'a> Reader<'a> {
-    fn new(func: &'a MachFunc, track: &'a MachTrack, target: &'a Subtarget) -> Reader<'a> {
-        let places = Places::new(track);
-        let count = places.all.len();
-        let mut vectors = vec![0u64; count.div_ceil(64)];
-        let mut at_heads = Vec::new();
+/// What does not change on the way.
+#[derive(Debug, Default)]
+struct Known {
+    effects: Effects,
+    /// Places in which all lanes have one value, and those in which they have values each for themselves: bits.
+    kinds: [Vec<u64>; 2],
+    /// Places that have their values when a block of the IR begins.
+    at_heads: Vec<(u32, u32)>,
+}
+
+impl Known {
+    fn find(&mut self, func: &MachFunc, track: &MachTrack, target: &Subtarget, places: &Places) {
+        let Known { effects, kinds, at_heads } = self;
+        for kind in kinds.iter_mut() {
+            kind.clear();
+            kind.resize(places.all.len().div_ceil(64), 0);
+        }
+        at_heads.clear();
         for (place, number) in places.all.iter().zip(0u32..) {
-            if place.is_vector {
-                vectors[number as usize / 64] |= 1 << (number % 64);
-            }
+            kinds[usize::from(place.is_vector)][number as usize / 64] |= 1 << (number % 64);
             let watched = &track.watched[place.watched as usize];
             let enters = watched.slot.is_some_and(|slot| slot.enters) == (number != place.watched);
             if let Some(part) = watched.part.filter(|_| enters && place.cell != NONE) {
@@ -131,141 +146,149 @@ impl<'a> Reader<'a> {
             }
         }
         at_heads.sort_unstable();
-        let blocks = func.blocks.len();
-        let mut preds = [vec![Vec::new(); blocks], vec![Vec::new(); blocks]];
-        for (block, data) in func.blocks.iter() {
-            for (preds, edges) in preds.iter_mut().zip([&data.linear, &data.logical]) {
+        effects.find(func, track, target, places);
+    }
+}
+
+/// What holds where blocks begin: of each block's places those that are present, then those that are ready; bits.
+#[derive(Debug, Default)]
+struct Begins {
+    bits: Vec<u64>,
+    /// Words of each half.
+    words: usize,
+    /// Blocks that begin otherwise than when they were walked through last.
+    is_new: Vec<bool>,
+}
+
+impl Begins {
+    /// All holds, but where control does not come from another block: the program counter for scalar registers, lanes for vector registers.
+    fn reset(&mut self, func: &MachFunc, known: &Known) {
+        self.words = known.kinds[0].len();
+        self.bits.clear();
+        self.bits.resize(2 * self.words * func.blocks.len(), 0);
+        self.is_new.clear();
+        self.is_new.resize(func.blocks.len(), true);
+        for data in func.blocks.values() {
+            for (edges, kind) in [&data.linear, &data.logical].into_iter().zip(&known.kinds) {
                 for edge in edges.iter().flatten() {
-                    preds[edge.to.as_u32() as usize].push(block);
+                    let [present, ready] = self.of_mut(edge.to);
+                    for ((present, ready), kind) in present.iter_mut().zip(ready).zip(kind) {
+                        (*present, *ready) = (*present | kind, *ready | kind);
+                    }
                 }
             }
         }
-        let heads = heads(func, track);
-        let writes = writes(func, track, target);
-        let (begins, ends) =
-            (vec![State::full(count, 0); blocks], vec![State::full(count, u64::MAX); blocks]);
-        Reader {
-            has_masks: false,
-            func,
-            track,
-            target,
-            places,
-            vectors,
-            at_heads,
-            heads,
-            writes,
-            preds,
-            begins,
-            ends,
+        // Nothing holds where a function begins.
+        if let Some(first) = self.bits.get_mut(..2 * self.words) {
+            first.fill(0);
         }
     }
 
-    /// What holds where blocks begin.
-    fn settle(&mut self) {
+    fn of(&self, block: MBlock) -> [&[u64]; 2] {
+        let start = 2 * self.words * block.as_u32() as usize;
+        let (present, ready) = self.bits[start..start + 2 * self.words].split_at(self.words);
+        [present, ready]
+    }
+
+    fn of_mut(&mut self, block: MBlock) -> [&mut [u64]; 2] {
+        let start = 2 * self.words * block.as_u32() as usize;
+        let (present, ready) = self.bits[start..start + 2 * self.words].split_at_mut(self.words);
+        [present, ready]
+    }
+
+    /// Control comes to a block with a state.
+    fn meet(&mut self, to: MBlock, state: &State, kind: &[u64]) {
+        let mut changed = false;
+        let [present, ready] = self.of_mut(to);
+        for (own, other) in [(present, &state.present), (ready, &state.ready)] {
+            for ((own, other), kind) in own.iter_mut().zip(other).zip(kind) {
+                let met = *own & (other | !kind);
+                changed |= met != *own;
+                *own = met;
+            }
+        }
+        self.is_new[to.as_u32() as usize] |= changed;
+    }
+}
+
+struct Reader<'a> {
+    has_masks: bool,
+    func: &'a MachFunc,
+    track: &'a MachTrack,
+    target: &'a Subtarget,
+    known: &'a Known,
+}
+
+impl Reader<'_> {
+    /// Finds what holds where blocks begin.
+    fn settle(&self, walker: &mut Walker, begins: &mut Begins) {
         // Nothing holds where the only block begins.
         if self.track.watched.is_empty() || self.func.blocks.len() < 2 {
             return;
         }
-        let mut walker = Walker::new(&self.places);
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            let mut at = 0;
-            for block in self.func.blocks.keys() {
-                let begin = self.begin_of(block);
-                let number = block.as_u32() as usize;
-                walker.begin(&begin, self.writes.partition_point(|write| write.0 < at));
-                for (n, inst) in self.func.blocks[block].insts.iter().enumerate() {
-                    self.arrive(block, n, inst, &mut walker);
-                    self.step((at, inst), &mut walker);
-                    at += 1;
+        while begins.is_new.contains(&true) {
+            for (block, data) in self.func.blocks.iter() {
+                if !std::mem::take(&mut begins.is_new[block.as_u32() as usize]) {
+                    continue;
+                }
+                walker.begin(begins.of(block), self.known.effects.first(block), &self.known.effects);
+                for inst in &data.insts {
+                    self.arrive(walker);
+                    self.step(inst, walker);
                     walker.changes.clear();
                 }
-                self.begins[number] = begin;
-                if self.ends[number] != walker.state {
-                    self.ends[number].clone_from(&walker.state);
-                    changed = true;
+                for (edges, kind) in [&data.linear, &data.logical].into_iter().zip(&self.known.kinds) {
+                    for edge in edges.iter().flatten() {
+                        begins.meet(edge.to, &walker.state, kind);
+                    }
                 }
             }
         }
     }
 
-    fn begin_of(&self, block: MBlock) -> State {
-        let number = block.as_u32() as usize;
-        let count = self.places.all.len();
-        if number == 0 {
-            return State::full(count, 0);
-        }
-        let mut state = State::full(count, u64::MAX);
-        let [linear, logical] = &self.preds;
-        for (preds, is_vector) in [(&linear[number], false), (&logical[number], true)] {
-            let mask = |word: usize| if is_vector { self.vectors[word] } else { !self.vectors[word] };
-            if preds.is_empty() {
-                state.meet(&State::full(count, 0), mask);
-            }
-            for pred in preds {
-                state.meet(&self.ends[pred.as_u32() as usize], mask);
-            }
-        }
-        state
-    }
-
-    /// What is there when a block of the IR begins.
-    fn arrive(&self, block: MBlock, n: usize, inst: &MachInst, walker: &mut Walker<'_>) {
-        let Some(part) = (inst.loc != 0).then(|| self.track.part_of(inst.loc)).flatten() else { return };
-        if self.heads[part] != Some((block, n)) {
-            return;
-        }
-        let part = part as u32;
-        let first = self.at_heads.partition_point(|&(other, _)| other < part);
-        for &(_, place) in self.at_heads[first..].iter().take_while(|&&(other, _)| other == part) {
+    /// What is there when a block of the IR begins, if one does at the next instruction: which.
+    fn arrive(&self, walker: &mut Walker) -> Option<u32> {
+        let part = walker.next.head(&self.known.effects)?;
+        let first = self.known.at_heads.partition_point(|&(other, _)| other < part);
+        for &(_, place) in self.known.at_heads[first..].iter().take_while(|&&(other, _)| other == part) {
             walker.set(place, true);
         }
+        Some(part)
     }
 
-    /// An instruction is executed.
-    fn step(&self, (number, inst): (u32, &MachInst), walker: &mut Walker<'_>) {
-        if self.track.watched.is_empty() {
-            return;
-        }
-        if let Some(counts) = self.target.waited(inst) {
+    /// The next instruction is executed.
+    fn step(&self, inst: &MachInst, walker: &mut Walker) {
+        let effect = self.known.effects.of(walker.next.inst);
+        if let Does::Wait(counts) = effect.does {
             walker.wait(&counts);
+            walker.next.inst += 1;
             return;
         }
-        let counter = counter(self.target, inst);
         if walker.pending > 0 {
-            inst.for_each_hw_reg(self.target, |role, range| {
-                if role != Role::Def {
-                    walker.come(range);
+            self.known.effects.read(effect).iter().for_each(|&cell| walker.come(cell.into()));
+        }
+        let written = self.known.effects.written(effect);
+        match effect.does {
+            Does::Spill => self.spill(inst, (written, effect.counter), walker),
+            _ => {
+                written.iter().for_each(|&cell| walker.clear_cell(cell.into()));
+                while let Some(watched) = walker.next.write(&self.known.effects) {
+                    walker.bring(watched, effect.counter);
                 }
-            });
+                walker.raise(effect.counter);
+            }
         }
-        if is_spill(inst.loc) {
-            self.spill(inst, counter, walker);
-            return;
-        }
-        self.overwrite(inst, walker);
-        while let Some(&(_, watched)) = self.writes.get(walker.next).filter(|write| write.0 == number) {
-            walker.next += 1;
-            walker.bring(watched, counter);
-        }
-        walker.raise(counter);
-        if inst.is_call() {
+        if matches!(effect.does, Does::Call) {
             self.call(inst, walker);
         }
-    }
-
-    fn overwrite(&self, inst: &MachInst, walker: &mut Walker<'_>) {
-        inst.for_each_hw_reg(self.target, |role, range| {
-            if role != Role::Use {
-                walker.clear(range);
-            }
-        });
+        walker.next.inst += 1;
     }
 
     /// A register is stored in its slot, or loaded from there; or something else that is for one of these.
-    fn spill(&self, inst: &MachInst, counter: Option<Counter>, walker: &mut Walker<'_>) {
+    fn spill(&self, inst: &MachInst, (written, counter): (&[u16], Option<Counter>), walker: &mut Walker) {
+        let overwrite = |walker: &mut Walker| written.iter().for_each(|&cell| walker.clear_cell(cell.into()));
         let Some(data) = spilled(inst) else {
-            self.overwrite(inst, walker);
+            overwrite(walker);
             walker.raise(counter);
             return;
         };
@@ -276,16 +299,16 @@ impl<'a> Reader<'a> {
         match data {
             Spilled::Stored(reg) => {
                 let stored = walker.there(reg.0.into(), of_slot);
-                let slot = self.places.slot_of(inst.loc);
+                let slot = walker.places.slot_of(inst.loc);
                 walker.clear_cell(slot);
                 for watched in stored {
-                    walker.set(self.places.slots[watched as usize], true);
+                    walker.set(walker.places.slots[watched as usize], true);
                 }
             }
             Spilled::Loaded(reg) => {
                 let here = |watched: u32| self.track.watched[watched as usize].place == Some(reg);
-                let loaded = walker.there(self.places.slot_of(inst.loc), here);
-                self.overwrite(inst, walker);
+                let loaded = walker.there(walker.places.slot_of(inst.loc), here);
+                overwrite(walker);
                 loaded.into_iter().for_each(|watched| walker.bring(watched, counter));
             }
         }
@@ -293,7 +316,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What a call may change is gone.
-    fn call(&self, inst: &MachInst, walker: &mut Walker<'_>) {
+    fn call(&self, inst: &MachInst, walker: &mut Walker) {
         let known = self.track.calls.iter().find(|&&(point, _)| point == inst.loc);
         let site = known.and_then(|&(_, number)| self.func.calls.get(number as usize));
         for reg in 0..REGISTERS as u16 {
@@ -306,18 +329,19 @@ impl<'a> Reader<'a> {
     }
 
     /// The place of a spot's value, if it is there.
-    fn place(&self, spot: &Spot, state: &State, (terms, given): (&mut Terms, &Given)) -> Option<Where> {
-        let computed = |terms| self.computed(spot.term, state, terms, MOST_STEPS);
-        self.registers(spot, state).or_else(|| computed(terms)).or_else(|| given.place(spot))
+    fn place(&self, spot: &Spot, walker: &Walker, (terms, given): (&mut Terms, &Given)) -> Option<Where> {
+        let computed = |terms| self.computed(spot.term, walker, terms, MOST_STEPS);
+        self.registers(spot, walker).or_else(|| computed(terms)).or_else(|| given.place(spot))
     }
 
-    fn registers(&self, spot: &Spot, state: &State) -> Option<Where> {
+    fn registers(&self, spot: &Spot, walker: &Walker) -> Option<Where> {
+        let Walker { places, state, .. } = walker;
         let cell = |watched: u32| {
             let Watched { place, slot, .. } = self.track.watched[watched as usize];
             if state.is_ready(watched) {
                 return place.map(Cell::Reg);
             }
-            let kept = self.places.slots[watched as usize];
+            let kept = places.slots[watched as usize];
             slot.filter(|_| kept != NONE && state.is_ready(kept)).map(|slot| slot.cell)
         };
         for first in [spot.vector, spot.scalar] {
@@ -341,7 +365,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A value that is computed of what is there, over at most so many steps one after the other.
-    fn computed(&self, term: u32, state: &State, terms: &mut Terms, steps: u32) -> Option<Where> {
+    fn computed(&self, term: u32, walker: &Walker, terms: &mut Terms, steps: u32) -> Option<Where> {
         let Term { op, bits, args } = *self.track.terms.get(term as usize)?;
         let steps = steps.checked_sub(1)?;
         let count = match op {
@@ -356,10 +380,11 @@ impl<'a> Reader<'a> {
                 Held::Memory(_) => return None,
                 Held::Constant(bits) => Where::Constant(bits),
                 Held::Spot(spot) => {
+                    terms.is_asked[spot as usize] = true;
                     let spot = &self.track.spots[spot as usize];
-                    match self.registers(spot, state) {
+                    match self.registers(spot, walker) {
                         Some(place) => place,
-                        None => self.computed(spot.term, state, terms, steps)?,
+                        None => self.computed(spot.term, walker, terms, steps)?,
                     }
                 }
             });
@@ -368,54 +393,60 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes through the code with all known, and writes down what there is.
-    fn walk(&mut self) -> FinalCode {
-        let mut writer = Writer::new(self.track);
-        let mut terms = Terms::default();
-        let mut walker = Walker::new(&self.places);
-        let mut given = Given(vec![None; self.track.watched.len()]);
+    fn walk(
+        &self,
+        walker: &mut Walker,
+        begins: &Begins,
+        (writer, places): (&mut Writer, &mut Vec<(usize, u32)>),
+        (terms, given): (&mut Terms, &mut Given),
+    ) -> FinalCode {
+        let Reader { track, known, .. } = *self;
+        terms.numbers.clear();
+        terms.is_asked.clear();
+        terms.is_asked.resize(track.spots.len(), false);
+        given.0.clear();
+        given.0.resize(track.watched.len(), None);
         let mut entered = is_called(self.func).then(|| Entered::new(self.func, self.target));
-        let (mut offset, mut at) = (0, 0);
+        let mut offset = 0;
         for (block, data) in self.func.blocks.iter() {
-            let next = self.writes.partition_point(|write| write.0 < at);
-            walker.begin(&self.begins[block.as_u32() as usize], next);
+            walker.begin(begins.of(block), known.effects.first(block), &known.effects);
             if let Some(entered) = &mut entered {
                 entered.begin(block);
             }
-            let places = places(self.track, &data.insts);
-            writer.enter(places.first().map_or(usize::MAX, |place| place.0));
-            writer.refresh(offset, |spot| self.place(spot, &walker.state, (&mut terms, &given)));
+            find_places(track, &data.insts, places);
+            writer.enter(track, places.first().map_or(usize::MAX, |place| place.0));
+            writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));
             for (n, inst) in data.insts.iter().enumerate() {
                 let first = walker.changes.len();
-                self.arrive(block, n, inst, &mut walker);
+                let part = self.arrive(walker);
                 if let Some(entered) = &entered {
-                    let begins = self.heads.first() == Some(&Some((block, n)));
-                    given.note(self.track, (&walker, first), entered, begins);
+                    given.note(track, (walker, first), entered, part == Some(0));
                 }
                 // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
                 let early = n < data.prologue as usize || self.target.is_wait(inst.op);
-                let statement = if early { None } else { writer.records(n, &places) };
-                writer.changed(&walker.changes);
+                let statement = if early { None } else { writer.records(track, places[n]) };
+                writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
                 walker.changes.clear();
-                writer.refresh(offset, |spot| self.place(spot, &walker.state, (&mut terms, &given)));
-                if !(early && writer.is_due(n, &places)) {
-                    writer.line(offset, self.track.place(inst.loc), statement);
+                writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));
+                if !(early && writer.is_due(track, places[n])) {
+                    writer.line(offset, track.place(inst.loc), statement);
                 }
-                self.step((at, inst), &mut walker);
+                self.step(inst, walker);
                 if let Some(entered) = &mut entered {
                     entered.step(inst);
-                    given.note(self.track, (&walker, 0), entered, false);
+                    given.note(track, (walker, 0), entered, false);
                 }
-                at += 1;
                 offset += isa::size_in_words(self.target, inst) as u32 * 4;
             }
-            writer.changed(&walker.changes);
+            writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
             walker.changes.clear();
         }
-        FinalCode { terms: terms.all, ..writer.finish(offset) }
+        FinalCode { terms: std::mem::take(&mut terms.all), ..writer.finish(offset) }
     }
 }
 
 /// By watched register, the register that had its value when the function was entered, if the caller has put it there.
+#[derive(Debug, Default)]
 struct Given(Vec<Option<Reg>>);
 
 impl Given {
@@ -432,7 +463,7 @@ impl Given {
     fn note(
         &mut self,
         track: &MachTrack,
-        (walker, first): (&Walker<'_>, usize),
+        (walker, first): (&Walker, usize),
         entered: &Entered<'_>,
         is_argument: bool,
     ) {
@@ -447,10 +478,12 @@ impl Given {
 }
 
 /// What is computed somewhere, each once.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Terms {
     all: Vec<Computed>,
     numbers: FxHashMap<Computed, u32>,
+    /// By spot, whether something was to be computed of it.
+    is_asked: Vec<bool>,
 }
 
 impl Terms {
@@ -460,49 +493,4 @@ impl Terms {
             self.all.len() as u32 - 1
         })
     }
-}
-
-/// Which instructions write which watched registers: a point's n-th write of a hardware register is that of the register which the allocator has
-/// noted so.
-fn writes(func: &MachFunc, track: &MachTrack, target: &Subtarget) -> Vec<(u32, u32)> {
-    let mut wanted: FxHashMap<(u32, Reg, u32), Vec<u32>> = FxHashMap::default();
-    for (watched, number) in track.watched.iter().zip(0u32..) {
-        if let (Some((point, nth)), Some(place)) = (watched.write, watched.place) {
-            wanted.entry((point, place, nth)).or_default().push(number);
-        }
-    }
-    let mut count: FxHashMap<(u32, Reg), u32> = FxHashMap::default();
-    let mut writes = Vec::new();
-    let insts = func.blocks.values().flat_map(|block| &block.insts);
-    for (inst, number) in insts.zip(0u32..).filter(|(inst, _)| inst.loc != 0) {
-        inst.for_each_hw_reg(target, |role, range| {
-            if role == Role::Use {
-                return;
-            }
-            for dword in 0..u16::from(range.len) {
-                let reg = range.first.offset(dword);
-                let nth = count.entry((inst.loc, reg)).or_default();
-                let own = wanted.get(&(inst.loc, reg, *nth));
-                writes.extend(own.into_iter().flatten().map(|&watched| (number, watched)));
-                *nth += 1;
-            }
-        });
-    }
-    writes.sort_unstable();
-    writes
-}
-
-/// Where blocks of the IR begin: at their first instructions, as what comes before brings values to where they are to be.
-fn heads(func: &MachFunc, track: &MachTrack) -> Vec<Option<(MBlock, usize)>> {
-    let mut heads = vec![None; track.parts.len()];
-    for (block, data) in func.blocks.iter() {
-        for (n, inst) in data.insts.iter().enumerate().skip(data.prologue as usize) {
-            if let Some(part) = (inst.loc != 0).then(|| track.part_of(inst.loc)).flatten()
-                && heads[part].is_none()
-            {
-                heads[part] = Some((block, n));
-            }
-        }
-    }
-    heads
 }

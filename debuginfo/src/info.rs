@@ -99,6 +99,20 @@ struct Unit<'a> {
     /// First byte of the unit's code in its section.
     base: u64,
     scratch: Vec<u8>,
+    listing: Option<Box<ListScratch>>,
+}
+
+/// Memory of [`Unit::place_list`].
+#[derive(Default)]
+struct ListScratch {
+    /// Where something changes.
+    bounds: Vec<u32>,
+    /// By leaf, its first range that does not end before the place at hand, and where it is there.
+    next: Vec<usize>,
+    places: Vec<Option<Where>>,
+    /// The expression that has been written last, and the one at hand.
+    last: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl<'a> Unit<'a> {
@@ -109,7 +123,7 @@ impl<'a> Unit<'a> {
             image,
             version,
             entries: Entries::new(version),
-            strings: Strings::default(),
+            strings: Strings::new(),
             ranges: Lists::default(),
             places: Lists::default(),
             addresses: Vec::new(),
@@ -123,6 +137,7 @@ impl<'a> Unit<'a> {
             callers: Vec::new(),
             base: image.code.0,
             scratch: Vec::new(),
+            listing: Some(Box::default()),
         }
     }
 
@@ -615,20 +630,23 @@ impl<'a> Unit<'a> {
         if ranges.is_empty() {
             return None;
         }
-        let mut bounds: Vec<u32> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
+        let mut scratch = self.listing.take().unwrap_or_default();
+        let ListScratch { bounds, next, places, last, bytes } = &mut *scratch;
+        bounds.clear();
+        bounds.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
         bounds.sort_unstable();
         bounds.dedup();
-        // By leaf, its first range that does not end before the place at hand.
         let leaves = first..end;
-        let mut next: Vec<usize> =
-            leaves.clone().map(|leaf| ranges.partition_point(|range| range.leaf < leaf)).collect();
-        let mut places = vec![None; next.len()];
+        next.clear();
+        next.extend(leaves.clone().map(|leaf| ranges.partition_point(|range| range.leaf < leaf)));
+        places.clear();
+        places.resize(next.len(), None);
         let mut list = None;
         // From where to where the expression holds that has been written last.
         let mut open: Option<(u32, u32)> = None;
-        let (mut last, mut bytes) = (Vec::new(), Vec::new());
+        last.clear();
         for pair in bounds.windows(2) {
-            for ((place, next), leaf) in places.iter_mut().zip(&mut next).zip(leaves.clone()) {
+            for ((place, next), leaf) in places.iter_mut().zip(&mut *next).zip(leaves.clone()) {
                 let of_leaf = |range: &&Range| range.leaf == leaf;
                 while ranges.get(*next).filter(of_leaf).is_some_and(|range| range.end <= pair[0]) {
                     *next += 1;
@@ -637,22 +655,23 @@ impl<'a> Unit<'a> {
                 *place = here.map(|range| range.place);
             }
             bytes.clear();
-            if !self.expression(function, variable, &places, &mut bytes) {
+            if !self.expression(function, variable, places, bytes) {
                 continue;
             }
             match &mut open {
                 Some((_, end)) if *end == pair[0] && last == bytes => *end = pair[1],
                 _ => {
-                    self.listed(open, start, &last, &mut list);
+                    self.listed(open, start, last, &mut list);
                     open = Some((pair[0], pair[1]));
-                    std::mem::swap(&mut last, &mut bytes);
+                    std::mem::swap(last, bytes);
                 }
             }
         }
-        self.listed(open, start, &last, &mut list);
+        self.listed(open, start, last, &mut list);
         if list.is_some() {
             self.places.end(self.version);
         }
+        self.listing = Some(scratch);
         list
     }
 

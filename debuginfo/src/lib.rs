@@ -71,6 +71,10 @@ struct Function {
     shared: Vec<u32>,
 }
 
+/// Memory that is kept from one object to the next.
+#[derive(Debug, Default)]
+pub struct Scratch(final_code::Scratch);
+
 /// All that an object says of its source.
 #[derive(Clone, Debug)]
 pub struct DebugInfo {
@@ -94,6 +98,7 @@ impl DebugInfo {
         module: &mut ir::Module,
         (ids, code): (&[ir::FuncId], &mut [MachFunc]),
         (lines, source): (Lines, &str),
+        scratch: &mut Scratch,
     ) -> DebugInfo {
         let description = module.description.take().map(|description| *description).unwrap_or_default();
         let mut stride = 0;
@@ -109,7 +114,7 @@ impl DebugInfo {
             };
             stride = said.stride;
             let says_lanes = options.dialect == Dialect::Heterogeneous;
-            let code = final_code::read(mach, &track, &target, says_lanes);
+            let code = final_code::read(mach, &track, &target, says_lanes, &mut scratch.0);
             let lanes_at = says_lanes.then(|| lanes::read(mach, &target));
             let calls = calls::read(mach, &track, &target, |callee| dwords.passed(callee));
             for inst in mach.blocks.values_mut().flat_map(|block| &mut block.insts) {

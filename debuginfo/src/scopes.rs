@@ -113,11 +113,22 @@ impl Scopes {
     /// The innermost scope of a site around a byte of the source.
     fn innermost(&self, site: u32, at: u32) -> usize {
         let Some((root, blocks)) = self.sites.get(site as usize) else { return 0 };
-        let around = |&&scope: &&usize| match &self.list[scope].kind {
-            Kind::Block(block) => block.contains(&at),
-            _ => false,
+        // Blocks are in each other or apart, in the order of their beginnings: of those that begin before, the last one or one that it is in.
+        let begins_before = |&scope: &usize| match &self.list[scope].kind {
+            Kind::Block(block) => block.start <= at,
+            _ => true,
         };
-        blocks.iter().rfind(around).copied().unwrap_or(*root)
+        let mut scope = match blocks.partition_point(begins_before).checked_sub(1) {
+            Some(last) => blocks[last],
+            None => return *root,
+        };
+        while scope != *root {
+            match &self.list[scope].kind {
+                Kind::Block(block) if block.contains(&at) => return scope,
+                _ => scope = self.list[scope].parent.unwrap_or(*root),
+            }
+        }
+        *root
     }
 
     /// Gives scopes their code.

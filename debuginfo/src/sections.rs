@@ -3,7 +3,7 @@
 use objwriter::dwarf::Contents;
 use objwriter::elf::Target;
 use objwriter::leb::unsigned;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
 
 /// The sections. Those that would be empty, and those of the other version of DWARF, are left out.
@@ -69,6 +69,15 @@ pub struct Strings {
 }
 
 impl Strings {
+    /// Without any yet, and with room for those of a small program.
+    pub fn new() -> Strings {
+        Strings {
+            offsets: Vec::with_capacity(32),
+            numbers: FxHashMap::with_capacity_and_hasher(32, FxBuildHasher),
+            bytes: Vec::with_capacity(256),
+        }
+    }
+
     /// The number of a text; one that has zeros ends there.
     pub fn number(&mut self, text: &str) -> u32 {
         if let Some(&known) = self.numbers.get(text) {
@@ -164,14 +173,12 @@ impl Lists {
         if self.bytes.is_empty() {
             return None;
         }
-        let mut contents = Contents::default();
+        let mut contents = Contents { bytes: self.bytes, ..Contents::default() };
         if version == Version::V4 {
-            contents.bytes = self.bytes;
             return Some(contents);
         }
         // Version, bytes of an address, no segments; no table of offsets.
-        contents.bytes.extend_from_slice(&[0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0]);
-        contents.bytes.extend_from_slice(&self.bytes);
+        contents.bytes.splice(0..0, [0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0]);
         contents.close(0);
         Some(contents)
     }
@@ -179,7 +186,7 @@ impl Lists {
 
 /// `.debug_str_offsets`.
 pub fn string_offsets(strings: &Strings, section: Target) -> Contents {
-    let mut contents = Contents::default();
+    let mut contents = Contents::with_capacity(8 + 4 * strings.offsets().len(), strings.offsets().len());
     contents.bytes.extend_from_slice(&[0, 0, 0, 0, 5, 0, 0, 0]);
     for &offset in strings.offsets() {
         contents.field(4, section, offset.into());
@@ -190,7 +197,7 @@ pub fn string_offsets(strings: &Strings, section: Target) -> Contents {
 
 /// `.debug_addr`.
 pub fn addresses(addresses: &[(Target, u64)]) -> Contents {
-    let mut contents = Contents::default();
+    let mut contents = Contents::with_capacity(8 + 8 * addresses.len(), addresses.len());
     contents.bytes.extend_from_slice(&[0, 0, 0, 0, 5, 0, 8, 0]);
     for &(target, addend) in addresses {
         contents.field(8, target, addend);

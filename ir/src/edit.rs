@@ -170,6 +170,12 @@ impl Subst {
         value
     }
 
+    /// Values that were replaced, and by which.
+    pub fn replaced(&self) -> impl Iterator<Item = (Value, Value)> {
+        let all = self.map.iter().enumerate().map(|(old, &new)| (Value::new(old), new));
+        all.filter(|(old, new)| old != new)
+    }
+
     /// Rewrites the arguments of one instruction.
     pub fn apply_to(&self, func: &mut Function, inst: Inst) {
         for arg in func.args_mut(inst) {

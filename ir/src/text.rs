@@ -162,6 +162,13 @@ fn write_function(
         Linkage::Export => write!(out, "export ")?,
         Linkage::Extern => return write_declaration(out, func),
     }
+    // Passes leave it for later what debuggers are told.
+    let concluded = func.track.is_some().then(|| {
+        let mut func = func.clone();
+        func.conclude_track();
+        func
+    });
+    let func = concluded.as_ref().unwrap_or(func);
     write!(out, "{} @{}", if func.kernel.is_some() { "kernel" } else { "func" }, func.name)?;
     write_results(out, &func.results)?;
     writeln!(out, " {{")?;

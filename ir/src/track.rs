@@ -5,9 +5,11 @@
 //! can decide otherwise because of them: with and without them the code is the same.
 //!
 //! # What passes owe
-//! Between two passes, [`Track::settle`] compares where instructions were with where they are. It finds on its own what was removed, merged, moved and
-//! split: a record whose anchor is gone goes to what followed it, one whose block is gone goes with it, and a variable whose value is gone is
-//! [`What::Lost`]. A pass tells what cannot be seen from outside:
+//! [`Track::settle`] compares where instructions were with where they are. It finds on its own what was removed, merged, moved and split: a record
+//! whose anchor is gone goes to what followed it, and one whose block is gone goes with it. That may be the work of one pass or of several: records
+//! are settled by the pass that reads them, before it changes anything, and after the one that copies them. What has become of values is asked once, at
+//! the end ([`Function::conclude_track`]): a variable whose value is gone is computed by the debugger, or [`What::Lost`]. A pass tells what cannot be seen from
+//! outside:
 //!
 //! * values that stand for others now ([`Function::replace_tracked`]), without which a variable is lost;
 //! * copies of code ([`Copier`]), without which the copy has no statements and no variables;
@@ -19,7 +21,8 @@ use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc, ValueDef};
 use crate::op::{BinOp, CastOp, Op, UnOp};
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::ops::Range;
 
@@ -114,7 +117,14 @@ pub struct Track {
     merged: SecondaryMap<Block, Option<Block>>,
     /// What records are in order by.
     keys: Vec<Key>,
-    /// Instructions that are in the code no more and say what variables are, the first of them once.
+    /// Records while they are put in order.
+    moved: Vec<Record>,
+    leaves: Leaves,
+    /// By value, the one that stands for it now: never in a circle.
+    replaced: Vec<Value>,
+    /// Records may name values that were replaced.
+    is_stale: bool,
+    /// Instructions that are in the code no more and say what variables are, in order.
     kept: Vec<Inst>,
 }
 
@@ -152,6 +162,38 @@ pub fn is_recomputable(op: Op) -> bool {
         ),
         Op::Icmp(_) | Op::Select | Op::PtrAdd | Op::PtrAddZ => true,
         _ => false,
+    }
+}
+
+/// Of which leaves something was said.
+#[derive(Clone, Debug, Default)]
+struct Leaves {
+    /// By variable, the number of its first leaf.
+    first: Vec<u32>,
+    /// By leaf, the group of records in which something was said of it last.
+    said: Vec<u32>,
+    group: u32,
+}
+
+impl Leaves {
+    fn number(&mut self, variables: &[Variable]) {
+        let mut next = self.said.len() as u32;
+        for variable in &variables[self.first.len()..] {
+            self.first.push(next);
+            next += variable.leaves.len() as u32;
+        }
+        self.said.resize(next as usize, 0);
+    }
+
+    /// Another group begins.
+    fn begin(&mut self) {
+        self.group += 1;
+    }
+
+    /// Whether nothing has been said of a leaf in this group.
+    fn is_new(&mut self, leaf: Leaf) -> bool {
+        let number = self.first[leaf.variable as usize] + leaf.leaf;
+        std::mem::replace(&mut self.said[number as usize], self.group) != self.group
     }
 }
 
@@ -214,7 +256,7 @@ impl Order {
 impl Track {
     /// Of a function without anything yet; places of a source are less than `stride` apart.
     pub fn new(number: u32, stride: u32) -> Track {
-        Track { number, stride, ..Track::default() }
+        Track { number, stride, records: Vec::with_capacity(64), ..Track::default() }
     }
 
     /// A place in the source as the code of an inlined copy has it.
@@ -275,13 +317,23 @@ impl Track {
         self.settled = self.records.len();
     }
 
-    /// Replaces values that stand for others now.
+    /// Notes which values stand for others now.
     fn replace(&mut self, subst: &Subst) {
-        for record in &mut self.records {
-            if let What::Value(_, value) = &mut record.what {
-                *value = subst.get(*value);
+        for (old, new) in subst.replaced() {
+            while self.replaced.len() <= old.index() {
+                self.replaced.push(Value::new(self.replaced.len()));
+            }
+            let new = self.now(new);
+            if self.replaced[old.index()] == old {
+                self.replaced[old.index()] = new;
             }
         }
+        self.is_stale = true;
+    }
+
+    /// What stands for a value now.
+    fn now(&self, value: Value) -> Value {
+        now(&self.replaced, value)
     }
 
     /// The code of a block now stands at the end of another one.
@@ -289,30 +341,25 @@ impl Track {
         self.merged[from] = Some(into);
     }
 
-    /// Brings the records in order after a pass.
+    /// Brings the records in order after passes.
     pub fn settle(&mut self, func: &Function) {
         if self.records.is_empty() {
             return;
         }
-        let Track { order, spare, records, merged, variables, kept, .. } = self;
-        if order.is_of(func) {
-            // All is where it was, and what was computed is; what was added has its place.
-            let settled = self.settled.min(records.len());
-            let values = Values { func, now: order, variables };
-            // But parameters of blocks may be gone, and values be constants now.
-            let is_open = |value| func.def_op(value).is_none_or(|op| matches!(op, Op::Const(_)));
-            for record in &mut records[..settled] {
-                if matches!(record.what, What::Value(_, value) if is_open(value)) {
-                    values.settle(&mut record.what, kept);
+        if std::mem::take(&mut self.is_stale) {
+            let Track { records, replaced, .. } = self;
+            for record in records {
+                if let What::Value(_, value) = &mut record.what {
+                    *value = now(replaced, *value);
                 }
             }
-            if settled == records.len() {
-                return;
-            }
+        }
+        let Track { order, spare, records, merged, .. } = self;
+        if self.settled == records.len() && order.is_of(func) {
+            return;
         }
         spare.take(func);
         let now = &*spare;
-        let values = Values { func, now, variables };
         let moves = Moves { order, now, merged };
         // What a pass has added comes behind what was in front of the same instruction.
         let old = |record: &Record| match order.places.get(record.before) {
@@ -328,15 +375,16 @@ impl Track {
         let keys = &mut self.keys;
         // What has moved up past the anchors in front of it is none.
         let mut floor = (None, 0);
+        let mut passed = Passed::default();
         records.retain_mut(|record| {
-            values.settle(&mut record.what, kept);
             if floor.0 != Some(record.block) {
                 floor = (Some(record.block), 0);
+                passed.0.clear();
             }
             let place = (record.block, record.before);
             let found = match moves.stays(func, place, floor.1) {
                 true => Some((record.before, 0)),
-                false => moves.anchor(func, place, floor.1),
+                false => moves.anchor(func, place, floor.1, &mut passed),
             };
             let Some((anchor, hops)) = found else { return false };
             record.before = anchor;
@@ -351,14 +399,90 @@ impl Track {
             true
         });
         std::mem::swap(&mut self.order, &mut self.spare);
-        self.kept.sort_unstable();
-        self.kept.dedup();
         self.merged.clear();
         self.settled = self.records.len();
         if !sorted {
-            let mut by_key: Vec<(Key, Record)> = self.keys.drain(..).zip(self.records.drain(..)).collect();
+            self.sort_by_keys();
+        }
+        self.prune();
+    }
+
+    /// Puts records in the order of their keys, those of a place as they are: counted by places, if none has come from further up.
+    fn sort_by_keys(&mut self) {
+        let Track { records, keys, order, moved, .. } = self;
+        if keys.iter().any(|key| key.1 != u32::MAX) {
+            let mut by_key: Vec<(Key, Record)> = keys.drain(..).zip(records.drain(..)).collect();
             by_key.sort_by_key(|&(key, _)| key);
-            self.records.extend(by_key.into_iter().map(|(_, record)| record));
+            records.extend(by_key.into_iter().map(|(_, record)| record));
+            return;
+        }
+        // By place, where its next record goes.
+        let mut next = vec![0u32; order.insts.len() + 2];
+        keys.iter().for_each(|key| next[key.0 as usize + 1] += 1);
+        let mut sum = 0;
+        for next in &mut next {
+            sum += *next;
+            *next = sum;
+        }
+        moved.clear();
+        moved.extend_from_slice(records);
+        for (record, key) in moved.iter().zip(&*keys) {
+            let next = &mut next[key.0 as usize];
+            records[*next as usize] = *record;
+            *next += 1;
+        }
+    }
+
+    /// Takes out what nobody sees. In front of an instruction counts what is said last of a leaf; and a statement behind which nothing is said: what has
+    /// done its work already has no code to stop at.
+    fn prune(&mut self) {
+        let Track { variables, records, leaves, .. } = self;
+        leaves.number(variables);
+        let mut kept = records.len();
+        let mut anchor = None;
+        let mut is_last = true;
+        for n in (0..records.len()).rev() {
+            let record = records[n];
+            if anchor.replace(record.before) != Some(record.before) {
+                leaves.begin();
+                is_last = true;
+            }
+            let is_seen = match record.what.leaf() {
+                Some(leaf) => leaves.is_new(leaf),
+                None => is_last,
+            };
+            is_last = false;
+            if is_seen {
+                kept -= 1;
+                records[kept] = record;
+            }
+        }
+        records.drain(..kept);
+        self.settled = self.records.len();
+    }
+
+    /// Says what variables are whose values are constant, or gone: behind the last pass, and settled.
+    fn conclude(&mut self, func: &mut Function) {
+        let Track { order, records, variables, replaced, kept, .. } = self;
+        let values = Values { func, now: order, variables, replaced };
+        records.iter_mut().for_each(|record| values.settle(&mut record.what, kept));
+        kept.sort_unstable();
+        kept.dedup();
+        // They are no part of the code, and have missed what became of that.
+        for &inst in &*kept {
+            let mut args = func.insts[inst].args;
+            args.as_mut_slice(&mut func.pool).iter_mut().for_each(|arg| *arg = now(replaced, *arg));
+        }
+    }
+
+    /// Whether the code has a value, if records are settled.
+    fn has(&self, func: &Function, value: Value) -> bool {
+        match func.values[value].def {
+            ValueDef::Result(inst, _) => {
+                self.order.places.get(inst).is_some_and(|&place| place != 0)
+                    || matches!(func.insts[inst].op, Op::Const(_))
+            }
+            ValueDef::Param(..) => true,
         }
     }
 
@@ -374,19 +498,27 @@ impl Track {
     pub fn begin_with(&mut self, block: Block, first: Inst, whats: &[What]) {
         // The same instruction, and before what is in front of it: records are in order by their places, stably.
         let records = whats.iter().map(|&what| Record { block, before: first, what });
-        self.records.splice(0..0, records);
-        self.settled += whats.len();
         let places = &self.order.places;
-        let settled = self.settled.min(self.records.len());
-        self.records[..settled].sort_by_key(|record| places[record.before]);
+        let settled = &self.records[..self.settled.min(self.records.len())];
+        let at = settled.partition_point(|record| places[record.before] < places[first]);
+        self.records.splice(at..at, records);
+        self.settled += whats.len();
     }
 
     /// The records in front of an instruction, if all have been settled since.
     pub fn before(&self, inst: Inst) -> Range<usize> {
+        self.before_from(inst, 0)
+    }
+
+    /// The same; they begin with `likely`, if that is so.
+    fn before_from(&self, inst: Inst, likely: usize) -> Range<usize> {
         let places = &self.order.places;
         let place = places[inst];
         let settled = &self.records[..self.settled.min(self.records.len())];
-        let start = settled.partition_point(|record| places[record.before] < place);
+        let is_earlier = |record: &Record| places[record.before] < place;
+        let is_likely = (settled.get(likely).is_none_or(|record| !is_earlier(record)))
+            && likely.checked_sub(1).is_some_and(|last| settled.get(last).is_some_and(is_earlier));
+        let start = if is_likely { likely } else { settled.partition_point(is_earlier) };
         let count = settled[start..].iter().take_while(|record| record.before == inst).count();
         start..start + count
     }
@@ -397,21 +529,23 @@ struct Values<'a> {
     func: &'a Function,
     now: &'a Order,
     variables: &'a [Variable],
+    replaced: &'a [Value],
+}
+
+/// What stands for a value, by [`Track::replaced`].
+fn now(replaced: &[Value], mut value: Value) -> Value {
+    while let Some(&next) = replaced.get(value.index())
+        && next != value
+    {
+        value = next;
+    }
+    value
 }
 
 impl Values<'_> {
     /// A constant needs no instruction. What none computes any more is computed by debuggers, or lost.
     fn settle(&self, what: &mut What, kept: &mut Vec<Inst>) {
-        let (leaf, value) = match *what {
-            What::Value(leaf, value) => (leaf, value),
-            What::Term(leaf, value) => {
-                if self.steps(value, MOST_STEPS).is_none() {
-                    *what = What::Lost(leaf);
-                }
-                return;
-            }
-            _ => return,
-        };
+        let What::Value(leaf, value) = *what else { return };
         match self.func.values[value].def {
             ValueDef::Result(inst, _) => match self.func.insts[inst].op {
                 Op::Const(bits) => *what = What::Constant(leaf, bits),
@@ -420,7 +554,7 @@ impl Values<'_> {
                     let bytes = self.variables[leaf.variable as usize].leaves[leaf.leaf as usize].1;
                     if let Some(same) = same_low_bytes(self.func, (inst, op), bytes) {
                         // Of what was removed together, the first that is left; each is older than the last.
-                        *what = What::Value(leaf, same);
+                        *what = What::Value(leaf, now(self.replaced, same));
                         self.settle(what, kept);
                     } else if self.steps(value, MOST_STEPS).is_some() {
                         *what = What::Term(leaf, value);
@@ -458,7 +592,10 @@ impl Values<'_> {
         if most == 0 || args.is_empty() || !is_recomputable(self.func.insts[inst].op) {
             return None;
         }
-        args.iter().try_fold(1, |steps, &arg| Some(steps + self.steps(arg, most.checked_sub(steps)?)?))
+        args.iter().try_fold(1, |steps, &arg| {
+            let arg = now(self.replaced, arg);
+            Some(steps + self.steps(arg, most.checked_sub(steps)?)?)
+        })
     }
 
     /// Notes the instructions that say what a value is and are in the code no more.
@@ -467,7 +604,7 @@ impl Values<'_> {
             && !self.is_there(value)
         {
             kept.push(inst);
-            self.func.args(inst).iter().for_each(|&arg| self.keep(arg, kept));
+            self.func.args(inst).iter().for_each(|&arg| self.keep(now(self.replaced, arg), kept));
         }
     }
 }
@@ -490,6 +627,26 @@ fn same_low_bytes(func: &Function, (inst, op): (Inst, Op), bytes: u8) -> Option<
     (bits <= kept).then(|| args[0])
 }
 
+/// Parts of blocks in which no record of the block at hand finds an anchor: from where to where. The floor only rises.
+#[derive(Default)]
+struct Passed(SmallVec<[(Block, u32, u32); 4]>);
+
+impl Passed {
+    /// Where to go on from a place.
+    fn skip(&self, block: Block, at: u32) -> u32 {
+        let known = self.0.iter().find(|&&(other, from, to)| other == block && (from..=to).contains(&at));
+        known.map_or(at, |&(_, _, to)| to)
+    }
+
+    fn note(&mut self, block: Block, from: u32, to: u32) {
+        match self.0.iter_mut().find(|(other, ..)| *other == block) {
+            Some(known) if (known.1..=known.2).contains(&from) => known.2 = to,
+            Some(known) => (known.1, known.2) = (from, to),
+            None => self.0.push((block, from, to)),
+        }
+    }
+}
+
 /// Where instructions were and are.
 struct Moves<'a> {
     order: &'a Order,
@@ -509,7 +666,13 @@ impl Moves<'_> {
 
     /// What stands now where an instruction of a block was, or what followed it, not in front of `floor`; and the number of blocks that were
     /// merged in between.
-    fn anchor(&self, func: &Function, (mut block, before): (Block, Inst), floor: u32) -> Option<(Inst, u32)> {
+    fn anchor(
+        &self,
+        func: &Function,
+        (mut block, before): (Block, Inst),
+        floor: u32,
+        passed: &mut Passed,
+    ) -> Option<(Inst, u32)> {
         let Moves { order, now, .. } = *self;
         let Some(mut at) = order.places.get(before).copied().unwrap_or(0).checked_sub(1) else {
             // Made since: where it is, it was put.
@@ -519,14 +682,20 @@ impl Moves<'_> {
         // A chain of blocks that became one is followed once around at most.
         for hops in 0..order.insts.len() as u32 {
             let (_, end) = order.blocks[block]?;
-            for &inst in &order.insts[at as usize..end as usize] {
-                if let Some(found) = now.home[inst]
-                    && is_anchor(func, inst)
-                    && now.places[inst] >= floor
-                    && self.is_still_there(block, home, found)
-                {
-                    return Some((inst, hops));
-                }
+            let from = passed.skip(block, at);
+            let stays = |&&inst: &&Inst| {
+                let found = now.home[inst];
+                found.is_some_and(|found| {
+                    is_anchor(func, inst)
+                        && now.places[inst] >= floor
+                        && self.is_still_there(block, home, found)
+                })
+            };
+            let rest = &order.insts[from as usize..end as usize];
+            let found = rest.iter().position(|inst| stays(&inst));
+            passed.note(block, at, from + found.unwrap_or(rest.len()) as u32);
+            if let Some(found) = found {
+                return Some((rest[found], hops));
             }
             // The jump is gone: with what it led to, or the block ends otherwise.
             let next = order.last(block).and_then(|last| match func.insts[last].op {
@@ -584,15 +753,20 @@ fn is_anchor(func: &Function, inst: Inst) -> bool {
 #[derive(Debug, Default)]
 pub struct Copier {
     waiting: Vec<What>,
+    /// Where the records of the next instruction begin, if it is the one that follows.
+    next: usize,
 }
 
 impl Copier {
     /// The original's records in front of an instruction wait for the next instruction of the copy.
-    pub fn pass(&mut self, track: &Track, inst: Inst, mut rename: impl FnMut(What) -> What) {
-        let own = track.records[track.before(inst)].iter().map(|record| match record.what {
-            // What it is computed of is the original's.
-            What::Term(leaf, _) => What::Lost(leaf),
-            what => rename(what),
+    pub fn pass(&mut self, func: &Function, inst: Inst, mut rename: impl FnMut(Value) -> Value) {
+        let Some(track) = &func.track else { return };
+        let range = track.before_from(inst, self.next);
+        self.next = range.end;
+        let own = track.records[range].iter().map(|record| match record.what {
+            // What it would be computed of is the original's.
+            What::Value(leaf, value) if !track.has(func, value) => What::Lost(leaf),
+            what => what.map(&mut rename),
         });
         self.waiting.extend(own);
     }
@@ -618,18 +792,34 @@ impl Function {
         }
     }
 
+    /// Settles records and says what variables are whose values are constant or gone: behind the last pass, once.
+    pub fn conclude_track(&mut self) {
+        if let Some(mut track) = self.track.take() {
+            track.settle(self);
+            track.conclude(self);
+            self.track = Some(track);
+        }
+    }
+
     /// Brings the records up to date with a substitution.
     pub fn replace_tracked(&mut self, subst: &Subst) {
-        let Some(track) = self.track.as_mut().filter(|_| !subst.is_empty()) else { return };
-        track.replace(subst);
-        for &inst in &track.kept {
-            let mut args = self.insts[inst].args;
-            args.as_mut_slice(&mut self.pool).iter_mut().for_each(|arg| *arg = subst.get(*arg));
+        if let Some(track) = self.track.as_mut().filter(|_| !subst.is_empty()) {
+            track.replace(subst);
         }
     }
 }
 
 impl What {
+    /// The leaf that something is said of.
+    pub fn leaf(self) -> Option<Leaf> {
+        match self {
+            What::Statement(_) => None,
+            What::Value(leaf, _) | What::Term(leaf, _) | What::Constant(leaf, _) | What::Lost(leaf) => {
+                Some(leaf)
+            }
+        }
+    }
+
     /// The same of another value, where it is of one.
     pub fn map(self, to: impl FnOnce(Value) -> Value) -> What {
         match self {

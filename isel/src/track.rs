@@ -4,12 +4,12 @@
 //! ([`isa::track`]), and code is the same with and without it.
 
 use crate::lower::{Lower, NONE};
+use cranelift_entity::SecondaryMap;
 use ir::analysis::Loop;
 use ir::track::{Leaf, Track, What as Said, is_recomputable};
 use ir::{BinOp, Block, CastOp, Function, IntCc, Op, SrcLoc, Type, UnOp, Value, ValueDef};
 use isa::track::{Held, MachTrack, Part, Record, Spot, Term, TermOp, Watched, What};
 use isa::{Operand, op};
-use rustc_hash::FxHashMap;
 
 /// Most leaves times blocks of which it is known what leaves are where blocks begin.
 const MOST_HEADS: usize = 1 << 22;
@@ -20,8 +20,16 @@ const DEPTH: u32 = 4;
 /// Gives each operation its point as its place in the source.
 #[cold]
 pub(crate) fn number(func: &mut Function) -> Box<MachTrack> {
-    func.settle();
-    let mut track = Box::new(MachTrack::default());
+    func.conclude_track();
+    let said = func.track.as_ref().map_or(0, |track| track.records.len());
+    let mut track = Box::new(MachTrack {
+        places: Vec::with_capacity(func.insts.len()),
+        parts: Vec::with_capacity(func.layout.len()),
+        records: Vec::with_capacity(said),
+        spots: Vec::with_capacity(said),
+        watched: Vec::with_capacity(said),
+        ..MachTrack::default()
+    });
     for &block in &func.layout {
         let first = track.places.len() as u32 + 1;
         for &inst in &func.blocks[block].insts {
@@ -44,10 +52,14 @@ pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<M
         lower,
         func: lower.func,
         first: said.first_leaves(),
-        spots: FxHashMap::default(),
+        spots: SecondaryMap::with_capacity(lower.func.values.len()),
+        at: SecondaryMap::with_capacity(lower.func.blocks.len()),
         loops: Vec::new(),
         track,
     };
+    for (&block, n) in filler.func.layout.iter().zip(0..) {
+        filler.at[block] = Some(n);
+    }
     filler.records(said);
     filler.heads();
     filler.calls();
@@ -108,7 +120,9 @@ struct Filler<'a> {
     func: &'a Function,
     first: Vec<u32>,
     /// By value, what it is.
-    spots: FxHashMap<Value, Held>,
+    spots: SecondaryMap<Value, Option<Held>>,
+    /// By block, which it is in the order of the code.
+    at: SecondaryMap<Block, Option<u32>>,
     /// By spot: the loop outside of which it means nothing.
     loops: Vec<Option<Loop>>,
     track: Box<MachTrack>,
@@ -192,14 +206,14 @@ impl Filler<'_> {
 
     /// What a value is to a debugger. Values are followed back to those that they are computed from, `depth` of them at most.
     fn held(&mut self, value: Value, depth: u32) -> Held {
-        if let Some(&known) = self.spots.get(&value) {
+        if let Some(known) = self.spots[value] {
             return known;
         }
         let held = match self.func.def_op(value) {
             Some(Op::Const(bits)) => Held::Constant(bits),
             _ => self.spot(value, depth),
         };
-        self.spots.insert(value, held);
+        self.spots[value] = Some(held);
         held
     }
 
@@ -249,10 +263,9 @@ impl Filler<'_> {
         let dwords = self.func.ty(value).dwords() as u8;
         let mut forms = [NONE; 3];
         let part = match self.func.values[value].def {
-            ValueDef::Param(block, _) => self.func.layout.iter().position(|&own| own == block),
+            ValueDef::Param(block, _) => self.at[block],
             ValueDef::Result(..) => None,
         };
-        let part = part.map(|part| part as u32);
         let s = &self.lower.s;
         let masks = self.lower.masks.dwords();
         let tables = [(s.vgprs.get(at), dwords), (s.sgprs.get(at), dwords), (s.masks.get(at), masks)];
@@ -326,19 +339,15 @@ impl Filler<'_> {
         if leaves == 0 || blocks * leaves > MOST_HEADS {
             return;
         }
-        let mut at = vec![None; self.func.blocks.len()];
-        for (n, &block) in self.func.layout.iter().enumerate() {
-            at[block.as_u32() as usize] = Some(n);
-        }
         // `None`: no way there was seen yet.
         let mut ends: Vec<Option<Vec<Held>>> = vec![None; blocks];
         let mut begins: Vec<Vec<Held>> = vec![Vec::new(); blocks];
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for &block in self.lower.an.cfg.rpo() {
-                let Some(n) = at[block.as_u32() as usize] else { continue };
+                let Some(n) = self.at[block].map(|n| n as usize) else { continue };
                 let preds = self.lower.an.cfg.preds(block).iter();
-                let ends_of = preds.filter_map(|pred| ends[at[pred.as_u32() as usize]?].as_ref());
+                let ends_of = preds.filter_map(|&pred| ends[self.at[pred]? as usize].as_ref());
                 let mut begin = meet(ends_of, leaves);
                 begin.iter_mut().for_each(|held| *held = self.seen_in(*held, block));
                 if ends[n].is_some() && begin == begins[n] {

@@ -71,6 +71,11 @@ pub struct Contents {
 }
 
 impl Contents {
+    /// Empty, with room for so many bytes and relocations.
+    pub fn with_capacity(bytes: usize, relocations: usize) -> Contents {
+        Contents { bytes: Vec::with_capacity(bytes), relocations: Vec::with_capacity(relocations) }
+    }
+
     /// A field of a distance or an address that the relocation fills in.
     pub fn field(&mut self, size: usize, target: Target, addend: u64) {
         let kind = if size == 8 { reloc::ABS64 } else { reloc::ABS32 };

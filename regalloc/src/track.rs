@@ -2,8 +2,8 @@
 
 use crate::spill::Spiller;
 use crate::stream::{VGPR, class_index};
-use cranelift_entity::EntityRef;
-use isa::track::{MachTrack, is_spill};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use isa::track::MachTrack;
 use isa::{MachFunc, Operand, Reg, Role, VReg, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,10 +20,9 @@ fn place(func: &MachFunc, assigned: Assigned<'_>, register: VReg) -> Option<Reg>
 /// Writes down places and writes, in code that still names virtual registers. Copies that need no instruction are what they copy.
 #[cold]
 pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, track: &mut MachTrack) {
-    // How many instructions of a point have written a register so far.
-    let mut count: FxHashMap<(u32, Reg), u32> = FxHashMap::default();
-    let mut writes: FxHashMap<VReg, (u32, u32)> = FxHashMap::default();
-    let mut copied: FxHashMap<VReg, VReg> = FxHashMap::default();
+    let mut counts = Counts { first: vec![NONE; track.places.len() + 1], all: Vec::new() };
+    let mut writes: SecondaryMap<VReg, Option<(u32, u32)>> = SecondaryMap::with_capacity(func.vregs.len());
+    let mut copied: SecondaryMap<VReg, Option<VReg>> = SecondaryMap::with_capacity(func.vregs.len());
     for inst in func.blocks.values().flat_map(|block| &block.insts) {
         if inst.op == op::UNDEF {
             continue;
@@ -41,19 +40,17 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, t
                             && let Some(&from) = func.regs(from).get(dword)
                             && place(func, assigned, from) == Some(to)
                         {
-                            copied.insert(register, from);
+                            copied[register] = Some(from);
                             continue;
                         }
-                        let number = count.entry((inst.loc, to)).or_default();
-                        if inst.loc != 0 && !is_spill(inst.loc) {
-                            writes.insert(register, (inst.loc, *number));
+                        if let Some(number) = counts.next(inst.loc, to) {
+                            writes[register] = Some((inst.loc, number));
                         }
-                        *number += 1;
                     }
                 }
                 Operand::Reg(range) => {
                     for dword in 0..u16::from(range.len) {
-                        *count.entry((inst.loc, range.first.offset(dword))).or_default() += 1;
+                        counts.next(inst.loc, range.first.offset(dword));
                     }
                 }
                 _ => {}
@@ -83,12 +80,40 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, t
         watched.place = place(func, assigned, register);
         // A copy of a copy: never in a circle, as each is written once.
         for _ in 0..8 {
-            match copied.get(&register) {
-                Some(&from) => register = from,
+            match copied[register] {
+                Some(from) => register = from,
                 None => break,
             }
         }
-        watched.write = writes.get(&register).copied();
+        watched.write = writes[register];
         watched.part = watched.part.or_else(|| parts.get(&register).copied());
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// How many instructions of a point have written a register so far.
+struct Counts {
+    /// By point, the first of its registers.
+    first: Vec<u32>,
+    /// Registers, how often each was written, and which is the next of the point.
+    all: Vec<(Reg, u32, u32)>,
+}
+
+impl Counts {
+    /// A register is written once more: how often it was before. What is of no point of the IR is not counted.
+    fn next(&mut self, point: u32, reg: Reg) -> Option<u32> {
+        let first = self.first.get_mut(point as usize).filter(|_| point != 0)?;
+        let mut at = *first;
+        while let Some((other, count, next)) = self.all.get_mut(at as usize) {
+            if *other == reg {
+                *count += 1;
+                return Some(*count - 1);
+            }
+            at = *next;
+        }
+        self.all.push((reg, 1, *first));
+        *first = self.all.len() as u32 - 1;
+        Some(0)
     }
 }

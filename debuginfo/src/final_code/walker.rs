@@ -1,11 +1,13 @@
 //! What holds of watched registers while code is walked through, an instruction after the other: where each is, and what is on its way.
 
+use super::effects::Effects;
 use isa::table::{Family, Flags};
 use isa::track::{Cell, MachTrack};
 use isa::{Counter, Generation, MachInst, Operand, Reg, RegRange, Subtarget, op};
 use rustc_hash::FxHashMap;
 
 /// The places that watched registers may be in: hardware registers first, with the same numbers, then slots of those that are spilled.
+#[derive(Debug, Default)]
 pub(super) struct Places {
     /// What is where.
     pub(super) all: Vec<Kept>,
@@ -17,7 +19,7 @@ pub(super) struct Places {
 }
 
 /// A place of a watched register.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     pub(super) watched: u32,
     /// `u32::MAX` for none.
@@ -33,16 +35,19 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) const REGISTERS: u32 = 1024;
 
 impl Places {
-    pub(super) fn new(track: &MachTrack) -> Places {
-        let mut all = Vec::with_capacity(track.watched.len());
-        let mut slots = vec![NONE; track.watched.len()];
+    /// Finds those of a function.
+    fn find(&mut self, track: &MachTrack) {
+        let Places { all, slots, points, .. } = self;
+        all.clear();
+        slots.clear();
+        points.clear();
+        slots.resize(track.watched.len(), NONE);
         let lanes = |reg: Reg| reg.is_vgpr() || reg.is_agpr();
-        for (watched, number) in track.watched.iter().zip(0u32..) {
-            let is_vector = watched.place.is_some_and(lanes);
-            let cell = watched.place.map_or(NONE, |reg| reg.0.into());
-            all.push(Kept { watched: number, cell, is_vector });
-        }
-        let mut points: FxHashMap<u32, u32> = FxHashMap::default();
+        all.extend(track.watched.iter().zip(0u32..).map(|(watched, number)| Kept {
+            watched: number,
+            cell: watched.place.map_or(NONE, |reg| reg.0.into()),
+            is_vector: watched.place.is_some_and(lanes),
+        }));
         for (watched, number) in track.watched.iter().zip(0u32..) {
             let Some(slot) = watched.slot else { continue };
             let next = REGISTERS + points.len() as u32;
@@ -51,7 +56,7 @@ impl Places {
             let is_vector = !matches!(slot.cell, Cell::Lane(..));
             all.push(Kept { watched: number, cell, is_vector });
         }
-        Places { all, slots, cells: REGISTERS as usize + points.len(), points }
+        self.cells = REGISTERS as usize + points.len();
     }
 
     /// The cell of a slot, by the point of what stores and loads it.
@@ -70,14 +75,6 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn full(count: usize, bits: u64) -> State {
-        let mut words = vec![bits; count.div_ceil(64)];
-        if let Some(last) = words.last_mut() {
-            *last &= u64::MAX >> (63 - (count - 1) % 64);
-        }
-        State { present: words.clone(), ready: words }
-    }
-
     pub(super) fn set(&mut self, watched: u32, ready: bool) {
         let (word, bit) = (watched as usize / 64, 1 << (watched % 64));
         self.present[word] |= bit;
@@ -103,16 +100,10 @@ impl State {
         let (word, bit) = (watched as usize / 64, 1 << (watched % 64));
         self.present[word] & !self.ready[word] & bit != 0
     }
-
-    pub(super) fn meet(&mut self, other: &State, mask: impl Fn(usize) -> u64) {
-        for word in 0..self.present.len() {
-            self.present[word] &= other.present[word] | !mask(word);
-            self.ready[word] &= other.ready[word] | !mask(word);
-        }
-    }
 }
 
 /// Something on its way, in the order of the counter that was raised.
+#[derive(Debug)]
 pub(super) struct Flight {
     pub(super) counter: Counter,
     /// Which of the operations that raised it brings it.
@@ -159,8 +150,9 @@ pub(super) fn spilled(inst: &MachInst) -> Option<Spilled> {
 }
 
 /// A walk through a block.
-pub(super) struct Walker<'a> {
-    pub(super) places: &'a Places,
+#[derive(Debug, Default)]
+pub(super) struct Walker {
+    pub(super) places: Places,
     pub(super) state: State,
     /// By cell: the first of the places that are there, or on their way; by place, the next.
     pub(super) holders: Vec<u32>,
@@ -172,42 +164,85 @@ pub(super) struct Walker<'a> {
     pub(super) flights: Vec<Flight>,
     /// How often each counter was raised: vector memory, scalar memory and LDS.
     pub(super) raised: [u32; 2],
-    /// The next of the writes.
-    pub(super) next: usize,
+    /// Places that may be on their way, and those that have been.
+    waiting: Vec<u32>,
+    pub(super) next: Next,
     /// Watched registers of which something else holds now.
     pub(super) changes: Vec<u32>,
 }
 
-impl<'a> Walker<'a> {
-    pub(super) fn new(places: &'a Places) -> Walker<'a> {
-        Walker {
-            places,
-            state: State::default(),
-            holders: vec![NONE; places.cells],
-            next_holder: vec![NONE; places.all.len()],
-            held: Vec::new(),
-            pending: 0,
-            flights: Vec::new(),
-            raised: [0; 2],
-            next: 0,
-            changes: Vec::new(),
-        }
+/// What comes next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Next {
+    /// The instruction.
+    pub(super) inst: u32,
+    /// Numbers of [`Effects::writes`] and [`Effects::heads`].
+    write: u32,
+    head: u32,
+}
+
+impl Next {
+    fn new(inst: u32, effects: &Effects) -> Next {
+        let write = effects.writes.partition_point(|write| write.0 < inst) as u32;
+        let head = effects.heads.partition_point(|head| head.0 < inst) as u32;
+        Next { inst, write, head }
     }
 
-    pub(super) fn begin(&mut self, state: &State, next: usize) {
-        self.state.clone_from(state);
-        self.held.drain(..).for_each(|cell| self.holders[cell as usize] = NONE);
-        self.flights.clear();
+    /// The block of the IR that begins at the instruction.
+    pub(super) fn head(&mut self, effects: &Effects) -> Option<u32> {
+        let &(_, part) = effects.heads.get(self.head as usize).filter(|head| head.0 == self.inst)?;
+        self.head += 1;
+        Some(part)
+    }
+
+    /// The next watched register that the instruction writes.
+    pub(super) fn write(&mut self, effects: &Effects) -> Option<u32> {
+        let &(_, watched) = effects.writes.get(self.write as usize).filter(|write| write.0 == self.inst)?;
+        self.write += 1;
+        Some(watched)
+    }
+}
+
+impl Walker {
+    /// Through the code of another function.
+    pub(super) fn reset(&mut self, track: &MachTrack) {
+        self.forget();
+        self.places.find(track);
+        self.holders.resize(self.places.cells.max(self.holders.len()), NONE);
+        self.next_holder.resize(self.places.all.len().max(self.next_holder.len()), NONE);
         self.changes.clear();
-        (self.pending, self.next, self.raised) = (0, next, [0; 2]);
-        for (word, (&present, &ready)) in state.present.iter().zip(&state.ready).enumerate() {
+    }
+
+    /// Nothing is anywhere.
+    fn forget(&mut self) {
+        let Walker { held, holders, .. } = self;
+        held.drain(..).for_each(|cell| holders[cell as usize] = NONE);
+        self.flights.clear();
+        self.waiting.clear();
+        self.pending = 0;
+    }
+
+    /// A block begins with an instruction, and with what is present and ready.
+    pub(super) fn begin(&mut self, [present, ready]: [&[u64]; 2], first: u32, effects: &Effects) {
+        self.forget();
+        self.state.present.clear();
+        self.state.present.extend_from_slice(present);
+        self.state.ready.clear();
+        self.state.ready.extend_from_slice(ready);
+        self.changes.clear();
+        (self.next, self.raised) = (Next::new(first, effects), [0; 2]);
+        for (word, (&present, &ready)) in present.iter().zip(ready).enumerate() {
             let mut rest = present;
             while rest != 0 {
                 let bit = rest.trailing_zeros();
                 rest &= rest - 1;
-                self.hold(word as u32 * 64 + bit);
+                let place = word as u32 * 64 + bit;
+                self.hold(place);
+                if ready >> bit & 1 == 0 {
+                    self.pending += 1;
+                    self.waiting.push(place);
+                }
             }
-            self.pending += (present & !ready).count_ones();
         }
     }
 
@@ -227,7 +262,10 @@ impl<'a> Walker<'a> {
             return;
         }
         self.state.set(place, ready);
-        self.pending += u32::from(!ready);
+        if !ready {
+            self.pending += 1;
+            self.waiting.push(place);
+        }
         self.hold(place);
         self.changes.push(watched);
     }
@@ -263,15 +301,12 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Registers are read: what was on its way there has come.
-    pub(super) fn come(&mut self, range: RegRange) {
-        for n in 0..u16::from(range.len) {
-            let cell = usize::from(range.first.offset(n).0);
-            let mut place = self.holders.get(cell).copied().unwrap_or(NONE);
-            while place != NONE {
-                self.arrives(place);
-                place = self.next_holder[place as usize];
-            }
+    /// A register is read: what was on its way there has come.
+    pub(super) fn come(&mut self, cell: u32) {
+        let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);
+        while place != NONE {
+            self.arrives(place);
+            place = self.next_holder[place as usize];
         }
     }
 
@@ -302,9 +337,9 @@ impl<'a> Walker<'a> {
         let all = [Counter::Vm, Counter::Lgkm].map(|counter| counts.count(counter) == 0);
         if all == [true, true] {
             // Nothing is on its way any more, whatever it was.
-            if self.pending > 0 {
-                (0..self.places.all.len() as u32).for_each(|place| self.arrives(place));
-            }
+            let mut waiting = std::mem::take(&mut self.waiting);
+            waiting.drain(..).for_each(|place| self.arrives(place));
+            self.waiting = waiting;
             self.flights.clear();
             return;
         }

@@ -1,14 +1,15 @@
 //! What is written down on the way through final code: where statements begin, and the ranges of leaves.
 
-use super::walker::NONE;
-use super::{FinalCode, Line, MOST_STEPS, Range, Where};
+use super::users::Users;
+use super::{FinalCode, Line, Range, Where};
 use isa::MachInst;
 use isa::track::{Held, MachTrack, Spot, What};
 
 /// For each instruction of a block: the part that it is of, and the least point from there to the end of the part. Records of a greater
 /// point come later.
-pub(super) fn places(track: &MachTrack, insts: &[MachInst]) -> Vec<(usize, u32)> {
-    let mut places = vec![(usize::MAX, u32::MAX); insts.len()];
+pub(super) fn find_places(track: &MachTrack, insts: &[MachInst], places: &mut Vec<(usize, u32)>) {
+    places.clear();
+    places.resize(insts.len(), (usize::MAX, u32::MAX));
     let (mut part, mut least, mut first) = (usize::MAX, u32::MAX, 0);
     for (n, inst) in insts.iter().enumerate().rev() {
         if inst.loc != 0 && !is_of(track, part, inst.loc) {
@@ -24,7 +25,6 @@ pub(super) fn places(track: &MachTrack, insts: &[MachInst]) -> Vec<(usize, u32)>
         }
         places[n] = (part, least);
     }
-    places
 }
 
 pub(super) fn is_of(track: &MachTrack, part: usize, point: u32) -> bool {
@@ -32,15 +32,15 @@ pub(super) fn is_of(track: &MachTrack, part: usize, point: u32) -> bool {
 }
 
 /// What is written down on the way.
-pub(super) struct Writer<'a> {
-    pub(super) track: &'a MachTrack,
+#[derive(Debug, Default)]
+pub(super) struct Writer {
     pub(super) code: FinalCode,
     /// By leaf: what it is, and the range that is open.
     pub(super) held: Vec<Held>,
     pub(super) open: Vec<Option<(u32, Where)>>,
-    /// By watched register: the first of `links` with a leaf that may be there; each with the next.
-    pub(super) users: Vec<u32>,
-    pub(super) links: Vec<(u32, u32)>,
+    pub(super) users: Users,
+    /// Leaves of which something has been known in this part.
+    known: Vec<u32>,
     /// Leaves that may be somewhere else now, each once.
     pub(super) touched: Vec<u32>,
     pub(super) is_touched: Vec<bool>,
@@ -50,76 +50,63 @@ pub(super) struct Writer<'a> {
     pub(super) written: Vec<bool>,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new(track: &'a MachTrack) -> Writer<'a> {
+impl Writer {
+    /// Of another function.
+    pub(super) fn reset(&mut self, track: &MachTrack) {
         let named = track.records.iter().filter_map(|record| match record.what {
             What::Leaf(leaf, _) => Some(leaf + 1),
             What::Statement(_) => None,
         });
         let leaves = named.max().unwrap_or(0) as usize;
-        Writer {
-            track,
-            code: FinalCode::default(),
-            held: vec![Held::Lost; leaves],
-            open: vec![None; leaves],
-            users: vec![NONE; track.watched.len()],
-            links: Vec::new(),
-            touched: Vec::new(),
-            is_touched: vec![false; leaves],
-            part: usize::MAX,
-            next: 0,
-            written: vec![false; track.records.len()],
-        }
+        self.held.clear();
+        self.held.resize(leaves, Held::Lost);
+        self.open.clear();
+        self.open.resize(leaves, None);
+        self.is_touched.clear();
+        self.is_touched.resize(leaves, false);
+        self.written.clear();
+        self.written.resize(track.records.len(), false);
+        self.touched.clear();
+        self.known.clear();
+        self.users.reset(track, leaves);
+        (self.part, self.next) = (usize::MAX, 0);
     }
 
     /// Leaves are what they are at the beginning of a part.
-    pub(super) fn enter(&mut self, part: usize) {
+    pub(super) fn enter(&mut self, track: &MachTrack, part: usize) {
         self.part = part;
-        self.held.fill(Held::Lost);
-        self.users.fill(NONE);
-        self.links.clear();
-        (0..self.held.len() as u32).for_each(|leaf| self.touch(leaf));
-        let Some(own) = self.track.parts.get(part) else { return };
+        let mut known = std::mem::take(&mut self.known);
+        known.drain(..).for_each(|leaf| self.set(leaf, Held::Lost));
+        self.known = known;
+        let Some(own) = track.parts.get(part) else { return };
         self.next = own.records.0;
-        for &(leaf, held) in &self.track.heads[own.heads.0 as usize..own.heads.1 as usize] {
+        for &(leaf, held) in &track.heads[own.heads.0 as usize..own.heads.1 as usize] {
             self.set(leaf, held);
         }
     }
 
     pub(super) fn set(&mut self, leaf: u32, held: Held) {
         let Some(own) = self.held.get_mut(leaf as usize) else { return };
-        *own = held;
+        let before = std::mem::replace(own, held);
+        if before == held {
+            return;
+        }
+        if before == Held::Lost {
+            self.known.push(leaf);
+        }
         self.touch(leaf);
-        self.uses(leaf, held, MOST_STEPS);
-    }
-
-    /// The leaf is somewhere else when what it is in, or computed of, changes.
-    pub(super) fn uses(&mut self, leaf: u32, held: Held, steps: u32) {
-        let Held::Spot(spot) = held else { return };
-        let Spot { vector, scalar, mask, dwords, term } = self.track.spots[spot as usize];
-        for (first, count) in [(vector, dwords), (scalar, dwords), (mask, 1)] {
-            if first != NONE {
-                for watched in first..first + u32::from(count) {
-                    let next = std::mem::replace(&mut self.users[watched as usize], self.links.len() as u32);
-                    self.links.push((leaf, next));
-                }
-            }
-        }
-        if let (Some(term), Some(rest)) = (self.track.terms.get(term as usize), steps.checked_sub(1)) {
-            term.args.iter().for_each(|&arg| self.uses(leaf, arg, rest));
-        }
+        self.users.set(leaf, held);
     }
 
     /// Records in front of instruction `n` of the block; the statement that begins there.
-    pub(super) fn records(&mut self, n: usize, places: &[(usize, u32)]) -> Option<u32> {
-        let (part, least) = places[n];
+    pub(super) fn records(&mut self, track: &MachTrack, (part, least): (usize, u32)) -> Option<u32> {
         if part != self.part && part != usize::MAX {
-            self.enter(part);
+            self.enter(track, part);
         }
-        let own = self.track.parts.get(self.part)?;
+        let own = track.parts.get(self.part)?;
         let mut statement = None;
         while self.next < own.records.1 {
-            let record = self.track.records[self.next as usize];
+            let record = track.records[self.next as usize];
             if record.point > least {
                 break;
             }
@@ -142,25 +129,24 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a record stands in front of instruction `n` of the block.
-    pub(super) fn is_due(&self, n: usize, places: &[(usize, u32)]) -> bool {
-        let (part, least) = places[n];
-        let own = self.track.parts.get(part);
+    pub(super) fn is_due(&self, track: &MachTrack, (part, least): (usize, u32)) -> bool {
+        let own = track.parts.get(part);
         let next = match own {
             Some(own) if part != self.part => own.records.0,
             _ => self.next,
         };
         let is_next = own.is_some_and(|own| next < own.records.1);
-        is_next && self.track.records.get(next as usize).is_some_and(|record| record.point <= least)
+        is_next && track.records.get(next as usize).is_some_and(|record| record.point <= least)
     }
 
-    pub(super) fn changed(&mut self, watched: &[u32]) {
-        for &watched in watched {
-            let mut link = self.users[watched as usize];
-            while let Some(&(leaf, next)) = self.links.get(link as usize) {
-                self.touch(leaf);
-                link = next;
+    /// Watched registers have values now, or have none any more: leaves that are in them, or computed of them, may be somewhere else.
+    pub(super) fn changed(&mut self, watched: &[u32], is_asked: impl Fn(u32) -> bool) {
+        let Writer { users, touched, is_touched, .. } = self;
+        users.reached(watched, is_asked, |leaf| {
+            if !std::mem::replace(&mut is_touched[leaf as usize], true) {
+                touched.push(leaf);
             }
-        }
+        });
     }
 
     pub(super) fn touch(&mut self, leaf: u32) {
@@ -170,17 +156,20 @@ impl<'a> Writer<'a> {
     }
 
     /// Closes and opens ranges of leaves that are somewhere else now.
-    pub(super) fn refresh(&mut self, offset: u32, mut place: impl FnMut(&Spot) -> Option<Where>) {
+    pub(super) fn refresh(
+        &mut self,
+        track: &MachTrack,
+        offset: u32,
+        mut place: impl FnMut(&Spot) -> Option<Where>,
+    ) {
         let mut touched = std::mem::take(&mut self.touched);
         for leaf in touched.drain(..) {
             self.is_touched[leaf as usize] = false;
             let now = match self.held[leaf as usize] {
                 Held::Lost => None,
                 Held::Constant(bits) => Some(Where::Constant(bits)),
-                Held::Spot(spot) => place(&self.track.spots[spot as usize]),
-                Held::Memory(slot) => {
-                    self.track.slots.get(slot as usize).map(|&offset| Where::Memory(offset))
-                }
+                Held::Spot(spot) => place(&track.spots[spot as usize]),
+                Held::Memory(slot) => track.slots.get(slot as usize).map(|&offset| Where::Memory(offset)),
             };
             let open = &mut self.open[leaf as usize];
             if open.map(|open| open.1) != now {
@@ -206,7 +195,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn finish(mut self, end: u32) -> FinalCode {
+    pub(super) fn finish(&mut self, end: u32) -> FinalCode {
         for (leaf, open) in self.open.iter().enumerate() {
             if let Some((start, place)) = *open
                 && start < end
@@ -216,6 +205,6 @@ impl<'a> Writer<'a> {
         }
         self.code.ranges.sort_unstable_by_key(|range| (range.leaf, range.start));
         self.code.size = end;
-        self.code
+        std::mem::take(&mut self.code)
     }
 }

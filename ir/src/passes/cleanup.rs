@@ -22,11 +22,14 @@ pub struct Scratch {
     args: Vec<Value>,
     stack: Vec<Block>,
     merged: Vec<bool>,
+    /// What debuggers are told was settled in this run.
+    is_settled: bool,
 }
 
 /// Runs the cleanup. `cfg` must be up to date; it is stale afterwards if the result is true.
 pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     s.subst.reset(func);
+    s.is_settled = false;
     let mut changed = func.layout.len() != cfg.rpo().len();
     func.layout.retain(|&b| cfg.is_reachable(b));
     count(func, s);
@@ -67,6 +70,10 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
         // Later blocks were done first, so one step is as far as it goes.
         if let Some((empty, to)) = skippable(func, cfg, s, block, last, which) {
             if func.track.is_some() {
+                // No instruction has moved in this pass yet: blocks are merged behind it.
+                if !std::mem::replace(&mut s.is_settled, true) {
+                    func.settle();
+                }
                 track_bypass(func, (block, last), (empty, to), s.preds[to.index()]);
             }
             forward_args(func, last, which, empty, s);
@@ -112,12 +119,7 @@ fn track_bypass(func: &mut Function, (block, last): (Block, Inst), (empty, to): 
     if ways == 1 {
         return track.begin_with(place, before, &whats);
     }
-    let lost = whats.into_iter().filter_map(|what| match what {
-        What::Statement(_) => None,
-        What::Value(leaf, _) | What::Term(leaf, _) | What::Constant(leaf, _) | What::Lost(leaf) => {
-            Some(What::Lost(leaf))
-        }
-    });
+    let lost = whats.into_iter().filter_map(|what| what.leaf().map(What::Lost));
     let lost: Vec<What> = lost.collect();
     track.begin_with(place, before, &lost);
 }

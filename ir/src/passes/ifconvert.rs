@@ -22,6 +22,8 @@ const MAX_SELECTS: usize = 4;
 #[derive(Debug, Default)]
 pub struct Scratch {
     preds: Vec<u32>,
+    /// What debuggers are told was settled in this run.
+    is_settled: bool,
 }
 
 /// Runs the pass; `cfg` is stale afterwards if the result is true.
@@ -31,10 +33,11 @@ pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     for &block in cfg.rpo() {
         s.preds[block.index()] = cfg.preds(block).len() as u32;
     }
+    s.is_settled = false;
     let mut changed = false;
     // Inner branches first: what they become may be cheap enough for the outer ones.
     for &block in cfg.rpo().iter().rev() {
-        while convert(func, cfg, block, &mut s.preds) {
+        while convert(func, cfg, block, s) {
             changed = true;
         }
     }
@@ -53,19 +56,19 @@ struct Side {
     last: Inst,
 }
 
-fn convert(func: &mut Function, cfg: &Cfg, block: Block, preds: &mut [u32]) -> bool {
+fn convert(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool {
     let Some(branch) = func.terminator(block) else { return false };
     let Op::Br { then, otherwise, .. } = func.insts[branch].op else { return false };
     if then == otherwise {
         return false;
     }
-    let sides = [side(func, cfg, then, preds), side(func, cfg, otherwise, preds)];
+    let sides = [side(func, cfg, then, s), side(func, cfg, otherwise, s)];
     if let [Some(a), Some(b)] = sides
         && let (Op::Jump(x), Op::Jump(y)) = (func.insts[a.last].op, func.insts[b.last].op)
         && x == y
         && x != block
     {
-        return meet(func, block, branch, x, sides, preds);
+        return meet(func, block, branch, x, sides, s);
     }
     for which in 0..2 {
         let Some(inner) = sides[which] else { continue };
@@ -75,11 +78,11 @@ fn convert(func: &mut Function, cfg: &Cfg, block: Block, preds: &mut [u32]) -> b
             Op::Jump(to) if to == other && to != block => {
                 let mut only = [None, None];
                 only[which] = Some(inner);
-                if meet(func, block, branch, to, only, preds) {
+                if meet(func, block, branch, to, only, s) {
                     return true;
                 }
             }
-            Op::Br { .. } if fold_tests(func, block, branch, which, inner, other, preds) => return true,
+            Op::Br { .. } if fold_tests(func, block, branch, which, inner, other, s) => return true,
             _ => {}
         }
     }
@@ -87,8 +90,8 @@ fn convert(func: &mut Function, cfg: &Cfg, block: Block, preds: &mut [u32]) -> b
 }
 
 /// `block` as a side, if only one edge leads to it and what it does is cheap and has no effect.
-fn side(func: &Function, cfg: &Cfg, block: Block, preds: &[u32]) -> Option<Side> {
-    if preds[block.index()] != 1 || !func.params(block).is_empty() || cfg.is_loop_header(block) {
+fn side(func: &Function, cfg: &Cfg, block: Block, s: &Scratch) -> Option<Side> {
+    if s.preds[block.index()] != 1 || !func.params(block).is_empty() || cfg.is_loop_header(block) {
         return None;
     }
     let last = func.terminator(block)?;
@@ -134,8 +137,8 @@ fn price(func: &Function, inst: Inst) -> Option<u32> {
 }
 
 /// Moves the instructions of a side, but for its terminator, to the end of `block`, before its branch.
-fn absorb(func: &mut Function, block: Block, side: Side, preds: &mut [u32]) {
-    preds[side.block.index()] = 0;
+fn absorb(func: &mut Function, block: Block, side: Side, s: &mut Scratch) {
+    s.preds[side.block.index()] = 0;
     let mut moved = std::mem::take(&mut func.blocks[side.block].insts);
     moved.pop();
     for &inst in &moved {
@@ -163,7 +166,7 @@ fn meet(
     branch: Inst,
     to: Block,
     sides: [Option<Side>; 2],
-    preds: &mut [u32],
+    s: &mut Scratch,
 ) -> bool {
     let args = |which: usize, side: Option<Side>| match side {
         Some(side) => Values::from_slice(func.branch_args(side.last, 0)),
@@ -176,11 +179,11 @@ fn meet(
     }
     let (cond, loc) = (func.args(branch)[0], func.insts[branch].loc);
     for side in sides.into_iter().flatten() {
-        absorb(func, block, side, preds);
+        absorb(func, block, side, s);
     }
     let merged = select_each(func, block, cond, &yes, &no, loc);
     func.replace(branch, Op::Jump(to), &merged);
-    preds[to.index()] -= 1;
+    s.preds[to.index()] -= 1;
     true
 }
 
@@ -212,7 +215,7 @@ fn fold_tests(
     which: usize,
     inner: Side,
     other: Block,
-    preds: &mut [u32],
+    s: &mut Scratch,
 ) -> bool {
     let Some(shared) = (0..2).find(|&w| func.branch_target(inner.last, w) == Some(other)) else {
         return false;
@@ -230,14 +233,17 @@ fn fold_tests(
     let (first, second) = (func.args(branch)[0], func.args(inner.last)[0]);
     let loc = func.insts[branch].loc;
     // What the second test stands in is done when control goes on, and only then.
-    if preds[onward.index()] == 1
+    if func.track.is_some() && !std::mem::replace(&mut s.is_settled, true) {
+        func.settle();
+    }
+    if s.preds[onward.index()] == 1
         && let (Some(track), Some(&first)) = (&mut func.track, func.blocks[onward].insts.first())
     {
         for record in track.records.iter_mut().filter(|record| record.block == inner.block) {
             (record.block, record.before) = (onward, first);
         }
     }
-    absorb(func, block, inner, preds);
+    absorb(func, block, inner, s);
     let (yes, no) = if which == 0 { (&through, &direct) } else { (&direct, &through) };
     let to_other = select_each(func, block, first, yes, no, loc);
     // The branch goes on where the first test says `which` and the second says "not shared".
@@ -255,6 +261,6 @@ fn fold_tests(
     args.extend_from_slice(then_args);
     args.extend_from_slice(rest);
     func.replace(branch, Op::Br { then, otherwise, then_args: then_args.len() as u16 }, &args);
-    preds[other.index()] -= 1;
+    s.preds[other.index()] -= 1;
     true
 }

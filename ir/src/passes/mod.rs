@@ -150,7 +150,6 @@ impl PassContext {
             return false;
         }
         if loopform::canonicalize(func, &self.cfg, &self.loops) {
-            func.settle();
             self.compute_loops(func);
         }
         self.dom.compute(&self.cfg);
@@ -325,7 +324,6 @@ impl PassContext {
             return;
         }
         let changed = pass(func, opts, self);
-        func.settle();
         self.version += u32::from(changed);
         if repeat != Repeat::Always {
             self.seen[repeat as usize] = self.version;
@@ -335,7 +333,6 @@ impl PassContext {
     /// Brings a function in order after a transformation: merges what is equal, then removes what is dead.
     fn tidy(&mut self, func: &mut Function, opts: &OptOptions) {
         cleanup_pass(func, opts, self);
-        func.settle();
         self.run(func, opts, Repeat::Gvn, gvn_pass);
         self.run(func, opts, Repeat::Cleanup, cleanup_pass);
         self.run(func, opts, Repeat::Dce, dce_pass);
@@ -374,7 +371,6 @@ fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) ->
         ctx.version += 1;
         func.settle();
         sroa_pass(func, opts, ctx);
-        func.settle();
         ctx.tidy(func, opts);
     }
     false

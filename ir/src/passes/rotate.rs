@@ -64,6 +64,7 @@ pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch
     if s.chosen.is_empty() {
         return false;
     }
+    func.settle();
     let chosen = std::mem::take(&mut s.chosen);
     let mut uses = std::mem::take(&mut s.uses);
     let is_chosen = |l: Loop| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok();
@@ -168,9 +169,7 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     let mut records = Copier::default();
     for n in 0..func.blocks[header].insts.len() {
         let inst = func.blocks[header].insts[n];
-        if let Some(track) = &func.track {
-            records.pass(track, inst, |what| what.map(|value| s.entering[value.index()].unwrap_or(value)));
-        }
+        records.pass(func, inst, |value| s.entering[value.index()].unwrap_or(value));
         let args: Values = func.args(inst).iter().map(|&v| s.entering[v.index()].unwrap_or(v)).collect();
         let results = func.insts[inst].results;
         let ty = if results > 0 { func.ty(func.insts[inst].first) } else { Type::Bool };

@@ -121,6 +121,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     if s.pieces.is_empty() {
         return false;
     }
+    func.settle();
     dom.compute(cfg);
     find_stores(func, cfg, s);
     place_params(cfg, dom, s);
@@ -146,6 +147,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     s.subst.apply(func);
     func.replace_tracked(&s.subst);
     forget_homes(func, s);
+    func.settle();
     true
 }
 

@@ -67,6 +67,9 @@ pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) 
             sort_in(func, loops, block, s);
         }
     }
+    if !s.groups.is_empty() {
+        func.settle();
+    }
     let mut changed = false;
     for group in s.groups.iter().filter(|group| group.len >= MIN_BLOCKS) {
         s.group.clear();

@@ -118,6 +118,7 @@ pub fn level(
 /// Carries out what was planned for the chosen loops, of which none holds another. Returns whether anything changed.
 fn unroll(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
     let chosen = std::mem::take(&mut s.chosen);
+    func.settle();
     s.uses.find(func, cfg, loops, |l| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok());
     let mut changed = false;
     // In the order of the blocks: what a loop defines is used behind it, where nothing was copied yet.
@@ -359,11 +360,10 @@ impl<'a> Copier<'a> {
 
     /// What debuggers are told in front of an instruction goes in front of the copy.
     fn track_before(&mut self, inst: Inst) {
-        if let Some(track) = self.func.track.take() {
+        if self.func.track.is_some() {
             let mut records = std::mem::take(&mut self.s.records);
-            records.pass(&track, inst, |what| what.map(|value| self.value(value)));
+            records.pass(self.func, inst, |value| self.value(value));
             self.s.records = records;
-            self.func.track = Some(track);
         }
     }
 

@@ -1,0 +1,202 @@
+//! What instructions do to what is watched: found out once, as code is walked through several times.
+
+use super::walker::{Places, REGISTERS, counter};
+use isa::track::{MachTrack, is_spill};
+use isa::{Counter, Counts, MBlock, MachFunc, MachInst, Reg, Role, Subtarget};
+
+/// Instructions by their numbers, from the beginning of the code on.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    insts: Vec<Effect>,
+    /// Cells that instructions read and write.
+    cells: Vec<u16>,
+    /// By block, the number of its first instruction.
+    first: Vec<u32>,
+    /// Instructions and the watched registers that they write, in order.
+    pub(super) writes: Vec<(u32, u32)>,
+    /// Instructions at which blocks of the IR begin, and which these are, in order. What comes before brings values to where they are to be.
+    pub(super) heads: Vec<(u32, u32)>,
+    /// By block of the IR, whether it has begun.
+    has_begun: Vec<bool>,
+    is_watched: Vec<bool>,
+    wanted: Wanted,
+}
+
+/// What an instruction does.
+#[derive(Debug)]
+pub(super) struct Effect {
+    pub(super) does: Does,
+    /// What it raises, if it brings something.
+    pub(super) counter: Option<Counter>,
+    /// The first of its cells: those that it reads. Then those that it writes, up to the last.
+    cells: [u32; 3],
+}
+
+/// What is special about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Does {
+    Nothing,
+    Wait(Counts),
+    /// It is for a spilled register.
+    Spill,
+    Call,
+}
+
+impl Effects {
+    /// Finds out what the instructions of a function do.
+    pub(super) fn find(&mut self, func: &MachFunc, track: &MachTrack, target: &Subtarget, places: &Places) {
+        self.insts.clear();
+        self.cells.clear();
+        self.first.clear();
+        self.writes.clear();
+        self.heads.clear();
+        self.has_begun.clear();
+        self.has_begun.resize(track.parts.len(), false);
+        self.is_watched.clear();
+        self.is_watched.resize(REGISTERS as usize, false);
+        for place in &places.all {
+            if let Some(is_watched) = self.is_watched.get_mut(place.cell as usize) {
+                *is_watched = true;
+            }
+        }
+        self.wanted.find(track);
+        let mut last = usize::MAX;
+        for (_, data) in func.blocks.iter() {
+            self.first.push(self.insts.len() as u32);
+            for (n, inst) in data.insts.iter().enumerate() {
+                if n >= data.prologue as usize && inst.loc != 0 {
+                    self.head(track, inst.loc, &mut last);
+                }
+                self.add(inst, target);
+            }
+        }
+    }
+
+    /// The number of the first instruction of a block.
+    pub(super) fn first(&self, block: MBlock) -> u32 {
+        self.first[block.as_u32() as usize]
+    }
+
+    pub(super) fn of(&self, number: u32) -> &Effect {
+        &self.insts[number as usize]
+    }
+
+    /// Cells of watched registers that an instruction reads.
+    pub(super) fn read(&self, effect: &Effect) -> &[u16] {
+        &self.cells[effect.cells[0] as usize..effect.cells[1] as usize]
+    }
+
+    /// Those that it writes.
+    pub(super) fn written(&self, effect: &Effect) -> &[u16] {
+        &self.cells[effect.cells[1] as usize..effect.cells[2] as usize]
+    }
+
+    /// An instruction of a point comes next: the first of its part?
+    fn head(&mut self, track: &MachTrack, point: u32, last: &mut usize) {
+        if !track.parts.get(*last).is_some_and(|part| (part.first..part.end).contains(&point)) {
+            let Some(part) = track.part_of(point) else { return };
+            *last = part;
+        }
+        if !std::mem::replace(&mut self.has_begun[*last], true) {
+            self.heads.push((self.insts.len() as u32, *last as u32));
+        }
+    }
+
+    fn add(&mut self, inst: &MachInst, target: &Subtarget) {
+        let Effects { insts, cells, writes, is_watched, wanted, .. } = self;
+        let number = insts.len() as u32;
+        let start = cells.len() as u32;
+        let wanted = &mut wanted.of(inst.loc);
+        // Most instructions write one register, and name it first.
+        let mut written = smallvec::SmallVec::<[u16; 16]>::new();
+        inst.for_each_hw_reg(target, |role, range| {
+            let first = usize::from(range.first.0);
+            for code in first..first + usize::from(range.len) {
+                if !is_watched.get(code).is_some_and(|&is_watched| is_watched) {
+                    continue;
+                }
+                if role != Role::Def {
+                    cells.push(code as u16);
+                }
+                if role != Role::Use {
+                    written.push(code as u16);
+                    let mut is_of = |watched| writes.push((number, watched));
+                    wanted.iter_mut().for_each(|write| write.written(code as u16, &mut is_of));
+                }
+            }
+        });
+        let end = cells.len() as u32;
+        cells.extend_from_slice(&written);
+        let does = match target.waited(inst) {
+            Some(counts) => Does::Wait(counts),
+            None if is_spill(inst.loc) => Does::Spill,
+            None if inst.is_call() => Does::Call,
+            None => Does::Nothing,
+        };
+        let cells = [start, end, cells.len() as u32];
+        insts.push(Effect { does, counter: counter(target, inst), cells });
+    }
+}
+
+/// Which instructions write which watched registers: a point's n-th write of a hardware register is that of the register which the allocator
+/// has noted so.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// By point, the first of those that it writes.
+    first: Vec<u32>,
+    all: Vec<Write>,
+}
+
+/// A watched register that is written.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    point: u32,
+    place: Reg,
+    /// So many writes of the point to that place come before.
+    left: u32,
+    watched: u32,
+}
+
+impl Wanted {
+    fn find(&mut self, track: &MachTrack) {
+        let Wanted { first, all } = self;
+        all.clear();
+        all.extend(track.watched.iter().zip(0u32..).filter_map(|(watched, number)| {
+            let ((point, left), place) = watched.write.zip(watched.place)?;
+            Some(Write { point, place, left, watched: number })
+        }));
+        all.sort_unstable_by_key(|write| (write.point, write.watched));
+        first.clear();
+        first.resize(track.places.len() + 2, 0);
+        for write in all {
+            if let Some(count) = first.get_mut(write.point as usize + 1) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for first in first {
+            sum += *first;
+            *first = sum;
+        }
+    }
+
+    /// What the instructions of a point write.
+    fn of(&mut self, point: u32) -> &mut [Write] {
+        match self.first.get(point as usize..).and_then(<[u32]>::first_chunk) {
+            Some(&[start, end]) => &mut self.all[start as usize..end as usize],
+            None => &mut [],
+        }
+    }
+}
+
+impl Write {
+    /// An instruction of the point writes a register.
+    fn written(&mut self, code: u16, is_of: &mut impl FnMut(u32)) {
+        if self.place == Reg(code) {
+            if self.left == 0 {
+                is_of(self.watched);
+            }
+            self.left = self.left.wrapping_sub(1);
+        }
+    }
+}

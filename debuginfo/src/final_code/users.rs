@@ -1,0 +1,144 @@
+//! Which leaves may be somewhere else when a watched register changes: those whose value it is, and those that are computed of that.
+
+use super::MOST_STEPS;
+use super::walker::NONE;
+use isa::track::{Held, MachTrack, Spot};
+
+/// Of spots, by their numbers: what depends on them.
+#[derive(Debug, Default)]
+pub(super) struct Users {
+    /// By watched register, the spot that it is of.
+    spots: Vec<u32>,
+    /// By spot, the first of its `users`: spots whose terms name it.
+    first: Vec<u32>,
+    users: Vec<u32>,
+    /// By spot, the first leaf that is it; by leaf, that before and that after it.
+    leaves: Vec<u32>,
+    links: Vec<[u32; 2]>,
+    /// By leaf, the spot that it is.
+    of: Vec<u32>,
+    /// By spot, the change that has reached it last, and how many there were.
+    reached: Vec<u32>,
+    changes: u32,
+    /// Spots whose users are reached next, and those that are behind.
+    next: Vec<u32>,
+    far: Vec<u32>,
+}
+
+impl Users {
+    /// Of a function whose leaves are nothing yet.
+    pub(super) fn reset(&mut self, track: &MachTrack, leaves: usize) {
+        let count = track.spots.len();
+        let fill = |table: &mut Vec<u32>, len: usize, with: u32| {
+            table.clear();
+            table.resize(len, with);
+        };
+        fill(&mut self.spots, track.watched.len(), NONE);
+        fill(&mut self.leaves, count, NONE);
+        fill(&mut self.of, leaves, NONE);
+        fill(&mut self.reached, count, 0);
+        fill(&mut self.first, count + 2, 0);
+        self.links.clear();
+        self.links.resize(leaves, [NONE; 2]);
+        self.changes = 0;
+        let Users { spots, first, users, .. } = self;
+        for (spot, number) in track.spots.iter().zip(0u32..) {
+            for (start, count) in [(spot.vector, spot.dwords), (spot.scalar, spot.dwords), (spot.mask, 1)] {
+                if start != NONE {
+                    spots[start as usize..start as usize + usize::from(count)].fill(number);
+                }
+            }
+            operands(track, spot).for_each(|operand| first[operand as usize + 2] += 1);
+        }
+        let mut sum = 0;
+        for first in &mut *first {
+            sum += *first;
+            *first = sum;
+        }
+        fill(users, sum as usize, 0);
+        // Where the next one is put becomes where they end.
+        for (spot, number) in track.spots.iter().zip(0u32..) {
+            for operand in operands(track, spot) {
+                let end = &mut first[operand as usize + 1];
+                users[*end as usize] = number;
+                *end += 1;
+            }
+        }
+    }
+
+    /// A leaf is something else now.
+    pub(super) fn set(&mut self, leaf: u32, held: Held) {
+        let now = if let Held::Spot(spot) = held { spot } else { NONE };
+        let before = std::mem::replace(&mut self.of[leaf as usize], now);
+        let [left, right] = self.links[leaf as usize];
+        if let Some(links) = self.links.get_mut(left as usize) {
+            links[1] = right;
+        } else if before != NONE {
+            self.leaves[before as usize] = right;
+        }
+        if let Some(links) = self.links.get_mut(right as usize) {
+            links[0] = left;
+        }
+        self.links[leaf as usize] = [NONE; 2];
+        if now != NONE {
+            let first = std::mem::replace(&mut self.leaves[now as usize], leaf);
+            self.links[leaf as usize][1] = first;
+            if let Some(links) = self.links.get_mut(first as usize) {
+                links[0] = leaf;
+            }
+        }
+    }
+
+    /// Tells the leaves that changes of watched registers reach. `is_asked`: something was to be computed of a spot.
+    pub(super) fn reached(
+        &mut self,
+        watched: &[u32],
+        is_asked: impl Fn(u32) -> bool,
+        mut reach: impl FnMut(u32),
+    ) {
+        if watched.is_empty() {
+            return;
+        }
+        self.changes += 1;
+        for &watched in watched {
+            self.spot(self.spots[watched as usize], &is_asked, &mut reach);
+        }
+        for _ in 0..MOST_STEPS {
+            if self.far.is_empty() {
+                return;
+            }
+            std::mem::swap(&mut self.next, &mut self.far);
+            while let Some(spot) = self.next.pop() {
+                for user in self.first[spot as usize]..self.first[spot as usize + 1] {
+                    self.spot(self.users[user as usize], &is_asked, &mut reach);
+                }
+            }
+        }
+        self.far.clear();
+    }
+
+    /// A change reaches a spot.
+    fn spot(&mut self, spot: u32, is_asked: &impl Fn(u32) -> bool, reach: &mut impl FnMut(u32)) {
+        match self.reached.get_mut(spot as usize) {
+            Some(reached) if *reached != self.changes => *reached = self.changes,
+            _ => return,
+        }
+        if is_asked(spot) {
+            self.far.push(spot);
+        }
+        let mut leaf = self.leaves[spot as usize];
+        while leaf != NONE {
+            reach(leaf);
+            leaf = self.links[leaf as usize][1];
+        }
+    }
+}
+
+/// The spots that a spot is computed of.
+fn operands(track: &MachTrack, spot: &Spot) -> impl Iterator<Item = u32> {
+    let term = track.terms.get(spot.term as usize);
+    term.into_iter().flat_map(|term| term.args).filter_map(|arg| match arg {
+        Held::Spot(spot) => Some(spot),
+        _ => None,
+    })
+}
