@@ -22,10 +22,18 @@ pub(crate) struct Frame<'a> {
     pub has_own_dword: bool,
     /// What call frame information says here, if that has been found out already.
     pub row: Option<&'a Row>,
-    /// Whether anybody has asked for what may be another thing in another lane.
-    asked: Cell<bool>,
+    asked: Cell<Asked>,
     /// The lane as the function was entered.
     entry: Entry<'a>,
+}
+
+/// What was asked so far: what nobody has asked for cannot make a difference.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// What may be another thing in another lane.
+    pub lane: bool,
+    /// Registers, memory and frames: they may be other ones the next time.
+    pub state: bool,
 }
 
 /// A lane of a wave when the function that it is in was entered.
@@ -79,18 +87,23 @@ impl<'a> Frame<'a> {
             frames: None,
             has_own_dword: false,
             row: None,
-            asked: Cell::new(false),
+            asked: Cell::default(),
             entry: Entry { at, lane, program: None },
         }
     }
 
-    /// Whether what was asked so far is the same in each lane.
-    pub(crate) fn is_of_all_lanes(&self) -> bool {
-        !self.asked.get()
+    /// What was asked so far.
+    pub(crate) fn asked(&self) -> Asked {
+        self.asked.get()
+    }
+
+    fn ask(&self, asked: Asked) {
+        let Asked { lane, state } = self.asked.get();
+        self.asked.set(Asked { lane: lane || asked.lane, state: state || asked.state });
     }
 
     fn own_lane(&self) -> u32 {
-        self.asked.set(true);
+        self.ask(Asked { lane: true, state: false });
         self.lane
     }
 
@@ -116,14 +129,15 @@ impl<'a> Frame<'a> {
     fn of_registers<T>(&self, ask: impl FnOnce(&Frame<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let registers = Frame::registers_of(self.at, self.lane);
         let found = ask(&registers);
-        self.asked.set(self.asked.get() || registers.asked.get());
+        self.ask(Asked { state: true, ..registers.asked() });
         found
     }
 
     /// What a register holds.
-    fn dwords(&self, register: Register) -> Option<Dwords<'a>> {
+    fn dwords(&self, facts: (Bank, u32, u32)) -> Option<Dwords<'a>> {
+        self.ask(Asked { lane: false, state: true });
         let of = |value: u64| [value as u32, (value >> 32) as u32];
-        Some(match register.facts()? {
+        Some(match facts {
             (Bank::Sgpr, number, _) => Dwords::Scalar([self.scalar(number)?, 0], 1),
             (Bank::Pc, ..) => Dwords::Scalar(of(self.at.address()), 2),
             (Bank::Exec, ..) => Dwords::Scalar(of(self.at.exec()), 2),
@@ -160,8 +174,13 @@ impl Dwords<'_> {
 
     /// Copies bytes, from one on; none if there are not as many.
     fn copy(&self, first: usize, bytes: &mut [u8]) -> Option<()> {
-        for (at, byte) in (first..).zip(bytes) {
-            *byte = self.get(at / 4)?.to_le_bytes()[at % 4];
+        let (mut at, mut rest) = (first, bytes);
+        while !rest.is_empty() {
+            let own = &self.get(at / 4)?.to_le_bytes()[at % 4..];
+            let (bytes, behind) = rest.split_at_mut(own.len().min(rest.len()));
+            bytes.copy_from_slice(&own[..bytes.len()]);
+            at += bytes.len();
+            rest = behind;
         }
         Some(())
     }
@@ -169,21 +188,22 @@ impl Dwords<'_> {
 
 impl Machine for Frame<'_> {
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
-        let copied = self.dwords(register).and_then(|dwords| dwords.copy(0, bytes));
-        copied.ok_or(Reason::Need(Need::Register(register)))
+        let dwords = register.facts().and_then(|facts| self.dwords(facts));
+        dwords.and_then(|dwords| dwords.copy(0, bytes)).ok_or(Reason::Need(Need::Register(register)))
     }
 
     /// Without the other lanes' dwords.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
-        let size = register.bits().ok_or(Reason::Register(register.0))? as usize / 8;
-        let dwords = self.dwords(register).ok_or(Reason::Need(Need::Register(register)))?;
-        if first.checked_add(bytes.len()).is_none_or(|end| end > size) {
+        let facts = register.facts().ok_or(Reason::Register(register.0))?;
+        let dwords = self.dwords(facts).ok_or(Reason::Need(Need::Register(register)))?;
+        if first.checked_add(bytes.len()).is_none_or(|end| end > facts.2 as usize / 8) {
             return Err(Reason::Outside);
         }
         dwords.copy(first, bytes).ok_or(Reason::Need(Need::Register(register)))
     }
 
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.ask(Asked { lane: false, state: true });
         let there = match space {
             AddressSpace::GLOBAL => self.at.read(address, bytes),
             AddressSpace::GENERIC => self.at.read_flat(self.own_lane(), address, bytes),
@@ -257,12 +277,12 @@ impl Machine for Frame<'_> {
     }
 
     fn entered(&self) -> Result<&dyn Machine, Reason> {
-        self.asked.set(true);
+        self.ask(Asked { lane: true, state: true });
         Ok(&self.entry)
     }
 
     fn passed(&self, register: Register, lane: u32) -> Result<u32, Reason> {
-        self.asked.set(true);
+        self.ask(Asked { lane: true, state: true });
         self.entry.look(|given| given.dword(register, lane))
     }
 

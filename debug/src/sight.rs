@@ -3,13 +3,13 @@
 //! What an object says at an address is found out the first time that a wave comes there, and where a variable is once for all lanes, unless
 //! that depends on the lane.
 
-use crate::machine::Frame;
+use crate::machine::{Asked, Frame};
 use crate::variables::{Expression, Said, Variable, frame_base, variables};
-use dwarf::{DebugInfo, Encoding, Frames, Location, Row};
+use dwarf::{DebugInfo, Encoding, Frames, Location, Row, Storage};
 use rustc_hash::FxHashMap;
 use sim::Stopped;
 use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A variable that is in force at an address.
 pub struct Seen<'a> {
@@ -21,7 +21,18 @@ pub struct Seen<'a> {
     size: u64,
     unit: usize,
     said: Option<Said<'a>>,
+    /// By lane: where it is, if that depends on nothing but the lane.
+    always: OnceLock<Box<[Always]>>,
 }
+
+/// Where a variable is in a lane whenever a wave comes there.
+type Always = OnceLock<Location>;
+
+/// Parts that a place has at most which is kept.
+const PARTS: usize = 16;
+
+/// Lanes of a wave at most.
+const LANES: usize = 64;
 
 impl<'a> Seen<'a> {
     fn new(info: &'a DebugInfo, variable: Variable<'a>, address: u64) -> Seen<'a> {
@@ -32,6 +43,7 @@ impl<'a> Seen<'a> {
             size: ty.map_or(0, |ty| crate::format::size(info, ty)),
             unit: variable.die.unit,
             said: ty.and_then(|_| variable.said(info, address).ok()),
+            always: OnceLock::new(),
         }
     }
 }
@@ -82,11 +94,18 @@ impl<'a> Sights<'a> {
     }
 }
 
+/// Where an expression says that a variable is.
+struct Found {
+    place: Location,
+    /// Nothing but the lane was asked for that.
+    is_always: bool,
+}
+
 /// Where a variable is at a stop.
 enum Located {
     Nowhere,
     /// At a place that is the same in all lanes, or of which each has its part.
-    At(Location),
+    At(Found),
     /// In each lane elsewhere.
     ByLane,
 }
@@ -132,28 +151,52 @@ impl<'a> Sight<'a> {
             }
             Said::At(expression) => expression,
         };
+        let frame = self.frame(lane, seen.unit);
+        let mut read = |place: &Location| place.read_into(8 * seen.size, &frame, (bytes, there)).ok();
+        if let Some(place) = seen.always.get().and_then(|always| always.get(lane as usize)?.get()) {
+            return read(place);
+        }
         let own;
-        let place = match self.located[variable].get_or_init(|| self.locate(expression, lane)) {
+        let found = match self.located[variable].get_or_init(|| self.locate(expression, lane)) {
             Located::Nowhere => return None,
-            Located::At(place) => place,
+            Located::At(found) => found,
             Located::ByLane => {
-                own = expression.place(&mut self.frame(lane, expression.unit)).ok()?;
+                own = self.find(expression, lane).0?;
                 &own
             }
         };
-        let part = expression.of_lane(place, lane);
-        let frame = self.frame(lane, seen.unit);
-        part.as_ref().unwrap_or(place).read_into(8 * seen.size, &frame, (bytes, there)).ok()
+        let part = expression.of_lane(&found.place, lane);
+        let done = read(part.as_ref().unwrap_or(&found.place));
+        if found.is_always {
+            let always = seen.always.get_or_init(|| (0..LANES).map(|_| OnceLock::new()).collect());
+            let part = || part.unwrap_or_else(|| found.place.clone());
+            always.get(lane as usize).map(|own| own.get_or_init(part));
+        }
+        done
     }
 
-    /// Where an expression says that something is: what one lane finds, all do if nothing of it was asked.
+    /// Where an expression says that something is for all lanes: what one finds, all do if nothing of it was asked.
     fn locate(&self, expression: &Expression<'_>, lane: u32) -> Located {
-        let mut frame = self.frame(lane, expression.unit);
-        match expression.place(&mut frame) {
-            _ if !frame.is_of_all_lanes() => Located::ByLane,
-            Ok(place) => Located::At(place),
-            Err(_) => Located::Nowhere,
+        match self.find(expression, lane) {
+            (_, Asked { lane: true, .. }) => Located::ByLane,
+            (Some(found), _) => Located::At(found),
+            (None, _) => Located::Nowhere,
         }
+    }
+
+    /// Where an expression says that something is, as a lane sees it, and what was asked for that.
+    fn find(&self, expression: &Expression<'_>, lane: u32) -> (Option<Found>, Asked) {
+        let mut frame = self.frame(lane, expression.unit);
+        let place = expression.place(&mut frame).ok();
+        let asked = frame.asked();
+        // Places of many parts would take too much memory.
+        let is_small = |place: &Location| match &place.storage {
+            Storage::Composite(composite) => composite.parts().len() <= PARTS,
+            _ => true,
+        };
+        let is_always =
+            !asked.state && !expression.is_static && place.as_ref().is_some_and(|place| is_small(place));
+        (place.map(|place| Found { place, is_always }), asked)
     }
 
     fn frame(&self, lane: u32, unit: usize) -> Frame<'_> {

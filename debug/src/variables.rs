@@ -88,8 +88,8 @@ pub(crate) struct Expression<'a> {
     mark: Option<AddressSpace>,
     /// Vector registers in it are what the lane has of them.
     has_own_dword: bool,
-    /// It is an address of the file.
-    is_static: bool,
+    /// It is an address of the file: in memory it is where that was loaded.
+    pub is_static: bool,
 }
 
 impl<'a> Expression<'a> {
@@ -120,7 +120,6 @@ impl<'a> Expression<'a> {
         let outcome = evaluate(Goal::Location).map_err(|error| failed(&error))?;
         let location = outcome.location().ok_or(Nowhere::Here)?;
         match location.address() {
-            // Addresses of the file: in memory they are where it was loaded.
             Some((AddressSpace::GLOBAL, address)) if self.is_static => {
                 Location::memory(AddressSpace::GLOBAL, address.wrapping_add(frame.at.base()))
                     .map_err(|reason| failed(&reason))

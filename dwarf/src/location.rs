@@ -4,7 +4,7 @@ use crate::error::{Need, Reason};
 use crate::machine::Machine;
 use crate::names::{AddressSpace, Bank, Register};
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Parts that a composite may have.
 const PARTS: usize = 1 << 16;
@@ -39,14 +39,14 @@ pub enum Storage {
     /// Bits that are known and nowhere.
     Implicit {
         /// Little-endian.
-        bytes: Rc<[u8]>,
+        bytes: Arc<[u8]>,
         /// How many.
         bits: u64,
     },
     /// A pointer that is nowhere.
     Pointer(ImplicitPointer),
     /// Parts of others, one behind the other.
-    Composite(Rc<Composite>),
+    Composite(Arc<Composite>),
 }
 
 impl Storage {
@@ -100,7 +100,7 @@ impl Storage {
             (Storage::Undefined, Storage::Undefined) => true,
             (Storage::Memory(a), Storage::Memory(b)) => a == b,
             (Storage::Register(a), Storage::Register(b)) => a == b,
-            (Storage::Implicit { bytes: a, .. }, Storage::Implicit { bytes: b, .. }) => Rc::ptr_eq(a, b),
+            (Storage::Implicit { bytes: a, .. }, Storage::Implicit { bytes: b, .. }) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -193,11 +193,11 @@ impl Location {
 
     /// Known bytes that are nowhere.
     pub fn implicit(bytes: &[u8], bits: u64) -> Location {
-        Location { storage: Storage::Implicit { bytes: Rc::from(bytes), bits }, bit: 0 }
+        Location { storage: Storage::Implicit { bytes: Arc::from(bytes), bits }, bit: 0 }
     }
 
     pub(crate) fn composite(composite: Composite) -> Location {
-        Location { storage: Storage::Composite(Rc::new(composite)), bit: 0 }
+        Location { storage: Storage::Composite(Arc::new(composite)), bit: 0 }
     }
 
     /// So many bits further on. What is nowhere stays there.
@@ -220,7 +220,7 @@ impl Location {
             Storage::Composite(composite) => {
                 let own = |part: &Part| Part { location: part.location.of_lane(lane), bits: part.bits };
                 let parts = composite.parts.iter().map(own).collect();
-                let storage = Storage::Composite(Rc::new(Composite { parts, bits: composite.bits }));
+                let storage = Storage::Composite(Arc::new(Composite { parts, bits: composite.bits }));
                 Location { storage, bit: self.bit }
             }
             _ => self.clone(),
@@ -315,7 +315,6 @@ impl Location {
             Storage::Composite(composite) => composite.bits.saturating_sub(self.bit).min(bits.into()),
             _ => bits.into(),
         };
-        self.within(held)?;
         let count = bits.div_ceil(8) as usize;
         bytes.clear();
         bytes.resize(count, 0);
