@@ -194,8 +194,7 @@ impl<'a> Sight<'a> {
             Storage::Composite(composite) => composite.parts().len() <= PARTS,
             _ => true,
         };
-        let is_always =
-            !asked.state && !expression.is_static && place.as_ref().is_some_and(|place| is_small(place));
+        let is_always = !asked.state && !expression.is_static && place.as_ref().is_some_and(is_small);
         (place.map(|place| Found { place, is_always }), asked)
     }
 

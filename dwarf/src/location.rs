@@ -144,9 +144,9 @@ impl Composite {
 
     /// Adds a part at the end.
     pub(crate) fn push(&mut self, location: &Location, bits: u128) -> Result<(), Reason> {
-        for part in location.parts(bits)? {
-            self.push_plain(part)?;
-        }
+        location.each_part(bits, |storage, bit, bits| {
+            self.push_plain(Part { location: Location { storage: storage.clone(), bit }, bits })
+        })?;
         // No larger than the largest address space.
         if self.bits > 8 << 64 { Err(Reason::Outside) } else { Ok(()) }
     }
@@ -282,6 +282,12 @@ impl Location {
     /// The first bits of it, all of which have to be there, little-endian, what is beyond them 0.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
         self.within(u128::from(bits))?;
+        // Of what has no parts all is there, or nothing.
+        if bits <= 128 && !matches!(self.storage, Storage::Undefined | Storage::Composite(_)) {
+            let mut bytes = vec![0; bits.div_ceil(8) as usize];
+            self.storage.read_bits((self.bit, bits.into()), machine, (&mut bytes, 0))?;
+            return Ok(bytes);
+        }
         let (bytes, there) = self.read_what_is_there(bits, machine)?;
         if there.contains(&false) { Err(Reason::Undefined) } else { Ok(bytes) }
     }
