@@ -50,6 +50,16 @@ impl Count {
     }
 }
 
+/// A mistake that is planted, for a test of the judge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planted {
+    /// None.
+    #[default]
+    Nothing,
+    /// From some stop on the debugger says of each variable what differs in a bit.
+    Bit,
+}
+
 /// Compares both for the kernels of a source.
 ///
 /// # Errors
@@ -58,7 +68,21 @@ pub fn check(
     source: &str,
     kernels: &[&str],
     shape: &Shape,
+    how: (Subtarget, OptLevel, Dialect),
+) -> Result<Count, String> {
+    check_planted(source, kernels, shape, how, Planted::Nothing)
+}
+
+/// The same with a mistake.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_planted(
+    source: &str,
+    kernels: &[&str],
+    shape: &Shape,
     (target, level, dialect): (Subtarget, OptLevel, Dialect),
+    planted: Planted,
 ) -> Result<Count, String> {
     let dwarf = Dwarf { dialect, ..Dwarf::default() };
     let options = Options {
@@ -87,7 +111,7 @@ pub fn check(
         let tracer = Tracer::new(&meaning, shape);
         interpret_watched(&module, kernel, shape, target.wave_size, Some(&tracer))
             .map_err(|error| format!("interpreter: {error}"))?;
-        let looker = Looker::new(&object, &meaning, shape, tracer.traces());
+        let looker = Looker::new(&object, &meaning, shape, (tracer.traces(), planted));
         let ran = emulate_debugged(Mode::Fast, object.bytes, kernel, shape, &looker);
         let (found, wrong) = looker.into_found();
         if let Some(wrong) = wrong {

@@ -1,7 +1,7 @@
 //! The debugger's side: what it says where compiled code comes to a statement, held against the trace.
 
 use super::trace::{Event, Known, Meaning, Trace};
-use super::{Count, MOST, item_of, lanes, number_of};
+use super::{Count, MOST, Planted, item_of, lanes, number_of};
 use crate::program::Shape;
 use debug::{Sight, Sights};
 use kernc::sim::{Debugger, Fault, Go, Report, Stopped};
@@ -61,7 +61,11 @@ struct Reads {
     by_variable: Vec<Read>,
     /// Counts lanes.
     turn: u64,
+    planted: Planted,
 }
+
+/// Lanes after which a planted mistake is made.
+const GOOD: u64 = 1000;
 
 #[derive(Default)]
 struct Read {
@@ -82,6 +86,9 @@ impl Reads {
             sight.read(variable, lane, (&mut read.bytes, &mut read.there));
             read.is_whole = !read.there.contains(&false);
             read.turn = self.turn;
+            if self.planted == Planted::Bit && self.turn > GOOD {
+                read.bytes.iter_mut().take(1).for_each(|byte| *byte ^= 1);
+            }
         }
         read
     }
@@ -171,12 +178,12 @@ impl<'a> Looker<'a> {
         object: &'a Object<'a>,
         meaning: &'a Meaning<'a>,
         shape: &'a Shape,
-        traces: Vec<Trace<'a>>,
+        (traces, planted): (Vec<Trace<'a>>, Planted),
     ) -> Looker<'a> {
         let state = State {
             sights: Sights::new(&object.info, object.frames.as_ref()),
             by_name: FxHashMap::default(),
-            reads: Reads::default(),
+            reads: Reads { planted, ..Reads::default() },
             next: vec![0; traces.len()],
             count: Count::default(),
             wrong: None,
