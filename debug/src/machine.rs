@@ -5,6 +5,8 @@ use dwarf::{
     Opcode, Ops, Procedure, Reason, Register, ReturnAddress, Row,
 };
 use sim::Stopped;
+use std::borrow::Cow;
+use std::cell::Cell;
 
 /// A lane of a wave, in a function.
 pub(crate) struct Frame<'a> {
@@ -18,8 +20,20 @@ pub(crate) struct Frame<'a> {
     pub frames: Option<&'a Frames>,
     /// What is read of a vector register is the lane's dword, as expressions without the extensions have it, which know of no lanes.
     pub has_own_dword: bool,
+    /// What call frame information says here, if that has been found out already.
+    pub row: Option<&'a Row>,
+    asked: Cell<Asked>,
     /// The lane as the function was entered.
     entry: Entry<'a>,
+}
+
+/// What was asked so far: what nobody has asked for cannot make a difference.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// What may be another thing in another lane.
+    pub lane: bool,
+    /// Registers, memory and frames: they may be other ones the next time.
+    pub state: bool,
 }
 
 /// A lane of a wave when the function that it is in was entered.
@@ -59,14 +73,38 @@ impl<'a> Frame<'a> {
         unit: usize,
     ) -> Frame<'a> {
         let program = frames.map(|frames| Loaded { info, frames, base: at.base() });
-        let entry = Entry { at, lane, program };
-        Frame { at, lane, known: Some(info.known(unit)), base: None, frames, has_own_dword: false, entry }
+        let known = Some(info.known(unit));
+        Frame { known, frames, entry: Entry { at, lane, program }, ..Frame::registers_of(at, lane) }
     }
 
     /// The registers and memory alone.
     pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
-        let entry = Entry { at, lane, program: None };
-        Frame { at, lane, known: None, base: None, frames: None, has_own_dword: false, entry }
+        Frame {
+            at,
+            lane,
+            known: None,
+            base: None,
+            frames: None,
+            has_own_dword: false,
+            row: None,
+            asked: Cell::default(),
+            entry: Entry { at, lane, program: None },
+        }
+    }
+
+    /// What was asked so far.
+    pub(crate) fn asked(&self) -> Asked {
+        self.asked.get()
+    }
+
+    fn ask(&self, asked: Asked) {
+        let Asked { lane, state } = self.asked.get();
+        self.asked.set(Asked { lane: lane || asked.lane, state: state || asked.state });
+    }
+
+    fn own_lane(&self) -> u32 {
+        self.ask(Asked { lane: true, state: false });
+        self.lane
     }
 
     fn known(&self, need: Need) -> Result<&Known<'a>, Reason> {
@@ -78,48 +116,100 @@ impl<'a> Frame<'a> {
     }
 
     /// What call frame information says here.
-    fn row(&self) -> Option<(Row, &'a Common)> {
+    fn row(&self) -> Option<(Cow<'a, Row>, &'a Common)> {
         let (frames, address) = (self.frames?, self.at.address());
         let common = frames.around(address).map(|frame| frames.common_of(frame))?;
-        Some((frames.row(address).ok().flatten()?, common))
+        match self.row {
+            Some(row) => Some((Cow::Borrowed(row), common)),
+            None => Some((Cow::Owned(frames.row(address).ok().flatten()?), common)),
+        }
+    }
+
+    /// Asks the registers and memory alone.
+    fn of_registers<T>(&self, ask: impl FnOnce(&Frame<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
+        let registers = Frame::registers_of(self.at, self.lane);
+        let found = ask(&registers);
+        self.ask(Asked { state: true, ..registers.asked() });
+        found
+    }
+
+    /// What a register holds.
+    fn dwords(&self, facts: (Bank, u32, u32)) -> Option<Dwords<'a>> {
+        self.ask(Asked { lane: false, state: true });
+        let of = |value: u64| [value as u32, (value >> 32) as u32];
+        Some(match facts {
+            (Bank::Sgpr, number, _) => Dwords::Scalar([self.scalar(number)?, 0], 1),
+            (Bank::Pc, ..) => Dwords::Scalar(of(self.at.address()), 2),
+            (Bank::Exec, ..) => Dwords::Scalar(of(self.at.exec()), 2),
+            (bank, number, _) => {
+                let first = if bank == Bank::Agpr { 256 } else { 0 };
+                let lanes = self.at.vector(u16::try_from(first + number).ok()?)?;
+                match self.has_own_dword {
+                    true => Dwords::Own(lanes.get(self.own_lane() as usize).copied().unwrap_or(0)),
+                    false => Dwords::Lanes(lanes),
+                }
+            }
+        })
+    }
+}
+
+/// Dwords of a register.
+enum Dwords<'a> {
+    /// So many.
+    Scalar([u32; 2], usize),
+    /// One of each lane.
+    Lanes(&'a [u32; 64]),
+    /// That of the lane that is looked at; the others are 0.
+    Own(u32),
+}
+
+impl Dwords<'_> {
+    fn get(&self, at: usize) -> Option<u32> {
+        match self {
+            Dwords::Scalar(dwords, count) => dwords[..*count].get(at).copied(),
+            Dwords::Lanes(lanes) => lanes.get(at).copied(),
+            Dwords::Own(own) => Some(if at == 0 { *own } else { 0 }),
+        }
+    }
+
+    /// Copies bytes, from one on; none if there are not as many.
+    fn copy(&self, first: usize, bytes: &mut [u8]) -> Option<()> {
+        let (mut at, mut rest) = (first, bytes);
+        while !rest.is_empty() {
+            let own = &self.get(at / 4)?.to_le_bytes()[at % 4..];
+            let (bytes, behind) = rest.split_at_mut(own.len().min(rest.len()));
+            bytes.copy_from_slice(&own[..bytes.len()]);
+            at += bytes.len();
+            rest = behind;
+        }
+        Some(())
     }
 }
 
 impl Machine for Frame<'_> {
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
-        let missing = || Reason::Need(Need::Register(register));
-        let dwords: Vec<u32> = match register.facts().ok_or_else(missing)? {
-            (Bank::Sgpr, number, _) => vec![self.scalar(number).ok_or_else(missing)?],
-            (Bank::Pc, ..) => {
-                let pc = self.at.address();
-                vec![pc as u32, (pc >> 32) as u32]
-            }
-            (Bank::Exec, ..) => vec![self.at.exec() as u32, (self.at.exec() >> 32) as u32],
-            (Bank::Vgpr | Bank::Agpr, number, _) => {
-                let first = if register.facts().is_some_and(|facts| facts.0 == Bank::Agpr) { 256 } else { 0 };
-                let number = u16::try_from(first + number).map_err(|_| missing())?;
-                let lanes = self.at.vector(number).ok_or_else(missing)?;
-                if self.has_own_dword {
-                    let mut own = vec![0; bytes.len().div_ceil(4)];
-                    own.iter_mut().zip(lanes.get(self.lane as usize)).for_each(|(own, &lane)| *own = lane);
-                    own
-                } else {
-                    lanes.to_vec()
-                }
-            }
-        };
-        let all: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-        bytes.copy_from_slice(all.get(..bytes.len()).ok_or_else(missing)?);
-        Ok(())
+        let dwords = register.facts().and_then(|facts| self.dwords(facts));
+        dwords.and_then(|dwords| dwords.copy(0, bytes)).ok_or(Reason::Need(Need::Register(register)))
+    }
+
+    /// Without the other lanes' dwords.
+    fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
+        let facts = register.facts().ok_or(Reason::Register(register.0))?;
+        let dwords = self.dwords(facts).ok_or(Reason::Need(Need::Register(register)))?;
+        if first.checked_add(bytes.len()).is_none_or(|end| end > facts.2 as usize / 8) {
+            return Err(Reason::Outside);
+        }
+        dwords.copy(first, bytes).ok_or(Reason::Need(Need::Register(register)))
     }
 
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.ask(Asked { lane: false, state: true });
         let there = match space {
             AddressSpace::GLOBAL => self.at.read(address, bytes),
-            AddressSpace::GENERIC => self.at.read_flat(self.lane, address, bytes),
+            AddressSpace::GENERIC => self.at.read_flat(self.own_lane(), address, bytes),
             AddressSpace::LOCAL => self.at.read_lds(address, bytes),
             AddressSpace::PRIVATE_WAVE => self.at.read_scratch(address, bytes),
-            AddressSpace::PRIVATE_LANE => self.at.read_private(self.lane, address, bytes),
+            AddressSpace::PRIVATE_LANE => self.at.read_private(self.own_lane(), address, bytes),
             other => match other.lane() {
                 Some(lane) => self.at.read_private(lane, address, bytes),
                 None => false,
@@ -132,38 +222,40 @@ impl Machine for Frame<'_> {
     }
 
     fn lane(&self) -> Result<u32, Reason> {
-        Ok(self.lane)
+        Ok(self.own_lane())
     }
 
     /// As call frame information has it. Without the extensions it is a number, and whoever uses it marks whose address that is.
     fn cfa(&self) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::Cfa);
         let (row, common) = self.row().ok_or_else(missing)?;
-        let registers = Frame::registers_of(self.at, self.lane);
-        let caller = Caller::new(&registers, &row, common)?;
-        let frame = caller.frame().ok_or_else(missing)?;
-        match frame.address() {
-            Some((_, address)) if common.augmentation.is_empty() => {
-                Location::memory(AddressSpace::GLOBAL, address)
+        self.of_registers(|registers| {
+            let caller = Caller::new(registers, &row, common)?;
+            let frame = caller.frame().ok_or_else(missing)?;
+            match frame.address() {
+                Some((_, address)) if common.augmentation.is_empty() => {
+                    Location::memory(AddressSpace::GLOBAL, address)
+                }
+                _ => Ok(frame.clone()),
             }
-            _ => Ok(frame.clone()),
-        }
+        })
     }
 
     /// As call frame information has it. What a kernel began with nobody keeps but who has begun it: of the lanes, the emulator does.
     fn entry_register(&self, register: Register) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::EntryRegister(register));
         let (row, common) = self.row().ok_or_else(missing)?;
-        let registers = Frame::registers_of(self.at, self.lane);
-        let caller = Caller::new(&registers, &row, common)?;
-        match (caller.return_address()?, register.facts()) {
-            (ReturnAddress::Outermost, Some((Bank::Exec, _, bits))) => {
-                let lanes = self.at.launched().to_le_bytes();
-                Ok(Location::implicit(&lanes[..bits as usize / 8], bits.into()))
+        self.of_registers(|registers| {
+            let caller = Caller::new(registers, &row, common)?;
+            match (caller.return_address()?, register.facts()) {
+                (ReturnAddress::Outermost, Some((Bank::Exec, _, bits))) => {
+                    let lanes = self.at.launched().to_le_bytes();
+                    Ok(Location::implicit(&lanes[..bits as usize / 8], bits.into()))
+                }
+                (ReturnAddress::Outermost, _) => Err(missing()),
+                _ => caller.location(register),
             }
-            (ReturnAddress::Outermost, _) => Err(missing()),
-            _ => caller.location(register),
-        }
+        })
     }
 
     /// A frame is in the wave's scratch: a lane's part of it is as much of that as its share. LLVM's frame base is a scalar register with
@@ -185,10 +277,12 @@ impl Machine for Frame<'_> {
     }
 
     fn entered(&self) -> Result<&dyn Machine, Reason> {
+        self.ask(Asked { lane: true, state: true });
         Ok(&self.entry)
     }
 
     fn passed(&self, register: Register, lane: u32) -> Result<u32, Reason> {
+        self.ask(Asked { lane: true, state: true });
         self.entry.look(|given| given.dword(register, lane))
     }
 

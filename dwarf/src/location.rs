@@ -4,7 +4,7 @@ use crate::error::{Need, Reason};
 use crate::machine::Machine;
 use crate::names::{AddressSpace, Bank, Register};
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Parts that a composite may have.
 const PARTS: usize = 1 << 16;
@@ -39,14 +39,14 @@ pub enum Storage {
     /// Bits that are known and nowhere.
     Implicit {
         /// Little-endian.
-        bytes: Rc<[u8]>,
+        bytes: Arc<[u8]>,
         /// How many.
         bits: u64,
     },
     /// A pointer that is nowhere.
     Pointer(ImplicitPointer),
     /// Parts of others, one behind the other.
-    Composite(Rc<Composite>),
+    Composite(Arc<Composite>),
 }
 
 impl Storage {
@@ -62,13 +62,45 @@ impl Storage {
         })
     }
 
+    /// Writes bits of a plain storage to bytes, from a bit of those on.
+    fn read_bits(
+        &self,
+        (bit, bits): (u128, u128),
+        machine: &dyn Machine,
+        (out, at): (&mut [u8], usize),
+    ) -> Result<(), Reason> {
+        let (first, end) = ((bit / 8) as u64, (bit + bits).div_ceil(8));
+        if [bit, bits, at as u128].iter().all(|bits| bits.is_multiple_of(8)) {
+            return self.read_bytes(first, machine, &mut out[at / 8..][..(bits / 8) as usize]);
+        }
+        let mut around = vec![0; (end - u128::from(first)) as usize];
+        self.read_bytes(first, machine, &mut around)?;
+        copy_bits(out, at, &around, (bit % 8) as usize, bits as usize);
+        Ok(())
+    }
+
+    /// Bytes of a plain storage.
+    fn read_bytes(&self, first: u64, machine: &dyn Machine, out: &mut [u8]) -> Result<(), Reason> {
+        match self {
+            Storage::Memory(space) => machine.memory(*space, first, out),
+            Storage::Register(register) => machine.register_part(*register, first as usize, out),
+            Storage::Implicit { bytes, .. } => {
+                let from = first as usize;
+                out.copy_from_slice(bytes.get(from..from + out.len()).ok_or(Reason::Outside)?);
+                Ok(())
+            }
+            Storage::Pointer(_) => Err(Reason::ImplicitPointer),
+            Storage::Undefined | Storage::Composite(_) => Err(Reason::Undefined),
+        }
+    }
+
     /// Whether both are the same bits, and not only like ones.
     fn is(&self, other: &Storage) -> bool {
         match (self, other) {
             (Storage::Undefined, Storage::Undefined) => true,
             (Storage::Memory(a), Storage::Memory(b)) => a == b,
             (Storage::Register(a), Storage::Register(b)) => a == b,
-            (Storage::Implicit { bytes: a, .. }, Storage::Implicit { bytes: b, .. }) => Rc::ptr_eq(a, b),
+            (Storage::Implicit { bytes: a, .. }, Storage::Implicit { bytes: b, .. }) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -112,9 +144,9 @@ impl Composite {
 
     /// Adds a part at the end.
     pub(crate) fn push(&mut self, location: &Location, bits: u128) -> Result<(), Reason> {
-        for part in location.parts(bits)? {
-            self.push_plain(part)?;
-        }
+        location.each_part(bits, |storage, bit, bits| {
+            self.push_plain(Part { location: Location { storage: storage.clone(), bit }, bits })
+        })?;
         // No larger than the largest address space.
         if self.bits > 8 << 64 { Err(Reason::Outside) } else { Ok(()) }
     }
@@ -161,11 +193,11 @@ impl Location {
 
     /// Known bytes that are nowhere.
     pub fn implicit(bytes: &[u8], bits: u64) -> Location {
-        Location { storage: Storage::Implicit { bytes: Rc::from(bytes), bits }, bit: 0 }
+        Location { storage: Storage::Implicit { bytes: Arc::from(bytes), bits }, bit: 0 }
     }
 
     pub(crate) fn composite(composite: Composite) -> Location {
-        Location { storage: Storage::Composite(Rc::new(composite)), bit: 0 }
+        Location { storage: Storage::Composite(Arc::new(composite)), bit: 0 }
     }
 
     /// So many bits further on. What is nowhere stays there.
@@ -188,7 +220,7 @@ impl Location {
             Storage::Composite(composite) => {
                 let own = |part: &Part| Part { location: part.location.of_lane(lane), bits: part.bits };
                 let parts = composite.parts.iter().map(own).collect();
-                let storage = Storage::Composite(Rc::new(Composite { parts, bits: composite.bits }));
+                let storage = Storage::Composite(Arc::new(Composite { parts, bits: composite.bits }));
                 Location { storage, bit: self.bit }
             }
             _ => self.clone(),
@@ -203,34 +235,59 @@ impl Location {
         }
     }
 
-    /// Where the first bits of it are, a composite taken apart.
-    pub fn parts(&self, bits: u128) -> Result<Vec<Part>, Reason> {
+    /// Whether so many bits from here on are within the storage; gives the bit behind them.
+    fn within(&self, bits: u128) -> Result<u128, Reason> {
         let end = self.bit.checked_add(bits).ok_or(Reason::Outside)?;
-        if self.storage.bits().is_some_and(|size| end > size) {
-            return Err(Reason::Outside);
+        match self.storage.bits() {
+            Some(size) if end > size => Err(Reason::Outside),
+            _ => Ok(end),
         }
+    }
+
+    /// Goes through the storages in which the first bits of it are, a composite taken apart: which, from which bit on, how many.
+    fn each_part(
+        &self,
+        bits: u128,
+        mut what: impl FnMut(&Storage, u128, u128) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        let end = self.within(bits)?;
         let Storage::Composite(composite) = &self.storage else {
-            return Ok(vec![Part { location: self.clone(), bits }]);
+            return what(&self.storage, self.bit, bits);
         };
-        let mut parts = Vec::new();
         let mut start = 0;
         for part in &composite.parts {
             let (from, to) = (self.bit.max(start), end.min(start + part.bits));
             if from < to {
-                let location = match part.location.storage {
-                    Storage::Undefined => Location::undefined(),
-                    _ => Location { bit: part.location.bit + (from - start), ..part.location.clone() },
+                let bit = match part.location.storage {
+                    Storage::Undefined => 0,
+                    _ => part.location.bit + (from - start),
                 };
-                parts.push(Part { location, bits: to - from });
+                what(&part.location.storage, bit, to - from)?;
             }
             start += part.bits;
         }
+        Ok(())
+    }
+
+    /// Where the first bits of it are, a composite taken apart.
+    pub fn parts(&self, bits: u128) -> Result<Vec<Part>, Reason> {
+        let mut parts = Vec::new();
+        self.each_part(bits, |storage, bit, bits| {
+            parts.push(Part { location: Location { storage: storage.clone(), bit }, bits });
+            Ok(())
+        })?;
         Ok(parts)
     }
 
     /// The first bits of it, all of which have to be there, little-endian, what is beyond them 0.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
-        self.parts(u128::from(bits))?;
+        self.within(u128::from(bits))?;
+        // Of what has no parts all is there, or nothing.
+        if bits <= 128 && !matches!(self.storage, Storage::Undefined | Storage::Composite(_)) {
+            let mut bytes = vec![0; bits.div_ceil(8) as usize];
+            self.storage.read_bits((self.bit, bits.into()), machine, (&mut bytes, 0))?;
+            return Ok(bytes);
+        }
         let (bytes, there) = self.read_what_is_there(bits, machine)?;
         if there.contains(&false) { Err(Reason::Undefined) } else { Ok(bytes) }
     }
@@ -241,6 +298,21 @@ impl Location {
         bits: u64,
         machine: &dyn Machine,
     ) -> Result<(Vec<u8>, Vec<bool>), Reason> {
+        let (mut bytes, mut there) = (Vec::new(), Vec::new());
+        self.read_into(bits, machine, (&mut bytes, &mut there))?;
+        Ok((bytes, there))
+    }
+
+    /// The same in place of what is in `bytes` and `there`: who reads the same variable of each lane has room already.
+    ///
+    /// # Errors
+    /// As [`Location::read_what_is_there`]; what is in both is nothing then.
+    pub fn read_into(
+        &self,
+        bits: u64,
+        machine: &dyn Machine,
+        (bytes, there): (&mut Vec<u8>, &mut Vec<bool>),
+    ) -> Result<(), Reason> {
         const MOST: u64 = 1 << 32;
         if bits > MOST {
             return Err(Reason::Limit("bits"));
@@ -249,50 +321,29 @@ impl Location {
             Storage::Composite(composite) => composite.bits.saturating_sub(self.bit).min(bits.into()),
             _ => bits.into(),
         };
-        let mut out = vec![0; bits.div_ceil(8) as usize];
-        let mut there = vec![true; out.len()];
+        let count = bits.div_ceil(8) as usize;
+        bytes.clear();
+        bytes.resize(count, 0);
+        there.clear();
+        there.resize(count, true);
         there[(held / 8) as usize..].fill(held == u128::from(bits));
         let mut at = 0;
-        for part in self.parts(held)? {
-            let end = at + part.bits as usize;
-            if matches!(part.location.storage, Storage::Undefined) {
-                there[at / 8..end.div_ceil(8)].fill(false);
-            } else {
-                let bytes = part.location.bytes_around(part.bits, machine)?;
-                copy_bits(&mut out, at, &bytes, (part.location.bit % 8) as usize, part.bits as usize);
+        self.each_part(held, |storage, bit, bits| {
+            let end = at + bits as usize;
+            match storage {
+                Storage::Undefined => there[at / 8..end.div_ceil(8)].fill(false),
+                _ => storage.read_bits((bit, bits), machine, (bytes, at))?,
             }
             at = end;
-        }
-        Ok((out, there))
-    }
-
-    /// The bytes in which some bits of a plain storage are.
-    fn bytes_around(&self, bits: u128, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
-        let (first, end) = ((self.bit / 8) as u64, (self.bit + bits).div_ceil(8));
-        let count = (end - u128::from(first)) as usize;
-        let within = |bytes: &[u8]| {
-            let from = first as usize;
-            bytes.get(from..from + count).map(<[u8]>::to_vec).ok_or(Reason::Outside)
-        };
-        match &self.storage {
-            Storage::Memory(space) => {
-                let mut bytes = vec![0; count];
-                machine.memory(*space, first, &mut bytes)?;
-                Ok(bytes)
-            }
-            Storage::Register(register) => {
-                let mut bytes = vec![0; count];
-                machine.register_part(*register, first as usize, &mut bytes)?;
-                Ok(bytes)
-            }
-            Storage::Implicit { bytes, .. } => within(bytes),
-            Storage::Pointer(_) => Err(Reason::ImplicitPointer),
-            Storage::Undefined | Storage::Composite(_) => Err(Reason::Undefined),
-        }
+            Ok(())
+        })
     }
 
     /// The implicit pointer that the first bits are, all of them and no more; an error if they are only a part of one.
     pub(crate) fn pointer(&self, bits: u64) -> Result<Option<ImplicitPointer>, Reason> {
+        if !matches!(self.storage, Storage::Pointer(_) | Storage::Composite(_)) {
+            return self.within(u128::from(bits)).map(|_| None);
+        }
         let parts = self.parts(u128::from(bits))?;
         let is_pointer = |part: &&Part| matches!(part.location.storage, Storage::Pointer(_));
         let Some(part) = parts.iter().find(is_pointer) else { return Ok(None) };
@@ -320,10 +371,6 @@ impl Location {
 
 /// Copies bits between little-endian bytes.
 fn copy_bits(to: &mut [u8], to_bit: usize, from: &[u8], from_bit: usize, count: usize) {
-    if [to_bit, from_bit, count].iter().all(|bits| bits.is_multiple_of(8)) {
-        to[to_bit / 8..][..count / 8].copy_from_slice(&from[from_bit / 8..][..count / 8]);
-        return;
-    }
     for n in 0..count {
         let bit = from[(from_bit + n) / 8] >> ((from_bit + n) % 8) & 1;
         to[(to_bit + n) / 8] |= bit << ((to_bit + n) % 8);

@@ -412,6 +412,11 @@ impl<'a> Ops<'a> {
     }
 
     fn uleb(&mut self) -> Result<u64, ParseError> {
+        // Most have one byte.
+        if let Some(&byte) = self.bytes.get(self.at).filter(|&&byte| byte < 0x80) {
+            self.at += 1;
+            return Ok(byte.into());
+        }
         u64::try_from(self.leb()?.0).map_err(|_| ParseError::Large)
     }
 
@@ -463,8 +468,10 @@ impl<'a> Ops<'a> {
     fn read(&mut self) -> Result<Op<'a>, ParseError> {
         let offset = self.at;
         let opcode = self.opcode()?;
-        let args =
-            opcode.operands().iter().map(|&operand| self.operand(operand)).collect::<Result<_, _>>()?;
+        let mut args = SmallVec::new();
+        for &operand in opcode.operands() {
+            args.push(self.operand(operand)?);
+        }
         Ok(Op { opcode, args, offset, end: self.at })
     }
 }

@@ -130,9 +130,10 @@ fn extend(value: u128, bits: u32) -> i128 {
 impl Value {
     /// A value of a type from little-endian bytes; missing ones are 0.
     pub fn new(ty: Type, bytes: &[u8]) -> Value {
-        let mut own: SmallVec<[u8; 16]> = bytes.iter().copied().take(ty.bytes()).collect();
-        own.resize(ty.bytes(), 0);
-        let spare = (8 * ty.bytes() as u64 - ty.bits()) as u32;
+        let count = ty.bytes();
+        let mut own = SmallVec::from_slice(&bytes[..bytes.len().min(count)]);
+        own.resize(count, 0);
+        let spare = (8 * count as u64 - ty.bits()) as u32;
         if let Some(last) = own.last_mut() {
             *last &= 0xff >> spare;
         }
@@ -150,7 +151,10 @@ impl Value {
 
     /// The bits of a scalar, those beyond its size 0.
     fn raw(&self) -> u128 {
-        self.bytes.iter().take(16).rev().fold(0, |value, &byte| value << 8 | u128::from(byte))
+        let mut all = [0; 16];
+        let count = self.bytes.len().min(16);
+        all[..count].copy_from_slice(&self.bytes[..count]);
+        u128::from_le_bytes(all)
     }
 
     fn plain(&self) -> Result<&Value, Reason> {

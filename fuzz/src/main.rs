@@ -162,7 +162,6 @@ fn main() -> ExitCode {
 
 /// Debug information beside the interpreter: what it says of a variable is right, at both levels.
 fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
-    let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
     let check = |seed: u64| {
         let target = targets[(seed % targets.len() as u64) as usize];
         let program = fuzz::generate::generate(seed, size);
@@ -171,25 +170,22 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
         for (count, level) in counts.iter_mut().zip([OptLevel::O0, OptLevel::O2]) {
             let dialect = if seed.is_multiple_of(2) { Dialect::Standard } else { Dialect::Heterogeneous };
             let how = (target, level, dialect);
-            match fuzz::truth::check(&source, &kernels, &program.shape, how) {
-                Ok(found) => *count = found,
-                Err(wrong) => return Err(format!("seed {seed} {target} {level:?}: {wrong}")),
-            }
+            let found = fuzz::caught(|| fuzz::truth::check(&source, &kernels, &program.shape, how));
+            *count = found.map_err(|wrong| format!("seed {seed} {target} {level:?}: {wrong}"))?;
         }
         Ok(counts)
     };
-    let results: Vec<_> = seeds.par_iter().map(|&seed| check(seed)).collect();
-    let mut counts = [Count::default(); 2];
-    let mut failures = 0;
-    for result in results {
-        match result {
-            Ok(found) => counts = [counts[0].plus(found[0]), counts[1].plus(found[1])],
-            Err(wrong) => {
-                failures += 1;
-                println!("{wrong}");
-            }
-        }
-    }
+    // Whoever waits for a long run wants to know of a failure at once.
+    let told = |seed: u64| check(seed).map_err(|wrong: String| println!("{wrong}"));
+    let results = (args.seed..args.seed + args.count).into_par_iter().map(told);
+    let sum = |(counts, failures): ([Count; 2], u64), result: Result<[Count; 2], ()>| match result {
+        Ok(found) => ([counts[0].plus(found[0]), counts[1].plus(found[1])], failures),
+        Err(()) => (counts, failures + 1),
+    };
+    let none = || ([Count::default(); 2], 0);
+    let (counts, failures) = results
+        .fold(none, sum)
+        .reduce(none, |(a, some), (b, more)| ([a[0].plus(b[0]), a[1].plus(b[1])], some + more));
     for (level, Count { all, there, live, live_there, stops }) in ["-O0", "-O2"].into_iter().zip(counts) {
         println!(
             "{level}: {stops} stops, {there} of {all} variables there, {live_there} of {live} that are read later"

@@ -2,7 +2,7 @@
 //! more of it.
 
 use fuzz::generate::{Size, generate};
-use fuzz::truth::{Count, check};
+use fuzz::truth::{Count, Planted, check, check_planted};
 use kernc::{Dialect, OptLevel, Subtarget};
 use rayon::prelude::*;
 
@@ -33,5 +33,19 @@ fn debug_information_is_true() {
         // Of what the program still needs: at -O0 all, at -O2 most.
         let least = [100, 85][level];
         assert!(100 * all.live_there >= least * all.live, "{all:?}");
+    }
+}
+
+#[test]
+fn a_wrong_bit_is_noticed() {
+    for (seed, dialect) in [(700, Dialect::Standard), (701, Dialect::Heterogeneous)] {
+        let program = generate(seed, Size::Small);
+        let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
+        let target = Subtarget::by_name("gfx906").expect("known");
+        for level in [OptLevel::O0, OptLevel::O2] {
+            let how = (target, level, dialect);
+            let wrong = check_planted(&source, &kernels, &program.shape, how, Planted::Bit);
+            assert!(wrong.is_err_and(|wrong| wrong.contains(", not ")), "seed {seed} {level:?}");
+        }
     }
 }

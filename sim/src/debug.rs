@@ -341,10 +341,15 @@ impl<'a> Stopped<'a> {
             return false;
         }
         let lanes = self.wave.lanes as usize;
-        for (at, byte) in (address as usize..).zip(bytes) {
+        let (mut at, mut rest) = (address as usize, bytes);
+        while !rest.is_empty() {
             let place = (at / 4).checked_mul(lanes).and_then(|place| place.checked_add(lane as usize));
             let Some(dword) = place.and_then(|place| self.scratch.get(place)) else { return false };
-            *byte = dword.to_le_bytes()[at % 4];
+            let own = &dword.to_le_bytes()[at % 4..];
+            let (bytes, behind) = rest.split_at_mut(own.len().min(rest.len()));
+            bytes.copy_from_slice(&own[..bytes.len()]);
+            at += bytes.len();
+            rest = behind;
         }
         true
     }

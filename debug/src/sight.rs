@@ -1,0 +1,207 @@
+//! All variables of all lanes, at one place after the other: for who compares them, as tests of debug information do.
+//!
+//! What an object says at an address is found out the first time that a wave comes there, and where a variable is once for all lanes, unless
+//! that depends on the lane.
+
+use crate::machine::{Asked, Frame};
+use crate::variables::{Expression, Said, Variable, frame_base, variables};
+use dwarf::{DebugInfo, Encoding, Frames, Location, Row, Storage};
+use rustc_hash::FxHashMap;
+use sim::Stopped;
+use std::cell::OnceCell;
+use std::sync::{Arc, OnceLock};
+
+/// A variable that is in force at an address.
+pub struct Seen<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The line of its declaration.
+    pub line: u64,
+    /// Bytes of its type.
+    size: u64,
+    unit: usize,
+    said: Option<Said<'a>>,
+    /// By lane: where it is, if that depends on nothing but the lane.
+    always: OnceLock<Box<[Always]>>,
+}
+
+/// Where a variable is in a lane whenever a wave comes there.
+type Always = OnceLock<Location>;
+
+/// Parts that a place has at most which is kept.
+const PARTS: usize = 16;
+
+/// Lanes of a wave at most.
+const LANES: usize = 64;
+
+impl<'a> Seen<'a> {
+    fn new(info: &'a DebugInfo, variable: Variable<'a>, address: u64) -> Seen<'a> {
+        let ty = variable.ty();
+        Seen {
+            name: variable.name,
+            line: variable.line(),
+            size: ty.map_or(0, |ty| crate::format::size(info, ty)),
+            unit: variable.die.unit,
+            said: ty.and_then(|_| variable.said(info, address).ok()),
+            always: OnceLock::new(),
+        }
+    }
+}
+
+/// An address, and what the object says of it whatever the registers are.
+struct Place<'a> {
+    seen: Vec<Seen<'a>>,
+    base: Option<(&'a [u8], Encoding)>,
+    row: Option<Row>,
+}
+
+impl<'a> Place<'a> {
+    fn new((info, frames): (&'a DebugInfo, Option<&'a Frames>), address: u64) -> Place<'a> {
+        let path = info.around(address);
+        let seen = variables(info, &path).into_iter().map(|variable| Seen::new(info, variable, address));
+        Place {
+            seen: seen.collect(),
+            base: frame_base(info, &path),
+            row: frames.and_then(|frames| frames.row(address).ok().flatten()),
+        }
+    }
+}
+
+/// The places of an object that waves have come to.
+pub struct Sights<'a> {
+    info: &'a DebugInfo,
+    frames: Option<&'a Frames>,
+    places: FxHashMap<u64, Arc<Place<'a>>>,
+}
+
+impl<'a> Sights<'a> {
+    /// Of an object; variables that are in a frame are found by its call frame information.
+    pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>) -> Sights<'a> {
+        Sights { info, frames, places: FxHashMap::default() }
+    }
+
+    /// Where a wave stands.
+    pub fn at<'s>(&mut self, at: &'s Stopped<'s>) -> Sight<'s>
+    where
+        'a: 's,
+    {
+        let (info, frames) = (self.info, self.frames);
+        let place = self.places.entry(at.address());
+        let place =
+            place.or_insert_with_key(|&address| Arc::new(Place::new((info, frames), address))).clone();
+        let located = place.seen.iter().map(|_| OnceCell::new()).collect();
+        Sight { info, frames, at, place, located }
+    }
+}
+
+/// Where an expression says that a variable is.
+struct Found {
+    place: Location,
+    /// Nothing but the lane was asked for that.
+    is_always: bool,
+}
+
+/// Where a variable is at a stop.
+enum Located {
+    Nowhere,
+    /// At a place that is the same in all lanes, or of which each has its part.
+    At(Found),
+    /// In each lane elsewhere.
+    ByLane,
+}
+
+/// The variables of the innermost function that are in force where a wave stands.
+pub struct Sight<'a> {
+    info: &'a DebugInfo,
+    frames: Option<&'a Frames>,
+    at: &'a Stopped<'a>,
+    place: Arc<Place<'a>>,
+    /// By variable: where it is, once it has been asked for.
+    located: Vec<OnceCell<Located>>,
+}
+
+impl<'a> Sight<'a> {
+    /// Variables, innermost first, each name once.
+    pub fn variables(&self) -> &[Seen<'a>] {
+        &self.place.seen
+    }
+
+    /// What a variable holds for a lane, in place of what is in `bytes` and `there`: the bytes of it, and which of them are anywhere.
+    pub fn read(&self, variable: usize, lane: u32, (bytes, there): (&mut Vec<u8>, &mut Vec<bool>)) {
+        let read = self.try_read(variable, lane, (bytes, there));
+        if read.is_none() {
+            bytes.clear();
+            there.clear();
+        }
+    }
+
+    fn try_read(
+        &self,
+        variable: usize,
+        lane: u32,
+        (bytes, there): (&mut Vec<u8>, &mut Vec<bool>),
+    ) -> Option<()> {
+        let seen = self.place.seen.get(variable)?;
+        let expression = match seen.said.as_ref()? {
+            Said::Constant(constant) => {
+                bytes.clone_from(constant);
+                there.clear();
+                there.resize(bytes.len(), true);
+                return Some(());
+            }
+            Said::At(expression) => expression,
+        };
+        let frame = self.frame(lane, seen.unit);
+        let mut read = |place: &Location| place.read_into(8 * seen.size, &frame, (bytes, there)).ok();
+        if let Some(place) = seen.always.get().and_then(|always| always.get(lane as usize)?.get()) {
+            return read(place);
+        }
+        let own;
+        let found = match self.located[variable].get_or_init(|| self.locate(expression, lane)) {
+            Located::Nowhere => return None,
+            Located::At(found) => found,
+            Located::ByLane => {
+                own = self.find(expression, lane).0?;
+                &own
+            }
+        };
+        let part = expression.of_lane(&found.place, lane);
+        let done = read(part.as_ref().unwrap_or(&found.place));
+        if found.is_always {
+            let always = seen.always.get_or_init(|| (0..LANES).map(|_| OnceLock::new()).collect());
+            let part = || part.unwrap_or_else(|| found.place.clone());
+            always.get(lane as usize).map(|own| own.get_or_init(part));
+        }
+        done
+    }
+
+    /// Where an expression says that something is for all lanes: what one finds, all do if nothing of it was asked.
+    fn locate(&self, expression: &Expression<'_>, lane: u32) -> Located {
+        match self.find(expression, lane) {
+            (_, Asked { lane: true, .. }) => Located::ByLane,
+            (Some(found), _) => Located::At(found),
+            (None, _) => Located::Nowhere,
+        }
+    }
+
+    /// Where an expression says that something is, as a lane sees it, and what was asked for that.
+    fn find(&self, expression: &Expression<'_>, lane: u32) -> (Option<Found>, Asked) {
+        let mut frame = self.frame(lane, expression.unit);
+        let place = expression.place(&mut frame).ok();
+        let asked = frame.asked();
+        // Places of many parts would take too much memory.
+        let is_small = |place: &Location| match &place.storage {
+            Storage::Composite(composite) => composite.parts().len() <= PARTS,
+            _ => true,
+        };
+        let is_always = !asked.state && !expression.is_static && place.as_ref().is_some_and(is_small);
+        (place.map(|place| Found { place, is_always }), asked)
+    }
+
+    fn frame(&self, lane: u32, unit: usize) -> Frame<'_> {
+        let mut frame = Frame::new((self.at, lane), (self.info, self.frames), unit);
+        frame.base = self.place.base;
+        frame.row = self.place.row.as_ref();
+        frame
+    }
+}

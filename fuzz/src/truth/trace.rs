@@ -1,0 +1,423 @@
+//! The interpreter's trace: the statements that each work-item came to, with its variables there.
+//!
+//! What is the same each time that anybody comes to a statement ([`Statement`]) is found out once; a trace is numbers, one behind the other.
+
+use super::{Item, MOST, lanes, number_of, place};
+use crate::program::Shape;
+use ir::describe::TypeInfo;
+use ir::interp::{At, Watcher};
+use ir::track::{Leaf, Track, Variable, What};
+use ir::{Function, Inst, Value, ValueDef};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// What a program means, as far as traces have it.
+pub(super) struct Meaning<'a> {
+    /// By number of the function; none for those without variables.
+    funcs: Vec<Option<Tracked<'a>>>,
+    /// Numbers of names.
+    names: Numbers<&'a str>,
+    /// Numbers of places where statements begin: line and column.
+    places: Numbers<(u32, u32)>,
+}
+
+/// Numbers of things, in the order in which they come.
+struct Numbers<T>(FxHashMap<T, u32>);
+
+impl<T: Copy + Eq + std::hash::Hash> Numbers<T> {
+    fn of(&mut self, of: T) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(of).or_insert(next)
+    }
+}
+
+/// A function with variables.
+struct Tracked<'a> {
+    func: &'a Function,
+    track: &'a Track,
+    /// Its first instruction.
+    entry: Option<Inst>,
+    /// Records in front of an instruction.
+    before: FxHashMap<Inst, Range<usize>>,
+    /// By record: the statement that begins there.
+    statements: Vec<Option<Statement>>,
+    /// By variable: the number of its first leaf among all leaves of the function.
+    first_leaf: Vec<usize>,
+    /// How many leaves there are.
+    leaves: usize,
+}
+
+/// Where a statement begins.
+struct Statement {
+    place: u32,
+    /// Variables that may be known there; of those of one name, which stand beside each other, the innermost first.
+    candidates: Vec<Candidate>,
+    /// Values that are needed from here on.
+    live: Bits,
+}
+
+struct Candidate {
+    variable: usize,
+    name: u32,
+}
+
+/// A set of values.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn has(&self, value: Value) -> bool {
+        let at = value.as_u32();
+        self.0.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+
+    fn set(&mut self, value: Value, is_in: bool) {
+        let (word, bit) = (value.as_u32() as usize / 64, 1 << (value.as_u32() % 64));
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] = if is_in { self.0[word] | bit } else { self.0[word] & !bit };
+    }
+
+    fn add(&mut self, other: &Bits) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
+    }
+}
+
+/// Values that are needed in front of each of some instructions, and behind it.
+fn live(func: &Function, wanted: &FxHashSet<Inst>) -> FxHashMap<Inst, Bits> {
+    let count = func.layout.iter().map(|block| block.as_u32() as usize + 1).max().unwrap_or(0);
+    let mut at_begin = vec![Bits(vec![0; func.values.len().div_ceil(64)]); count];
+    let mut found = FxHashMap::default();
+    let mut is_changed = true;
+    while std::mem::take(&mut is_changed) {
+        for &block in func.layout.iter().rev() {
+            let mut live = Bits(vec![0; func.values.len().div_ceil(64)]);
+            for succ in func.succs(block) {
+                live.add(&at_begin[succ.as_u32() as usize]);
+            }
+            for &inst in func.blocks[block].insts.iter().rev() {
+                func.results_of(inst).for_each(|result| live.set(result, false));
+                func.args(inst).iter().for_each(|&arg| live.set(arg, true));
+                if wanted.contains(&inst) {
+                    found.insert(inst, live.clone());
+                }
+            }
+            func.params(block).iter().for_each(|&param| live.set(param, false));
+            let known = &mut at_begin[block.as_u32() as usize];
+            if *known != live {
+                *known = live;
+                is_changed = true;
+            }
+        }
+    }
+    found
+}
+
+/// Whether a type has addresses in it, which the interpreter has others of.
+fn has_pointer(types: &[TypeInfo], ty: u32) -> bool {
+    match types.get(ty as usize) {
+        Some(TypeInfo::Pointer { .. } | TypeInfo::Opaque { .. }) => true,
+        Some(TypeInfo::Array { element, .. }) => has_pointer(types, *element),
+        Some(TypeInfo::Struct { members, .. }) => members.iter().any(|member| has_pointer(types, member.ty)),
+        _ => false,
+    }
+}
+
+/// What an atomic operation has found may be another value each time.
+fn is_found(name: &str) -> bool {
+    name.starts_with("old") || name == "found" || name == "stored"
+}
+
+impl<'a> Meaning<'a> {
+    pub(super) fn new(module: &'a ir::Module, source: &str) -> Meaning<'a> {
+        let types = module.description.as_ref().map_or(&[][..], |description| &description.types);
+        let mut meaning = Meaning {
+            funcs: Vec::new(),
+            names: Numbers(FxHashMap::default()),
+            places: Numbers(FxHashMap::default()),
+        };
+        for func in module.funcs.values() {
+            let tracked = func.track.as_ref().map(|track| meaning.tracked(func, track, (types, source)));
+            meaning.funcs.push(tracked);
+        }
+        meaning
+    }
+
+    fn tracked(
+        &mut self,
+        func: &'a Function,
+        track: &'a Track,
+        (types, source): (&[TypeInfo], &str),
+    ) -> Tracked<'a> {
+        let is_statement = |what| matches!(what, What::Statement(_));
+        let begins = track.records.iter().filter(|record| is_statement(record.what));
+        let live = live(func, &begins.map(|record| record.before).collect());
+        let mut leaves = 0;
+        let first_leaf = track.variables.iter().map(|variable| {
+            leaves += variable.leaves.len();
+            leaves - variable.leaves.len()
+        });
+        let first_leaf = first_leaf.collect();
+        let can_be_known: Vec<bool> =
+            track.variables.iter().map(|it| !has_pointer(types, it.ty) && !is_found(&it.name)).collect();
+        let statements = track.records.iter().map(|record| match record.what {
+            What::Statement(loc) => Some(Statement {
+                place: self.places.of(place(source, loc)),
+                candidates: self.candidates(track, loc.0.saturating_sub(1), &can_be_known),
+                live: live.get(&record.before).cloned().unwrap_or_default(),
+            }),
+            _ => None,
+        });
+        let statements = statements.collect();
+        let insts = track.records.iter().map(|record| (record.before, track.before(record.before)));
+        let entry = func.blocks[func.entry()].insts.first().copied();
+        Tracked { func, track, entry, before: insts.collect(), statements, first_leaf, leaves }
+    }
+
+    /// Variables that are in scope at a byte of the source.
+    fn candidates(&mut self, track: &'a Track, offset: u32, can_be_known: &[bool]) -> Vec<Candidate> {
+        let mut found: Vec<Candidate> = Vec::new();
+        for (number, variable) in track.variables.iter().enumerate() {
+            if variable.scope.contains(&offset) && can_be_known[number] && !variable.leaves.is_empty() {
+                found.push(Candidate { variable: number, name: self.names.of(&variable.name) });
+            }
+        }
+        found.sort_by_key(|it| (it.name, Reverse(track.variables[it.variable].scope.start)));
+        found
+    }
+
+    /// The number of a name.
+    pub(super) fn name(&self, name: &str) -> Option<u32> {
+        self.names.0.get(name).copied()
+    }
+
+    /// The name of a number.
+    pub(super) fn name_of(&self, number: u32) -> &'a str {
+        self.names.0.iter().find(|name| *name.1 == number).map_or("", |name| name.0)
+    }
+
+    /// How many names there are.
+    pub(super) fn names(&self) -> usize {
+        self.names.0.len()
+    }
+
+    /// The number of a place.
+    pub(super) fn place(&self, place: (u32, u32)) -> Option<u32> {
+        self.places.0.get(&place).copied()
+    }
+
+    /// The place of a number.
+    pub(super) fn place_of(&self, number: u32) -> (u32, u32) {
+        self.places.0.iter().find(|place| *place.1 == number).map_or((0, 0), |place| *place.0)
+    }
+}
+
+/// A statement that a work-item came to.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) place: u32,
+    /// Its variables there: a part of [`Trace::known`].
+    known: Range<u32>,
+}
+
+/// A variable at a statement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'a> {
+    pub(super) name: u32,
+    /// In private memory, which may not have been written yet: the interpreter's is 0 then.
+    pub(super) in_memory: bool,
+    /// Offset and size of its scalars.
+    pub(super) leaves: &'a [(u32, u8)],
+    /// What they are: from there on in [`Trace::leaves`].
+    at: u32,
+}
+
+/// A scalar of a variable at a statement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownLeaf {
+    pub(super) bits: u64,
+    /// Whether the value is read later.
+    pub(super) is_live: bool,
+}
+
+/// What a leaf is to a work-item.
+#[derive(Clone, Copy)]
+struct Now {
+    bits: u64,
+    value: Option<Value>,
+}
+
+/// What a work-item came to.
+#[derive(Default)]
+pub(super) struct Trace<'a> {
+    pub(super) events: Vec<Event>,
+    known: Vec<Known<'a>>,
+    leaves: Vec<KnownLeaf>,
+    /// By depth of calls: what leaves are now.
+    now: Vec<Vec<Option<Now>>>,
+}
+
+impl<'a> Trace<'a> {
+    /// Variables at a statement.
+    pub(super) fn known(&self, event: &Event) -> &[Known<'a>] {
+        &self.known[event.known.start as usize..event.known.end as usize]
+    }
+
+    /// What the scalars of one are.
+    pub(super) fn leaves(&self, known: &Known<'a>) -> &[KnownLeaf] {
+        &self.leaves[known.at as usize..known.at as usize + known.leaves.len()]
+    }
+
+    /// For tests: one variable, and what its scalars are.
+    #[cfg(test)]
+    pub(super) fn of_one(
+        name: u32,
+        leaves: &'a [(u32, u8)],
+        bits: &[u64],
+        in_memory: bool,
+    ) -> (Trace<'a>, Known<'a>) {
+        let leaf = |&bits: &u64| KnownLeaf { bits, is_live: true };
+        let trace = Trace { leaves: bits.iter().map(leaf).collect(), ..Trace::default() };
+        (trace, Known { name, in_memory, leaves, at: 0 })
+    }
+
+    /// Begins a call at a depth.
+    fn enter(&mut self, depth: usize, leaves: usize) {
+        if self.now.len() <= depth {
+            self.now.resize(depth + 1, Vec::new());
+        }
+        self.now[depth].clear();
+        self.now[depth].resize(leaves, None);
+    }
+
+    fn set(&mut self, depth: usize, leaf: usize, now: Now) {
+        if let Some(place) = self.now.get_mut(depth).and_then(|all| all.get_mut(leaf)) {
+            *place = Some(now);
+        }
+    }
+
+    fn come_to(&mut self, (at, lane): (&At<'_>, usize), tracked: &Tracked<'a>, statement: &Statement) {
+        if self.events.len() >= MOST {
+            return;
+        }
+        let first = self.known.len() as u32;
+        let mut taken = None;
+        for &Candidate { variable, name } in &statement.candidates {
+            if taken == Some(name) {
+                continue;
+            }
+            let (track, first) = (&tracked.track.variables[variable], tracked.first_leaf[variable]);
+            let start = self.leaves.len();
+            let now = self.now.get(at.depth).and_then(|all| all.get(first..first + track.leaves.len()));
+            let now = now.unwrap_or_default();
+            let memory = Memory { at, lane, func: tracked.func, variable: track };
+            if !values(now, &memory, &statement.live, &mut self.leaves) {
+                self.leaves.truncate(start);
+                continue;
+            }
+            let in_memory = track.home.is_some() && now.first().is_none_or(Option::is_none);
+            self.known.push(Known { name, in_memory, leaves: &track.leaves, at: start as u32 });
+            taken = Some(name);
+        }
+        self.events.push(Event { place: statement.place, known: first..self.known.len() as u32 });
+    }
+}
+
+/// A variable in a lane's private memory.
+struct Memory<'a> {
+    at: &'a At<'a>,
+    lane: usize,
+    func: &'a Function,
+    variable: &'a Variable,
+}
+
+/// Adds what the leaves of a variable are, as long as they are known; whether all are.
+fn values(now: &[Option<Now>], memory: &Memory<'_>, live: &Bits, out: &mut Vec<KnownLeaf>) -> bool {
+    let Memory { at, lane, func, variable } = *memory;
+    let mut home = None;
+    for (n, &(offset, bytes)) in variable.leaves.iter().enumerate() {
+        let leaf = match (now.get(n).copied().flatten(), variable.home) {
+            (Some(Now { bits, value }), _) => {
+                KnownLeaf { bits, is_live: value.is_none_or(|value| live.has(value)) }
+            }
+            (None, Some(slot)) => {
+                let home = *home.get_or_insert_with(|| at.slot(func, slot, lane));
+                let Some(own) = home.get(offset as usize..offset as usize + usize::from(bytes)) else {
+                    return false;
+                };
+                let bits = own.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+                KnownLeaf { bits, is_live: false }
+            }
+            (None, None) => return false,
+        };
+        out.push(leaf);
+    }
+    true
+}
+
+/// Writes the interpreter's trace of a dispatch.
+pub(super) struct Tracer<'a> {
+    meaning: &'a Meaning<'a>,
+    shape: &'a Shape,
+    /// By number of the work-item.
+    traces: RefCell<Vec<Trace<'a>>>,
+}
+
+impl<'a> Tracer<'a> {
+    pub(super) fn new(meaning: &'a Meaning<'a>, shape: &'a Shape) -> Tracer<'a> {
+        Tracer { meaning, shape, traces: RefCell::default() }
+    }
+
+    /// What it has written, by number of the work-item.
+    pub(super) fn traces(self) -> Vec<Trace<'a>> {
+        self.traces.into_inner()
+    }
+
+    /// Does something with the traces of all lanes that are active.
+    fn each(&self, at: &At<'_>, mut what: impl FnMut(&mut Trace<'a>, usize)) {
+        let mut traces = self.traces.borrow_mut();
+        for lane in lanes(at.active) {
+            let [x, y, z] = at.item(lane);
+            let item: Item = (at.group, x | y << 10 | z << 20);
+            let number = number_of(self.shape, item);
+            if traces.len() <= number {
+                traces.resize_with(number + 1, Trace::default);
+            }
+            what(&mut traces[number], lane);
+        }
+    }
+
+    fn set(&self, at: &At<'_>, leaf: usize, now: impl Fn(usize) -> Now) {
+        self.each(at, |trace, lane| trace.set(at.depth, leaf, now(lane)));
+    }
+}
+
+impl Watcher for Tracer<'_> {
+    fn before(&self, at: &At<'_>) {
+        let Some(Some(tracked)) = self.meaning.funcs.get(at.func.as_u32() as usize) else { return };
+        if tracked.entry == Some(at.inst) {
+            self.each(at, |trace, _| trace.enter(at.depth, tracked.leaves));
+        }
+        let func = tracked.func;
+        let number = |leaf: Leaf| tracked.first_leaf[leaf.variable as usize] + leaf.leaf as usize;
+        for record in tracked.before.get(&at.inst).cloned().into_iter().flatten() {
+            match tracked.track.records[record].what {
+                What::Statement(_) => {
+                    let Some(statement) = &tracked.statements[record] else { continue };
+                    self.each(at, |trace, lane| trace.come_to((at, lane), tracked, statement));
+                }
+                What::Value(leaf, value) => {
+                    let constant = matches!(func.values[value].def, ValueDef::Result(inst, _) if matches!(func.insts[inst].op, ir::Op::Const(_)));
+                    let value_of = (!constant).then_some(value);
+                    self.set(at, number(leaf), |lane| Now { bits: at.value(value, lane), value: value_of });
+                }
+                What::Constant(leaf, bits) => self.set(at, number(leaf), |_| Now { bits, value: None }),
+                What::Term(..) | What::Lost(_) => {}
+            }
+        }
+    }
+}
