@@ -46,6 +46,12 @@ impl Writer {
             TermOp::And => simple(DW_OP_AND, out),
             TermOp::Or => simple(DW_OP_OR, out),
             TermOp::Xor => simple(DW_OP_XOR, out),
+            // Truth values stay 0 or 1: all that is computed of them relies on that.
+            TermOp::Not if bits == 1 => {
+                self.value(arg(0)?, bits, terms, out)?;
+                out.extend_from_slice(&[DW_OP_LIT0 + 1, DW_OP_XOR]);
+                Some(Above::Zero)
+            }
             TermOp::Not | TermOp::Neg => {
                 self.value(arg(0)?, bits, terms, out)?;
                 out.push(if op == TermOp::Not { DW_OP_NOT } else { DW_OP_NEG });

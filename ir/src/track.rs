@@ -476,7 +476,7 @@ impl Track {
     }
 
     /// Whether the code has a value, if records are settled.
-    fn has(&self, func: &Function, value: Value) -> bool {
+    pub(crate) fn has(&self, func: &Function, value: Value) -> bool {
         match func.values[value].def {
             ValueDef::Result(inst, _) => {
                 self.order.places.get(inst).is_some_and(|&place| place != 0)

@@ -74,7 +74,8 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
                 if !std::mem::replace(&mut s.is_settled, true) {
                     func.settle();
                 }
-                track_bypass(func, (block, last), (empty, to), s.preds[to.index()]);
+                let ways = [empty, to].map(|block| s.preds[block.index()]);
+                track_bypass(func, (block, last, which), (empty, to), ways);
             }
             forward_args(func, last, which, empty, s);
             func.set_target(last, which, to);
@@ -100,9 +101,14 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
 }
 
 /// What a debugger is told in a block that is bypassed holds in front of the jump there, or where only that block leads; elsewhere variables are
-/// lost where ways meet, unless they are known there.
+/// lost where ways meet, unless they are known there. The block's parameters are what this way passes. `ways`: how many lead to both blocks.
 #[cold]
-fn track_bypass(func: &mut Function, (block, last): (Block, Inst), (empty, to): (Block, Block), ways: u32) {
+fn track_bypass(
+    func: &mut Function,
+    (block, last, which): (Block, Inst, usize),
+    (empty, to): (Block, Block),
+    ways: [u32; 2],
+) {
     let Some(only) = func.terminator(empty) else { return };
     let is_jump = matches!(func.insts[last].op, Op::Jump(_));
     let (place, before) = match func.blocks[to].insts.first() {
@@ -110,18 +116,22 @@ fn track_bypass(func: &mut Function, (block, last): (Block, Inst), (empty, to): 
         Some(&first) => (to, first),
         None => return,
     };
+    let Some(track) = &func.track else { return };
+    let mut whats = track.in_front_of(only);
+    let passed = |value| {
+        // What would be computed may be so of the parameters.
+        let is_own = || !track.has(func, value) || param_of(func, empty, value).is_some() && !is_jump;
+        (ways[0] == 1 || !is_own()).then(|| through(func, last, which, empty, value))
+    };
+    whats.iter_mut().for_each(|what| *what = what.filter_map(passed));
+    if !is_jump && ways[1] > 1 {
+        whats = whats.into_iter().filter_map(|what| what.leaf().map(What::Lost)).collect();
+    }
     let Some(track) = &mut func.track else { return };
-    let whats = track.in_front_of(only);
-    if is_jump {
-        track.records.extend(whats.into_iter().map(|what| Record { block: place, before, what }));
-        return;
+    match is_jump {
+        true => track.records.extend(whats.into_iter().map(|what| Record { block: place, before, what })),
+        false => track.begin_with(place, before, &whats),
     }
-    if ways == 1 {
-        return track.begin_with(place, before, &whats);
-    }
-    let lost = whats.into_iter().filter_map(|what| what.leaf().map(What::Lost));
-    let lost: Vec<What> = lost.collect();
-    track.begin_with(place, before, &lost);
 }
 
 /// Makes a branch to a block that is `unreachable` a jump the other way.
