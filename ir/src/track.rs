@@ -7,7 +7,8 @@
 //! # What passes owe
 //! [`Track::settle`] compares where instructions were with where they are. It finds on its own what was removed, merged, moved and split: a record
 //! whose anchor is gone goes to what followed it, and one whose block is gone goes with it. That may be the work of one pass or of several: records
-//! are settled by the pass that reads them, before it changes anything, and after the one that copies them. What has become of values is asked once, at
+//! are settled by the pass that reads them, before it changes anything, after the one that copies them, and around those that split blocks or give them
+//! other ends. What has become of values is asked once, at
 //! the end ([`Function::conclude_track`]): a variable whose value is gone is computed by the debugger, or [`What::Lost`]. A pass tells what cannot be seen from
 //! outside:
 //!
@@ -482,7 +483,7 @@ impl Track {
                 self.order.places.get(inst).is_some_and(|&place| place != 0)
                     || matches!(func.insts[inst].op, Op::Const(_))
             }
-            ValueDef::Param(..) => true,
+            ValueDef::Param(block, n) => func.params(block).get(usize::from(n)) == Some(&value),
         }
     }
 

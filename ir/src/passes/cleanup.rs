@@ -119,9 +119,13 @@ fn track_bypass(
     let Some(track) = &func.track else { return };
     let mut whats = track.in_front_of(only);
     let passed = |value| {
-        // What would be computed may be so of the parameters.
-        let is_own = || !track.has(func, value) || param_of(func, empty, value).is_some() && !is_jump;
-        (ways[0] == 1 || !is_own()).then(|| through(func, last, which, empty, value))
+        let is_param = param_of(func, empty, value).is_some();
+        let is_known = match track.has(func, value) {
+            true => ways[0] == 1 || is_jump || !is_param,
+            // What would be computed may be so of the parameters.
+            false => ways[0] == 1 && !is_param,
+        };
+        is_known.then(|| through(func, last, which, empty, value))
     };
     whats.iter_mut().for_each(|what| *what = what.filter_map(passed));
     if !is_jump && ways[1] > 1 {

@@ -72,6 +72,8 @@ pub fn run(func: &mut Function, native: Native) -> bool {
     if !func.layout.iter().any(has_one) {
         return false;
     }
+    // What blocks become is seen by where their ends go.
+    func.settle();
     let used = used(func);
     let stays = |func: &Function, inst: Inst, op, mem: &Mem| {
         let result = func.insts[inst].first;
@@ -91,6 +93,7 @@ pub fn run(func: &mut Function, native: Native) -> bool {
             }
         }
     }
+    func.settle();
     found
 }
 

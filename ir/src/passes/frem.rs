@@ -71,6 +71,8 @@ pub fn run(func: &mut Function) -> bool {
     if !func.layout.iter().any(has_rem) {
         return false;
     }
+    // What blocks become is seen by where their ends go.
+    func.settle();
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
         let mut at = block;
@@ -84,6 +86,7 @@ pub fn run(func: &mut Function) -> bool {
             }
         }
     }
+    func.settle();
     true
 }
 

@@ -393,11 +393,18 @@ fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     ctx.compute_loops(func);
     ctx.dom.compute(&ctx.cfg);
     ctx.uniformity.compute(func, &ctx.cfg, &ctx.dom, &ctx.loops);
-    switch::run(func, true, |value| ctx.uniformity.is_uniform(value))
+    let changed = switch::run(func, true, |value| ctx.uniformity.is_uniform(value));
+    // Blocks have other ends now.
+    func.settle();
+    changed
 }
 
 fn lookup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
-    !func.switches.is_empty() && lookup::run(func, &mut ctx.tables)
+    let changed = !func.switches.is_empty() && lookup::run(func, &mut ctx.tables);
+    if changed {
+        func.settle();
+    }
+    changed
 }
 
 fn spaces_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
