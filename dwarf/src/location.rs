@@ -112,30 +112,32 @@ impl Composite {
 
     /// Adds a part at the end.
     pub(crate) fn push(&mut self, location: &Location, bits: u128) -> Result<(), Reason> {
-        for part in location.parts(bits)? {
-            self.push_plain(part)?;
+        for (storage, bit, bits) in location.pieces(bits)? {
+            self.push_plain((storage, bit), bits)?;
         }
         // No larger than the largest address space.
         if self.bits > 8 << 64 { Err(Reason::Outside) } else { Ok(()) }
     }
 
-    fn push_plain(&mut self, part: Part) -> Result<(), Reason> {
-        if part.bits == 0 {
+    fn push_plain(&mut self, (storage, bit): (&Storage, u128), bits: u128) -> Result<(), Reason> {
+        if bits == 0 {
             return Ok(());
         }
-        self.bits += part.bits;
+        self.bits += bits;
+        let is_undefined = matches!(storage, Storage::Undefined);
         if let Some(last) = self.parts.last_mut() {
-            let follows = matches!(part.location.storage, Storage::Undefined)
-                || last.location.bit + last.bits == part.location.bit;
-            if follows && last.location.storage.is(&part.location.storage) {
-                last.bits += part.bits;
+            let follows = is_undefined || last.location.bit + last.bits == bit;
+            if follows && last.location.storage.is(storage) {
+                last.bits += bits;
                 return Ok(());
             }
         }
         if self.parts.len() >= PARTS {
             return Err(Reason::Limit("parts"));
         }
-        self.parts.push(part);
+        let location =
+            if is_undefined { Location::undefined() } else { Location { storage: storage.clone(), bit } };
+        self.parts.push(Part { location, bits });
         Ok(())
     }
 }
@@ -205,34 +207,59 @@ impl Location {
 
     /// Where the first bits of it are, a composite taken apart.
     pub fn parts(&self, bits: u128) -> Result<Vec<Part>, Reason> {
+        let parts = self.pieces(bits)?.map(|(storage, bit, bits)| {
+            let location = match storage {
+                Storage::Undefined => Location::undefined(),
+                _ => Location { storage: storage.clone(), bit },
+            };
+            Part { location, bits }
+        });
+        Ok(parts.collect())
+    }
+
+    /// The same, nothing cloned: storages, from which bit on, and how many bits.
+    fn pieces(&self, bits: u128) -> Result<impl Iterator<Item = (&Storage, u128, u128)>, Reason> {
         let end = self.bit.checked_add(bits).ok_or(Reason::Outside)?;
         if self.storage.bits().is_some_and(|size| end > size) {
             return Err(Reason::Outside);
         }
-        let Storage::Composite(composite) = &self.storage else {
-            return Ok(vec![Part { location: self.clone(), bits }]);
+        let (plain, parts) = match &self.storage {
+            Storage::Composite(composite) => (None, &composite.parts[..]),
+            storage => (Some((storage, self.bit, bits)), &[][..]),
         };
-        let mut parts = Vec::new();
         let mut start = 0;
-        for part in &composite.parts {
-            let (from, to) = (self.bit.max(start), end.min(start + part.bits));
-            if from < to {
-                let location = match part.location.storage {
-                    Storage::Undefined => Location::undefined(),
-                    _ => Location { bit: part.location.bit + (from - start), ..part.location.clone() },
-                };
-                parts.push(Part { location, bits: to - from });
-            }
+        let pieces = parts.iter().map_while(move |part| {
+            let first = start;
             start += part.bits;
-        }
-        Ok(parts)
+            (first < end).then_some((part, first))
+        });
+        let pieces = pieces.filter_map(move |(part, first)| {
+            let (from, to) = (self.bit.max(first), end.min(first + part.bits));
+            (from < to).then(|| (&part.location.storage, part.location.bit + (from - first), to - from))
+        });
+        Ok(plain.into_iter().chain(pieces))
     }
 
     /// The first bits of it, all of which have to be there, little-endian, what is beyond them 0.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
-        self.parts(u128::from(bits))?;
-        let (bytes, there) = self.read_what_is_there(bits, machine)?;
-        if there.contains(&false) { Err(Reason::Undefined) } else { Ok(bytes) }
+        self.pieces(u128::from(bits)).map(drop)?;
+        most(bits)?;
+        let mut out = vec![0; bits.div_ceil(8) as usize];
+        self.read_into(bits, &mut out, machine)?;
+        Ok(out)
+    }
+
+    /// The same, into bytes that are 0.
+    pub(crate) fn read_into(&self, bits: u64, out: &mut [u8], machine: &dyn Machine) -> Result<(), Reason> {
+        let (mut at, mut is_there) = (0, true);
+        for (storage, bit, bits) in self.pieces(u128::from(bits))? {
+            match storage {
+                Storage::Undefined => is_there &= bits == 0,
+                _ => copy_from((storage, bit), bits, (out, at), machine)?,
+            }
+            at += bits as usize;
+        }
+        if is_there { Ok(()) } else { Err(Reason::Undefined) }
     }
 
     /// The first bits of it, and which of their bytes are anywhere: those of undefined parts, and those behind the last part, are 0.
@@ -241,10 +268,7 @@ impl Location {
         bits: u64,
         machine: &dyn Machine,
     ) -> Result<(Vec<u8>, Vec<bool>), Reason> {
-        const MOST: u64 = 1 << 32;
-        if bits > MOST {
-            return Err(Reason::Limit("bits"));
-        }
+        most(bits)?;
         let held = match &self.storage {
             Storage::Composite(composite) => composite.bits.saturating_sub(self.bit).min(bits.into()),
             _ => bits.into(),
@@ -253,46 +277,22 @@ impl Location {
         let mut there = vec![true; out.len()];
         there[(held / 8) as usize..].fill(held == u128::from(bits));
         let mut at = 0;
-        for part in self.parts(held)? {
-            let end = at + part.bits as usize;
-            if matches!(part.location.storage, Storage::Undefined) {
-                there[at / 8..end.div_ceil(8)].fill(false);
-            } else {
-                let bytes = part.location.bytes_around(part.bits, machine)?;
-                copy_bits(&mut out, at, &bytes, (part.location.bit % 8) as usize, part.bits as usize);
+        for (storage, bit, bits) in self.pieces(held)? {
+            let end = at + bits as usize;
+            match storage {
+                Storage::Undefined => there[at / 8..end.div_ceil(8)].fill(false),
+                _ => copy_from((storage, bit), bits, (&mut out, at), machine)?,
             }
             at = end;
         }
         Ok((out, there))
     }
 
-    /// The bytes in which some bits of a plain storage are.
-    fn bytes_around(&self, bits: u128, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
-        let (first, end) = ((self.bit / 8) as u64, (self.bit + bits).div_ceil(8));
-        let count = (end - u128::from(first)) as usize;
-        let within = |bytes: &[u8]| {
-            let from = first as usize;
-            bytes.get(from..from + count).map(<[u8]>::to_vec).ok_or(Reason::Outside)
-        };
-        match &self.storage {
-            Storage::Memory(space) => {
-                let mut bytes = vec![0; count];
-                machine.memory(*space, first, &mut bytes)?;
-                Ok(bytes)
-            }
-            Storage::Register(register) => {
-                let mut bytes = vec![0; count];
-                machine.register_part(*register, first as usize, &mut bytes)?;
-                Ok(bytes)
-            }
-            Storage::Implicit { bytes, .. } => within(bytes),
-            Storage::Pointer(_) => Err(Reason::ImplicitPointer),
-            Storage::Undefined | Storage::Composite(_) => Err(Reason::Undefined),
-        }
-    }
-
     /// The implicit pointer that the first bits are, all of them and no more; an error if they are only a part of one.
     pub(crate) fn pointer(&self, bits: u64) -> Result<Option<ImplicitPointer>, Reason> {
+        if !self.pieces(u128::from(bits))?.any(|(storage, ..)| matches!(storage, Storage::Pointer(_))) {
+            return Ok(None);
+        }
         let parts = self.parts(u128::from(bits))?;
         let is_pointer = |part: &&Part| matches!(part.location.storage, Storage::Pointer(_));
         let Some(part) = parts.iter().find(is_pointer) else { return Ok(None) };
@@ -318,12 +318,42 @@ impl Location {
     }
 }
 
+/// No more bits than anything has.
+fn most(bits: u64) -> Result<(), Reason> {
+    const MOST: u64 = 1 << 32;
+    if bits > MOST { Err(Reason::Limit("bits")) } else { Ok(()) }
+}
+
+/// Copies bits of a plain storage to a bit of some bytes.
+fn copy_from(
+    (storage, bit): (&Storage, u128),
+    bits: u128,
+    (out, at): (&mut [u8], usize),
+    machine: &dyn Machine,
+) -> Result<(), Reason> {
+    let (first, end) = ((bit / 8) as u64, (bit + bits).div_ceil(8));
+    let count = (end - u128::from(first)) as usize;
+    let is_bytes = [bit, bits, at as u128].iter().all(|bits| bits.is_multiple_of(8));
+    let mut around = vec![0; if is_bytes { 0 } else { count }];
+    let bytes = if is_bytes { &mut out[at / 8..at / 8 + count] } else { &mut around[..] };
+    match storage {
+        Storage::Memory(space) => machine.memory(*space, first, bytes)?,
+        Storage::Register(register) => machine.register_part(*register, first as usize, bytes)?,
+        Storage::Implicit { bytes: known, .. } => {
+            let from = first as usize;
+            bytes.copy_from_slice(known.get(from..from + count).ok_or(Reason::Outside)?);
+        }
+        Storage::Pointer(_) => return Err(Reason::ImplicitPointer),
+        Storage::Undefined | Storage::Composite(_) => return Err(Reason::Undefined),
+    }
+    if !is_bytes {
+        copy_bits(out, at, &around, (bit % 8) as usize, bits as usize);
+    }
+    Ok(())
+}
+
 /// Copies bits between little-endian bytes.
 fn copy_bits(to: &mut [u8], to_bit: usize, from: &[u8], from_bit: usize, count: usize) {
-    if [to_bit, from_bit, count].iter().all(|bits| bits.is_multiple_of(8)) {
-        to[to_bit / 8..][..count / 8].copy_from_slice(&from[from_bit / 8..][..count / 8]);
-        return;
-    }
     for n in 0..count {
         let bit = from[(from_bit + n) / 8] >> ((from_bit + n) % 8) & 1;
         to[(to_bit + n) / 8] |= bit << ((to_bit + n) % 8);
