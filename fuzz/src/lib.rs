@@ -89,7 +89,12 @@ fn run_program(program: &Program, config: &Config) -> Result<(), String> {
 
 /// Compares every way of running the kernels of a source text with the generated signature.
 pub fn run(source: &str, kernels: &[&str], shape: &Shape, config: &Config) -> Result<(), String> {
-    catch_unwind(AssertUnwindSafe(|| run_levels(source, kernels, shape, config))).unwrap_or_else(|payload| {
+    caught(|| run_levels(source, kernels, shape, config))
+}
+
+/// What a program comes to; a panic is a failure like others.
+pub fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         Err(format!("panic: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or_default()))
     })
