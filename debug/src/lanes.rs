@@ -1,7 +1,9 @@
 //! Where the lanes of a wave are, also those that wait: what the object says of it (`DW_AT_LLVM_active_lane`, `DW_AT_LLVM_lane_pc`).
 
-use crate::variables::Scope;
-use dwarf::{Die, Frames, Goal, Location, Machine, Reason, evaluate};
+use crate::machine::Frame;
+use dwarf::{
+    Content, DebugInfo, Encoding, Frames, Goal, Location, Machine, Reason, Register, Storage, evaluate,
+};
 use sim::Stopped;
 
 /// Bits of a program location (seed 000, line 1450: elements of the generic type).
@@ -28,40 +30,79 @@ pub struct Lanes {
 }
 
 /// What an object says of a stopped wave's lanes; none if it says nothing of them in the function.
-pub fn lanes(info: &dwarf::DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>) -> Option<Lanes> {
-    let scope = Scope::new((info, frames), at, 0);
-    let die = scope.function()?;
-    die.get("DW_AT_LLVM_lane_pc")?;
-    let active = active(&scope, die, at).unwrap_or_else(|| at.exec());
-    let positions = match positions(&scope, die, at) {
-        Some(positions) => positions,
-        None => vec![Position::Unknown; at.lanes() as usize],
-    };
-    Some(Lanes { active, positions })
+pub fn lanes(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>) -> Option<Lanes> {
+    LanesAt::new(info, frames, at.address()).map(|said| said.of(at))
 }
 
-fn active(scope: &Scope<'_>, die: &Die, at: &Stopped<'_>) -> Option<u64> {
-    let expression = scope.info.expression_at(die, "DW_AT_LLVM_active_lane", at.address())?;
-    let machine = scope.frame(0, die.unit);
-    let encoding = scope.info.units[die.unit].encoding;
-    let outcome = evaluate(expression, encoding, Goal::Value, &machine, &[]).ok()?;
+/// An expression, and how it is read.
+type Expression<'a> = (&'a [u8], Encoding);
+
+/// What an object says of lanes at an address: looked up once for all waves that come there.
+pub struct LanesAt<'a> {
+    info: &'a DebugInfo,
+    frames: Option<&'a Frames>,
+    unit: usize,
+    base: Option<Expression<'a>>,
+    active: Option<Expression<'a>>,
+    lane_pc: Option<Expression<'a>>,
+}
+
+impl<'a> LanesAt<'a> {
+    /// At an address of the file; none if nothing is said in the function.
+    pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>, address: u64) -> Option<LanesAt<'a>> {
+        let path = info.around(address);
+        let mut dies = path.iter().rev().map(|&at| &info.entries[at]);
+        let die = dies.find(|die| die.tag == "DW_TAG_subprogram")?;
+        die.get("DW_AT_LLVM_lane_pc")?;
+        let encoding = info.units[die.unit].encoding;
+        let at = |name| info.expression_at(die, name, address).map(|bytes| (bytes, encoding));
+        let base = match die.get("DW_AT_frame_base") {
+            Some(Content::Expression(bytes)) => Some((bytes.as_slice(), encoding)),
+            _ => None,
+        };
+        let (active, lane_pc) = (at("DW_AT_LLVM_active_lane"), at("DW_AT_LLVM_lane_pc"));
+        Some(LanesAt { info, frames, unit: die.unit, base, active, lane_pc })
+    }
+
+    /// The lanes of a wave that has stopped there.
+    pub fn of(&self, at: &Stopped<'_>) -> Lanes {
+        let mut frame = Frame::new((at, 0), (self.info, self.frames), self.unit);
+        frame.base = self.base;
+        let active = self.active.and_then(|expression| active(expression, &frame));
+        let positions = self.lane_pc.and_then(|expression| positions(expression, at.lanes(), &frame));
+        Lanes {
+            active: active.unwrap_or_else(|| at.exec()),
+            positions: positions.unwrap_or_else(|| vec![Position::Unknown; at.lanes() as usize]),
+        }
+    }
+}
+
+fn active((expression, encoding): Expression<'_>, frame: &Frame<'_>) -> Option<u64> {
+    let outcome = evaluate(expression, encoding, Goal::Value, frame, &[]).ok()?;
     outcome.value()?.unsigned().ok().map(|mask| mask as u64)
 }
 
-fn positions(scope: &Scope<'_>, die: &Die, at: &Stopped<'_>) -> Option<Vec<Position>> {
-    let expression = scope.info.expression_at(die, "DW_AT_LLVM_lane_pc", at.address())?;
-    let machine = scope.frame(0, die.unit);
-    let encoding = scope.info.units[die.unit].encoding;
-    let outcome = evaluate(expression, encoding, Goal::Location, &machine, &[]).ok()?;
-    elements(outcome.location()?, at.lanes(), &machine).ok()
+fn positions((expression, encoding): Expression<'_>, lanes: u32, frame: &Frame<'_>) -> Option<Vec<Position>> {
+    let outcome = evaluate(expression, encoding, Goal::Location, frame, &[]).ok()?;
+    elements(outcome.location()?, lanes, frame).ok()
 }
 
 /// The elements of a vector of program locations.
 fn elements(vector: &Location, lanes: u32, machine: &dyn Machine) -> Result<Vec<Position>, Reason> {
     let mut positions = Vec::with_capacity(lanes as usize);
+    // All lanes that are active are where one register says.
+    let mut last: Option<(Register, Position)> = None;
     for part in vector.parts(u128::from(LOCATION_BITS) * u128::from(lanes))? {
         // Neighbours that are nowhere are one part.
         let count = (part.bits / u128::from(LOCATION_BITS)) as usize;
+        let register = match part.location.storage {
+            Storage::Register(register) if part.location.bit == 0 => Some(register),
+            _ => None,
+        };
+        if let Some((_, position)) = last.filter(|last| Some(last.0) == register) {
+            positions.extend(std::iter::repeat_n(position, count));
+            continue;
+        }
         let position = match part.location.read(LOCATION_BITS, machine) {
             Ok(bytes) => {
                 Position::At(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
@@ -69,6 +110,7 @@ fn elements(vector: &Location, lanes: u32, machine: &dyn Machine) -> Result<Vec<
             Err(Reason::Undefined) => Position::Outside,
             Err(_) => Position::Unknown,
         };
+        last = register.map(|register| (register, position)).or(last);
         positions.extend(std::iter::repeat_n(position, count));
     }
     positions.resize(lanes as usize, Position::Unknown);

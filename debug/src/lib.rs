@@ -29,7 +29,7 @@ mod waves;
 pub use breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
 pub use expression::{Parts, Problem, Shown};
 pub use hits::Hits;
-pub use lanes::{Lanes, Position, lanes};
+pub use lanes::{Lanes, LanesAt, Position, lanes};
 pub use program::{Function, Line, Program};
 pub use session::{Action, FrontEnd, Session, Step};
 pub use sight::{Seen, Sight, Sights};

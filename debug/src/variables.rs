@@ -159,12 +159,6 @@ impl<'a> Scope<'a> {
         Scope { info, frames, at, path }
     }
 
-    /// The entry of the function, in which others may be inlined.
-    pub(crate) fn function(&self) -> Option<&'a Die> {
-        let mut dies = self.path.iter().rev().map(|&at| &self.info.entries[at]);
-        dies.find(|die| die.tag == "DW_TAG_subprogram")
-    }
-
     /// Variables, innermost first; of a name the first one counts. Those of the unit come last.
     pub(crate) fn variables(&self) -> Vec<Variable<'a>> {
         variables(self.info, &self.path)

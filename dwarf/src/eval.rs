@@ -665,12 +665,19 @@ impl<'m> Eval<'m> {
             return Err(Reason::Size);
         }
         let mask = mask.unsigned()?;
-        let parts = (0..count).map(|n| {
-            let of = if mask >> n & 1 == 1 { &one } else { &zero };
-            of.moved(n as i128 * i128::from(bits))
-        });
-        let parts: Vec<Location> = parts.collect::<Result<_, _>>()?;
-        self.push_parts(bits, parts.into_iter())
+        let is_one = |n: usize| mask >> n & 1 == 1;
+        // Neighbours of one location are one part.
+        let mut composite = Composite::default();
+        let mut n = 0;
+        while n < count {
+            let end = (n..count).find(|&end| is_one(end) != is_one(n)).unwrap_or(count);
+            let of = if is_one(n) { &one } else { &zero };
+            let of = of.moved(n as i128 * i128::from(bits))?;
+            composite.push(&of, (end - n) as u128 * u128::from(bits))?;
+            n = end;
+        }
+        self.push_at(Location::composite(composite));
+        Ok(())
     }
 }
 

@@ -6,12 +6,13 @@
 
 use crate::error::{Need, Reason};
 use crate::eval::{Goal, evaluate};
-use crate::frame::Frames;
+use crate::frame::{Common, Frames, Row};
 use crate::info::{Content, DebugInfo, Die};
 use crate::machine::Machine;
 use crate::names::{AddressSpace, Bank, Register};
 use crate::op::{Encoding, Opcode, Ops};
 use crate::unwind::{Caller, ReturnAddress};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Callers that are asked what they were given themselves.
@@ -40,12 +41,23 @@ pub struct Given<'a> {
     /// The lane that is looked at, if it is not the machine's.
     lane: Option<u32>,
     depth: u32,
+    /// The row that is in force there, once it has been asked for: each register and lane does.
+    row: OnceCell<Option<(Row, &'a Common)>>,
 }
 
 impl<'a> Given<'a> {
     /// Of the function around an address of the file; `now`: the state of the machine there.
     pub fn new(program: Loaded<'a>, now: &'a dyn Machine, address: u64) -> Given<'a> {
-        Given { program, now, address, lane: None, depth: 0 }
+        Given { program, now, address, lane: None, depth: 0, row: OnceCell::new() }
+    }
+
+    fn row(&self) -> Option<&(Row, &'a Common)> {
+        let row = self.row.get_or_init(|| {
+            let frames = self.program.frames;
+            let row = frames.row(self.address).ok().flatten()?;
+            Some((row, frames.common_of(frames.around(self.address)?)))
+        });
+        row.as_ref()
     }
 
     /// The dword that a register held in a lane.
@@ -57,10 +69,9 @@ impl<'a> Given<'a> {
         if self.depth == DEPTH {
             return Err(Reason::Limit("callers of callers"));
         }
-        let Loaded { info, frames, base } = self.program;
-        let row = frames.row(self.address).ok().flatten().ok_or_else(missing)?;
-        let common = frames.around(self.address).map(|frame| frames.common_of(frame)).ok_or_else(missing)?;
-        let caller = Caller::new(self.now, &row, common)?;
+        let Loaded { info, base, .. } = self.program;
+        let (row, common) = self.row().ok_or_else(missing)?;
+        let caller = Caller::new(self.now, row, common)?;
         let ReturnAddress::At(back) = caller.return_address()? else { return Err(missing()) };
         let back = back.wrapping_sub(base);
         if info.calls.may_jump_to(self.address) {
@@ -69,7 +80,14 @@ impl<'a> Given<'a> {
         let (value, encoding) = self.program.passed(back, register).ok_or_else(missing)?;
         let address = back.wrapping_sub(1);
         let depth = self.depth + 1;
-        let outer = || Given { program: self.program, now: &caller, address, lane: Some(lane), depth };
+        let outer = || Given {
+            program: self.program,
+            now: &caller,
+            address,
+            lane: Some(lane),
+            depth,
+            row: OnceCell::new(),
+        };
         if common.augmentation.is_empty()
             && let Some(register) = of_lane(value, encoding)
         {

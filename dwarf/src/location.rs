@@ -124,6 +124,9 @@ pub struct Part {
     pub bits: u128,
 }
 
+/// What is read at most at a time.
+const MOST_BITS: u64 = 1 << 32;
+
 /// Parts, one behind the other, in the guide's canonical form: none is a composite or empty, and neighbours do not go on in one storage.
 #[derive(Clone, Debug, Default)]
 pub struct Composite {
@@ -282,14 +285,24 @@ impl Location {
     /// The first bits of it, all of which have to be there, little-endian, what is beyond them 0.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
         self.within(u128::from(bits))?;
-        // Of what has no parts all is there, or nothing.
-        if bits <= 128 && !matches!(self.storage, Storage::Undefined | Storage::Composite(_)) {
-            let mut bytes = vec![0; bits.div_ceil(8) as usize];
-            self.storage.read_bits((self.bit, bits.into()), machine, (&mut bytes, 0))?;
-            return Ok(bytes);
+        if bits > MOST_BITS {
+            return Err(Reason::Limit("bits"));
         }
-        let (bytes, there) = self.read_what_is_there(bits, machine)?;
-        if there.contains(&false) { Err(Reason::Undefined) } else { Ok(bytes) }
+        let mut bytes = vec![0; bits.div_ceil(8) as usize];
+        self.read_whole(bits, machine, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The same, into bytes that are 0.
+    pub(crate) fn read_whole(&self, bits: u64, machine: &dyn Machine, out: &mut [u8]) -> Result<(), Reason> {
+        let mut at = 0;
+        self.each_part(bits.into(), |storage, bit, bits| {
+            if bits > 0 {
+                storage.read_bits((bit, bits), machine, (out, at))?;
+            }
+            at += bits as usize;
+            Ok(())
+        })
     }
 
     /// The first bits of it, and which of their bytes are anywhere: those of undefined parts, and those behind the last part, are 0.
@@ -313,8 +326,7 @@ impl Location {
         machine: &dyn Machine,
         (bytes, there): (&mut Vec<u8>, &mut Vec<bool>),
     ) -> Result<(), Reason> {
-        const MOST: u64 = 1 << 32;
-        if bits > MOST {
+        if bits > MOST_BITS {
             return Err(Reason::Limit("bits"));
         }
         let held = match &self.storage {

@@ -138,7 +138,7 @@ impl<'m> Caller<'m> {
 
     /// What of an expression stands in front of a mark, and the address space that it means.
     fn mark<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], AddressSpace)> {
-        marked(bytes, self.encoding).filter(|_| self.is_plain)
+        if self.is_plain { marked(bytes, self.encoding) } else { None }
     }
 
     /// A place that is marked: the frame's address stands on the stack as a number, as the standard has it.
@@ -152,24 +152,61 @@ impl<'m> Caller<'m> {
 
     /// Dwords of a vector register, from that of `lane` on, as they are meant where the extensions are not used: each lane's is at the same
     /// address of its private memory, or lost. A rule that is an expression is about lanes that were active when the function was entered,
-    /// and so is one that says that it is lost; the others are in the register.
-    fn lanes(&self, register: Register, lane: u32, bytes: &mut [u8]) -> Result<(), Reason> {
+    /// and so is one that says that it is lost; the others are in the register. Which of the dwords are anywhere.
+    fn lanes(&self, register: Register, lane: u32, bytes: &mut [u8]) -> Result<u64, Reason> {
+        if lane as usize + bytes.len() / 4 > 64 {
+            return Err(Reason::Outside);
+        }
         let location = self.location(register)?;
         let address = location.address().filter(|&(space, _)| space == AddressSpace::PRIVATE_LANE);
         let mask = match self.row.rule(register) {
             Rule::Expression(_) | Rule::Undefined => self.active(register)?,
             _ => u64::MAX,
         };
-        for (lane, dword) in (lane..).zip(bytes.chunks_mut(4)) {
-            if mask >> lane & 1 == 0 {
-                self.callee.register_part(register, 4 * lane as usize, dword)?;
-                continue;
+        let (mut there, count) = (0, bytes.len() / 4);
+        let is_in_frame = |n: usize| mask >> (lane as usize + n) & 1 == 1;
+        let mut n = 0;
+        while n < count {
+            let end = (n..count).find(|&end| is_in_frame(end) != is_in_frame(n)).unwrap_or(count);
+            match (is_in_frame(n), address) {
+                (false, _) => {
+                    let first = 4 * (lane as usize + n);
+                    self.callee.register_part(register, first, &mut bytes[4 * n..4 * end])?;
+                }
+                (true, None) => {
+                    n = end;
+                    continue;
+                }
+                (true, Some((_, address))) => {
+                    for (lane, dword) in (lane + n as u32..).zip(bytes[4 * n..4 * end].chunks_mut(4)) {
+                        let space = AddressSpace::private_lane(lane).ok_or(Reason::Size)?;
+                        self.callee.memory(space, address, dword)?;
+                    }
+                }
             }
-            let (_, address) = address.ok_or(Reason::Undefined)?;
-            let space = AddressSpace::private_lane(lane).ok_or(Reason::Size)?;
-            self.callee.memory(space, address, dword)?;
+            (n..end).for_each(|n| there |= 1 << n);
+            n = end;
         }
-        Ok(())
+        Ok(there)
+    }
+
+    /// The dwords of a vector register that are anywhere, and which these are: of a register that is lost for active lanes others have theirs.
+    ///
+    /// # Errors
+    /// As [`Caller::location`], and of reading it. Where the function that has been called has lost it, nothing of it is known.
+    pub fn register_there(&self, register: Register, bytes: &mut [u8]) -> Result<u64, Reason> {
+        let all = (0..bytes.len() / 4).fold(0, |all, n| all | 1 << n);
+        if matches!(self.row.rule(register), Rule::Same) {
+            return self.register_part(register, 0, bytes).map(|()| all);
+        }
+        if self.is_of_lanes(register) {
+            return self.lanes(register, 0, bytes);
+        }
+        let bits = 8 * bytes.len() as u64;
+        let (found, there) = self.location(register)?.read_what_is_there(bits, self.callee)?;
+        bytes.copy_from_slice(&found);
+        let is_there = |n: &usize| there[4 * n..4 * n + 4].iter().all(|&is_there| is_there);
+        Ok((0..bytes.len() / 4).filter(is_there).fold(0, |all, n| all | 1 << n))
     }
 
     /// The lanes that were active when the function was entered, in code that has such vector registers.
@@ -248,7 +285,7 @@ impl Machine for Entered<'_, '_> {
 
 impl Machine for Caller<'_> {
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
-        if bytes.len() > 8 {
+        if bytes.len() > 8 || matches!(self.row.rule(register), Rule::Same) {
             return self.register_part(register, 0, bytes);
         }
         let known = self.known.borrow().get(&register).cloned();
@@ -265,10 +302,22 @@ impl Machine for Caller<'_> {
     }
 
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
+        if matches!(self.row.rule(register), Rule::Same) {
+            let bits = register.bits().ok_or(Reason::Register(register.0))?;
+            let is_within = first + bytes.len() <= bits as usize / 8;
+            return if is_within {
+                self.callee.register_part(register, first, bytes)
+            } else {
+                Err(Reason::Outside)
+            };
+        }
         if self.is_of_lanes(register) {
             let (lane, skip) = ((first / 4) as u32, first % 4);
             let mut dwords = vec![0; (skip + bytes.len()).next_multiple_of(4)];
-            self.lanes(register, lane, &mut dwords)?;
+            let there = self.lanes(register, lane, &mut dwords)?;
+            if there.count_ones() as usize != dwords.len() / 4 {
+                return Err(Reason::Undefined);
+            }
             bytes.copy_from_slice(&dwords[skip..skip + bytes.len()]);
             return Ok(());
         }
@@ -281,9 +330,8 @@ impl Machine for Caller<'_> {
                 location
             }
         };
-        let found = location.moved(8 * first as i128)?.read(8 * bytes.len() as u64, self.callee)?;
-        bytes.copy_from_slice(&found);
-        Ok(())
+        bytes.fill(0);
+        location.moved(8 * first as i128)?.read_whole(8 * bytes.len() as u64, self.callee, bytes)
     }
 
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {

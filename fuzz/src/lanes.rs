@@ -9,8 +9,9 @@ use crate::launch::{emulate_watched, interpret_watched};
 use crate::program::Shape;
 use crate::rng::Rng;
 use crate::truth::{Item, Meant, item_of, lanes as bits, place};
-use debug::Position;
+use debug::{LanesAt, Position};
 use dwarf::DebugInfo as Info;
+use ir::SrcLoc;
 use ir::interp::{At, Watcher};
 use ir::track::What;
 use kernc::sim::{Debugger, Go, Mode, Scramble, Stopped};
@@ -115,7 +116,12 @@ pub fn check(program: Program<'_>, how: How, planted: Planted) -> Result<Count, 
     let Some((object, module)) = compile(program, how) else { return Ok(Count::default()) };
     let mut count = Count::default();
     for kernel in program.kernels {
-        let tracer = Tracer { module: &module, source: program.source, events: RefCell::default() };
+        let tracer = Tracer {
+            module: &module,
+            source: program.source,
+            events: RefCell::default(),
+            places: RefCell::default(),
+        };
         interpret_watched(&module, kernel, program.shape, how.target.wave_size, Some(&tracer))
             .map_err(|error| format!("interpreter: {error}"))?;
         count += judge(&object, program, kernel, (tracer.events.into_inner(), planted))?;
@@ -168,7 +174,11 @@ fn judge(
     kernel: &str,
     (events, planted): (FxHashMap<Item, Vec<Place>>, Planted),
 ) -> Result<Count, String> {
-    let judge = Judge::new(object, program.shape, events, (planted, program.is_witnessed))?;
+    let parsed = codeobj::CodeObject::parse(object).map_err(|error| error.to_string())?;
+    let info = Info::read(&parsed).map_err(|error| error.to_string())?;
+    let frames = dwarf::Frames::read(&parsed).ok();
+    let said = (&info, frames.as_ref());
+    let judge = Judge::new(&parsed, said, program.shape, events, (planted, program.is_witnessed));
     let way = (Mode::Fast, program.call_abi);
     let ran = emulate_watched(way, object, kernel, program.shape, Scramble::default(), Some(&judge));
     let inner = judge.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -186,6 +196,8 @@ struct Tracer<'a> {
     module: &'a ir::Module,
     source: &'a str,
     events: RefCell<FxHashMap<Item, Vec<Place>>>,
+    /// Where statements are: found once.
+    places: RefCell<FxHashMap<SrcLoc, Place>>,
 }
 
 impl Watcher for Tracer<'_> {
@@ -193,7 +205,7 @@ impl Watcher for Tracer<'_> {
         let Some(track) = &self.module.funcs[at.func].track else { return };
         for number in track.before(at.inst) {
             let What::Statement(loc) = track.records[number].what else { continue };
-            let place = place(self.source, loc);
+            let place = *self.places.borrow_mut().entry(loc).or_insert_with(|| place(self.source, loc));
             let mut events = self.events.borrow_mut();
             for lane in bits(at.active) {
                 let [x, y, z] = at.item(lane);
@@ -207,22 +219,24 @@ impl Watcher for Tracer<'_> {
 }
 
 /// Looks on while a program runs.
-struct Judge {
-    info: Info,
-    frames: Option<dwarf::Frames>,
+struct Judge<'a> {
+    info: &'a Info,
+    frames: Option<&'a dwarf::Frames>,
     /// Addresses of statements.
     statements: FxHashMap<u64, Place>,
     shape: Shape,
     events: FxHashMap<Item, Vec<Place>>,
     planted: Planted,
     is_witnessed: bool,
-    inner: Mutex<Inner>,
+    inner: Mutex<Inner<'a>>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct Inner<'a> {
     /// By address.
     kinds: FxHashMap<u64, Kind>,
+    /// By address: what is said there.
+    said: FxHashMap<u64, Option<LanesAt<'a>>>,
     waves: FxHashMap<([u32; 3], u32), Wave>,
     /// How far each work-item has come in its trace.
     next: FxHashMap<Item, usize>,
@@ -296,35 +310,25 @@ impl Kind {
     }
 }
 
-impl Judge {
+impl<'a> Judge<'a> {
     fn new(
-        bytes: &[u8],
+        object: &codeobj::CodeObject<'_>,
+        (info, frames): (&'a Info, Option<&'a dwarf::Frames>),
         shape: &Shape,
         events: FxHashMap<Item, Vec<Place>>,
         (planted, is_witnessed): (Planted, bool),
-    ) -> Result<Judge, String> {
-        let object = codeobj::CodeObject::parse(bytes).map_err(|error| error.to_string())?;
-        let info = Info::read(&object).map_err(|error| error.to_string())?;
-        let frames = dwarf::Frames::read(&object).ok();
+    ) -> Judge<'a> {
         let places: FxHashSet<Place> = events.values().flatten().copied().collect();
-        let lines = codeobj::disasm::Lines::read(&object);
+        let lines = codeobj::disasm::Lines::read(object);
         let rows = lines.rows_of_statements().map(|(address, place)| (address, (place.line, place.column)));
         // A function begins before its first statement does.
         let statements = rows.filter(|(_, place)| places.contains(place)).collect();
-        Ok(Judge {
-            info,
-            frames,
-            statements,
-            shape: *shape,
-            events,
-            planted,
-            is_witnessed,
-            inner: Mutex::default(),
-        })
+        let (shape, inner) = (*shape, Mutex::default());
+        Judge { info, frames, statements, shape, events, planted, is_witnessed, inner }
     }
 
-    fn look(&self, at: &Stopped<'_>, inner: &mut Inner) -> Result<(), String> {
-        let Inner { kinds, waves, next, count, .. } = inner;
+    fn look(&self, at: &Stopped<'_>, inner: &mut Inner<'a>) -> Result<(), String> {
+        let Inner { kinds, said, waves, next, count, .. } = inner;
         let kind = *kinds.entry(at.address()).or_insert_with(|| Kind::of(&at.text()));
         let wave = waves.entry((at.group(), at.wave())).or_default();
         wave.enter(at, kind)?;
@@ -337,7 +341,10 @@ impl Judge {
         resumed(call, active, at, count)?;
         let is_end = kind == Kind::End;
         if is_looked_at || is_end {
-            self.said(call, active, at, count)?;
+            let said = said
+                .entry(at.address())
+                .or_insert_with(|| LanesAt::new(self.info, self.frames, at.address()));
+            self.said(said.as_ref(), (call, active), at, count)?;
         }
         if is_end && wave.calls.len() == 1 {
             ended(&mut wave.calls[0], at, count)?;
@@ -378,14 +385,20 @@ impl Judge {
     }
 
     /// Holds what is said here against what is known by now, and keeps what is said of lanes that wait.
-    fn said(&self, call: &mut Call, active: u64, at: &Stopped<'_>, count: &mut Count) -> Result<(), String> {
+    fn said(
+        &self,
+        said: Option<&LanesAt<'_>>,
+        (call, active): (&mut Call, u64),
+        at: &Stopped<'_>,
+        count: &mut Count,
+    ) -> Result<(), String> {
         let address = at.address();
-        let said = debug::lanes(&self.info, self.frames.as_ref(), at);
         // Functions of the library are no functions of the source.
-        let Some(mut said) = said else {
+        let Some(said) = said else {
             count.unsaid += 1;
             return Ok(());
         };
+        let mut said = said.of(at);
         self.plant(&mut said, active, call.entered);
         if said.active != active {
             return Err(format!("{address:#x}: {:#x} are said to be active, not {active:#x}", said.active));
@@ -489,7 +502,7 @@ fn ended(call: &mut Call, at: &Stopped<'_>, count: &mut Count) -> Result<(), Str
     Ok(())
 }
 
-impl Debugger for Judge {
+impl Debugger for Judge<'_> {
     fn before(&self, at: &Stopped<'_>) -> Go {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         match self.look(at, &mut inner) {

@@ -4,7 +4,7 @@ use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
 use fuzz::truth::Count;
-use fuzz::{Config, calls, check};
+use fuzz::{Config, calls, caught, check};
 use kernc::{CodeObjectVersion, Dialect, DwarfVersion, OptLevel, PROCESSORS, Subtarget, Target};
 use rayon::prelude::*;
 use std::process::ExitCode;
@@ -41,12 +41,12 @@ struct Args {
     #[arg(long)]
     no_shrink: bool,
     /// Of unwinding: functions of a program at most.
-    #[arg(long, default_value_t = calls::MOST)]
+    #[arg(long, default_value_t = calls::FEW)]
     functions: usize,
     /// Of unwinding: how often each instruction is looked at.
     #[arg(long, default_value_t = 1)]
     visits: u32,
-    /// Of unwinding: a run in which no new instruction has come for so many is cut.
+    /// Of unwinding: a run in which for so many instructions none has come that is new, or new at its depth of calls, is cut.
     #[arg(long, default_value_t = calls::Effort::EACH.patience)]
     patience: u64,
 }
@@ -203,7 +203,7 @@ fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
         let version = if seed.is_multiple_of(3) { DwarfVersion::V4 } else { DwarfVersion::V5 };
         [OptLevel::O0, OptLevel::O2].map(|level| {
             let how = How { target, level, version };
-            let found = match seed % 8 {
+            let found = caught(|| match seed % 8 {
                 7 => {
                     let calls::Program { source, shape, call_abi } =
                         &calls::generate(seed, calls::MOST, calls::STATEMENTS);
@@ -226,22 +226,19 @@ fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
                     };
                     check(program, how, Planted::Nothing)
                 }
-            };
+            });
             found.map_err(|wrong| format!("seed {seed} {target} {level:?}: {wrong}"))
         })
     };
+    let told = |wrong: &String| println!("{wrong}");
+    let run = |seed: u64| run(seed).map(|found| found.inspect_err(told));
     let results: Vec<_> = (args.seed..args.seed + args.count).into_par_iter().map(run).collect();
     let mut counts = [fuzz::lanes::Count::default(); 2];
     let mut failures = 0;
-    for result in results {
-        for (count, found) in counts.iter_mut().zip(result) {
-            match found {
-                Ok(found) => *count += found,
-                Err(wrong) => {
-                    failures += 1;
-                    println!("{wrong}");
-                }
-            }
+    for (count, found) in results.into_iter().flat_map(|found| [0, 1].into_iter().zip(found)) {
+        match found {
+            Ok(found) => counts[count] += found,
+            Err(_) => failures += 1,
         }
     }
     for (level, count) in ["-O0", "-O2"].into_iter().zip(counts) {

@@ -17,7 +17,7 @@ pub use writer::generate;
 
 use crate::launch::{emulate_scrambled, emulate_watched, interpret};
 use crate::program::Shape;
-use crate::{Config, Failure, compare, lacks_flat, read};
+use crate::{Config, Failure, caught, compare, lacks_flat, read};
 use agreements::Agreements;
 use ir::passes::inline::Calls;
 use ir::passes::{OptOptions, PassContext, optimize};
@@ -25,10 +25,11 @@ use kernc::isa;
 use kernc::sim::{Mode, Scramble};
 use kernc::{Compiler, Convention, DebugInfo, Dialect, Dwarf, Options};
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Most functions of a program.
 pub const MOST: usize = 60;
+/// Functions of a program in which everything is looked at.
+pub const FEW: usize = 6;
 /// Most statements of a function, but for those in blocks.
 pub const STATEMENTS: usize = 6;
 
@@ -46,14 +47,7 @@ pub struct Program {
 /// Runs the program of a seed: the interpreter on the IR as it is and optimised, and with `emulates` also compiled, in the emulator. A failing
 /// program is made smaller by leaving functions and statements out.
 pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failure>> {
-    let failure = |program: &Program| {
-        let run = AssertUnwindSafe(|| run(program, config, emulates));
-        let result = catch_unwind(run).unwrap_or_else(|payload| {
-            let text = payload.downcast_ref::<String>().map(String::as_str);
-            Err(format!("panic: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or_default()))
-        });
-        result.err()
-    };
+    let failure = |program: &Program| caught(|| run(program, config, emulates)).err();
     let mut program = generate(seed, MOST, STATEMENTS);
     let Some(mut what) = failure(&program) else { return Ok(()) };
     if config.shrink {
@@ -71,7 +65,8 @@ pub fn unwinds(seed: u64, config: &Config, effort: Effort) -> Result<Counts, Box
     for dialect in [Dialect::Standard, Dialect::Heterogeneous] {
         for &level in &config.levels {
             let options = Options { opt_level: level, call_abi: program.call_abi, ..Options::default() };
-            let found = unwinds_in(&program, config, (seed, dialect, effort), options).map_err(|what| {
+            let found = caught(|| unwinds_in(&program, config, (seed, dialect, effort), options));
+            let found = found.map_err(|what| {
                 let Program { source, shape, call_abi } = program.clone();
                 let what = format!("--call-abi {} {level:?} {dialect:?}: {what}", call_abi.name());
                 Box::new(Failure { seed, target: config.target, what, source, shape })

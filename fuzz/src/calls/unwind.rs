@@ -15,17 +15,21 @@ use dwarf::{
 use kernc::Dialect;
 use kernc::isa::{Reg, RegRange, RegSet};
 use kernc::sim::{Agreement, Debugger, Go, Stopped};
-use std::collections::HashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, PoisonError};
 
 /// Later visits to an instruction are looked at if a number from here up is 0: the first ones always are.
 const RARELY: usize = 1 << 13;
 /// Of those so many.
 const LATER: u32 = 24;
-/// Callers whose registers are all looked at, each time; of others where they are, and, rarely, all.
+/// Callers whose registers are all looked at, each time; of all others where they are.
 const NEAR: usize = 1;
-/// Callers that are looked at: each asks those below it.
+/// The same where a call has led to a function for the first time.
+const NEARER: usize = 4;
+/// The same, rarely: each asks those below it.
 const DEEP: usize = 12;
+/// Callers that are looked at where nothing is new but how deep calls are.
+const SHALLOW: usize = 3;
 
 /// How much of a run is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -36,14 +40,14 @@ pub struct Effort {
     pub places: u64,
     /// Visits to each instruction.
     pub visits: u32,
-    /// A run in which nothing new has come for so many instructions is cut.
+    /// A run in which for so many instructions none has come that is new, or new at its depth of calls, is cut.
     pub patience: u64,
 }
 
 impl Effort {
     /// Each instruction that runs, once.
     pub const EACH: Effort =
-        Effort { functions: super::MOST, places: u64::MAX, visits: 1, patience: 50_000_000 };
+        Effort { functions: super::MOST, places: u64::MAX, visits: 1, patience: 200_000 };
 }
 
 /// What has been looked at.
@@ -59,8 +63,14 @@ pub struct Counts {
     pub steps: u64,
     /// Instructions at which it was unwound, each as often as it was.
     pub places: u64,
+    /// Of those where all callers were found, also where no registers were looked at: each instruction at each depth of calls.
+    pub stacks: u64,
     /// Instructions, each once.
     pub instructions: u64,
+    /// Their bytes, of those of all functions.
+    pub bytes: u64,
+    /// See above.
+    pub of_bytes: u64,
     /// Frames whose return address and beginning were right.
     pub frames: u64,
     /// Registers of callers that were found, and right.
@@ -84,7 +94,10 @@ impl std::ops::AddAssign for Counts {
         self.refused += other.refused;
         self.steps += other.steps;
         self.places += other.places;
+        self.stacks += other.stacks;
         self.instructions += other.instructions;
+        self.bytes += other.bytes;
+        self.of_bytes += other.of_bytes;
         self.frames += other.frames;
         self.found += other.found;
         self.lost_scalars += other.lost_scalars;
@@ -118,8 +131,12 @@ struct Function {
 
 #[derive(Default)]
 struct Inner {
-    waves: HashMap<([u32; 3], u32), Wave>,
-    visits: HashMap<u64, (u32, Kind)>,
+    waves: FxHashMap<([u32; 3], u32), Wave>,
+    visits: FxHashMap<u64, Visits>,
+    /// Functions by where they were called: the first instruction, and where it returns to.
+    entered: FxHashSet<(u64, u64)>,
+    /// Calls that have returned, whose room is used again.
+    spare: Vec<Call>,
     counts: Counts,
     /// Later visits that were looked at.
     later: u32,
@@ -127,6 +144,14 @@ struct Inner {
     idle: u64,
     wrong: Option<String>,
     rng: Option<Rng>,
+}
+
+/// Of an instruction.
+struct Visits {
+    count: u32,
+    kind: Kind,
+    /// The depths of calls at which it has come, the last for all that are deeper.
+    depths: u64,
 }
 
 #[derive(Default)]
@@ -137,6 +162,7 @@ struct Wave {
 }
 
 /// What a caller had when it called.
+#[derive(Default)]
 struct Call {
     /// Where it goes on, an address of the file.
     back: u64,
@@ -177,7 +203,8 @@ impl Judge {
                 lost,
             })
         });
-        let functions: Vec<Function> = functions.collect::<Result<_, String>>()?;
+        let mut functions: Vec<Function> = functions.collect::<Result<_, String>>()?;
+        functions.sort_by_key(|function| function.from);
         let info = DebugInfo::read(&object).map_err(|error| error.to_string())?;
         let inner = Inner { rng: Some(Rng::new(seed)), ..Inner::default() };
         Ok(Judge { dialect, lanes, effort, functions, frames, info, inner: Mutex::new(inner) })
@@ -189,52 +216,71 @@ impl Judge {
         inner.counts.runs = 1;
         inner.counts.cut = u64::from(inner.idle > self.effort.patience);
         inner.counts.instructions = inner.visits.len() as u64;
+        inner.counts.of_bytes = self.functions.iter().map(|function| function.to - function.from).sum();
         inner.wrong.map_or(Ok(inner.counts), Err)
     }
 
     fn function(&self, address: u64) -> Result<(&Function, &Row), String> {
-        let function = self.functions.iter().find(|function| (function.from..function.to).contains(&address));
+        let before = self.functions.partition_point(|function| function.from <= address);
+        let function = self.functions[..before].last().filter(|function| address < function.to);
         let function = function.ok_or_else(|| format!("no entry is about {address:#x}"))?;
-        let row = function.rows.iter().find(|row| (row.from..row.to).contains(&address));
+        let before = function.rows.partition_point(|row| row.from <= address);
+        let row = function.rows[..before].last().filter(|row| address < row.to);
         Ok((function, row.ok_or_else(|| format!("no row is about {address:#x}"))?))
     }
 
     fn look(&self, at: &Stopped<'_>, inner: &mut Inner) -> Result<(), String> {
-        let wave = inner.waves.entry((at.group(), at.wave())).or_default();
+        let Inner { waves, visits, entered, spare, counts, later, idle, rng, .. } = inner;
+        let wave = waves.entry((at.group(), at.wave())).or_default();
         let address = at.address();
-        let visit = inner.visits.entry(address).or_insert_with(|| (0, kind(at)));
-        match wave.last {
-            // The call has just been made: it was noted before.
-            Some(Kind::Jump) if wave.calls.last().is_some_and(|call| call.back == address) => {
-                wave.calls.pop();
-            }
-            _ => {}
+        let visit = visits.entry(address).or_insert_with(|| {
+            counts.bytes += at.length();
+            Visits { count: 0, kind: kind(at), depths: 0 }
+        });
+        // The call has just been made: it was noted before.
+        if wave.last == Some(Kind::Jump) && wave.calls.last().is_some_and(|call| call.back == address) {
+            spare.extend(wave.calls.pop());
         }
-        visit.0 += 1;
-        let (visits, kind) = *visit;
-        inner.counts.steps += 1;
-        inner.idle = if visits == 1 { 0 } else { inner.idle + 1 };
-        let rarely = inner.later < LATER && inner.rng.as_mut().is_some_and(|rng| rng.one_in(RARELY));
-        if inner.counts.places < self.effort.places && (visits <= self.effort.visits || rarely) {
-            inner.later += u32::from(rarely);
-            inner.counts.places += 1;
-            let state = State { at, lane: first_lane(at.exec(), &wave.calls) };
-            let near = if rarely { DEEP } else { NEAR };
-            let calls = &wave.calls;
-            self.unwind(&state, (address, at.base()), (calls, near), 0, &mut inner.counts).map_err(
-                |why| format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), calls.len()),
-            )?;
-            if let Some(call) = calls.last() {
-                self.passed(&state, call, &mut inner.counts).map_err(|why| {
-                    format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), calls.len())
-                })?;
-            }
+        visit.count += 1;
+        let depth = 1 << wave.calls.len().min(63);
+        let is_new = visit.depths & depth == 0;
+        visit.depths |= depth;
+        counts.steps += 1;
+        *idle = if is_new { 0 } else { *idle + 1 };
+        let is_entered = wave.last == Some(Kind::Call)
+            && wave.calls.last().is_some_and(|call| entered.insert((address, call.back)));
+        let rarely = *later < LATER && rng.as_mut().is_some_and(|rng| rng.one_in(RARELY));
+        *later += u32::from(rarely);
+        let near = match (visit.count <= self.effort.visits, is_entered, rarely) {
+            (_, _, true) => DEEP,
+            (_, true, _) => NEARER,
+            (true, ..) => NEAR,
+            _ => 0,
+        };
+        if counts.places < self.effort.places && (near > 0 || is_new) {
+            self.at(at, &wave.calls, near, counts).map_err(|why| {
+                format!("at {address:#x} `{}`, {} calls deep: {why}", at.text(), wave.calls.len())
+            })?;
         }
-        wave.last = Some(kind);
-        if kind == Kind::Call {
-            wave.calls.push(Call::new(at));
+        wave.last = Some(visit.kind);
+        if visit.kind == Kind::Call {
+            let mut call = spare.pop().unwrap_or_default();
+            call.begin(at);
+            wave.calls.push(call);
         }
         Ok(())
+    }
+
+    /// Unwinds where a wave has stopped: the registers of so many callers, and where all are.
+    fn at(&self, at: &Stopped<'_>, calls: &[Call], near: usize, counts: &mut Counts) -> Result<(), String> {
+        counts.stacks += 1;
+        counts.places += u64::from(near > 0);
+        let state = State { at, lane: first_lane(at.exec(), calls) };
+        self.unwind(&state, (at.address(), at.base()), (calls, near), 0, counts)?;
+        match calls.last() {
+            Some(call) if near > 0 => self.passed(&state, call, counts),
+            _ => Ok(()),
+        }
     }
 
     /// What the caller's entry of the call says of arguments is what they were at the call.
@@ -300,11 +346,11 @@ impl Judge {
         }
         counts.frames += 1;
         let look = Look { function, caller: &caller, call, lanes };
+        if near == 0 && depth + 1 >= SHALLOW {
+            return Ok(());
+        }
         if depth < near {
             look.registers(counts).map_err(|why| format!("caller {depth}, from {address:#x}: {why}"))?;
-        }
-        if depth + 1 >= DEEP {
-            return Ok(());
         }
         self.unwind(&caller, (call.back - 1, base), (outer, near), depth + 1, counts)
     }
@@ -338,21 +384,54 @@ impl Look<'_> {
                 to.copy_from_slice(&value.to_le_bytes());
             }
             let bytes = &bytes[..4 * self.lanes as usize];
-            if self.one(register, 256 + number as u16, bytes)? {
-                counts.found += 1;
-            } else {
-                counts.lost_vectors += 1;
-                counts.parts += self.inactive(register, bytes)?;
+            match self.vector(register, 256 + number as u16, bytes)? {
+                None => counts.found += 1,
+                Some(parts) => {
+                    counts.lost_vectors += 1;
+                    counts.parts += parts;
+                }
             }
         }
         Ok(())
     }
 
+    /// Lanes of a vector register that were not active, if the others are lost.
+    fn vector(&self, register: Register, code: u16, expected: &[u8]) -> Result<Option<u64>, String> {
+        let mut bytes = [0; 256];
+        let bytes = &mut bytes[..expected.len()];
+        let lanes = u64::MAX >> (64 - self.lanes);
+        let there = self.caller.register_there(register, bytes);
+        match there {
+            Ok(there) if there == lanes => self.same(register, 0, bytes, expected).map(|()| None),
+            // Of more than active lanes, or by a function that was called, it is lost: which parts, is looked at run by run.
+            Ok(there) if (there | self.call.exec) & lanes != lanes => self.lost(register, code, expected),
+            Err(_) => self.lost(register, code, expected),
+            Ok(_) if !self.function.lost.contains(Reg(code)) => self.lost(register, code, expected),
+            Ok(there) => {
+                let is_there = |lane: usize| there >> lane & 1 == 1;
+                let dwords = bytes.chunks_exact_mut(4).zip(expected.chunks_exact(4));
+                let lost = dwords.enumerate().filter(|&(lane, _)| !is_there(lane));
+                lost.for_each(|(_, (dword, expected))| dword.copy_from_slice(expected));
+                self.same(register, 0, bytes, expected)?;
+                Ok(Some(u64::from((!self.call.exec & lanes).count_ones())))
+            }
+        }
+    }
+
+    /// The same of a register that may not be lost, or of which more is.
+    fn lost(&self, register: Register, code: u16, expected: &[u8]) -> Result<Option<u64>, String> {
+        match self.one(register, code, expected)? {
+            true => Ok(None),
+            false => self.inactive(register, expected).map(Some),
+        }
+    }
+
     /// Whether a register is where it is said to be; `code`: which it is, for those who may say that it is lost.
     fn one(&self, register: Register, code: u16, expected: &[u8]) -> Result<bool, String> {
-        let mut bytes = vec![0; expected.len()];
-        match self.caller.register(register, &mut bytes) {
-            Ok(()) => self.same(register, 0, &bytes, expected).map(|()| true),
+        let mut bytes = [0; 256];
+        let bytes = &mut bytes[..expected.len()];
+        match self.caller.register(register, bytes) {
+            Ok(()) => self.same(register, 0, bytes, expected).map(|()| true),
             Err(Reason::Undefined) if self.function.lost.contains(Reg(code)) => Ok(false),
             Err(Reason::Undefined) => Err(format!("{register} is said to be lost, but callers rely on it")),
             Err(reason) => Err(format!("{register}: {reason}")),
@@ -367,10 +446,11 @@ impl Look<'_> {
             let end = (lane..).find(|&lane| !is_inactive(lane)).unwrap_or(lane);
             let (first, last) = (4 * lane as usize, 4 * end as usize);
             if lane < end {
-                let mut bytes = vec![0; last - first];
-                let found = self.caller.register_part(register, first, &mut bytes);
+                let mut bytes = [0; 256];
+                let bytes = &mut bytes[first..last];
+                let found = self.caller.register_part(register, first, bytes);
                 found.map_err(|reason| format!("{register}, byte {first}: {reason}"))?;
-                self.same(register, first, &bytes, &expected[first..last])?;
+                self.same(register, first, bytes, &expected[first..last])?;
             }
             count += u64::from(end - lane);
             lane = end + 1;
@@ -379,6 +459,9 @@ impl Look<'_> {
     }
 
     fn same(&self, register: Register, first: usize, found: &[u8], expected: &[u8]) -> Result<(), String> {
+        if found == expected {
+            return Ok(());
+        }
         let differs = (0..).zip(found.chunks_exact(4).zip(expected.chunks_exact(4)));
         match differs.into_iter().find(|&(_, (a, b))| a != b) {
             None => Ok(()),
@@ -393,14 +476,14 @@ impl Look<'_> {
 }
 
 impl Call {
-    fn new(at: &Stopped<'_>) -> Call {
-        let vectors = (0..512).map(|number| at.vector(number).copied());
-        Call {
-            back: at.address() + at.length(),
-            exec: at.exec(),
-            scalars: (0..128).map(|code| at.scalar(code).unwrap_or_default()).collect(),
-            vectors: vectors.map_while(|vector| vector).collect(),
-        }
+    /// A call is made here.
+    fn begin(&mut self, at: &Stopped<'_>) {
+        self.back = at.address() + at.length();
+        self.exec = at.exec();
+        self.scalars.clear();
+        self.scalars.extend((0..128).map(|code| at.scalar(code).unwrap_or_default()));
+        self.vectors.clear();
+        self.vectors.extend((0..512).map_while(|number| at.vector(number)));
     }
 }
 
