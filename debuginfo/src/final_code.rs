@@ -11,6 +11,7 @@
 //! compiler has waited.
 
 mod effects;
+mod foreign;
 mod users;
 mod walker;
 mod writer;
@@ -127,11 +128,13 @@ struct Known {
     kinds: [Vec<u64>; 2],
     /// Places that have their values when a block of the IR begins.
     at_heads: Vec<(u32, u32)>,
+    /// Blocks that are executed with the lanes of others.
+    foreign: Vec<bool>,
 }
 
 impl Known {
     fn find(&mut self, func: &MachFunc, track: &MachTrack, target: &Subtarget, places: &Places) {
-        let Known { effects, kinds, at_heads } = self;
+        let Known { effects, kinds, at_heads, foreign } = self;
         for kind in kinds.iter_mut() {
             kind.clear();
             kind.resize(places.all.len().div_ceil(64), 0);
@@ -147,6 +150,7 @@ impl Known {
         }
         at_heads.sort_unstable();
         effects.find(func, track, target, places);
+        foreign::find(func, target, foreign);
     }
 }
 
@@ -425,6 +429,7 @@ impl Reader<'_> {
                 // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
                 let early = n < data.prologue as usize || self.target.is_wait(inst.op);
                 let statement = if early { None } else { writer.records(track, places[n]) };
+                let statement = statement.filter(|_| !known.foreign[block.as_u32() as usize]);
                 writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
                 walker.changes.clear();
                 writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));

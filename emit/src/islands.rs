@@ -301,6 +301,7 @@ impl Walk<'_> {
             linear: edge(next),
             logical: edge(next),
             depth: data.depth,
+            is_foreign: data.is_foreign,
         };
         data.prologue -= piece.prologue;
         data.term -= piece.term;

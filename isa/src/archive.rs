@@ -57,6 +57,7 @@ struct Block {
     linear: Edges,
     logical: Edges,
     depth: u8,
+    is_foreign: bool,
 }
 
 /// An instruction, but for its operands and modifiers.
@@ -123,7 +124,8 @@ impl Archive {
     }
 
     fn push_block(&mut self, block: &MachBlock) {
-        let MachBlock { insts, prologue, term, sgpr_params, vgpr_params, linear, logical, depth } = block;
+        let MachBlock { insts, prologue, term, sgpr_params, vgpr_params, linear, logical, depth, is_foreign } =
+            block;
         self.parts.push(Part::Block(Block {
             insts: insts.len() as u32,
             sgpr_params: sgpr_params.len() as u32,
@@ -133,6 +135,7 @@ impl Archive {
             linear: *linear,
             logical: *logical,
             depth: *depth,
+            is_foreign: *is_foreign,
         }));
         self.push_regs(sgpr_params);
         self.push_regs(vgpr_params);
@@ -211,6 +214,7 @@ impl Rest<'_> {
             linear: block.linear,
             logical: block.logical,
             depth: block.depth,
+            is_foreign: block.is_foreign,
         }
     }
 

@@ -236,6 +236,12 @@ impl Cleanup {
                     state = Effect::of(target, inst).before(state);
                 }
             }
+            let switches = |&index: &u32| {
+                let op = data.insts[index as usize].op;
+                index < data.prologue
+                    && matches!(op, op::S_AND_B64 | op::S_AND_B32 | op::S_ANDN2_B64 | op::S_ANDN2_B32)
+            };
+            data.is_foreign |= self.dead.iter().any(switches);
             for bound in [&mut data.prologue, &mut data.term] {
                 *bound -= self.dead.iter().filter(|&&index| index < *bound).count() as u32;
             }

@@ -1,0 +1,53 @@
+//! Blocks that are executed with the lanes of others.
+//!
+//! Where nothing that a block does depends on EXEC, it is not set for it: the program counter comes there from the other side of a branch, and
+//! the lanes of that side are active still. A lane that is there by EXEC is elsewhere in the source, so that no statement begins there.
+
+use isa::{Edges, MBlock, MachBlock, MachFunc, Reg, RegRange, Subtarget};
+
+/// Finds them, by block.
+pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>) {
+    foreign.clear();
+    foreign.resize(func.blocks.len(), false);
+    let mut work = Vec::new();
+    let add = |to: MBlock, foreign: &mut Vec<bool>, work: &mut Vec<MBlock>| {
+        let is_foreign = &mut foreign[to.as_u32() as usize];
+        if !*is_foreign && !sets_exec(&func.blocks[to], target) {
+            *is_foreign = true;
+            work.push(to);
+        }
+    };
+    for (block, data) in func.blocks.iter() {
+        if data.is_foreign {
+            add(block, foreign, &mut work);
+        }
+        for to in targets(&data.linear).filter(|&to| targets(&data.logical).all(|own| own != to)) {
+            add(to, foreign, &mut work);
+        }
+    }
+    if work.is_empty() {
+        return;
+    }
+    // What only such blocks lead to is like them. The lanes of another one are where they are to be.
+    let mut others = vec![0u32; func.blocks.len()];
+    let ways = func.blocks.values().flat_map(|data| targets(&data.logical));
+    ways.for_each(|to| others[to.as_u32() as usize] += 1);
+    while let Some(block) = work.pop() {
+        for to in targets(&func.blocks[block].logical) {
+            let others = &mut others[to.as_u32() as usize];
+            *others -= 1;
+            if *others == 0 {
+                add(to, foreign, &mut work);
+            }
+        }
+    }
+}
+
+fn targets(edges: &Edges) -> impl Iterator<Item = MBlock> {
+    edges.iter().flatten().map(|edge| edge.to)
+}
+
+fn sets_exec(block: &MachBlock, target: &Subtarget) -> bool {
+    let exec = RegRange { first: Reg::EXEC, len: 2 };
+    block.insts[..block.prologue as usize].iter().any(|inst| inst.writes(target, exec))
+}
