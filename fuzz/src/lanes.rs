@@ -91,8 +91,8 @@ pub struct Program<'a> {
     pub shape: &'a Shape,
     /// What calls agree on.
     pub call_abi: Convention,
-    /// Whether each statement that lanes come to has to be the interpreter's. Optimised code comes back to a statement between calls in it, at places that
-    /// tables of lines mark as its beginning.
+    /// Whether each statement that lanes come to has to be the interpreter's. A call of addresses that differ between lanes is a loop of turns, behind
+    /// which its statement begins.
     pub is_witnessed: bool,
 }
 

@@ -21,7 +21,8 @@ pub(super) fn find_places(track: &MachTrack, insts: &[MachInst], places: &mut Ve
             }
         }
         if is_of(track, part, inst.loc) {
-            least = least.min(inst.loc);
+            // What a call is for has begun when it is made, whatever of earlier statements is done behind it.
+            least = if inst.is_call() { inst.loc } else { least.min(inst.loc) };
         }
         places[n] = (part, least);
     }
