@@ -157,7 +157,7 @@ fn instructions(object: &CodeObject) -> u32 {
 
 /// Prints a shape; whether it is within the bars.
 fn print(row: Row, passes: bool) -> bool {
-    let Row { shape, best: sizes, trouble } = row;
+    let Row { shape, best: sizes, trouble, .. } = row;
     let columns: String = (0..4)
         .map(|at| sizes.get(at).map_or(format!("{:>9}", "-"), |size| format!("{:>9.2}", size.ms)))
         .collect();

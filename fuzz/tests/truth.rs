@@ -2,6 +2,7 @@
 //! more of it.
 
 use fuzz::generate::{Size, generate};
+use fuzz::program::{PARAMS, Shape};
 use fuzz::truth::{Count, Planted, check, check_planted};
 use kernc::{Dialect, OptLevel, Subtarget};
 use rayon::prelude::*;
@@ -48,4 +49,28 @@ fn a_wrong_bit_is_noticed() {
             assert!(wrong.is_err_and(|wrong| wrong.contains(", not ")), "seed {seed} {level:?}");
         }
     }
+}
+
+/// Each file of `tests/truth` has a kernel of its name, with the parameters of generated ones, of which something was false once.
+#[test]
+fn what_was_false_once_is_true() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/truth");
+    let files = std::fs::read_dir(folder).expect("the folder");
+    let files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+    assert!(files.len() >= 4);
+    files.into_par_iter().for_each(|path| {
+        let source = std::fs::read_to_string(&path).expect("a source").replace("PARAMS", PARAMS);
+        let kernel = path.file_stem().and_then(|stem| stem.to_str()).expect("a name");
+        let shape = Shape { grid: [24, 1, 1], group: [16, 1, 1] };
+        for name in PROCESSORS {
+            let target = Subtarget::by_name(name).expect("known");
+            for level in [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3] {
+                for dialect in [Dialect::Standard, Dialect::Heterogeneous] {
+                    let count = check(&source, &[kernel], &shape, (target, level, dialect))
+                        .unwrap_or_else(|wrong| panic!("{kernel} {name} {level:?} {dialect:?}: {wrong}"));
+                    assert!(count.stops > 50, "{kernel} {name} {level:?}: {count:?}");
+                }
+            }
+        }
+    });
 }
