@@ -8,11 +8,14 @@ use kernc::{Dialect, OptLevel, Subtarget};
 use rayon::prelude::*;
 
 const PROCESSORS: [&str; 4] = ["gfx803", "gfx906", "gfx90a", "gfx1030"];
-const PROGRAMS: u64 = 8;
+const PROGRAMS: u64 = 16;
+/// Programs of which something was false once: a parameter of a block that is bypassed from two sides.
+const FALSE_ONCE: [u64; 1] = [30006];
 
 #[test]
 fn debug_information_is_true() {
-    let seeds = (700..700 + PROGRAMS).into_par_iter();
+    let seeds: Vec<u64> = (700..700 + PROGRAMS).chain(FALSE_ONCE).collect();
+    let seeds = seeds.into_par_iter();
     let counts: Vec<[Count; 2]> = seeds
         .map(|seed| {
             let program = generate(seed, Size::Small);
@@ -57,7 +60,7 @@ fn what_was_false_once_is_true() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/truth");
     let files = std::fs::read_dir(folder).expect("the folder");
     let files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
-    assert!(files.len() >= 4);
+    assert!(files.len() >= 3);
     files.into_par_iter().for_each(|path| {
         let source = std::fs::read_to_string(&path).expect("a source").replace("PARAMS", PARAMS);
         let kernel = path.file_stem().and_then(|stem| stem.to_str()).expect("a name");
