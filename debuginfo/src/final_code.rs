@@ -17,13 +17,14 @@ mod walker;
 mod writer;
 
 use self::effects::{Does, Effects};
-use self::walker::{NONE, Places, REGISTERS, Spilled, State, Walker, spilled};
+use self::walker::{Kept, NONE, Places, REGISTERS, Spilled, State, Walker, spilled};
 use self::writer::{Writer, find_places};
 use crate::calls::is_called;
 use emit::Entered;
-use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, Watched};
+use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, Watched, is_spill};
 use isa::{Counter, MBlock, MachFunc, MachInst, Reg, RegRange, Subtarget};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Where a leaf is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -151,6 +152,43 @@ impl Known {
         at_heads.sort_unstable();
         effects.find(func, track, target, places);
         foreign::find(func, target, foreign);
+        self.spilled_at_heads(func, track, places);
+    }
+}
+
+impl Known {
+    /// What a block of the IR begins with may have been spilled in front of its first instruction, and a register that nobody reads may have something
+    /// else by then: the value is in the slot, or nowhere.
+    fn spilled_at_heads(&mut self, func: &MachFunc, track: &MachTrack, places: &Places) {
+        let Known { effects, at_heads, .. } = self;
+        let mut moved = false;
+        for &(inst, part) in &effects.heads {
+            let (block, n) = effects.block_of(inst);
+            let spills = func.blocks[block].insts[..n].iter().filter(|inst| is_spill(inst.loc));
+            let spills: SmallVec<[(u32, Spilled); 8]> =
+                spills.filter_map(|inst| Some((inst.loc, spilled(inst)?))).collect();
+            if spills.is_empty() {
+                continue;
+            }
+            let first = at_heads.partition_point(|&(other, _)| other < part);
+            for (_, place) in at_heads[first..].iter_mut().take_while(|entry| entry.0 == part) {
+                let Kept { watched, cell, .. } = places.all[*place as usize];
+                let own = track.watched[watched as usize].slot.map_or(0, |slot| slot.point);
+                let is_loaded = |&(point, what): &(u32, Spilled)| {
+                    point != own && matches!(what, Spilled::Loaded(reg) if u32::from(reg.0) == cell)
+                };
+                let Some(loaded) = spills.iter().rposition(is_loaded) else { continue };
+                let is_stored = spills[..loaded].iter().any(|&(point, what)| {
+                    point == own && matches!(what, Spilled::Stored(reg) if u32::from(reg.0) == cell)
+                });
+                *place = if is_stored { places.slots[watched as usize] } else { NONE };
+                moved = true;
+            }
+        }
+        if moved {
+            at_heads.retain(|entry| entry.1 != NONE);
+            at_heads.sort_unstable();
+        }
     }
 }
 

@@ -77,6 +77,12 @@ impl Effects {
         self.first[block.as_u32() as usize]
     }
 
+    /// The block of an instruction, and which it is there.
+    pub(super) fn block_of(&self, number: u32) -> (MBlock, usize) {
+        let block = self.first.partition_point(|&first| first <= number).saturating_sub(1);
+        (MBlock::from_u32(block as u32), (number - self.first[block]) as usize)
+    }
+
     pub(super) fn of(&self, number: u32) -> &Effect {
         &self.insts[number as usize]
     }

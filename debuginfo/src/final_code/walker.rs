@@ -125,6 +125,7 @@ pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
 }
 
 /// What an instruction does that is for a slot.
+#[derive(Clone, Copy)]
 pub(super) enum Spilled {
     /// Stores a register there.
     Stored(Reg),
