@@ -10,8 +10,10 @@ use crate::analysis::Cfg;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc, Values};
 use crate::op::{BinOp, Op, TernOp, UnOp};
+use crate::track::{Leaf, Record, What};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
+use rustc_hash::FxHashMap;
 
 /// Cost of what may be executed in vain.
 const MAX_COST: u32 = 6;
@@ -152,6 +154,48 @@ fn absorb(func: &mut Function, block: Block, side: Side, s: &mut Scratch) {
     func.blocks[side.block].insts = moved;
 }
 
+/// What debuggers are told of variables in sides holds behind them where it is so on both ways; else nobody knows what they are.
+fn track_absorbed(
+    func: &mut Function,
+    (block, branch): (Block, Inst),
+    sides: [Option<Block>; 2],
+    s: &mut Scratch,
+) {
+    if func.track.is_none() {
+        return;
+    }
+    if !std::mem::replace(&mut s.is_settled, true) {
+        func.settle();
+    }
+    let ends = sides.map(|side| side.map_or_else(FxHashMap::default, |side| told_in(func, side)));
+    let Some(track) = &mut func.track else { return };
+    let mut added: Vec<What> = Vec::new();
+    for (own, other) in [(0, 1), (1, 0)] {
+        for (leaf, &what) in &ends[own] {
+            match ends[other].get(leaf) {
+                Some(&same) if same == what => added.extend((own == 0).then_some(what)),
+                _ => added.push(What::Lost(Leaf { variable: leaf.0, leaf: leaf.1 })),
+            }
+        }
+    }
+    added.sort_unstable_by_key(|what| what.leaf().map(|leaf| (leaf.variable, leaf.leaf)));
+    track.records.extend(added.into_iter().map(|what| Record { block, before: branch, what }));
+}
+
+/// What is said last of each leaf in a block.
+fn told_in(func: &Function, block: Block) -> FxHashMap<(u32, u32), What> {
+    let records = func.track.iter().flat_map(|track| &track.records).filter(|record| record.block == block);
+    let told = records.filter_map(|&Record { what, .. }| {
+        let leaf = what.leaf()?;
+        let what = match what {
+            What::Value(_, value) if let Some(bits) = func.const_bits(value) => What::Constant(leaf, bits),
+            what => what,
+        };
+        Some(((leaf.variable, leaf.leaf), what))
+    });
+    told.collect()
+}
+
 fn insert(func: &mut Function, block: Block, op: Op, args: &[Value], ty: Type, loc: SrcLoc) -> Value {
     let inst = func.make_inst(block, op, args, ty, 1, loc);
     let insts = &mut func.blocks[block].insts;
@@ -178,6 +222,7 @@ fn meet(
         return false;
     }
     let (cond, loc) = (func.args(branch)[0], func.insts[branch].loc);
+    track_absorbed(func, (block, branch), sides.map(|side| side.map(|side| side.block)), s);
     for side in sides.into_iter().flatten() {
         absorb(func, block, side, s);
     }
@@ -232,10 +277,8 @@ fn fold_tests(
     let onward_args = Values::from_slice(func.branch_args(inner.last, 1 - shared));
     let (first, second) = (func.args(branch)[0], func.args(inner.last)[0]);
     let loc = func.insts[branch].loc;
+    track_absorbed(func, (block, branch), [Some(inner.block), None], s);
     // What the second test stands in is done when control goes on, and only then.
-    if func.track.is_some() && !std::mem::replace(&mut s.is_settled, true) {
-        func.settle();
-    }
     if s.preds[onward.index()] == 1
         && let (Some(track), Some(&first)) = (&mut func.track, func.blocks[onward].insts.first())
     {
