@@ -1,6 +1,7 @@
 //! What instructions do to what is watched: found out once, as code is walked through several times.
 
 use super::walker::{Places, REGISTERS, counter};
+use super::writer::is_of;
 use isa::track::{MachTrack, is_spill};
 use isa::{Counter, Counts, MBlock, MachFunc, MachInst, Reg, Role, Subtarget};
 
@@ -99,7 +100,7 @@ impl Effects {
 
     /// An instruction of a point comes next: the first of its part?
     fn head(&mut self, track: &MachTrack, point: u32, last: &mut usize) {
-        if !track.parts.get(*last).is_some_and(|part| (part.first..part.end).contains(&point)) {
+        if !is_of(track, *last, point) {
             let Some(part) = track.part_of(point) else { return };
             *last = part;
         }
