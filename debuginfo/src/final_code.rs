@@ -10,6 +10,7 @@
 //! A load's result is there when the code has waited for it: by a wait that covers it, or because an instruction uses it, in front of which the
 //! compiler has waited.
 
+mod counting;
 mod effects;
 mod foreign;
 mod users;

@@ -108,7 +108,7 @@ impl DebugInfo {
             let func = &mut module.funcs[id];
             let own = func.kernel.as_ref().and_then(|kernel| kernel.state.wave_size).or(mach.wave_size);
             let target = own.and_then(|lanes| target.with_wave_size(lanes)).unwrap_or(*target);
-            let (Some(track), Some(said)) = (mach.track.take(), func.track.take()) else {
+            let (Some(track), Some(mut said)) = (mach.track.take(), func.track.take()) else {
                 functions.push(None);
                 continue;
             };
@@ -125,14 +125,16 @@ impl DebugInfo {
                 code,
                 first_leaves: said.first_leaves(),
                 calls,
-                variables: said.variables,
-                sites: said.sites,
+                variables: std::mem::take(&mut said.variables),
+                sites: std::mem::take(&mut said.sites),
                 lanes: target.wave_size,
                 lanes_at,
                 is_called: mach.role == FuncRole::Callee,
-                slots: track.slots,
-                shared: track.shared,
+                slots: track.slots.clone(),
+                shared: track.shared.clone(),
             }));
+            func.end_track(said);
+            mach.spare.track = Some(track);
         }
         let source = options.embed_source.then(|| source.to_owned());
         DebugInfo { options, description, functions, ids: ids.to_vec(), stride, lines, source }

@@ -283,22 +283,21 @@ impl Machine for Entered<'_, '_> {
     }
 }
 
+impl Caller<'_> {
+    /// A scalar register, found once: without that each frame would ask those below it more often than the next.
+    fn scalar(&self, register: Register, bits: u32) -> Result<Vec<u8>, Reason> {
+        if let Some(known) = self.known.borrow().get(&register) {
+            return known.clone();
+        }
+        let found = self.location(register).and_then(|location| location.read(bits.into(), self.callee));
+        self.known.borrow_mut().insert(register, found.clone());
+        found
+    }
+}
+
 impl Machine for Caller<'_> {
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
-        if bytes.len() > 8 || matches!(self.row.rule(register), Rule::Same) {
-            return self.register_part(register, 0, bytes);
-        }
-        let known = self.known.borrow().get(&register).cloned();
-        let found = known
-            .filter(|found| found.as_ref().is_ok_and(|found| found.len() == bytes.len()) || found.is_err());
-        let found = found.unwrap_or_else(|| {
-            let mut bytes = vec![0; bytes.len()];
-            let found = self.register_part(register, 0, &mut bytes).map(|()| bytes);
-            self.known.borrow_mut().insert(register, found.clone());
-            found
-        });
-        bytes.copy_from_slice(&found?);
-        Ok(())
+        self.register_part(register, 0, bytes)
     }
 
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
@@ -319,6 +318,12 @@ impl Machine for Caller<'_> {
                 return Err(Reason::Undefined);
             }
             bytes.copy_from_slice(&dwords[skip..skip + bytes.len()]);
+            return Ok(());
+        }
+        if let Some(bits) = register.bits().filter(|&bits| bits <= 64)
+            && let Ok(whole) = self.scalar(register, bits)
+        {
+            bytes.copy_from_slice(whole.get(first..first + bytes.len()).ok_or(Reason::Outside)?);
             return Ok(());
         }
         let known = self.last.borrow().as_ref().filter(|last| last.0 == register).map(|last| last.1.clone());

@@ -193,6 +193,8 @@ pub struct Function {
     pub unroll: SecondaryMap<Block, UnrollHint>,
     /// What a debugger is told of statements and variables, if somebody asked. Not part of the text form.
     pub track: Option<Box<Track>>,
+    /// One that is of use no more, for its memory.
+    spare_track: Option<Box<Track>>,
     /// Empty lists that blocks left behind, the next one last.
     spare: Vec<InstList>,
     /// An empty list, for when it becomes a kernel again.
@@ -497,7 +499,7 @@ impl Function {
         (self.linkage, self.inline) = (Linkage::default(), Inline::default());
         let Function { name, results, layout, blocks, insts, values, slots, switches, pool, unroll, .. } =
             self;
-        self.track = None;
+        self.spare_track = self.track.take().or(self.spare_track.take());
         name.clear();
         results.clear();
         layout.clear();
@@ -516,6 +518,19 @@ impl Function {
             std::mem::take(&mut block.insts)
         }));
         blocks.clear();
+    }
+
+    /// What debuggers are told from here on, nothing yet: see [`Track::new`].
+    pub fn begin_track(&mut self, number: u32, stride: u32) {
+        let mut track = self.spare_track.take().unwrap_or_default();
+        track.clear();
+        (track.number, track.stride) = (number, stride);
+        self.track = Some(track);
+    }
+
+    /// What debuggers were told is of use no more.
+    pub fn end_track(&mut self, track: Box<Track>) {
+        self.spare_track = Some(track);
     }
 
     /// An empty list for the parameters of a kernel.

@@ -96,7 +96,12 @@ impl MachInst {
     ///   `UNUSED_PRESERVE`, DPP lanes that are masked or have no source.
     #[inline]
     pub fn role(&self, index: usize) -> Role {
-        let row = self.op.row();
+        self.role_in(self.op.row(), index)
+    }
+
+    /// The same, by the instruction's row.
+    #[inline]
+    fn role_in(&self, row: &Row, index: usize) -> Role {
         let Some(spec) = row.ops.get(index) else {
             // Operands of pseudos: destination first.
             let defines = matches!(self.op, op::COPY | op::UNDEF | op::CALL | op::TAIL_CALL | op::STACK_END);
@@ -131,9 +136,10 @@ impl MachInst {
 
     /// Calls `f` for each explicit register operand, hardware or virtual.
     pub fn for_each_reg(&self, mut f: impl FnMut(Role, Operand)) {
+        let row = self.op.row();
         for (index, &operand) in self.operands().iter().enumerate() {
             match operand {
-                Operand::Reg(_) | Operand::Virt(_) => f(self.role(index), operand),
+                Operand::Reg(_) | Operand::Virt(_) => f(self.role_in(row, index), operand),
                 Operand::Scattered(scattered) => {
                     let registers = scattered.numbers().iter().map(|&number| Reg::vgpr(number.into()));
                     registers.for_each(|reg| f(Role::Use, Operand::reg(reg)));

@@ -363,6 +363,8 @@ pub struct SpareLists {
     pub insts: Spare<MachInst>,
     /// Of parameters.
     pub params: Spare<VReg>,
+    /// What debuggers were told.
+    pub track: Option<Box<MachTrack>>,
 }
 
 impl SpareLists {

@@ -193,6 +193,21 @@ pub struct MachTrack {
 }
 
 impl MachTrack {
+    /// Of a function without anything yet, in the memory of another one's.
+    pub fn clear(&mut self) {
+        let MachTrack { places, parts, records, heads, spots, terms, watched, slots, shared, calls } = self;
+        places.clear();
+        parts.clear();
+        records.clear();
+        heads.clear();
+        spots.clear();
+        terms.clear();
+        watched.clear();
+        slots.clear();
+        shared.clear();
+        calls.clear();
+    }
+
     /// The place in the source of an instruction's point; 0 for none.
     pub fn place(&self, point: u32) -> u32 {
         point.checked_sub(1).and_then(|n| self.places.get(n as usize)).copied().unwrap_or(0)

@@ -259,7 +259,7 @@ pub fn select_into(
         }
     }
     tail::end_early(func, &mut ctx.analyses, opts);
-    let track = func.track.is_some().then(|| track::number(func));
+    let track = func.track.is_some().then(|| track::number(func, &mut out.spare));
     select_prepared(module, func, target, opts, ctx, (out, track))?;
     out.hidden = hidden;
     Ok(())

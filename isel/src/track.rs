@@ -9,7 +9,7 @@ use ir::analysis::Loop;
 use ir::track::{Leaf, Track, What as Said, is_recomputable};
 use ir::{BinOp, Block, CastOp, Function, IntCc, Op, SrcLoc, Type, UnOp, Value, ValueDef};
 use isa::track::{Held, MachTrack, Part, Record, Spot, Term, TermOp, Watched, What};
-use isa::{Operand, op};
+use isa::{Operand, SpareLists, op};
 
 /// Most leaves times blocks of which it is known what leaves are where blocks begin.
 const MOST_HEADS: usize = 1 << 22;
@@ -19,17 +19,10 @@ const DEPTH: u32 = 4;
 
 /// Gives each operation its point as its place in the source.
 #[cold]
-pub(crate) fn number(func: &mut Function) -> Box<MachTrack> {
+pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTrack> {
     func.conclude_track();
-    let said = func.track.as_ref().map_or(0, |track| track.records.len());
-    let mut track = Box::new(MachTrack {
-        places: Vec::with_capacity(func.insts.len()),
-        parts: Vec::with_capacity(func.layout.len()),
-        records: Vec::with_capacity(said),
-        spots: Vec::with_capacity(said),
-        watched: Vec::with_capacity(said),
-        ..MachTrack::default()
-    });
+    let mut track = spare.track.take().unwrap_or_default();
+    track.clear();
     for &block in &func.layout {
         let first = track.places.len() as u32 + 1;
         for &inst in &func.blocks[block].insts {
@@ -45,9 +38,9 @@ pub(crate) fn number(func: &mut Function) -> Box<MachTrack> {
 #[cold]
 pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<MachTrack>> {
     let said = lower.func.track.as_ref()?;
-    track.slots = lower.s.slots.clone();
+    track.slots.extend_from_slice(&lower.s.slots);
     let named = lower.s.shared.iter().zip(&lower.s.used);
-    track.shared = named.map(|(&offset, &used)| if used { offset } else { u32::MAX }).collect();
+    track.shared.extend(named.map(|(&offset, &used)| if used { offset } else { u32::MAX }));
     let mut filler = Filler {
         lower,
         func: lower.func,
@@ -339,33 +332,29 @@ impl Filler<'_> {
         if leaves == 0 || blocks * leaves > MOST_HEADS {
             return;
         }
-        // `None`: no way there was seen yet.
-        let mut ends: Vec<Option<Vec<Held>>> = vec![None; blocks];
-        let mut begins: Vec<Vec<Held>> = vec![Vec::new(); blocks];
+        let mut known = Heads::new(blocks, leaves);
+        let mut begin = Vec::with_capacity(leaves);
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for &block in self.lower.an.cfg.rpo() {
                 let Some(n) = self.at[block].map(|n| n as usize) else { continue };
                 let preds = self.lower.an.cfg.preds(block).iter();
-                let ends_of = preds.filter_map(|&pred| ends[self.at[pred]? as usize].as_ref());
-                let mut begin = meet(ends_of, leaves);
+                known.meet(preds.filter_map(|&pred| self.at[pred]), &mut begin);
                 begin.iter_mut().for_each(|held| *held = self.seen_in(*held, block));
-                if ends[n].is_some() && begin == begins[n] {
+                if known.is_seen[n] && begin == known.begin(n) {
                     continue;
                 }
-                let mut end = begin.clone();
-                self.apply(n, &mut end);
-                begins[n] = begin;
-                if ends[n].as_ref() != Some(&end) {
-                    ends[n] = Some(end);
-                    changed = true;
-                }
+                known.begins[n * leaves..(n + 1) * leaves].copy_from_slice(&begin);
+                self.apply(n, &mut begin);
+                changed |= !known.is_seen[n] || begin != known.end(n);
+                known.ends[n * leaves..(n + 1) * leaves].copy_from_slice(&begin);
+                known.is_seen[n] = true;
             }
         }
-        for (part, begin) in self.track.parts.iter_mut().zip(&begins) {
+        for (n, part) in self.track.parts.iter_mut().enumerate() {
             let first = self.track.heads.len() as u32;
-            let known = begin.iter().zip(0..).filter(|(held, _)| **held != Held::Lost);
-            self.track.heads.extend(known.map(|(&held, leaf)| (leaf, held)));
+            let of_leaves = known.begin(n).iter().zip(0..).filter(|(held, _)| **held != Held::Lost);
+            self.track.heads.extend(of_leaves.map(|(&held, leaf)| (leaf, held)));
             part.heads = (first, self.track.heads.len() as u32);
         }
     }
@@ -380,16 +369,43 @@ impl Filler<'_> {
     }
 }
 
-/// What all agree on.
-fn meet<'a>(mut ends: impl Iterator<Item = &'a Vec<Held>>, leaves: usize) -> Vec<Held> {
-    let Some(first) = ends.next() else { return vec![Held::Lost; leaves] };
-    let mut all = first.clone();
-    for end in ends {
-        for (own, other) in all.iter_mut().zip(end) {
-            if own != other {
-                *own = Held::Lost;
+/// What leaves are at the beginnings and ends of blocks, leaf by leaf.
+struct Heads {
+    leaves: usize,
+    begins: Vec<Held>,
+    ends: Vec<Held>,
+    /// By block, whether a way there was seen.
+    is_seen: Vec<bool>,
+}
+
+impl Heads {
+    fn new(blocks: usize, leaves: usize) -> Heads {
+        let none = vec![Held::Lost; blocks * leaves];
+        Heads { leaves, begins: none.clone(), ends: none, is_seen: vec![false; blocks] }
+    }
+
+    fn begin(&self, block: usize) -> &[Held] {
+        &self.begins[block * self.leaves..(block + 1) * self.leaves]
+    }
+
+    fn end(&self, block: usize) -> &[Held] {
+        &self.ends[block * self.leaves..(block + 1) * self.leaves]
+    }
+
+    /// What the ends of those blocks that were seen agree on.
+    fn meet(&self, blocks: impl Iterator<Item = u32>, all: &mut Vec<Held>) {
+        all.clear();
+        for block in blocks.map(|block| block as usize).filter(|&block| self.is_seen[block]) {
+            if all.is_empty() {
+                all.extend_from_slice(self.end(block));
+                continue;
+            }
+            for (own, other) in all.iter_mut().zip(self.end(block)) {
+                if own != other {
+                    *own = Held::Lost;
+                }
             }
         }
+        all.resize(self.leaves, Held::Lost);
     }
-    all
 }

@@ -27,9 +27,9 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, t
         if inst.op == op::UNDEF {
             continue;
         }
-        for (n, &operand) in inst.operands().iter().enumerate() {
-            if inst.role(n) == Role::Use {
-                continue;
+        inst.for_each_reg(|role, operand| {
+            if role == Role::Use {
+                return;
             }
             match operand {
                 Operand::Virt(tuple) => {
@@ -55,7 +55,7 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, t
                 }
                 _ => {}
             }
-        }
+        });
     }
     // What was spilled enters no block in its register any more.
     let params = func.blocks.values().flat_map(|block| block.sgpr_params.iter().chain(&block.vgpr_params));

@@ -1,5 +1,6 @@
 //! What instructions do to what is watched: found out once, as code is walked through several times.
 
+use super::counting;
 use super::walker::{Places, REGISTERS, counter};
 use super::writer::is_of;
 use isa::track::{MachTrack, is_spill};
@@ -19,8 +20,11 @@ pub(super) struct Effects {
     pub(super) heads: Vec<(u32, u32)>,
     /// By block of the IR, whether it has begun.
     has_begun: Vec<bool>,
-    is_watched: Vec<bool>,
+    /// By register: bits.
+    is_watched: [u64; REGISTERS as usize / 64],
     wanted: Wanted,
+    /// What an instruction writes.
+    written: Vec<u16>,
 }
 
 /// What an instruction does.
@@ -53,12 +57,9 @@ impl Effects {
         self.heads.clear();
         self.has_begun.clear();
         self.has_begun.resize(track.parts.len(), false);
-        self.is_watched.clear();
-        self.is_watched.resize(REGISTERS as usize, false);
-        for place in &places.all {
-            if let Some(is_watched) = self.is_watched.get_mut(place.cell as usize) {
-                *is_watched = true;
-            }
+        self.is_watched.fill(0);
+        for place in places.all.iter().filter(|place| place.cell < REGISTERS) {
+            self.is_watched[place.cell as usize / 64] |= 1 << (place.cell % 64);
         }
         self.wanted.find(track);
         let mut last = usize::MAX;
@@ -110,30 +111,31 @@ impl Effects {
     }
 
     fn add(&mut self, inst: &MachInst, target: &Subtarget) {
-        let Effects { insts, cells, writes, is_watched, wanted, .. } = self;
+        let Effects { insts, cells, writes, is_watched, wanted, written, .. } = self;
         let number = insts.len() as u32;
         let start = cells.len() as u32;
         let wanted = &mut wanted.of(inst.loc);
-        // Most instructions write one register, and name it first.
-        let mut written = smallvec::SmallVec::<[u16; 16]>::new();
+        written.clear();
+        let is_watched = |code: u16| {
+            let word = is_watched.get(usize::from(code / 64)).copied().unwrap_or(0);
+            word >> (code % 64) & 1 != 0
+        };
         inst.for_each_hw_reg(target, |role, range| {
-            let first = usize::from(range.first.0);
-            for code in first..first + usize::from(range.len) {
-                if !is_watched.get(code).is_some_and(|&is_watched| is_watched) {
-                    continue;
-                }
+            for code in (range.first.0..range.first.0 + u16::from(range.len)).filter(|&code| is_watched(code)) {
                 if role != Role::Def {
-                    cells.push(code as u16);
+                    cells.push(code);
                 }
                 if role != Role::Use {
-                    written.push(code as u16);
-                    let mut is_of = |watched| writes.push((number, watched));
-                    wanted.iter_mut().for_each(|write| write.written(code as u16, &mut is_of));
+                    written.push(code);
                 }
             }
         });
+        for &code in &*written {
+            let mut is_of = |watched| writes.push((number, watched));
+            wanted.iter_mut().for_each(|write| write.written(code, &mut is_of));
+        }
         let end = cells.len() as u32;
-        cells.extend_from_slice(&written);
+        cells.extend_from_slice(written);
         let does = match target.waited(inst) {
             Some(counts) => Does::Wait(counts),
             None if is_spill(inst.loc) => Does::Spill,
@@ -152,6 +154,8 @@ struct Wanted {
     /// By point, the first of those that it writes.
     first: Vec<u32>,
     all: Vec<Write>,
+    /// The same, by watched register.
+    found: Vec<Write>,
 }
 
 /// A watched register that is written.
@@ -166,25 +170,15 @@ struct Write {
 
 impl Wanted {
     fn find(&mut self, track: &MachTrack) {
-        let Wanted { first, all } = self;
-        all.clear();
-        all.extend(track.watched.iter().zip(0u32..).filter_map(|(watched, number)| {
+        let Wanted { first, all, found } = self;
+        found.clear();
+        found.extend(track.watched.iter().zip(0u32..).filter_map(|(watched, number)| {
             let ((point, left), place) = watched.write.zip(watched.place)?;
             Some(Write { point, place, left, watched: number })
         }));
-        all.sort_unstable_by_key(|write| (write.point, write.watched));
-        first.clear();
-        first.resize(track.places.len() + 2, 0);
-        for write in all {
-            if let Some(count) = first.get_mut(write.point as usize + 1) {
-                *count += 1;
-            }
-        }
-        let mut sum = 0;
-        for first in first {
-            sum += *first;
-            *first = sum;
-        }
+        let points = track.places.len() + 1;
+        let point = |write: &Write| (write.point as usize).min(points);
+        counting::sort(found, points + 1, point, all, first);
     }
 
     /// What the instructions of a point write.

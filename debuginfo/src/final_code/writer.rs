@@ -1,7 +1,7 @@
 //! What is written down on the way through final code: where statements begin, and the ranges of leaves.
 
 use super::users::Users;
-use super::{FinalCode, Line, Range, Where};
+use super::{FinalCode, Line, Range, Where, counting};
 use isa::MachInst;
 use isa::track::{Held, MachTrack, Spot, What};
 
@@ -36,6 +36,9 @@ pub(super) fn is_of(track: &MachTrack, part: usize, point: u32) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     pub(super) code: FinalCode,
+    /// Ranges in the order of their ends; and by leaf, how many come before its own.
+    ranges: Vec<Range>,
+    first: Vec<u32>,
     /// By leaf: what it is, and the range that is open.
     pub(super) held: Vec<Held>,
     pub(super) open: Vec<Option<(u32, Where)>>,
@@ -69,6 +72,7 @@ impl Writer {
         self.written.resize(track.records.len(), false);
         self.touched.clear();
         self.known.clear();
+        self.ranges.clear();
         self.users.reset(track, leaves);
         (self.part, self.next) = (usize::MAX, 0);
     }
@@ -177,7 +181,7 @@ impl Writer {
                 if let Some((start, place)) = open.take()
                     && start < offset
                 {
-                    self.code.ranges.push(Range { leaf, start, end: offset, place });
+                    self.ranges.push(Range { leaf, start, end: offset, place });
                 }
                 *open = now.map(|place| (offset, place));
             }
@@ -201,11 +205,14 @@ impl Writer {
             if let Some((start, place)) = *open
                 && start < end
             {
-                self.code.ranges.push(Range { leaf: leaf as u32, start, end, place });
+                self.ranges.push(Range { leaf: leaf as u32, start, end, place });
             }
         }
-        self.code.ranges.sort_unstable_by_key(|range| (range.leaf, range.start));
-        self.code.size = end;
-        std::mem::take(&mut self.code)
+        // Those of a leaf were closed one after the other.
+        let mut code = std::mem::take(&mut self.code);
+        let leaf = |range: &Range| range.leaf as usize;
+        counting::sort(&self.ranges, self.open.len(), leaf, &mut code.ranges, &mut self.first);
+        code.size = end;
+        code
     }
 }

@@ -244,7 +244,7 @@ fn lower_function(
     };
     let block = func.add_block();
     if let Some(describer) = &mut s.describer {
-        func.track = Some(describer.function(checked, ast, info));
+        describer.function(checked, ast, info, &mut func);
     }
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);

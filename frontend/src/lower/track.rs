@@ -9,8 +9,8 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
 use ir::describe::{Description, Encoding, Member, ModuleVariable, Subprogram, TypeInfo};
-use ir::track::{Leaf, Track, Variable, What};
-use ir::{Block, Slot, SrcLoc, Value};
+use ir::track::{Leaf, Variable, What};
+use ir::{Block, Function, Slot, SrcLoc, Value};
 use rustc_hash::FxHashMap;
 use smol_str::format_smolstr;
 
@@ -102,8 +102,8 @@ impl Describer {
         }
     }
 
-    /// What the records of a function hang on.
-    pub fn function(&mut self, checked: &Checked, ast: &Ast<'_>, info: &Func) -> Box<Track> {
+    /// Records of a function have something to hang on from here on.
+    pub fn function(&mut self, checked: &Checked, ast: &Ast<'_>, info: &Func, func: &mut Function) {
         let number = self.description.functions.len() as u32;
         let body = info.body.map_or(info.name.span, |body| ast.block(body).span);
         let function = Subprogram {
@@ -114,7 +114,7 @@ impl Describer {
             external: info.kernel.is_some() || info.linkage == ir::Linkage::Export,
         };
         self.description.functions.push(function);
-        Box::new(Track::new(number, self.stride))
+        func.begin_track(number, self.stride);
     }
 }
 

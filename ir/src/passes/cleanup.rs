@@ -7,7 +7,7 @@ use crate::edit::Subst;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::{Op, UnOp};
-use crate::track::{Record, What};
+use crate::track::What;
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
@@ -22,7 +22,9 @@ pub struct Scratch {
     args: Vec<Value>,
     stack: Vec<Block>,
     merged: Vec<bool>,
-    /// What debuggers are told was settled in this run.
+    /// What debuggers are told in a block that is bypassed.
+    whats: Vec<What>,
+    /// It was settled in this run.
     is_settled: bool,
 }
 
@@ -75,7 +77,7 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
                     func.settle();
                 }
                 let ways = [empty, to].map(|block| s.preds[block.index()]);
-                track_bypass(func, (block, last, which), (empty, to), ways);
+                track_bypass(func, (block, last, which), (empty, to), ways, &mut s.whats);
             }
             forward_args(func, last, which, empty, s);
             func.set_target(last, which, to);
@@ -108,6 +110,7 @@ fn track_bypass(
     (block, last, which): (Block, Inst, usize),
     (empty, to): (Block, Block),
     ways: [u32; 2],
+    whats: &mut Vec<What>,
 ) {
     let Some(only) = func.terminator(empty) else { return };
     let is_jump = matches!(func.insts[last].op, Op::Jump(_));
@@ -117,7 +120,8 @@ fn track_bypass(
         None => return,
     };
     let Some(track) = &func.track else { return };
-    let mut whats = track.in_front_of(only);
+    whats.clear();
+    track.in_front_of(only, whats);
     let passed = |value| {
         let is_param = param_of(func, empty, value).is_some();
         let is_known = match track.has(func, value) {
@@ -129,12 +133,16 @@ fn track_bypass(
     };
     whats.iter_mut().for_each(|what| *what = what.filter_map(passed));
     if !is_jump && ways[1] > 1 {
-        whats = whats.into_iter().filter_map(|what| what.leaf().map(What::Lost)).collect();
+        whats.retain_mut(|what| {
+            let leaf = what.leaf();
+            leaf.into_iter().for_each(|leaf| *what = What::Lost(leaf));
+            leaf.is_some()
+        });
     }
     let Some(track) = &mut func.track else { return };
     match is_jump {
-        true => track.records.extend(whats.into_iter().map(|what| Record { block: place, before, what })),
-        false => track.begin_with(place, before, &whats),
+        true => track.add(place, before, whats),
+        false => track.begin_with(place, before, whats),
     }
 }
 

@@ -369,7 +369,7 @@ fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) ->
         && unroll::level(func, &ctx.cfg, &ctx.dom, &ctx.loops, opts.level, &mut ctx.unroll)
     {
         ctx.version += 1;
-        func.settle();
+        func.settle_blocks();
         sroa_pass(func, opts, ctx);
         ctx.tidy(func, opts);
     }

@@ -167,6 +167,7 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     let loc = func.insts[enter].loc;
     func.blocks[preheader].insts.pop();
     let mut records = Copier::default();
+    records.enter(func, header);
     for n in 0..func.blocks[header].insts.len() {
         let inst = func.blocks[header].insts[n];
         records.pass(func, inst, |value| s.entering[value.index()].unwrap_or(value));

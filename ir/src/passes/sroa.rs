@@ -121,7 +121,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     if s.pieces.is_empty() {
         return false;
     }
-    func.settle();
+    func.settle_places();
     dom.compute(cfg);
     find_stores(func, cfg, s);
     place_params(cfg, dom, s);
@@ -147,7 +147,6 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     s.subst.apply(func);
     func.replace_tracked(&s.subst);
     forget_homes(func, s);
-    func.settle();
     true
 }
 
@@ -322,6 +321,7 @@ fn track_store(func: &mut Function, store: Inst, piece: &Piece, value: Value) {
 /// Parameters hold parts of variables from the beginning of their blocks on, and no memory does.
 fn forget_homes(func: &mut Function, s: &Scratch) {
     let Some(mut track) = func.track.take() else { return };
+    let mut begin = Vec::new();
     for &(at, piece, param) in &s.params {
         let piece = &s.pieces[piece as usize];
         let block = s.block_at[at as usize];
@@ -334,10 +334,11 @@ fn forget_homes(func: &mut Function, s: &Scratch) {
                 && let Some(leaf) = variable.leaves.iter().position(|&(at, _)| i64::from(at) == piece.offset)
             {
                 let leaf = Leaf { variable: number as u32, leaf: leaf as u32 };
-                track.records.insert(0, Record { block, before: first, what: What::Value(leaf, param) });
+                begin.push(Record { block, before: first, what: What::Value(leaf, param) });
             }
         }
     }
+    track.begin_blocks(begin);
     for variable in &mut track.variables {
         let gone = variable.home.filter(|slot| s.pieces.iter().any(|piece| piece.slot == *slot));
         if gone.is_some() {

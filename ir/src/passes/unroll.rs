@@ -341,6 +341,7 @@ impl<'a> Copier<'a> {
             // Only what some copied branch goes to.
             let Some(new) = self.s.blocks[old.index()] else { continue };
             self.func.layout.push(new);
+            self.s.records.enter(self.func, old);
             for n in 0..self.func.blocks[old].insts.len() {
                 let inst = self.func.blocks[old].insts[n];
                 self.track_before(inst);

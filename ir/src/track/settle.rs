@@ -1,0 +1,480 @@
+//! Settling: where records stand after passes that know nothing of them.
+//!
+//! The instructions as they were are laid beside those that there are. A record goes with its anchor; where that is gone, to what followed it. In
+//! blocks in which nothing has changed, nothing is looked at.
+
+use super::{Leaf, Record, Track, Variable, latest};
+use crate::entity::{Block, Inst};
+use crate::func::Function;
+use crate::op::Op;
+use cranelift_entity::SecondaryMap;
+
+/// Memory of settling.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    now: Order,
+    /// Records while they are put in order.
+    moved: Vec<Record>,
+    runs: Vec<Run>,
+    sorter: Sorter,
+    /// Blocks that have records which are not settled.
+    disturbed: SecondaryMap<Block, bool>,
+    leaves: Leaves,
+}
+
+impl Scratch {
+    /// Of another function.
+    pub(super) fn clear(&mut self) {
+        let Leaves { first, said, group } = &mut self.leaves;
+        first.clear();
+        said.clear();
+        *group = 0;
+    }
+}
+
+/// Of which leaves something was said.
+#[derive(Clone, Debug, Default)]
+struct Leaves {
+    /// By variable, the number of its first leaf.
+    first: Vec<u32>,
+    /// By leaf, the group of records in which something was said of it last.
+    said: Vec<u32>,
+    group: u32,
+}
+
+impl Leaves {
+    fn number(&mut self, variables: &[Variable]) {
+        let mut next = self.said.len() as u32;
+        for variable in &variables[self.first.len()..] {
+            self.first.push(next);
+            next += variable.leaves.len() as u32;
+        }
+        self.said.resize(next as usize, 0);
+    }
+
+    /// Another group begins.
+    fn begin(&mut self) {
+        self.group += 1;
+    }
+
+    /// Whether nothing has been said of a leaf in this group.
+    fn is_new(&mut self, leaf: Leaf) -> bool {
+        let number = self.first[leaf.variable as usize] + leaf.leaf;
+        std::mem::replace(&mut self.said[number as usize], self.group) != self.group
+    }
+}
+
+/// A record on its way, or all of a block in which nothing has changed.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Where it stands, and from how many blocks further up it came.
+    place: u32,
+    hops: u32,
+    /// The records: the first, and how many.
+    start: u32,
+    len: u32,
+}
+
+/// Memory of sorting.
+#[derive(Clone, Debug, Default)]
+struct Sorter {
+    next: Vec<u32>,
+    spare: Vec<Run>,
+}
+
+impl Sorter {
+    /// Sorts by places, `most` at most, by counting; what comes from a block in front of another one is in front of what that one says. Else what is
+    /// equal stays as it is.
+    fn sort(&mut self, runs: &mut Vec<Run>, most: u32) {
+        let is_in_order = |a: &Run, b: &Run| a.place < b.place || (a.place == b.place && a.hops >= b.hops);
+        if runs.is_sorted_by(is_in_order) {
+            return;
+        }
+        let Sorter { next, spare } = self;
+        // By place, where what is there goes next.
+        next.clear();
+        next.resize(most as usize + 2, 0);
+        runs.iter().for_each(|run| next[run.place as usize + 1] += 1);
+        let mut sum = 0;
+        for next in next.iter_mut() {
+            sum += *next;
+            *next = sum;
+        }
+        spare.clear();
+        spare.resize(runs.len(), Run { place: 0, hops: 0, start: 0, len: 0 });
+        for run in runs.iter() {
+            let next = &mut next[run.place as usize];
+            spare[*next as usize] = *run;
+            *next += 1;
+        }
+        std::mem::swap(runs, spare);
+        if !runs.is_sorted_by(is_in_order) {
+            let by_place = runs.chunk_by_mut(|a, b| a.place == b.place);
+            by_place.for_each(|same| same.sort_by_key(|run| u32::MAX - run.hops));
+        }
+    }
+}
+
+/// Where an instruction is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct At {
+    /// Which it is of all, counted from 1; 0 if it is in no block.
+    place: u32,
+    block: u32,
+}
+
+/// The instructions of a function, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order {
+    insts: Vec<Inst>,
+    /// The part of `insts` that a block has.
+    blocks: SecondaryMap<Block, Option<(u32, u32)>>,
+    at: SecondaryMap<Inst, At>,
+}
+
+impl Order {
+    pub(super) fn take(&mut self, func: &Function) {
+        self.insts.clear();
+        self.blocks.clear();
+        self.at.clear();
+        self.at.resize(func.insts.len());
+        self.blocks.resize(func.blocks.len());
+        for &block in &func.layout {
+            let start = self.insts.len() as u32;
+            for &inst in &func.blocks[block].insts {
+                self.insts.push(inst);
+                self.at[inst] = At { place: self.insts.len() as u32, block: block.as_u32() };
+            }
+            self.blocks[block] = Some((start, self.insts.len() as u32));
+        }
+    }
+
+    /// Whether the instructions of a function are still those, where they were.
+    fn is_of(&self, func: &Function) -> bool {
+        let mut end = 0;
+        for &block in &func.layout {
+            let insts = &func.blocks[block].insts;
+            let (from, to) = (end, end + insts.len());
+            if self.blocks.get(block) != Some(&Some((from as u32, to as u32)))
+                || self.insts.get(from..to) != Some(insts.as_slice())
+            {
+                return false;
+            }
+            end = to;
+        }
+        end == self.insts.len()
+    }
+
+    /// Which an instruction is of all, counted from 1; 0 if it is in no block.
+    pub(super) fn place(&self, inst: Inst) -> u32 {
+        self.at[inst].place
+    }
+
+    /// The block of an instruction, if it is in one.
+    fn home(&self, inst: Inst) -> Option<Block> {
+        let At { place, block } = self.at[inst];
+        (place != 0).then(|| Block::from_u32(block))
+    }
+
+    pub(super) fn has(&self, block: Block) -> bool {
+        self.blocks[block].is_some()
+    }
+
+    /// The instructions of a block; none if there is no such block.
+    pub(super) fn of(&self, block: Block) -> Option<&[Inst]> {
+        let (start, end) = self.blocks[block]?;
+        Some(&self.insts[start as usize..end as usize])
+    }
+}
+
+impl Track {
+    /// Brings the records in order after passes.
+    pub fn settle(&mut self, func: &Function) {
+        if self.records.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.is_stale) {
+            let Track { records, replaced, .. } = self;
+            records.iter_mut().for_each(|record| record.what = record.what.map_value(|value| latest(replaced, value)));
+        }
+        if self.settled == self.records.len() && self.order.is_of(func) {
+            return;
+        }
+        self.scratch.now.take(func);
+        self.find_anchors(func);
+        std::mem::swap(&mut self.order, &mut self.scratch.now);
+        self.merged.clear();
+        self.added.clear();
+        self.prune();
+    }
+
+    /// After a pass that has added and taken out blocks, and nothing else: what stands somewhere stands there.
+    pub(super) fn retake(&mut self, func: &Function) {
+        let Track { order, records, .. } = self;
+        order.take(func);
+        records.retain(|record| order.place(record.before) != 0);
+        self.merged.clear();
+        self.added.clear();
+        // They are put in order when that is of use.
+        self.settled = 0;
+    }
+
+    /// Whether records stand where instructions are, in order or not.
+    pub(super) fn is_of(&self, func: &Function) -> bool {
+        self.order.is_of(func)
+    }
+
+    /// Finds where records stand now: `runs`, in order.
+    fn find_anchors(&mut self, func: &Function) {
+        self.sort_by_old_places();
+        let Track { order, scratch, records, merged, .. } = self;
+        let Scratch { now, runs, sorter, disturbed, .. } = scratch;
+        let moves = Moves { order, now, merged };
+        let mut sweep = Sweep::new(func, moves);
+        runs.clear();
+        let mut start = 0;
+        for group in records.chunk_by_mut(|a, b| a.block == b.block) {
+            let (len, block) = (group.len() as u32, group[0].block);
+            if !disturbed[block] && moves.is_untouched(func, block, group) {
+                runs.push(Run { place: now.place(group[0].before), hops: 0, start, len });
+            } else {
+                sweep.begin(block);
+                for (record, start) in group.iter_mut().zip(start..) {
+                    let Some((anchor, hops)) = sweep.anchor(record.before) else { continue };
+                    let At { place, block } = now.at[anchor];
+                    (record.before, record.block) = (anchor, Block::from_u32(block));
+                    runs.push(Run { place, hops, start, len: 1 });
+                }
+            }
+            start += len;
+        }
+        sorter.sort(runs, now.insts.len() as u32);
+    }
+
+    /// What a pass has added comes behind what was in front of the same instruction; in front of new ones it is where it was put.
+    fn sort_by_old_places(&mut self) {
+        let Track { order, scratch, records, settled, .. } = self;
+        let Scratch { moved, runs, sorter, disturbed, .. } = scratch;
+        disturbed.clear();
+        let most = order.insts.len() as u32 + 1;
+        let place = |record: &Record| match order.place(record.before) {
+            0 => most,
+            place => place,
+        };
+        let mut is_sorted = *settled > 0 || records.is_sorted_by_key(place);
+        for record in &records[(*settled).min(records.len())..] {
+            disturbed[record.block] = true;
+            is_sorted &= place(record) == most;
+        }
+        if is_sorted {
+            return;
+        }
+        runs.clear();
+        let run = |(record, start)| Run { place: place(record), hops: 0, start, len: 1 };
+        runs.extend(records.iter().zip(0u32..).map(run));
+        sorter.sort(runs, most);
+        moved.clear();
+        moved.extend(runs.iter().map(|run| records[run.start as usize]));
+        std::mem::swap(records, moved);
+    }
+
+    /// Puts records in the order of `runs`, but for what nobody sees. In front of an instruction counts what is said last of a leaf; and a statement
+    /// behind which nothing is said: what has done its work already has no code to stop at.
+    fn prune(&mut self) {
+        let Track { variables, records, scratch, .. } = self;
+        let Scratch { moved, runs, leaves, .. } = scratch;
+        leaves.number(variables);
+        std::mem::swap(moved, records);
+        records.clear();
+        let mut anchor = None;
+        let mut is_last = true;
+        // From the last to the first.
+        for run in runs.iter().rev() {
+            let (start, len) = (run.start as usize, run.len as usize);
+            if len > 1 {
+                records.extend(moved[start..start + len].iter().rev());
+                continue;
+            }
+            let record = moved[start];
+            if anchor.replace(record.before) != Some(record.before) {
+                leaves.begin();
+                is_last = true;
+            }
+            let is_seen = match record.what.leaf() {
+                Some(leaf) => leaves.is_new(leaf),
+                None => is_last,
+            };
+            is_last = false;
+            if is_seen {
+                records.push(record);
+            }
+        }
+        records.reverse();
+        self.settled = self.records.len();
+    }
+}
+
+/// Where instructions were and are.
+#[derive(Clone, Copy)]
+struct Moves<'a> {
+    order: &'a Order,
+    now: &'a Order,
+    merged: &'a SecondaryMap<Block, Option<Block>>,
+}
+
+/// Where the records of a block go, one after the other: in front of what stands now where their anchors did, or of what followed those. What is
+/// no anchor for one record is none for those behind it, so that instructions are looked at once.
+struct Sweep<'a> {
+    func: &'a Function,
+    moves: Moves<'a>,
+    /// The block that the records are of, and which it is now.
+    block: Option<Block>,
+    home: Option<Block>,
+    /// The block that is looked through, and how many were before; and where its terminator has gone.
+    part: Block,
+    hops: u32,
+    moved: Option<Block>,
+    /// The part of `order` that is left of it.
+    at: u32,
+    end: u32,
+    /// What has moved up past the last anchor is none.
+    floor: u32,
+    /// What is taken when there is nothing more to look at.
+    last: Option<Option<Inst>>,
+}
+
+impl<'a> Sweep<'a> {
+    fn new(func: &'a Function, moves: Moves<'a>) -> Sweep<'a> {
+        let part = Block::from_u32(0);
+        let (block, home, moved, last) = (None, None, None, None);
+        Sweep { func, moves, block, home, part, hops: 0, moved, at: 0, end: 0, floor: 0, last }
+    }
+
+    /// Records of another block come next.
+    fn begin(&mut self, block: Block) {
+        if self.block != Some(block) {
+            (self.block, self.home) = (Some(block), self.moves.home(block));
+            (self.hops, self.floor, self.last) = (0, 0, None);
+            self.enter(block);
+        }
+    }
+
+    /// The anchor of the next record, which stood in front of an instruction; and the number of blocks that were merged in between.
+    #[inline]
+    fn anchor(&mut self, before: Inst) -> Option<(Inst, u32)> {
+        let At { place, block } = self.moves.now.at[before];
+        // Most stay where they are.
+        let is_home = self.home.is_some_and(|home| home.as_u32() == block);
+        if is_home && place >= self.floor.max(1) && is_anchor(self.func, before) {
+            self.floor = place;
+            return Some((before, 0));
+        }
+        self.search(before)
+    }
+
+    fn search(&mut self, before: Inst) -> Option<(Inst, u32)> {
+        let Moves { order, now, .. } = self.moves;
+        let Some(place) = order.place(before).checked_sub(1) else {
+            // Made since: where it is, it was put.
+            return (now.place(before) != 0).then_some((before, 0));
+        };
+        let home = self.home?;
+        if self.hops == 0 {
+            self.at = self.at.max(place);
+        }
+        loop {
+            while self.at < self.end {
+                let inst = order.insts[self.at as usize];
+                if self.stays(inst, home) {
+                    return Some((inst, self.hops));
+                }
+                self.at += 1;
+            }
+            if let Some(last) = self.last {
+                return last.map(|last| (last, 0));
+            }
+            match self.next(home) {
+                // A chain of blocks that became one is followed once around at most.
+                Some(to) if self.hops < order.insts.len() as u32 => {
+                    self.hops += 1;
+                    self.enter(to);
+                }
+                _ => self.last = Some(self.moves.new_end(home)),
+            }
+        }
+    }
+
+    /// Another block is looked through.
+    fn enter(&mut self, part: Block) {
+        let Moves { order, now, .. } = self.moves;
+        (self.at, self.end) = order.blocks[part].unwrap_or((0, 0));
+        self.moved = order.of(part).and_then(<[Inst]>::last).and_then(|&last| now.home(last));
+        self.part = part;
+    }
+
+    /// The block behind the one that was looked through, if their code was put together: the jump is gone, with what it led to.
+    fn next(&self, home: Block) -> Option<Block> {
+        let Moves { order, now, merged } = self.moves;
+        let &last = order.of(self.part)?.last()?;
+        match self.func.insts[last].op {
+            Op::Jump(to) if now.place(last) == 0 => {
+                let follows = to != self.part && merged[to].is_some() && order.has(to);
+                (follows && self.moves.home(to) == Some(home)).then_some(to)
+            }
+            // The block ends otherwise.
+            _ => None,
+        }
+    }
+
+    /// Whether an instruction of the block at hand is an anchor still: in its block, or where that went: the block was merged, or split, and then its
+    /// terminator has moved, too. If not it was moved by itself.
+    fn stays(&mut self, inst: Inst, home: Block) -> bool {
+        let Moves { order, now, .. } = self.moves;
+        let At { place, block } = now.at[inst];
+        if place == 0 || place < self.floor {
+            return false;
+        }
+        let found = Block::from_u32(block);
+        let went = || self.moved.is_some_and(|moved| moved != home && (moved == found || !order.has(found)));
+        let stays = (found == home || found == self.part || went()) && is_anchor(self.func, inst);
+        if stays {
+            self.floor = place;
+        }
+        stays
+    }
+}
+
+impl Moves<'_> {
+    /// Whether a block has the instructions that it had, and those in front of which records stand are anchors.
+    fn is_untouched(&self, func: &Function, block: Block, records: &[Record]) -> bool {
+        let Moves { order, now, .. } = self;
+        let same = order.of(block).is_some_and(|insts| now.of(block) == Some(insts));
+        same && records.iter().all(|record| is_anchor(func, record.before))
+    }
+
+    /// What has been put in the place of a block's end.
+    fn new_end(&self, home: Block) -> Option<Inst> {
+        let insts = self.now.of(home)?;
+        let new = insts.iter().rev().take_while(|&&inst| self.order.place(inst) == 0).count();
+        insts.get(insts.len().checked_sub(new.max(1))?).copied()
+    }
+
+    /// Which block a block is now; none if its code is gone or has become unconditional.
+    fn home(&self, mut block: Block) -> Option<Block> {
+        for _ in 0..=self.order.insts.len() {
+            if self.now.has(block) {
+                return Some(block);
+            }
+            block = self.merged[block]?;
+        }
+        None
+    }
+}
+
+/// Whether an instruction stays where it is, as long as it is there: constants and addresses go where they are wanted.
+pub(super) fn is_anchor(func: &Function, inst: Inst) -> bool {
+    !matches!(
+        func.insts[inst].op,
+        Op::Const(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) | Op::Pos(_)
+    )
+}
