@@ -121,7 +121,8 @@ impl Effects {
             word >> (code % 64) & 1 != 0
         };
         inst.for_each_hw_reg(target, |role, range| {
-            for code in (range.first.0..range.first.0 + u16::from(range.len)).filter(|&code| is_watched(code)) {
+            for code in (range.first.0..range.first.0 + u16::from(range.len)).filter(|&code| is_watched(code))
+            {
                 if role != Role::Def {
                     cells.push(code);
                 }

@@ -2,6 +2,7 @@
 
 use crate::machine::{State, code};
 use dwarf::{AddressSpace, Caller, Frames, Machine, Reason, Register, ReturnAddress, Row};
+use std::cell::Cell;
 
 /// A function of 0x40 bytes at 0x1000 with these instructions behind `DW_CFA_def_cfa s32, 0`; the row at its beginning.
 fn row(instructions: &[u8]) -> (Row, dwarf::Common) {
@@ -123,4 +124,52 @@ fn two_frames() {
     let mut bytes = [0; 4];
     second.register(Register::parse("s40").expect("a register"), &mut bytes).expect("known");
     assert_eq!(u32::from_le_bytes(bytes), 99);
+}
+
+/// A machine that counts what it is asked.
+struct Counting(State, Cell<u32>);
+
+impl Machine for Counting {
+    fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.1.set(self.1.get() + 1);
+        self.0.register(register, bytes)
+    }
+
+    fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
+        self.1.set(self.1.get() + 1);
+        self.0.memory(space, address, bytes)
+    }
+}
+
+/// The value of s33 so many frames up.
+fn up(frames: u32, machine: &dyn Machine, row: &Row, common: &dwarf::Common) -> u32 {
+    if frames > 0 {
+        let caller = Caller::new(machine, row, common).expect("a frame");
+        return up(frames - 1, &caller, row, common);
+    }
+    let mut bytes = [0; 4];
+    machine.register(Register::parse("s33").expect("a register"), &mut bytes).expect("known");
+    u32::from_le_bytes(bytes)
+}
+
+/// Where each of two registers is depends on both of them in the frame below: each frame finds them once, so that what is asked for grows with the
+/// frames, and does not double with each.
+#[test]
+fn deep_calls() {
+    let rule = |number: u8, own: &str, other: &str| {
+        let place = format!("DW_OP_drop; DW_OP_bregx {own} 0; DW_OP_bregx {other} 4");
+        let expression = code(&format!("{place}; DW_OP_deref_size 4; DW_OP_LLVM_offset"));
+        [&[0x10, number, expression.len() as u8][..], &expression].concat()
+    };
+    let (row, common) = row(&[rule(64, "s32", "s33"), rule(65, "s33", "s32")].concat());
+    let asked = |frames: u32| {
+        let mut state = state();
+        for (at, value) in [(0x100, 0x100u32), (0x104, 0), (0x200, 0x200), (0x204, 0)] {
+            state.store(AddressSpace::GLOBAL, at, &value.to_le_bytes());
+        }
+        let machine = Counting(state, Cell::new(0));
+        assert_eq!(up(frames, &machine, &row, &common), 0x200);
+        machine.1.get()
+    };
+    assert_eq!(asked(16) - asked(15), asked(3) - asked(2));
 }

@@ -64,8 +64,7 @@ impl Values<'_> {
                 self.now.place(inst) != 0 || matches!(self.func.insts[inst].op, Op::Const(_))
             }
             ValueDef::Param(block, n) => {
-                self.now.has(block)
-                    && self.func.params(block).get(usize::from(n)) == Some(&value)
+                self.now.has(block) && self.func.params(block).get(usize::from(n)) == Some(&value)
             }
         }
     }

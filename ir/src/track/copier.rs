@@ -21,6 +21,12 @@ impl Copier {
         }
     }
 
+    /// Whether there are records in front of the instruction that comes next.
+    pub fn are_before(&self, func: &Function, inst: Inst) -> bool {
+        let next = func.track.as_ref().and_then(|track| track.settled().get(self.next));
+        next.is_some_and(|record| record.before == inst)
+    }
+
     /// The original's records in front of an instruction wait for the next instruction of the copy.
     pub fn pass(&mut self, func: &Function, inst: Inst, mut rename: impl FnMut(Value) -> Value) {
         let Some(track) = &func.track else { return };
@@ -36,6 +42,8 @@ impl Copier {
 
     /// An instruction of the copy has been put at the end of a block.
     pub fn made(&mut self, track: &mut Track, block: Block, inst: Inst) {
-        track.records.extend(self.waiting.drain(..).map(|what| Record { block, before: inst, what }));
+        if !self.waiting.is_empty() {
+            track.records.extend(self.waiting.drain(..).map(|what| Record { block, before: inst, what }));
+        }
     }
 }

@@ -3,9 +3,9 @@
 //! The instructions as they were are laid beside those that there are. A record goes with its anchor; where that is gone, to what followed it. In
 //! blocks in which nothing has changed, nothing is looked at.
 
-use super::{Leaf, Record, Track, Variable, latest};
+use super::{Leaf, Record, Track, Variable, What, latest};
 use crate::entity::{Block, Inst};
-use crate::func::Function;
+use crate::func::{Function, ValueDef};
 use crate::op::Op;
 use cranelift_entity::SecondaryMap;
 
@@ -25,10 +25,11 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Of another function.
     pub(super) fn clear(&mut self) {
-        let Leaves { first, said, group } = &mut self.leaves;
+        let Leaves { first, said, group, told, rounds } = &mut self.leaves;
         first.clear();
         said.clear();
-        *group = 0;
+        told.clear();
+        (*group, *rounds) = (0, 0);
     }
 }
 
@@ -40,6 +41,9 @@ struct Leaves {
     /// By leaf, the group of records in which something was said of it last.
     said: Vec<u32>,
     group: u32,
+    /// By leaf, the round in which something was said of it last, and the record that did.
+    told: Vec<(u32, u32)>,
+    rounds: u32,
 }
 
 impl Leaves {
@@ -50,6 +54,7 @@ impl Leaves {
             next += variable.leaves.len() as u32;
         }
         self.said.resize(next as usize, 0);
+        self.told.resize(next as usize, (0, 0));
     }
 
     /// Another group begins.
@@ -59,8 +64,12 @@ impl Leaves {
 
     /// Whether nothing has been said of a leaf in this group.
     fn is_new(&mut self, leaf: Leaf) -> bool {
-        let number = self.first[leaf.variable as usize] + leaf.leaf;
-        std::mem::replace(&mut self.said[number as usize], self.group) != self.group
+        let number = self.of(leaf);
+        std::mem::replace(&mut self.said[number], self.group) != self.group
+    }
+
+    fn of(&self, leaf: Leaf) -> usize {
+        (self.first[leaf.variable as usize] + leaf.leaf) as usize
     }
 }
 
@@ -176,6 +185,18 @@ impl Order {
         (place != 0).then(|| Block::from_u32(block))
     }
 
+    /// Whether what was said of a leaf in front of an instruction was known there, as far as the block at hand goes.
+    fn is_known(&self, func: &Function, what: What, place: u32) -> bool {
+        let What::Value(_, value) = what else { return true };
+        match func.values[value].def {
+            ValueDef::Result(inst, _) => {
+                let is_constant = matches!(func.insts[inst].op, Op::Const(_));
+                is_constant || (1..place).contains(&self.place(inst))
+            }
+            ValueDef::Param(..) => true,
+        }
+    }
+
     pub(super) fn has(&self, block: Block) -> bool {
         self.blocks[block].is_some()
     }
@@ -195,7 +216,9 @@ impl Track {
         }
         if std::mem::take(&mut self.is_stale) {
             let Track { records, replaced, .. } = self;
-            records.iter_mut().for_each(|record| record.what = record.what.map_value(|value| latest(replaced, value)));
+            records
+                .iter_mut()
+                .for_each(|record| record.what = record.what.map_value(|value| latest(replaced, value)));
         }
         if self.settled == self.records.len() && self.order.is_of(func) {
             return;
@@ -205,7 +228,7 @@ impl Track {
         std::mem::swap(&mut self.order, &mut self.scratch.now);
         self.merged.clear();
         self.added.clear();
-        self.prune();
+        self.prune(func);
     }
 
     /// After a pass that has added and taken out blocks, and nothing else: what stands somewhere stands there.
@@ -280,7 +303,7 @@ impl Track {
 
     /// Puts records in the order of `runs`, but for what nobody sees. In front of an instruction counts what is said last of a leaf; and a statement
     /// behind which nothing is said: what has done its work already has no code to stop at.
-    fn prune(&mut self) {
+    fn prune(&mut self, func: &Function) {
         let Track { variables, records, scratch, .. } = self;
         let Scratch { moved, runs, leaves, .. } = scratch;
         leaves.number(variables);
@@ -309,8 +332,33 @@ impl Track {
                 records.push(record);
             }
         }
-        records.reverse();
+        self.forget_repeated(func);
         self.settled = self.records.len();
+    }
+
+    /// Turns records around again, without those that say what the block has said of a leaf last. What is computed between the two was not known the
+    /// first time.
+    fn forget_repeated(&mut self, func: &Function) {
+        let Track { records, scratch, order, .. } = self;
+        let Scratch { moved, leaves, .. } = scratch;
+        leaves.rounds += 1;
+        moved.clear();
+        for record in records.iter().rev() {
+            if let Some(leaf) = record.what.leaf() {
+                let told = leaves.of(leaf);
+                let told = &mut leaves.told[told];
+                let is_told = |told: &Record| {
+                    (told.block, told.what) == (record.block, record.what)
+                        && order.is_known(func, record.what, order.place(told.before))
+                };
+                if told.0 == leaves.rounds && is_told(&moved[told.1 as usize]) {
+                    continue;
+                }
+                *told = (leaves.rounds, moved.len() as u32);
+            }
+            moved.push(*record);
+        }
+        std::mem::swap(moved, records);
     }
 }
 
