@@ -1,0 +1,145 @@
+//! Where records of debug information stand after changes that know nothing of them.
+
+use ir::track::{Leaf, Record, Variable, What};
+use ir::{BinOp, Block, Function, Inst, Op, SrcLoc, Type, Value};
+
+/// A function of blocks, each with so many sums; each block jumps to the next one, the last returns. A variable of two parts is there.
+fn function(sums: &[usize]) -> Function {
+    let mut func = Function::new("f");
+    for _ in sums {
+        func.add_block();
+    }
+    let entry = func.entry();
+    let mut last = func.push1(entry, Op::Const(1), &[], Type::I32, SrcLoc(0));
+    for (n, &sums) in sums.iter().enumerate() {
+        let block = Block::from_u32(n as u32);
+        for _ in 0..sums {
+            last = func.push1(block, Op::Bin(BinOp::Add), &[last, last], Type::I32, SrcLoc(0));
+        }
+        let next = Block::from_u32(n as u32 + 1);
+        let end = if func.layout.contains(&next) { Op::Jump(next) } else { Op::Ret };
+        func.push(block, end, &[], SrcLoc(0));
+    }
+    func.begin_track(0, 1 << 20);
+    let track = func.track.as_mut().expect("just begun");
+    track.variables.push(Variable {
+        name: "x".into(),
+        ty: 0,
+        loc: SrcLoc(1),
+        scope: 0..100,
+        parameter: None,
+        home: None,
+        is_value: true,
+        leaves: vec![(0, 4), (4, 4)],
+        site: 0,
+    });
+    func
+}
+
+fn inst(func: &Function, block: u32, n: usize) -> Inst {
+    func.blocks[Block::from_u32(block)].insts[n]
+}
+
+fn value(func: &Function, block: u32, n: usize) -> Value {
+    func.result(inst(func, block, n), 0)
+}
+
+/// Begins with these records: the block, the number of the instruction that each is in front of, and what it says.
+fn begin(func: &mut Function, records: &[(u32, usize, What)]) {
+    let mut track = func.track.take().expect("a track");
+    for &(block, n, what) in records {
+        track.records.push(Record { block: Block::from_u32(block), before: inst(func, block, n), what });
+    }
+    track.begin(func);
+    func.track = Some(track);
+}
+
+/// Block, number in the block, and what is said, of all records.
+fn settled(func: &mut Function) -> Vec<(u32, usize, What)> {
+    func.settle();
+    let track = func.track.as_ref().expect("a track");
+    let place = |record: &Record| {
+        func.blocks[record.block].insts.iter().position(|&inst| inst == record.before).expect("an anchor")
+    };
+    track.records.iter().map(|record| (record.block.as_u32(), place(record), record.what)).collect()
+}
+
+const fn part(leaf: u32) -> Leaf {
+    Leaf { variable: 0, leaf }
+}
+
+const fn is(leaf: u32, bits: u64) -> What {
+    What::Constant(part(leaf), bits)
+}
+
+const S: What = What::Statement(SrcLoc(9));
+
+#[test]
+fn what_is_removed_leaves_its_records_to_what_follows() {
+    let mut func = function(&[4, 1]);
+    // The entry's first instruction is the constant.
+    begin(&mut func, &[(0, 1, is(0, 1)), (0, 2, S), (0, 3, is(0, 2)), (1, 0, is(0, 3))]);
+    func.blocks[Block::from_u32(0)].insts.remove(2);
+    func.blocks[Block::from_u32(0)].insts.remove(1);
+    // What was said first of the part has no code any more, nor has the statement that did it.
+    assert_eq!(settled(&mut func), [(0, 1, is(0, 2)), (1, 0, is(0, 3))]);
+    // The block goes, and what it said.
+    func.layout.pop();
+    let last = func.terminator(func.entry()).expect("an end");
+    func.replace(last, Op::Ret, &[]);
+    assert_eq!(settled(&mut func), [(0, 1, is(0, 2))]);
+}
+
+#[test]
+fn what_moves_up_takes_nothing_along() {
+    let mut func = function(&[3]);
+    begin(&mut func, &[(0, 1, is(0, 1)), (0, 3, is(0, 2))]);
+    let moved = func.blocks[Block::from_u32(0)].insts.remove(3);
+    func.blocks[Block::from_u32(0)].insts.insert(0, moved);
+    // In front of the first sum that has stayed behind, and of the end.
+    assert_eq!(settled(&mut func), [(0, 2, is(0, 1)), (0, 4, is(0, 2))]);
+}
+
+#[test]
+fn blocks_that_become_one_keep_the_order_of_what_they_say() {
+    let mut func = function(&[1, 1, 1]);
+    begin(&mut func, &[(0, 2, is(0, 1)), (1, 0, is(1, 1)), (1, 1, is(0, 2)), (2, 0, is(1, 2)), (2, 1, S)]);
+    // The jumps and the sum of the second block are gone.
+    for from in [1, 2] {
+        let (into, from) = (Block::from_u32(0), Block::from_u32(from));
+        func.blocks[into].insts.pop();
+        let rest = std::mem::take(&mut func.blocks[from].insts);
+        let skip = usize::from(from.as_u32() == 1);
+        func.blocks[into].insts.extend_from_slice(&rest[skip..]);
+        func.track.as_mut().expect("a track").merged(from, into);
+        func.layout.retain(|&block| block != from);
+    }
+    assert_eq!(settled(&mut func), [(0, 2, is(0, 2)), (0, 2, is(1, 2)), (0, 3, S)]);
+}
+
+#[test]
+fn what_a_block_has_said_is_not_said_again() {
+    let mut func = function(&[3, 1]);
+    let at = |func: &Function, n| What::Value(part(0), value(func, 0, n));
+    let (first, last) = (at(&func, 1), at(&func, 3));
+    // The last sum is not known where it is named first; the other block may be come to from elsewhere.
+    let said = [
+        (0, 2, first),
+        (0, 2, is(1, 5)),
+        (0, 3, first),
+        (0, 3, is(1, 5)),
+        (0, 4, is(1, 6)),
+        (0, 4, first),
+        (1, 0, first),
+        (1, 1, is(1, 5)),
+    ];
+    begin(&mut func, &said);
+    func.blocks[Block::from_u32(0)].insts.swap(0, 1);
+    let expected = [(0, 2, first), (0, 2, is(1, 5)), (0, 4, is(1, 6)), (1, 0, first), (1, 1, is(1, 5))];
+    assert_eq!(settled(&mut func), expected);
+
+    let mut func = function(&[3]);
+    begin(&mut func, &[(0, 1, last), (0, 4, last)]);
+    func.blocks[Block::from_u32(0)].insts.swap(0, 1);
+    assert_eq!(settled(&mut func), [(0, 0, last), (0, 4, last)]);
+}
