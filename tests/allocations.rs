@@ -6,7 +6,7 @@
 mod common;
 
 use allocation_counter::measure;
-use kernc::{Compiler, Options, Target};
+use kernc::{Compiler, DebugInfo, Options, Target};
 use std::fmt::Write;
 use testkit::shapes::SHAPES;
 
@@ -24,7 +24,11 @@ struct Row {
 
 impl Row {
     fn of(name: String, source: &str, compiler: &mut Compiler) -> Row {
-        let options = Options { verify: false, ..Options::default() };
+        Row::with(DebugInfo::default(), name, source, compiler)
+    }
+
+    fn with(debug: DebugInfo, name: String, source: &str, compiler: &mut Compiler) -> Row {
+        let options = Options { verify: false, debug, ..Options::default() };
         let mut compile =
             || compiler.compile(source, &options).unwrap_or_else(|error| panic!("{name}: {}", error.code()));
         (0..WARM).for_each(|_| drop(compile()));
@@ -70,6 +74,22 @@ fn warm_compilers_allocate_little() {
         allocations * 100 <= instructions * PER_HUNDRED,
         "{allocations} allocations for {instructions} instructions, more than {PER_HUNDRED} for 100:\n{table}"
     );
+}
+
+/// What `-g` takes more, at most, for a kernel of the examples: variables, scopes and sections, which belong to the object.
+const DEBUG: u64 = 300;
+
+#[test]
+fn debug_information_allocates_little() {
+    let mut compiler = compiler();
+    for name in common::KERNELS {
+        let source = common::source(name);
+        let levels = [DebugInfo::Lines, DebugInfo::Full];
+        let [plain, full] =
+            levels.map(|debug| Row::with(debug, (*name).to_owned(), &source, &mut compiler).allocations);
+        println!("{name:20} {plain:5} with -g {full:5}");
+        assert!(full <= plain + DEBUG, "{name}: {full} allocations with `-g`, {plain} without");
+    }
 }
 
 /// Of four times the size, a shape does not take twice the allocations.

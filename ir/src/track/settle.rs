@@ -284,12 +284,12 @@ impl Track {
             0 => most,
             place => place,
         };
-        let mut is_sorted = *settled > 0 || records.is_sorted_by_key(place);
+        let mut is_in_order = true;
         for record in &records[(*settled).min(records.len())..] {
             disturbed[record.block] = true;
-            is_sorted &= place(record) == most;
+            is_in_order &= place(record) == most;
         }
-        if is_sorted {
+        if is_in_order {
             return;
         }
         runs.clear();
