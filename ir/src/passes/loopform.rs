@@ -173,11 +173,17 @@ impl Closer<'_> {
 
     /// What debuggers are told goes through the same parameters, where there are any.
     fn track(&self, func: &Function, track: &mut Track) {
-        for Record { block, what, .. } in &mut track.records {
+        let mut records = std::mem::take(&mut track.records);
+        let is_inside = |value: Value| self.loops.contains(self.l, func.block_of(value));
+        for Record { block, what, .. } in &mut records {
             if !self.loops.contains(self.l, *block) {
-                *what = what.filter_map(|value| self.known_in(func, value, *block));
+                *what = what.filter_map(|value| match is_inside(value) {
+                    false if track.is_computed_of(func, value, &is_inside) => None,
+                    _ => self.known_in(func, value, *block),
+                });
             }
         }
+        track.records = records;
     }
 
     /// As [`Closer::read`], of what is there already.

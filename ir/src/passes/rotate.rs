@@ -197,12 +197,14 @@ fn track(
     s: &Scratch,
 ) {
     let Some(mut track) = func.track.take() else { return };
-    let inside = |value: Value| match func.block_of(value) == header {
+    let mut records = std::mem::take(&mut track.records);
+    let is_headers = |value: Value| func.block_of(value) == header;
+    let inside = |value: Value| match is_headers(value) {
         true => s.inside[value.index()].or(func.const_bits(value).map(|_| value)),
-        false => Some(value),
+        false => (!track.is_computed_of(func, value, &is_headers)).then_some(value),
     };
     let mut added = Vec::new();
-    for record in &mut track.records {
+    for record in &mut records {
         if record.block == header {
             if !matches!(record.what, What::Statement(_)) {
                 added.push(Record { block: head, before: enters, what: record.what.filter_map(inside) });
@@ -211,7 +213,8 @@ fn track(
             record.what = record.what.filter_map(inside);
         }
     }
-    track.records.append(&mut added);
+    records.append(&mut added);
+    track.records = records;
     func.track = Some(track);
 }
 

@@ -269,6 +269,28 @@ impl Track {
         }
     }
 
+    /// Whether a value that is in the code no more is computed of some that is, and is one of these: what becomes of that in a part of the code, the
+    /// instructions that are kept aside do not know.
+    pub(crate) fn is_computed_of(
+        &self,
+        func: &Function,
+        value: Value,
+        is_one: &impl Fn(Value) -> bool,
+    ) -> bool {
+        !self.has(func, value) && self.reaches(func, value, MOST_STEPS, is_one)
+    }
+
+    fn reaches(&self, func: &Function, value: Value, most: u32, is_one: &impl Fn(Value) -> bool) -> bool {
+        match func.values[value].def {
+            _ if self.has(func, value) => func.const_bits(value).is_none() && is_one(value),
+            ValueDef::Result(inst, _) if most > 0 => {
+                let mut args = func.args(inst).iter().map(|&arg| now(&self.replaced, arg));
+                args.any(|arg| self.reaches(func, arg, most - 1, is_one))
+            }
+            _ => true,
+        }
+    }
+
     /// What was settled, in the order of the code.
     pub(crate) fn settled(&self) -> &[Record] {
         &self.records[..self.settled.min(self.records.len())]
