@@ -277,12 +277,21 @@ impl Track {
         value: Value,
         is_one: &impl Fn(Value) -> bool,
     ) -> bool {
-        !self.has(func, value) && self.reaches(func, value, MOST_STEPS, is_one)
+        !self.is_or_was_made(func, value) && self.reaches(func, value, MOST_STEPS, is_one)
+    }
+
+    /// Whether the code has a value, or it was made since records were settled.
+    fn is_or_was_made(&self, func: &Function, value: Value) -> bool {
+        let is_new = match func.values[value].def {
+            ValueDef::Result(inst, _) => self.order.is_older(inst),
+            ValueDef::Param(..) => false,
+        };
+        is_new || self.has(func, value)
     }
 
     fn reaches(&self, func: &Function, value: Value, most: u32, is_one: &impl Fn(Value) -> bool) -> bool {
         match func.values[value].def {
-            _ if self.has(func, value) => func.const_bits(value).is_none() && is_one(value),
+            _ if self.is_or_was_made(func, value) => func.const_bits(value).is_none() && is_one(value),
             ValueDef::Result(inst, _) if most > 0 => {
                 let mut args = func.args(inst).iter().map(|&arg| now(&self.replaced, arg));
                 args.any(|arg| self.reaches(func, arg, most - 1, is_one))

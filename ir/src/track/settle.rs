@@ -7,7 +7,7 @@ use super::{Leaf, Record, Track, Variable, What, latest};
 use crate::entity::{Block, Inst};
 use crate::func::{Function, ValueDef};
 use crate::op::Op;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Memory of settling.
 #[derive(Clone, Debug, Default)]
@@ -139,10 +139,13 @@ pub(super) struct Order {
     /// The part of `insts` that a block has.
     blocks: SecondaryMap<Block, Option<(u32, u32)>>,
     at: SecondaryMap<Inst, At>,
+    /// How many instructions the function has made.
+    made: usize,
 }
 
 impl Order {
     pub(super) fn take(&mut self, func: &Function) {
+        self.made = func.insts.len();
         self.insts.clear();
         self.blocks.clear();
         self.at.clear();
@@ -177,6 +180,11 @@ impl Order {
     /// Which an instruction is of all, counted from 1; 0 if it is in no block.
     pub(super) fn place(&self, inst: Inst) -> u32 {
         self.at[inst].place
+    }
+
+    /// Whether an instruction was made later.
+    pub(super) fn is_older(&self, than: Inst) -> bool {
+        self.made <= than.index()
     }
 
     /// The block of an instruction, if it is in one.
