@@ -520,7 +520,7 @@ impl Function {
         blocks.clear();
     }
 
-    /// What debuggers are told from here on, nothing yet: see [`Track::new`].
+    /// What debuggers are told hangs on the function from here on, nothing yet. `number`, `stride`: see [`Track`].
     pub fn begin_track(&mut self, number: u32, stride: u32) {
         let mut track = self.spare_track.take().unwrap_or_default();
         track.clear();
