@@ -135,7 +135,8 @@ impl Function {
 #[derive(Debug, Default)]
 pub struct Subst {
     map: Vec<Value>,
-    dirty: bool,
+    /// What was replaced.
+    old: Vec<Value>,
 }
 
 impl Subst {
@@ -143,12 +144,12 @@ impl Subst {
     pub fn reset(&mut self, func: &Function) {
         self.map.clear();
         self.map.extend(func.values.keys());
-        self.dirty = false;
+        self.old.clear();
     }
 
     /// Whether nothing has been replaced.
     pub fn is_empty(&self) -> bool {
-        !self.dirty
+        self.old.is_empty()
     }
 
     /// Replaces `old` by `new` everywhere.
@@ -157,7 +158,7 @@ impl Subst {
             self.map.push(Value::new(self.map.len()));
         }
         self.map[old.index()] = new;
-        self.dirty = true;
+        self.old.push(old);
     }
 
     /// What a value has become.
@@ -172,8 +173,7 @@ impl Subst {
 
     /// Values that were replaced, and by which.
     pub fn replaced(&self) -> impl Iterator<Item = (Value, Value)> {
-        let all = self.map.iter().enumerate().map(|(old, &new)| (Value::new(old), new));
-        all.filter(|(old, new)| old != new)
+        self.old.iter().map(|&old| (old, self.map[old.index()]))
     }
 
     /// Rewrites the arguments of one instruction.
@@ -185,7 +185,7 @@ impl Subst {
 
     /// Rewrites the arguments of every instruction of the layout.
     pub fn apply(&self, func: &mut Function) {
-        if !self.dirty {
+        if self.is_empty() {
             return;
         }
         for at in 0..func.layout.len() {

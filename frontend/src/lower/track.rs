@@ -22,6 +22,8 @@ pub const MOST_LEAVES: u32 = 256;
 pub struct Describer {
     pub description: Description,
     numbers: FxHashMap<Ty, u32>,
+    /// Leaves of the variable at hand.
+    leaves: Vec<(u32, Ty)>,
     /// Places of the source are less than that apart.
     pub stride: u32,
 }
@@ -160,13 +162,14 @@ impl Lower<'_, '_> {
         }
         let info = &self.checked.locals[local as usize];
         let Some(describer) = &mut *self.describer else { return };
-        let mut leaves = Vec::new();
+        let leaves = &mut describer.leaves;
+        leaves.clear();
         let count = self.checked.types.layout(info.ty).leaves;
         if count <= MOST_LEAVES {
-            leaves_of(self.checked, info.ty, 0, &mut leaves);
+            leaves_of(self.checked, info.ty, 0, leaves);
         }
         let bytes = |ty: Ty| self.checked.types.layout(ty).size as u8;
-        let leaves = leaves.into_iter().map(|(at, ty)| (at, bytes(ty))).collect();
+        let leaves = leaves.iter().map(|&(at, ty)| (at, bytes(ty))).collect();
         let parameter = local.checked_sub(self.first_param).filter(|&n| n < self.params);
         let variable = Variable {
             name: self.ast.name(info.name).into(),

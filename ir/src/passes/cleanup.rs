@@ -70,7 +70,9 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
     let mut changed = false;
     for which in 0..func.branch_count(last) {
         // Later blocks were done first, so one step is as far as it goes.
-        if let Some((empty, to)) = skippable(func, cfg, s, block, last, which) {
+        if let Some((empty, to)) = skippable(func, cfg, s, block, last, which)
+            && !is_merged(func, cfg, &s.preds, (block, last), empty)
+        {
             if func.track.is_some() {
                 // No instruction has moved in this pass yet: blocks are merged behind it.
                 if !std::mem::replace(&mut s.is_settled, true) {
@@ -100,6 +102,33 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
         changed = true;
     }
     changed
+}
+
+/// Most blocks in a row that are looked at to find out whether they are merged.
+const LONGEST_MERGED: u32 = 4;
+
+/// Whether a block is merged with the one that it jumps to, which no other leads to: what debuggers are told there comes with it. One that only
+/// jumps is itself bypassed, if it is not merged with the one before.
+fn is_merged(
+    func: &Function,
+    cfg: &Cfg,
+    preds: &[u32],
+    (mut block, mut last): (Block, Inst),
+    to: Block,
+) -> bool {
+    let mut next = to;
+    for _ in 0..LONGEST_MERGED {
+        if preds[next.index()] != 1 || func.branch_count(last) != 1 {
+            return false;
+        }
+        if func.blocks[block].insts.len() > 1 {
+            return true;
+        }
+        let [before] = *cfg.preds(block) else { return false };
+        let Some(jump) = func.terminator(before) else { return false };
+        (next, block, last) = (block, before, jump);
+    }
+    false
 }
 
 /// What a debugger is told in a block that is bypassed holds in front of the jump there, or where only that block leads; elsewhere variables are

@@ -171,15 +171,22 @@ impl Closer<'_> {
         found
     }
 
-    /// What debuggers are told goes through the same parameters, where there are any.
+    /// What debuggers are told goes through the same parameters, where there are any. What has been added since is of loops before this one, and names
+    /// none of its values.
     fn track(&self, func: &Function, track: &mut Track) {
+        let settled = track.settled().len();
         let mut records = std::mem::take(&mut track.records);
         let is_inside = |value: Value| self.loops.contains(self.l, func.block_of(value));
-        for Record { block, what, .. } in &mut records {
-            if !self.loops.contains(self.l, *block) {
+        for of_block in records[..settled].chunk_by_mut(|a, b| a.block == b.block) {
+            let block = of_block[0].block;
+            if self.loops.contains(self.l, block) {
+                continue;
+            }
+            for Record { what, .. } in of_block {
                 *what = what.filter_map(|value| match is_inside(value) {
                     false if track.is_computed_of(func, value, &is_inside) => None,
-                    _ => self.known_in(func, value, *block),
+                    false => Some(value),
+                    true => self.known_in(func, value, block),
                 });
             }
         }

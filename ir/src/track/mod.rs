@@ -52,7 +52,7 @@ pub struct Variable {
     /// It is values, whatever it is in: from where on it has one is said by records.
     pub is_value: bool,
     /// Bytes from the beginning of the variable at which its leaves (scalars, pointers) are, and how many each has.
-    pub leaves: Vec<(u32, u8)>,
+    pub leaves: SmallVec<[(u32, u8); 4]>,
     /// The inlined call whose copy it is of: a number of [`Track::sites`], from 1.
     pub site: u32,
 }
@@ -403,6 +403,7 @@ impl Function {
     pub fn conclude_track(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.settle(self);
+            track.forget_repeated(self);
             track.conclude(self);
             self.track = Some(track);
         }

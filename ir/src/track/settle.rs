@@ -8,6 +8,7 @@ use crate::entity::{Block, Inst};
 use crate::func::{Function, ValueDef};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, SecondaryMap};
+use std::ops::Range;
 
 /// Memory of settling.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +17,8 @@ pub(super) struct Scratch {
     /// Records while they are put in order.
     moved: Vec<Record>,
     runs: Vec<Run>,
-    sorter: Sorter,
+    spare: Vec<Run>,
+    stretches: Vec<Range<usize>>,
     /// Blocks that have records which are not settled.
     disturbed: SecondaryMap<Block, bool>,
     leaves: Leaves,
@@ -84,45 +86,60 @@ struct Run {
     len: u32,
 }
 
-/// Memory of sorting.
-#[derive(Clone, Debug, Default)]
-struct Sorter {
-    next: Vec<u32>,
-    spare: Vec<Run>,
-}
-
-impl Sorter {
-    /// Sorts by places, `most` at most, by counting; what comes from a block in front of another one is in front of what that one says. Else what is
-    /// equal stays as it is.
-    fn sort(&mut self, runs: &mut Vec<Run>, most: u32) {
-        let is_in_order = |a: &Run, b: &Run| a.place < b.place || (a.place == b.place && a.hops >= b.hops);
-        if runs.is_sorted_by(is_in_order) {
-            return;
-        }
-        let Sorter { next, spare } = self;
-        // By place, where what is there goes next.
-        next.clear();
-        next.resize(most as usize + 2, 0);
-        runs.iter().for_each(|run| next[run.place as usize + 1] += 1);
-        let mut sum = 0;
-        for next in next.iter_mut() {
-            sum += *next;
-            *next = sum;
-        }
-        spare.clear();
-        spare.resize(runs.len(), Run { place: 0, hops: 0, start: 0, len: 0 });
-        for run in runs.iter() {
-            let next = &mut next[run.place as usize];
-            spare[*next as usize] = *run;
-            *next += 1;
-        }
-        std::mem::swap(runs, spare);
-        if !runs.is_sorted_by(is_in_order) {
-            let by_place = runs.chunk_by_mut(|a, b| a.place == b.place);
-            by_place.for_each(|same| same.sort_by_key(|run| u32::MAX - run.hops));
-        }
+impl Run {
+    /// By places; what comes from a block in front of another one is in front of what that one says.
+    fn key(&self) -> u64 {
+        u64::from(self.place) << 32 | u64::from(u32::MAX - self.hops)
     }
 }
+
+/// Sorts, and leaves what is equal as it is. What consists of a few stretches that are in order, as records do of those of blocks, is not looked at one
+/// by one.
+fn sort<T: Copy, K: Ord + Copy>(
+    items: &mut Vec<T>,
+    spare: &mut Vec<T>,
+    stretches: &mut Vec<Range<usize>>,
+    key: impl Fn(&T) -> K,
+) {
+    let Some(mut last) = items.first().map(&key) else { return };
+    stretches.clear();
+    let mut start = 0;
+    for (n, item) in items.iter().enumerate() {
+        let key = key(item);
+        if key < last {
+            stretches.push(start..n);
+            start = n;
+        }
+        last = key;
+    }
+    if stretches.is_empty() {
+        return;
+    }
+    if stretches.len() >= MOST_STRETCHES {
+        return items.sort_by_key(key);
+    }
+    stretches.push(start..items.len());
+    spare.clear();
+    // What begins with the least goes up to where another stretch goes on.
+    let of = |(n, stretch): (usize, &Range<usize>)| (key(&items[stretch.start]), n);
+    while let Some((_, n)) = stretches.iter().enumerate().map(of).min() {
+        let others = stretches.iter().enumerate().filter(|&(other, _)| other != n);
+        let own = stretches[n].clone();
+        let count = match others.map(of).min() {
+            Some(next) => items[own.clone()].partition_point(|item| (key(item), n) < next),
+            None => own.len(),
+        };
+        spare.extend_from_slice(&items[own.start..own.start + count]);
+        stretches[n].start += count;
+        if stretches[n].is_empty() {
+            stretches.remove(n);
+        }
+    }
+    std::mem::swap(items, spare);
+}
+
+/// Most stretches that are merged.
+const MOST_STRETCHES: usize = 16;
 
 /// Where an instruction is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,7 +155,8 @@ pub(super) struct Order {
     insts: Vec<Inst>,
     /// The part of `insts` that a block has.
     blocks: SecondaryMap<Block, Option<(u32, u32)>>,
-    at: SecondaryMap<Inst, At>,
+    /// By instruction.
+    at: Vec<At>,
     /// How many instructions the function has made.
     made: usize,
 }
@@ -149,13 +167,14 @@ impl Order {
         self.insts.clear();
         self.blocks.clear();
         self.at.clear();
-        self.at.resize(func.insts.len());
+        self.at.resize(func.insts.len(), At::default());
         self.blocks.resize(func.blocks.len());
         for &block in &func.layout {
             let start = self.insts.len() as u32;
-            for &inst in &func.blocks[block].insts {
-                self.insts.push(inst);
-                self.at[inst] = At { place: self.insts.len() as u32, block: block.as_u32() };
+            let insts = &func.blocks[block].insts;
+            self.insts.extend_from_slice(insts);
+            for (inst, place) in insts.iter().zip(start + 1..) {
+                self.at[inst.index()] = At { place, block: block.as_u32() };
             }
             self.blocks[block] = Some((start, self.insts.len() as u32));
         }
@@ -177,9 +196,13 @@ impl Order {
         end == self.insts.len()
     }
 
+    fn at(&self, inst: Inst) -> At {
+        self.at.get(inst.index()).copied().unwrap_or_default()
+    }
+
     /// Which an instruction is of all, counted from 1; 0 if it is in no block.
     pub(super) fn place(&self, inst: Inst) -> u32 {
-        self.at[inst].place
+        self.at(inst).place
     }
 
     /// Whether an instruction was made later.
@@ -189,7 +212,7 @@ impl Order {
 
     /// The block of an instruction, if it is in one.
     fn home(&self, inst: Inst) -> Option<Block> {
-        let At { place, block } = self.at[inst];
+        let At { place, block } = self.at(inst);
         (place != 0).then(|| Block::from_u32(block))
     }
 
@@ -236,7 +259,7 @@ impl Track {
         std::mem::swap(&mut self.order, &mut self.scratch.now);
         self.merged.clear();
         self.added.clear();
-        self.prune(func);
+        self.prune();
     }
 
     /// After a pass that has added and taken out blocks, and nothing else: what stands somewhere stands there.
@@ -259,10 +282,11 @@ impl Track {
     fn find_anchors(&mut self, func: &Function) {
         self.sort_by_old_places();
         let Track { order, scratch, records, merged, .. } = self;
-        let Scratch { now, runs, sorter, disturbed, .. } = scratch;
+        let Scratch { now, runs, spare, stretches, disturbed, .. } = scratch;
         let moves = Moves { order, now, merged };
         let mut sweep = Sweep::new(func, moves);
         runs.clear();
+        runs.reserve(records.len());
         let mut start = 0;
         for group in records.chunk_by_mut(|a, b| a.block == b.block) {
             let (len, block) = (group.len() as u32, group[0].block);
@@ -272,86 +296,76 @@ impl Track {
                 sweep.begin(block);
                 for (record, start) in group.iter_mut().zip(start..) {
                     let Some((anchor, hops)) = sweep.anchor(record.before) else { continue };
-                    let At { place, block } = now.at[anchor];
+                    let At { place, block } = now.at(anchor);
                     (record.before, record.block) = (anchor, Block::from_u32(block));
                     runs.push(Run { place, hops, start, len: 1 });
                 }
             }
             start += len;
         }
-        sorter.sort(runs, now.insts.len() as u32);
+        sort(runs, spare, stretches, Run::key);
     }
 
     /// What a pass has added comes behind what was in front of the same instruction; in front of new ones it is where it was put.
     fn sort_by_old_places(&mut self) {
         let Track { order, scratch, records, settled, .. } = self;
-        let Scratch { moved, runs, sorter, disturbed, .. } = scratch;
+        let Scratch { moved, stretches, disturbed, .. } = scratch;
         disturbed.clear();
-        let most = order.insts.len() as u32 + 1;
         let place = |record: &Record| match order.place(record.before) {
-            0 => most,
+            0 => u32::MAX,
             place => place,
         };
-        let mut is_in_order = true;
-        for record in &records[(*settled).min(records.len())..] {
-            disturbed[record.block] = true;
-            is_in_order &= place(record) == most;
-        }
-        if is_in_order {
+        let new = (*settled).min(records.len());
+        if new == records.len() {
             return;
         }
-        runs.clear();
-        let run = |(record, start)| Run { place: place(record), hops: 0, start, len: 1 };
-        runs.extend(records.iter().zip(0u32..).map(run));
-        sorter.sort(runs, most);
-        moved.clear();
-        moved.extend(runs.iter().map(|run| records[run.start as usize]));
-        std::mem::swap(records, moved);
+        records[new..].iter().for_each(|record| disturbed[record.block] = true);
+        sort(records, moved, stretches, place);
     }
 
     /// Puts records in the order of `runs`, but for what nobody sees. In front of an instruction counts what is said last of a leaf; and a statement
     /// behind which nothing is said: what has done its work already has no code to stop at.
-    fn prune(&mut self, func: &Function) {
+    fn prune(&mut self) {
         let Track { variables, records, scratch, .. } = self;
         let Scratch { moved, runs, leaves, .. } = scratch;
         leaves.number(variables);
         std::mem::swap(moved, records);
         records.clear();
-        let mut anchor = None;
-        let mut is_last = true;
-        // From the last to the first.
-        for run in runs.iter().rev() {
-            let (start, len) = (run.start as usize, run.len as usize);
-            if len > 1 {
-                records.extend(moved[start..start + len].iter().rev());
+        for same in runs.chunk_by_mut(|a, b| (a.place, a.len, b.len) == (b.place, 1, 1)) {
+            if let [Run { start, len, .. }] = *same {
+                let start = start as usize;
+                match len {
+                    1 => records.push(moved[start]),
+                    _ => records.extend_from_slice(&moved[start..start + len as usize]),
+                }
                 continue;
             }
-            let record = moved[start];
-            if anchor.replace(record.before) != Some(record.before) {
-                leaves.begin();
-                is_last = true;
+            leaves.begin();
+            let mut is_last = true;
+            for run in same.iter_mut().rev() {
+                let is_seen = match moved[run.start as usize].what.leaf() {
+                    Some(leaf) => leaves.is_new(leaf),
+                    None => is_last,
+                };
+                is_last = false;
+                run.len = u32::from(is_seen);
             }
-            let is_seen = match record.what.leaf() {
-                Some(leaf) => leaves.is_new(leaf),
-                None => is_last,
-            };
-            is_last = false;
-            if is_seen {
-                records.push(record);
+            for run in same.iter().filter(|run| run.len != 0) {
+                records.push(moved[run.start as usize]);
             }
         }
-        self.forget_repeated(func);
         self.settled = self.records.len();
     }
 
-    /// Turns records around again, without those that say what the block has said of a leaf last. What is computed between the two was not known the
-    /// first time.
-    fn forget_repeated(&mut self, func: &Function) {
-        let Track { records, scratch, order, .. } = self;
-        let Scratch { moved, leaves, .. } = scratch;
+    /// Forgets what says what the block has said of a leaf last. What is computed between the two was not known the first time.
+    pub(super) fn forget_repeated(&mut self, func: &Function) {
+        let Track { records, scratch, order, variables, .. } = self;
+        let leaves = &mut scratch.leaves;
+        leaves.number(variables);
         leaves.rounds += 1;
-        moved.clear();
-        for record in records.iter().rev() {
+        let mut kept = 0;
+        for n in 0..records.len() {
+            let record = records[n];
             if let Some(leaf) = record.what.leaf() {
                 let told = leaves.of(leaf);
                 let told = &mut leaves.told[told];
@@ -359,14 +373,16 @@ impl Track {
                     (told.block, told.what) == (record.block, record.what)
                         && order.is_known(func, record.what, order.place(told.before))
                 };
-                if told.0 == leaves.rounds && is_told(&moved[told.1 as usize]) {
+                if told.0 == leaves.rounds && is_told(&records[told.1 as usize]) {
                     continue;
                 }
-                *told = (leaves.rounds, moved.len() as u32);
+                *told = (leaves.rounds, kept as u32);
             }
-            moved.push(*record);
+            records[kept] = record;
+            kept += 1;
         }
-        std::mem::swap(moved, records);
+        records.truncate(kept);
+        self.settled = kept;
     }
 }
 
@@ -418,7 +434,7 @@ impl<'a> Sweep<'a> {
     /// The anchor of the next record, which stood in front of an instruction; and the number of blocks that were merged in between.
     #[inline]
     fn anchor(&mut self, before: Inst) -> Option<(Inst, u32)> {
-        let At { place, block } = self.moves.now.at[before];
+        let At { place, block } = self.moves.now.at(before);
         // Most stay where they are.
         let is_home = self.home.is_some_and(|home| home.as_u32() == block);
         if is_home && place >= self.floor.max(1) && is_anchor(self.func, before) {
@@ -486,7 +502,7 @@ impl<'a> Sweep<'a> {
     /// terminator has moved, too. If not it was moved by itself.
     fn stays(&mut self, inst: Inst, home: Block) -> bool {
         let Moves { order, now, .. } = self.moves;
-        let At { place, block } = now.at[inst];
+        let At { place, block } = now.at(inst);
         if place == 0 || place < self.floor {
             return false;
         }
