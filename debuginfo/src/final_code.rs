@@ -13,17 +13,19 @@
 mod counting;
 mod effects;
 mod foreign;
+mod loops;
 mod users;
 mod walker;
 mod writer;
 
 use self::effects::{Does, Effects};
+use self::loops::Loops;
 use self::walker::{Kept, NONE, Places, REGISTERS, Spilled, State, Walker, spilled};
 use self::writer::{Writer, find_places};
 use crate::calls::is_called;
 use emit::Entered;
 use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, Watched, is_spill};
-use isa::{Counter, MBlock, MachFunc, MachInst, Reg, RegRange, Subtarget};
+use isa::{Counter, MBlock, MachBlock, MachFunc, MachInst, Reg, RegRange, Role, Subtarget};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -100,6 +102,7 @@ pub struct Scratch {
     walker: Walker,
     writer: Writer,
     begins: Begins,
+    loops: Loops,
     given: Given,
     terms: Terms,
     places: Vec<(usize, u32)>,
@@ -116,10 +119,19 @@ pub fn read(
     s.walker.reset(track);
     s.known.find(func, track, target, &s.walker.places);
     s.begins.reset(func, &s.known);
-    s.writer.reset(track);
     let reader = Reader { has_masks, func, track, target, known: &s.known };
-    reader.settle(&mut s.walker, &mut s.begins);
-    reader.walk(&mut s.walker, &s.begins, (&mut s.writer, &mut s.places), (&mut s.terms, &mut s.given))
+    let Scratch { walker, begins, loops, writer, places, terms, given, .. } = s;
+    if !loops.enter(&reader, &walker.places, begins) {
+        begins.reset(func, &s.known);
+        reader.settle(walker, begins);
+    }
+    let code = reader.walk(walker, begins, (writer, places), (terms, given));
+    if !begins.is_new.contains(&true) {
+        return code;
+    }
+    // Control has come to a block with less than was there when that was gone through.
+    reader.settle(walker, begins);
+    reader.walk(walker, begins, (writer, places), (terms, given))
 }
 
 /// What does not change on the way.
@@ -162,6 +174,9 @@ impl Known {
     /// else by then: the value is in the slot, or nowhere.
     fn spilled_at_heads(&mut self, func: &MachFunc, track: &MachTrack, places: &Places) {
         let Known { effects, at_heads, .. } = self;
+        if !effects.has_spills() {
+            return;
+        }
         let mut moved = false;
         for &(inst, part) in &effects.heads {
             let (block, n) = effects.block_of(inst);
@@ -265,26 +280,27 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Finds what holds where blocks begin.
     fn settle(&self, walker: &mut Walker, begins: &mut Begins) {
-        // Nothing holds where the only block begins.
-        if self.track.watched.is_empty() || self.func.blocks.len() < 2 {
-            return;
-        }
         while begins.is_new.contains(&true) {
             for (block, data) in self.func.blocks.iter() {
                 if !std::mem::take(&mut begins.is_new[block.as_u32() as usize]) {
                     continue;
                 }
-                walker.begin(begins.of(block), self.known.effects.first(block), &self.known.effects);
+                walker.begin(begins.of(block), self.known.effects.first(block));
                 for inst in &data.insts {
                     self.arrive(walker);
                     self.step(inst, walker);
                     walker.changes.clear();
                 }
-                for (edges, kind) in [&data.linear, &data.logical].into_iter().zip(&self.known.kinds) {
-                    for edge in edges.iter().flatten() {
-                        begins.meet(edge.to, &walker.state, kind);
-                    }
-                }
+                self.leave(data, walker, begins);
+            }
+        }
+    }
+
+    /// Control goes on from the end of a block.
+    fn leave(&self, data: &MachBlock, walker: &Walker, begins: &mut Begins) {
+        for (edges, kind) in [&data.linear, &data.logical].into_iter().zip(&self.known.kinds) {
+            for edge in edges.iter().flatten() {
+                begins.meet(edge.to, &walker.state, kind);
             }
         }
     }
@@ -308,7 +324,11 @@ impl Reader<'_> {
             return;
         }
         if walker.pending > 0 {
-            self.known.effects.read(effect).iter().for_each(|&cell| walker.come(cell.into()));
+            inst.for_each_hw_reg(self.target, |role, range| {
+                if role != Role::Def {
+                    walker.come(range);
+                }
+            });
         }
         let written = self.known.effects.written(effect);
         match effect.does {
@@ -360,15 +380,16 @@ impl Reader<'_> {
 
     /// What a call may change is gone.
     fn call(&self, inst: &MachInst, walker: &mut Walker) {
+        self.clobbered(inst).for_each(|reg| walker.clear_cell(reg.0.into()));
+        walker.flights.clear();
+    }
+
+    /// Registers that a call may change.
+    fn clobbered(&self, inst: &MachInst) -> impl Iterator<Item = Reg> {
         let known = self.track.calls.iter().find(|&&(point, _)| point == inst.loc);
         let site = known.and_then(|&(_, number)| self.func.calls.get(number as usize));
-        for reg in 0..REGISTERS as u16 {
-            let range = RegRange { first: Reg(reg), len: 1 };
-            if site.is_none_or(|site| site.clobbers.hits(range)) {
-                walker.clear(range);
-            }
-        }
-        walker.flights.clear();
+        let all = (0..REGISTERS as u16).map(Reg);
+        all.filter(move |&first| site.is_none_or(|site| site.clobbers.hits(RegRange { first, len: 1 })))
     }
 
     /// The place of a spot's value, if it is there.
@@ -435,15 +456,17 @@ impl Reader<'_> {
         Some(Where::Term(terms.number(Computed { op, bits, args: places })))
     }
 
-    /// Goes through the code with all known, and writes down what there is.
+    /// Goes through the code and writes down what there is, as far as what holds where blocks begin is known when they are come to.
     fn walk(
         &self,
         walker: &mut Walker,
-        begins: &Begins,
+        begins: &mut Begins,
         (writer, places): (&mut Writer, &mut Vec<(usize, u32)>),
         (terms, given): (&mut Terms, &mut Given),
     ) -> FinalCode {
         let Reader { track, known, .. } = *self;
+        writer.reset(track);
+        terms.all.clear();
         terms.numbers.clear();
         terms.is_asked.clear();
         terms.is_asked.resize(track.spots.len(), false);
@@ -452,7 +475,8 @@ impl Reader<'_> {
         let mut entered = is_called(self.func).then(|| Entered::new(self.func, self.target));
         let mut offset = 0;
         for (block, data) in self.func.blocks.iter() {
-            walker.begin(begins.of(block), known.effects.first(block), &known.effects);
+            begins.is_new[block.as_u32() as usize] = false;
+            walker.begin(begins.of(block), known.effects.first(block));
             if let Some(entered) = &mut entered {
                 entered.begin(block);
             }
@@ -484,6 +508,7 @@ impl Reader<'_> {
             }
             writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
             walker.changes.clear();
+            self.leave(data, walker, begins);
         }
         FinalCode { terms: std::mem::take(&mut terms.all), ..writer.finish(offset) }
     }

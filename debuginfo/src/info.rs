@@ -19,6 +19,7 @@ use objwriter::elf::Target;
 use objwriter::frames::AUGMENTATION;
 use objwriter::operations::{DW_OP_ADDR, DW_OP_ADDRX};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
 /// The language nearest to it that debuggers know: expressions as C's, memories of GPUs.
@@ -103,41 +104,49 @@ struct Unit<'a> {
 }
 
 /// Memory of [`Unit::place_list`].
-#[derive(Default)]
 struct ListScratch {
     /// Where something changes.
     bounds: Vec<u32>,
     /// By leaf, its first range that does not end before the place at hand, and where it is there.
-    next: Vec<usize>,
-    places: Vec<Option<Where>>,
+    next: SmallVec<[usize; 4]>,
+    places: SmallVec<[Option<Where>; 4]>,
     /// The expression that has been written last, and the one at hand.
     last: Vec<u8>,
     bytes: Vec<u8>,
 }
 
+impl ListScratch {
+    fn new() -> ListScratch {
+        let few = || Vec::with_capacity(32);
+        let (next, places) = (SmallVec::new(), SmallVec::new());
+        ListScratch { bounds: Vec::with_capacity(32), next, places, last: few(), bytes: few() }
+    }
+}
+
 impl<'a> Unit<'a> {
     fn new(info: &'a DebugInfo, image: &'a Image<'a>) -> Unit<'a> {
         let version = info.options.version;
+        let places: usize = info.functions.iter().flatten().map(|function| function.code.ranges.len()).sum();
         Unit {
             info,
             image,
             version,
             entries: Entries::new(version),
             strings: Strings::new(),
-            ranges: Lists::default(),
-            places: Lists::default(),
-            addresses: Vec::new(),
+            ranges: Lists::new(version, 64),
+            places: Lists::new(version, 16 * places),
+            addresses: Vec::with_capacity(16),
             address_numbers: FxHashMap::default(),
             procedures: FxHashMap::default(),
             types: vec![0; info.description.types.len()],
-            waiting: Vec::new(),
+            waiting: Vec::with_capacity(16),
             abstracts: FxHashMap::default(),
-            named: Vec::new(),
+            named: Vec::with_capacity(16),
             functions: vec![0; info.functions.len()],
             callers: Vec::new(),
             base: image.code.0,
-            scratch: Vec::new(),
-            listing: Some(Box::default()),
+            scratch: Vec::with_capacity(32),
+            listing: Some(Box::new(ListScratch::new())),
         }
     }
 
@@ -565,7 +574,7 @@ impl<'a> Unit<'a> {
             self.entries.number((to - from).into());
             return;
         }
-        let number = self.ranges.begin(self.version);
+        let number = self.ranges.begin();
         for &(from, to) in code {
             self.ranges.range(self.version, start + from, start + to);
         }
@@ -630,11 +639,14 @@ impl<'a> Unit<'a> {
         if ranges.is_empty() {
             return None;
         }
-        let mut scratch = self.listing.take().unwrap_or_default();
+        let mut scratch = self.listing.take().unwrap_or_else(|| Box::new(ListScratch::new()));
         let ListScratch { bounds, next, places, last, bytes } = &mut *scratch;
         bounds.clear();
         bounds.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
-        bounds.sort_unstable();
+        // Those of a leaf are in order.
+        if variable.leaves.len() > 1 {
+            bounds.sort_unstable();
+        }
         bounds.dedup();
         let leaves = first..end;
         next.clear();
@@ -679,7 +691,7 @@ impl<'a> Unit<'a> {
     fn listed(&mut self, range: Option<(u32, u32)>, start: u32, expression: &[u8], list: &mut Option<u32>) {
         let Some((from, to)) = range else { return };
         if list.is_none() {
-            *list = Some(self.places.begin(self.version));
+            *list = Some(self.places.begin());
         }
         self.places.range(self.version, start + from, start + to);
         self.places.expression(self.version, expression);

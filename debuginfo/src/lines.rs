@@ -4,6 +4,9 @@ use crate::DebugInfo;
 use emit::Image;
 use objwriter::dwarf::{Contents, LineTable, LineTableHeader, SourceFile};
 
+/// What a table without rows has, about: bytes.
+const FEW: usize = 256;
+
 /// `.debug_line`.
 pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
     let header = LineTableHeader {
@@ -14,7 +17,9 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
     let text = info.source.as_deref().unwrap_or_default();
     let text_of = |file| text.get(info.lines.text_of(file)).unwrap_or_default();
     let files = info.lines.files().enumerate().map(|(n, name)| SourceFile { name, text: text_of(n) });
-    let mut table = LineTable::new(Contents::default(), image.text, header, files);
+    let rows: usize = info.functions.iter().flatten().map(|function| function.code.lines.len()).sum();
+    let contents = Contents { bytes: Vec::with_capacity(FEW + 4 * rows), ..Contents::default() };
+    let mut table = LineTable::new(contents, image.text, header, files);
     for (function, &(start, end)) in info.functions.iter().zip(image.functions) {
         table.begin(start);
         let Some(function) = function else {

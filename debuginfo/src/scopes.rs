@@ -2,7 +2,8 @@
 
 use crate::final_code::Line;
 use ir::track::{Site, Variable};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// What a scope is.
@@ -24,19 +25,19 @@ pub struct Scope {
     /// The scope that it is in.
     pub parent: Option<usize>,
     /// Its code, from byte to byte.
-    pub code: Vec<(u32, u32)>,
+    pub code: SmallVec<[(u32, u32); 4]>,
     /// Variables, by their numbers.
-    pub variables: Vec<u32>,
+    pub variables: SmallVec<[u32; 8]>,
     /// Scopes in it.
-    pub children: Vec<usize>,
+    pub children: SmallVec<[usize; 4]>,
 }
 
 /// The scopes of a function, the function first.
 pub struct Scopes {
     /// All.
     pub list: Vec<Scope>,
-    /// By site, the function being 0: its scope, and its blocks, the larger ones first.
-    sites: Vec<(usize, Vec<usize>)>,
+    /// By site, the function being 0: its scope, and its blocks and where they begin, the larger ones first.
+    sites: Vec<(usize, Vec<(u32, usize)>)>,
 }
 
 impl Scopes {
@@ -45,9 +46,9 @@ impl Scopes {
         let function = Scope {
             kind: Kind::Function,
             parent: None,
-            code: Vec::new(),
-            variables: Vec::new(),
-            children: Vec::new(),
+            code: SmallVec::new(),
+            variables: SmallVec::new(),
+            children: SmallVec::new(),
         };
         let mut scopes = Scopes { list: vec![function], sites: vec![(0, Vec::new())] };
         // Callers come before what was copied into them.
@@ -67,9 +68,9 @@ impl Scopes {
         let scope = Scope {
             kind,
             parent: Some(parent),
-            code: Vec::new(),
-            variables: Vec::new(),
-            children: Vec::new(),
+            code: SmallVec::new(),
+            variables: SmallVec::new(),
+            children: SmallVec::new(),
         };
         self.list.push(scope);
         self.list[parent].children.push(number);
@@ -80,7 +81,7 @@ impl Scopes {
     fn blocks(&mut self, site: u32, variables: &[Variable], end: u32) {
         let own = || variables.iter().zip(0u32..).filter(|(variable, _)| variable.site == site);
         let mut blocks: Vec<Range<u32>> = Vec::new();
-        let mut named: FxHashSet<(u32, &str)> = FxHashSet::default();
+        let mut named: FxHashSet<(u32, &str)> = FxHashSet::with_capacity_and_hasher(16, FxBuildHasher);
         for (variable, _) in own() {
             // What has the name of another one hides it: from there on is a block of its own.
             if !named.insert((variable.scope.end, &variable.name)) {
@@ -95,13 +96,14 @@ impl Scopes {
         // What begins earlier or ends later is around the others.
         blocks.sort_unstable_by_key(|block| (block.start, u32::MAX - block.end));
         for block in blocks {
-            let parent = self.innermost(site, block.start);
+            let start = block.start;
+            let parent = self.innermost(site, start);
             let number = self.add(Kind::Block(block), parent);
-            self.sites[site as usize].1.push(number);
+            self.sites[site as usize].1.push((start, number));
         }
         for (variable, number) in own() {
             let root = self.sites[site as usize].0;
-            let blocks = self.sites[site as usize].1.iter().copied();
+            let blocks = self.sites[site as usize].1.iter().map(|block| block.1);
             let scope = blocks.rev().find(|&scope| match &self.list[scope].kind {
                 Kind::Block(block) => block.end == variable.scope.end && block.start <= variable.scope.start,
                 _ => false,
@@ -114,12 +116,8 @@ impl Scopes {
     fn innermost(&self, site: u32, at: u32) -> usize {
         let Some((root, blocks)) = self.sites.get(site as usize) else { return 0 };
         // Blocks are in each other or apart, in the order of their beginnings: of those that begin before, the last one or one that it is in.
-        let begins_before = |&scope: &usize| match &self.list[scope].kind {
-            Kind::Block(block) => block.start <= at,
-            _ => true,
-        };
-        let mut scope = match blocks.partition_point(begins_before).checked_sub(1) {
-            Some(last) => blocks[last],
+        let mut scope = match blocks.partition_point(|block| block.0 <= at).checked_sub(1) {
+            Some(last) => blocks[last].1,
             None => return *root,
         };
         while scope != *root {

@@ -124,20 +124,28 @@ pub fn number(all: &mut [(Name, Contents)], first: u32) {
 }
 
 /// Lists of ranges or places.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lists {
     bytes: Vec<u8>,
 }
 
-/// Bytes in front of the lists of version 5.
-const LISTS_HEADER: u32 = 12;
+/// What is in front of the lists of version 5: their length, the version, bytes of an address, no segments; no table of offsets.
+const LISTS_HEADER: [u8; 12] = [0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0];
 const OFFSET_PAIR: u8 = 4;
 
 impl Lists {
+    /// Without any yet, and with room for so many bytes.
+    pub fn new(version: Version, room: usize) -> Lists {
+        let mut bytes = Vec::with_capacity(LISTS_HEADER.len() + room);
+        if version == Version::V5 {
+            bytes.extend_from_slice(&LISTS_HEADER);
+        }
+        Lists { bytes }
+    }
+
     /// A list begins: its offset in the section.
-    pub fn begin(&self, version: Version) -> u32 {
-        let header = if version == Version::V5 { LISTS_HEADER } else { 0 };
-        header + self.bytes.len() as u32
+    pub fn begin(&self) -> u32 {
+        self.bytes.len() as u32
     }
 
     /// From a byte to another, counted from the unit's code.
@@ -170,16 +178,14 @@ impl Lists {
 
     /// The section, if there is anything in it.
     pub fn finish(self, version: Version) -> Option<Contents> {
-        if self.bytes.is_empty() {
+        let header = if version == Version::V5 { LISTS_HEADER.len() } else { 0 };
+        if self.bytes.len() == header {
             return None;
         }
         let mut contents = Contents { bytes: self.bytes, ..Contents::default() };
-        if version == Version::V4 {
-            return Some(contents);
+        if version == Version::V5 {
+            contents.close(0);
         }
-        // Version, bytes of an address, no segments; no table of offsets.
-        contents.bytes.splice(0..0, [0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0]);
-        contents.close(0);
         Some(contents)
     }
 }

@@ -42,6 +42,18 @@ const _: () = {
 /// The bits of [`IMPLICIT`].
 const REGISTERS: u16 = (1 << IMPLICIT.len()) - 1;
 
+/// Those of which it is said that they are written.
+const WRITTEN: u16 = {
+    let (mut bits, mut n) = (0, 0);
+    while n < IMPLICIT.len() {
+        if matches!(IMPLICIT[n].2, Role::Def) {
+            bits |= IMPLICIT[n].0.bits();
+        }
+        n += 1;
+    }
+    bits
+};
+
 /// A register beside the operands.
 #[derive(Clone, Copy)]
 enum Beside {
@@ -65,6 +77,21 @@ impl Beside {
             Beside::One(first) => Some(RegRange { first, len: 1 }),
             Beside::Mask(first) => Some(RegRange { first, len: masks }),
             Beside::FlatScratch => target.flat_scratch(),
+        }
+    }
+}
+
+/// Calls `f` for the registers of some bits of [`IMPLICIT`].
+#[inline]
+fn beside(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, RegRange)) {
+    // `s_and_saveexec_b32` is about one dword of EXEC in any wave.
+    let masks =
+        if row.is_salu() { row.ops.first().map_or(0, |spec| spec.width) } else { target.mask_dwords() };
+    while bits != 0 {
+        let (_, beside, role) = IMPLICIT[bits.trailing_zeros() as usize];
+        bits &= bits - 1;
+        if let Some(range) = beside.range(target, masks) {
+            f(role, range);
         }
     }
 }
@@ -149,6 +176,18 @@ impl MachInst {
         }
     }
 
+    /// Calls `f` for each explicit register operand that it writes, hardware or virtual.
+    #[inline]
+    pub fn for_each_def(&self, mut f: impl FnMut(Operand)) {
+        let row = self.op.row();
+        for (index, &operand) in self.operands().iter().enumerate() {
+            if matches!(operand, Operand::Reg(_) | Operand::Virt(_)) && self.role_in(row, index) != Role::Use
+            {
+                f(operand);
+            }
+        }
+    }
+
     /// Calls `f` for each group of registers beside the operands: SCC, VCC, EXEC, M0, FLAT_SCRATCH.
     #[inline]
     pub fn for_each_implicit(&self, target: &Target, mut f: impl FnMut(Role, RegRange)) {
@@ -159,17 +198,7 @@ impl MachInst {
         if row.family == Family::Ds && limited {
             implicit |= Implicit::READ_M0;
         }
-        // `s_and_saveexec_b32` is about one dword of EXEC in any wave.
-        let masks =
-            if row.is_salu() { row.ops.first().map_or(0, |spec| spec.width) } else { target.mask_dwords() };
-        let mut bits = implicit.bits() & REGISTERS;
-        while bits != 0 {
-            let (_, beside, role) = IMPLICIT[bits.trailing_zeros() as usize];
-            bits &= bits - 1;
-            if let Some(range) = beside.range(target, masks) {
-                f(role, range);
-            }
-        }
+        beside(row, implicit.bits() & REGISTERS, target, &mut f);
         for operand in self.operands() {
             let Operand::Reg(RegRange { first: first @ Reg(251..=254), .. }) = *operand else { continue };
             let aliases = ALIASES.iter().filter(|alias| alias.0 == first);
@@ -188,6 +217,18 @@ impl MachInst {
             }
         });
         self.for_each_implicit(target, f);
+    }
+
+    /// Calls `f` for each group of hardware registers that it writes, named or not.
+    #[inline]
+    pub fn for_each_written(&self, target: &Target, mut f: impl FnMut(RegRange)) {
+        self.for_each_def(|operand| {
+            if let Operand::Reg(range) = operand {
+                f(range);
+            }
+        });
+        let row = self.op.row();
+        beside(row, row.implicit.bits() & WRITTEN, target, &mut |_, range| f(range));
     }
 
     /// Implicit registers that are the same on every processor: the row's, and M0 for a load to LDS.

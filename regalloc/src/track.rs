@@ -2,10 +2,10 @@
 
 use crate::spill::Spiller;
 use crate::stream::{VGPR, class_index};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet};
 use isa::track::MachTrack;
-use isa::{MachFunc, Operand, Reg, Role, VReg, op};
-use rustc_hash::{FxHashMap, FxHashSet};
+use isa::{MachFunc, Operand, Reg, VReg, op};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// By class, the hardware registers of virtual ones.
 type Assigned<'a> = [&'a [Option<u16>]; 2];
@@ -18,59 +18,54 @@ fn place(func: &MachFunc, assigned: Assigned<'_>, register: VReg) -> Option<Reg>
 }
 
 /// Writes down places and writes, in code that still names virtual registers. Copies that need no instruction are what they copy.
-#[cold]
+#[inline(never)]
 pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, track: &mut MachTrack) {
-    let mut counts = Counts { first: vec![NONE; track.places.len() + 1], all: Vec::new() };
-    let mut writes: SecondaryMap<VReg, Option<(u32, u32)>> = SecondaryMap::with_capacity(func.vregs.len());
-    let mut copied: SecondaryMap<VReg, Option<VReg>> = SecondaryMap::with_capacity(func.vregs.len());
+    let mut counts =
+        Counts { first: vec![NONE; track.places.len() + 1], all: Vec::with_capacity(track.watched.len()) };
+    // By virtual register.
+    let mut writes: Vec<Option<(u32, u32)>> = vec![None; func.vregs.len()];
+    let mut copied: Vec<Option<VReg>> = vec![None; func.vregs.len()];
     for inst in func.blocks.values().flat_map(|block| &block.insts) {
         if inst.op == op::UNDEF {
             continue;
         }
-        inst.for_each_reg(|role, operand| {
-            if role == Role::Use {
-                return;
-            }
-            match operand {
-                Operand::Virt(tuple) => {
-                    for (dword, &register) in func.regs(tuple).iter().enumerate() {
-                        let Some(to) = place(func, assigned, register) else { continue };
-                        if inst.op == op::COPY
-                            && let Operand::Virt(from) = inst.ops[1]
-                            && let Some(&from) = func.regs(from).get(dword)
-                            && place(func, assigned, from) == Some(to)
-                        {
-                            copied[register] = Some(from);
-                            continue;
-                        }
-                        if let Some(number) = counts.next(inst.loc, to) {
-                            writes[register] = Some((inst.loc, number));
-                        }
+        inst.for_each_def(|operand| match operand {
+            Operand::Virt(tuple) => {
+                for (dword, &register) in func.regs(tuple).iter().enumerate() {
+                    let Some(to) = place(func, assigned, register) else { continue };
+                    if inst.op == op::COPY
+                        && let Operand::Virt(from) = inst.ops[1]
+                        && let Some(&from) = func.regs(from).get(dword)
+                        && place(func, assigned, from) == Some(to)
+                    {
+                        copied[register.index()] = Some(from);
+                    } else if let Some(number) = counts.next(inst.loc, to) {
+                        writes[register.index()] = Some((inst.loc, number));
                     }
                 }
-                Operand::Reg(range) => {
-                    for dword in 0..u16::from(range.len) {
-                        counts.next(inst.loc, range.first.offset(dword));
-                    }
-                }
-                _ => {}
             }
+            Operand::Reg(range) => {
+                for dword in 0..u16::from(range.len) {
+                    counts.next(inst.loc, range.first.offset(dword));
+                }
+            }
+            _ => {}
         });
     }
     // What was spilled enters no block in its register any more.
     let params = func.blocks.values().flat_map(|block| block.sgpr_params.iter().chain(&block.vgpr_params));
-    let entering: FxHashSet<VReg> = params.copied().chain(func.inputs.iter().map(|input| input.0)).collect();
-    let parts: FxHashMap<VReg, u32> = track
-        .watched
-        .iter()
-        .filter(|watched| entering.contains(&watched.register))
-        .filter_map(|watched| Some((watched.register, watched.part?)))
-        .collect();
+    let mut entering = EntitySet::with_capacity(func.vregs.len());
+    params.copied().chain(func.inputs.iter().map(|input| input.0)).for_each(|register| {
+        entering.insert(register);
+    });
+    let mut parts: FxHashMap<VReg, u32> = FxHashMap::with_capacity_and_hasher(16, FxBuildHasher);
+    let is_entering = track.watched.iter().filter(|watched| entering.contains(watched.register));
+    parts.extend(is_entering.filter_map(|watched| Some((watched.register, watched.part?))));
     let (kept, written) = (spiller.kept(assigned[VGPR]), spiller.written_as());
     for watched in &mut track.watched {
         let spilled = watched.register;
         watched.slot = kept.get(&spilled).copied();
-        if !entering.contains(&spilled) {
+        if !entering.contains(spilled) {
             match &mut watched.slot {
                 Some(slot) if watched.part.is_some() => slot.enters = true,
                 _ => watched.part = None,
@@ -80,13 +75,15 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, t
         watched.place = place(func, assigned, register);
         // A copy of a copy: never in a circle, as each is written once.
         for _ in 0..8 {
-            match copied[register] {
+            match copied.get(register.index()).copied().flatten() {
                 Some(from) => register = from,
                 None => break,
             }
         }
-        watched.write = writes[register];
-        watched.part = watched.part.or_else(|| parts.get(&register).copied());
+        watched.write = writes.get(register.index()).copied().flatten();
+        if watched.part.is_none() && entering.contains(register) {
+            watched.part = parts.get(&register).copied();
+        }
     }
 }
 

@@ -1,19 +1,21 @@
 //! What instructions do to what is watched: found out once, as code is walked through several times.
 
 use super::counting;
-use super::walker::{Places, REGISTERS, counter};
+use super::walker::{Next, Places, REGISTERS, counter};
 use super::writer::is_of;
 use isa::track::{MachTrack, is_spill};
-use isa::{Counter, Counts, MBlock, MachFunc, MachInst, Reg, Role, Subtarget};
+use isa::{Counter, Counts, MBlock, MachFunc, MachInst, Reg, Subtarget};
 
 /// Instructions by their numbers, from the beginning of the code on.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     insts: Vec<Effect>,
-    /// Cells that instructions read and write.
+    /// Cells that instructions write.
     cells: Vec<u16>,
-    /// By block, the number of its first instruction.
-    first: Vec<u32>,
+    /// By block, what comes next where it begins.
+    first: Vec<Next>,
+    /// Whether something is for a spilled register.
+    has_spills: bool,
     /// Instructions and the watched registers that they write, in order.
     pub(super) writes: Vec<(u32, u32)>,
     /// Instructions at which blocks of the IR begin, and which these are, in order. What comes before brings values to where they are to be.
@@ -23,8 +25,6 @@ pub(super) struct Effects {
     /// By register: bits.
     is_watched: [u64; REGISTERS as usize / 64],
     wanted: Wanted,
-    /// What an instruction writes.
-    written: Vec<u16>,
 }
 
 /// What an instruction does.
@@ -33,8 +33,8 @@ pub(super) struct Effect {
     pub(super) does: Does,
     /// What it raises, if it brings something.
     pub(super) counter: Option<Counter>,
-    /// The first of its cells: those that it reads. Then those that it writes, up to the last.
-    cells: [u32; 3],
+    /// The first of its cells, and the one behind its last.
+    cells: [u32; 2],
 }
 
 /// What is special about it.
@@ -55,6 +55,7 @@ impl Effects {
         self.first.clear();
         self.writes.clear();
         self.heads.clear();
+        self.has_spills = false;
         self.has_begun.clear();
         self.has_begun.resize(track.parts.len(), false);
         self.is_watched.fill(0);
@@ -64,7 +65,9 @@ impl Effects {
         self.wanted.find(track);
         let mut last = usize::MAX;
         for (_, data) in func.blocks.iter() {
-            self.first.push(self.insts.len() as u32);
+            let [inst, write, head] =
+                [self.insts.len(), self.writes.len(), self.heads.len()].map(|n| n as u32);
+            self.first.push(Next { inst, write, head });
             for (n, inst) in data.insts.iter().enumerate() {
                 if n >= data.prologue as usize && inst.loc != 0 {
                     self.head(track, inst.loc, &mut last);
@@ -74,29 +77,28 @@ impl Effects {
         }
     }
 
-    /// The number of the first instruction of a block.
-    pub(super) fn first(&self, block: MBlock) -> u32 {
+    /// What comes next where a block begins.
+    pub(super) fn first(&self, block: MBlock) -> Next {
         self.first[block.as_u32() as usize]
     }
 
     /// The block of an instruction, and which it is there.
     pub(super) fn block_of(&self, number: u32) -> (MBlock, usize) {
-        let block = self.first.partition_point(|&first| first <= number).saturating_sub(1);
-        (MBlock::from_u32(block as u32), (number - self.first[block]) as usize)
+        let block = self.first.partition_point(|first| first.inst <= number).saturating_sub(1);
+        (MBlock::from_u32(block as u32), (number - self.first[block].inst) as usize)
+    }
+
+    pub(super) fn has_spills(&self) -> bool {
+        self.has_spills
     }
 
     pub(super) fn of(&self, number: u32) -> &Effect {
         &self.insts[number as usize]
     }
 
-    /// Cells of watched registers that an instruction reads.
-    pub(super) fn read(&self, effect: &Effect) -> &[u16] {
-        &self.cells[effect.cells[0] as usize..effect.cells[1] as usize]
-    }
-
-    /// Those that it writes.
+    /// Cells of watched registers that an instruction writes.
     pub(super) fn written(&self, effect: &Effect) -> &[u16] {
-        &self.cells[effect.cells[1] as usize..effect.cells[2] as usize]
+        &self.cells[effect.cells[0] as usize..effect.cells[1] as usize]
     }
 
     /// An instruction of a point comes next: the first of its part?
@@ -111,39 +113,35 @@ impl Effects {
     }
 
     fn add(&mut self, inst: &MachInst, target: &Subtarget) {
-        let Effects { insts, cells, writes, is_watched, wanted, written, .. } = self;
+        let Effects { insts, cells, writes, is_watched, wanted, has_spills, .. } = self;
         let number = insts.len() as u32;
-        let start = cells.len() as u32;
-        let wanted = &mut wanted.of(inst.loc);
-        written.clear();
+        let start = cells.len();
         let is_watched = |code: u16| {
             let word = is_watched.get(usize::from(code / 64)).copied().unwrap_or(0);
             word >> (code % 64) & 1 != 0
         };
-        inst.for_each_hw_reg(target, |role, range| {
-            for code in (range.first.0..range.first.0 + u16::from(range.len)).filter(|&code| is_watched(code))
-            {
-                if role != Role::Def {
-                    cells.push(code);
-                }
-                if role != Role::Use {
-                    written.push(code);
-                }
-            }
+        inst.for_each_written(target, |range| {
+            let codes = range.first.0..range.first.0 + u16::from(range.len);
+            cells.extend(codes.filter(|&code| is_watched(code)));
         });
-        for &code in &*written {
-            let mut is_of = |watched| writes.push((number, watched));
-            wanted.iter_mut().for_each(|write| write.written(code, &mut is_of));
+        let written = &cells[start..];
+        if !written.is_empty() {
+            let wanted = wanted.of(inst.loc);
+            for &code in written {
+                let mut is_of = |watched| writes.push((number, watched));
+                wanted.iter_mut().for_each(|write| write.written(code, &mut is_of));
+            }
         }
-        let end = cells.len() as u32;
-        cells.extend_from_slice(written);
         let does = match target.waited(inst) {
             Some(counts) => Does::Wait(counts),
-            None if is_spill(inst.loc) => Does::Spill,
+            None if is_spill(inst.loc) => {
+                *has_spills = true;
+                Does::Spill
+            }
             None if inst.is_call() => Does::Call,
             None => Does::Nothing,
         };
-        let cells = [start, end, cells.len() as u32];
+        let cells = [start as u32, cells.len() as u32];
         insts.push(Effect { does, counter: counter(target, inst), cells });
     }
 }

@@ -1,17 +1,18 @@
 //! Which leaves may be somewhere else when a watched register changes: those whose value it is, and those that are computed of that.
 
-use super::MOST_STEPS;
 use super::walker::NONE;
-use isa::track::{Held, MachTrack, Spot};
+use super::{MOST_STEPS, counting};
+use isa::track::{Held, MachTrack};
 
 /// Of spots, by their numbers: what depends on them.
 #[derive(Debug, Default)]
 pub(super) struct Users {
     /// By watched register, the spot that it is of.
     spots: Vec<u32>,
-    /// By spot, the first of its `users`: spots whose terms name it.
+    /// Spots, and spots whose terms name them; by spot, the first of these.
+    named: Vec<(u32, u32)>,
+    users: Vec<(u32, u32)>,
     first: Vec<u32>,
-    users: Vec<u32>,
     /// By spot, the first leaf that is it; by leaf, that before and that after it.
     leaves: Vec<u32>,
     links: Vec<[u32; 2]>,
@@ -37,33 +38,26 @@ impl Users {
         fill(&mut self.leaves, count, NONE);
         fill(&mut self.of, leaves, NONE);
         fill(&mut self.reached, count, 0);
-        fill(&mut self.first, count + 2, 0);
         self.links.clear();
         self.links.resize(leaves, [NONE; 2]);
         self.changes = 0;
-        let Users { spots, first, users, .. } = self;
+        let Users { spots, named, first, users, .. } = self;
+        named.clear();
         for (spot, number) in track.spots.iter().zip(0u32..) {
             for (start, count) in [(spot.vector, spot.dwords), (spot.scalar, spot.dwords), (spot.mask, 1)] {
                 if start != NONE {
                     spots[start as usize..start as usize + usize::from(count)].fill(number);
                 }
             }
-            operands(track, spot).for_each(|operand| first[operand as usize + 2] += 1);
-        }
-        let mut sum = 0;
-        for first in &mut *first {
-            sum += *first;
-            *first = sum;
-        }
-        fill(users, sum as usize, 0);
-        // Where the next one is put becomes where they end.
-        for (spot, number) in track.spots.iter().zip(0u32..) {
-            for operand in operands(track, spot) {
-                let end = &mut first[operand as usize + 1];
-                users[*end as usize] = number;
-                *end += 1;
+            if let Some(term) = track.terms.get(spot.term as usize) {
+                let operands = term.args.iter().filter_map(|arg| match arg {
+                    Held::Spot(operand) => Some((*operand, number)),
+                    _ => None,
+                });
+                named.extend(operands);
             }
         }
+        counting::sort(named, count, |&(operand, _)| operand as usize, users, first);
     }
 
     /// A leaf is something else now.
@@ -110,7 +104,7 @@ impl Users {
             std::mem::swap(&mut self.next, &mut self.far);
             while let Some(spot) = self.next.pop() {
                 for user in self.first[spot as usize]..self.first[spot as usize + 1] {
-                    self.spot(self.users[user as usize], &is_asked, &mut reach);
+                    self.spot(self.users[user as usize].1, &is_asked, &mut reach);
                 }
             }
         }
@@ -132,13 +126,4 @@ impl Users {
             leaf = self.links[leaf as usize][1];
         }
     }
-}
-
-/// The spots that a spot is computed of.
-fn operands(track: &MachTrack, spot: &Spot) -> impl Iterator<Item = u32> {
-    let term = track.terms.get(spot.term as usize);
-    term.into_iter().flat_map(|term| term.args).filter_map(|arg| match arg {
-        Held::Spot(spot) => Some(spot),
-        _ => None,
-    })
 }

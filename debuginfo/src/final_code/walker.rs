@@ -178,17 +178,11 @@ pub(super) struct Next {
     /// The instruction.
     pub(super) inst: u32,
     /// Numbers of [`Effects::writes`] and [`Effects::heads`].
-    write: u32,
-    head: u32,
+    pub(super) write: u32,
+    pub(super) head: u32,
 }
 
 impl Next {
-    fn new(inst: u32, effects: &Effects) -> Next {
-        let write = effects.writes.partition_point(|write| write.0 < inst) as u32;
-        let head = effects.heads.partition_point(|head| head.0 < inst) as u32;
-        Next { inst, write, head }
-    }
-
     /// The block of the IR that begins at the instruction.
     pub(super) fn head(&mut self, effects: &Effects) -> Option<u32> {
         let &(_, part) = effects.heads.get(self.head as usize).filter(|head| head.0 == self.inst)?;
@@ -223,15 +217,15 @@ impl Walker {
         self.pending = 0;
     }
 
-    /// A block begins with an instruction, and with what is present and ready.
-    pub(super) fn begin(&mut self, [present, ready]: [&[u64]; 2], first: u32, effects: &Effects) {
+    /// A block begins, with what is present and ready.
+    pub(super) fn begin(&mut self, [present, ready]: [&[u64]; 2], first: Next) {
         self.forget();
         self.state.present.clear();
         self.state.present.extend_from_slice(present);
         self.state.ready.clear();
         self.state.ready.extend_from_slice(ready);
         self.changes.clear();
-        (self.next, self.raised) = (Next::new(first, effects), [0; 2]);
+        (self.next, self.raised) = (first, [0; 2]);
         for (word, (&present, &ready)) in present.iter().zip(ready).enumerate() {
             let mut rest = present;
             while rest != 0 {
@@ -286,11 +280,7 @@ impl Walker {
         }
     }
 
-    /// Registers are written by something else.
-    pub(super) fn clear(&mut self, range: RegRange) {
-        (0..u16::from(range.len)).for_each(|n| self.clear_cell(range.first.offset(n).0.into()));
-    }
-
+    /// A register, or a slot, is written by something else.
     pub(super) fn clear_cell(&mut self, cell: u32) {
         let Some(first) = self.holders.get_mut(cell as usize) else { return };
         let mut place = std::mem::replace(first, NONE);
@@ -302,12 +292,15 @@ impl Walker {
         }
     }
 
-    /// A register is read: what was on its way there has come.
-    pub(super) fn come(&mut self, cell: u32) {
-        let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);
-        while place != NONE {
-            self.arrives(place);
-            place = self.next_holder[place as usize];
+    /// Registers are read: what was on its way there has come.
+    pub(super) fn come(&mut self, range: RegRange) {
+        let first = usize::from(range.first.0);
+        for cell in first..first + usize::from(range.len) {
+            let mut place = self.holders.get(cell).copied().unwrap_or(NONE);
+            while place != NONE {
+                self.arrives(place);
+                place = self.next_holder[place as usize];
+            }
         }
     }
 

@@ -45,6 +45,9 @@ pub(super) struct Writer {
     pub(super) users: Users,
     /// Leaves of which something has been known in this part.
     known: Vec<u32>,
+    /// How many parts were entered; by leaf, the last of them where it was known at the beginning, and whether it is among `known`.
+    entered: u32,
+    begun: Vec<(u32, bool)>,
     /// Leaves that may be somewhere else now, each once.
     pub(super) touched: Vec<u32>,
     pub(super) is_touched: Vec<bool>,
@@ -72,6 +75,10 @@ impl Writer {
         self.written.resize(track.records.len(), false);
         self.touched.clear();
         self.known.clear();
+        self.begun.clear();
+        self.begun.resize(leaves, (0, false));
+        self.entered = 0;
+        self.code.lines.reserve(64);
         self.ranges.clear();
         self.users.reset(track, leaves);
         (self.part, self.next) = (usize::MAX, 0);
@@ -80,14 +87,28 @@ impl Writer {
     /// Leaves are what they are at the beginning of a part.
     pub(super) fn enter(&mut self, track: &MachTrack, part: usize) {
         self.part = part;
-        let mut known = std::mem::take(&mut self.known);
-        known.drain(..).for_each(|leaf| self.set(leaf, Held::Lost));
-        self.known = known;
-        let Some(own) = track.parts.get(part) else { return };
-        self.next = own.records.0;
-        for &(leaf, held) in &track.heads[own.heads.0 as usize..own.heads.1 as usize] {
-            self.set(leaf, held);
+        self.entered += 1;
+        if let Some(own) = track.parts.get(part) {
+            self.next = own.records.0;
+            for &(leaf, held) in &track.heads[own.heads.0 as usize..own.heads.1 as usize] {
+                self.set(leaf, held);
+                if let Some(begun) = self.begun.get_mut(leaf as usize) {
+                    *begun = (self.entered, false);
+                }
+            }
         }
+        // Where registers are is another question than what leaves are.
+        let mut known = std::mem::take(&mut self.known);
+        known.retain(|&leaf| {
+            self.touch(leaf);
+            let (entered, is_listed) = &mut self.begun[leaf as usize];
+            if *entered == self.entered {
+                return !std::mem::replace(is_listed, true);
+            }
+            self.set(leaf, Held::Lost);
+            false
+        });
+        self.known = known;
     }
 
     pub(super) fn set(&mut self, leaf: u32, held: Held) {
@@ -167,6 +188,9 @@ impl Writer {
         offset: u32,
         mut place: impl FnMut(&Spot) -> Option<Where>,
     ) {
+        if self.touched.is_empty() {
+            return;
+        }
         let mut touched = std::mem::take(&mut self.touched);
         for leaf in touched.drain(..) {
             self.is_touched[leaf as usize] = false;

@@ -50,7 +50,7 @@ impl Unit<'_> {
             });
             places.push((range.start, range.end, [waiting, active]));
         }
-        let lane_pc = self.places.begin(self.version);
+        let lane_pc = self.places.begin();
         for (from, to, calls) in places {
             let bytes: Vec<u8> = calls.into_iter().flat_map(call).collect();
             self.places.range(self.version, start + from, start + to);
@@ -69,7 +69,7 @@ impl Unit<'_> {
     }
 
     fn active_lane(&mut self, lanes: &Lanes, writer: Writer, start: u32) -> u32 {
-        let list = self.places.begin(self.version);
+        let list = self.places.begin();
         for ranges in lanes.ranges.chunk_by(|a, b| a.active == b.active) {
             let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { continue };
             let mut bytes = Vec::new();

@@ -1,0 +1,142 @@
+//! What loops overwrite: where one begins, it is not there, as the way back does not bring it.
+//!
+//! When that is known beforehand code is gone through once, block by block, and what control comes back with takes nothing away any more.
+
+use super::effects::Does;
+use super::walker::{NONE, Places, Spilled, spilled};
+use super::{Begins, Reader, counting};
+use isa::{MBlock, MachFunc};
+
+/// Memory of finding it. Blocks are by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Loops {
+    /// Where loops begin, and the blocks from which control comes back there.
+    backs: Vec<(u32, u32)>,
+    /// Ways from block to block, those to a block together, from `first` of it on.
+    ways: Vec<(u32, u32)>,
+    to: Vec<(u32, u32)>,
+    first: Vec<u32>,
+    /// By block, the loop that it was found to be in last.
+    seen: Vec<u32>,
+    work: Vec<u32>,
+    /// By block, where bits of the cells that it overwrites are; `NONE` if nobody has asked.
+    known: Vec<u32>,
+    overwritten: Vec<u64>,
+    /// Those of a loop.
+    all: Vec<u64>,
+}
+
+impl Loops {
+    /// Takes away what loops overwrite, where they begin. False if control comes back otherwise than in a loop that is entered where it begins.
+    pub(super) fn enter(&mut self, reader: &Reader<'_>, places: &Places, begins: &mut Begins) -> bool {
+        self.find(reader.func);
+        let backs = std::mem::take(&mut self.backs);
+        let mut are_loops = true;
+        for (back, number) in backs.chunk_by(|a, b| a.0 == b.0).zip(1..) {
+            are_loops &= self.go_through(reader, places, (back, number));
+            self.take_away(places, begins, back[0].0);
+        }
+        self.backs = backs;
+        are_loops
+    }
+
+    /// Finds where control comes back to, and from where.
+    fn find(&mut self, func: &MachFunc) {
+        let Loops { backs, ways, to, first, seen, known, overwritten, .. } = self;
+        backs.clear();
+        for (block, data) in func.blocks.iter() {
+            let edges = [&data.linear, &data.logical].into_iter().flat_map(|edges| edges.iter().flatten());
+            let back = edges.map(|edge| edge.to).filter(|&to| to <= block);
+            backs.extend(back.map(|to| (to.as_u32(), block.as_u32())));
+        }
+        if backs.is_empty() {
+            return;
+        }
+        backs.sort_unstable();
+        ways.clear();
+        for (block, data) in func.blocks.iter() {
+            let edges = [&data.linear, &data.logical].into_iter().flat_map(|edges| edges.iter().flatten());
+            ways.extend(edges.map(|edge| (block.as_u32(), edge.to.as_u32())));
+        }
+        let count = func.blocks.len();
+        counting::sort(ways, count, |way| way.1 as usize, to, first);
+        seen.clear();
+        seen.resize(count, 0);
+        known.clear();
+        known.resize(count, NONE);
+        overwritten.clear();
+    }
+
+    /// Finds what a loop overwrites, from where control comes back on up to where it begins. False if the entry is on the way.
+    fn go_through(
+        &mut self,
+        reader: &Reader<'_>,
+        places: &Places,
+        (back, number): (&[(u32, u32)], u32),
+    ) -> bool {
+        let begin = back[0].0;
+        self.all.clear();
+        self.all.resize(places.cells.div_ceil(64), 0);
+        self.seen[begin as usize] = number;
+        self.add(reader, places, begin);
+        self.work.clear();
+        self.work.extend(back.iter().map(|&(_, from)| from));
+        while let Some(block) = self.work.pop() {
+            if std::mem::replace(&mut self.seen[block as usize], number) == number {
+                continue;
+            }
+            if block == 0 {
+                return false;
+            }
+            self.add(reader, places, block);
+            let [start, end] = [0, 1].map(|n| self.first[block as usize + n] as usize);
+            self.work.extend(self.to[start..end].iter().map(|way| way.0));
+        }
+        true
+    }
+
+    /// Adds what a block overwrites.
+    fn add(&mut self, reader: &Reader<'_>, places: &Places, block: u32) {
+        let Loops { known, overwritten, all, .. } = self;
+        let words = all.len();
+        let known = &mut known[block as usize];
+        if *known == NONE {
+            *known = overwritten.len() as u32;
+            overwritten.resize(overwritten.len() + words, 0);
+            let cells = &mut overwritten[*known as usize..];
+            overwrites(reader, places, MBlock::from_u32(block), |cell| {
+                if let Some(word) = cells.get_mut(cell as usize / 64) {
+                    *word |= 1 << (cell % 64);
+                }
+            });
+        }
+        let own = &overwritten[*known as usize..][..words];
+        all.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
+    }
+
+    /// Where a loop begins nothing is there that it overwrites.
+    fn take_away(&self, places: &Places, begins: &mut Begins, begin: u32) {
+        let [present, ready] = begins.of_mut(MBlock::from_u32(begin));
+        for (place, number) in places.all.iter().zip(0usize..) {
+            let word = self.all.get(place.cell as usize / 64).copied().unwrap_or(0);
+            if word >> (place.cell % 64) & 1 != 0 {
+                present[number / 64] &= !(1 << (number % 64));
+                ready[number / 64] &= !(1 << (number % 64));
+            }
+        }
+    }
+}
+
+/// Calls `f` for each cell that a block overwrites.
+fn overwrites(reader: &Reader<'_>, places: &Places, block: MBlock, mut f: impl FnMut(u32)) {
+    let effects = &reader.known.effects;
+    for (inst, number) in reader.func.blocks[block].insts.iter().zip(effects.first(block).inst..) {
+        let effect = effects.of(number);
+        effects.written(effect).iter().for_each(|&cell| f(cell.into()));
+        match effect.does {
+            Does::Call => reader.clobbered(inst).for_each(|reg| f(reg.0.into())),
+            Does::Spill if matches!(spilled(inst), Some(Spilled::Stored(_))) => f(places.slot_of(inst.loc)),
+            _ => {}
+        }
+    }
+}
