@@ -1,5 +1,6 @@
 //! Prints what full debug information costs, for each kernel file named on the command line: the least time of a compilation in milliseconds
-//! without and with it, and the bytes of its sections: `cargo bench --bench debuginfo -- examples/*.k`.
+//! without and with it, and the bytes of its sections; then the same of all, each compiled again and again, and of all in turn, where caches
+//! hold what the others have left: `cargo bench --bench debuginfo -- examples/*.k`.
 
 use kernc::{Compiler, DebugInfo, Options, Target};
 use object::{Object as _, ObjectSection as _};
@@ -10,31 +11,65 @@ const REPETITIONS: u32 = 200;
 fn main() {
     let target = Target::by_name("gfx906").expect("a known processor");
     let mut compiler = Compiler::new(target);
-    let levels = [DebugInfo::Lines, DebugInfo::Full];
-    let options = levels.map(|debug| Options { verify: false, debug, ..Options::default() });
-    let (mut sums, mut all) = ([0.0; 2], 0);
-    for path in std::env::args().skip(1).filter(|arg| !arg.starts_with("--")) {
-        let source = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-        let mut least = [f64::INFINITY; 2];
-        let mut bytes = 0;
-        // In turn, so that what disturbs the machine disturbs both.
-        for _ in 0..REPETITIONS {
-            for (least, options) in least.iter_mut().zip(&options) {
-                let start = Instant::now();
-                let object = compiler.compile(&source, options).expect("compiles");
-                *least = least.min(start.elapsed().as_secs_f64() * 1e3);
-                bytes = debug_bytes(object.bytes());
-            }
-        }
-        let [plain, full] = least;
-        println!("{path}\t{plain:.4}\t{full:.4}\t{:.3}\t{bytes}", full / plain);
-        sums = [sums[0] + plain, sums[1] + full];
-        all += bytes;
+    let paths: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let read = |path| std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let sources: Vec<String> = paths.iter().map(read).collect();
+    let mut all = Cost::default();
+    for (path, source) in paths.iter().zip(&sources) {
+        let cost = Cost::of(&mut compiler, std::slice::from_ref(source));
+        cost.print(path);
+        all.add(cost);
     }
-    println!("all\t{:.4}\t{:.4}\t{:.3}\t{all}", sums[0], sums[1], sums[1] / sums[0]);
+    all.print("all");
+    Cost::of(&mut compiler, &sources).print("all in turn");
 }
 
-/// Bytes of the sections of debug information.
+/// Milliseconds without and with debug information, and its bytes.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    plain: f64,
+    full: f64,
+    bytes: u64,
+}
+
+impl Cost {
+    /// The least that each of some kernels takes, together, when they are compiled one after the other.
+    fn of(compiler: &mut Compiler, sources: &[String]) -> Cost {
+        let least = Cost { plain: f64::INFINITY, full: f64::INFINITY, bytes: 0 };
+        let mut costs = vec![least; sources.len()];
+        for _ in 0..REPETITIONS {
+            for (source, least) in sources.iter().zip(&mut costs) {
+                // One behind the other, so that what disturbs the machine disturbs both.
+                least.plain = least.plain.min(compile(compiler, source, DebugInfo::Lines).0);
+                let (time, bytes) = compile(compiler, source, DebugInfo::Full);
+                (least.full, least.bytes) = (least.full.min(time), bytes);
+            }
+        }
+        let mut all = Cost::default();
+        costs.into_iter().for_each(|cost| all.add(cost));
+        all
+    }
+
+    fn add(&mut self, other: Cost) {
+        self.plain += other.plain;
+        self.full += other.full;
+        self.bytes += other.bytes;
+    }
+
+    fn print(&self, name: &str) {
+        let Cost { plain, full, bytes } = self;
+        println!("{name}\t{plain:.4}\t{full:.4}\t{:.3}\t{bytes}", full / plain);
+    }
+}
+
+/// Milliseconds of a compilation, and the bytes of sections of debug information.
+fn compile(compiler: &mut Compiler, source: &str, debug: DebugInfo) -> (f64, u64) {
+    let options = Options { verify: false, debug, ..Options::default() };
+    let start = Instant::now();
+    let object = compiler.compile(source, &options).expect("compiles");
+    (start.elapsed().as_secs_f64() * 1e3, debug_bytes(object.bytes()))
+}
+
 fn debug_bytes(object: &[u8]) -> u64 {
     let object = object::File::parse(object).expect("an object");
     let is_debug = |name: &str| name.starts_with(".debug");

@@ -10,15 +10,19 @@ use ir::track::{Leaf, Track, What as Said, is_recomputable};
 use ir::{BinOp, Block, CastOp, Function, IntCc, Op, SrcLoc, Type, UnOp, Value, ValueDef};
 use isa::track::{Held, MachTrack, Part, Record, Spot, Term, TermOp, Watched, What};
 use isa::{Operand, SpareLists, op};
+use rustc_hash::FxHashMap;
 
 /// Most leaves times blocks of which it is known what leaves are where blocks begin.
 const MOST_HEADS: usize = 1 << 22;
+
+/// No spot yet.
+const UNKNOWN: u32 = NONE - 1;
 
 /// How far values are followed back to what they are computed from.
 const DEPTH: u32 = 4;
 
 /// Gives each operation its point as its place in the source.
-#[cold]
+#[inline(never)]
 pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTrack> {
     func.conclude_track();
     let mut track = spare.track.take().unwrap_or_default();
@@ -35,7 +39,7 @@ pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTra
 }
 
 /// Fills in what selection has decided.
-#[cold]
+#[inline(never)]
 pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<MachTrack>> {
     let said = lower.func.track.as_ref()?;
     track.slots.extend_from_slice(&lower.s.slots);
@@ -45,9 +49,9 @@ pub(crate) fn fill(lower: &Lower<'_>, mut track: Box<MachTrack>) -> Option<Box<M
         lower,
         func: lower.func,
         first: said.first_leaves(),
-        spots: SecondaryMap::with_capacity(lower.func.values.len()),
+        spots: vec![UNKNOWN; lower.func.values.len()],
         at: SecondaryMap::with_capacity(lower.func.blocks.len()),
-        loops: Vec::new(),
+        loops: Vec::with_capacity(64),
         track,
     };
     for (&block, n) in filler.func.layout.iter().zip(0..) {
@@ -112,8 +116,8 @@ struct Filler<'a> {
     lower: &'a Lower<'a>,
     func: &'a Function,
     first: Vec<u32>,
-    /// By value, what it is.
-    spots: SecondaryMap<Value, Option<Held>>,
+    /// By value, its spot: `UNKNOWN` if nobody has asked, `NONE` if nobody knows where it is.
+    spots: Vec<u32>,
     /// By block, which it is in the order of the code.
     at: SecondaryMap<Block, Option<u32>>,
     /// By spot: the loop outside of which it means nothing.
@@ -199,14 +203,17 @@ impl Filler<'_> {
 
     /// What a value is to a debugger. Values are followed back to those that they are computed from, `depth` of them at most.
     fn held(&mut self, value: Value, depth: u32) -> Held {
-        if let Some(known) = self.spots[value] {
-            return known;
+        let at = value.as_u32() as usize;
+        match self.spots[at] {
+            NONE => return Held::Lost,
+            UNKNOWN => {}
+            spot => return Held::Spot(spot),
         }
-        let held = match self.func.def_op(value) {
-            Some(Op::Const(bits)) => Held::Constant(bits),
-            _ => self.spot(value, depth),
-        };
-        self.spots[value] = Some(held);
+        if let Some(Op::Const(bits)) = self.func.def_op(value) {
+            return Held::Constant(bits);
+        }
+        let held = self.spot(value, depth);
+        self.spots[at] = if let Held::Spot(spot) = held { spot } else { NONE };
         held
     }
 
@@ -332,6 +339,7 @@ impl Filler<'_> {
         if leaves == 0 || blocks * leaves > MOST_HEADS {
             return;
         }
+        let mut codes = Codes::new(self.track.spots.len(), self.func.slots.len());
         let mut known = Heads::new(blocks, leaves);
         let mut begin = Vec::with_capacity(leaves);
         let mut changed = true;
@@ -340,12 +348,16 @@ impl Filler<'_> {
                 let Some(n) = self.at[block].map(|n| n as usize) else { continue };
                 let preds = self.lower.an.cfg.preds(block).iter();
                 known.meet(preds.filter_map(|&pred| self.at[pred]), &mut begin);
-                begin.iter_mut().for_each(|held| *held = self.seen_in(*held, block));
+                for code in begin.iter_mut().filter(|code| **code != LOST) {
+                    if self.seen_in(codes.held(*code), block) == Held::Lost {
+                        *code = LOST;
+                    }
+                }
                 if known.is_seen[n] && begin == known.begin(n) {
                     continue;
                 }
                 known.begins[n * leaves..(n + 1) * leaves].copy_from_slice(&begin);
-                self.apply(n, &mut begin);
+                self.apply(n, &mut codes, &mut begin);
                 changed |= !known.is_seen[n] || begin != known.end(n);
                 known.ends[n * leaves..(n + 1) * leaves].copy_from_slice(&begin);
                 known.is_seen[n] = true;
@@ -353,47 +365,90 @@ impl Filler<'_> {
         }
         for (n, part) in self.track.parts.iter_mut().enumerate() {
             let first = self.track.heads.len() as u32;
-            let of_leaves = known.begin(n).iter().zip(0..).filter(|(held, _)| **held != Held::Lost);
-            self.track.heads.extend(of_leaves.map(|(&held, leaf)| (leaf, held)));
+            let of_leaves = known.begin(n).iter().zip(0..).filter(|(code, _)| **code != LOST);
+            self.track.heads.extend(of_leaves.map(|(&code, leaf)| (leaf, codes.held(code))));
             part.heads = (first, self.track.heads.len() as u32);
         }
     }
 
-    fn apply(&self, part: usize, state: &mut [Held]) {
+    fn apply(&self, part: usize, codes: &mut Codes, state: &mut [u32]) {
         let (first, end) = self.track.parts[part].records;
         for record in &self.track.records[first as usize..end as usize] {
             if let What::Leaf(leaf, held) = record.what {
-                state[leaf as usize] = held;
+                state[leaf as usize] = codes.of(held);
             }
         }
     }
 }
 
-/// What leaves are at the beginnings and ends of blocks, leaf by leaf.
+/// The code of [`Held::Lost`].
+const LOST: u32 = 0;
+
+/// What leaves are, as numbers: spots behind [`LOST`], then slots, then constants.
+struct Codes {
+    first_slot: u32,
+    first_constant: u32,
+    constants: Vec<u64>,
+    known: FxHashMap<u64, u32>,
+}
+
+impl Codes {
+    fn new(spots: usize, slots: usize) -> Codes {
+        let first_slot = LOST + 1 + spots as u32;
+        let first_constant = first_slot + slots as u32;
+        Codes { first_slot, first_constant, constants: Vec::new(), known: FxHashMap::default() }
+    }
+
+    fn of(&mut self, held: Held) -> u32 {
+        match held {
+            Held::Lost => LOST,
+            Held::Spot(spot) => LOST + 1 + spot,
+            Held::Memory(slot) => self.first_slot + slot,
+            Held::Constant(bits) => *self.known.entry(bits).or_insert_with(|| {
+                self.constants.push(bits);
+                self.first_constant + self.constants.len() as u32 - 1
+            }),
+        }
+    }
+
+    fn held(&self, code: u32) -> Held {
+        if code == LOST {
+            Held::Lost
+        } else if code < self.first_slot {
+            Held::Spot(code - LOST - 1)
+        } else if code < self.first_constant {
+            Held::Memory(code - self.first_slot)
+        } else {
+            Held::Constant(self.constants[(code - self.first_constant) as usize])
+        }
+    }
+}
+
+/// What leaves are at the beginnings and ends of blocks, leaf by leaf: [`Codes`].
 struct Heads {
     leaves: usize,
-    begins: Vec<Held>,
-    ends: Vec<Held>,
+    begins: Vec<u32>,
+    ends: Vec<u32>,
     /// By block, whether a way there was seen.
     is_seen: Vec<bool>,
 }
 
 impl Heads {
     fn new(blocks: usize, leaves: usize) -> Heads {
-        let none = vec![Held::Lost; blocks * leaves];
+        let none = vec![LOST; blocks * leaves];
         Heads { leaves, begins: none.clone(), ends: none, is_seen: vec![false; blocks] }
     }
 
-    fn begin(&self, block: usize) -> &[Held] {
+    fn begin(&self, block: usize) -> &[u32] {
         &self.begins[block * self.leaves..(block + 1) * self.leaves]
     }
 
-    fn end(&self, block: usize) -> &[Held] {
+    fn end(&self, block: usize) -> &[u32] {
         &self.ends[block * self.leaves..(block + 1) * self.leaves]
     }
 
     /// What the ends of those blocks that were seen agree on.
-    fn meet(&self, blocks: impl Iterator<Item = u32>, all: &mut Vec<Held>) {
+    fn meet(&self, blocks: impl Iterator<Item = u32>, all: &mut Vec<u32>) {
         all.clear();
         for block in blocks.map(|block| block as usize).filter(|&block| self.is_seen[block]) {
             if all.is_empty() {
@@ -402,10 +457,10 @@ impl Heads {
             }
             for (own, other) in all.iter_mut().zip(self.end(block)) {
                 if own != other {
-                    *own = Held::Lost;
+                    *own = LOST;
                 }
             }
         }
-        all.resize(self.leaves, Held::Lost);
+        all.resize(self.leaves, LOST);
     }
 }
