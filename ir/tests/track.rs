@@ -131,7 +131,7 @@ fn blocks_that_become_one_keep_the_order_of_what_they_say() {
 fn what_blocks_say_goes_where_they_go() {
     for count in [3, 40] {
         let mut func = function(&vec![1; count as usize]);
-        let said: Vec<_> = (0..count).flat_map(|n| [(n, 0, is(0, n.into())), (n, 1, S)]).collect();
+        let said: Vec<_> = (0..count).flat_map(|n| [(n, 1, is(0, n.into())), (n, 1, S)]).collect();
         begin(&mut func, &said);
         // Backwards but for the first, and every third in front of all others.
         func.layout[1..].reverse();
