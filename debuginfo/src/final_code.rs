@@ -24,7 +24,7 @@ use self::walker::{Kept, NONE, Places, REGISTERS, Spilled, State, Walker, spille
 use self::writer::{Writer, find_places};
 use crate::calls::is_called;
 use emit::Entered;
-use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, Watched, is_spill};
+use isa::track::{Cell, Held, MachTrack, Spot, Term, TermOp, is_spill};
 use isa::{Counter, MBlock, MachBlock, MachFunc, MachInst, Reg, RegRange, Role, Subtarget};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -105,7 +105,7 @@ pub struct Scratch {
     loops: Loops,
     given: Given,
     terms: Terms,
-    places: Vec<(usize, u32)>,
+    places: Vec<(u32, u32)>,
 }
 
 /// Reads final code. `has_masks`: a lane's bit of a mask is a place.
@@ -157,9 +157,9 @@ impl Known {
         for (place, number) in places.all.iter().zip(0u32..) {
             kinds[usize::from(place.is_vector)][number as usize / 64] |= 1 << (number % 64);
             let watched = &track.watched[place.watched as usize];
-            let enters = watched.slot.is_some_and(|slot| slot.enters) == (number != place.watched);
-            if let Some(part) = watched.part.filter(|_| enters && place.cell != NONE) {
-                at_heads.push((part, number));
+            let enters = || track.slot(watched).is_some_and(|slot| slot.enters) == (number != place.watched);
+            if watched.part != NONE && place.cell != NONE && enters() {
+                at_heads.push((watched.part, number));
             }
         }
         at_heads.sort_unstable();
@@ -189,7 +189,7 @@ impl Known {
             let first = at_heads.partition_point(|&(other, _)| other < part);
             for (_, place) in at_heads[first..].iter_mut().take_while(|entry| entry.0 == part) {
                 let Kept { watched, cell, .. } = places.all[*place as usize];
-                let own = track.watched[watched as usize].slot.map_or(0, |slot| slot.point);
+                let own = track.slot(&track.watched[watched as usize]).map_or(0, |slot| slot.point);
                 let is_loaded = |&(point, what): &(u32, Spilled)| {
                     point != own && matches!(what, Spilled::Loaded(reg) if u32::from(reg.0) == cell)
                 };
@@ -286,9 +286,9 @@ impl Reader<'_> {
                     continue;
                 }
                 walker.begin(begins.of(block), self.known.effects.first(block));
-                for inst in &data.insts {
+                for n in 0..data.insts.len() {
                     self.arrive(walker);
-                    self.step(inst, walker);
+                    self.step(data, n, walker);
                     walker.changes.clear();
                 }
                 self.leave(data, walker, begins);
@@ -315,8 +315,8 @@ impl Reader<'_> {
         Some(part)
     }
 
-    /// The next instruction is executed.
-    fn step(&self, inst: &MachInst, walker: &mut Walker) {
+    /// The next instruction is executed: that number of a block.
+    fn step(&self, data: &MachBlock, n: usize, walker: &mut Walker) {
         let effect = self.known.effects.of(walker.next.inst);
         if let Does::Wait(counts) = effect.does {
             walker.wait(&counts);
@@ -324,7 +324,7 @@ impl Reader<'_> {
             return;
         }
         if walker.pending > 0 {
-            inst.for_each_hw_reg(self.target, |role, range| {
+            data.insts[n].for_each_hw_reg(self.target, |role, range| {
                 if role != Role::Def {
                     walker.come(range);
                 }
@@ -332,7 +332,7 @@ impl Reader<'_> {
         }
         let written = self.known.effects.written(effect);
         match effect.does {
-            Does::Spill => self.spill(inst, (written, effect.counter), walker),
+            Does::Spill => self.spill(&data.insts[n], (written, effect.counter), walker),
             _ => {
                 written.iter().for_each(|&cell| walker.clear_cell(cell.into()));
                 while let Some(watched) = walker.next.write(&self.known.effects) {
@@ -342,7 +342,7 @@ impl Reader<'_> {
             }
         }
         if matches!(effect.does, Does::Call) {
-            self.call(inst, walker);
+            self.call(&data.insts[n], walker);
         }
         walker.next.inst += 1;
     }
@@ -356,7 +356,7 @@ impl Reader<'_> {
             return;
         };
         let of_slot = |watched: u32| {
-            let slot = self.track.watched[watched as usize].slot;
+            let slot = self.track.slot(&self.track.watched[watched as usize]);
             slot.is_some_and(|slot| slot.point == inst.loc)
         };
         match data {
@@ -393,6 +393,7 @@ impl Reader<'_> {
     }
 
     /// The place of a spot's value, if it is there.
+    #[inline]
     fn place(&self, spot: &Spot, walker: &Walker, (terms, given): (&mut Terms, &Given)) -> Option<Where> {
         let computed = |terms| self.computed(spot.term, walker, terms, MOST_STEPS);
         self.registers(spot, walker).or_else(|| computed(terms)).or_else(|| given.place(spot))
@@ -401,12 +402,15 @@ impl Reader<'_> {
     fn registers(&self, spot: &Spot, walker: &Walker) -> Option<Where> {
         let Walker { places, state, .. } = walker;
         let cell = |watched: u32| {
-            let Watched { place, slot, .. } = self.track.watched[watched as usize];
+            let own = &self.track.watched[watched as usize];
             if state.is_ready(watched) {
-                return place.map(Cell::Reg);
+                return own.place.map(Cell::Reg);
             }
             let kept = places.slots[watched as usize];
-            slot.filter(|_| kept != NONE && state.is_ready(kept)).map(|slot| slot.cell)
+            if kept == NONE || !state.is_ready(kept) {
+                return None;
+            }
+            self.track.slot(own).map(|slot| slot.cell)
         };
         for first in [spot.vector, spot.scalar] {
             if first == NONE {
@@ -461,11 +465,11 @@ impl Reader<'_> {
         &self,
         walker: &mut Walker,
         begins: &mut Begins,
-        (writer, places): (&mut Writer, &mut Vec<(usize, u32)>),
+        (writer, places): (&mut Writer, &mut Vec<(u32, u32)>),
         (terms, given): (&mut Terms, &mut Given),
     ) -> FinalCode {
         let Reader { track, known, .. } = *self;
-        writer.reset(track);
+        writer.reset(track, known.effects.count());
         terms.all.clear();
         terms.numbers.clear();
         terms.is_asked.clear();
@@ -480,31 +484,31 @@ impl Reader<'_> {
             if let Some(entered) = &mut entered {
                 entered.begin(block);
             }
-            find_places(track, &data.insts, places);
-            writer.enter(track, places.first().map_or(usize::MAX, |place| place.0));
-            writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));
-            for (n, inst) in data.insts.iter().enumerate() {
+            let effects = known.effects.of_block(block);
+            find_places(track, effects, places);
+            writer.enter(track, places.first().map_or(NONE, |place| place.0));
+            for (n, effect) in effects.iter().enumerate() {
                 let first = walker.changes.len();
                 let part = self.arrive(walker);
                 if let Some(entered) = &entered {
                     given.note(track, (walker, first), entered, part == Some(0));
                 }
                 // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
-                let early = n < data.prologue as usize || self.target.is_wait(inst.op);
+                let early = n < data.prologue as usize || effect.is_wait;
                 let statement = if early { None } else { writer.records(track, places[n]) };
                 let statement = statement.filter(|_| !known.foreign[block.as_u32() as usize]);
                 writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
                 walker.changes.clear();
                 writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));
                 if !(early && writer.is_due(track, places[n])) {
-                    writer.line(offset, track.place(inst.loc), statement);
+                    writer.line(offset, track.place(effect.point), statement);
                 }
-                self.step(inst, walker);
+                self.step(data, n, walker);
                 if let Some(entered) = &mut entered {
-                    entered.step(inst);
+                    entered.step(&data.insts[n]);
                     given.note(track, (walker, 0), entered, false);
                 }
-                offset += isa::size_in_words(self.target, inst) as u32 * 4;
+                offset += u32::from(effect.words) * 4;
             }
             writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
             walker.changes.clear();

@@ -123,7 +123,7 @@ impl DebugInfo {
             functions.push(Some(Function {
                 number: said.number,
                 code,
-                first_leaves: said.first_leaves(),
+                first_leaves: said.first_leaves().collect(),
                 calls,
                 variables: std::mem::take(&mut said.variables),
                 sites: std::mem::take(&mut said.sites),

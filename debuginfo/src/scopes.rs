@@ -131,22 +131,44 @@ impl Scopes {
 
     /// Gives scopes their code.
     pub fn code(&mut self, lines: &[Line], size: u32, split: impl Fn(u32) -> (u32, u32)) {
-        let mut scope = 0;
-        for (n, line) in lines.iter().enumerate() {
+        let (mut scope, mut start) = (0, 0);
+        // The site of that scope, and the bytes of the source around which there is no other one in it.
+        let mut near = (u32::MAX, 0..0);
+        for line in lines {
             // What comes from nowhere is where it stands.
-            if line.loc != 0 {
-                let (loc, site) = split(line.loc);
-                scope = self.innermost(site, loc.wrapping_sub(1));
+            if line.loc == 0 {
+                continue;
             }
-            let end = lines.get(n + 1).map_or(size, |next| next.start);
-            if line.start < end {
-                self.extend(scope, line.start, end);
+            let (loc, site) = split(line.loc);
+            let at = loc.wrapping_sub(1);
+            if near.0 == site && near.1.contains(&at) {
+                continue;
             }
+            let next = self.innermost(site, at);
+            near = (site, self.undivided(next));
+            if next != scope {
+                self.extend(scope, start, line.start);
+                (scope, start) = (next, line.start);
+            }
+        }
+        self.extend(scope, start, size);
+    }
+
+    /// The bytes of the source of which a scope is the innermost one of its site, if it is a block without blocks in it.
+    fn undivided(&self, scope: usize) -> Range<u32> {
+        let Scope { kind, children, .. } = &self.list[scope];
+        match kind {
+            Kind::Block(block)
+                if !children.iter().any(|&child| matches!(self.list[child].kind, Kind::Block(_))) =>
+            {
+                block.clone()
+            }
+            _ => 0..0,
         }
     }
 
     fn extend(&mut self, scope: usize, start: u32, end: u32) {
-        let mut at = Some(scope);
+        let mut at = Some(scope).filter(|_| start < end);
         while let Some(number) = at {
             let scope = &mut self.list[number];
             match scope.code.last_mut() {

@@ -210,8 +210,10 @@ fn write_records(out: &mut dyn Write, func: &Function, track: &Track, inst: Inst
     for record in &track.records[track.before(inst)] {
         match record.what {
             What::Statement(loc) => writeln!(out, "    ; statement !{}", loc.0)?,
-            What::Value(leaf, value) => writeln!(out, "    ; {} is {value}", name(leaf))?,
-            What::Constant(leaf, bits) => writeln!(out, "    ; {} is {bits:#x}", name(leaf))?,
+            What::Value(leaf, value) => match func.const_bits(value) {
+                Some(bits) => writeln!(out, "    ; {} is {bits:#x}", name(leaf))?,
+                None => writeln!(out, "    ; {} is {value}", name(leaf))?,
+            },
             What::Term(leaf, value) => {
                 write!(out, "    ; {} is ", name(leaf))?;
                 write_term(out, func, track, value)?;

@@ -78,8 +78,9 @@ const fn part(leaf: u32) -> Leaf {
     Leaf { variable: 0, leaf }
 }
 
-const fn is(leaf: u32, bits: u64) -> What {
-    What::Constant(part(leaf), bits)
+/// Settling asks nothing of values.
+fn is(leaf: u32, value: u32) -> What {
+    What::Value(part(leaf), Value::from_u32(value))
 }
 
 const S: What = What::Statement(SrcLoc(9));
@@ -120,6 +121,7 @@ fn blocks_that_become_one_keep_the_order_of_what_they_say() {
         func.blocks[into].insts.pop();
         let rest = std::mem::take(&mut func.blocks[from].insts);
         let skip = usize::from(from.as_u32() == 1);
+        rest.iter().for_each(|&inst| func.insts[inst].block = into);
         func.blocks[into].insts.extend_from_slice(&rest[skip..]);
         func.track.as_mut().expect("a track").merged(from, into);
         func.layout.retain(|&block| block != from);
@@ -131,7 +133,7 @@ fn blocks_that_become_one_keep_the_order_of_what_they_say() {
 fn what_blocks_say_goes_where_they_go() {
     for count in [3, 40] {
         let mut func = function(&vec![1; count as usize]);
-        let said: Vec<_> = (0..count).flat_map(|n| [(n, 1, is(0, n.into())), (n, 1, S)]).collect();
+        let said: Vec<_> = (0..count).flat_map(|n| [(n, 1, is(0, n)), (n, 1, S)]).collect();
         begin(&mut func, &said);
         // Backwards but for the first, and every third in front of all others.
         func.layout[1..].reverse();
@@ -147,20 +149,26 @@ fn what_a_block_has_said_is_not_said_again() {
     let mut func = function(&[3, 1]);
     let at = |func: &Function, n| What::Value(part(0), value(func, 0, n));
     let (first, last) = (at(&func, 1), at(&func, 3));
+    // Constants need not be in the code.
+    let mut constant = |bits| {
+        let inst = func.make_inst(func.entry(), Op::Const(bits), &[], Type::I32, 1, SrcLoc(0));
+        What::Value(part(1), func.result(inst, 0))
+    };
+    let (five, six) = (constant(5), constant(6));
     // The last sum is not known where it is named first; the other block may be come to from elsewhere.
     let said = [
         (0, 2, first),
-        (0, 2, is(1, 5)),
+        (0, 2, five),
         (0, 3, first),
-        (0, 3, is(1, 5)),
-        (0, 4, is(1, 6)),
+        (0, 3, five),
+        (0, 4, six),
         (0, 4, first),
         (1, 0, first),
-        (1, 1, is(1, 5)),
+        (1, 1, five),
     ];
     begin(&mut func, &said);
     func.blocks[Block::from_u32(0)].insts.swap(0, 1);
-    let expected = [(0, 2, first), (0, 2, is(1, 5)), (0, 4, is(1, 6)), (1, 0, first), (1, 1, is(1, 5))];
+    let expected = [(0, 2, first), (0, 2, five), (0, 4, six), (1, 0, first), (1, 1, five)];
     assert_eq!(concluded(&mut func), expected);
 
     let mut func = function(&[3]);

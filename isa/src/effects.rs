@@ -180,8 +180,12 @@ impl MachInst {
     #[inline]
     pub fn for_each_def(&self, mut f: impl FnMut(Operand)) {
         let row = self.op.row();
-        for (index, &operand) in self.operands().iter().enumerate() {
-            if matches!(operand, Operand::Reg(_) | Operand::Virt(_)) && self.role_in(row, index) != Role::Use
+        let mut left = row.written;
+        while left != 0 {
+            let index = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if let Some(&operand @ (Operand::Reg(_) | Operand::Virt(_))) = self.operands().get(index)
+                && self.role_in(row, index) != Role::Use
             {
                 f(operand);
             }

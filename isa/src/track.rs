@@ -11,6 +11,7 @@
 //! by the point of the instruction that does it; that something else has taken its place, by what final code writes.
 
 use crate::reg::{Reg, VReg};
+use std::num::NonZeroU32;
 
 /// What a leaf of a variable is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,13 +94,22 @@ pub struct Watched {
     pub register: VReg,
     /// The point of the instruction that writes it, if one does; and which it is of those of the point that write the same hardware register. The
     /// allocator fills that in, with the place.
-    pub write: Option<(u32, u32)>,
-    /// The block of the IR that has it from its beginning on: a number of [`MachTrack::parts`].
-    pub part: Option<u32>,
+    pub write: Option<Write>,
+    /// The block of the IR that has it from its beginning on: a number of [`MachTrack::parts`], `u32::MAX` for none.
+    pub part: u32,
     /// Where the allocator has put it.
     pub place: Option<Reg>,
-    /// Where it is kept when it is in no register.
-    pub slot: Option<Slot>,
+    /// Where it is kept when it is in no register: a number of [`MachTrack::kept`], `u32::MAX` for none.
+    pub slot: u32,
+}
+
+/// An instruction that writes a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// Its point.
+    pub point: NonZeroU32,
+    /// How many of the instructions of that point that write the same hardware register come before it.
+    pub number: u32,
 }
 
 /// Where a spilled register is kept.
@@ -176,6 +186,8 @@ pub struct MachTrack {
     pub parts: Vec<Part>,
     /// Records in the order of their points.
     pub records: Vec<Record>,
+    /// How many leaves there are.
+    pub leaves: u32,
     /// Leaves at the beginnings of blocks that are known there.
     pub heads: Vec<(u32, Held)>,
     /// Values in registers.
@@ -184,6 +196,8 @@ pub struct MachTrack {
     pub terms: Vec<Term>,
     /// The registers of values.
     pub watched: Vec<Watched>,
+    /// Where those are kept that were spilled.
+    pub kept: Vec<Slot>,
     /// Offsets of private variables, by their numbers in the IR.
     pub slots: Vec<u32>,
     /// Offsets of variables in LDS, by their numbers in the module; `u32::MAX` for those that the function does not name.
@@ -195,7 +209,9 @@ pub struct MachTrack {
 impl MachTrack {
     /// Of a function without anything yet, in the memory of another one's.
     pub fn clear(&mut self) {
-        let MachTrack { places, parts, records, heads, spots, terms, watched, slots, shared, calls } = self;
+        let MachTrack { places, parts, records, leaves, heads, spots, terms, watched, kept, slots, .. } =
+            self;
+        *leaves = 0;
         places.clear();
         parts.clear();
         records.clear();
@@ -203,9 +219,15 @@ impl MachTrack {
         spots.clear();
         terms.clear();
         watched.clear();
+        kept.clear();
         slots.clear();
-        shared.clear();
-        calls.clear();
+        self.shared.clear();
+        self.calls.clear();
+    }
+
+    /// Where a watched register is kept when it is in no register.
+    pub fn slot(&self, watched: &Watched) -> Option<&Slot> {
+        self.kept.get(watched.slot as usize)
     }
 
     /// The place in the source of an instruction's point; 0 for none.

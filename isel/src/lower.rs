@@ -174,6 +174,8 @@ pub(crate) struct Scratch {
     pub pairs: Vec<LoadPair>,
     pub mblocks: Vec<[MBlock; 2]>,
     pub edges: Edges,
+    /// What debuggers are told.
+    told: track::Scratch,
 }
 
 /// Selection of one function.
@@ -450,7 +452,9 @@ impl Lower<'_> {
         if let Some(error) = &mut self.error {
             error.loc = track.place(error.loc);
         }
-        self.out.track = track::fill(self, track);
+        let mut s = std::mem::take(&mut self.s.told);
+        self.out.track = track::fill(self, &mut s, track);
+        self.s.told = s;
     }
 
     fn table(&mut self, form: Form) -> &mut Vec<u32> {

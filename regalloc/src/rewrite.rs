@@ -41,6 +41,7 @@ pub(crate) struct Plan {
     /// Moves inserted.
     pub moves: u32,
     body: Vec<MachInst>,
+    told: track::Scratch,
 }
 
 /// A class after packing.
@@ -262,7 +263,7 @@ impl Plan {
             insert.inst.note = note;
         }
         if let Some(mut track) = func.track.take() {
-            track::fill(func, assigned, spiller, &mut track);
+            track::fill(func, assigned, spiller, (&mut track, &mut self.told));
             func.track = Some(track);
             self.name_copies(func);
         }

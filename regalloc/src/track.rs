@@ -2,10 +2,12 @@
 
 use crate::spill::Spiller;
 use crate::stream::{VGPR, class_index};
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet};
-use isa::track::MachTrack;
+use isa::track::{MachTrack, Slot, Write};
 use isa::{MachFunc, Operand, Reg, VReg, op};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
+use std::num::NonZeroU32;
 
 /// By class, the hardware registers of virtual ones.
 type Assigned<'a> = [&'a [Option<u16>]; 2];
@@ -19,12 +21,14 @@ fn place(func: &MachFunc, assigned: Assigned<'_>, register: VReg) -> Option<Reg>
 
 /// Writes down places and writes, in code that still names virtual registers. Copies that need no instruction are what they copy.
 #[inline(never)]
-pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, track: &mut MachTrack) {
-    let mut counts =
-        Counts { first: vec![NONE; track.places.len() + 1], all: Vec::with_capacity(track.watched.len()) };
-    // By virtual register.
-    let mut writes: Vec<Option<(u32, u32)>> = vec![None; func.vregs.len()];
-    let mut copied: Vec<Option<VReg>> = vec![None; func.vregs.len()];
+pub(crate) fn fill(
+    func: &MachFunc,
+    assigned: Assigned<'_>,
+    spiller: &Spiller,
+    (track, s): (&mut MachTrack, &mut Scratch),
+) {
+    s.begin(func, track);
+    let Scratch { counts, writes, copied, entering, parts } = s;
     for inst in func.blocks.values().flat_map(|block| &block.insts) {
         if inst.op == op::UNDEF {
             continue;
@@ -38,9 +42,9 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, t
                         && let Some(&from) = func.regs(from).get(dword)
                         && place(func, assigned, from) == Some(to)
                     {
-                        copied[register.index()] = Some(from);
-                    } else if let Some(number) = counts.next(inst.loc, to) {
-                        writes[register.index()] = Some((inst.loc, number));
+                        copied[register.index()] = from.into();
+                    } else if let Some(write) = counts.next(inst.loc, to) {
+                        writes[register.index()] = Some(write);
                     }
                 }
             }
@@ -54,42 +58,71 @@ pub(crate) fn fill(func: &MachFunc, assigned: Assigned<'_>, spiller: &Spiller, t
     }
     // What was spilled enters no block in its register any more.
     let params = func.blocks.values().flat_map(|block| block.sgpr_params.iter().chain(&block.vgpr_params));
-    let mut entering = EntitySet::with_capacity(func.vregs.len());
     params.copied().chain(func.inputs.iter().map(|input| input.0)).for_each(|register| {
         entering.insert(register);
     });
-    let mut parts: FxHashMap<VReg, u32> = FxHashMap::with_capacity_and_hasher(16, FxBuildHasher);
-    let is_entering = track.watched.iter().filter(|watched| entering.contains(watched.register));
-    parts.extend(is_entering.filter_map(|watched| Some((watched.register, watched.part?))));
-    let (kept, written) = (spiller.kept(assigned[VGPR]), spiller.written_as());
-    for watched in &mut track.watched {
+    let has_part = track.watched.iter().filter(|watched| watched.part != NONE);
+    let is_entering = has_part.filter(|watched| entering.contains(watched.register));
+    parts.extend(is_entering.map(|watched| (watched.register, watched.part)));
+    let (slots, written) = (spiller.kept(assigned[VGPR]), spiller.written_as());
+    let MachTrack { watched, kept, .. } = track;
+    for watched in watched {
         let spilled = watched.register;
-        watched.slot = kept.get(&spilled).copied();
-        if !entering.contains(spilled) {
-            match &mut watched.slot {
-                Some(slot) if watched.part.is_some() => slot.enters = true,
-                _ => watched.part = None,
-            }
+        let is_entering = entering.contains(spilled);
+        let slot = slots.get(&spilled);
+        if let Some(slot) = slot {
+            watched.slot = kept.len() as u32;
+            kept.push(Slot { enters: !is_entering && watched.part != NONE, ..*slot });
+        } else if !is_entering {
+            watched.part = NONE;
         }
         let mut register = written.get(&spilled).copied().unwrap_or(spilled);
         watched.place = place(func, assigned, register);
         // A copy of a copy: never in a circle, as each is written once.
         for _ in 0..8 {
-            match copied.get(register.index()).copied().flatten() {
+            match copied.get(register.index()).and_then(|from| from.expand()) {
                 Some(from) => register = from,
                 None => break,
             }
         }
         watched.write = writes.get(register.index()).copied().flatten();
-        if watched.part.is_none() && entering.contains(register) {
-            watched.part = parts.get(&register).copied();
+        if watched.part == NONE && entering.contains(register) {
+            watched.part = parts.get(&register).copied().unwrap_or(NONE);
         }
     }
 }
 
 const NONE: u32 = u32::MAX;
 
+/// Memory of [`fill`].
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    counts: Counts,
+    /// By virtual register, its write, and what it is a copy of.
+    writes: Vec<Option<Write>>,
+    copied: Vec<PackedOption<VReg>>,
+    /// Those that blocks begin with, and the blocks of the IR of which watched ones say so.
+    entering: EntitySet<VReg>,
+    parts: FxHashMap<VReg, u32>,
+}
+
+impl Scratch {
+    fn begin(&mut self, func: &MachFunc, track: &MachTrack) {
+        let Scratch { counts, writes, copied, entering, parts } = self;
+        counts.first.clear();
+        counts.first.resize(track.places.len() + 1, NONE);
+        counts.all.clear();
+        writes.clear();
+        writes.resize(func.vregs.len(), None);
+        copied.clear();
+        copied.resize(func.vregs.len(), None.into());
+        entering.clear();
+        parts.clear();
+    }
+}
+
 /// How many instructions of a point have written a register so far.
+#[derive(Debug, Default)]
 struct Counts {
     /// By point, the first of its registers.
     first: Vec<u32>,
@@ -99,18 +132,19 @@ struct Counts {
 
 impl Counts {
     /// A register is written once more: how often it was before. What is of no point of the IR is not counted.
-    fn next(&mut self, point: u32, reg: Reg) -> Option<u32> {
-        let first = self.first.get_mut(point as usize).filter(|_| point != 0)?;
+    fn next(&mut self, point: u32, reg: Reg) -> Option<Write> {
+        let first = self.first.get_mut(point as usize)?;
+        let point = NonZeroU32::new(point)?;
         let mut at = *first;
         while let Some((other, count, next)) = self.all.get_mut(at as usize) {
             if *other == reg {
                 *count += 1;
-                return Some(*count - 1);
+                return Some(Write { point, number: *count - 1 });
             }
             at = *next;
         }
         self.all.push((reg, 1, *first));
         *first = self.all.len() as u32 - 1;
-        Some(0)
+        Some(Write { point, number: 0 })
     }
 }

@@ -1,7 +1,7 @@
 //! What instructions do to what is watched: found out once, as code is walked through several times.
 
 use super::counting;
-use super::walker::{Next, Places, REGISTERS, counter};
+use super::walker::{NONE, Next, Places, REGISTERS, counter};
 use super::writer::is_of;
 use isa::track::{MachTrack, is_spill};
 use isa::{Counter, Counts, MBlock, MachFunc, MachInst, Reg, Subtarget};
@@ -30,7 +30,12 @@ pub(super) struct Effects {
 /// What an instruction does.
 #[derive(Debug)]
 pub(super) struct Effect {
+    /// Its point, and the dwords that it is encoded in.
+    pub(super) point: u32,
+    pub(super) words: u8,
     pub(super) does: Does,
+    /// It only waits.
+    pub(super) is_wait: bool,
     /// What it raises, if it brings something.
     pub(super) counter: Option<Counter>,
     /// The first of its cells, and the one behind its last.
@@ -63,7 +68,7 @@ impl Effects {
             self.is_watched[place.cell as usize / 64] |= 1 << (place.cell % 64);
         }
         self.wanted.find(track);
-        let mut last = usize::MAX;
+        let mut last = NONE;
         for (_, data) in func.blocks.iter() {
             let [inst, write, head] =
                 [self.insts.len(), self.writes.len(), self.heads.len()].map(|n| n as u32);
@@ -88,8 +93,20 @@ impl Effects {
         (MBlock::from_u32(block as u32), (number - self.first[block].inst) as usize)
     }
 
+    /// The instructions of a block.
+    pub(super) fn of_block(&self, block: MBlock) -> &[Effect] {
+        let first = |block: usize| self.first.get(block).map(|first| first.inst as usize);
+        let block = block.as_u32() as usize;
+        &self.insts[first(block).unwrap_or(0)..first(block + 1).unwrap_or(self.insts.len())]
+    }
+
     pub(super) fn has_spills(&self) -> bool {
         self.has_spills
+    }
+
+    /// How many instructions there are.
+    pub(super) fn count(&self) -> usize {
+        self.insts.len()
     }
 
     pub(super) fn of(&self, number: u32) -> &Effect {
@@ -102,13 +119,13 @@ impl Effects {
     }
 
     /// An instruction of a point comes next: the first of its part?
-    fn head(&mut self, track: &MachTrack, point: u32, last: &mut usize) {
+    fn head(&mut self, track: &MachTrack, point: u32, last: &mut u32) {
         if !is_of(track, *last, point) {
             let Some(part) = track.part_of(point) else { return };
-            *last = part;
+            *last = part as u32;
         }
-        if !std::mem::replace(&mut self.has_begun[*last], true) {
-            self.heads.push((self.insts.len() as u32, *last as u32));
+        if !std::mem::replace(&mut self.has_begun[*last as usize], true) {
+            self.heads.push((self.insts.len() as u32, *last));
         }
     }
 
@@ -132,7 +149,8 @@ impl Effects {
                 wanted.iter_mut().for_each(|write| write.written(code, &mut is_of));
             }
         }
-        let does = match target.waited(inst) {
+        let is_wait = target.is_wait(inst.op);
+        let does = match is_wait.then(|| target.waited(inst)).flatten() {
             Some(counts) => Does::Wait(counts),
             None if is_spill(inst.loc) => {
                 *has_spills = true;
@@ -142,7 +160,8 @@ impl Effects {
             None => Does::Nothing,
         };
         let cells = [start as u32, cells.len() as u32];
-        insts.push(Effect { does, counter: counter(target, inst), cells });
+        let words = isa::size_in_words(target, inst) as u8;
+        insts.push(Effect { point: inst.loc, words, does, is_wait, counter: counter(target, inst), cells });
     }
 }
 
@@ -172,8 +191,8 @@ impl Wanted {
         let Wanted { first, all, found } = self;
         found.clear();
         found.extend(track.watched.iter().zip(0u32..).filter_map(|(watched, number)| {
-            let ((point, left), place) = watched.write.zip(watched.place)?;
-            Some(Write { point, place, left, watched: number })
+            let (write, place) = watched.write.zip(watched.place)?;
+            Some(Write { point: write.point.get(), place, left: write.number, watched: number })
         }));
         let points = track.places.len() + 1;
         let point = |write: &Write| (write.point as usize).min(points);

@@ -49,7 +49,7 @@ impl Places {
             is_vector: watched.place.is_some_and(lanes),
         }));
         for (watched, number) in track.watched.iter().zip(0u32..) {
-            let Some(slot) = watched.slot else { continue };
+            let Some(slot) = track.slot(watched) else { continue };
             let next = REGISTERS + points.len() as u32;
             let cell = *points.entry(slot.point).or_insert(next);
             slots[number as usize] = all.len() as u32;

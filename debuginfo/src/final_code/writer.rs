@@ -1,44 +1,58 @@
 //! What is written down on the way through final code: where statements begin, and the ranges of leaves.
 
+use super::effects::{Does, Effect};
 use super::users::Users;
-use super::{FinalCode, Line, Range, Where, counting};
-use isa::MachInst;
-use isa::track::{Held, MachTrack, Spot, What};
+use super::walker::NONE;
+use super::{FinalCode, Line, Range, Where};
+use isa::track::{Held, MachTrack, Part, Spot, What};
 
 /// For each instruction of a block: the part that it is of, and the least point from there to the end of the part. Records of a greater
 /// point come later.
-pub(super) fn find_places(track: &MachTrack, insts: &[MachInst], places: &mut Vec<(usize, u32)>) {
+pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<(u32, u32)>) {
     places.clear();
-    places.resize(insts.len(), (usize::MAX, u32::MAX));
-    let (mut part, mut least, mut first) = (usize::MAX, u32::MAX, 0);
+    places.resize(insts.len(), (NONE, u32::MAX));
+    let (mut part, mut least, mut first) = (NONE, u32::MAX, 0);
     for (n, inst) in insts.iter().enumerate().rev() {
-        if inst.loc != 0 && !is_of(track, part, inst.loc) {
+        if inst.point != 0 && !is_of(track, part, inst.point) {
             // Of another part: it counts from its last instruction on, unless this one is in the midst of the part at hand.
-            if let Some(own) = track.part_of(inst.loc).filter(|_| part == usize::MAX || n < first) {
-                (part, least) = (own, u32::MAX);
-                let in_part = |other: &MachInst| is_of(track, own, other.loc);
+            if let Some(own) = track.part_of(inst.point).filter(|_| part == NONE || n < first) {
+                (part, least) = (own as u32, u32::MAX);
+                let in_part = |other: &Effect| is_of(track, part, other.point);
                 first = insts[..=n].iter().position(in_part).unwrap_or(n);
             }
         }
-        if is_of(track, part, inst.loc) {
+        if is_of(track, part, inst.point) {
             // What a call is for has begun when it is made, whatever of earlier statements is done behind it.
-            least = if inst.is_call() { inst.loc } else { least.min(inst.loc) };
+            let is_call = matches!(inst.does, Does::Call);
+            least = if is_call { inst.point } else { least.min(inst.point) };
         }
         places[n] = (part, least);
     }
 }
 
-pub(super) fn is_of(track: &MachTrack, part: usize, point: u32) -> bool {
-    track.parts.get(part).is_some_and(|part| (part.first..part.end).contains(&point))
+pub(super) fn is_of(track: &MachTrack, part: u32, point: u32) -> bool {
+    track.parts.get(part as usize).is_some_and(|part| (part.first..part.end).contains(&point))
+}
+
+/// The point of a record of a part; `u32::MAX` behind the last.
+fn due(track: &MachTrack, part: &Part, record: u32) -> u32 {
+    let own = track.records.get(record as usize).filter(|_| record < part.records.1);
+    own.map_or(u32::MAX, |record| record.point)
+}
+
+/// A range ends: those of a leaf do one after the other.
+fn close(ranges: &mut Vec<(Range, u32)>, last: &mut [u32], range: Range) {
+    let before = std::mem::replace(&mut last[range.leaf as usize], ranges.len() as u32);
+    ranges.push((range, before));
 }
 
 /// What is written down on the way.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     pub(super) code: FinalCode,
-    /// Ranges in the order of their ends; and by leaf, how many come before its own.
-    ranges: Vec<Range>,
-    first: Vec<u32>,
+    /// Ranges in the order of their ends, each with the one of its leaf that came before; and by leaf, the last.
+    ranges: Vec<(Range, u32)>,
+    last: Vec<u32>,
     /// By leaf: what it is, and the range that is open.
     pub(super) held: Vec<Held>,
     pub(super) open: Vec<Option<(u32, Where)>>,
@@ -51,20 +65,18 @@ pub(super) struct Writer {
     /// Leaves that may be somewhere else now, each once.
     pub(super) touched: Vec<u32>,
     pub(super) is_touched: Vec<bool>,
-    pub(super) part: usize,
-    /// The record that comes next, and statements that were written.
+    pub(super) part: u32,
+    /// The record that comes next, and its point: `u32::MAX` if the part has no more.
     pub(super) next: u32,
+    due: u32,
+    /// Statements that were written.
     pub(super) written: Vec<bool>,
 }
 
 impl Writer {
-    /// Of another function.
-    pub(super) fn reset(&mut self, track: &MachTrack) {
-        let named = track.records.iter().filter_map(|record| match record.what {
-            What::Leaf(leaf, _) => Some(leaf + 1),
-            What::Statement(_) => None,
-        });
-        let leaves = named.max().unwrap_or(0) as usize;
+    /// Of another function, with so many instructions.
+    pub(super) fn reset(&mut self, track: &MachTrack, insts: usize) {
+        let leaves = track.leaves as usize;
         self.held.clear();
         self.held.resize(leaves, Held::Lost);
         self.open.clear();
@@ -78,18 +90,22 @@ impl Writer {
         self.begun.clear();
         self.begun.resize(leaves, (0, false));
         self.entered = 0;
-        self.code.lines.reserve(64);
+        self.code.lines.reserve(insts);
         self.ranges.clear();
+        self.last.clear();
+        self.last.resize(leaves, NONE);
         self.users.reset(track, leaves);
-        (self.part, self.next) = (usize::MAX, 0);
+        (self.part, self.next, self.due) = (NONE, 0, u32::MAX);
     }
 
     /// Leaves are what they are at the beginning of a part.
-    pub(super) fn enter(&mut self, track: &MachTrack, part: usize) {
+    pub(super) fn enter(&mut self, track: &MachTrack, part: u32) {
         self.part = part;
         self.entered += 1;
-        if let Some(own) = track.parts.get(part) {
+        self.due = u32::MAX;
+        if let Some(own) = track.parts.get(part as usize) {
             self.next = own.records.0;
+            self.due = due(track, own, self.next);
             for &(leaf, held) in &track.heads[own.heads.0 as usize..own.heads.1 as usize] {
                 self.set(leaf, held);
                 if let Some(begun) = self.begun.get_mut(leaf as usize) {
@@ -125,18 +141,22 @@ impl Writer {
     }
 
     /// Records in front of instruction `n` of the block; the statement that begins there.
-    pub(super) fn records(&mut self, track: &MachTrack, (part, least): (usize, u32)) -> Option<u32> {
-        if part != self.part && part != usize::MAX {
+    #[inline]
+    pub(super) fn records(&mut self, track: &MachTrack, (part, least): (u32, u32)) -> Option<u32> {
+        if part != self.part && part != NONE {
             self.enter(track, part);
         }
-        let own = track.parts.get(self.part)?;
+        if self.due > least {
+            return None;
+        }
+        self.records_due(track, least)
+    }
+
+    fn records_due(&mut self, track: &MachTrack, least: u32) -> Option<u32> {
+        let own = track.parts.get(self.part as usize)?;
         let mut statement = None;
-        while self.next < own.records.1 {
-            let record = track.records[self.next as usize];
-            if record.point > least {
-                break;
-            }
-            match record.what {
+        while self.due <= least && self.next < own.records.1 {
+            match track.records[self.next as usize].what {
                 // A statement that has done its work already has no code to stop at.
                 What::Leaf(leaf, held) => {
                     self.set(leaf, held);
@@ -150,19 +170,16 @@ impl Writer {
                 What::Statement(_) => {}
             }
             self.next += 1;
+            self.due = due(track, own, self.next);
         }
         statement
     }
 
     /// Whether a record stands in front of instruction `n` of the block.
-    pub(super) fn is_due(&self, track: &MachTrack, (part, least): (usize, u32)) -> bool {
-        let own = track.parts.get(part);
-        let next = match own {
-            Some(own) if part != self.part => own.records.0,
-            _ => self.next,
-        };
-        let is_next = own.is_some_and(|own| next < own.records.1);
-        is_next && track.records.get(next as usize).is_some_and(|record| record.point <= least)
+    pub(super) fn is_due(&self, track: &MachTrack, (part, least): (u32, u32)) -> bool {
+        let Some(own) = track.parts.get(part as usize) else { return false };
+        let due = if part == self.part { self.due } else { due(track, own, own.records.0) };
+        due != u32::MAX && due <= least
     }
 
     /// Watched registers have values now, or have none any more: leaves that are in them, or computed of them, may be somewhere else.
@@ -182,6 +199,7 @@ impl Writer {
     }
 
     /// Closes and opens ranges of leaves that are somewhere else now.
+    #[inline]
     pub(super) fn refresh(
         &mut self,
         track: &MachTrack,
@@ -205,7 +223,7 @@ impl Writer {
                 if let Some((start, place)) = open.take()
                     && start < offset
                 {
-                    self.ranges.push(Range { leaf, start, end: offset, place });
+                    close(&mut self.ranges, &mut self.last, Range { leaf, start, end: offset, place });
                 }
                 *open = now.map(|place| (offset, place));
             }
@@ -229,14 +247,20 @@ impl Writer {
             if let Some((start, place)) = *open
                 && start < end
             {
-                self.ranges.push(Range { leaf: leaf as u32, start, end, place });
+                close(&mut self.ranges, &mut self.last, Range { leaf: leaf as u32, start, end, place });
             }
         }
-        // Those of a leaf were closed one after the other.
         let mut code = std::mem::take(&mut self.code);
-        let leaf = |range: &Range| range.leaf as usize;
-        counting::sort(&self.ranges, self.open.len(), leaf, &mut code.ranges, &mut self.first);
         code.size = end;
+        code.ranges.reserve_exact(self.ranges.len());
+        for &last in &self.last {
+            let (start, mut next) = (code.ranges.len(), last);
+            while let Some(&(range, before)) = self.ranges.get(next as usize) {
+                code.ranges.push(range);
+                next = before;
+            }
+            code.ranges[start..].reverse();
+        }
         code
     }
 }

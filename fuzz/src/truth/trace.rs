@@ -7,7 +7,7 @@ use crate::program::Shape;
 use ir::describe::TypeInfo;
 use ir::interp::{At, Watcher};
 use ir::track::{Leaf, Track, Variable, What};
-use ir::{Function, Inst, Value, ValueDef};
+use ir::{Function, Inst, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -411,11 +411,11 @@ impl Watcher for Tracer<'_> {
                     self.each(at, |trace, lane| trace.come_to((at, lane), tracked, statement));
                 }
                 What::Value(leaf, value) => {
-                    let constant = matches!(func.values[value].def, ValueDef::Result(inst, _) if matches!(func.insts[inst].op, ir::Op::Const(_)));
-                    let value_of = (!constant).then_some(value);
-                    self.set(at, number(leaf), |lane| Now { bits: at.value(value, lane), value: value_of });
+                    let constant = func.const_bits(value);
+                    let value_of = constant.is_none().then_some(value);
+                    let bits = |lane| constant.unwrap_or_else(|| at.value(value, lane));
+                    self.set(at, number(leaf), |lane| Now { bits: bits(lane), value: value_of });
                 }
-                What::Constant(leaf, bits) => self.set(at, number(leaf), |_| Now { bits, value: None }),
                 What::Term(..) | What::Lost(_) => {}
             }
         }

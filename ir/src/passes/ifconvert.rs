@@ -168,30 +168,33 @@ fn track_absorbed(
         func.settle();
     }
     let ends = sides.map(|side| side.map_or_else(FxHashMap::default, |side| told_in(func, side)));
-    let Some(track) = &mut func.track else { return };
+    let is_same = |a: &What, b: &What| match (a, b) {
+        (&What::Value(_, a), &What::Value(_, b)) => {
+            a == b || func.const_bits(a).is_some() && func.const_bits(a) == func.const_bits(b)
+        }
+        _ => a == b,
+    };
     let mut added: Vec<What> = Vec::new();
     for (own, other) in [(0, 1), (1, 0)] {
         for (leaf, &what) in &ends[own] {
             match ends[other].get(leaf) {
-                Some(&same) if same == what => added.extend((own == 0).then_some(what)),
+                Some(same) if is_same(same, &what) => added.extend((own == 0).then_some(what)),
                 _ => added.push(What::Lost(Leaf { variable: leaf.0, leaf: leaf.1 })),
             }
         }
     }
     added.sort_unstable_by_key(|what| what.leaf().map(|leaf| (leaf.variable, leaf.leaf)));
-    track.records.extend(added.into_iter().map(|what| Record { block, before: branch, what }));
+    if let Some(track) = &mut func.track {
+        track.records.extend(added.into_iter().map(|what| Record { block, before: branch, what }));
+    }
 }
 
 /// What is said last of each leaf in a block.
 fn told_in(func: &Function, block: Block) -> FxHashMap<(u32, u32), What> {
     let records = func.track.iter().flat_map(|track| &track.records).filter(|record| record.block == block);
-    let told = records.filter_map(|&Record { what, .. }| {
-        let leaf = what.leaf()?;
-        let what = match what {
-            What::Value(_, value) if let Some(bits) = func.const_bits(value) => What::Constant(leaf, bits),
-            what => what,
-        };
-        Some(((leaf.variable, leaf.leaf), what))
+    let told = records.filter_map(|record| {
+        let leaf = record.what.leaf()?;
+        Some(((leaf.variable, leaf.leaf), record.what))
     });
     told.collect()
 }

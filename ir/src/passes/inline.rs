@@ -305,7 +305,6 @@ fn copy_track(
         };
         let what = match record.what {
             What::Statement(loc) => What::Statement(place(&track, loc)),
-            What::Constant(leaf, bits) => What::Constant(leaf_of(leaf), bits),
             What::Lost(leaf) | What::Term(leaf, _) => What::Lost(leaf_of(leaf)),
             What::Value(leaf, value) => match values[value] {
                 Some(value) => What::Value(leaf_of(leaf), value),

@@ -43,6 +43,8 @@ pub struct Scratch {
     order: Vec<Block>,
     /// Blocks by their positions, where a debugger is told.
     block_at: Vec<Block>,
+    /// What it is told of their parameters.
+    begin: Vec<Record>,
     args: Vec<Value>,
     zeros: Vec<(Type, Inst)>,
     subst: Subst,
@@ -319,9 +321,9 @@ fn track_store(func: &mut Function, store: Inst, piece: &Piece, value: Value) {
 }
 
 /// Parameters hold parts of variables from the beginning of their blocks on, and no memory does.
-fn forget_homes(func: &mut Function, s: &Scratch) {
+fn forget_homes(func: &mut Function, s: &mut Scratch) {
     let Some(mut track) = func.track.take() else { return };
-    let mut begin = Vec::new();
+    s.begin.clear();
     for &(at, piece, param) in &s.params {
         let piece = &s.pieces[piece as usize];
         let block = s.block_at[at as usize];
@@ -334,11 +336,11 @@ fn forget_homes(func: &mut Function, s: &Scratch) {
                 && let Some(leaf) = variable.leaves.iter().position(|&(at, _)| i64::from(at) == piece.offset)
             {
                 let leaf = Leaf { variable: number as u32, leaf: leaf as u32 };
-                begin.push(Record { block, before: first, what: What::Value(leaf, param) });
+                s.begin.push(Record { block, before: first, what: What::Value(leaf, param) });
             }
         }
     }
-    track.begin_blocks(begin);
+    track.begin_blocks(&s.begin);
     for variable in &mut track.variables {
         let gone = variable.home.filter(|slot| s.pieces.iter().any(|piece| piece.slot == *slot));
         if gone.is_some() {

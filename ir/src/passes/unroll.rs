@@ -361,7 +361,7 @@ impl<'a> Copier<'a> {
 
     /// What debuggers are told in front of an instruction goes in front of the copy.
     fn track_before(&mut self, inst: Inst) {
-        if self.s.records.are_before(self.func, inst) {
+        if self.s.records.are_before(inst) {
             let mut records = std::mem::take(&mut self.s.records);
             records.pass(self.func, inst, |value| self.value(value));
             self.s.records = records;

@@ -31,12 +31,13 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// A constant needs no instruction. What none computes any more is computed by debuggers, or lost.
+    /// What no instruction computes any more is computed by debuggers, or lost.
     fn settle(&self, what: &mut What, kept: &mut Vec<Inst>) {
         let What::Value(leaf, value) = *what else { return };
         match self.func.values[value].def {
             ValueDef::Result(inst, _) => match self.func.insts[inst].op {
-                Op::Const(bits) => *what = What::Constant(leaf, bits),
+                // A constant needs no instruction.
+                Op::Const(_) => {}
                 _ if self.now.place(inst) != 0 => {}
                 op => {
                     let bytes = self.variables[leaf.variable as usize].leaves[leaf.leaf as usize].1;

@@ -3,6 +3,7 @@
 use super::{Record, Track, What};
 use crate::entity::{Block, Inst, Value};
 use crate::func::Function;
+use cranelift_entity::packed_option::PackedOption;
 
 /// Copies records along with code: call [`Copier::enter`] for each block of the original, [`Copier::pass`] for each of its instructions before the copy
 /// of that is made, and [`Copier::made`] after.
@@ -11,20 +12,28 @@ pub struct Copier {
     waiting: Vec<What>,
     /// Where the records of the next instruction begin, if it has any.
     next: usize,
+    /// What that instruction is.
+    before: PackedOption<Inst>,
 }
 
 impl Copier {
     /// A block is copied from its beginning on, or once more.
     pub fn enter(&mut self, func: &Function, block: Block) {
+        self.before = None.into();
         if let (Some(track), Some(&first)) = (&func.track, func.blocks[block].insts.first()) {
             self.next = track.before(first).start;
+            self.look(track);
         }
     }
 
     /// Whether there are records in front of the instruction that comes next.
-    pub fn are_before(&self, func: &Function, inst: Inst) -> bool {
-        let next = func.track.as_ref().and_then(|track| track.settled().get(self.next));
-        next.is_some_and(|record| record.before == inst)
+    #[inline]
+    pub fn are_before(&self, inst: Inst) -> bool {
+        self.before == inst.into()
+    }
+
+    fn look(&mut self, track: &Track) {
+        self.before = track.settled().get(self.next).map(|record| record.before).into();
     }
 
     /// The original's records in front of an instruction wait for the next instruction of the copy.
@@ -38,6 +47,7 @@ impl Copier {
                 what => what.map(&mut rename),
             });
         }
+        self.look(track);
     }
 
     /// An instruction of the copy has been put at the end of a block.

@@ -28,6 +28,7 @@ use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc, ValueDef};
 use crate::op::{BinOp, CastOp, Op, UnOp};
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -73,12 +74,10 @@ pub struct Site {
 pub enum What {
     /// A statement begins.
     Statement(SrcLoc),
-    /// A leaf of a variable is a value.
+    /// A leaf of a variable is a value. If that is a constant, it need not be in the code.
     Value(Leaf, Value),
     /// It is a value that no instruction of the code computes any more, but those that did say how: see [`is_recomputable`].
     Term(Leaf, Value),
-    /// It is a constant.
-    Constant(Leaf, u64),
     /// Nobody knows any more.
     Lost(Leaf),
 }
@@ -201,14 +200,14 @@ impl Track {
     }
 
     /// The number of the first leaf of each variable, and behind them that of all leaves.
-    pub fn first_leaves(&self) -> Vec<u32> {
+    pub fn first_leaves(&self) -> impl Iterator<Item = u32> {
         let mut next = 0;
-        let number = |leaves: usize| {
+        let number = move |leaves: usize| {
             let first = next;
             next += leaves as u32;
             first
         };
-        self.variables.iter().map(|variable| variable.leaves.len()).chain([0]).map(number).collect()
+        self.variables.iter().map(|variable| variable.leaves.len()).chain([0]).map(number)
     }
 
     /// Whether an instruction is in the code no more and says what a variable is.
@@ -226,17 +225,23 @@ impl Track {
     pub fn begin(&mut self, func: &Function) {
         self.order.take(func);
         let order = &self.order;
+        // The record before, and where its anchor is in the block: what was no anchor for that is none for one that was made later.
+        let mut last = (PackedOption::default(), Inst::from_u32(0), 0);
         self.records.retain_mut(|record| {
             let Some(insts) = order.of(record.block) else { return false };
+            let start = if last.0 == record.block.into() && last.1 <= record.before { last.2 } else { 0 };
             // Instructions of a block are made in their order, but for its terminator's arguments.
-            let found =
-                insts.iter().find(|&&inst| inst >= record.before && is_anchor(func, inst)).or(insts.last());
-            let Some(&found) = found else { return false };
+            let is_found = |&inst: &Inst| inst >= record.before && is_anchor(func, inst);
+            let found = insts[start..].iter().position(is_found);
+            let at = found.map_or(insts.len().saturating_sub(1), |found| start + found);
+            last = (record.block.into(), record.before, at);
+            let Some(&found) = insts.get(at) else { return false };
             record.before = found;
             true
         });
         self.records.sort_by_key(|record| order.place(record.before));
         self.settled = self.records.len();
+        func.layout.iter().for_each(|&block| self.scratch.raw[block] = true);
     }
 
     /// Notes which values stand for others now.
@@ -326,15 +331,19 @@ impl Track {
         let at = self.before(first).start;
         self.records.splice(at..at, records);
         self.settled += whats.len();
+        self.scratch.raw[block] = true;
     }
 
     /// Adds what holds at the beginning of blocks, in front of what is said there.
-    pub fn begin_blocks(&mut self, mut records: Vec<Record>) {
-        if records.is_empty() {
+    pub fn begin_blocks(&mut self, new: &[Record]) {
+        if new.is_empty() {
             return;
         }
-        records.append(&mut self.records);
-        self.records = records;
+        let moved = &mut self.scratch.moved;
+        moved.clear();
+        moved.extend_from_slice(new);
+        moved.append(&mut self.records);
+        std::mem::swap(&mut self.records, moved);
         self.settled = 0;
     }
 
@@ -422,9 +431,7 @@ impl What {
     pub fn leaf(self) -> Option<Leaf> {
         match self {
             What::Statement(_) => None,
-            What::Value(leaf, _) | What::Term(leaf, _) | What::Constant(leaf, _) | What::Lost(leaf) => {
-                Some(leaf)
-            }
+            What::Value(leaf, _) | What::Term(leaf, _) | What::Lost(leaf) => Some(leaf),
         }
     }
 

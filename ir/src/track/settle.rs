@@ -4,7 +4,7 @@
 //! blocks in which nothing has changed, nothing is looked at.
 
 use super::{Leaf, Record, Track, Variable, What, latest};
-use crate::entity::{Block, Inst};
+use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -15,18 +15,21 @@ use std::ops::Range;
 pub(super) struct Scratch {
     now: Order,
     /// Records while they are put in order.
-    moved: Vec<Record>,
+    pub(super) moved: Vec<Record>,
     runs: Vec<Run>,
     spare: Vec<Run>,
     stretches: Vec<Range<usize>>,
     /// Blocks that have records which are not settled.
     disturbed: SecondaryMap<Block, bool>,
+    /// Blocks in whose records nobody has looked for what is said again.
+    pub(super) raw: SecondaryMap<Block, bool>,
     leaves: Leaves,
 }
 
 impl Scratch {
     /// Of another function.
     pub(super) fn clear(&mut self) {
+        self.raw.clear();
         let Leaves { first, said, group, told, rounds } = &mut self.leaves;
         first.clear();
         said.clear();
@@ -75,7 +78,7 @@ impl Leaves {
     }
 }
 
-/// A record on its way, or all of a block in which nothing has changed.
+/// Records on their way: those in front of an instruction, or all of a block in which nothing has changed.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     /// Where it stands, and from how many blocks further up it came.
@@ -84,6 +87,8 @@ struct Run {
     /// The records: the first, and how many.
     start: u32,
     len: u32,
+    /// They are all of a block.
+    is_block: bool,
 }
 
 impl Run {
@@ -141,22 +146,14 @@ fn sort<T: Copy, K: Ord + Copy>(
 /// Most stretches that are merged.
 const MOST_STRETCHES: usize = 16;
 
-/// Where an instruction is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct At {
-    /// Which it is of all, counted from 1; 0 if it is in no block.
-    place: u32,
-    block: u32,
-}
-
 /// The instructions of a function, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     insts: Vec<Inst>,
     /// The part of `insts` that a block has.
     blocks: SecondaryMap<Block, Option<(u32, u32)>>,
-    /// By instruction.
-    at: Vec<At>,
+    /// By instruction, which it is of all, counted from 1; 0 if it is in no block.
+    places: Vec<u32>,
     /// How many instructions the function has made.
     made: usize,
 }
@@ -166,15 +163,15 @@ impl Order {
         self.made = func.insts.len();
         self.insts.clear();
         self.blocks.clear();
-        self.at.clear();
-        self.at.resize(func.insts.len(), At::default());
+        self.places.clear();
+        self.places.resize(func.insts.len(), 0);
         self.blocks.resize(func.blocks.len());
         for &block in &func.layout {
             let start = self.insts.len() as u32;
             let insts = &func.blocks[block].insts;
             self.insts.extend_from_slice(insts);
             for (inst, place) in insts.iter().zip(start + 1..) {
-                self.at[inst.index()] = At { place, block: block.as_u32() };
+                self.places[inst.index()] = place;
             }
             self.blocks[block] = Some((start, self.insts.len() as u32));
         }
@@ -196,24 +193,14 @@ impl Order {
         end == self.insts.len()
     }
 
-    fn at(&self, inst: Inst) -> At {
-        self.at.get(inst.index()).copied().unwrap_or_default()
-    }
-
     /// Which an instruction is of all, counted from 1; 0 if it is in no block.
     pub(super) fn place(&self, inst: Inst) -> u32 {
-        self.at(inst).place
+        self.places.get(inst.index()).copied().unwrap_or(0)
     }
 
     /// Whether an instruction was made later.
     pub(super) fn is_older(&self, than: Inst) -> bool {
         self.made <= than.index()
-    }
-
-    /// The block of an instruction, if it is in one.
-    fn home(&self, inst: Inst) -> Option<Block> {
-        let At { place, block } = self.at(inst);
-        (place != 0).then(|| Block::from_u32(block))
     }
 
     /// Whether what was said of a leaf in front of an instruction was known there, as far as the block at hand goes.
@@ -239,19 +226,24 @@ impl Order {
     }
 }
 
+impl Record {
+    /// Names the value that stands for its own now.
+    fn bring_up_to_date(&mut self, replaced: &mut [Value]) {
+        self.what = self.what.map_value(|value| latest(replaced, value));
+    }
+}
+
 impl Track {
     /// Brings the records in order after passes.
     pub fn settle(&mut self, func: &Function) {
         if self.records.is_empty() {
             return;
         }
-        if std::mem::take(&mut self.is_stale) {
-            let Track { records, replaced, .. } = self;
-            records
-                .iter_mut()
-                .for_each(|record| record.what = record.what.map_value(|value| latest(replaced, value)));
-        }
         if self.settled == self.records.len() && self.order.is_of(func) {
+            let Track { records, replaced, is_stale, .. } = self;
+            if std::mem::take(is_stale) {
+                records.iter_mut().for_each(|record| record.bring_up_to_date(replaced));
+            }
             return;
         }
         self.scratch.now.take(func);
@@ -264,9 +256,8 @@ impl Track {
 
     /// After a pass that has added and taken out blocks, and nothing else: what stands somewhere stands there.
     pub(super) fn retake(&mut self, func: &Function) {
-        let Track { order, records, .. } = self;
+        let Track { order, .. } = self;
         order.take(func);
-        records.retain(|record| order.place(record.before) != 0);
         self.merged.clear();
         self.added.clear();
         // They are put in order when that is of use.
@@ -282,7 +273,7 @@ impl Track {
     fn find_anchors(&mut self, func: &Function) {
         self.sort_by_old_places();
         let Track { order, scratch, records, merged, .. } = self;
-        let Scratch { now, runs, spare, stretches, disturbed, .. } = scratch;
+        let Scratch { now, runs, spare, stretches, disturbed, raw, .. } = scratch;
         let moves = Moves { order, now, merged };
         let mut sweep = Sweep::new(func, moves);
         runs.clear();
@@ -291,17 +282,28 @@ impl Track {
         for group in records.chunk_by_mut(|a, b| a.block == b.block) {
             let (len, block) = (group.len() as u32, group[0].block);
             if !disturbed[block] && moves.is_untouched(func, block, group) {
-                runs.push(Run { place: now.place(group[0].before), hops: 0, start, len });
-            } else {
-                sweep.begin(block);
-                for (record, start) in group.iter_mut().zip(start..) {
-                    let Some((anchor, hops)) = sweep.anchor(record.before) else { continue };
-                    let At { place, block } = now.at(anchor);
-                    (record.before, record.block) = (anchor, Block::from_u32(block));
-                    runs.push(Run { place, hops, start, len: 1 });
-                }
+                let place = now.place(group[0].before);
+                runs.push(Run { place, hops: 0, start, len, is_block: len > 1 });
+                start += len;
+                continue;
             }
-            start += len;
+            sweep.begin(block);
+            let is_raw = disturbed[block] || std::mem::take(&mut raw[block]);
+            for same in group.chunk_by_mut(|a, b| a.before == b.before) {
+                let (len, before) = (same.len() as u32, same[0].before);
+                if let Some((anchor, hops)) = sweep.anchor(before) {
+                    let (place, home) = (now.place(anchor), func.insts[anchor].block);
+                    if (anchor, home) != (before, block) {
+                        same.iter_mut().for_each(|record| (record.before, record.block) = (anchor, home));
+                    }
+                    let run = Run { place, hops, start, len, is_block: false };
+                    match is_raw {
+                        true => runs.extend((start..start + len).map(|start| Run { start, len: 1, ..run })),
+                        false => runs.push(run),
+                    }
+                }
+                start += len;
+            }
         }
         sort(runs, spare, stretches, Run::key);
     }
@@ -326,32 +328,36 @@ impl Track {
     /// Puts records in the order of `runs`, but for what nobody sees. In front of an instruction counts what is said last of a leaf; and a statement
     /// behind which nothing is said: what has done its work already has no code to stop at.
     fn prune(&mut self) {
-        let Track { variables, records, scratch, .. } = self;
+        let Track { variables, records, scratch, replaced, is_stale, .. } = self;
         let Scratch { moved, runs, leaves, .. } = scratch;
+        let is_stale = std::mem::take(is_stale);
         leaves.number(variables);
         std::mem::swap(moved, records);
         records.clear();
-        for same in runs.chunk_by_mut(|a, b| (a.place, a.len, b.len) == (b.place, 1, 1)) {
-            if let [Run { start, len, .. }] = *same {
-                let start = start as usize;
-                match len {
-                    1 => records.push(moved[start]),
-                    _ => records.extend_from_slice(&moved[start..start + len as usize]),
+        for same in runs.chunk_by(|a, b| a.place == b.place && !a.is_block && !b.is_block) {
+            let of = |run: &Run| run.start as usize..(run.start + run.len) as usize;
+            let start = records.len();
+            if let [run] = same {
+                // Nothing has come beside what was in front of that instruction.
+                match of(run).len() {
+                    1 => records.push(moved[run.start as usize]),
+                    _ => records.extend_from_slice(&moved[of(run)]),
                 }
-                continue;
+            } else {
+                leaves.begin();
+                for record in same.iter().rev().flat_map(|run| moved[of(run)].iter().rev()) {
+                    let is_seen = match record.what.leaf() {
+                        Some(leaf) => leaves.is_new(leaf),
+                        None => records.len() == start,
+                    };
+                    if is_seen {
+                        records.push(*record);
+                    }
+                }
+                records[start..].reverse();
             }
-            leaves.begin();
-            let mut is_last = true;
-            for run in same.iter_mut().rev() {
-                let is_seen = match moved[run.start as usize].what.leaf() {
-                    Some(leaf) => leaves.is_new(leaf),
-                    None => is_last,
-                };
-                is_last = false;
-                run.len = u32::from(is_seen);
-            }
-            for run in same.iter().filter(|run| run.len != 0) {
-                records.push(moved[run.start as usize]);
+            if is_stale {
+                records[start..].iter_mut().for_each(|record| record.bring_up_to_date(replaced));
             }
         }
         self.settled = self.records.len();
@@ -434,10 +440,10 @@ impl<'a> Sweep<'a> {
     /// The anchor of the next record, which stood in front of an instruction; and the number of blocks that were merged in between.
     #[inline]
     fn anchor(&mut self, before: Inst) -> Option<(Inst, u32)> {
-        let At { place, block } = self.moves.now.at(before);
+        let place = self.moves.now.place(before);
         // Most stay where they are.
-        let is_home = self.home.is_some_and(|home| home.as_u32() == block);
-        if is_home && place >= self.floor.max(1) && is_anchor(self.func, before) {
+        let is_home = || self.home == Some(self.func.insts[before].block);
+        if place >= self.floor.max(1) && is_home() && is_anchor(self.func, before) {
             self.floor = place;
             return Some((before, 0));
         }
@@ -480,7 +486,8 @@ impl<'a> Sweep<'a> {
     fn enter(&mut self, part: Block) {
         let Moves { order, now, .. } = self.moves;
         (self.at, self.end) = order.blocks[part].unwrap_or((0, 0));
-        self.moved = order.of(part).and_then(<[Inst]>::last).and_then(|&last| now.home(last));
+        let last = order.of(part).and_then(<[Inst]>::last).filter(|&&last| now.place(last) != 0);
+        self.moved = last.map(|&last| self.func.insts[last].block);
         self.part = part;
     }
 
@@ -502,11 +509,11 @@ impl<'a> Sweep<'a> {
     /// terminator has moved, too. If not it was moved by itself.
     fn stays(&mut self, inst: Inst, home: Block) -> bool {
         let Moves { order, now, .. } = self.moves;
-        let At { place, block } = now.at(inst);
+        let place = now.place(inst);
         if place == 0 || place < self.floor {
             return false;
         }
-        let found = Block::from_u32(block);
+        let found = self.func.insts[inst].block;
         let went = || self.moved.is_some_and(|moved| moved != home && (moved == found || !order.has(found)));
         let stays = (found == home || found == self.part || went()) && is_anchor(self.func, inst);
         if stays {

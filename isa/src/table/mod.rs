@@ -370,6 +370,8 @@ pub struct Row {
     pub lacks: Feature,
     /// Explicit operands in the assembler's order.
     pub ops: &'static [OpSpec],
+    /// Which of them may be written, and the first of a pseudo's: bits.
+    pub(crate) written: u8,
     /// Implicit registers.
     pub implicit: Implicit,
     /// Kind.
@@ -466,6 +468,20 @@ pub fn opcodes() -> impl Iterator<Item = Opcode> {
     })
 }
 
+/// Bits of the operands that are not only read.
+const fn written(ops: &[OpSpec]) -> u8 {
+    // Operands of pseudos: destination first.
+    let mut written = if ops.is_empty() { 1 } else { 0 };
+    let mut n = 0;
+    while n < ops.len() {
+        if !matches!(ops[n].role, Role::Use) {
+            written |= 1 << n;
+        }
+        n += 1;
+    }
+    written
+}
+
 /// Declares the rows of a family and a constant of type [`Opcode`] for each.
 macro_rules! rows {
     ($static:ident, $family:ident; $(
@@ -484,6 +500,7 @@ macro_rules! rows {
             requires: $crate::target::Feature::empty() $($(.union($crate::target::Feature::$req))+)?,
             lacks: $crate::target::Feature::empty() $($(.union($crate::target::Feature::$lack))+)?,
             ops: &[$($ops),*],
+            written: $crate::table::written(&[$($ops),*]),
             implicit: $crate::table::Implicit::empty() $($(.union($imp))+)?,
             flags: $crate::table::Flags::empty() $($(.union($crate::table::Flags::$flag))+)?,
             caps: $crate::table::Caps::empty() $($(.union($crate::table::Caps::$cap))+)?,
