@@ -424,12 +424,17 @@ impl Reader<'_> {
                 return Some(Where::Dwords(low, Some(high)));
             }
         }
-        if !self.has_masks || spot.mask == NONE || !state.is_ready(spot.mask) {
+        if !self.has_masks || spot.mask == NONE {
             return None;
         }
+        // Each half may have been spilled for itself.
+        let place = |dword: u32| self.track.watched[(spot.mask + dword) as usize].place;
+        let first = place(0)?;
+        let is_there = (0..u32::from(self.track.mask_dwords)).all(|dword| {
+            state.is_ready(spot.mask + dword) && place(dword) == Some(first.offset(dword as u16))
+        });
         // VCC has no number in DWARF.
-        let place = self.track.watched[spot.mask as usize].place?;
-        (place != Reg::VCC).then_some(Where::Mask(place))
+        (is_there && first != Reg::VCC).then_some(Where::Mask(first))
     }
 
     /// A value that is computed of what is there, over at most so many steps one after the other.

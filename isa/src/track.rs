@@ -188,6 +188,8 @@ pub struct MachTrack {
     pub records: Vec<Record>,
     /// How many leaves there are.
     pub leaves: u32,
+    /// Dwords of a lane mask.
+    pub mask_dwords: u8,
     /// Leaves at the beginnings of blocks that are known there.
     pub heads: Vec<(u32, Held)>,
     /// Values in registers.
@@ -209,9 +211,7 @@ pub struct MachTrack {
 impl MachTrack {
     /// Of a function without anything yet, in the memory of another one's.
     pub fn clear(&mut self) {
-        let MachTrack { places, parts, records, leaves, heads, spots, terms, watched, kept, slots, .. } =
-            self;
-        *leaves = 0;
+        let MachTrack { places, parts, records, heads, spots, terms, watched, kept, slots, .. } = self;
         places.clear();
         parts.clear();
         records.clear();
@@ -221,6 +221,7 @@ impl MachTrack {
         watched.clear();
         kept.clear();
         slots.clear();
+        (self.leaves, self.mask_dwords) = (0, 0);
         self.shared.clear();
         self.calls.clear();
     }

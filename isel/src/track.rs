@@ -52,6 +52,7 @@ pub(crate) fn fill(lower: &Lower<'_>, s: &mut Scratch, mut track: Box<MachTrack>
     track.shared.extend(named.map(|(&offset, &used)| if used { offset } else { u32::MAX }));
     s.begin(lower.func, said);
     track.leaves = s.first.last().copied().unwrap_or(0);
+    track.mask_dwords = lower.masks.dwords();
     let mut filler = Filler { lower, func: lower.func, s, track };
     filler.records(said);
     filler.heads();

@@ -44,7 +44,9 @@ impl Users {
         let Users { spots, named, first, users, .. } = self;
         named.clear();
         for (spot, number) in track.spots.iter().zip(0u32..) {
-            for (start, count) in [(spot.vector, spot.dwords), (spot.scalar, spot.dwords), (spot.mask, 1)] {
+            for (start, count) in
+                [(spot.vector, spot.dwords), (spot.scalar, spot.dwords), (spot.mask, track.mask_dwords)]
+            {
                 if start != NONE {
                     spots[start as usize..start as usize + usize::from(count)].fill(number);
                 }
