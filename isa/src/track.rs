@@ -92,8 +92,7 @@ pub struct Spot {
 pub struct Watched {
     /// The register.
     pub register: VReg,
-    /// The point of the instruction that writes it, if one does; and which it is of those of the point that write the same hardware register. The
-    /// allocator fills that in, with the place.
+    /// The instruction that writes it, if one does. The allocator fills that in, with the place.
     pub write: Option<Write>,
     /// The block of the IR that has it from its beginning on: a number of [`MachTrack::parts`], `u32::MAX` for none.
     pub part: u32,

@@ -256,11 +256,10 @@ impl Track {
 
     /// After a pass that has added and taken out blocks, and nothing else: what stands somewhere stands there.
     pub(super) fn retake(&mut self, func: &Function) {
-        let Track { order, .. } = self;
-        order.take(func);
+        self.order.take(func);
         self.merged.clear();
         self.added.clear();
-        // They are put in order when that is of use.
+        // They are put in order when that is of use, and those of what is gone forgotten.
         self.settled = 0;
     }
 
