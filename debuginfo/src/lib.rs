@@ -142,8 +142,8 @@ impl DebugInfo {
 
     /// A place in the source and the site that it is of.
     fn split(&self, loc: u32) -> (u32, u32) {
-        let stride = self.stride.max(1);
-        (loc % stride, loc / stride)
+        let (loc, site) = ir::track::split(ir::SrcLoc(loc), self.stride);
+        (loc.0, site)
     }
 
     /// Where a function is declared.

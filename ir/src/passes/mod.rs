@@ -427,7 +427,7 @@ fn rotate_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     rotate::begin(&mut ctx.rotate);
     let mut changed = false;
     while ctx.canonical_loops(func) && rotate::round(func, &ctx.cfg, &ctx.loops, &mut ctx.rotate) {
-        func.settle();
+        func.settle_grown();
         changed = true;
     }
     changed

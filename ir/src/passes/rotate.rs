@@ -125,6 +125,7 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
         map.resize(func.values.len().max(map.len()), None);
     }
     let (Some(enter), Some(test)) = (func.terminator(preheader), func.terminator(header)) else { return };
+    let entered = func.blocks[preheader].insts.len() - 1;
     copy_test(func, preheader, header, enter, test, s);
     let Some(guard) = func.terminator(preheader) else { return };
     let Some(body) = func.branch_target(test, stay) else { return };
@@ -152,7 +153,7 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
     let enters = func.push(head, Op::Jump(body), &to_body, loc);
     func.layout.push(head);
     if tracked {
-        track(func, loops, l, header, (head, enters), s);
+        track(func, loops, l, shape, (enter, entered), enters, s);
     }
     func.unroll[head] = std::mem::replace(&mut func.unroll[header], UnrollHint::None);
 }
@@ -186,31 +187,45 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     }
 }
 
-/// What a debugger is told of the header's values holds in the body of those that it gets; the new header is told, too.
+/// What a debugger is told of the header's values holds in the body of those that it gets; the new header is told, too. What was told where the
+/// preheader ended, in front of an instruction that is gone, is told where its copy of the test begins now: that number of its instructions. `enters`
+/// is all of the new header.
 #[cold]
 fn track(
     func: &mut Function,
     loops: &LoopForest,
     l: Loop,
-    header: Block,
-    (head, enters): (Block, Inst),
+    Shape { preheader, header, .. }: Shape,
+    (end, begins): (Inst, usize),
+    enters: Inst,
     s: &Scratch,
 ) {
     let Some(mut track) = func.track.take() else { return };
     let mut records = std::mem::take(&mut track.records);
+    let begins = func.blocks[preheader].insts[begins];
+    let head = func.insts[enters].block;
     let is_headers = |value: Value| func.block_of(value) == header;
-    let inside = |value: Value| match is_headers(value) {
-        true => s.inside[value.index()].or(func.const_bits(value).map(|_| value)),
-        false => (!track.is_computed_of(func, value, &is_headers)).then_some(value),
+    let inside = |value: Value| {
+        if track.has_elsewhere(func, value, header) {
+            return Some(value);
+        }
+        match is_headers(value) {
+            true => s.inside[value.index()].or(func.const_bits(value).map(|_| value)),
+            false => (!track.is_computed_of(func, value, &is_headers)).then_some(value),
+        }
     };
     let mut added = Vec::new();
-    for record in &mut records {
-        if record.block == header {
-            if !matches!(record.what, What::Statement(_)) {
-                added.push(Record { block: head, before: enters, what: record.what.filter_map(inside) });
-            }
-        } else if loops.contains(l, record.block) {
-            record.what = record.what.filter_map(inside);
+    for of_block in records.chunk_by_mut(|a, b| a.block == b.block) {
+        let block = of_block[0].block;
+        if block == preheader {
+            let at_end = of_block.iter_mut().filter(|record| record.before == end);
+            at_end.for_each(|record| record.before = begins);
+        } else if block == header {
+            let told = of_block.iter().filter(|record| !matches!(record.what, What::Statement(_)));
+            let told = told.map(|record| record.what.filter_map(inside));
+            added.extend(told.map(|what| Record { block: head, before: enters, what }));
+        } else if loops.contains(l, block) {
+            of_block.iter_mut().for_each(|record| record.what = record.what.filter_map(inside));
         }
     }
     records.append(&mut added);

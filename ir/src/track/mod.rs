@@ -117,6 +117,8 @@ pub struct Track {
     pub records: Vec<Record>,
     /// So many of them are settled; passes add others behind them.
     settled: usize,
+    /// These hold where blocks begin, in front of all others.
+    begun: Range<usize>,
     /// Where instructions were when records were settled last.
     order: Order,
     /// Blocks whose code is part of others since.
@@ -172,8 +174,8 @@ pub fn is_recomputable(op: Op) -> bool {
 impl Track {
     /// Of a function without anything yet, in the memory of another one's.
     pub(crate) fn clear(&mut self) {
-        let Track { number, stride, variables, sites, records, settled, .. } = self;
-        (*number, *stride, *settled) = (0, 0, 0);
+        let Track { number, stride, variables, sites, records, settled, begun, .. } = self;
+        (*number, *stride, *settled, *begun) = (0, 0, 0, 0..0);
         variables.clear();
         sites.clear();
         records.clear();
@@ -195,8 +197,7 @@ impl Track {
 
     /// What [`Track::place`] made: the place in the source, and the site.
     pub fn split(&self, loc: SrcLoc) -> (SrcLoc, u32) {
-        let stride = self.stride.max(1);
-        (SrcLoc(loc.0 % stride), loc.0 / stride)
+        split(loc, self.stride)
     }
 
     /// The number of the first leaf of each variable, and behind them that of all leaves.
@@ -274,6 +275,14 @@ impl Track {
         }
     }
 
+    /// Whether the code has a value in another block than that, if records are settled.
+    pub(crate) fn has_elsewhere(&self, func: &Function, value: Value, block: Block) -> bool {
+        match func.values[value].def {
+            ValueDef::Result(inst, _) => self.order.has_elsewhere(inst, block),
+            ValueDef::Param(other, _) => other != block && self.has(func, value),
+        }
+    }
+
     /// Whether a value that is in the code no more is computed of some that is, and is one of these: what becomes of that in a part of the code, the
     /// instructions that are kept aside do not know.
     pub(crate) fn is_computed_of(
@@ -339,12 +348,15 @@ impl Track {
         if new.is_empty() {
             return;
         }
-        let moved = &mut self.scratch.moved;
-        moved.clear();
-        moved.extend_from_slice(new);
-        moved.append(&mut self.records);
-        std::mem::swap(&mut self.records, moved);
-        self.settled = 0;
+        let Track { records, begun, settled, .. } = self;
+        // Those of before come behind these.
+        let earlier = begun.start.min(records.len());
+        records[earlier..].rotate_left(begun.len());
+        let end = records.len();
+        let start = end - begun.len();
+        records.extend_from_slice(new);
+        records[start..].rotate_left(end - start);
+        (*begun, *settled) = (start..records.len(), 0);
     }
 
     /// The records in front of an instruction, if all have been settled since.
@@ -355,6 +367,16 @@ impl Track {
         let count = settled[start..].iter().take_while(|record| record.before == inst).count();
         start..start + count
     }
+}
+
+/// What [`Track::place`] made, with so many bytes between sites: the place in the source, and the site.
+pub fn split(loc: SrcLoc, stride: u32) -> (SrcLoc, u32) {
+    // Most code is of no copy.
+    if loc.0 < stride {
+        return (loc, 0);
+    }
+    let stride = stride.max(1);
+    (SrcLoc(loc.0 % stride), loc.0 / stride)
 }
 
 /// What stands for a value, by [`Track::replaced`].
@@ -404,6 +426,14 @@ impl Function {
     pub(crate) fn settle_blocks(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.retake(self);
+            self.track = Some(track);
+        }
+    }
+
+    /// [`Track::settle`] after a pass that has put instructions and blocks behind those that there were, and nothing else.
+    pub(crate) fn settle_grown(&mut self) {
+        if let Some(mut track) = self.track.take() {
+            track.grown(self);
             self.track = Some(track);
         }
     }

@@ -14,23 +14,19 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     now: Order,
-    /// Records while they are put in order.
-    pub(super) moved: Vec<Record>,
-    runs: Vec<Run>,
-    spare: Vec<Run>,
-    stretches: Vec<Range<usize>>,
+    carried: Carried,
+    spare: Spare,
     /// Blocks that have records which are not settled.
     disturbed: SecondaryMap<Block, bool>,
     /// Blocks in whose records nobody has looked for what is said again.
     pub(super) raw: SecondaryMap<Block, bool>,
-    leaves: Leaves,
 }
 
 impl Scratch {
     /// Of another function.
     pub(super) fn clear(&mut self) {
         self.raw.clear();
-        let Leaves { first, said, group, told, rounds } = &mut self.leaves;
+        let Leaves { first, said, group, told, rounds } = &mut self.carried.leaves;
         first.clear();
         said.clear();
         told.clear();
@@ -78,73 +74,204 @@ impl Leaves {
     }
 }
 
-/// Records on their way: those in front of an instruction, or all of a block in which nothing has changed.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    /// Where it stands, and from how many blocks further up it came.
-    place: u32,
-    hops: u32,
-    /// The records: the first, and how many.
-    start: u32,
-    len: u32,
-    /// They are all of a block.
-    is_block: bool,
+/// What is in order, one part after the other: its keys do not fall in a part, nor from one to the next. What has the same key stays as it is, but for
+/// what is to be `first`. A few stretches that are in order, as records of code are that was copied, are not looked at one by one.
+fn merge<K: Ord + Copy>(
+    (len, first): (usize, Range<usize>),
+    key: impl Fn(usize) -> K,
+    stretches: &mut Vec<Range<usize>>,
+    parts: &mut Vec<Range<usize>>,
+) {
+    parts.clear();
+    stretches.clear();
+    for range in [first.clone(), 0..first.start, first.end..len] {
+        let (mut start, mut last) = (range.start, None);
+        for n in range.clone() {
+            let key = key(n);
+            if last > Some(key) {
+                stretches.push(start..n);
+                start = n;
+            }
+            last = Some(key);
+        }
+        if start < range.end {
+            stretches.push(start..range.end);
+        }
+    }
+    if stretches.len() > MOST_STRETCHES {
+        parts.extend(stretches.drain(..).flatten().map(|n| n..n + 1));
+        parts.sort_by_key(|part| key(part.start));
+        return parts.dedup_by(|next, part| {
+            let follows = part.end == next.start;
+            part.end = if follows { next.end } else { part.end };
+            follows
+        });
+    }
+    // What begins with the least goes up to where another stretch goes on.
+    let of = |(n, stretch): (usize, &Range<usize>)| (key(stretch.start), n);
+    while let Some((_, n)) = stretches.iter().enumerate().map(of).min() {
+        let others = stretches.iter().enumerate().filter(|&(other, _)| other != n);
+        let own = stretches[n].clone();
+        let end = match others.map(of).min() {
+            Some(next) => first_from(own.clone(), |at| (key(at), n) >= next),
+            None => own.end,
+        };
+        parts.push(own.start..end);
+        stretches[n].start = end;
+        if stretches[n].is_empty() {
+            stretches.remove(n);
+        }
+    }
 }
 
-impl Run {
+/// The first of a range for which something holds that holds for all behind it; the end if there is none.
+fn first_from(range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut from, mut to) = (range.start, range.end);
+    while from < to {
+        let middle = from + (to - from) / 2;
+        match holds(middle) {
+            true => to = middle,
+            false => from = middle + 1,
+        }
+    }
+    from
+}
+
+/// Most stretches that are merged.
+const MOST_STRETCHES: usize = 16;
+
+/// Records where they stand now.
+#[derive(Clone, Debug, Default)]
+struct Carried {
+    records: Vec<Record>,
+    /// What stands at one place, or is a whole block's.
+    groups: Vec<Group>,
+    leaves: Leaves,
+    /// Of those at the last place, some may be such that nobody sees.
+    is_raw: bool,
+    /// Some groups are to come in front of others.
+    is_mixed: bool,
+}
+
+/// Records that stand together.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// Where they stand, and from how many blocks further up they came.
+    place: u32,
+    hops: u32,
+    /// The first.
+    start: usize,
+}
+
+impl Group {
     /// By places; what comes from a block in front of another one is in front of what that one says.
     fn key(&self) -> u64 {
         u64::from(self.place) << 32 | u64::from(u32::MAX - self.hops)
     }
 }
 
-/// Sorts, and leaves what is equal as it is. What consists of a few stretches that are in order, as records do of those of blocks, is not looked at one
-/// by one.
-fn sort<T: Copy, K: Ord + Copy>(
-    items: &mut Vec<T>,
-    spare: &mut Vec<T>,
-    stretches: &mut Vec<Range<usize>>,
-    key: impl Fn(&T) -> K,
-) {
-    let Some(mut last) = items.first().map(&key) else { return };
-    stretches.clear();
-    let mut start = 0;
-    for (n, item) in items.iter().enumerate() {
-        let key = key(item);
-        if key < last {
-            stretches.push(start..n);
-            start = n;
+impl Carried {
+    fn begin(&mut self, variables: &[Variable]) {
+        self.leaves.number(variables);
+        self.records.clear();
+        self.groups.clear();
+        (self.is_raw, self.is_mixed) = (false, false);
+    }
+
+    /// Records come next that stand at a place, and came there over so many blocks.
+    #[inline]
+    fn group(&mut self, place: u32, hops: u32, is_raw: bool) {
+        let last = self.groups.last().copied();
+        if last.is_some_and(|last| last.place == place) {
+            self.is_raw = true;
+            if last.is_some_and(|last| last.hops == hops) {
+                return;
+            }
+        } else {
+            self.end();
+            self.is_raw = is_raw;
         }
-        last = key;
+        let group = Group { place, hops, start: self.records.len() };
+        self.is_mixed |= last.is_some_and(|last| last.key() > group.key());
+        self.groups.push(group);
     }
-    if stretches.is_empty() {
-        return;
-    }
-    if stretches.len() >= MOST_STRETCHES {
-        return items.sort_by_key(key);
-    }
-    stretches.push(start..items.len());
-    spare.clear();
-    // What begins with the least goes up to where another stretch goes on.
-    let of = |(n, stretch): (usize, &Range<usize>)| (key(&items[stretch.start]), n);
-    while let Some((_, n)) = stretches.iter().enumerate().map(of).min() {
-        let others = stretches.iter().enumerate().filter(|&(other, _)| other != n);
-        let own = stretches[n].clone();
-        let count = match others.map(of).min() {
-            Some(next) => items[own.clone()].partition_point(|item| (key(item), n) < next),
-            None => own.len(),
-        };
-        spare.extend_from_slice(&items[own.start..own.start + count]);
-        stretches[n].start += count;
-        if stretches[n].is_empty() {
-            stretches.remove(n);
+
+    /// Nothing more comes to the last place.
+    fn end(&mut self) {
+        let Carried { records, groups, leaves, is_raw, .. } = self;
+        if let Some(last) = groups.last().filter(|_| *is_raw).map(|group| group.place) {
+            let first = groups.iter().rposition(|group| group.place != last).map_or(0, |other| other + 1);
+            prune(records, &mut groups[first..], leaves);
         }
     }
-    std::mem::swap(items, spare);
+
+    /// Puts in order what is mixed.
+    fn arrange(&mut self, spare: &mut Spare) {
+        let Spare { records, stretches, parts } = spare;
+        std::mem::swap(&mut self.records, records);
+        self.records.clear();
+        let groups = std::mem::take(&mut self.groups);
+        merge((groups.len(), 0..0), |n| groups[n].key(), stretches, parts);
+        // Where the last place begins, and which it is.
+        let (mut start, mut last) = (0, 0);
+        for part in parts {
+            let begin = |n: usize| groups.get(n).map_or(records.len(), |group| group.start);
+            let same = part.clone().take_while(|&n| groups[n].place == last).count();
+            let middle = part.start + same;
+            if same > 0 {
+                self.records.extend_from_slice(&records[begin(part.start)..begin(middle)]);
+                let group = Group { place: last, hops: 0, start };
+                prune(&mut self.records, &mut [group], &mut self.leaves);
+            }
+            if middle < part.end {
+                (start, last) = (self.records.len(), groups[part.end - 1].place);
+                let first = part.clone().rev().take_while(|&n| groups[n].place == last).last();
+                start += first.map_or(0, |first| begin(first) - begin(middle));
+                self.records.extend_from_slice(&records[begin(middle)..begin(part.end)]);
+            }
+        }
+        self.groups = groups;
+    }
 }
 
-/// Most stretches that are merged.
-const MOST_STRETCHES: usize = 16;
+/// Forgets what nobody sees of what is in front of one instruction: of the last groups, which are these. What is said last of a leaf counts; and a
+/// statement behind which nothing is said: what has done its work already has no code to stop at.
+fn prune(records: &mut Vec<Record>, groups: &mut [Group], leaves: &mut Leaves) {
+    let (start, len) = (groups.first().map_or(0, |group| group.start), records.len());
+    if len - start < 2 {
+        return;
+    }
+    leaves.begin();
+    let (mut kept, mut end) = (len, len);
+    for group in groups.iter_mut().rev() {
+        for n in (group.start..end).rev() {
+            let is_seen = match records[n].what.leaf() {
+                Some(leaf) => leaves.is_new(leaf),
+                None => kept == len,
+            };
+            if is_seen {
+                kept -= 1;
+                if kept != n {
+                    records[kept] = records[n];
+                }
+            }
+        }
+        (end, group.start) = (group.start, kept);
+    }
+    if kept > start {
+        records.copy_within(kept.., start);
+        records.truncate(start + len - kept);
+        groups.iter_mut().for_each(|group| group.start -= kept - start);
+    }
+}
+
+/// Memory of putting in order.
+#[derive(Clone, Debug, Default)]
+struct Spare {
+    records: Vec<Record>,
+    stretches: Vec<Range<usize>>,
+    parts: Vec<Range<usize>>,
+}
 
 /// The instructions of a function, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -198,6 +325,13 @@ impl Order {
         self.places.get(inst.index()).copied().unwrap_or(0)
     }
 
+    /// Whether an instruction was in another block than that.
+    pub(super) fn has_elsewhere(&self, inst: Inst, block: Block) -> bool {
+        let (start, end) = self.blocks[block].unwrap_or((0, 0));
+        let place = self.place(inst);
+        place != 0 && !(start + 1..=end).contains(&place)
+    }
+
     /// Whether an instruction was made later.
     pub(super) fn is_older(&self, than: Inst) -> bool {
         self.made <= than.index()
@@ -247,11 +381,17 @@ impl Track {
             return;
         }
         self.scratch.now.take(func);
-        self.find_anchors(func);
-        std::mem::swap(&mut self.order, &mut self.scratch.now);
-        self.merged.clear();
-        self.added.clear();
-        self.prune();
+        self.find_parts();
+        self.carry(func);
+        let Track { order, scratch, records, merged, added, .. } = self;
+        if scratch.carried.is_mixed {
+            scratch.carried.arrange(&mut scratch.spare);
+        }
+        std::mem::swap(order, &mut scratch.now);
+        std::mem::swap(records, &mut scratch.carried.records);
+        merged.clear();
+        added.clear();
+        (self.settled, self.begun) = (self.records.len(), 0..0);
     }
 
     /// After a pass that has added and taken out blocks, and nothing else: what stands somewhere stands there.
@@ -263,127 +403,103 @@ impl Track {
         self.settled = 0;
     }
 
+    /// After a pass that has put instructions and blocks behind those that there were, and nothing else: what was in order is.
+    pub(super) fn grown(&mut self, func: &Function) {
+        self.order.take(func);
+        self.added.clear();
+    }
+
     /// Whether records stand where instructions are, in order or not.
     pub(super) fn is_of(&self, func: &Function) -> bool {
         self.order.is_of(func)
     }
 
-    /// Finds where records stand now: `runs`, in order.
-    fn find_anchors(&mut self, func: &Function) {
-        self.sort_by_old_places();
-        let Track { order, scratch, records, merged, .. } = self;
-        let Scratch { now, runs, spare, stretches, disturbed, raw, .. } = scratch;
-        let moves = Moves { order, now, merged };
-        let mut sweep = Sweep::new(func, moves);
-        runs.clear();
-        runs.reserve(records.len());
-        let mut start = 0;
-        for group in records.chunk_by_mut(|a, b| a.block == b.block) {
-            let (len, block) = (group.len() as u32, group[0].block);
-            if !disturbed[block] && moves.is_untouched(func, block, group) {
-                let place = now.place(group[0].before);
-                runs.push(Run { place, hops: 0, start, len, is_block: len > 1 });
-                start += len;
-                continue;
-            }
-            sweep.begin(block);
-            let is_raw = disturbed[block] || std::mem::take(&mut raw[block]);
-            for same in group.chunk_by_mut(|a, b| a.before == b.before) {
-                let (len, before) = (same.len() as u32, same[0].before);
-                if let Some((anchor, hops)) = sweep.anchor(before) {
-                    let (place, home) = (now.place(anchor), func.insts[anchor].block);
-                    if (anchor, home) != (before, block) {
-                        same.iter_mut().for_each(|record| (record.before, record.block) = (anchor, home));
-                    }
-                    let run = Run { place, hops, start, len, is_block: false };
-                    match is_raw {
-                        true => runs.extend((start..start + len).map(|start| Run { start, len: 1, ..run })),
-                        false => runs.push(run),
-                    }
-                }
-                start += len;
-            }
-        }
-        sort(runs, spare, stretches, Run::key);
-    }
-
-    /// What a pass has added comes behind what was in front of the same instruction; in front of new ones it is where it was put.
-    fn sort_by_old_places(&mut self) {
-        let Track { order, scratch, records, settled, .. } = self;
-        let Scratch { moved, stretches, disturbed, .. } = scratch;
+    /// Finds the order in which records stood: `parts`. What a pass has added comes behind what was in front of the same instruction; in front of new
+    /// ones it is where it was put.
+    fn find_parts(&mut self) {
+        let Track { order, scratch, records, settled, begun, .. } = self;
+        let Scratch { spare, disturbed, .. } = scratch;
         disturbed.clear();
-        let place = |record: &Record| match order.place(record.before) {
-            0 => u32::MAX,
-            place => place,
-        };
         let new = (*settled).min(records.len());
         if new == records.len() {
+            spare.parts.clear();
+            spare.parts.push(0..new);
             return;
         }
-        records[new..].iter().for_each(|record| disturbed[record.block] = true);
-        sort(records, moved, stretches, place);
-    }
-
-    /// Puts records in the order of `runs`, but for what nobody sees. In front of an instruction counts what is said last of a leaf; and a statement
-    /// behind which nothing is said: what has done its work already has no code to stop at.
-    fn prune(&mut self) {
-        let Track { variables, records, scratch, replaced, is_stale, .. } = self;
-        let Scratch { moved, runs, leaves, .. } = scratch;
-        let is_stale = std::mem::take(is_stale);
-        leaves.number(variables);
-        std::mem::swap(moved, records);
-        records.clear();
-        for same in runs.chunk_by(|a, b| a.place == b.place && !a.is_block && !b.is_block) {
-            let of = |run: &Run| run.start as usize..(run.start + run.len) as usize;
-            let start = records.len();
-            if let [run] = same {
-                // Nothing has come beside what was in front of that instruction.
-                match of(run).len() {
-                    1 => records.push(moved[run.start as usize]),
-                    _ => records.extend_from_slice(&moved[of(run)]),
-                }
-            } else {
-                leaves.begin();
-                for record in same.iter().rev().flat_map(|run| moved[of(run)].iter().rev()) {
-                    let is_seen = match record.what.leaf() {
-                        Some(leaf) => leaves.is_new(leaf),
-                        None => records.len() == start,
-                    };
-                    if is_seen {
-                        records.push(*record);
-                    }
-                }
-                records[start..].reverse();
-            }
-            if is_stale {
-                records[start..].iter_mut().for_each(|record| record.bring_up_to_date(replaced));
+        let mut last = None;
+        for record in &records[new..] {
+            if last.replace(record.block) != Some(record.block) {
+                disturbed[record.block] = true;
             }
         }
-        self.settled = self.records.len();
+        let place = |n: usize| order.place(records[n].before).wrapping_sub(1);
+        merge((records.len(), begun.clone()), place, &mut spare.stretches, &mut spare.parts);
+    }
+
+    /// Takes records to where they stand now.
+    fn carry(&mut self, func: &Function) {
+        let Track { order, scratch, records, merged, variables, replaced, is_stale, .. } = self;
+        let Scratch { now, carried, spare, disturbed, raw } = scratch;
+        let moves = Moves { order, now, merged };
+        let mut sweep = Sweep::new(func, moves);
+        carried.begin(variables);
+        let is_stale = std::mem::take(is_stale);
+        for part in &spare.parts {
+            let part = &mut records[part.clone()];
+            if is_stale {
+                part.iter_mut().for_each(|record| record.bring_up_to_date(replaced));
+            }
+            for group in part.chunk_by(|a, b| a.block == b.block) {
+                let block = group[0].block;
+                if !disturbed[block] && moves.is_untouched(func, block, group) {
+                    carried.group(now.place(group[0].before), 0, false);
+                    carried.records.extend_from_slice(group);
+                    continue;
+                }
+                sweep.begin(block);
+                let is_raw = disturbed[block] || std::mem::take(&mut raw[block]);
+                let mut last = None;
+                let mut stands = None;
+                for record in group {
+                    if last.replace(record.before) != Some(record.before) {
+                        stands = sweep.anchor(record.before).map(|(anchor, hops)| {
+                            carried.group(now.place(anchor), hops, is_raw);
+                            (anchor, func.insts[anchor].block)
+                        });
+                    }
+                    if let Some((before, block)) = stands {
+                        carried.records.push(Record { block, before, what: record.what });
+                    }
+                }
+            }
+        }
+        carried.end();
     }
 
     /// Forgets what says what the block has said of a leaf last. What is computed between the two was not known the first time.
     pub(super) fn forget_repeated(&mut self, func: &Function) {
         let Track { records, scratch, order, variables, .. } = self;
-        let leaves = &mut scratch.leaves;
+        let leaves = &mut scratch.carried.leaves;
         leaves.number(variables);
         leaves.rounds += 1;
         let mut kept = 0;
         for n in 0..records.len() {
-            let record = records[n];
-            if let Some(leaf) = record.what.leaf() {
+            let Record { block, what, .. } = records[n];
+            if let Some(leaf) = what.leaf() {
                 let told = leaves.of(leaf);
                 let told = &mut leaves.told[told];
                 let is_told = |told: &Record| {
-                    (told.block, told.what) == (record.block, record.what)
-                        && order.is_known(func, record.what, order.place(told.before))
+                    (told.block, told.what) == (block, what)
+                        && order.is_known(func, what, order.place(told.before))
                 };
                 if told.0 == leaves.rounds && is_told(&records[told.1 as usize]) {
                     continue;
                 }
                 *told = (leaves.rounds, kept as u32);
             }
-            records[kept] = record;
+            if kept != n {
+                records[kept] = records[n];
+            }
             kept += 1;
         }
         records.truncate(kept);
