@@ -36,11 +36,12 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Vec<(&'static str, Contents
     let Unit { mut entries, strings, ranges, places, addresses, .. } = unit;
     entries.abbreviations.push(0);
     let plain = |bytes| Contents { bytes, ..Contents::default() };
-    let mut all = vec![
+    let mut all = Vec::with_capacity(sections::COUNT);
+    all.extend([
         (Name::Abbrev, plain(entries.abbreviations)),
         (Name::Info, entries.contents),
         (Name::Line, lines::write(info, image)),
-    ];
+    ]);
     if version == Version::V5 {
         let offsets = sections::string_offsets(&strings, section(image, Name::Str));
         all.extend([(Name::StrOffsets, offsets), (Name::Addr, sections::addresses(&addresses))]);
@@ -100,26 +101,34 @@ struct Unit<'a> {
     /// First byte of the unit's code in its section.
     base: u64,
     scratch: Vec<u8>,
-    listing: Option<Box<ListScratch>>,
+    listing: Option<Listing>,
 }
 
-/// Memory of [`Unit::place_list`].
-struct ListScratch {
+/// A variable of a function whose code begins there in the unit's, and its bytes.
+struct Told<'a> {
+    function: &'a Function,
+    variable: &'a Variable,
+    size: u32,
+    start: u32,
+}
+
+/// A list of places while it is written.
+struct Listing {
+    /// Where it begins, if anything is in it.
+    list: Option<u32>,
+    /// From where to where the expression holds that is to be written next, and that expression.
+    open: Option<(u32, u32)>,
+    last: Vec<u8>,
+    /// The expression at hand.
+    bytes: Vec<u8>,
     /// Where something changes.
     bounds: Vec<u32>,
-    /// By leaf, its first range that does not end before the place at hand, and where it is there.
-    next: SmallVec<[usize; 4]>,
-    places: SmallVec<[Option<Where>; 4]>,
-    /// The expression that has been written last, and the one at hand.
-    last: Vec<u8>,
-    bytes: Vec<u8>,
 }
 
-impl ListScratch {
-    fn new() -> ListScratch {
-        let few = || Vec::with_capacity(32);
-        let (next, places) = (SmallVec::new(), SmallVec::new());
-        ListScratch { bounds: Vec::with_capacity(32), next, places, last: few(), bytes: few() }
+impl Listing {
+    fn new() -> Listing {
+        let few = || Vec::with_capacity(64);
+        Listing { list: None, open: None, last: few(), bytes: few(), bounds: Vec::new() }
     }
 }
 
@@ -141,12 +150,12 @@ impl<'a> Unit<'a> {
             types: vec![0; info.description.types.len()],
             waiting: Vec::with_capacity(16),
             abstracts: FxHashMap::default(),
-            named: Vec::with_capacity(16),
+            named: Vec::with_capacity(if info.options.names { 16 } else { 0 }),
             functions: vec![0; info.functions.len()],
             callers: Vec::new(),
             base: image.code.0,
             scratch: Vec::with_capacity(32),
-            listing: Some(Box::new(ListScratch::new())),
+            listing: None,
         }
     }
 
@@ -639,26 +648,40 @@ impl<'a> Unit<'a> {
         if ranges.is_empty() {
             return None;
         }
-        let mut scratch = self.listing.take().unwrap_or_else(|| Box::new(ListScratch::new()));
-        let ListScratch { bounds, next, places, last, bytes } = &mut *scratch;
+        let mut listing = self.listing.take().unwrap_or_else(Listing::new);
+        listing.list = None;
+        listing.open = None;
+        let told = Told { function, variable, size: self.size(variable.ty), start };
+        match variable.leaves.len() {
+            // Its ranges are in order.
+            1 => ranges.iter().for_each(|range| {
+                self.held(&told, (range.start, range.end), &[Some(range.place)], &mut listing);
+            }),
+            _ => self.parts(&told, first, ranges, &mut listing),
+        }
+        self.listed(start, &mut listing);
+        if listing.list.is_some() {
+            self.places.end(self.version);
+        }
+        let list = listing.list;
+        self.listing = Some(listing);
+        list
+    }
+
+    /// Lists places of a variable of several leaves, of which `first` is the first: between each two bytes at which one of them goes elsewhere.
+    fn parts(&mut self, told: &Told<'_>, first: u32, ranges: &[Range], listing: &mut Listing) {
+        let mut bounds = std::mem::take(&mut listing.bounds);
         bounds.clear();
         bounds.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
-        // Those of a leaf are in order.
-        if variable.leaves.len() > 1 {
-            bounds.sort_unstable();
-        }
+        bounds.sort_unstable();
         bounds.dedup();
-        let leaves = first..end;
-        next.clear();
-        next.extend(leaves.clone().map(|leaf| ranges.partition_point(|range| range.leaf < leaf)));
-        places.clear();
-        places.resize(next.len(), None);
-        let mut list = None;
-        // From where to where the expression holds that has been written last.
-        let mut open: Option<(u32, u32)> = None;
-        last.clear();
+        let leaves = first..first + told.variable.leaves.len() as u32;
+        // By leaf, its first range that does not end before the place at hand, and where it is there.
+        let mut next: SmallVec<[usize; 16]> =
+            leaves.clone().map(|leaf| ranges.partition_point(|range| range.leaf < leaf)).collect();
+        let mut places: SmallVec<[Option<Where>; 16]> = SmallVec::from_elem(None, next.len());
         for pair in bounds.windows(2) {
-            for ((place, next), leaf) in places.iter_mut().zip(&mut *next).zip(leaves.clone()) {
+            for ((place, next), leaf) in places.iter_mut().zip(&mut next).zip(leaves.clone()) {
                 let of_leaf = |range: &&Range| range.leaf == leaf;
                 while ranges.get(*next).filter(of_leaf).is_some_and(|range| range.end <= pair[0]) {
                     *next += 1;
@@ -666,42 +689,47 @@ impl<'a> Unit<'a> {
                 let here = ranges.get(*next).filter(of_leaf).filter(|range| range.start <= pair[0]);
                 *place = here.map(|range| range.place);
             }
-            bytes.clear();
-            if !self.expression(function, variable, places, bytes) {
-                continue;
-            }
-            match &mut open {
-                Some((_, end)) if *end == pair[0] && last == bytes => *end = pair[1],
-                _ => {
-                    self.listed(open, start, last, &mut list);
-                    open = Some((pair[0], pair[1]));
-                    std::mem::swap(last, bytes);
-                }
+            self.held(told, (pair[0], pair[1]), &places, listing);
+        }
+        listing.bounds = bounds;
+    }
+
+    /// A variable's leaves are there from a byte to another.
+    fn held(
+        &mut self,
+        told: &Told<'_>,
+        (from, to): (u32, u32),
+        places: &[Option<Where>],
+        listing: &mut Listing,
+    ) {
+        listing.bytes.clear();
+        if !self.expression(told, places, &mut listing.bytes) {
+            return;
+        }
+        match &mut listing.open {
+            Some((_, end)) if *end == from && listing.last == listing.bytes => *end = to,
+            _ => {
+                self.listed(told.start, listing);
+                listing.open = Some((from, to));
+                std::mem::swap(&mut listing.last, &mut listing.bytes);
             }
         }
-        self.listed(open, start, last, &mut list);
-        if list.is_some() {
-            self.places.end(self.version);
-        }
-        self.listing = Some(scratch);
-        list
     }
 
     /// Adds an expression to a list, which begins with the first.
-    fn listed(&mut self, range: Option<(u32, u32)>, start: u32, expression: &[u8], list: &mut Option<u32>) {
-        let Some((from, to)) = range else { return };
-        if list.is_none() {
-            *list = Some(self.places.begin());
+    fn listed(&mut self, start: u32, listing: &mut Listing) {
+        let Some((from, to)) = listing.open else { return };
+        if listing.list.is_none() {
+            listing.list = Some(self.places.begin());
         }
         self.places.range(self.version, start + from, start + to);
-        self.places.expression(self.version, expression);
+        self.places.expression(self.version, &listing.last);
     }
 
     /// A variable whose leaves are there; `false` if no part of it is anywhere.
     fn expression(
         &self,
-        function: &Function,
-        variable: &Variable,
+        &Told { function, variable, size, .. }: &Told<'_>,
         places: &[Option<Where>],
         out: &mut Vec<u8>,
     ) -> bool {
@@ -728,7 +756,6 @@ impl<'a> Unit<'a> {
             }
         }
         // Bytes behind the last leaf are of the variable, too, and of no value: a vector of three has four.
-        let size = self.size(variable.ty);
         if found && size > covered {
             writer.piece(size - covered, out);
         }

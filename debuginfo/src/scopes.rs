@@ -50,7 +50,9 @@ impl Scopes {
             variables: SmallVec::new(),
             children: SmallVec::new(),
         };
-        let mut scopes = Scopes { list: vec![function], sites: vec![(0, Vec::new())] };
+        let mut scopes = Scopes { list: Vec::with_capacity(8), sites: Vec::with_capacity(1 + sites.len()) };
+        scopes.list.push(function);
+        scopes.sites.push((0, Vec::new()));
         // Callers come before what was copied into them.
         for site in 0..=sites.len() as u32 {
             if let Some(own) = site.checked_sub(1).map(|n| &sites[n as usize]) {

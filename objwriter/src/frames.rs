@@ -162,6 +162,9 @@ pub fn frame_base(out: &mut Vec<u8>, dialect: Dialect, kind: Kind, lanes: u32, m
     }
 }
 
+/// About the bytes of a kernel's entries.
+const FEW: usize = 96;
+
 /// The section under construction.
 #[derive(Debug)]
 pub struct FrameTable {
@@ -179,6 +182,7 @@ impl FrameTable {
     /// A table without entries, in the memory of `contents`.
     pub fn new(mut contents: Contents, dialect: Dialect) -> FrameTable {
         contents.bytes.clear();
+        contents.bytes.reserve(FEW);
         contents.relocations.clear();
         FrameTable {
             contents,

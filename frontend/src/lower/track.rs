@@ -28,11 +28,16 @@ pub struct Describer {
     pub stride: u32,
 }
 
+/// About as many types and variables as a small program has.
+const FEW: usize = 12;
+
 impl Describer {
     /// Of a program without functions yet.
     pub fn new(checked: &Checked, ast: &Ast<'_>, source: &str) -> Describer {
         let stride = source.len() as u32 + 2;
         let mut new = Describer { stride, ..Describer::default() };
+        new.description.types.reserve(FEW);
+        new.numbers.reserve(FEW);
         new.description.stride = stride;
         for (item, number) in checked.statics.iter().zip(0..) {
             let ty = new.number(checked, ast, item.ty);
@@ -184,6 +189,9 @@ impl Lower<'_, '_> {
         };
         let Some(track) = &mut self.func.track else { return };
         let number = track.variables.len() as u32;
+        if number == 0 {
+            track.variables.reserve(FEW);
+        }
         track.variables.push(variable);
         if self.checked.locals[local as usize].in_memory {
             return;

@@ -13,7 +13,7 @@ use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc};
 use crate::op::{CastOp, Mem, Op};
-use crate::track::{Leaf, Record, Track, What};
+use crate::track::{Leaf, Record, What};
 use crate::types::{MemTy, Type};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -45,6 +45,8 @@ pub struct Scratch {
     block_at: Vec<Block>,
     /// What it is told of their parameters.
     begin: Vec<Record>,
+    /// Pieces, and leaves of variables that they are, in order.
+    leaves: Vec<(u32, Leaf)>,
     args: Vec<Value>,
     zeros: Vec<(Type, Inst)>,
     subst: Subst,
@@ -138,6 +140,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     s.subst.reset(func);
     s.block_at.clear();
     s.block_at.extend_from_slice(cfg.rpo());
+    find_leaves(func, s);
     let mut promoter = Promoter { func, cfg, dom, s, block: cfg.rpo()[0] };
     promoter.add_params();
     for n in 0..promoter.s.order.len() {
@@ -303,21 +306,38 @@ fn piece_at(pieces: &[Piece], (slot, offset): (Slot, i64), mem: &Mem, n: u8) -> 
     pieces.partition_point(|p| (p.slot, p.offset) < (slot, at)) as u32
 }
 
-/// A debugger is told that the variable there is a value now.
-#[cold]
-fn track_store(func: &mut Function, store: Inst, piece: &Piece, value: Value) {
-    let block = func.insts[store].block;
-    let Some(track) = &mut func.track else { return };
-    let Track { variables, records, .. } = &mut **track;
-    let homes = variables.iter().zip(0..).filter(|(variable, _)| variable.home == Some(piece.slot));
-    for (variable, number) in homes {
-        let found = variable.leaves.iter().position(|&(at, _)| i64::from(at) == piece.offset);
-        let known = found.filter(|&n| u32::from(variable.leaves[n].1) == piece.bytes);
-        if let Some(leaf) = known {
-            let what = What::Value(Leaf { variable: number, leaf: leaf as u32 }, value);
-            records.push(Record { block, before: store, what });
+/// Finds the leaves of variables that pieces are.
+fn find_leaves(func: &Function, s: &mut Scratch) {
+    let Scratch { pieces, leaves, .. } = s;
+    leaves.clear();
+    for (variable, number) in func.track.iter().flat_map(|track| &track.variables).zip(0..) {
+        let Some(slot) = variable.home else { continue };
+        for (&(at, bytes), leaf) in variable.leaves.iter().zip(0..) {
+            let piece = pieces.partition_point(|piece| (piece.slot, piece.offset) < (slot, i64::from(at)));
+            let is_leaf = |piece: &&Piece| {
+                (piece.slot, piece.offset, piece.bytes) == (slot, i64::from(at), u32::from(bytes))
+            };
+            if pieces.get(piece).filter(is_leaf).is_some() {
+                leaves.push((piece as u32, Leaf { variable: number, leaf }));
+            }
         }
     }
+    leaves.sort_unstable_by_key(|&(piece, leaf)| (piece, leaf.variable));
+}
+
+/// The leaves of variables that a piece is, of those of all pieces.
+fn leaves_of(leaves: &[(u32, Leaf)], piece: u32) -> impl Iterator<Item = Leaf> {
+    let first = leaves.partition_point(|&(other, _)| other < piece);
+    leaves[first..].iter().take_while(move |&&(other, _)| other == piece).map(|&(_, leaf)| leaf)
+}
+
+/// A debugger is told that the variable there is a value now.
+#[cold]
+fn track_store(func: &mut Function, store: Inst, leaves: impl Iterator<Item = Leaf>, value: Value) {
+    let block = func.insts[store].block;
+    let Some(track) = &mut func.track else { return };
+    let records = leaves.map(|leaf| Record { block, before: store, what: What::Value(leaf, value) });
+    track.records.extend(records);
 }
 
 /// Parameters hold parts of variables from the beginning of their blocks on, and no memory does.
@@ -325,20 +345,12 @@ fn forget_homes(func: &mut Function, s: &mut Scratch) {
     let Some(mut track) = func.track.take() else { return };
     s.begin.clear();
     for &(at, piece, param) in &s.params {
-        let piece = &s.pieces[piece as usize];
         let block = s.block_at[at as usize];
         let (Some(param), Some(&first)) = (param.expand(), func.blocks[block].insts.first()) else {
             continue;
         };
-        for number in 0..track.variables.len() {
-            let variable = &track.variables[number];
-            if variable.home == Some(piece.slot)
-                && let Some(leaf) = variable.leaves.iter().position(|&(at, _)| i64::from(at) == piece.offset)
-            {
-                let leaf = Leaf { variable: number as u32, leaf: leaf as u32 };
-                s.begin.push(Record { block, before: first, what: What::Value(leaf, param) });
-            }
-        }
+        let whats = leaves_of(&s.leaves, piece).map(|leaf| What::Value(leaf, param));
+        s.begin.extend(whats.map(|what| Record { block, before: first, what }));
     }
     track.begin_blocks(&s.begin);
     for variable in &mut track.variables {
@@ -466,7 +478,7 @@ impl Promoter<'_> {
             let piece = piece_at(&self.s.pieces, place, &mem, n);
             let value = self.s.subst.get(self.func.args(inst)[1 + usize::from(n)]);
             if self.func.track.is_some() {
-                track_store(self.func, inst, &self.s.pieces[piece as usize], value);
+                track_store(self.func, inst, leaves_of(&self.s.leaves, piece), value);
             }
             let value = self.convert(value, self.s.pieces[piece as usize].ty);
             self.set(piece, value);

@@ -39,7 +39,8 @@ impl Copier {
     /// The original's records in front of an instruction wait for the next instruction of the copy.
     pub fn pass(&mut self, func: &Function, inst: Inst, mut rename: impl FnMut(Value) -> Value) {
         let Some(track) = &func.track else { return };
-        while let Some(record) = track.settled().get(self.next).filter(|record| record.before == inst) {
+        let settled = track.settled();
+        while let Some(record) = settled.get(self.next).filter(|record| record.before == inst) {
             self.next += 1;
             self.waiting.push(match record.what {
                 // What it would be computed of is the original's.
@@ -53,7 +54,10 @@ impl Copier {
     /// An instruction of the copy has been put at the end of a block.
     pub fn made(&mut self, track: &mut Track, block: Block, inst: Inst) {
         if !self.waiting.is_empty() {
-            track.records.extend(self.waiting.drain(..).map(|what| Record { block, before: inst, what }));
+            track.records.reserve(self.waiting.len());
+            for what in self.waiting.drain(..) {
+                track.records.push(Record { block, before: inst, what });
+            }
         }
     }
 }
