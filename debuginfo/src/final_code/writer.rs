@@ -40,22 +40,16 @@ fn due(track: &MachTrack, part: &Part, record: u32) -> u32 {
     own.map_or(u32::MAX, |record| record.point)
 }
 
-/// A range ends: those of a leaf do one after the other.
-fn close(ranges: &mut Vec<(Range, u32)>, last: &mut [u32], range: Range) {
-    let before = std::mem::replace(&mut last[range.leaf as usize], ranges.len() as u32);
-    ranges.push((range, before));
-}
-
 /// What is written down on the way.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     pub(super) code: FinalCode,
-    /// Ranges in the order of their ends, each with the one of its leaf that came before; and by leaf, the last.
+    /// Ranges in the order of their beginnings, each with the one of its leaf that came before; by leaf, the last, and that again if it goes on.
     ranges: Vec<(Range, u32)>,
     last: Vec<u32>,
-    /// By leaf: what it is, and the range that is open.
+    open: Vec<u32>,
+    /// By leaf: what it is.
     pub(super) held: Vec<Held>,
-    pub(super) open: Vec<Option<(u32, Where)>>,
     pub(super) users: Users,
     /// Leaves of which something has been known in this part.
     known: Vec<u32>,
@@ -80,7 +74,7 @@ impl Writer {
         self.held.clear();
         self.held.resize(leaves, Held::Lost);
         self.open.clear();
-        self.open.resize(leaves, None);
+        self.open.resize(leaves, NONE);
         self.is_touched.clear();
         self.is_touched.resize(leaves, false);
         self.written.clear();
@@ -218,17 +212,28 @@ impl Writer {
                 Held::Spot(spot) => place(&track.spots[spot as usize]),
                 Held::Memory(slot) => track.slots.get(slot as usize).map(|&offset| Where::Memory(offset)),
             };
-            let open = &mut self.open[leaf as usize];
-            if open.map(|open| open.1) != now {
-                if let Some((start, place)) = open.take()
-                    && start < offset
-                {
-                    close(&mut self.ranges, &mut self.last, Range { leaf, start, end: offset, place });
-                }
-                *open = now.map(|place| (offset, place));
-            }
+            self.goes(leaf, now, offset);
         }
         self.touched = touched;
+    }
+
+    /// A leaf is elsewhere from a byte on, or where it was.
+    #[inline]
+    fn goes(&mut self, leaf: u32, now: Option<Where>, offset: u32) {
+        let Writer { ranges, last, open, .. } = self;
+        let (last, open) = (&mut last[leaf as usize], &mut open[leaf as usize]);
+        if let Some((range, _)) = ranges.get_mut(*open as usize) {
+            if Some(range.place) == now {
+                return;
+            }
+            range.end = offset;
+            *open = NONE;
+        }
+        if let Some(place) = now {
+            *open = ranges.len() as u32;
+            let before = std::mem::replace(last, *open);
+            ranges.push((Range { leaf, start: offset, end: offset, place }, before));
+        }
     }
 
     pub(super) fn line(&mut self, start: u32, loc: u32, statement: Option<u32>) {
@@ -243,11 +248,9 @@ impl Writer {
     }
 
     pub(super) fn finish(&mut self, end: u32) -> FinalCode {
-        for (leaf, open) in self.open.iter().enumerate() {
-            if let Some((start, place)) = *open
-                && start < end
-            {
-                close(&mut self.ranges, &mut self.last, Range { leaf: leaf as u32, start, end, place });
+        for &open in &self.open {
+            if let Some((range, _)) = self.ranges.get_mut(open as usize) {
+                range.end = end;
             }
         }
         let mut code = std::mem::take(&mut self.code);
@@ -256,7 +259,10 @@ impl Writer {
         for &last in &self.last {
             let (start, mut next) = (code.ranges.len(), last);
             while let Some(&(range, before)) = self.ranges.get(next as usize) {
-                code.ranges.push(range);
+                // What has changed twice in front of an instruction was nowhere in between.
+                if range.start < range.end {
+                    code.ranges.push(range);
+                }
                 next = before;
             }
             code.ranges[start..].reverse();

@@ -1,17 +1,39 @@
 //! What variables are whose values are constant, or gone: asked once, behind the last pass.
 
 use super::settle::Order;
-use super::{MOST_STEPS, Track, Variable, What, is_recomputable, now};
+use super::{MOST_STEPS, Record, Track, Variable, What, is_recomputable, now};
 use crate::entity::{Inst, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::{BinOp, CastOp, Op};
 
 impl Track {
-    /// Says what variables are whose values are constant, or gone: behind the last pass, and settled.
+    /// Says what variables are whose values are constant, or gone: behind the last pass, and settled. Forgets what says what its block has said of a
+    /// leaf last; what is computed between the two was not known the first time.
     pub(super) fn conclude(&mut self, func: &mut Function) {
-        let Track { order, records, variables, replaced, kept, .. } = self;
+        let Track { order, records, scratch, variables, replaced, kept, .. } = self;
+        let leaves = &mut scratch.carried.leaves;
+        leaves.begin_round(variables);
         let values = Values { func, now: order, variables, replaced };
-        records.iter_mut().for_each(|record| values.settle(&mut record.what, kept));
+        let mut next = 0;
+        for n in 0..records.len() {
+            let mut record = records[n];
+            if let Some(leaf) = record.what.leaf() {
+                values.settle(&mut record.what, kept);
+                let leaf = leaves.of(leaf);
+                let is_same = |told: &Record| {
+                    (told.block, told.what) == (record.block, record.what)
+                        && order.is_known(func, record.what, order.place(told.before))
+                };
+                if leaves.told(leaf).is_some_and(|told| is_same(&records[told])) {
+                    continue;
+                }
+                leaves.tells(leaf, next);
+            }
+            records[next] = record;
+            next += 1;
+        }
+        records.truncate(next);
+        self.settled = next;
         kept.sort_unstable();
         kept.dedup();
         // They are no part of the code, and have missed what became of that.

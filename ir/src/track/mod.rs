@@ -442,7 +442,6 @@ impl Function {
     pub fn conclude_track(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.settle(self);
-            track.forget_repeated(self);
             track.conclude(self);
             self.track = Some(track);
         }

@@ -14,7 +14,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     now: Order,
-    carried: Carried,
+    pub(super) carried: Carried,
     spare: Spare,
     /// Blocks that have records which are not settled.
     disturbed: SecondaryMap<Block, bool>,
@@ -36,7 +36,7 @@ impl Scratch {
 
 /// Of which leaves something was said.
 #[derive(Clone, Debug, Default)]
-struct Leaves {
+pub(super) struct Leaves {
     /// By variable, the number of its first leaf.
     first: Vec<u32>,
     /// By leaf, the group of records in which something was said of it last.
@@ -69,7 +69,23 @@ impl Leaves {
         std::mem::replace(&mut self.said[number], self.group) != self.group
     }
 
-    fn of(&self, leaf: Leaf) -> usize {
+    /// Records are looked through from the first on, once more.
+    pub(super) fn begin_round(&mut self, variables: &[Variable]) {
+        self.number(variables);
+        self.rounds += 1;
+    }
+
+    /// The record that has said something of a leaf last, in this round.
+    pub(super) fn told(&self, leaf: usize) -> Option<usize> {
+        let (round, record) = self.told[leaf];
+        (round == self.rounds).then_some(record as usize)
+    }
+
+    pub(super) fn tells(&mut self, leaf: usize, record: usize) {
+        self.told[leaf] = (self.rounds, record as u32);
+    }
+
+    pub(super) fn of(&self, leaf: Leaf) -> usize {
         (self.first[leaf.variable as usize] + leaf.leaf) as usize
     }
 }
@@ -142,11 +158,11 @@ const MOST_STRETCHES: usize = 16;
 
 /// Records where they stand now.
 #[derive(Clone, Debug, Default)]
-struct Carried {
+pub(super) struct Carried {
     records: Vec<Record>,
     /// What stands at one place, or is a whole block's.
     groups: Vec<Group>,
-    leaves: Leaves,
+    pub(super) leaves: Leaves,
     /// Of those at the last place, some may be such that nobody sees.
     is_raw: bool,
     /// Some groups are to come in front of others.
@@ -338,8 +354,13 @@ impl Order {
     }
 
     /// Whether what was said of a leaf in front of an instruction was known there, as far as the block at hand goes.
-    fn is_known(&self, func: &Function, what: What, place: u32) -> bool {
-        let What::Value(_, value) = what else { return true };
+    pub(super) fn is_known(&self, func: &Function, what: What, place: u32) -> bool {
+        let value = match what {
+            What::Value(_, value) => value,
+            // What it is computed of may have been computed in between.
+            What::Term(..) => return false,
+            What::Statement(_) | What::Lost(_) => return true,
+        };
         match func.values[value].def {
             ValueDef::Result(inst, _) => {
                 let is_constant = matches!(func.insts[inst].op, Op::Const(_));
@@ -474,36 +495,6 @@ impl Track {
             }
         }
         carried.end();
-    }
-
-    /// Forgets what says what the block has said of a leaf last. What is computed between the two was not known the first time.
-    pub(super) fn forget_repeated(&mut self, func: &Function) {
-        let Track { records, scratch, order, variables, .. } = self;
-        let leaves = &mut scratch.carried.leaves;
-        leaves.number(variables);
-        leaves.rounds += 1;
-        let mut kept = 0;
-        for n in 0..records.len() {
-            let Record { block, what, .. } = records[n];
-            if let Some(leaf) = what.leaf() {
-                let told = leaves.of(leaf);
-                let told = &mut leaves.told[told];
-                let is_told = |told: &Record| {
-                    (told.block, told.what) == (block, what)
-                        && order.is_known(func, what, order.place(told.before))
-                };
-                if told.0 == leaves.rounds && is_told(&records[told.1 as usize]) {
-                    continue;
-                }
-                *told = (leaves.rounds, kept as u32);
-            }
-            if kept != n {
-                records[kept] = records[n];
-            }
-            kept += 1;
-        }
-        records.truncate(kept);
-        self.settled = kept;
     }
 }
 
