@@ -18,6 +18,7 @@
 //!
 //! A pass that forgets one of these makes variables unknown, never wrong.
 
+mod carried;
 mod conclude;
 mod copier;
 mod settle;
