@@ -141,7 +141,8 @@ pub(super) struct Carried {
     /// What stands at one place, or is a whole block's.
     groups: Vec<Group>,
     pub(super) leaves: Leaves,
-    /// Of those at the last place, some may be such that nobody sees.
+    /// The first group of those at the last place, and whether they may have some that nobody sees.
+    last: usize,
     is_raw: bool,
     /// Some groups are to come in front of others.
     pub(super) is_mixed: bool,
@@ -169,33 +170,33 @@ impl Carried {
         self.leaves.number(variables);
         self.records.clear();
         self.groups.clear();
-        (self.is_raw, self.is_mixed) = (false, false);
+        (self.last, self.is_raw, self.is_mixed) = (0, false, false);
     }
 
     /// Records come next that stand at a place, and came there over so many blocks.
     #[inline]
     pub(super) fn group(&mut self, place: u32, hops: u32, is_raw: bool) {
-        let last = self.groups.last().copied();
-        if last.is_some_and(|last| last.place == place) {
-            self.is_raw = true;
-            if last.is_some_and(|last| last.hops == hops) {
-                return;
+        let group = |start| Group { place, hops, start };
+        match self.groups.last() {
+            Some(last) if last.place == place && last.hops >= hops => {
+                self.is_raw = true;
+                if last.hops == hops {
+                    return;
+                }
             }
-        } else {
-            self.end();
-            self.is_raw = is_raw;
+            last => {
+                self.is_mixed |= last.is_some_and(|last| last.key() > group(0).key());
+                self.end();
+                (self.last, self.is_raw) = (self.groups.len(), is_raw);
+            }
         }
-        let group = Group { place, hops, start: self.records.len() };
-        self.is_mixed |= last.is_some_and(|last| last.key() > group.key());
-        self.groups.push(group);
+        self.groups.push(group(self.records.len()));
     }
 
     /// Nothing more comes to the last place.
     pub(super) fn end(&mut self) {
-        let Carried { records, groups, leaves, is_raw, .. } = self;
-        if let Some(last) = groups.last().filter(|_| *is_raw).map(|group| group.place) {
-            let first = groups.iter().rposition(|group| group.place != last).map_or(0, |other| other + 1);
-            prune(records, &mut groups[first..], leaves);
+        if self.is_raw {
+            prune(&mut self.records, &mut self.groups[self.last..], &mut self.leaves);
         }
     }
 
@@ -265,4 +266,115 @@ pub(super) struct Spare {
     records: Vec<Record>,
     pub(super) stretches: Vec<Range<usize>>,
     pub(super) parts: Vec<Range<usize>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entity::{Block, Inst, Value};
+    use crate::func::SrcLoc;
+    use crate::track::What;
+    use cranelift_entity::EntityRef;
+    use smallvec::smallvec;
+
+    /// Numbers below `most`, in no order.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, most: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 % most as u64) as usize
+        }
+    }
+
+    /// Few stretches and many, what comes first and what does not.
+    #[test]
+    fn merging_is_sorting_that_leaves_what_is_equal() {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let (mut stretches, mut parts) = (Vec::new(), Vec::new());
+        for round in 0..400 {
+            let len = random.below(60);
+            let mut keys: Vec<usize> = (0..len).map(|_| random.below(12)).collect();
+            if round % 2 == 0 {
+                let middle = random.below(len + 1);
+                keys[..middle].sort_unstable();
+                keys[middle..].sort_unstable();
+            }
+            let start = random.below(len + 1);
+            let first = start..start + random.below(len + 1 - start);
+            merge((len, first.clone()), |n| keys[n], &mut stretches, &mut parts);
+            let found: Vec<usize> = parts.iter().cloned().flatten().collect();
+            let mut wanted: Vec<usize> = first.clone().chain(0..first.start).chain(first.end..len).collect();
+            wanted.sort_by_key(|&n| keys[n]);
+            assert_eq!(found, wanted, "{keys:?} {first:?}");
+        }
+    }
+
+    fn record(place: usize, what: What) -> Record {
+        Record { block: Block::new(0), before: Inst::new(place), what }
+    }
+
+    /// What is left of records in front of one instruction, by the rule and not by marks.
+    fn seen(records: &[Record]) -> Vec<Record> {
+        let is_seen = |n: usize| match records[n].what.leaf() {
+            Some(leaf) => !records[n + 1..].iter().any(|later| later.what.leaf() == Some(leaf)),
+            None => n + 1 == records.len(),
+        };
+        (0..records.len()).filter(|&n| is_seen(n)).map(|n| records[n]).collect()
+    }
+
+    /// Groups come in order and mixed, several to a place, over different numbers of blocks.
+    #[test]
+    fn of_each_place_what_counts_is_left_in_order() {
+        let leaves = smallvec![(0, 4), (4, 4), (8, 4)];
+        let (name, loc, scope) = ("v".into(), SrcLoc(1), 0..1);
+        let variable = Variable {
+            name,
+            ty: 0,
+            loc,
+            scope,
+            parameter: None,
+            home: None,
+            is_value: true,
+            leaves,
+            site: 0,
+        };
+        let mut random = Random(0x2545_f491_4f6c_dd1d);
+        let (mut carried, mut spare) = (Carried::default(), Spare::default());
+        let mut mixed = 0;
+        for round in 0..400 {
+            let mut groups: Vec<(usize, usize)> =
+                (0..random.below(14)).map(|_| (1 + random.below(6), random.below(3))).collect();
+            if round % 3 == 0 {
+                groups.sort_by_key(|&(place, hops)| (place, 2 - hops));
+            }
+            carried.begin(std::slice::from_ref(&variable));
+            let mut all = Vec::new();
+            for &(place, hops) in &groups {
+                carried.group(place as u32, hops as u32, true);
+                for _ in 0..1 + random.below(4) {
+                    let leaf = Leaf { variable: 0, leaf: random.below(3) as u32 };
+                    let what = match random.below(3) {
+                        0 => What::Statement(SrcLoc(random.below(90) as u32)),
+                        1 => What::Lost(leaf),
+                        _ => What::Value(leaf, Value::new(random.below(90))),
+                    };
+                    carried.records.push(record(place, what));
+                    all.push(((place, 2 - hops), record(place, what)));
+                }
+            }
+            carried.end();
+            if carried.is_mixed {
+                mixed += 1;
+                carried.arrange(&mut spare);
+            }
+            all.sort_by_key(|&(key, _)| key);
+            let all: Vec<Record> = all.into_iter().map(|(_, record)| record).collect();
+            let wanted: Vec<Record> = all.chunk_by(|a, b| a.before == b.before).flat_map(seen).collect();
+            assert_eq!(carried.records, wanted, "{groups:?}");
+        }
+        assert!((100..400).contains(&mixed));
+    }
 }
