@@ -241,7 +241,7 @@ pub struct MachBlock {
     pub logical: Edges,
     /// Loop nesting depth, for spill weights.
     pub depth: u8,
-    /// Nothing in it depends on EXEC, which would have been switched to the other lanes of a branch for it and was not.
+    /// Nothing in it depends on EXEC, which would have been switched to the other lanes of a branch for it, or narrowed, and was not.
     pub is_foreign: bool,
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Cleanup {
     /// Dead instructions of the block at hand, last first.
     dead: Vec<u32>,
     work: Vec<u32>,
+    /// Blocks that are executed with lanes that are elsewhere.
+    foreign: Vec<MBlock>,
     /// Where control gets to from each block that only passes it on; the block itself elsewhere.
     forward: Vec<MBlock>,
     spare: PrimaryMap<MBlock, MachBlock>,
@@ -242,6 +244,11 @@ impl Cleanup {
                     && matches!(op, op::S_AND_B64 | op::S_AND_B32 | op::S_ANDN2_B64 | op::S_ANDN2_B32)
             };
             data.is_foreign |= self.dead.iter().any(switches);
+            // Lanes were to be elsewhere while control is in the block behind.
+            let narrows = self.dead.iter().any(|&index| index >= data.term);
+            let entered = data.linear.iter().flatten().map(|edge| edge.to);
+            let others = |to: MBlock| data.logical.iter().flatten().any(|edge| edge.to != to);
+            self.foreign.extend(entered.filter(|&to| narrows && others(to)));
             for bound in [&mut data.prologue, &mut data.term] {
                 *bound -= self.dead.iter().filter(|&&index| index < *bound).count() as u32;
             }
@@ -255,6 +262,7 @@ impl Cleanup {
                 !dead
             });
         }
+        self.foreign.drain(..).for_each(|block| func.blocks[block].is_foreign = true);
     }
 
     fn live_out(&self, func: &MachFunc, block: MBlock) -> State {

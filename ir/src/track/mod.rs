@@ -24,13 +24,13 @@ mod copier;
 mod settle;
 
 pub use self::copier::Copier;
-use self::settle::{Order, is_anchor};
+use self::settle::{Merged, Order, is_anchor};
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc, ValueDef};
 use crate::op::{BinOp, CastOp, Op, UnOp};
+use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
@@ -123,7 +123,7 @@ pub struct Track {
     /// Where instructions were when records were settled last.
     order: Order,
     /// Blocks whose code is part of others since.
-    merged: SecondaryMap<Block, Option<Block>>,
+    merged: Merged,
     /// By instruction, the parts of what was added that were put in front of it.
     added: FxHashMap<Inst, SmallVec<[Range<usize>; 1]>>,
     scratch: settle::Scratch,
@@ -263,7 +263,7 @@ impl Track {
 
     /// The code of a block now stands at the end of another one.
     pub fn merged(&mut self, from: Block, into: Block) {
-        self.merged[from] = Some(into);
+        self.merged.put(from, into);
     }
 
     /// Whether the code has a value, if records are settled.

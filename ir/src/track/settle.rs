@@ -241,12 +241,39 @@ impl Track {
     }
 }
 
+/// Blocks whose code is part of others since.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Merged {
+    /// The block whose code a block's was put behind.
+    into: SecondaryMap<Block, Option<Block>>,
+    /// The block whose code stands behind a block's; and the last of those that were put behind one another there.
+    next: SecondaryMap<Block, Option<Block>>,
+    last: SecondaryMap<Block, Option<Block>>,
+}
+
+impl Merged {
+    pub(super) fn clear(&mut self) {
+        let Merged { into, next, last } = self;
+        into.clear();
+        next.clear();
+        last.clear();
+    }
+
+    /// The code of a block now stands at the end of another one.
+    pub(super) fn put(&mut self, from: Block, into: Block) {
+        self.into[from] = Some(into);
+        let end = self.last[into].unwrap_or(into);
+        self.next[end] = Some(from);
+        self.last[into] = Some(self.last[from].unwrap_or(from));
+    }
+}
+
 /// Where instructions were and are.
 #[derive(Clone, Copy)]
 struct Moves<'a> {
     order: &'a Order,
     now: &'a Order,
-    merged: &'a SecondaryMap<Block, Option<Block>>,
+    merged: &'a Merged,
 }
 
 /// Where the records of a block go, one after the other: in front of what stands now where their anchors did, or of what followed those. What is
@@ -320,7 +347,7 @@ impl<'a> Sweep<'a> {
             if let Some(last) = self.last {
                 return last.map(|last| (last, 0));
             }
-            match self.next(home) {
+            match self.moves.merged.next[self.part] {
                 // A chain of blocks that became one is followed once around at most.
                 Some(to) if self.hops < order.insts.len() as u32 => {
                     self.hops += 1;
@@ -338,20 +365,6 @@ impl<'a> Sweep<'a> {
         let last = order.of(part).and_then(<[Inst]>::last).filter(|&&last| now.place(last) != 0);
         self.moved = last.map(|&last| self.func.insts[last].block);
         self.part = part;
-    }
-
-    /// The block behind the one that was looked through, if their code was put together: the jump is gone, with what it led to.
-    fn next(&self, home: Block) -> Option<Block> {
-        let Moves { order, now, merged } = self.moves;
-        let &last = order.of(self.part)?.last()?;
-        match self.func.insts[last].op {
-            Op::Jump(to) if now.place(last) == 0 => {
-                let follows = to != self.part && merged[to].is_some() && order.has(to);
-                (follows && self.moves.home(to) == Some(home)).then_some(to)
-            }
-            // The block ends otherwise.
-            _ => None,
-        }
     }
 
     /// Whether an instruction of the block at hand is an anchor still: in its block, or where that went: the block was merged, or split, and then its
@@ -393,7 +406,7 @@ impl Moves<'_> {
             if self.now.has(block) {
                 return Some(block);
             }
-            block = self.merged[block]?;
+            block = self.merged.into[block]?;
         }
         None
     }
