@@ -1,7 +1,7 @@
 //! Blocks that are executed with the lanes of others.
 //!
-//! Where nothing that a block does depends on EXEC, it is not set for it: the program counter comes there from the other side of a branch, and
-//! the lanes of that side are active still. A lane that is there by EXEC is elsewhere in the source, so that no statement begins there.
+//! Where nothing that a block does depends on EXEC, it is not set for it: the program counter comes there from the other side of a branch, or from
+//! in front of it, and lanes of the other side are active still. A lane that is there by EXEC is elsewhere in the source, so that no statement begins there.
 
 use isa::{Edges, MBlock, MachBlock, MachFunc, Reg, RegRange, Subtarget};
 
