@@ -60,10 +60,11 @@ impl Writer {
             TermOp::Shl | TermOp::LShr | TermOp::AShr => self.shift(op, bits, [arg(0)?, arg(1)?], terms, out),
             TermOp::Low(low) => {
                 let above = self.value(arg(0)?, bits, terms, out)?;
-                if low >= bits {
+                if low > bits {
                     return Some(above);
                 }
-                self.clear(Above::Anything, low, out);
+                // Of as many bits it is what makes them more.
+                self.clear(if low < bits { Above::Anything } else { above }, low, out);
                 Some(Above::Zero)
             }
             TermOp::SignedLow(low) => {

@@ -13,7 +13,7 @@ const PROGRAMS: u64 = 16;
 /// branch that are done always, what instructions that are gone computed of the values of a loop's head, when the loop was turned around, half of a
 /// lane mask that was spilled, statements where EXEC was to be narrowed and nothing asked for it, and the end of a block that was put together with
 /// others over one that had been made for a while.
-const FALSE_ONCE: [(u64, &str); 7] = [
+const FALSE_ONCE: [(u64, &str); 9] = [
     (30006, "gfx90a"),
     (47, "gfx1030"),
     (406, "gfx90a"),
@@ -21,6 +21,8 @@ const FALSE_ONCE: [(u64, &str); 7] = [
     (10173, "gfx90a"),
     (43396, "gfx90a"),
     (44703, "gfx90a"),
+    (61063, "gfx1030"),
+    (73260, "gfx90a"),
 ];
 
 #[test]

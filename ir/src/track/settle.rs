@@ -18,6 +18,8 @@ pub(super) struct Scratch {
     spare: Spare,
     /// Blocks that have records which are not settled.
     disturbed: SecondaryMap<Block, bool>,
+    /// By block that was put behind others: where the code of those ends.
+    floors: SecondaryMap<Block, Option<u32>>,
     /// Blocks in whose records nobody has looked for what is said again.
     pub(super) raw: SecondaryMap<Block, bool>,
 }
@@ -203,9 +205,10 @@ impl Track {
     /// Takes records to where they stand now.
     fn carry(&mut self, func: &Function) {
         let Track { order, scratch, records, merged, variables, replaced, is_stale, .. } = self;
-        let Scratch { now, carried, spare, disturbed, raw } = scratch;
+        let Scratch { now, carried, spare, disturbed, floors, raw } = scratch;
         let moves = Moves { order, now, merged };
-        let mut sweep = Sweep::new(func, moves);
+        floors.clear();
+        let mut sweep = Sweep::new(func, moves, floors);
         carried.begin(variables);
         let is_stale = std::mem::take(is_stale);
         for part in &spare.parts {
@@ -291,17 +294,25 @@ struct Sweep<'a> {
     /// The part of `order` that is left of it.
     at: u32,
     end: u32,
-    /// What has moved up past the last anchor is none.
+    /// What stands above this has moved up past the last anchor and is none; or, in a block that was put behind others, past code that was in front
+    /// of it: past theirs (`floors`), and past that of the block itself, of which `passed` counts `order`.
     floor: u32,
+    floors: &'a mut SecondaryMap<Block, Option<u32>>,
+    passed: u32,
     /// What is taken when there is nothing more to look at.
     last: Option<Option<Inst>>,
 }
 
 impl<'a> Sweep<'a> {
-    fn new(func: &'a Function, moves: Moves<'a>) -> Sweep<'a> {
+    fn new(
+        func: &'a Function,
+        moves: Moves<'a>,
+        floors: &'a mut SecondaryMap<Block, Option<u32>>,
+    ) -> Sweep<'a> {
         let part = Block::from_u32(0);
         let (block, home, moved, last) = (None, None, None, None);
-        Sweep { func, moves, block, home, part, hops: 0, moved, at: 0, end: 0, floor: 0, last }
+        let (hops, at, end, floor, passed) = (0, 0, 0, 0, 0);
+        Sweep { func, moves, block, home, part, hops, moved, at, end, floor, floors, passed, last }
     }
 
     /// Records of another block come next.
@@ -310,12 +321,46 @@ impl<'a> Sweep<'a> {
             (self.block, self.home) = (Some(block), self.moves.home(block));
             (self.hops, self.floor, self.last) = (0, 0, None);
             self.enter(block);
+            self.passed = u32::MAX;
+            if let Some(home) = self.home.filter(|&home| home != block) {
+                self.find_floors(home);
+                (self.floor, self.passed) = (self.floors[block].unwrap_or(0), self.at);
+            }
+        }
+    }
+
+    /// Finds where the code ends that blocks were put behind, of those that were put behind one: once.
+    fn find_floors(&mut self, home: Block) {
+        let (mut next, mut floor) = (Some(home), 0);
+        while let Some(part) = next.filter(|&part| self.floors[part].is_none()) {
+            self.floors[part] = Some(floor);
+            let insts = self.moves.order.of(part).unwrap_or(&[]);
+            floor = insts.iter().fold(floor, |floor, &inst| floor.max(self.floor_of(inst, home)));
+            next = self.moves.merged.next[part];
+        }
+    }
+
+    /// Where an instruction is, if that is in a block and it is an anchor.
+    fn floor_of(&self, inst: Inst, home: Block) -> u32 {
+        let stays = self.func.insts[inst].block == home && is_anchor(self.func, inst);
+        if stays { self.moves.now.place(inst) } else { 0 }
+    }
+
+    /// What was in front of an instruction, in a block that was put behind others, is passed.
+    fn pass(&mut self, before: Inst) {
+        let Some(home) = self.home else { return };
+        let Moves { order, .. } = self.moves;
+        let end = order.place(before).saturating_sub(1);
+        while self.passed < end {
+            self.floor = self.floor.max(self.floor_of(order.insts[self.passed as usize], home));
+            self.passed += 1;
         }
     }
 
     /// The anchor of the next record, which stood in front of an instruction; and the number of blocks that were merged in between.
     #[inline]
     fn anchor(&mut self, before: Inst) -> Option<(Inst, u32)> {
+        self.pass(before);
         let place = self.moves.now.place(before);
         // Most stay where they are.
         let is_home = || self.home == Some(self.func.insts[before].block);
