@@ -8,8 +8,9 @@
 //! What is in no register any more may be what the caller has put into one: a function's argument, whatever became of the register.
 //!
 //! A load's result is there when the code has waited for it: by a wait that covers it, or because an instruction uses it, in front of which the
-//! compiler has waited.
+//! compiler has waited. What a block of the IR begins with may be on its way, too (`coming`).
 
+mod coming;
 mod counting;
 mod effects;
 mod foreign;
@@ -18,6 +19,7 @@ mod users;
 mod walker;
 mod writer;
 
+use self::coming::{AtHead, Coming};
 use self::effects::{Does, Effects};
 use self::loops::Loops;
 use self::walker::{Kept, NONE, Places, REGISTERS, Spilled, State, Walker, spilled};
@@ -140,15 +142,16 @@ struct Known {
     effects: Effects,
     /// Places in which all lanes have one value, and those in which they have values each for themselves: bits.
     kinds: [Vec<u64>; 2],
-    /// Places that have their values when a block of the IR begins.
-    at_heads: Vec<(u32, u32)>,
+    /// What blocks of the IR begin with, in order.
+    at_heads: Vec<AtHead>,
+    coming: Coming,
     /// Blocks that are executed with the lanes of others.
     foreign: Vec<bool>,
 }
 
 impl Known {
     fn find(&mut self, func: &MachFunc, track: &MachTrack, target: &Subtarget, places: &Places) {
-        let Known { effects, kinds, at_heads, foreign } = self;
+        let Known { effects, kinds, at_heads, foreign, .. } = self;
         for kind in kinds.iter_mut() {
             kind.clear();
             kind.resize(places.all.len().div_ceil(64), 0);
@@ -159,13 +162,15 @@ impl Known {
             let watched = &track.watched[place.watched as usize];
             let enters = || track.slot(watched).is_some_and(|slot| slot.enters) == (number != place.watched);
             if watched.part != NONE && place.cell != NONE && enters() {
-                at_heads.push((watched.part, number));
+                at_heads.push(AtHead { part: watched.part, place: number, coming: None });
             }
         }
         at_heads.sort_unstable();
         effects.find(func, track, target, places);
         foreign::find(func, target, foreign);
         self.spilled_at_heads(func, track, places);
+        let Known { effects, at_heads, coming, .. } = self;
+        coming.find(func, effects, places, at_heads);
     }
 }
 
@@ -186,9 +191,9 @@ impl Known {
             if spills.is_empty() {
                 continue;
             }
-            let first = at_heads.partition_point(|&(other, _)| other < part);
-            for (_, place) in at_heads[first..].iter_mut().take_while(|entry| entry.0 == part) {
-                let Kept { watched, cell, .. } = places.all[*place as usize];
+            let first = at_heads.partition_point(|head| head.part < part);
+            for head in at_heads[first..].iter_mut().take_while(|head| head.part == part) {
+                let Kept { watched, cell, .. } = places.all[head.place as usize];
                 let own = track.slot(&track.watched[watched as usize]).map_or(0, |slot| slot.point);
                 let is_loaded = |&(point, what): &(u32, Spilled)| {
                     point != own && matches!(what, Spilled::Loaded(reg) if u32::from(reg.0) == cell)
@@ -197,12 +202,12 @@ impl Known {
                 let is_stored = spills[..loaded].iter().any(|&(point, what)| {
                     point == own && matches!(what, Spilled::Stored(reg) if u32::from(reg.0) == cell)
                 });
-                *place = if is_stored { places.slots[watched as usize] } else { NONE };
+                head.place = if is_stored { places.slots[watched as usize] } else { NONE };
                 moved = true;
             }
         }
         if moved {
-            at_heads.retain(|entry| entry.1 != NONE);
+            at_heads.retain(|head| head.place != NONE);
             at_heads.sort_unstable();
         }
     }
@@ -308,9 +313,9 @@ impl Reader<'_> {
     /// What is there when a block of the IR begins, if one does at the next instruction: which.
     fn arrive(&self, walker: &mut Walker) -> Option<u32> {
         let part = walker.next.head(&self.known.effects)?;
-        let first = self.known.at_heads.partition_point(|&(other, _)| other < part);
-        for &(_, place) in self.known.at_heads[first..].iter().take_while(|&&(other, _)| other == part) {
-            walker.set(place, true);
+        let first = self.known.at_heads.partition_point(|head| head.part < part);
+        for head in self.known.at_heads[first..].iter().take_while(|head| head.part == part) {
+            walker.expect(head.place, head.coming);
         }
         Some(part)
     }

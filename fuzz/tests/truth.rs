@@ -11,8 +11,8 @@ const PROCESSORS: [&str; 4] = ["gfx803", "gfx906", "gfx90a", "gfx1030"];
 const PROGRAMS: u64 = 16;
 /// Programs of which something was false once: parameters of a block that is bypassed from two sides, what is spilled where a block begins, sides of a
 /// branch that are done always, what instructions that are gone computed of the values of a loop's head, when the loop was turned around, half of a
-/// lane mask that was spilled, statements where EXEC was to be narrowed and nothing asked for it, and the end of a block that was put together with
-/// others over one that had been made for a while.
+/// lane mask that was spilled, statements where EXEC was to be narrowed and nothing asked for it, the end of a block that was put together with others
+/// over one that had been made for a while, what had moved up past code that its block was put behind, and sums of 32 bits that are made wider.
 const FALSE_ONCE: [(u64, &str); 9] = [
     (30006, "gfx90a"),
     (47, "gfx1030"),

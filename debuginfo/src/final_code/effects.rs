@@ -24,6 +24,12 @@ pub(super) struct Effects {
     has_begun: Vec<bool>,
     /// By register: bits.
     is_watched: [u64; REGISTERS as usize / 64],
+    /// By register, whether something writes it later than when it is executed: bits.
+    is_brought: [u64; REGISTERS as usize / 64],
+    /// What the block at hand has sent for and not waited for: by vector memory, and what `lgkmcnt` counts.
+    sent: [bool; 2],
+    /// Whether something may be on its way where a block ends, or one of the IR begins.
+    leaves_some: bool,
     wanted: Wanted,
 }
 
@@ -64,6 +70,8 @@ impl Effects {
         self.has_begun.clear();
         self.has_begun.resize(track.parts.len(), false);
         self.is_watched.fill(0);
+        self.is_brought.fill(0);
+        self.leaves_some = false;
         for place in places.all.iter().filter(|place| place.cell < REGISTERS) {
             self.is_watched[place.cell as usize / 64] |= 1 << (place.cell % 64);
         }
@@ -79,6 +87,8 @@ impl Effects {
                 }
                 self.add(inst, target);
             }
+            self.leaves_some |= self.sent != [false; 2];
+            self.sent = [false; 2];
         }
     }
 
@@ -98,6 +108,11 @@ impl Effects {
         let first = |block: usize| self.first.get(block).map(|first| first.inst as usize);
         let block = block.as_u32() as usize;
         &self.insts[first(block).unwrap_or(0)..first(block + 1).unwrap_or(self.insts.len())]
+    }
+
+    /// Whether something brings a value to a register, and may still do so where a block begins.
+    pub(super) fn is_brought(&self, register: u32) -> bool {
+        self.leaves_some && self.is_brought[register as usize / 64] >> (register % 64) & 1 != 0
     }
 
     pub(super) fn has_spills(&self) -> bool {
@@ -126,11 +141,12 @@ impl Effects {
         }
         if !std::mem::replace(&mut self.has_begun[*last as usize], true) {
             self.heads.push((self.insts.len() as u32, *last));
+            self.leaves_some |= self.sent != [false; 2];
         }
     }
 
     fn add(&mut self, inst: &MachInst, target: &Subtarget) {
-        let Effects { insts, cells, writes, is_watched, wanted, has_spills, .. } = self;
+        let Effects { insts, cells, writes, is_watched, is_brought, sent, wanted, has_spills, .. } = self;
         let number = insts.len() as u32;
         let start = cells.len();
         let is_watched = |code: u16| {
@@ -142,7 +158,13 @@ impl Effects {
             cells.extend(codes.filter(|&code| is_watched(code)));
         });
         let written = &cells[start..];
+        let counter = counter(target, inst);
         if !written.is_empty() {
+            if let Some(counter) = counter {
+                sent[usize::from(counter == Counter::Lgkm)] = true;
+                sent[1] |= counter == Counter::Exp;
+                written.iter().for_each(|&code| is_brought[usize::from(code / 64)] |= 1 << (code % 64));
+            }
             let wanted = wanted.of(inst.loc);
             for &code in written {
                 let mut is_of = |watched| writes.push((number, watched));
@@ -151,7 +173,12 @@ impl Effects {
         }
         let is_wait = target.is_wait(inst.op);
         let does = match is_wait.then(|| target.waited(inst)).flatten() {
-            Some(counts) => Does::Wait(counts),
+            Some(counts) => {
+                for (sent, counter) in sent.iter_mut().zip([Counter::Vm, Counter::Lgkm]) {
+                    *sent &= counts.count(counter) != 0;
+                }
+                Does::Wait(counts)
+            }
             None if is_spill(inst.loc) => {
                 *has_spills = true;
                 Does::Spill
@@ -161,7 +188,7 @@ impl Effects {
         };
         let cells = [start as u32, cells.len() as u32];
         let words = isa::size_in_words(target, inst) as u8;
-        insts.push(Effect { point: inst.loc, words, does, is_wait, counter: counter(target, inst), cells });
+        insts.push(Effect { point: inst.loc, words, does, is_wait, counter, cells });
     }
 }
 

@@ -112,6 +112,19 @@ pub(super) struct Flight {
     pub(super) place: u32,
 }
 
+impl Flight {
+    /// Whether it has arrived after a wait, with the counters raised so often.
+    pub(super) fn is_done(&self, counts: &isa::Counts, raised: [u32; 2]) -> bool {
+        let count = u32::from(counts.count(self.counter));
+        match self.counter {
+            Counter::Vm => self.number + count < raised[0] || count == 0,
+            // Scalar loads come in any order.
+            Counter::Lgkm => count == 0,
+            _ => false,
+        }
+    }
+}
+
 /// The counter that an operation raises which brings something.
 pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     let row = inst.op.row();
@@ -225,7 +238,8 @@ impl Walker {
         self.state.ready.clear();
         self.state.ready.extend_from_slice(ready);
         self.changes.clear();
-        (self.next, self.raised) = (first, [0; 2]);
+        // What blocks before have sent for was sent for before 1.
+        (self.next, self.raised) = (first, [1; 2]);
         for (word, (&present, &ready)) in present.iter().zip(ready).enumerate() {
             let mut rest = present;
             while rest != 0 {
@@ -270,6 +284,15 @@ impl Walker {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
             let number = self.raised[usize::from(counter == Counter::Lgkm)];
+            self.flights.push(Flight { counter, number, place });
+        }
+    }
+
+    /// The same where a block of the IR begins: what brings it has been sent for before, nobody knows how long.
+    pub(super) fn expect(&mut self, place: u32, counter: Option<Counter>) {
+        self.set(place, counter.is_none());
+        if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
+            let number = self.raised[usize::from(counter == Counter::Lgkm)] - 1;
             self.flights.push(Flight { counter, number, place });
         }
     }
@@ -338,16 +361,10 @@ impl Walker {
             return;
         }
         let mut flights = std::mem::take(&mut self.flights);
-        flights.retain(|&Flight { counter, number, place }| {
-            let count = u32::from(counts.count(counter));
-            let is_done = match counter {
-                Counter::Vm => number + count < self.raised[0] || count == 0,
-                // Scalar loads come in any order.
-                Counter::Lgkm => count == 0,
-                _ => false,
-            };
+        flights.retain(|flight| {
+            let is_done = flight.is_done(counts, self.raised);
             if is_done {
-                self.arrives(place);
+                self.arrives(flight.place);
             }
             !is_done
         });

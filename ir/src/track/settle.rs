@@ -334,25 +334,28 @@ impl<'a> Sweep<'a> {
         let (mut next, mut floor) = (Some(home), 0);
         while let Some(part) = next.filter(|&part| self.floors[part].is_none()) {
             self.floors[part] = Some(floor);
-            let insts = self.moves.order.of(part).unwrap_or(&[]);
-            floor = insts.iter().fold(floor, |floor, &inst| floor.max(self.floor_of(inst, home)));
+            // From the end on, where it mostly is.
+            let insts = self.moves.order.of(part).unwrap_or(&[]).iter().rev();
+            floor = insts.fold(floor, |floor, &inst| self.below(floor, inst, home));
             next = self.moves.merged.next[part];
         }
     }
 
-    /// Where an instruction is, if that is in a block and it is an anchor.
-    fn floor_of(&self, inst: Inst, home: Block) -> u32 {
-        let stays = self.func.insts[inst].block == home && is_anchor(self.func, inst);
-        if stays { self.moves.now.place(inst) } else { 0 }
+    /// The lower of a floor and that of what stands behind an instruction, if that is an anchor in a block.
+    #[inline]
+    fn below(&self, floor: u32, inst: Inst, home: Block) -> u32 {
+        let place = self.moves.now.place(inst);
+        let is_lower = place > floor && self.func.insts[inst].block == home && is_anchor(self.func, inst);
+        if is_lower { place } else { floor }
     }
 
     /// What was in front of an instruction, in a block that was put behind others, is passed.
     fn pass(&mut self, before: Inst) {
-        let Some(home) = self.home else { return };
+        let Some(home) = self.home.filter(|_| self.passed != u32::MAX) else { return };
         let Moves { order, .. } = self.moves;
         let end = order.place(before).saturating_sub(1);
         while self.passed < end {
-            self.floor = self.floor.max(self.floor_of(order.insts[self.passed as usize], home));
+            self.floor = self.below(self.floor, order.insts[self.passed as usize], home);
             self.passed += 1;
         }
     }
