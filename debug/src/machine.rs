@@ -1,12 +1,14 @@
 //! A stopped wave as expressions of debug information see it.
 
+use crate::pending::register_of;
 use dwarf::{
     AddressSpace, Bank, Caller, Common, DebugInfo, Frames, Given, Known, Loaded, Location, Machine, Need,
     Opcode, Ops, Procedure, Reason, Register, ReturnAddress, Row,
 };
+use isa::Reg;
 use sim::Stopped;
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// A lane of a wave, in a function.
 pub(crate) struct Frame<'a> {
@@ -22,6 +24,8 @@ pub(crate) struct Frame<'a> {
     pub has_own_dword: bool,
     /// What call frame information says here, if that has been found out already.
     pub row: Option<&'a Row>,
+    /// Registers that were read, if somebody wants to know.
+    pub read: Option<&'a RefCell<Vec<Reg>>>,
     asked: Cell<Asked>,
     /// The lane as the function was entered.
     entry: Entry<'a>,
@@ -87,6 +91,7 @@ impl<'a> Frame<'a> {
             frames: None,
             has_own_dword: false,
             row: None,
+            read: None,
             asked: Cell::default(),
             entry: Entry { at, lane, program: None },
         }
@@ -136,6 +141,9 @@ impl<'a> Frame<'a> {
     /// What a register holds.
     fn dwords(&self, facts: (Bank, u32, u32)) -> Option<Dwords<'a>> {
         self.ask(Asked { lane: false, state: true });
+        if let Some(read) = self.read {
+            read.borrow_mut().extend(register_of(facts.0, facts.1));
+        }
         let of = |value: u64| [value as u32, (value >> 32) as u32];
         Some(match facts {
             (Bank::Sgpr, number, _) => Dwords::Scalar([self.scalar(number)?, 0], 1),

@@ -9,19 +9,24 @@ pub(crate) fn registers_of(storage: &Storage, all: &mut Vec<Reg>) {
     match storage {
         Storage::Register(register) => {
             let Some((bank, number, _)) = register.facts() else { return };
-            let first = match bank {
-                Bank::Sgpr => 0,
-                Bank::Vgpr => 256,
-                Bank::Agpr => 512,
-                Bank::Pc | Bank::Exec => return,
-            };
-            all.push(Reg(first + number as u16));
+            all.extend(register_of(bank, number));
         }
         Storage::Composite(composite) => {
             composite.parts().iter().for_each(|part| registers_of(&part.location.storage, all));
         }
         _ => {}
     }
+}
+
+/// A register of those that memory operations write.
+pub(crate) fn register_of(bank: Bank, number: u32) -> Option<Reg> {
+    let first = match bank {
+        Bank::Sgpr => 0,
+        Bank::Vgpr => 256,
+        Bank::Agpr => 512,
+        Bank::Pc | Bank::Exec => return None,
+    };
+    Some(Reg(first + number as u16))
 }
 
 /// The waits that it takes until registers are written, if they are not.

@@ -6,9 +6,10 @@
 use crate::machine::{Asked, Frame};
 use crate::variables::{Expression, Said, Variable, frame_base, variables};
 use dwarf::{DebugInfo, Encoding, Frames, Location, Row, Storage};
+use isa::Reg;
 use rustc_hash::FxHashMap;
 use sim::Stopped;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::{Arc, OnceLock};
 
 /// A variable that is in force at an address.
@@ -173,6 +174,21 @@ impl<'a> Sight<'a> {
             always.get(lane as usize).map(|own| own.get_or_init(part));
         }
         done
+    }
+
+    /// The registers that are read for what a variable holds for a lane.
+    pub fn registers(&self, variable: usize, lane: u32) -> Vec<Reg> {
+        let read = RefCell::default();
+        let Some(seen) = self.place.seen.get(variable) else { return Vec::new() };
+        let Some(Said::At(expression)) = &seen.said else { return Vec::new() };
+        let mut frame = self.frame(lane, seen.unit);
+        frame.read = Some(&read);
+        if let Ok(place) = expression.place(&mut frame) {
+            let place = expression.of_lane(&place, lane).unwrap_or(place);
+            // What of it is nowhere is in no register.
+            let _ = place.read_into(8 * seen.size, &frame, (&mut Vec::new(), &mut Vec::new()));
+        }
+        read.take()
     }
 
     /// Where an expression says that something is for all lanes: what one finds, all do if nothing of it was asked.

@@ -3,7 +3,7 @@
 use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
-use fuzz::truth::Count;
+use fuzz::truth::{Count, Planted};
 use fuzz::{Config, calls, caught, check};
 use kernc::{CodeObjectVersion, Dialect, DwarfVersion, OptLevel, PROCESSORS, Subtarget, Target};
 use rayon::prelude::*;
@@ -58,6 +58,8 @@ enum What {
     Calls,
     /// What debug information says of variables, beside the interpreter.
     Truth,
+    /// Whether it says that variables are in registers which loads have yet to write.
+    Arrived,
     /// What debug information says of where lanes are, beside where they go.
     Lanes,
     /// Call frame information of functions that call each other.
@@ -75,7 +77,8 @@ fn main() -> ExitCode {
         );
     }
     let damaged = match args.what {
-        What::Kernels | What::Large | What::Calls | What::Truth | What::Lanes | What::Unwind => None,
+        What::Kernels | What::Large | What::Calls | What::Unwind => None,
+        What::Truth | What::Arrived | What::Lanes => None,
         What::Source => Some(Kind::Source),
         What::Object => Some(Kind::Object),
         What::Npy => Some(Kind::Npy),
@@ -106,6 +109,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if matches!(args.what, What::Arrived) {
+        return arrived(&args, &targets, size);
+    }
     if matches!(args.what, What::Truth) {
         return truth(&args, &targets, size);
     }
@@ -192,6 +198,32 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
         );
     }
     println!("{} programs, {failures} failures", args.count);
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Debug information beside what is under way: no variable is said to be in a register that a load has yet to write.
+fn arrived(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
+    let check = |seed: u64| {
+        let target = targets[(seed % targets.len() as u64) as usize];
+        let program = fuzz::generate::generate(seed, size);
+        let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
+        let dialect = if seed.is_multiple_of(2) { Dialect::Standard } else { Dialect::Heterogeneous };
+        let mut looked = 0;
+        for level in [OptLevel::O0, OptLevel::O2] {
+            let how = (target, level, dialect);
+            let found = fuzz::caught(|| {
+                fuzz::truth::check_arrived(&source, &kernels, &program.shape, how, Planted::Nothing)
+            });
+            looked += found.map_err(|wrong| format!("seed {seed} {target} {level:?}: {wrong}"))?;
+        }
+        Ok(looked)
+    };
+    let told = |seed: u64| check(seed).map_err(|wrong: String| println!("{wrong}"));
+    let results = (args.seed..args.seed + args.count).into_par_iter().map(told);
+    let (looked, failures) = results
+        .map(|result| result.map_or((0, 1), |looked| (looked, 0)))
+        .reduce(|| (0, 0), |(a, some), (b, more)| (a + b, some + more));
+    println!("{looked} registers of variables, {} programs, {failures} failures", args.count);
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -5,11 +5,13 @@
 //! those that it comes to are a part of the interpreter's, in their order, and what it says of variables is true there. How much it says is
 //! counted: of the variables whose values are still needed ([`Count`]).
 
+mod arrived;
 mod look;
 mod trace;
 
 use crate::launch::{emulate_debugged, interpret_watched};
 use crate::program::Shape;
+use arrived::Arrivals;
 use ir::SrcLoc;
 use kernc::sim::Mode;
 use kernc::{Compiler, DebugInfo, Dialect, Dwarf, OptLevel, Options, Subtarget};
@@ -58,6 +60,8 @@ pub enum Planted {
     Nothing,
     /// From some stop on the debugger says of each variable what differs in a bit.
     Bit,
+    /// What a load has yet to write for other lanes counts as what it has for these.
+    Lanes,
 }
 
 /// Compares both for the kernels of a source.
@@ -121,6 +125,41 @@ pub fn check_planted(
         count = count.plus(found);
     }
     Ok(count)
+}
+
+/// Looks whether at some instruction a variable is said to be in a register that an operation has yet to write; how many registers were looked at.
+///
+/// # Errors
+/// The first of those variables.
+pub fn check_arrived(
+    source: &str,
+    kernels: &[&str],
+    shape: &Shape,
+    (target, opt_level, dialect): (Subtarget, OptLevel, Dialect),
+    planted: Planted,
+) -> Result<u64, String> {
+    let dwarf = Dwarf { dialect, ..Dwarf::default() };
+    let options = Options { opt_level, debug: DebugInfo::Full, dwarf, ..Options::default() };
+    let mut meant = Meant::default();
+    // What is too large for the processor is no matter here.
+    let Ok(object) = Compiler::new(target).compile_observed(source, &options, &mut meant) else {
+        return Ok(0);
+    };
+    let Meant(module) = meant;
+    let meaning = Meaning::new(&module, source);
+    let object = Object::read(object.bytes(), &meaning)?;
+    let mut looked = 0;
+    for kernel in kernels {
+        let arrivals = Arrivals::new(&object, planted == Planted::Lanes);
+        let ran = emulate_debugged(Mode::Strict { keep_going: true }, object.bytes, kernel, shape, &arrivals);
+        let (more, wrong) = arrivals.into_found();
+        if let Some(wrong) = wrong {
+            return Err(wrong);
+        }
+        ran.map_err(|error| format!("emulator: {error}"))?;
+        looked += more;
+    }
+    Ok(looked)
 }
 
 /// Keeps what the frontend has made of a source: its meaning.

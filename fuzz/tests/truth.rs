@@ -3,7 +3,7 @@
 
 use fuzz::generate::{Size, generate};
 use fuzz::program::{PARAMS, Shape};
-use fuzz::truth::{Count, Planted, check, check_planted};
+use fuzz::truth::{Count, Planted, check, check_arrived, check_planted};
 use kernc::{Dialect, OptLevel, Subtarget};
 use rayon::prelude::*;
 
@@ -89,4 +89,35 @@ fn what_was_false_once_is_true() {
             }
         }
     });
+}
+
+/// In none of the registers that variables are said to be in is something on its way.
+#[test]
+fn what_is_on_its_way_is_not_there() {
+    let looked: u64 = (800..816u64)
+        .into_par_iter()
+        .map(|seed| {
+            let program = generate(seed, Size::Small);
+            let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
+            let name = PROCESSORS[(seed % 4) as usize];
+            let target = Subtarget::by_name(name).expect("known");
+            let dialect =
+                if (seed / 4).is_multiple_of(2) { Dialect::Standard } else { Dialect::Heterogeneous };
+            let of_level = |level| {
+                check_arrived(&source, &kernels, &program.shape, (target, level, dialect), Planted::Nothing)
+                    .unwrap_or_else(|wrong| panic!("seed {seed} {name} {level:?}: {wrong}"))
+            };
+            [OptLevel::O0, OptLevel::O2].map(of_level).iter().sum::<u64>()
+        })
+        .sum();
+    assert!(looked > 10_000, "{looked}");
+}
+
+#[test]
+fn what_is_too_early_is_noticed() {
+    let program = generate(800, Size::Small);
+    let (source, kernels) = (program.source(), program.kernels().collect::<Vec<_>>());
+    let how = (Subtarget::by_name("gfx803").expect("known"), OptLevel::O2, Dialect::Standard);
+    let wrong = check_arrived(&source, &kernels, &program.shape, how, Planted::Lanes);
+    assert!(wrong.as_ref().is_err_and(|wrong| wrong.ends_with("too early")), "{wrong:?}");
 }

@@ -26,6 +26,11 @@ impl Operation {
         self.writes && self.registers.iter().any(has)
     }
 
+    /// Whether its registers have one value for all lanes.
+    pub fn is_scalar(&self) -> bool {
+        self.registers.iter().all(|range| range.first.is_sgpr())
+    }
+
     /// `v[2:3], v7`: its registers.
     pub fn names(&self) -> String {
         self.registers.iter().map(|range| check::finding::registers(*range)).collect::<Vec<_>>().join(", ")

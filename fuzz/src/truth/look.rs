@@ -33,6 +33,11 @@ impl<'a> Object<'a> {
         }
         Ok(Object { bytes, info, frames, statements })
     }
+
+    /// What it says of places.
+    pub(super) fn sights(&self) -> Sights<'_> {
+        Sights::new(&self.info, self.frames.as_ref())
+    }
 }
 
 /// Compares what the debugger says with the trace.
@@ -181,7 +186,7 @@ impl<'a> Looker<'a> {
         (traces, planted): (Vec<Trace<'a>>, Planted),
     ) -> Looker<'a> {
         let state = State {
-            sights: Sights::new(&object.info, object.frames.as_ref()),
+            sights: object.sights(),
             by_name: FxHashMap::default(),
             reads: Reads { planted, ..Reads::default() },
             next: vec![0; traces.len()],
