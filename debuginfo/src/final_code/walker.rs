@@ -125,16 +125,20 @@ impl Flight {
     }
 }
 
-/// The counter that an operation raises which brings something.
+/// The counter that an operation raises which brings something: writes a register, be it a load, an atomic or an exchange between lanes.
 pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     let row = inst.op.row();
-    let returns = row.flags.intersects(Flags::LOAD | Flags::ATOMIC);
+    if !row.flags.intersects(Flags::VM | Flags::LGKM) {
+        return None;
+    }
+    let mut returns = false;
+    inst.for_each_written(target, |_| returns = true);
     if row.flags.contains(Flags::VM) {
         let counts = returns || target.generation < Generation::Gfx10;
         // What may be LDS comes in no order: only its use tells.
         return counts.then_some(if row.family == Family::Flat { Counter::Exp } else { Counter::Vm });
     }
-    (returns && row.flags.contains(Flags::LGKM)).then_some(Counter::Lgkm)
+    returns.then_some(Counter::Lgkm)
 }
 
 /// What an instruction does that is for a slot.

@@ -50,7 +50,8 @@ impl Debugger for Arrivals<'_> {
         };
         let mut operations = at.in_flight().map_or(Vec::new(), |found| found.operations);
         operations.retain(|one| one.writes && (self.counts_others || is_of_lane(one)));
-        if operations.is_empty() || at.exec() == 0 {
+        // Where EXEC is set, those that are active are on their way to elsewhere.
+        if operations.is_empty() || at.exec() == 0 || at.text().contains("exec") {
             return Go::On;
         }
         let sight = sights.at(at);
@@ -59,7 +60,10 @@ impl Debugger for Arrivals<'_> {
                 *looked += 1;
                 if let Some(one) = operations.iter().find(|one| one.is_to_write(register)) {
                     let (address, name, registers) = (at.address(), seen.name, one.names());
-                    wrong.get_or_insert(format!("{address:#x}: `{name}` is in {registers}, too early"));
+                    let sent = at.address_of(one).unwrap_or_default();
+                    wrong.get_or_insert(format!(
+                        "{address:#x}: `{name}` is in {registers} of {sent:#x} in lane {lane}, too early"
+                    ));
                     return Go::End;
                 }
             }
