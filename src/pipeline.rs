@@ -295,6 +295,7 @@ impl Compiler {
             limits: offset_limits(&self.target),
             float_atomics: isel::float_atomics(&self.target, job.options.unsafe_fp_atomics),
             calls: ir::passes::inline::Calls::ByCost,
+            result_dwords: callconv::column(job.options.call_abi).result_vgprs.len() as u32,
         };
         settle_wave_size(&mut module, job.options.state.wave_size.unwrap_or(self.target.wave_size));
         let mut trouble = Ok(());

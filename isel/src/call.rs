@@ -67,7 +67,7 @@ pub(crate) const fn return_address() -> RegRange {
 }
 
 /// Number of an argument's dword, as a byte offset from where the stack pointer points.
-fn on_stack(dword: usize, registers: usize) -> i32 {
+fn stack_offset(dword: usize, registers: usize) -> i32 {
     4 * (dword - registers) as i32
 }
 
@@ -154,6 +154,7 @@ impl Lower<'_> {
             dwords.extend_from_slice(self.regs(regs));
         }
         let own = dwords.len();
+        let on_stack = stack_bytes(own, self.convention, &callee.needs);
         let place = callee.needs.place(self.convention, Implicit::WorkitemIds, own);
         let mut ids = self.packed_ids(&callee.needs);
         if let Some(Place::Stack(_)) = place {
@@ -201,7 +202,7 @@ impl Lower<'_> {
             callee: to,
             pins,
             clobbers,
-            stack: callee.stack,
+            stack: callee.stack || on_stack > 0,
             local: callee.local,
         });
         let defined = self.tuple_of(&defined);
@@ -262,7 +263,7 @@ impl Lower<'_> {
         for (n, &dword) in dwords.iter().enumerate().skip(registers) {
             let data = self.out.tuple(&[dword]);
             let operands = [data, Operand::None, scratch_buffer(), end];
-            let offset = on_stack(n, registers);
+            let offset = stack_offset(n, registers);
             self.push_mem(Role::ScratchStoreB32, &operands, offset.into(), ModFlags::empty(), mem);
         }
     }
@@ -383,7 +384,7 @@ impl Lower<'_> {
             for (n, &reg) in (begin..).zip(&regs) {
                 match n < registers {
                     true => self.parameters.push((reg, Reg::vgpr(first + n as u16))),
-                    false => self.load_parameter(reg, on_stack(n, registers)),
+                    false => self.load_parameter(reg, stack_offset(n, registers)),
                 }
             }
             if scalar {
@@ -399,7 +400,8 @@ impl Lower<'_> {
     /// Work-item ids that lie on the stack, if something looks at them: in front of all that does.
     #[cold]
     pub fn take_ids(&mut self) {
-        let place = ids_place(self.func, self.convention, &self.own);
+        let dwords = argument_dwords(self.func);
+        let place = self.own.place(self.convention, Implicit::WorkitemIds, dwords);
         if let (Some(Place::Stack(offset)), true) = (place, self.has_input(AbiInput::WorkitemId(0))) {
             let ids = self.abi_input(AbiInput::WorkitemId(0));
             let ids = self.regs(ids)[0];
@@ -441,22 +443,23 @@ fn scratch_buffer() -> Operand {
     Operand::regs(Reg::sgpr(*SCRATCH_BUFFER.start()), SCRATCH_BUFFER.len() as u8)
 }
 
-/// Bytes of a lane that arguments take on the stack.
-pub(crate) fn stack_arguments(func: &Function, convention: Convention, needs: &Needs) -> u32 {
-    match ids_place(func, convention, needs) {
+/// Bytes of a lane that the stack has for arguments of so many dwords, and for the work-item ids where these lie there, too. The
+/// caller stores all of them, whether the function reads them or not.
+pub(crate) fn stack_bytes(dwords: usize, convention: Convention, needs: &Needs) -> u32 {
+    match needs.place(convention, Implicit::WorkitemIds, dwords) {
         Some(Place::Stack(offset)) => offset + 4,
-        _ => 4 * argument_dwords(func).saturating_sub(column(convention).argument_vgprs.len()) as u32,
+        _ => 4 * dwords.saturating_sub(column(convention).argument_vgprs.len()) as u32,
     }
-}
-
-/// Where the work-item ids lie that a function is given.
-fn ids_place(func: &Function, convention: Convention, needs: &Needs) -> Option<Place> {
-    needs.place(convention, Implicit::WorkitemIds, argument_dwords(func))
 }
 
 /// Dwords of a function's parameters.
 pub(crate) fn argument_dwords(func: &Function) -> usize {
-    func.params(func.entry()).iter().map(|&param| func.ty(param).dwords() as usize).sum()
+    dwords(func, func.params(func.entry()))
+}
+
+/// Dwords of values.
+pub(crate) fn dwords(func: &Function, values: &[Value]) -> usize {
+    values.iter().map(|&value| func.ty(value).dwords() as usize).sum()
 }
 
 /// The class of an input of a function and how many dwords it has.

@@ -410,7 +410,10 @@ impl Scratch {
                     Op::Call(callee) => {
                         let known = opts.callees.get(callee.as_u32() as usize);
                         called = true;
-                        stack |= known.is_none_or(|callee| callee.stack);
+                        let dwords = call::dwords(func, func.args(inst));
+                        stack |= known.is_none_or(|callee| {
+                            callee.stack || call::stack_bytes(dwords, opts.convention, &callee.needs) > 0
+                        });
                     }
                     // The same processors lack both.
                     Op::Wave(WaveOp::Permute) => permutes |= through_lds,
@@ -424,7 +427,8 @@ impl Scratch {
             lay_out_shared(module, |g| self.used[g.as_u32() as usize], (first, fixed), &mut self.shared);
         self.slots.clear();
         if out.role == FuncRole::Callee {
-            out.scratch_size = call::stack_arguments(func, opts.convention, &opts.own);
+            let dwords = call::argument_dwords(func);
+            out.scratch_size = call::stack_bytes(dwords, opts.convention, &opts.own);
         }
         for slot in func.slots.values() {
             out.scratch_size = out.scratch_size.next_multiple_of(slot.align.max(4));

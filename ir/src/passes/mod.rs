@@ -21,6 +21,7 @@ pub mod merge_mem;
 pub mod ranges;
 mod recursion;
 pub mod restrict;
+pub mod results;
 mod rewrite;
 pub mod rotate;
 mod simplify;
@@ -54,6 +55,8 @@ pub struct OptOptions {
     pub float_atomics: float_atomics::Native,
     /// Which calls become copies of what they call.
     pub calls: inline::Calls,
+    /// Most dwords of a result that the calling convention has registers for.
+    pub result_dwords: u32,
 }
 
 impl Default for OptOptions {
@@ -63,6 +66,7 @@ impl Default for OptOptions {
             limits: Limits::default(),
             float_atomics: float_atomics::Native::default(),
             calls: inline::Calls::default(),
+            result_dwords: 32,
         }
     }
 }
@@ -221,7 +225,7 @@ pub fn pipeline(level: u8) -> impl Iterator<Item = &'static str> {
 }
 
 /// Those that look at all functions together, which come first.
-const ON_MODULES: [&str; 2] = ["inline", "arguments"];
+const ON_MODULES: [&str; 3] = ["inline", "results", "arguments"];
 
 /// Optimises a module in place. `hook` is called after each pass over the module, and may end it there.
 pub fn optimize(
@@ -250,21 +254,28 @@ pub fn optimize_range(
             settle(module);
         }
     }
+    if inlines {
+        hook(ON_MODULES[0], module)?;
+    }
+    if range.contains(&1) {
+        if has_calls(module) {
+            results::run(module, opts.result_dwords);
+            settle(module);
+        }
+        hook(ON_MODULES[1], module)?;
+    }
     ctx.calls.clear();
     if has_calls(module) {
         ctx.graph.compute(module);
         ctx.calls.compute(module, &ctx.graph);
     }
     ctx.align.prepare(module);
-    if inlines {
-        hook(ON_MODULES[0], module)?;
-    }
-    if range.contains(&1) {
+    if range.contains(&2) {
         if has_calls(module) {
             arguments::run(module, &ctx.graph, opts.level, (&mut ctx.arguments, &mut ctx.spaces));
             settle(module);
         }
-        hook(ON_MODULES[1], module)?;
+        hook(ON_MODULES[2], module)?;
     }
     let mut versions = std::mem::take(&mut ctx.versions);
     versions.clear();
