@@ -12,6 +12,8 @@
 //! Not here: how code objects are written (`objwriter`), how they are loaded and run (`sim`).
 
 pub mod atomics;
+#[cfg(feature = "containers")]
+pub mod container;
 pub mod descriptor;
 pub mod disasm;
 pub mod elf;
