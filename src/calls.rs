@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::models::{Models, own_target};
 use crate::pipeline::{Job, Observer, Own, Scratch, machine_pass, register_budget};
+use crate::shared;
 use callconv::{After, Convention, Subject};
 use frontend::Printf;
 use ir::analysis::{CallGraph, UniformCalls, Use};
@@ -30,6 +31,10 @@ pub(crate) struct Calls {
     pub pointer: isel::Callee,
     /// Variables in LDS that functions name.
     pub shared: isel::SharedLayout,
+    /// The variable in LDS by which functions that code of other objects may call exchange values of lanes.
+    pub exchange: Option<ir::Global>,
+    /// By function: whether code of other objects may call it, directly or through others.
+    pub outside: Vec<Option<()>>,
     /// Whether functions are near each other.
     pub near: bool,
     /// Whether it is agreed that M0 is the limit of LDS accesses in all functions, though nothing says that calls preserve it.
@@ -99,6 +104,8 @@ impl Calls {
             callees,
             pointer,
             shared,
+            exchange: shared::exchange(module),
+            outside: shared::called_from_outside(module, &graph),
             near,
             uniform,
             convention,
@@ -267,13 +274,17 @@ fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
 }
 
 /// Makes kernels ask for what those need that they call. `code` has the kernels in order, then the functions.
+///
+/// # Errors
+/// A stack that is known and that no processor of the kind gives a work-item.
 #[cold]
 pub(crate) fn propagate(
     calls: &Calls,
     module: &ir::Module,
     code: &mut [MachFunc],
     (target, unknown_depth): (&Subtarget, u32),
-) {
+    job: &Job<'_>,
+) -> Result<(), Error> {
     let place = places(module);
     let mut uses = vec![None; place.len()];
     // What calls itself uses what all on the way use, so once is not enough.
@@ -284,9 +295,12 @@ pub(crate) fn propagate(
         .fold(false, |again, &id| again | find_uses(calls, id, code, &place, &mut uses))
     {}
     let limit = target.addressing.scratch_per_wave / target.wave_size;
-    for (id, _) in module.funcs.iter().filter(|(_, func)| func.kernel.is_some()) {
+    for (id, kernel) in module.funcs.iter().filter(|(_, func)| func.kernel.is_some()) {
         let number = id.as_u32() as usize;
         let (Some(uses), Some(place)): (Option<Uses>, _) = (uses[number], place[number]) else { continue };
+        if let Some(stack) = uses.stack.filter(|&stack| stack > limit) {
+            return Err(too_deep(kernel, (stack, limit), target, job));
+        }
         let func = &mut code[place];
         func.vgprs = uses.vgprs;
         func.sgprs = uses.sgprs;
@@ -294,8 +308,22 @@ pub(crate) fn propagate(
         func.hidden |= uses.hidden;
         func.dynamic_stack = uses.stack.is_none();
         let unknown = func.scratch_size.saturating_add(unknown_depth);
-        func.scratch_size = uses.stack.unwrap_or(unknown).min(limit);
+        func.scratch_size = uses.stack.unwrap_or(unknown.min(limit));
     }
+    Ok(())
+}
+
+/// Frames of a kernel and of what it calls that are larger together than what a work-item may have.
+#[cold]
+fn too_deep(func: &ir::Function, (stack, limit): (u32, u32), target: &Subtarget, job: &Job<'_>) -> Error {
+    let name = &func.name;
+    let message = format!(
+        "kernel `{name}` and what it calls need {stack} bytes of private memory a work-item; {} has {limit}",
+        target.name
+    );
+    let help = "make private arrays smaller, or put them into `global` memory".to_owned();
+    let loc = func.kernel.as_ref().map_or(0, |kernel| kernel.loc.0);
+    job.refuse("E0110", message, help, job.place(loc, name.len()).map(|place| (place, "needs too much")))
 }
 
 /// What a function and all that it calls use, as far as that is known of those. Says whether it is another answer than before.
@@ -336,7 +364,7 @@ fn find_uses(
         all.hidden |= hidden;
         deepest = deepest.zip(stack).map(|(a, b)| a.max(b));
     }
-    all.stack = deepest.map(|below| scratch_size + below);
+    all.stack = deepest.map(|below| scratch_size.saturating_add(below));
     known[number].replace(all) != Some(all)
 }
 

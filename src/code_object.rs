@@ -27,6 +27,8 @@ pub struct CodeObject {
     variables: Vec<(ir::Global, ir::GlobalData)>,
     /// What another object has, of what the code names.
     externals: Vec<(isa::Referent, SmolStr)>,
+    /// Variables in LDS that a linker places, in the order of their symbols.
+    shared: Vec<(ir::Global, ir::GlobalData)>,
     /// Functions that are called, by what code calls them, and whether other objects may: their code is behind that of the kernels.
     functions: Vec<(ir::FuncId, bool)>,
     /// Formats of `printf`, as the metadata has them.
@@ -263,18 +265,23 @@ impl CodeObject {
                     info.state.implicit_args,
                     func.hidden,
                 ),
-                resources: resources(&own_target(&target, info), info, func),
+                resources: resources(&own_target(&target, info), info, func, func.lds_size),
             });
         }
         let here = |func: &ir::Function| func.kernel.is_none() && func.linkage != ir::Linkage::Extern;
         let functions = module.funcs.iter().filter(|(_, func)| here(func));
         let functions = functions.map(|(id, func)| (id, func.linkage == ir::Linkage::Export)).collect();
         let externals = externals(module, code);
+        let shared = shared(module, code);
         let referenced = referenced(module.globals.len(), code);
+        // Other objects may name what this one does not.
+        let is_open = crate::shared::is_open(module);
         let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
             _ if global.external => false,
             Space::Global => true,
-            Space::Constant => referenced[id.as_u32() as usize],
+            Space::Constant => {
+                referenced[id.as_u32() as usize] || is_open && !crate::shared::is_of_function(global)
+            }
             _ => false,
         };
         let variables =
@@ -291,6 +298,7 @@ impl CodeObject {
             variables,
             functions,
             externals,
+            shared,
             formats,
             code: archive,
             lines,
@@ -299,10 +307,28 @@ impl CodeObject {
             kernels,
         };
         if object.externals.is_empty() {
+            object.count_lds(code);
             let bytes = object.with_program(code, |program| emit::elf::loadable_in(program, emitter));
             object.bytes = bytes.map_err(|error| not_written(error, &target))?;
         }
         Ok(object)
+    }
+
+    /// By kernel, bytes of LDS.
+    pub(crate) fn lds(&self) -> impl Iterator<Item = u32> {
+        self.signatures.iter().map(|signature| signature.resources.lds)
+    }
+
+    /// Adds to the kernels' LDS the variables that a linker would place.
+    fn count_lds(&mut self, code: &[MachFunc]) {
+        if self.shared.is_empty() {
+            return;
+        }
+        let lds = self.with_program(code, emit::shared::lds);
+        for ((signature, func), lds) in self.signatures.iter_mut().zip(code).zip(lds) {
+            let target = own_target(&self.target, &signature.info);
+            signature.resources = resources(&target, &signature.info, func, lds);
+        }
     }
 
     /// Functions and variables of other objects that the code names. Where there are some, it takes a linker to make an object that can be
@@ -375,7 +401,10 @@ impl CodeObject {
 
     /// The metadata note as YAML.
     pub fn metadata(&self) -> String {
-        self.with_program(&self.code.funcs(), emit::metadata::text)
+        self.with_program(&self.code.funcs(), |program| match self.externals.is_empty() {
+            true => emit::shared::loadable(program, emit::metadata::text),
+            false => emit::metadata::text(program),
+        })
     }
 
     /// The final machine code as text.
@@ -405,10 +434,21 @@ impl CodeObject {
         let functions: SmallVec<[emit::Function<'_>; 2]> = functions.collect();
         let variables = self.variables.iter().map(|(id, global)| variable(*id, global));
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
+        let shared = self.shared.iter().map(|(id, data)| emit::shared::Shared {
+            id: id.as_u32(),
+            name: &data.name,
+            size: if data.dynamic { 0 } else { data.size },
+            align: data.align.max(16),
+            local: crate::shared::is_of_function(data),
+        });
+        let shared: SmallVec<[emit::shared::Shared<'_>; 2]> = shared.collect();
         let (target, language) = (self.target, self.language);
         let lines = self.lines.as_ref();
         let debug = self.debug.as_deref().map(|debug| debug as &dyn emit::DebugSections);
-        let externals = self.externals.iter().map(|(to, name)| emit::External { to: *to, name });
+        let is_shared =
+            |to: isa::Referent| self.shared.iter().any(|(id, _)| to == isa::Referent::Global(id.as_u32()));
+        let externals = self.externals.iter().filter(|(to, _)| !is_shared(*to));
+        let externals = externals.map(|(to, name)| emit::External { to: *to, name });
         let externals: SmallVec<[emit::External<'_>; 2]> = externals.collect();
         let (functions, variables, formats) = (&functions, &variables, &self.formats);
         f(&Program {
@@ -417,6 +457,7 @@ impl CodeObject {
             kernels: &kernels,
             functions,
             externals: &externals,
+            shared: &shared,
             variables,
             formats,
             lines,
@@ -481,6 +522,32 @@ fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(isa::Referent, Smol
     found
 }
 
+/// The variables in LDS that a linker places, in the order of their symbols: those that other objects do not know first, each in the order in
+/// which code names it.
+fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::GlobalData)> {
+    let mut found: Vec<(ir::Global, ir::GlobalData)> = Vec::new();
+    let named = code.iter().flat_map(|func| {
+        let insts = func.blocks.values().flat_map(|block| &block.insts);
+        insts.flat_map(isa::MachInst::operands).filter_map(|operand| match *operand {
+            isa::Operand::Reloc(number) => func.relocs.get(number as usize),
+            _ => None,
+        })
+    });
+    for reloc in named {
+        if let (isa::Referent::Global(id), isa::Distance::Address) = (reloc.to, reloc.part)
+            && !found.iter().any(|(known, _)| known.as_u32() == id)
+        {
+            let id = ir::Global::from_u32(id);
+            found.push((id, module.globals[id].clone()));
+        }
+    }
+    let is_known = |(_, data): &(ir::Global, ir::GlobalData)| !crate::shared::is_of_function(data);
+    let (known, own) = found.into_iter().partition(is_known);
+    let (mut all, known): (Vec<_>, Vec<_>) = (own, known);
+    all.extend(known);
+    all
+}
+
 /// Which constants the code refers to, by their ids; one that was folded into the code needs no place in the object.
 fn referenced(globals: usize, code: &[MachFunc]) -> SmallVec<[bool; 16]> {
     let mut referenced = smallvec![false; globals];
@@ -507,6 +574,7 @@ fn kernel<'a>(
         workgroup_size_hint: info.workgroup_size_hint,
         vec_type_hint: info.vec_type_hint.as_deref(),
         max_flat_workgroup_size: info.max_flat_workgroup_size(),
+        lds: func.lds_size,
         state: state(&info.state),
     }
 }
@@ -570,7 +638,7 @@ fn kernel_info(kernel: &Signature, params: &[ir::KernelParam]) -> KernelInfo {
 }
 
 /// What a wave of the kernel occupies.
-fn resources(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> Resources {
+fn resources(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc, lds: u32) -> Resources {
     let insts = || func.blocks.values().flat_map(|block| &block.insts);
     let words: usize = insts().map(|inst| isa::size_in_words(target, inst)).sum();
     let registers = emit::descriptor::registers(target, func);
@@ -580,12 +648,12 @@ fn resources(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> Reso
         vgprs,
         agprs: func.agprs,
         sgprs,
-        lds: func.lds_size,
+        lds,
         scratch: func.scratch_size,
         spilled_vgprs: func.spilled.vgprs,
         spilled_sgprs: func.spilled.sgprs,
         code_bytes: words as u32 * 4,
         instructions: insts().count() as u32,
-        occupancy: Occupancy::new(target, &Usage { vgprs, sgprs, lds: func.lds_size, group }),
+        occupancy: Occupancy::new(target, &Usage { vgprs, sgprs, lds, group }),
     }
 }

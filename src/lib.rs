@@ -57,6 +57,7 @@ mod passes;
 mod pipeline;
 mod processor;
 mod program;
+mod shared;
 mod warn;
 
 pub use callconv::Convention;

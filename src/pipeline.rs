@@ -14,6 +14,7 @@ use crate::parallel;
 use crate::passes::{Form, PassRange};
 use crate::processor::Facts;
 use crate::program::{Program, read_machine, read_module};
+use crate::shared;
 use crate::warn;
 use emit::lines::Lines;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
@@ -313,7 +314,8 @@ impl Compiler {
         observer.ir("optimize", &module);
         let scratch = (&mut self.warn, &mut self.passes);
         let text = job.own_text();
-        let warnings = warn::of_module(&module, &self.frontend, scratch, (job.options, &level), text);
+        let warnings =
+            warn::of_module((&module, &self.target), &self.frontend, scratch, (job.options, &level), text);
         if let Some(warnings) = warnings {
             if warnings.list.iter().any(|one| one.severity == Severity::Error) {
                 return Err(Error::Source(warnings));
@@ -334,6 +336,7 @@ impl Compiler {
             kernel.state = kernel.state.or(&job.options.state);
         }
         self.ready(&module, job)?;
+        shared::mark(&mut module);
         let calls = self.functions(&mut module, job, observer)?;
         let own = job.calling(calls.as_deref().map(|functions| &functions.calls), Own::default());
         let mut count = parallel::kernels(
@@ -352,7 +355,7 @@ impl Compiler {
             // In a text from behind the allocator that is done.
             if calls::is_allocated(job) {
                 let depth = job.options.call_stack_size;
-                calls::propagate(&calls, &module, &mut self.code, (&self.target, depth));
+                calls::propagate(&calls, &module, &mut self.code, (&self.target, depth), job)?;
             }
         }
         if !job.range.has_emit() {
@@ -372,6 +375,7 @@ impl Compiler {
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },
             error => error,
         })?;
+        shared::check_size(&module, object.lds(), &self.target, job)?;
         observer.done("emit");
         self.frontend.recycle(module);
         Ok(Program::Object(object))
@@ -744,12 +748,15 @@ impl Kernel<'_> {
             ..isel::Options::default()
         };
         match self.job.calls {
-            Some(Calls { callees, pointer, shared, convention, uniform, .. }) => {
+            Some(Calls { callees, pointer, shared, convention, uniform, exchange, outside, .. }) => {
                 let (pointer, shared, uniform) = (Some(pointer), Some(shared), Some(uniform));
                 let id = self.job.own.id;
+                let is_outside = id.is_some_and(|id| outside[id.as_u32() as usize].is_some());
+                let exchange = exchange.filter(|_| is_outside);
                 let own = id.and_then(|id| callees.get(id.as_u32() as usize));
                 let own = own.map(|callee| callee.needs).unwrap_or_default();
-                isel::Options { callees, pointer, shared, own, uniform, id, convention: *convention, ..usual }
+                let convention = *convention;
+                isel::Options { callees, pointer, shared, exchange, own, uniform, id, convention, ..usual }
             }
             None => usual,
         }

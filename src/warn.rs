@@ -6,6 +6,7 @@ use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Wa
 use ir::analysis::{Handover, Parting, reaching};
 use ir::passes::unpromised::{self, Missed, Saved};
 use ir::passes::{OptOptions, PassContext};
+use isa::Subtarget;
 use std::ops::Range;
 
 type Row = (&'static str, fn(ir::Op) -> bool, &'static str);
@@ -30,6 +31,10 @@ const HANDED_OVER: (&str, &str) =
 
 /// What is told of accesses that are not merged or moved for want of a promise.
 const UNPROMISED: &str = "missing_restrict";
+
+/// What is told of variables in LDS where a group's waves may run on several compute units, each with LDS of its own.
+const SPLIT_GROUP: (&str, &str) =
+    ("split_group_memory", "a work-group has no `shared` memory with `-mtgsplit`");
 
 /// Analyses whose memory is used again.
 #[derive(Default)]
@@ -96,7 +101,7 @@ fn missed(kernel: &ir::KernelInfo, all: &[Missed]) -> Option<(String, [String; 2
 
 /// What there is to warn of in a module, which `text` has become. All of it is an error if some is to be.
 pub fn of_module(
-    module: &ir::Module,
+    (module, target): (&ir::Module, &Subtarget),
     frontend: &Context,
     (scratch, passes): (&mut Scratch, &mut PassContext),
     (options, level): (&Options, &OptOptions),
@@ -155,6 +160,16 @@ pub fn of_module(
                 let help = "write `barrier();` between the two".to_owned();
                 tell(name, &at, &|level| diagnostic(name, message, level, labels.clone(), help.clone()));
             }
+        }
+    }
+    let (name, message) = SPLIT_GROUP;
+    if target.tgsplit && warnings.level(name) != Level::Allow {
+        for func in module.funcs.values() {
+            let place = crate::shared::first_use(module, func).and_then(|loc| word(text, loc));
+            let Some(at) = place else { continue };
+            let labels = [Some((at.clone(), "used here".to_owned())), None];
+            let help = "leave `-mtgsplit` out, or hand on the values in `global` memory".to_owned();
+            tell(name, &at, &|level| diagnostic(name, message, level, labels.clone(), help.clone()));
         }
     }
     if warnings.level(UNPROMISED) != Level::Allow {

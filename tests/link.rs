@@ -5,6 +5,8 @@
 #[path = "../link/tests/common/mod.rs"]
 mod cases;
 mod common;
+#[path = "link/lds.rs"]
+mod lds;
 
 use cases::compare::compare;
 use cases::{Case, member_of};
@@ -456,4 +458,33 @@ fn exit_codes() {
     assert_eq!(link(&[&text_file]), Err((3, format!("error: {text_file}: not an ELF file\n"))));
     assert_eq!(link(&["/nowhere/a.o"]).unwrap_err().0, 3);
     assert_eq!(kernc(&["link", &user]).unwrap_err().0, 2);
+}
+
+/// Arguments on the stack that a function of another object does not read are part of the kernel's stack, with no more than what calls take.
+#[test]
+fn unread_arguments_have_their_stack() {
+    let dir = scratch("link-unread");
+    let names = |each: &dyn Fn(usize) -> String| (0..36).map(each).collect::<Vec<_>>().join(", ");
+    let params = names(&|n| format!("a{n}: u32"));
+    let callee = format!("#[export] fn unread({params}) -> u32 {{ a0 + 1 }}\n");
+    let caller = format!(
+        "extern fn unread({params}) -> u32;\n\
+         kernel k(out: *global u32) {{ let i = global_id(0); let mut own: [u32; 8] = [i; 8]; own[i & 7] = 77;\n\
+         let y = unread({}); out[i] = y * 1000 + own[(i + 1) & 7]; }}\n",
+        names(&|n| format!("i + {n}"))
+    );
+    for cpu in ["gfx700", "gfx906", "gfx1030"] {
+        let [a, b, out] = ["caller.o", "callee.o", "out.co"].map(|name| text(&dir.join(name)));
+        for (source, file) in [(&caller, &a), (&callee, &b)] {
+            let target = Subtarget::by_name(cpu).expect("it is known");
+            let object = Compiler::new(target).compile(source, &Options::default());
+            let object = object.unwrap_or_else(|error| panic!("{}", error.render(false)));
+            std::fs::write(file, object.relocatable().expect("an object")).expect("a file");
+        }
+        kernc(&["link", "--exact-stack", &a, &b, "-o", &out]).unwrap();
+        let run =
+            kernc(&["run", &out, "--grid", "8", "--group", "8", "--arg", "out=zeros:8", "--print", "out"]);
+        let wanted: Vec<String> = (0..8).map(|i| ((i + 1) * 1000 + i).to_string()).collect();
+        assert_eq!(run.unwrap().trim(), format!("out: {}", wanted.join(", ")), "{cpu}");
+    }
 }

@@ -41,7 +41,12 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         program,
         source: source.map(|source| (source, Lines::new(source.name, source.text))),
         variables: by_id(
-            program.variables.iter().map(|variable| (variable.id, variable.name)).chain(externals(false)),
+            program
+                .variables
+                .iter()
+                .map(|variable| (variable.id, variable.name))
+                .chain(program.shared.iter().map(|variable| (variable.id, variable.name)))
+                .chain(externals(false)),
         ),
         functions: by_id(
             program
@@ -80,6 +85,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         }
         variables.for_each(|variable| write_variable(variable, &functions, &mut out));
     }
+    program.shared.iter().for_each(|variable| out.push_str(&variable.directives()));
     notes::epilogue(program, &mut out);
     Ok(out)
 }
@@ -162,6 +168,8 @@ impl Listing<'_> {
             Distance::Low => write!(self.out, "{name}@rel32@lo{:+}", at + reloc.addend),
             Distance::High => write!(self.out, "{name}@rel32@hi{:+}", at + reloc.addend),
             Distance::Words => write!(self.out, "{name}"),
+            Distance::Address if reloc.addend == 0 => write!(self.out, "{name}@abs32@lo"),
+            Distance::Address => write!(self.out, "{name}@abs32@lo{:+}", reloc.addend),
         };
         Ok(())
     }

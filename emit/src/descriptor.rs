@@ -39,7 +39,7 @@ fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
     // Reserved before (seed 000, line 2613).
     let has_dynamic_stack = program.target.code_object >= CodeObjectVersion::V5;
     [
-        (&fields::GROUP_SEGMENT_FIXED_SIZE, func.lds_size),
+        (&fields::GROUP_SEGMENT_FIXED_SIZE, kernel.lds),
         (&fields::PRIVATE_SEGMENT_FIXED_SIZE, func.scratch_size),
         (&fields::KERNARG_SIZE, if has_kernarg_size { program.kernarg_size(kernel) } else { 0 }),
         flag(&fields::PRIVATE_SEGMENT_BUFFER, abi.private_segment_buffer),

@@ -3,6 +3,7 @@
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
 use crate::lines::Lines;
+use crate::shared::{self, Addresses};
 use crate::{
     ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes, unwind,
 };
@@ -30,7 +31,9 @@ pub fn loadable(program: &Program) -> Result<Vec<u8>, EmitError> {
 /// # Errors
 /// See [`EmitError`].
 pub fn loadable_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, EmitError> {
-    write(program, ctx, objwriter::elf::loadable_in)
+    shared::place(program, |program, addresses| {
+        write((program, Some(addresses)), ctx, objwriter::elf::loadable_in)
+    })
 }
 
 /// A relocatable object.
@@ -38,11 +41,12 @@ pub fn loadable_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, Emit
 /// # Errors
 /// See [`EmitError`].
 pub fn relocatable(program: &Program) -> Result<Vec<u8>, EmitError> {
-    write(program, &mut Context::default(), |object, _| objwriter::elf::relocatable(object))
+    write((program, None), &mut Context::default(), |object, _| objwriter::elf::relocatable(object))
 }
 
+/// Writes an object; a loadable one has the addresses of variables in LDS.
 fn write(
-    program: &Program,
+    (program, addresses): (&Program, Option<&Addresses>),
     ctx: &mut Context,
     file: impl for<'o> Fn(&'o Object<'o>, &'o Bump) -> Result<Vec<u8>, String>,
 ) -> Result<Vec<u8>, EmitError> {
@@ -54,7 +58,7 @@ fn write(
         ctx.names.push_str(descriptor::SUFFIX);
     }
     let Context { bump, names, image: memory } = ctx;
-    let mut image = Image::new(program, names, std::mem::take(memory));
+    let mut image = Image::new((program, addresses), names, std::mem::take(memory));
     for number in 0..program.kernels.len() {
         image.kernel(number)?;
     }
@@ -180,6 +184,8 @@ struct Image<'a> {
     sections: Vec<Section<'a>>,
     /// In the order in which the text names them.
     order: Vec<Target>,
+    /// Where variables in LDS are, if that is known.
+    addresses: Option<&'a Addresses>,
     /// Whether a variable, or behind them a function, is in `order`.
     is_named: SmallVec<[bool; 8]>,
     /// Number of the variable of each id.
@@ -206,7 +212,11 @@ struct Debug<'a> {
 
 impl<'a> Image<'a> {
     /// `descriptors`: the names of their symbols, one behind the other.
-    fn new(program: &'a Program<'a>, mut descriptors: &'a str, mut memory: Memory) -> Image<'a> {
+    fn new(
+        (program, addresses): (&'a Program<'a>, Option<&'a Addresses>),
+        mut descriptors: &'a str,
+        mut memory: Memory,
+    ) -> Image<'a> {
         let symbol = |name, visibility, kind| {
             let place = Place::Undefined;
             Symbol { name, binding: STB_GLOBAL, visibility, kind, size: 0, place }
@@ -231,6 +241,13 @@ impl<'a> Image<'a> {
         }));
         symbols
             .extend(program.externals.iter().map(|external| symbol(external.name, STV_DEFAULT, STT_NOTYPE)));
+        let shared = program.shared.iter().filter(|_| addresses.is_none());
+        symbols.extend(shared.map(|variable| Symbol {
+            binding: if variable.local { STB_LOCAL } else { STB_GLOBAL },
+            size: variable.size.into(),
+            place: Place::Lds(variable.align.into()),
+            ..symbol(variable.name, STV_DEFAULT, STT_OBJECT)
+        }));
         let variables = by_id((0..).zip(program.variables).map(|(number, variable)| (variable.id, number)));
         let functions = by_id((0..).zip(program.functions).map(|(number, function)| (function.id, number)));
         let [info, table, atomics] = std::mem::take(&mut memory.debug);
@@ -249,7 +266,8 @@ impl<'a> Image<'a> {
             note: memory.section(NOTE, SHT_NOTE, 0),
             numbers: if program.is_v2() { NUMBERS_V2 } else { NUMBERS },
             order: memory.order,
-            is_named: smallvec![false; program.variables.len() + program.functions.len() + program.externals.len()],
+            addresses,
+            is_named: smallvec![false; program.variables.len() + program.functions.len() + program.externals.len() + program.shared.len()],
             symbols,
             sections: std::mem::take(&mut memory.sections),
             variables,
@@ -313,6 +331,10 @@ impl<'a> Image<'a> {
                 let to = func.relocs[reloc as usize].to;
                 self.named(to)?;
                 self.near.push((&func.name, start + u64::from(word) * 4, to));
+            } else if let Some(fixup) =
+                fixups.next_if(|fixup| func.relocs[fixup.reloc as usize].part == Distance::Address)
+            {
+                self.shared_address(start + u64::from(fixup.at) * 4, func.relocs[fixup.reloc as usize])?;
             } else if let Some(fixup) = fixups.next() {
                 let relocation = self.reference(start, fixup, func.relocs[fixup.reloc as usize])?;
                 self.text.relocations.push(relocation);
@@ -339,6 +361,27 @@ impl<'a> Image<'a> {
         while text.len() < end {
             text.extend_from_slice(&word.to_le_bytes());
         }
+    }
+
+    /// Fills in the address of a variable in LDS, or leaves that to the linker.
+    fn shared_address(&mut self, offset: u64, to: RelocRef) -> Result<(), EmitError> {
+        let unknown = EmitError::Unknown(to.to);
+        let Referent::Global(id) = to.to else { return Err(unknown) };
+        if let Some(addresses) = self.addresses {
+            let address = addresses.get(id as usize).copied().flatten().ok_or(unknown)?;
+            let word = (i64::from(address) + to.addend) as u32;
+            self.text.data.to_mut()[offset as usize..offset as usize + 4]
+                .copy_from_slice(&word.to_le_bytes());
+            return Ok(());
+        }
+        let number = self.program.shared.iter().position(|variable| variable.id == id).ok_or(unknown)?;
+        let after = self.program.functions.len() + self.program.externals.len() + number;
+        let target = Target::Symbol((self.first_function() + after) as u32);
+        if !std::mem::replace(&mut self.is_named[self.program.variables.len() + after], true) {
+            self.order.push(target);
+        }
+        self.text.relocations.push(Relocation { offset, target, kind: reloc::ABS32_LO, addend: to.addend });
+        Ok(())
     }
 
     /// The distance counts from the end of `s_getpc_b64`, the literal lies further on.

@@ -26,7 +26,7 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
         ("is_dynamic_callstack", u32::from(func.dynamic_stack)),
         ("is_xnack_enabled", u32::from(target.xnack.may_be_on())),
         ("workitem_private_segment_byte_size", func.scratch_size),
-        ("workgroup_group_segment_byte_size", func.lds_size),
+        ("workgroup_group_segment_byte_size", kernel.lds),
         ("kernarg_segment_byte_size", program.kernarg_size(kernel)),
         ("wavefront_sgpr_count", registers.total_sgprs(target)),
         ("workitem_vgpr_count", registers.vgprs),

@@ -20,6 +20,7 @@ pub mod lines;
 pub mod metadata;
 pub mod notes;
 pub mod printf;
+pub mod shared;
 mod unwind;
 
 pub use debug::{DebugSections, Image};
@@ -101,6 +102,8 @@ pub struct Kernel<'a> {
     pub vec_type_hint: Option<&'a str>,
     /// Most work-items in a group.
     pub max_flat_workgroup_size: u32,
+    /// Bytes of LDS, without [`shared`] variables.
+    pub lds: u32,
     /// What its wavefronts begin with.
     pub state: InitialState,
 }
@@ -258,6 +261,8 @@ pub struct Program<'a> {
     pub functions: &'a [Function<'a>],
     /// What code names of other objects. A loadable object has none.
     pub externals: &'a [External<'a>],
+    /// Variables in LDS that a linker places, in the order of their symbols.
+    pub shared: &'a [shared::Shared<'a>],
     /// Variables in order.
     pub variables: &'a [Variable<'a>],
     /// Formats of `printf`, see [`printf::encode`].

@@ -109,7 +109,7 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
         push(".agpr_count", Item::Number(func.agprs));
     }
     push(".args", Item::Args(Args { own: kernel.args, hidden, has_align: program.is_v2() }));
-    push(".group_segment_fixed_size", Item::Number(func.lds_size));
+    push(".group_segment_fixed_size", Item::Number(kernel.lds));
     if program.is_v2() {
         push(".is_xnack_enabled", Item::Flag(program.target.xnack.may_be_on()));
     }

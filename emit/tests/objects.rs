@@ -86,8 +86,8 @@ static VARIABLES: std::sync::LazyLock<Vec<Variable<'static>>> = std::sync::LazyL
     vec![table, counter]
 });
 
-fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
-    let kernel = |func| Kernel {
+fn kernels<'f>(funcs: &'f [MachFunc]) -> Vec<Kernel<'f>> {
+    let kernel = |func: &'f MachFunc| Kernel {
         func,
         args: &ARGS,
         kernarg_align: 8,
@@ -95,6 +95,8 @@ fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
         workgroup_size_hint: None,
         vec_type_hint: None,
         max_flat_workgroup_size: 64,
+        lds: func.lds_size,
+        lds: func.lds_size,
         state: InitialState::default(),
     };
     funcs.iter().map(kernel).collect()
@@ -109,6 +111,7 @@ fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program
         kernels,
         functions: &[],
         externals: &[],
+        shared: &[],
         variables: &VARIABLES,
         formats: &[],
         lines: None,

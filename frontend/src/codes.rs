@@ -264,7 +264,12 @@ const TABLE: &[(&str, &str, &str)] = &[
         "`shared` memory has no initial value; `constant static` needs one; `dyn` memory is `shared`, of type `[T]`, \
          and all of it is one block.",
     ),
-    ("E0086", "too much shared memory", "A work-group has 64 KiB of shared memory."),
+    (
+        "E0086",
+        "too much shared memory",
+        "A work-group has 64 KiB of shared memory, on GFX6 32 KiB. What counts for a kernel is all that it names, and \
+         what the functions name that it calls.",
+    ),
     (
         "E0087",
         "order not allowed",
@@ -431,6 +436,12 @@ const TABLE: &[(&str, &str, &str)] = &[
         "a shift by the width or more",
         "Shift counts are taken modulo the width of what is shifted: a `u32` shifted by 32 is what it was, by 40 as by 8. \
          A literal has the type that its surroundings ask for, `i32` if they ask for none: `1 << 40` is `1u64 << 40`.",
+    ),
+    (
+        "split_group_memory",
+        "`shared` memory of a work-group that may be split",
+        "With `-mtgsplit` the waves of a work-group may run on several compute units, each of which has LDS of its own: a \
+         work-group has no `shared` memory then.",
     ),
     (
         "truncating_conversion",

@@ -237,7 +237,7 @@ fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
             let how = How { target, level, version };
             let found = caught(|| match seed % 8 {
                 7 => {
-                    let calls::Program { source, shape, call_abi } =
+                    let calls::Program { source, shape, call_abi, .. } =
                         &calls::generate(seed, calls::MOST, calls::STATEMENTS);
                     check(
                         Program { source, kernels: &["k"], shape, call_abi: *call_abi, is_witnessed: false },

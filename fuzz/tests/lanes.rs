@@ -55,7 +55,7 @@ fn callers_wait_for_what_they_call() {
         .into_par_iter()
         .flat_map_iter(|seed| LEVELS.map(|level| (seed, level)))
         .map(|(seed, level)| {
-            let calls::Program { source, shape, call_abi } =
+            let calls::Program { source, shape, call_abi, .. } =
                 &calls::generate(seed, calls::MOST, calls::STATEMENTS);
             let program =
                 Program { source, kernels: &["k"], shape, call_abi: *call_abi, is_witnessed: false };

@@ -379,6 +379,7 @@ impl Module {
             init: Vec::new(),
             dynamic: false,
             external: false,
+            linked: false,
             funcs: Vec::new(),
         })
     }

@@ -384,6 +384,8 @@ pub struct GlobalData {
     pub dynamic: bool,
     /// Another object defines it; it is only declared here.
     pub external: bool,
+    /// In LDS: its address is the linker's to choose, and a relocation in code. Not part of the text form: code generation decides it.
+    pub linked: bool,
     /// Offsets at which it holds addresses of functions, in ascending order; the initial bytes there are zeros.
     pub funcs: Vec<(u32, FuncId)>,
 }

@@ -149,7 +149,7 @@ pub enum Referent {
     Func(u32),
 }
 
-/// What of the distance an operand holds.
+/// What of the distance to something an operand holds, or its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
     /// The low half of 64 bits.
@@ -158,9 +158,11 @@ pub enum Distance {
     High,
     /// 16 bits that count dwords from the end of the instruction (`s_call_b64`).
     Words,
+    /// No distance: the 32-bit address of a variable in LDS.
+    Address,
 }
 
-/// A PC-relative reference from code to a module variable or a function.
+/// A reference from code to a module variable or a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelocRef {
     /// To what.

@@ -4,6 +4,7 @@ use crate::class::Home;
 use crate::known;
 use crate::lower::Lower;
 use crate::roles::Role;
+use crate::shape::LINKED;
 use ir::{BinOp, CastOp, FuncId, Global, Op, Space, Type, Value};
 use isa::table::Family;
 use isa::{Distance, Feature, MachInst, ModFlags, Offsets, Operand, Referent, RelocRef};
@@ -277,7 +278,23 @@ impl Lower<'_> {
 
     /// Address of a module variable in memory: distance from here, fixed up when code is laid out.
     pub fn global_addr(&mut self, inst: ir::Inst, global: Global) {
+        if self.s.shared[global.as_u32() as usize] == LINKED {
+            let result = self.func.insts[inst].first;
+            if self.home(result) == Home::Sgpr {
+                let dst = self.sgpr_of(result);
+                self.linked_address(dst, global);
+            }
+            return;
+        }
         self.distant_address(inst, Referent::Global(global.as_u32()));
+    }
+
+    /// Writes the address of a variable in LDS that the linker places.
+    pub fn linked_address(&mut self, dst: Operand, global: Global) {
+        let reloc = Operand::Reloc(self.out.relocs.len() as u32);
+        let to = Referent::Global(global.as_u32());
+        self.out.relocs.push(RelocRef { to, part: Distance::Address, addend: 0 });
+        self.emit_raw(Role::SMovB32, &[dst, reloc]);
     }
 
     /// Address of a function.

@@ -257,8 +257,12 @@ impl Lower<'_> {
         if dwords.len() == registers {
             return;
         }
-        let end = self.stemp(1);
-        self.push(MachInst::new(op::STACK_END, &[end]));
+        // A kernel's stack pointer is there all the time.
+        let mut end = self.stack_pointer();
+        if self.has_frame() {
+            end = self.stemp(1);
+            self.push(MachInst::new(op::STACK_END, &[end]));
+        }
         let mem = self.out.mem_ref(MemRef { spaces: SPACE_PRIVATE, ..MemRef::default() });
         for (n, &dword) in dwords.iter().enumerate().skip(registers) {
             let data = self.out.tuple(&[dword]);

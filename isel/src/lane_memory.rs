@@ -54,7 +54,7 @@ impl Lower<'_> {
         (own, other, mem)
     }
 
-    /// Where a work-item's dword is, at the beginning of the entry: at four times its number in the group.
+    /// Where a work-item's dword is, at the beginning of the entry: at four times its number in the group, from where the group's dwords begin.
     pub fn init_lane_slot(&mut self) {
         let Some(slot) = self.lane_slot else { return };
         let size = reqd(self.func);
@@ -73,6 +73,11 @@ impl Lower<'_> {
         match number {
             Some(number) => self.emit(Role::VShlB32, &[slot, Operand::int(2), number]),
             None => self.copy(slot, Operand::int(0)),
+        }
+        if let Some(exchange) = self.opts.exchange {
+            let base = self.stemp(1);
+            self.linked_address(base, exchange);
+            self.emit(Role::VAddU32, &[slot, base, slot]);
         }
     }
 

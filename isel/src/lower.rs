@@ -32,7 +32,7 @@ use crate::trap;
 use callconv::Convention;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::{Analyses, UniformCalls};
-use ir::{Block, FuncId, Function, Inst, Module, Op, Type, Value, WaveOp};
+use ir::{Block, FuncId, Function, Global, Inst, Module, Op, Type, Value, WaveOp};
 use isa::track::MachTrack;
 use isa::{AbiInput, FuncRole, MBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
 use std::sync::Arc;
@@ -54,6 +54,8 @@ pub struct Options<'a> {
     pub own: Needs,
     /// Where variables in LDS are that functions name.
     pub shared: Option<&'a SharedLayout>,
+    /// The variable in LDS by which a function exchanges values of lanes, if that is not at address 0: it begins at a multiple of 256.
+    pub exchange: Option<Global>,
     /// What is the same in all lanes at calls.
     pub uniform: Option<&'a Arc<UniformCalls>>,
     /// The number of the function that is compiled, if it is no kernel.
@@ -70,6 +72,7 @@ impl Default for Options<'_> {
             convention: Convention::Today,
             own: Needs::default(),
             shared: None,
+            exchange: None,
             uniform: None,
             id: None,
         }

@@ -7,9 +7,10 @@ use ir::constraints::SCALAR;
 use ir::{Function, Global, GlobalData, Mem, MemFlags, Module, Op, Space, WaveOp};
 use isa::Subtarget;
 
-/// Whether a module variable is in LDS, where its address is a constant.
+/// Whether a module variable is in LDS at an address that is a constant.
 pub(crate) fn is_shared_address(module: &Module, global: Global) -> bool {
-    module.globals[global].space == Space::Shared
+    let data = &module.globals[global];
+    data.space == Space::Shared && !data.linked
 }
 
 /// Whether a load may go through the scalar cache if its address is in SGPRs: nobody writes the memory, and
@@ -43,7 +44,7 @@ impl SharedLayout {
         for op in insts {
             let Op::GlobalAddr(global) = op else { continue };
             let (data, offset) = (&module.globals[global], &mut layout.offsets[global.as_u32() as usize]);
-            if data.space != Space::Shared || data.dynamic || offset.is_some() {
+            if data.space != Space::Shared || data.dynamic || data.linked || offset.is_some() {
                 continue;
             }
             let start = layout.end.next_multiple_of(data.align.max(16));
@@ -86,6 +87,9 @@ pub fn shared_layout(
     SharedLayout::new(module, lanes)
 }
 
+/// In place of an offset: the linker places the variable.
+pub(crate) const LINKED: u32 = u32::MAX;
+
 /// LDS offset of each module variable in LDS: 16-byte aligned so that wide accesses may be used, the
 /// dynamically sized ones last, all at one place, behind so many bytes of something else. Returns the size of the static part too.
 pub(crate) fn lay_out_shared(
@@ -95,10 +99,11 @@ pub(crate) fn lay_out_shared(
     offsets: &mut Vec<u32>,
 ) -> u32 {
     offsets.clear();
-    offsets.resize(module.globals.len(), 0);
+    offsets.extend(module.globals.values().map(|data| if data.linked { LINKED } else { 0 }));
     let mut size = first.max(fixed.map_or(0, SharedLayout::size));
     let shared = |dynamic: bool| {
-        let wanted = move |data: &GlobalData| data.space == Space::Shared && data.dynamic == dynamic;
+        let wanted =
+            move |data: &GlobalData| data.space == Space::Shared && data.dynamic == dynamic && !data.linked;
         module.globals.iter().filter(move |(_, data)| wanted(data)).filter(|&(global, _)| used(global))
     };
     for (global, data) in shared(false) {

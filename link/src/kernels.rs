@@ -399,16 +399,17 @@ fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>
     let own = |kernel: &Kernel| GROUP_SEGMENT_FIXED_SIZE.get(&kernel.bytes);
     let mut end = kernels.iter().filter(|kernel| !kernel.lds.is_empty()).map(own).max().unwrap_or(0);
     let mut places = FxHashMap::default();
-    for is_sized in [true, false] {
-        for &lds in &all {
-            let (size, align) = symbols.lds(lds);
-            if (size > 0) == is_sized {
-                end = end.next_multiple_of(align.max(1));
-                places.insert(lds, end);
-                end += size;
-            }
-        }
+    let (sized, dynamic): (Vec<Lds>, Vec<Lds>) = all.into_iter().partition(|&lds| symbols.lds(lds).0 > 0);
+    for lds in sized {
+        let (size, align) = symbols.lds(lds);
+        let place = end.next_multiple_of(align.max(1));
+        places.insert(lds, place);
+        end = place.saturating_add(size);
     }
+    // They are views of one block.
+    let align = dynamic.iter().map(|&lds| symbols.lds(lds).1).max().unwrap_or(1);
+    let place = end.next_multiple_of(align.max(1));
+    places.extend(dynamic.into_iter().map(|lds| (lds, place)));
     Ok(places)
 }
 

@@ -125,6 +125,7 @@ fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData
         init,
         dynamic: item.dynamic,
         external: item.external,
+        linked: false,
         funcs,
     }
 }

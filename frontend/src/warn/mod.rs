@@ -37,6 +37,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("missing_barrier", Level::Warn),
     ("missing_restrict", Level::Warn),
     ("shift_count", Level::Warn),
+    ("split_group_memory", Level::Warn),
     ("truncating_conversion", Level::Allow),
     ("uninitialized", Level::Warn),
     ("unreachable_code", Level::Warn),
@@ -45,7 +46,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 17;
+const COUNT: usize = 18;
 
 /// The level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,8 +114,13 @@ pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool 
 }
 
 /// Warnings that come after the frontend.
-const LATER: [&str; 4] =
-    ["divergent_barrier", "divergent_wave_operation", "missing_barrier", "missing_restrict"];
+const LATER: [&str; 5] = [
+    "divergent_barrier",
+    "divergent_wave_operation",
+    "missing_barrier",
+    "missing_restrict",
+    "split_group_memory",
+];
 
 /// Where they are allowed.
 pub(crate) fn quiet_later(ast: &Ast<'_>) -> impl Iterator<Item = (&'static str, Span)> {

@@ -21,6 +21,14 @@ pub(super) enum Kind {
     Slice,
     Reference,
     Cells,
+    /// Reads most of its arguments in a condition without an effect.
+    Dead,
+    /// Reads its first argument alone.
+    Ignoring,
+    /// Returns more dwords than there are registers for results, as a struct.
+    Bulk,
+    /// The same, as an array.
+    Rows,
 }
 
 /// The type of a function of words, which most addresses are of.
@@ -29,8 +37,11 @@ pub(super) const WORD: &str = "fn(*private u32, u32, u32) -> u32";
 /// Words of [`Kind::Wide`]: more than fit into registers.
 const WIDE: usize = 33;
 
+/// Words of [`Kind::Bulk`] and [`Kind::Rows`]: more than fit into registers.
+const MANY: usize = 36;
+
 impl Kind {
-    pub(super) const ALL: [Kind; 16] = [
+    pub(super) const ALL: [Kind; 20] = [
         Kind::Word,
         Kind::Pair,
         Kind::Quad,
@@ -47,6 +58,10 @@ impl Kind {
         Kind::Slice,
         Kind::Reference,
         Kind::Cells,
+        Kind::Dead,
+        Kind::Ignoring,
+        Kind::Bulk,
+        Kind::Rows,
     ];
 
     /// Parameters behind the counter, and the result, as they are written.
@@ -64,10 +79,13 @@ impl Kind {
             Kind::Higher => "f: Word, a: u32) -> u32",
             Kind::Table => "t: Calls, a: u32) -> u32",
             Kind::Flag => "a: u32) -> bool",
-            Kind::Wide => {
+            Kind::Wide | Kind::Ignoring => {
                 let words: Vec<String> = (0..WIDE).map(|n| format!("a{n}: u32")).collect();
                 return format!("(fuel: *private u32, {}, w: u64, d: f64) -> u64", words.join(", "));
             }
+            Kind::Dead => "p: [u32; 40], s: Large, a: u32) -> u32",
+            Kind::Bulk => "a: u32, b: u32) -> Bulk",
+            Kind::Rows => "a: u32, b: u32) -> [u32; 36]",
             Kind::Slice => "p: *private u32, a: u32) -> u32",
             Kind::Reference => "held: *private Record, a: u32)",
             Kind::Cells => "l: *shared u32, g: *global u32, a: u32) -> u32",
@@ -77,13 +95,18 @@ impl Kind {
 
     /// Whether it has a form for other objects: arrays by themselves have none.
     pub(super) fn passes_outside(self) -> bool {
-        self != Kind::List
+        !matches!(self, Kind::List | Kind::Dead | Kind::Rows)
+    }
+
+    /// A condition without an effect, which reads arguments: they die when the optimiser drops it.
+    pub(super) fn idle(self) -> Option<&'static str> {
+        (self == Kind::Dead).then_some("p[a % 40] > s.a[a % 12]")
     }
 
     /// Numbers that the parameters have.
     pub(super) fn numbers(self) -> &'static [&'static str] {
         match self {
-            Kind::Word => &["a", "b"],
+            Kind::Word | Kind::Bulk | Kind::Rows => &["a", "b"],
             Kind::Pair => &["v.x", "v.y"],
             Kind::Quad => &["v.x", "v.y", "v.z", "v.w", "(f as u32)"],
             Kind::Long => &["(w as u32)", "((w >> 32) as u32)", "(d as u32)"],
@@ -94,7 +117,8 @@ impl Kind {
             }
             Kind::List => &["a", "l[0]", "l[5]", "l[a % 6]"],
             Kind::Unit => &["*p"],
-            Kind::Higher | Kind::Flag => &["a"],
+            Kind::Higher | Kind::Flag | Kind::Dead => &["a"],
+            Kind::Ignoring => &["a0"],
             Kind::Table => &["a", "t.k"],
             Kind::Wide => {
                 &["a0", "a7", "a29", "a30", "a31", "a32", "(w as u32)", "((w >> 32) as u32)", "(d as u32)"]
@@ -123,7 +147,10 @@ impl Kind {
     pub(super) fn result(self, of: &mut Writer) -> String {
         let a = of.number(2);
         match self {
-            Kind::Word | Kind::Higher | Kind::Table | Kind::Slice | Kind::Cells => a,
+            Kind::Word | Kind::Higher | Kind::Table | Kind::Slice | Kind::Cells | Kind::Dead => a,
+            Kind::Bulk => format!("Bulk {{ a: [{a}; {MANY}], b: {} as u64 << 5 }}", of.number(1)),
+            Kind::Rows => format!("[{a}; {MANY}]"),
+            Kind::Ignoring => format!("{a} as u64 * 0x100000003"),
             Kind::Pair => format!("u32x2({a}, {})", of.number(1)),
             Kind::Quad => format!("u32x4({a}, {}, v.zx)", of.number(1)),
             Kind::Long | Kind::Wide => format!("({a} as u64 * 0x100000003 + w)"),
@@ -146,7 +173,14 @@ impl Kind {
     pub(super) fn arguments(self, of: &mut Writer) -> String {
         let (a, b) = (of.number(2), of.number(1));
         match self {
-            Kind::Word => format!("{a}, {b}"),
+            Kind::Word | Kind::Bulk | Kind::Rows => format!("{a}, {b}"),
+            Kind::Dead => {
+                let parts: Vec<String> = (0..11).map(|_| of.number(1)).collect();
+                format!(
+                    "[{b}; 40], Large {{ a: [{a}, {}], b: {b} as u64, d: 0.5, h: [1, 2, 3, 4] }}, {a}",
+                    parts.join(", ")
+                )
+            }
             Kind::Pair => format!("u32x2({a}, {b})"),
             Kind::Quad => format!("u32x4({a}, {b}, {}, 9), ({b} & 0xffff) as f32 * 0.25", of.number(1)),
             Kind::Long => format!("{a} as u64 * 0x10001, ({b} & 0xfffff) as f64 / 3.0"),
@@ -171,7 +205,7 @@ impl Kind {
                 format!("Calls {{ f: {f}, g: [{g}, {h}], k: {a} }}, {b}")
             }
             Kind::Flag => a,
-            Kind::Wide => {
+            Kind::Wide | Kind::Ignoring => {
                 let words: Vec<String> = (0..WIDE).map(|_| of.number(1)).collect();
                 format!("{}, {a} as u64 * 0x300000005, {b} as f64", words.join(", "))
             }
@@ -184,10 +218,12 @@ impl Kind {
     /// A number made of a result, `r`.
     pub(super) fn folded(self) -> &'static str {
         match self {
-            Kind::Word | Kind::Higher | Kind::Table | Kind::Slice | Kind::Cells => "r",
+            Kind::Word | Kind::Higher | Kind::Table | Kind::Slice | Kind::Cells | Kind::Dead => "r",
+            Kind::Bulk => "(r.a[0] ^ r.a[35] * 5 ^ r.a[r.a[1] % 36] ^ r.b as u32)",
+            Kind::Rows => "(r[0] ^ r[35] * 5 ^ r[r[1] % 36])",
             Kind::Pair => "(r.x ^ r.y)",
             Kind::Quad => "(r.x ^ r.y * 3 ^ r.z ^ r.w)",
-            Kind::Long | Kind::Wide => "(r as u32 ^ (r >> 32) as u32)",
+            Kind::Long | Kind::Wide | Kind::Ignoring => "(r as u32 ^ (r >> 32) as u32)",
             Kind::Half => "(r as u32)",
             Kind::Record => "(r.a + r.b as u32 + (r.b >> 32) as u32 + r.c[0])",
             Kind::Large => {

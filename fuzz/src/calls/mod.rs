@@ -1,6 +1,7 @@
 //! Random programs of functions that call each other: graphs of up to 60 functions with recursion, pointers to functions that lanes share or do
 //! not, calls in branches and loops, variables whose addresses are passed, arrays in each call, arguments on the stack, variables of the module
-//! and of the group, barriers, operations of waves.
+//! and of the group, barriers, operations of waves, arguments that nothing reads, results in memory. A third of the programs is compiled once more
+//! as two to four objects, which are linked.
 //!
 //! A counter that all calls of a work-item share ends them: a function that finds it empty returns at once, so that any graph ends.
 //!
@@ -8,6 +9,7 @@
 
 mod agreements;
 mod kinds;
+mod objects;
 mod smaller;
 mod unwind;
 mod writer;
@@ -42,6 +44,8 @@ pub struct Program {
     pub shape: Shape,
     /// Where its functions have their arguments.
     pub call_abi: Convention,
+    /// Of how many objects it is linked, beside being compiled as one.
+    pub objects: usize,
 }
 
 /// Runs the program of a seed: the interpreter on the IR as it is and optimised, and with `emulates` also compiled, in the emulator. A failing
@@ -53,7 +57,7 @@ pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failu
     if config.shrink {
         (program, what) = smaller::smaller(program, what, &failure);
     }
-    let Program { source, shape, call_abi } = program;
+    let Program { source, shape, call_abi, .. } = program;
     let what = format!("--call-abi {}: {what}", call_abi.name());
     Err(Box::new(Failure { seed, target: config.target, what, source, shape }))
 }
@@ -67,7 +71,7 @@ pub fn unwinds(seed: u64, config: &Config, effort: Effort) -> Result<Counts, Box
             let options = Options { opt_level: level, call_abi: program.call_abi, ..Options::default() };
             let found = caught(|| unwinds_in(&program, config, (seed, dialect, effort), options));
             let found = found.map_err(|what| {
-                let Program { source, shape, call_abi } = program.clone();
+                let Program { source, shape, call_abi, .. } = program.clone();
                 let what = format!("--call-abi {} {level:?} {dialect:?}: {what}", call_abi.name());
                 Box::new(Failure { seed, target: config.target, what, source, shape })
             });
@@ -83,7 +87,7 @@ fn unwinds_in(
     (seed, dialect, effort): (u64, Dialect, Effort),
     options: Options,
 ) -> Result<Counts, String> {
-    let Program { source, shape, call_abi } = program;
+    let Program { source, shape, call_abi, .. } = program;
     let mut agreements = Agreements::default();
     let dwarf = Dwarf { dialect, ..Dwarf::default() };
     let verify = config.verify;
@@ -119,7 +123,7 @@ fn is_refused(error: &kernc::Error, config: &Config, call_abi: Convention) -> bo
 }
 
 fn run(program: &Program, config: &Config, emulates: bool) -> Result<(), String> {
-    let Program { source, shape, call_abi } = program;
+    let Program { source, shape, call_abi, .. } = program;
     let options = frontend::Options { fp_contract: true, ..Default::default() };
     let plain = frontend::compile("test.k", source, &options)
         .map_err(|diagnostics| format!("frontend: {}", diagnostics.render(false)))?;
@@ -152,9 +156,35 @@ fn run(program: &Program, config: &Config, emulates: bool) -> Result<(), String>
                 &found.map_err(|error| format!("emulator {level:?}: {error}"))?,
                 &format!("code {level:?}"),
             )?;
+            if program.objects > 1 {
+                linked(program, config, &options, &expected)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Compiles the program as several objects, links them and runs what comes out. Who calls whom is known at run time alone, so that
+/// registers hold no garbage beyond what the code leaves there.
+fn linked(program: &Program, config: &Config, options: &Options, expected: &[u8]) -> Result<(), String> {
+    let what = format!("{} objects {:?}", program.objects, options.opt_level);
+    let mut objects = Vec::new();
+    for source in objects::split(&program.source, program.objects) {
+        match Compiler::new(config.target).compile(&source, options).and_then(|object| object.relocatable()) {
+            Err(error) if is_refused(&error, config, program.call_abi) => return Ok(()),
+            object => objects.push(object.map_err(|error| format!("compiler, {what}: {error}"))?),
+        }
+    }
+    let names: Vec<String> = (0..objects.len()).map(|number| format!("{number}.o")).collect();
+    let inputs = names.iter().zip(&objects);
+    let inputs: Vec<link::Input> =
+        inputs.map(|(name, data)| link::Input { name, data, is_lazy: false }).collect();
+    let file = link::link(&inputs, &link::Options::default())
+        .map_err(|faults| format!("linker, {what}: {}", faults[0]))?;
+    read(&file, program.call_abi).map_err(|error| format!("checker, {what}: {error}"))?;
+    let way = (config.mode, program.call_abi);
+    let found = emulate_scrambled(way, &file, "k", &program.shape, Scramble::default());
+    compare(expected, &found.map_err(|error| format!("emulator, {what}: {error}"))?, &format!("code, {what}"))
 }
 
 /// Whether a budget was refused that has no VGPR which calls keep.

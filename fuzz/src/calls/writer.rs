@@ -12,7 +12,11 @@ pub fn generate(seed: u64, functions: usize, statements: usize) -> Program {
     let mut rng = Rng::new(seed);
     let most = functions.min(1 << rng.below(7));
     let count = 1 + rng.below(most);
-    let kinds = (0..count).map(|n| if n == 0 { Kind::Word } else { *rng.pick(&Kind::ALL) }).collect();
+    // A third of the programs is compiled as several objects, too.
+    let objects = if rng.one_in(3) { 2 + rng.below(3) } else { 1 };
+    let choice: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|kind| objects == 1 || kind.passes_outside()).collect();
+    let kinds = (0..count).map(|n| if n == 0 { Kind::Word } else { *rng.pick(&choice) }).collect();
     // What all of them have together stays about the same.
     let statements = if count > 20 { statements.div_ceil(2) } else { statements };
     let exports = rng.one_in(6);
@@ -30,7 +34,7 @@ pub fn generate(seed: u64, functions: usize, statements: usize) -> Program {
         names: 0,
         elements: 4,
     };
-    writer.module(exports)
+    writer.module(exports, objects)
 }
 
 /// What writes it.
@@ -52,16 +56,17 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    fn module(mut self, exports: bool) -> Program {
+    fn module(mut self, exports: bool, objects: usize) -> Program {
         let group = [32, 64, 64, 128][self.rng.below(4)];
         let grid = (1 + self.rng.below(2) as u32) * group
             - if self.together == 0 && self.rng.one_in(3) { 5 } else { 0 };
         let shape = Shape { grid: [grid, 1, 1], group: [group, 1, 1] };
         self.out.push_str("struct Record { a: u32, b: u64, c: [u32; 2] }\n");
         self.out.push_str("struct Large { a: [u32; 12], b: u64, d: f64, h: [u16; 4] }\n");
+        self.out.push_str("struct Bulk { a: [u32; 36], b: u64 }\n");
         let _ = writeln!(self.out, "struct Calls {{ f: {WORD}, g: [{WORD}; 2], k: u32 }}");
         self.out.push_str(
-            "global static G: [u32; 256];\nshared static L: [u32; 128];\nshared static M: [u32; 128];\n",
+            "global static G: [u32; 256];\nshared static L: [u32; 128];\nshared static M: [u32; 128];\nshared static dyn D: [u32];\n",
         );
         let words: Vec<String> = (0..8).map(|_| (self.rng.bits() as u32).to_string()).collect();
         let _ = writeln!(self.out, "constant static C: [u32; 8] = [{}];", words.join(", "));
@@ -79,7 +84,7 @@ impl Writer {
         // What objects of today have, half of the time.
         let call_abi =
             [Convention::Today, Convention::Guide, Convention::Today, Convention::Llvm14][self.rng.below(4)];
-        Program { source: self.out, shape, call_abi }
+        Program { source: self.out, shape, call_abi, objects }
     }
 
     fn kernel(&mut self, group: u32) {
@@ -95,7 +100,7 @@ impl Writer {
         let _ = writeln!(
             self.out,
             "    let i = global_id(0);\n    let mut fuel: u32 = {fuel} + (i & {});\n    let fuel = &fuel;\n    \
-             L[local_id(0)] = i * 3;\n    M[local_id(0)] = i;\n    G[i] = i;",
+             L[local_id(0)] = i * 3;\n    M[local_id(0)] = i;\n    D[local_id(0)] = i + 5;\n    G[i] = i;",
             [0, 3, 7][self.rng.below(3)]
         );
         self.own = vec!["i".to_owned(), "n".to_owned()];
@@ -111,7 +116,7 @@ impl Writer {
             self.statement();
         }
         self.out.push_str(
-            "    out[i] = x ^ y * 31 ^ mine[0] ^ mine[1] * 7 ^ mine[2] ^ mine[3] ^ G[i] ^ L[local_id(0)] ^ record.a + record.c[1];\n}\n",
+            "    out[i] = x ^ y * 31 ^ mine[0] ^ mine[1] * 7 ^ mine[2] ^ mine[3] ^ G[i] ^ L[local_id(0)] ^ D[local_id(0)] ^ record.a + record.c[1];\n}\n",
         );
     }
 
@@ -132,7 +137,7 @@ impl Writer {
         match self.rng.below(8) {
             0 => self.out.push_str("#[inline]\n"),
             1 | 2 => self.out.push_str("#[inline(never)]\n"),
-            3 if exports && kind.passes_outside() => self.out.push_str("#[export]\n"),
+            3 | 4 if exports && kind.passes_outside() => self.out.push_str("#[export]\n"),
             _ => {}
         }
         let _ = writeln!(self.out, "fn fn_{n}{} {{", kind.signature());
@@ -142,6 +147,9 @@ impl Writer {
         let early = self.give_back();
         let _ = writeln!(self.out, "    if *fuel == 0 {{ {early} }}\n    *fuel -= 1;");
         self.variables();
+        if let Some(idle) = kind.idle() {
+            self.line(&format!("if {idle} {{ }}"));
+        }
         let count = 1 + self.rng.below(self.statements);
         self.block_of(count);
         if self.rng.one_in(4) {
@@ -213,7 +221,8 @@ impl Writer {
     }
 
     fn place(&mut self) -> String {
-        match self.rng.below(10) {
+        match self.rng.below(11) {
+            10 => "D[local_id(0)]".to_owned(),
             0 | 1 => format!("mine[{} % {}]", self.number(1), self.elements),
             2 => "G[global_id(0)]".to_owned(),
             3 => "L[local_id(0)]".to_owned(),
@@ -236,6 +245,7 @@ impl Writer {
                 self.line(&format!("if {cond} {{ {early} }}"));
             }
             9 => self.add(),
+            18 if self.rng.one_in(3) => self.own_lds(),
             10..=16 => self.call(),
             _ => {
                 let (place, value) = (self.place(), self.number(3));
@@ -310,6 +320,19 @@ impl Writer {
             _ => format!("mbcnt(ballot({cond}))"),
         };
         self.line(&format!("{place} += {value};"));
+    }
+
+    /// A variable in LDS that belongs to the function: each work-item has an element, which lives across a call.
+    fn own_lds(&mut self) {
+        let (name, number, place) = (self.name("cell"), self.number(2), self.place());
+        self.line("{");
+        self.depth += 1;
+        self.line(&format!("shared {name}: [u32; 128];"));
+        self.line(&format!("{name}[local_id(0)] = {number};"));
+        // A call of the same function would write the variable, too.
+        self.line(&format!("{place} ^= {name}[local_id(0)];"));
+        self.depth -= 1;
+        self.line("}");
     }
 
     /// Many numbers that live across a call.

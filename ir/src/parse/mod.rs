@@ -319,7 +319,17 @@ impl<'a> Parser<'a> {
             };
             funcs.push((at, func));
         }
-        let data = GlobalData { name: name.into(), space, size, align, init, dynamic, external, funcs };
+        let data = GlobalData {
+            name: name.into(),
+            space,
+            size,
+            align,
+            init,
+            dynamic,
+            external,
+            linked: false,
+            funcs,
+        };
         let id = self.module.globals.push(data);
         if self.globals.insert(name, id).is_some() {
             return Err(self.lexer.error_at(offset, format!("`@{name}` is defined twice")));

@@ -195,6 +195,7 @@ impl Printer<'_> {
             Distance::Low => "@rel32@lo",
             Distance::High => "@rel32@hi",
             Distance::Words => "",
+            Distance::Address => "@abs32@lo",
         });
         if reloc.addend != 0 {
             write!(self.out, "{:+}", reloc.addend)?;

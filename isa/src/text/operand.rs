@@ -170,6 +170,7 @@ impl Printer<'_> {
             Distance::Low => "@lo",
             Distance::High => "@hi",
             Distance::Words => "",
+            Distance::Address => "@address",
         });
         match reloc.addend {
             0 => Ok(()),
@@ -282,10 +283,11 @@ impl<'a> Body<'a> {
         let to = self.referent(at)?;
         let part = match at.accept("@") {
             false => Distance::Words,
-            true => match at.word("`lo` or `hi`")? {
+            true => match at.word("`lo`, `hi` or `address`")? {
                 "hi" => Distance::High,
                 "lo" => Distance::Low,
-                _ => return before.error("expected `@lo` or `@hi` behind the name"),
+                "address" => Distance::Address,
+                _ => return before.error("expected `@lo`, `@hi` or `@address` after the name"),
             },
         };
         let addend = match at.peek() {

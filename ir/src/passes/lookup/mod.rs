@@ -73,6 +73,7 @@ impl Tables {
                 init: init.clone(),
                 dynamic: false,
                 external: false,
+                linked: false,
                 funcs: Vec::new(),
             });
             Global::from_u32(number as u32)

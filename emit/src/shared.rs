@@ -1,0 +1,101 @@
+//! Variables in LDS that a linker places: symbols of section `SHN_AMDGPU_LDS` (seed 000, line 472). An object that is to be loaded as it is
+//! has their addresses instead, which are chosen here as a linker would: one for all kernels, after the LDS that kernels
+//! have of their own, those whose size the dispatch gives last.
+
+use crate::{ById, Kernel, Program, by_id};
+use isa::{Distance, MachFunc, Referent};
+use std::collections::BTreeSet;
+
+/// A variable in LDS that a linker places.
+#[derive(Clone, Debug)]
+pub struct Shared<'a> {
+    /// What [`isa::Referent::Global`] calls it.
+    pub id: u32,
+    /// Symbol.
+    pub name: &'a str,
+    /// Bytes; 0 if the dispatch says how many.
+    pub size: u32,
+    /// Bytes, a power of two.
+    pub align: u32,
+    /// Whether the symbol is known in this object alone.
+    pub local: bool,
+}
+
+impl Shared<'_> {
+    /// What makes the symbol, in assembly.
+    pub(crate) fn directives(&self) -> String {
+        let Shared { name, size, align, local, .. } = self;
+        let binding = if *local { "local" } else { "globl" };
+        format!("\t.{binding}\t{name}\n\t.amdgpu_lds {name}, {size}, {align}\n")
+    }
+}
+
+/// Where the variables of a loadable object are.
+pub(crate) type Addresses = ById<u32>;
+
+/// Hands on a program whose kernels ask for the LDS that all of the variables they reach take, and where those are.
+pub(crate) fn place<T>(program: &Program, f: impl FnOnce(&Program, &Addresses) -> T) -> T {
+    if program.shared.is_empty() {
+        return f(program, &Addresses::new());
+    }
+    let reached: Vec<BTreeSet<u32>> =
+        program.kernels.iter().map(|kernel| reached(program, kernel.func)).collect();
+    let own = program.kernels.iter().zip(&reached).filter(|(_, reached)| !reached.is_empty());
+    let mut end = own.map(|(kernel, _)| kernel.lds).max().unwrap_or(0);
+    let (dynamic, sized): (Vec<&Shared>, Vec<&Shared>) =
+        program.shared.iter().partition(|variable| variable.size == 0);
+    let mut ends = Vec::new();
+    for variable in sized {
+        let address = end.next_multiple_of(variable.align.max(1));
+        end = address.saturating_add(variable.size);
+        ends.push((variable.id, address, end));
+    }
+    let address =
+        end.next_multiple_of(dynamic.iter().map(|variable| variable.align).max().unwrap_or(1).max(1));
+    ends.extend(dynamic.iter().map(|variable| (variable.id, address, address)));
+    let with_lds = |(kernel, reached): (&Kernel, &BTreeSet<u32>)| {
+        let ends = ends.iter().filter(|(id, ..)| reached.contains(id)).map(|&(_, _, end)| end);
+        ends.fold(kernel.lds, u32::max)
+    };
+    let lds: Vec<u32> = program.kernels.iter().zip(&reached).map(with_lds).collect();
+    let kernels: Vec<Kernel> =
+        program.kernels.iter().zip(lds).map(|(kernel, lds)| Kernel { lds, ..kernel.clone() }).collect();
+    let addresses = by_id(ends.iter().map(|&(id, address, _)| (id, address)));
+    f(&Program { kernels: &kernels, ..program.clone() }, &addresses)
+}
+
+/// The variables in LDS that code names, or functions whose addresses it has, directly or through others.
+fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
+    let functions = by_id(program.functions.iter().map(|function| (function.id, function.func)));
+    let variables = by_id(program.variables.iter().map(|variable| (variable.id, &variable.functions)));
+    let (mut shared, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut work = vec![kernel];
+    while let Some(func) = work.pop() {
+        for reloc in &func.relocs {
+            match reloc.to {
+                Referent::Global(id) if reloc.part == Distance::Address => _ = shared.insert(id),
+                Referent::Global(id) => {
+                    let table = variables.get(id as usize).copied().flatten();
+                    let ids = table.into_iter().flatten().map(|&(_, id)| id);
+                    let new = ids.filter(|&id| seen.insert(id));
+                    work.extend(new.filter_map(|id| functions.get(id as usize).copied().flatten()));
+                }
+                Referent::Func(id) if seen.insert(id) => {
+                    work.extend(functions.get(id as usize).copied().flatten());
+                }
+                Referent::Func(_) => {}
+            }
+        }
+    }
+    shared
+}
+
+/// Hands on a program as [`crate::elf::loadable`] writes it.
+pub fn loadable<T>(program: &Program, f: impl FnOnce(&Program) -> T) -> T {
+    place(program, |program, _| f(program))
+}
+
+/// By kernel, bytes of LDS that a loadable object asks for.
+pub fn lds(program: &Program) -> Vec<u32> {
+    place(program, |program, _| program.kernels.iter().map(|kernel| kernel.lds).collect())
+}
