@@ -18,6 +18,14 @@ pub static BROKEN_CLAUSE: EventRule = EventRule {
     level: Level::Certain,
 };
 
+/// A clause with a wait in it that LLVM may put there.
+pub static CLAUSE_WAIT: EventRule = EventRule {
+    id: "clause-with-wait",
+    name: "clause holds an s_waitcnt_vscnt or one of its kin",
+    level: Level::Manual,
+    ..BROKEN_CLAUSE
+};
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Scalar memory.
@@ -29,6 +37,8 @@ enum Kind {
     Valu,
     /// May stand in any clause.
     Internal,
+    /// A wait of the SOPK encoding.
+    Wait,
     /// May not stand in one.
     None,
 }
@@ -44,6 +54,7 @@ fn kind(inst: &MachInst) -> Kind {
         // Not known of others, such as `s_sleep`: they are not reported.
         Family::Sopp if row.flags.contains(Flags::BRANCH) || is_end_or_wait(inst) => Kind::None,
         Family::Sopp => Kind::Internal,
+        Family::Sopk if row.name.starts_with("s_waitcnt_") => Kind::Wait,
         _ => Kind::None,
     }
 }
@@ -61,14 +72,20 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
         }
         let members = program.insts[site + 1..].iter().take((more & 63) as usize + 1);
         let first = members.clone().next().map_or(Kind::None, |first| kind(&first.inst));
-        let belongs = |member: &MachInst| {
-            let kind = kind(member);
-            kind != Kind::None && (kind == first || kind == Kind::Internal)
+        let rule = |member: &MachInst| match kind(member) {
+            Kind::Internal => None,
+            Kind::Wait => Some(&CLAUSE_WAIT),
+            kind if kind == first && kind != Kind::None => None,
+            _ => Some(&BROKEN_CLAUSE),
         };
-        if let Some(wrong) = members.clone().position(|member| !belongs(&member.inst)) {
-            let problem = Problem::Event { rule: &BROKEN_CLAUSE };
-            let [first, second] = [site, site + 1 + wrong].map(|site| site as Site);
-            sink(Finding { first, second, registers: None, problem, across: false });
+        // The first of each rule.
+        for wanted in [&BROKEN_CLAUSE, &CLAUSE_WAIT] {
+            let is = |member: &MachInst| rule(member).is_some_and(|rule| std::ptr::eq(rule, wanted));
+            if let Some(wrong) = members.clone().position(|member| is(&member.inst)) {
+                let problem = Problem::Event { rule: wanted };
+                let [first, second] = [site, site + 1 + wrong].map(|site| site as Site);
+                sink(Finding { first, second, registers: None, problem, across: false });
+            }
         }
     }
 }

@@ -316,7 +316,7 @@ fn kinds(inst: &MachInst) -> Kinds {
     let stores = row.flags.intersects(Flags::STORE.union(Flags::ATOMIC));
     kinds.set(Kinds::STORES, stores);
     kinds.set(Kinds::CALL, matches!(inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64));
-    let leaves = kinds.contains(Kinds::CALL) || crate::program::is_return(inst);
+    let leaves = kinds.contains(Kinds::CALL) || crate::reader::is_return(inst);
     kinds.set(Kinds::BRANCH, row.flags.contains(Flags::BRANCH) && !leaves);
     let dpp = inst.form == Form::Dpp || matches!(inst.mods.lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
     kinds.set(Kinds::DPP, dpp);

@@ -56,6 +56,8 @@ pub enum Hope {
     Limit,
     /// It counts on two counters, and one of them was waited for.
     OtherCounter,
+    /// A flat access, and a wait that is enough if flat accesses complete in the order of their issue.
+    FlatOrder,
 }
 
 /// What is wrong.
@@ -143,6 +145,7 @@ impl Finding {
         match self.problem {
             Problem::InFlight { hope: Hope::Limit, .. } => "counter-at-limit",
             Problem::InFlight { hope: Hope::OtherCounter, .. } => "flat-partial-wait",
+            Problem::InFlight { hope: Hope::FlatOrder, .. } => "flat-in-order",
             Problem::InFlight { access: Access::Reads, .. } => "read-in-flight",
             Problem::InFlight { access: Access::Writes, .. } => "write-in-flight",
             Problem::InFlight { access: Access::Overwrites, .. } => "overwrite-unread",
@@ -190,9 +193,23 @@ impl Finding {
         }
     }
 
-    /// Whether two are of the same kind about the same instructions.
-    pub fn same(&self, other: &Finding) -> bool {
-        (self.first, self.second, self.id()) == (other.first, other.second, other.id())
+    /// Takes in what another path has for the same rule and the same instructions: the worse of the two. Whether it is about the same.
+    pub(crate) fn merge(&mut self, other: &Finding) -> bool {
+        if (self.first, self.second, self.id()) != (other.first, other.second, other.id()) {
+            return false;
+        }
+        self.across &= other.across;
+        match (&mut self.problem, other.problem) {
+            (Problem::Hazard { found, .. }, Problem::Hazard { found: theirs, .. }) => {
+                *found = (*found).min(theirs);
+            }
+            (
+                Problem::InFlight { outstanding, count, .. },
+                Problem::InFlight { outstanding: more, count: less, .. },
+            ) => (*outstanding, *count) = ((*outstanding).max(more), (*count).min(less)),
+            _ => {}
+        }
+        true
     }
 }
 

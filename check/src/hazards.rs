@@ -254,7 +254,7 @@ pub static RULES: &[Rule] = &[
     rule("valu-exec-dpp", "VALU writes EXEC, DPP", P::ValuScalar, C::DppExec, 5, generations(Gfx8, Gfx9), "GCN3; Vega"),
     rule("salu-m0-index", "SALU writes M0, s_movrel, interpolation or LDS add-tid", P::SaluScalar, C::IndexM0, 1, generations(Gfx9, Gfx9), "Vega"),
     rule("salu-m0-message", "SALU writes M0, GDS, s_sendmsg or s_ttracedata", P::SaluScalar, C::MessageM0, 1, generations(Gfx8, Gfx9), "GCN3; Vega"),
-    rule("salu-m0-lds-dma", "SALU writes M0, load to LDS or lds_direct", P::SaluScalar, C::LdsDmaM0, 1, generations(Gfx9, Gfx9), "Vega"),
+    manual(rule("salu-m0-lds-dma", "SALU writes M0, load to LDS or lds_direct", P::SaluScalar, C::LdsDmaM0, 1, generations(Gfx9, Gfx9), "Vega")),
     rule("wide-store-data", "wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, 1, generations(Gfx7, Gfx9), "CI; GCN3; Vega"),
     rule("setreg-getreg", "s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, 2, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
     rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 1, generations(Gfx6, Gfx7), "SI; CI"),

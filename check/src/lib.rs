@@ -11,11 +11,14 @@
 //! The compiler's own passes for waits and hazards (`memmodel`) are not used here: what checks them is written from the
 //! manuals anew.
 
+mod by_address;
 pub mod clauses;
 pub mod code;
+mod conditions;
 pub mod counters;
 pub mod effects;
 pub mod finding;
+pub mod fold;
 mod functions;
 pub mod hazards;
 mod mai;
@@ -23,6 +26,7 @@ pub mod object;
 pub mod pressure;
 pub mod program;
 pub mod rdna;
+mod reader;
 pub mod reasons;
 pub mod regset;
 pub mod report;
@@ -32,6 +36,7 @@ pub mod single;
 pub mod solve;
 mod table;
 mod targets;
+mod units;
 
 pub use code::Code;
 pub use counters::{Class, Counter, FlatPath};

@@ -3,20 +3,24 @@
 use crate::finding::{CALLER, Finding, Level, Problem, Site};
 use crate::program::{Program, Root, Unknown};
 use crate::solve;
+use crate::units::{Unit, Units};
 use callconv::{Convention, column};
 use codeobj::disasm::{Lines, SourcePlace};
 use codeobj::identity::OsAbi;
 use codeobj::{CodeObject, Identity};
 use isa::{Feature, Target};
 use order::Order as _;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What to check.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'a> {
     /// Read the code for this processor, whatever the header says.
     pub target: Option<&'static Target>,
+    /// Whether memory instructions may be replayed (XNACK) where the code will run; without it, as the header says.
+    pub xnack: Option<bool>,
     /// Begin at the kernel or function of this name only.
     pub kernel: Option<&'a str>,
     /// On GFX7 and GFX8, where compilers use flat instructions for memory that they know to be global, too: take a flat access
@@ -79,7 +83,7 @@ pub struct Located {
 pub struct Listing {
     /// One instruction each.
     pub text: String,
-    /// Number of the first in its section, from 1.
+    /// Number of the first among the instructions that are checked, from 1.
     pub line: usize,
     /// Bytes of the first instruction in `text`.
     pub first: Option<std::ops::Range<usize>>,
@@ -109,6 +113,8 @@ pub struct Report {
     pub hidden: Vec<(&'static str, usize)>,
     /// What was not checked.
     pub notes: Vec<Note>,
+    /// Paths that were not followed.
+    pub unfollowed: usize,
     /// Kernels and functions.
     pub roots: usize,
     /// Instructions.
@@ -124,9 +130,19 @@ struct Entry<'data> {
     wave32: bool,
 }
 
-/// Checks a code object.
+/// Checks a code object, on the threads of the pool that this is called in.
 pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, Refusal> {
+    check_with(object, options, &|_, _| {})
+}
+
+/// The same. `progress` is told how many kernels and functions are done, and how many there are.
+pub fn check_with(
+    object: &CodeObject<'_>,
+    options: &Options<'_>,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Report, Refusal> {
     let mut entries = Entries::new(object, options.target)?;
+    entries.xnack = options.xnack.unwrap_or(entries.xnack);
     if let Some(name) = options.kernel {
         entries.entries.retain(|entry| entry.name == name);
         if entries.entries.is_empty() {
@@ -139,14 +155,35 @@ pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, R
         findings: Vec::new(),
         hidden: Vec::new(),
         notes: Vec::new(),
+        unfollowed: 0,
         roots: entries.entries.len(),
         instructions: 0,
     };
     let lines = Lines::read(object);
-    for mut part in entries.parts() {
-        part.program.callers_wait = callers_wait;
-        Teller { options, entries: &entries, lines: &lines, part: &part }.tell(&mut report);
+    let (done, all) = (AtomicUsize::new(0), report.roots);
+    let done = |count| progress(done.fetch_add(count, Ordering::Relaxed) + count, all);
+    for (index, wave32) in entries.sections() {
+        let Some(section) = entries.section(index, wave32) else { continue };
+        let teller = Teller { options, entries: &entries, lines: &lines, section: index };
+        let check = |mut unit: Unit, taken: &HashSet<u32>| {
+            unit.program.callers_wait = callers_wait;
+            section.keep_local(&mut unit, taken);
+            teller.told(&unit)
+        };
+        let read = |roots: &mut Vec<Root>| section.read(roots);
+        let mut all = Told::default();
+        for mut told in Units::new(&section.roots, &read).check(&check, &done) {
+            told.findings.iter_mut().for_each(|located| located.listing.line += report.instructions);
+            report.instructions += told.instructions;
+            all.findings.append(&mut told.findings);
+            all.notes.append(&mut told.notes);
+        }
+        all.findings.order_by_key(|located| located.second.address);
+        all.notes.order_by_key(|note| note.place.address);
+        report.findings.append(&mut all.findings);
+        report.notes.append(&mut all.notes);
     }
+    report.unfollowed = report.notes.iter().filter(|note| !note.counts).count();
     Ok(report)
 }
 
@@ -187,53 +224,103 @@ impl<'a, 'data> Entries<'a, 'data> {
 
     /// The kernel or function that an address of a part belongs to, and how far behind its beginning.
     pub fn owner(&self, part: &Part, address: u64) -> Option<(&'data str, u64)> {
-        let mine = self.entries.iter().filter(|entry| entry.section == part.section);
-        let mut before = mine.rev().filter(|entry| entry.address <= address);
-        before.next().map(|entry| (entry.name, address - entry.address))
+        self.owner_in(part.section, address)
+    }
+
+    fn owner_in(&self, section: usize, address: u64) -> Option<(&'data str, u64)> {
+        // Entries are in the order of sections and addresses.
+        let behind = self.entries.partition_point(|entry| (entry.section, entry.address) <= (section, address));
+        let entry = self.entries[..behind].last().filter(|entry| entry.section == section)?;
+        Some((entry.name, address - entry.address))
     }
 
     /// The place in the source of an address of a part.
     pub fn source(&self, lines: &Lines, part: &Part, address: u64) -> Option<SourcePlace> {
-        let section = self.object.sections.get(part.section)?;
-        lines.at(part.section, section, self.object.header.is_relocatable(), address)
+        self.source_in(lines, part.section, address)
+    }
+
+    fn source_in(&self, lines: &Lines, index: usize, address: u64) -> Option<SourcePlace> {
+        let section = self.object.sections.get(index)?;
+        lines.at(index, section, self.object.header.is_relocatable(), address)
     }
 
     /// Their code.
     pub fn parts(&self) -> Vec<Part> {
-        let mut parts = Vec::new();
+        self.sections().into_iter().filter_map(|(index, wave32)| self.part(index, wave32)).collect()
+    }
+
+    /// Sections with code, in both wave sizes.
+    fn sections(&self) -> Vec<(usize, bool)> {
         let sections = self.object.sections.iter().enumerate().filter(|(_, section)| section.is_code());
         let mut budget = self.object.file_size;
+        let mut found = Vec::new();
         for (index, section) in sections {
             // Sections of a sound file do not overlap; those of a damaged one must not multiply.
             let Some(left) = budget.checked_sub(section.data.len()) else { continue };
             budget = left;
-            parts.extend([false, true].into_iter().filter_map(|wave32| self.part(index, wave32)));
+            found.extend([(index, false), (index, true)]);
         }
-        parts
+        found
     }
 
     fn part(&self, index: usize, wave32: bool) -> Option<Part> {
+        let section = self.section(index, wave32)?;
+        let mut roots = section.roots.clone();
+        let program = section.read(&mut roots)?;
+        let mut unit = Unit { program, roots };
+        section.keep_local(&mut unit, &HashSet::new());
+        Some(Part { section: index, program: unit.program, roots: unit.roots })
+    }
+
+    /// What is to be read of a section, if any kernel or function of the wave size begins there.
+    fn section(&self, index: usize, wave32: bool) -> Option<Section> {
         let section = &self.object.sections[index];
         let mine = self.entries.iter().filter(|entry| entry.section == index && entry.wave32 == wave32);
-        let mut roots: Vec<Root> =
+        let roots: Vec<Root> =
             mine.map(|entry| Root { address: entry.address, is_function: entry.is_function }).collect();
         if roots.is_empty() {
             return None;
         }
-        let words: Vec<u32> = section
+        let mut words: Vec<u32> = section
             .data
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
             .collect();
         let target = self.target.with_wave_size(if wave32 { 32 } else { 64 })?;
         let base = if self.object.header.is_relocatable() { 0 } else { section.address };
-        let mut words = words;
         let open = self.link_in_section(index, &mut words);
-        let mut program = Program::read_open(target, self.xnack, &words, base, &mut roots, &open)?;
-        let (named, taken) = (self.callable(index), self.pointed_to(index));
-        let functions = roots.iter().filter(|root| root.is_function).map(|root| root.address);
-        program.keep_local(functions.filter(|address| !named.contains(address) && !taken.contains(address)));
-        Some(Part { section: index, program, roots })
+        let mut reachable = self.callable(index);
+        reachable.extend(self.pointed_to(index));
+        Some(Section { target, xnack: self.xnack, words, base, open, reachable, roots })
+    }
+}
+
+/// A section of code, ready to be read in one wave size.
+struct Section {
+    target: &'static Target,
+    xnack: bool,
+    words: Vec<u32>,
+    base: u64,
+    /// Addresses of literals that a linker fills in.
+    open: HashSet<u64>,
+    /// Addresses that other files or data may get at.
+    reachable: HashSet<u64>,
+    /// Kernels and functions, in the order of addresses.
+    roots: Vec<Root>,
+}
+
+impl Section {
+    /// Reads what can be reached from some roots, to which functions that are called are added.
+    fn read(&self, roots: &mut Vec<Root>) -> Option<Program> {
+        Program::read_open(self.target, self.xnack, &self.words, self.base, roots, &self.open)
+    }
+
+    /// Says which functions only calls lead to that are known. `taken`: addresses that other code of the section takes.
+    fn keep_local(&self, unit: &mut Unit, taken: &HashSet<u32>) {
+        let functions = unit.roots.iter().filter(|root| root.is_function).map(|root| root.address);
+        let hidden = functions
+            .filter(|address| !self.reachable.contains(address) && !taken.contains(&(*address as u32)));
+        unit.program.keep_local(hidden);
     }
 }
 
@@ -321,6 +408,8 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
     let descriptors: Vec<_> = object.descriptors().collect();
     let default32 =
         target.has(Feature::WAVE32) && descriptors.first().is_none_or(|kernel| kernel.is_wave32());
+    let by_kernel: HashMap<&str, _> =
+        descriptors.iter().rev().map(|descriptor| (descriptor.kernel, descriptor)).collect();
     let named: HashSet<&str> = symbols.iter().filter_map(|symbol| symbol.name.strip_suffix(".kd")).collect();
     let mut entries: Vec<Entry<'data>> = Vec::new();
     for symbol in symbols {
@@ -329,7 +418,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
         if !is_code || !matches!(symbol.kind, STT_FUNC | STT_AMDGPU_HSA_KERNEL) {
             continue;
         }
-        let descriptor = descriptors.iter().find(|descriptor| descriptor.kernel == symbol.name);
+        let descriptor = by_kernel.get(symbol.name);
         let header = match symbol.kind {
             STT_AMDGPU_HSA_KERNEL => object.kernel_code(symbol),
             _ => None,
@@ -368,30 +457,39 @@ struct Teller<'a, 'data> {
     options: &'a Options<'a>,
     entries: &'a Entries<'a, 'data>,
     lines: &'a Lines,
-    part: &'a Part,
+    section: usize,
+}
+
+/// What there is to say of a unit.
+#[derive(Default)]
+struct Told {
+    instructions: usize,
+    findings: Vec<Located>,
+    notes: Vec<Note>,
 }
 
 impl Teller<'_, '_> {
-    fn tell(&self, report: &mut Report) {
-        let program = &self.part.program;
-        report.instructions += program.insts.len();
-        for finding in solve::solve(program, &self.part.roots, self.options.flat_lds) {
-            report.findings.push(self.located(program, finding));
-        }
+    fn told(&self, unit: &Unit) -> Told {
+        let program = &unit.program;
+        let found = solve::solve(program, &unit.roots, self.options.flat_lds);
+        let findings = found.into_iter().map(|finding| self.located(program, finding)).collect();
+        let mut notes = Vec::new();
         for &(address, unknown) in &program.unknown {
             let place = match program.at(address) {
                 Some(site) => self.place(program, site),
                 None => self.bare(address),
             };
             let counts = crate::rules::find(unknown.rule()).is_some_and(|rule| rule.level == Level::Certain);
-            report.notes.push(Note { place, unknown, counts });
+            notes.push(Note { place, unknown, counts });
         }
+        Told { instructions: program.insts.len(), findings, notes }
     }
 
     fn bare(&self, address: u64) -> Place {
-        let Teller { entries, part, .. } = self;
-        let symbol = entries.owner(part, address).map(|(name, offset)| (name.to_owned(), offset));
-        Place { address, text: String::new(), symbol, source: entries.source(self.lines, part, address) }
+        let Teller { entries, section, .. } = *self;
+        let symbol = entries.owner_in(section, address).map(|(name, offset)| (name.to_owned(), offset));
+        let source = entries.source_in(self.lines, section, address);
+        Place { address, text: String::new(), symbol, source }
     }
 
     fn place(&self, program: &Program, site: Site) -> Place {

@@ -3,16 +3,15 @@
 //! From each root on, instruction by instruction: what is between functions is never read as code. Where control goes is
 //! said by the instructions; what they do not say (a register with an address) ends the path, with a note.
 
+use crate::by_address::ByAddress;
 use crate::code::Code;
-use crate::effects::Effects;
 use crate::finding::Site;
-use crate::regset::RegSet;
-use crate::table::{self, Table};
-use crate::targets::{self, Goal, Known};
-use isa::table::{Flags, Kind};
-use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
+use crate::reader::{Found, Reader};
+use crate::table::Table;
+use isa::table::Flags;
+use isa::{MachInst, Target};
 use order::Order as _;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet};
 
 /// Where analysis begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +45,7 @@ impl Unknown {
         match self {
             Unknown::NoInstruction => crate::rules::UNREADABLE,
             Unknown::Outside => crate::rules::LEAVES,
-            _ => crate::rules::NOT_CHECKED,
+            _ => crate::rules::UNFOLLOWED,
         }
     }
 
@@ -111,80 +110,6 @@ pub struct Program {
     by_address: ByAddress,
 }
 
-/// A number for the address of each dword of a section, or none.
-#[derive(Clone, Debug)]
-struct ByAddress {
-    base: u64,
-    numbers: Vec<u32>,
-}
-
-impl ByAddress {
-    const NONE: u32 = u32::MAX;
-
-    fn new(base: u64, words: usize) -> ByAddress {
-        ByAddress { base, numbers: vec![ByAddress::NONE; words] }
-    }
-
-    /// Which dword of the section is at an address.
-    fn word(&self, address: u64) -> Option<usize> {
-        let offset = address.checked_sub(self.base)?;
-        let word = usize::try_from(offset / 4).ok()?;
-        (offset % 4 == 0 && word < self.numbers.len()).then_some(word)
-    }
-
-    fn get(&self, address: u64) -> Option<u32> {
-        let number = self.numbers[self.word(address)?];
-        (number != ByAddress::NONE).then_some(number)
-    }
-}
-
-/// Where control goes after an instruction: addresses.
-struct Way {
-    next: [Option<u64>; 2],
-    table: Option<Table>,
-    unknown: Option<Unknown>,
-    /// A function that is called.
-    callee: Option<u64>,
-    returns: bool,
-}
-
-/// Whether it is how functions return: seed 000, line 4089, `s[30:31]` is the return address.
-pub(crate) fn is_return(inst: &MachInst) -> bool {
-    const ADDRESS: Operand = Operand::regs(Reg::sgpr(30), 2);
-    inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
-}
-
-/// Rounds in which calls are looked for that others hide.
-const MOST_ROUNDS: usize = 16;
-
-/// Dwords of the longest instruction: an image instruction of GFX10 with its address in scattered registers.
-const LONGEST: u64 = 5;
-
-/// An instruction that can be reached.
-struct Found {
-    address: u64,
-    inst: MachInst,
-    bytes: u64,
-}
-
-struct Reader<'a> {
-    target: &'static Target,
-    decoder: Decoder,
-    words: &'a [u32],
-    /// In the order in which they were found.
-    found: Vec<Found>,
-    by_address: ByAddress,
-    unknown: Vec<(u64, Unknown)>,
-    callees: Vec<u64>,
-    /// Where instructions go that go where registers say, as far as it was found.
-    goals: HashMap<u64, Goal>,
-    /// What functions may change, those that they call among it.
-    changes: HashMap<u64, RegSet>,
-    /// Literals that are not what a linker will make of them.
-    open: &'a HashSet<u64>,
-    taken: HashSet<u32>,
-}
-
 impl Program {
     /// Reads what can be reached from the roots, to which functions that are called by name are added. `words` begin at
     /// `base`.
@@ -207,44 +132,9 @@ impl Program {
         roots: &mut Vec<Root>,
         open: &HashSet<u64>,
     ) -> Option<Program> {
-        let decoder = Decoder::new(target)?;
-        let mut reader = Reader {
-            target,
-            decoder,
-            words,
-            found: Vec::new(),
-            by_address: ByAddress::new(base, words.len()),
-            unknown: Vec::new(),
-            callees: Vec::new(),
-            goals: HashMap::new(),
-            changes: HashMap::new(),
-            open,
-            taken: HashSet::new(),
-        };
-        let mut known: HashSet<u64> = roots.iter().map(|root| root.address).collect();
-        let mut next = 0;
-        // Each round may find more: a register survives a call of a function that is known not to write it.
-        for _ in 0..MOST_ROUNDS {
-            while next < roots.len() {
-                reader.follow(roots[next].address);
-                for address in std::mem::take(&mut reader.callees) {
-                    if known.insert(address) {
-                        roots.push(Root { address, is_function: true });
-                    }
-                }
-                next += 1;
-            }
-            if !reader.find_goals(roots) {
-                break;
-            }
-            // What a jump goes to that was not known before.
-            for address in std::mem::take(&mut reader.callees) {
-                if known.insert(address) {
-                    roots.push(Root { address, is_function: true });
-                }
-            }
-        }
-        Some(reader.finish(target, xnack))
+        let mut reader = Reader::new(target, words, base, open)?;
+        reader.read(roots);
+        Some(assemble(reader, target, xnack, roots))
     }
 
     /// The instruction at an address.
@@ -257,6 +147,14 @@ impl Program {
         let Placed { next, table, .. } = self.insts[site as usize];
         let (first, count) = table.unwrap_or((0, 0));
         next.into_iter().flatten().chain(first..first + count)
+    }
+
+    /// Where control goes behind a conditional branch of which both ways are open: straight on, and to its target.
+    pub(crate) fn ways(&self, site: Site) -> Option<(Site, Site)> {
+        match self.insts[site as usize] {
+            Placed { next: [Some(straight), Some(target)], table: None, .. } => Some((straight, target)),
+            _ => None,
+        }
     }
 
     /// The function that a call calls, if it is known: its first instruction.
@@ -275,360 +173,129 @@ impl Program {
         self.local = hidden.filter(|address| !self.taken.contains(&(*address as u32))).collect();
     }
 
+    /// The low halves of addresses that the code does something else with than calling.
+    pub(crate) fn taken(&self) -> &HashSet<u32> {
+        &self.taken
+    }
+
     /// Whether control comes to an instruction from elsewhere than the one before it.
     pub fn is_leader(&self, site: Site) -> bool {
         self.insts[site as usize].is_leader()
     }
 }
 
-impl Reader<'_> {
-    fn follow(&mut self, root: u64) {
-        let mut open = vec![root];
-        while let Some(address) = open.pop() {
-            let Some(word) = self.by_address.word(address) else {
-                self.unknown.push((address, Unknown::Outside));
-                continue;
-            };
-            if self.by_address.numbers[word] != ByAddress::NONE {
-                continue;
-            }
-            let rest = &self.words[word..];
-            let Ok((inst, len)) = self.decoder.decode_tolerant(rest) else {
-                self.unknown.push((address, Unknown::NoInstruction));
-                continue;
-            };
-            let bytes = len as u64 * 4;
-            self.by_address.numbers[word] = self.found.len() as u32;
-            self.found.push(Found { address, inst, bytes });
-            let way = self.way(address, &inst, bytes);
-            self.callees.extend(way.callee);
-            open.extend(way.next.into_iter().flatten());
-            open.extend(way.table.into_iter().flat_map(Table::targets));
-        }
-    }
-
-    fn way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
-        let row = inst.op.row();
-        let after = address.wrapping_add(bytes);
-        let next = [Some(after), None];
-        let mut way = Way { next, table: None, unknown: None, callee: None, returns: false };
-        if !row.flags.contains(Flags::BRANCH) {
-            return way;
-        }
-        let label = row.ops.iter().position(|spec| spec.kind == Kind::Label);
-        let target = label.and_then(|index| match inst.operands().get(index) {
-            Some(Operand::Imm(distance)) => Some(after.wrapping_add_signed(i64::from(*distance) * 4)),
-            _ => None,
-        });
-        match inst.op {
-            op::S_CALL_B64 => way.callee = target.filter(|target| self.by_address.word(*target).is_some()),
-            op::S_SWAPPC_B64 => way.callee = self.goal(address, inst.ops[1]),
-            op::S_SETPC_B64 if self.goals.get(&address) == Some(&Goal::Return) => {
-                (way.next, way.returns) = ([None; 2], true);
-            }
-            op::S_SETPC_B64 => match self.goal(address, inst.ops[0]) {
-                Some(target) => way.next = [Some(target), None],
-                None => {
-                    way.next = [None; 2];
-                    way.table = table::find(self.target, inst.ops[0], self.before(address));
-                    way.returns = way.table.is_none() && is_return(inst);
-                    let is_known = way.table.is_some() || way.returns;
-                    way.unknown = (!is_known).then_some(Unknown::IndirectBranch);
-                }
-            },
-            op::S_RFE_B64 | op::S_RFE_RESTORE_B64 => {
-                (way.next, way.unknown) = ([None; 2], Some(Unknown::TrapReturn));
-            }
-            op::S_CBRANCH_G_FORK | op::S_CBRANCH_I_FORK | op::S_CBRANCH_JOIN => {
-                (way.next, way.unknown) = ([None; 2], Some(Unknown::Fork));
-            }
-            _ if row.flags.contains(Flags::NO_FALLTHROUGH) => way.next = [target, None],
-            _ => way.next[1] = target,
-        }
-        if matches!(inst.op, op::S_CALL_B64 | op::S_SWAPPC_B64) && way.callee.is_none() {
-            way.unknown = Some(Unknown::Call);
-        }
-        way
-    }
-
-    /// Where a jump or call to what is in a pair of registers goes.
-    fn goal(&self, address: u64, pair: Operand) -> Option<u64> {
-        match self.goals.get(&address) {
-            Some(Goal::To(target)) => Some(*target),
-            _ => self.computed(address, pair),
-        }
-    }
-
-    /// Follows what registers hold through all code, and finds where jumps and calls by registers go. Whether that leads to more code.
-    fn find_goals(&mut self, roots: &[Root]) -> bool {
-        let by_registers = |found: &Found| matches!(found.inst.op, op::S_SWAPPC_B64 | op::S_SETPC_B64);
-        if !self.found.iter().any(by_registers) {
-            return false;
-        }
-        self.changes = self.changes(roots);
-        let heads = self.known_at_heads(roots);
-        let mut goals = HashMap::new();
-        self.taken.clear();
-        for (&head, known) in &heads {
-            let mut taken = Vec::new();
-            self.walk(head, known.clone(), &heads, &mut |found, known| {
-                let pair = match found.inst.op {
-                    op::S_SWAPPC_B64 => found.inst.ops[1],
-                    op::S_SETPC_B64 => found.inst.ops[0],
-                    _ => {
-                        taken.extend(known.taken(&found.inst));
-                        return;
-                    }
-                };
-                if let Some(goal) = known.goal(pair) {
-                    goals.insert(found.address, goal);
-                }
-            });
-            self.taken.extend(taken);
-        }
-        goals.retain(|_, goal| match goal {
-            Goal::To(target) => self.by_address.word(*target).is_some(),
-            Goal::Return => true,
-        });
-        if goals == self.goals {
-            return false;
-        }
-        self.goals = goals;
-        // Where the new ways lead.
-        let mut open = Vec::new();
-        for at in 0..self.found.len() {
-            let Found { address, inst, bytes } = self.found[at];
-            if self.goals.contains_key(&address) {
-                let way = self.way(address, &inst, bytes);
-                self.callees.extend(way.callee);
-                open.extend(way.next.into_iter().flatten());
-            }
-        }
-        open.into_iter().for_each(|address| self.follow(address));
-        true
-    }
-
-    /// What each function may change, as far as it is known whom it calls.
-    fn changes(&self, roots: &[Root]) -> HashMap<u64, RegSet> {
-        let mut changes: HashMap<u64, RegSet> = HashMap::new();
-        let mut calls: Vec<(u64, u64)> = Vec::new();
-        let lost = targets::lost();
-        let mut seen = vec![u64::MAX; self.found.len()];
-        // Parts of code that many functions share are a damaged program's.
-        let mut budget = 1_000_000 + 64 * self.found.len();
-        for root in roots.iter().filter(|root| root.is_function) {
-            let mut own = RegSet::EMPTY;
-            let mut open = vec![root.address];
-            while let Some(address) = open.pop() {
-                let Some(at) = self.by_address.get(address) else { continue };
-                if std::mem::replace(&mut seen[at as usize], root.address) == root.address {
-                    continue;
-                }
-                let Some(left) = budget.checked_sub(1) else { return HashMap::new() };
-                budget = left;
-                let Found { inst, bytes, .. } = &self.found[at as usize];
-                own.add(&Effects::of(self.target, inst).writes);
-                let way = self.way(address, inst, *bytes);
-                calls.extend(way.callee.map(|callee| (root.address, callee)));
-                if way.unknown.is_some() {
-                    own.add(&lost);
-                }
-                open.extend(way.next.into_iter().flatten());
-                open.extend(way.table.into_iter().flat_map(Table::targets));
-            }
-            changes.insert(root.address, own);
-        }
-        for _ in 0..MOST_ROUNDS {
-            let mut grows = false;
-            for (caller, callee) in &calls {
-                let theirs = changes.get(callee).copied().unwrap_or(lost);
-                let ours = changes.entry(*caller).or_insert(lost);
-                grows |= !theirs.without(ours).is_empty();
-                ours.add(&theirs);
-            }
-            if !grows {
-                return changes;
-            }
-        }
-        HashMap::new()
-    }
-
-    /// What is known at the first instruction of each stretch of code.
-    fn known_at_heads(&self, roots: &[Root]) -> HashMap<u64, Known> {
-        let mut heads: HashMap<u64, Known> = HashMap::new();
-        let mut open = VecDeque::new();
-        let reach = |heads: &mut HashMap<u64, Known>, open: &mut VecDeque<u64>, to: u64, known: &Known| {
-            let changed = match heads.get_mut(&to) {
-                Some(head) => head.join(known),
-                None => {
-                    heads.insert(to, known.clone());
-                    true
-                }
-            };
-            if changed {
-                open.push_back(to);
-            }
+/// Which instructions control can reach, by number, and what it may reach that is no instruction.
+fn live(reader: &Reader<'_>, roots: &[Root]) -> (Vec<bool>, Vec<(u64, Unknown)>) {
+    let mut live = vec![false; reader.found.len()];
+    let mut unknown = Vec::new();
+    let mut open: Vec<u64> = roots.iter().map(|root| root.address).collect();
+    while let Some(address) = open.pop() {
+        let Some(number) = reader.by_address.get(address) else {
+            let is_outside = reader.by_address.word(address).is_none();
+            unknown.push((address, if is_outside { Unknown::Outside } else { Unknown::NoInstruction }));
+            continue;
         };
-        for root in roots {
-            reach(&mut heads, &mut open, root.address, &Known::at_entry(root.is_function));
+        if !std::mem::replace(&mut live[number as usize], true) {
+            let Found { inst, bytes, .. } = &reader.found[number as usize];
+            open.extend(reader.final_way(address, inst, *bytes).places());
         }
-        // A head is visited again only when less is known there.
-        let mut budget = 1_000_000 + 64 * self.found.len();
-        while let Some(head) = open.pop_front() {
-            let known = heads[&head].clone();
-            let (ways, known, steps) = self.walk(head, known, &heads, &mut |_, _| {});
-            ways.into_iter().for_each(|to| reach(&mut heads, &mut open, to, &known));
-            let Some(left) = budget.checked_sub(steps) else {
-                return HashMap::new();
-            };
-            budget = left;
-        }
-        heads
     }
+    (live, unknown)
+}
 
-    /// Goes from a head to the end of its stretch: where control goes from there, what is known then, and how many instructions there were.
-    fn walk(
-        &self,
-        head: u64,
-        mut known: Known,
-        heads: &HashMap<u64, Known>,
-        see: &mut dyn FnMut(&Found, &Known),
-    ) -> (Vec<u64>, Known, usize) {
-        let (mut address, mut steps) = (head, 0);
-        loop {
-            let Some(at) = self.by_address.get(address) else { return (Vec::new(), known, steps) };
-            let found = &self.found[at as usize];
-            steps += 1;
-            see(found, &known);
-            let next = address.wrapping_add(found.bytes);
-            let calls = matches!(found.inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64);
-            let callee = if calls { self.way(address, &found.inst, found.bytes).callee } else { None };
-            let changed = callee.and_then(|callee| self.changes.get(&callee));
-            known.step(&found.inst, next, !self.open.contains(&(next.wrapping_sub(4))), changed);
-            if found.inst.op.row().flags.contains(Flags::BRANCH) {
-                let way = self.way(address, &found.inst, found.bytes);
-                let mut ways: Vec<u64> = way.next.into_iter().flatten().collect();
-                ways.extend(way.table.into_iter().flat_map(Table::targets));
-                return (ways, known, steps);
-            }
-            if heads.contains_key(&next) {
-                return (vec![next], known, steps);
-            }
-            address = next;
+/// Puts what was read in the order of addresses.
+fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: bool, roots: &[Root]) -> Program {
+    let (live, mut unknown) = live(&reader, roots);
+    let mut code = Code::new(target, xnack);
+    let count = live.iter().filter(|live| **live).count();
+    code.reserve(count);
+    let mut insts: Vec<Placed> = Vec::with_capacity(count);
+    let mut ways = Vec::new();
+    for number in reader.by_address.numbers().filter(|number| live[*number as usize]) {
+        let Found { address, inst, bytes } = reader.found[number as usize];
+        code.add(&inst);
+        if inst.op.row().flags.contains(Flags::BRANCH) {
+            ways.push((insts.len(), reader.final_way(address, &inst, bytes)));
         }
+        let (next, table, callee) = ([None; 2], None, None);
+        insts.push(Placed { address, inst, bytes, next, table, leads: false, callee, returns: false });
     }
+    let taken = std::mem::take(&mut reader.taken);
+    let mut by_address = reader.by_address;
+    drop(reader.found);
+    // From now on places, in the order of addresses.
+    let mut sites = 0..;
+    by_address.renumber(|number| live[number as usize].then(|| sites.next()).flatten());
+    for placed in &mut insts {
+        placed.next[0] = by_address.get(placed.address.wrapping_add(placed.bytes));
+    }
+    let mut tables = Vec::new();
+    for (site, way) in ways {
+        insts[site].next = way.next.map(|next| next.and_then(|next| by_address.get(next)));
+        insts[site].callee = way.callee.and_then(|callee| by_address.get(callee));
+        insts[site].returns = way.returns;
+        unknown.extend(way.unknown.map(|unknown| (insts[site].address, unknown)));
+        tables.extend(way.table.map(|table| (site, table)));
+    }
+    find_leaders(&mut insts);
+    unknown.extend(place_tables(&mut insts, tables, &by_address));
+    unknown.extend(stray_returns(&insts, roots, &by_address));
+    unknown.order();
+    unknown.dedup();
+    let local = BTreeSet::new();
+    Program { code, insts, unknown, local, callers_wait: false, taken, by_address }
+}
 
-    /// What stands in front of an address without a gap, last first.
-    fn before(&self, address: u64) -> impl Iterator<Item = (u64, &MachInst, u64)> {
-        let mut end = address;
-        std::iter::from_fn(move || {
-            // The last one that begins before: it ends here, or there is a gap, or another that it overlaps.
-            let starts = (1..=LONGEST).filter_map(|words| end.checked_sub(4 * words));
-            let found = &self.found[starts.filter_map(|start| self.by_address.get(start)).next()? as usize];
-            let follows = found.address + found.bytes == end;
-            end = found.address;
-            follows.then_some((found.address, &found.inst, found.bytes))
-        })
+/// Marks instructions to which control comes from elsewhere than the one before.
+fn find_leaders(insts: &mut [Placed]) {
+    for site in 0..insts.len() {
+        for next in insts[site].next.into_iter().flatten() {
+            let straight = next as usize == site + 1 && insts[site].next == [Some(next), None];
+            insts[next as usize].leads |= !straight;
+        }
     }
+}
 
-    /// The address in a register pair right after `s_getpc_b64`, `s_add_u32`, `s_addc_u32` (long branches, calls).
-    fn computed(&self, address: u64, operand: Operand) -> Option<u64> {
-        let Operand::Reg(pair @ RegRange { len: 2, .. }) = operand else { return None };
-        let mut before = self.before(address);
-        let (_, high, _) = before.next()?;
-        let (_, low, _) = before.next()?;
-        let (getpc, first, bytes) = before.next()?;
-        if [address, address.wrapping_sub(8)].iter().any(|end| self.open.contains(&end.wrapping_sub(4))) {
-            return None;
+/// Puts the entries of jump tables into place. Returns jumps of which not all entries are known.
+fn place_tables(
+    insts: &mut [Placed],
+    tables: Vec<(usize, Table)>,
+    by_address: &ByAddress,
+) -> Vec<(u64, Unknown)> {
+    for &(site, table) in &tables {
+        insts[site].table = entries(table, by_address);
+        if let Some((first, count)) = insts[site].table {
+            insts[first as usize..][..count as usize].iter_mut().for_each(|entry| entry.leads = true);
         }
-        let is = |inst: &MachInst, op, place: u16| {
-            let half = Operand::reg(pair.first.offset(place));
-            (inst.op == op && inst.ops[0] == half && inst.ops[1] == half).then_some(inst.ops[2])
-        };
-        let high = is(high, op::S_ADDC_U32, 1)?.const_u32()?;
-        let low = is(low, op::S_ADD_U32, 0)?.const_u32()?;
-        if first.op != op::S_GETPC_B64 || first.ops[0] != operand {
-            return None;
-        }
-        let distance = u64::from(high) << 32 | u64::from(low);
-        Some(getpc.wrapping_add(bytes).wrapping_add(distance))
     }
+    let mut unknown = Vec::new();
+    for (site, table) in tables {
+        // Who jumps in behind the bound has none.
+        let since = by_address.get(table.since).map_or(site, |since| since as usize + 1);
+        if insts[site].table.is_none() || insts[since..=site].iter().any(Placed::is_leader) {
+            unknown.push((insts[site].address, Unknown::IndirectBranch));
+        }
+    }
+    unknown
+}
 
-    fn finish(mut self, target: &'static Target, xnack: bool) -> Program {
-        let mut code = Code::new(target, xnack);
-        let count = self.found.len();
-        code.reserve(count);
-        let mut insts: Vec<Placed> = Vec::with_capacity(count);
-        let mut ways = Vec::new();
-        let order: Vec<u32> =
-            self.by_address.numbers.iter().copied().filter(|&at| at != ByAddress::NONE).collect();
-        for &number in &order {
-            let Found { address, inst, bytes } = self.found[number as usize];
-            code.add(&inst);
-            if inst.op.row().flags.contains(Flags::BRANCH) {
-                ways.push((insts.len(), self.way(address, &inst, bytes)));
-            }
-            let placed = Placed {
-                address,
-                inst,
-                bytes,
-                next: [None; 2],
-                table: None,
-                leads: false,
-                callee: None,
-                returns: false,
-            };
-            insts.push(placed);
-        }
-        // From now on places, in the order of addresses.
-        for (site, number) in
-            self.by_address.numbers.iter_mut().filter(|at| **at != ByAddress::NONE).enumerate()
-        {
-            *number = site as Site;
-        }
-        let by_address = self.by_address;
-        for placed in &mut insts {
-            placed.next[0] = by_address.get(placed.address.wrapping_add(placed.bytes));
-        }
-        let mut tables = Vec::new();
-        for (site, way) in ways {
-            insts[site].next = way.next.map(|next| next.and_then(|next| by_address.get(next)));
-            insts[site].callee = way.callee.and_then(|callee| by_address.get(callee));
-            insts[site].returns = way.returns;
-            self.unknown.extend(way.unknown.map(|unknown| (insts[site].address, unknown)));
-            tables.extend(way.table.map(|table| (site, table)));
-        }
-        for site in 0..insts.len() {
-            for next in insts[site].next.into_iter().flatten() {
-                let straight = next as usize == site + 1 && insts[site].next == [Some(next), None];
-                insts[next as usize].leads |= !straight;
-            }
-        }
-        for &(site, table) in &tables {
-            insts[site].table = entries(table, &by_address);
-            if let Some((first, count)) = insts[site].table {
-                insts[first as usize..][..count as usize].iter_mut().for_each(|entry| entry.leads = true);
-            }
-        }
-        for (site, table) in tables {
-            // Who jumps in behind the bound has none.
-            let since = by_address.get(table.since).map_or(site, |since| since as usize + 1);
-            if insts[site].table.is_none() || insts[since..=site].iter().any(Placed::is_leader) {
-                self.unknown.push((insts[site].address, Unknown::IndirectBranch));
-            }
-        }
-        self.unknown.order();
-        self.unknown.dedup();
-        Program {
-            code,
-            insts,
-            unknown: self.unknown,
-            local: BTreeSet::new(),
-            callers_wait: false,
-            taken: self.taken,
-            by_address,
+/// Jumps to what is in the return address's registers, in code that no function reaches: where those lead is not known.
+fn stray_returns(insts: &[Placed], roots: &[Root], by_address: &ByAddress) -> Vec<(u64, Unknown)> {
+    if !insts.iter().any(|placed| placed.returns) {
+        return Vec::new();
+    }
+    let starts = roots.iter().filter(|root| root.is_function);
+    let mut open: Vec<Site> = starts.filter_map(|root| by_address.get(root.address)).collect();
+    let mut reached = vec![false; insts.len()];
+    while let Some(site) = open.pop() {
+        if !std::mem::replace(&mut reached[site as usize], true) {
+            let Placed { next, table, .. } = &insts[site as usize];
+            let (first, count) = table.unwrap_or((0, 0));
+            open.extend(next.iter().flatten().copied().chain(first..first + count));
         }
     }
+    let stray = insts.iter().zip(&reached).filter(|(placed, reached)| placed.returns && !**reached);
+    stray.map(|(placed, _)| (placed.address, Unknown::IndirectBranch)).collect()
 }
 
 /// Where the entries of a table are, if all of them were found one behind the other.

@@ -68,6 +68,13 @@ pub static CLAUSE: EventRule = EventRule {
     source: "GCN3; Vega; llvm: checkSoftClauseHazards",
     level: Level::Certain,
 };
+/// The same, with more instructions between the two than LLVM looks at.
+pub static LONG_CLAUSE: EventRule = EventRule {
+    id: "xnack-long-clause",
+    name: "source of a memory instruction is overwritten far on in its clause, which XNACK may replay",
+    level: Level::Manual,
+    ..CLAUSE
+};
 /// A store in such a clause, behind a load: a replay of the load would find what it stored.
 pub static CLAUSE_STORE: EventRule = EventRule {
     id: "xnack-clause-store",
@@ -78,7 +85,7 @@ pub static CLAUSE_STORE: EventRule = EventRule {
 };
 
 /// Each of them.
-pub static EVENT_RULES: [&EventRule; 8] = [
+pub static EVENT_RULES: [&EventRule; 9] = [
     &VMEM_SCALAR_WRITE,
     &SMEM_VECTOR_WRITE,
     &CMPX_EXEC,
@@ -86,8 +93,12 @@ pub static EVENT_RULES: [&EventRule; 8] = [
     &LDS_BRANCH_VMEM,
     &VCCZ,
     &CLAUSE,
+    &LONG_CLAUSE,
     &CLAUSE_STORE,
 ];
+
+/// Instructions that LLVM's hazard recognizer looks back (`MaxLookAhead`).
+const LLVM_LOOKS_BACK: Site = 5;
 
 /// Which of them a processor has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -388,27 +399,48 @@ impl Events {
         if own == 0 {
             return;
         }
-        let mut all = (effects.reads, effects.writes);
-        let mut returned = None;
-        for &member in &self.clause {
-            let Effects { reads, writes, .. } = code.effects(member);
-            all = (all.0.or(reads), all.1.or(writes));
-            returned = returned.or((!writes.is_empty()).then_some(member));
-        }
-        // Stores alone are no clause that a load could spoil, as LLVM has it.
-        if let Some(first) = returned {
-            let common = all.0.and(&all.1);
-            let found = match effects.kinds.contains(Kinds::STORES) {
-                true => Some((None, &CLAUSE_STORE)),
-                false => (!common.is_empty()).then(|| (common.first_group(), &CLAUSE)),
-            };
-            if let Some((registers, rule)) = found {
-                report(first, registers, rule);
-                self.clause.clear();
-            }
+        // What LLVM sees is certain. Members follow one another without a gap.
+        let near = self.clause.iter().position(|member| site.abs_diff(*member) <= LLVM_LOOKS_BACK);
+        let near = near.map_or(&[][..], |first| &self.clause[first..]);
+        let is_near = spoilt(code, near, site).is_some();
+        let found = if is_near { spoilt(code, near, site) } else { spoilt(code, &self.clause, site) };
+        if let Some((first, registers, rule)) = found {
+            let is_long = !is_near && std::ptr::eq(rule, &CLAUSE);
+            report(first, registers, if is_long { &LONG_CLAUSE } else { rule });
+            self.clause.clear();
         }
         add(&mut self.clause, site);
     }
+}
+
+/// What is wrong with an instruction in a clause behind these members: the member that a replay would execute with other registers or
+/// other memory.
+fn spoilt(
+    code: &Code,
+    members: &[Site],
+    site: Site,
+) -> Option<(Site, Option<RegRange>, &'static EventRule)> {
+    let effects = code.effects(site);
+    // Stores alone are no clause that a load could spoil, as LLVM has it.
+    let load = members.iter().rev().copied().find(|member| !code.effects(*member).writes.is_empty())?;
+    if effects.kinds.contains(Kinds::STORES) {
+        return Some((load, None, &CLAUSE_STORE));
+    }
+    let common = |reads: &RegSet, writes: &RegSet| reads.and(writes).first_group();
+    let overwritten = members.iter().rev().find_map(|&member| {
+        let theirs = code.effects(member);
+        let registers = common(&theirs.reads, &effects.writes).or(common(&effects.reads, &theirs.writes))?;
+        Some((member, registers))
+    });
+    let own = || Some((load, common(&effects.reads, &effects.writes)?));
+    // What members before have overwritten was safe only as long as the load that did so was the first.
+    let theirs = || {
+        let written = members.iter().fold(RegSet::EMPTY, |all, member| all.or(&code.effects(*member).writes));
+        let mut members = members.iter().rev();
+        members.find_map(|&member| Some((member, common(&code.effects(member).reads, &written)?)))
+    };
+    let (first, registers) = overwritten.or_else(own).or_else(theirs)?;
+    Some((first, Some(registers), &CLAUSE))
 }
 
 enum Side {

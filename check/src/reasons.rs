@@ -4,6 +4,7 @@
 //! # Not here
 //! Whether an order of memory was wanted: of operations that bring no registers (stores, say) only their number is told.
 
+use crate::conditions::Conditions;
 use crate::counters::{CLASS_TABLE, CLASSES, Class};
 use crate::effects::Waits;
 use crate::finding::{CALLER, Site, registers};
@@ -50,7 +51,7 @@ const NEAR: usize = 256;
 
 /// All waits that can be reached from the roots, in the order of addresses. `flat_lds`: as of [`solve`](crate::solve::solve).
 pub fn find(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Why> {
-    let solver = Solver::solved(program, roots, flat_lds);
+    let solver = Solver::solved(program, roots, flat_lds, Conditions::default());
     let mut found = Vec::new();
     solver.walk(&mut |_| {}, &mut |site, before| {
         if program.code.effects(site).waits != Waits::NONE {

@@ -1,6 +1,6 @@
 //! The report for people: disassembly with carets, in the manner of a compiler's diagnostics.
 
-use crate::clauses::BROKEN_CLAUSE;
+use crate::clauses::{BROKEN_CLAUSE, CLAUSE_WAIT};
 use crate::finding::{Access, Finding, Level, Problem};
 use crate::object::{Located, Note, Place, Report};
 use annotate_snippets::{AnnotationKind, Group, Level as Shown, Renderer, Snippet};
@@ -36,15 +36,17 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
     let Report { instructions, roots, target, .. } = report;
     let entries = if *roots == 1 { "entry" } else { "entries" };
     let said = match count {
+        0 if report.unfollowed > 0 => "nothing found".to_owned(),
         0 => "nothing to report".to_owned(),
         1 => "1 report".to_owned(),
         count => format!("{count} reports"),
     };
-    let _ = writeln!(
-        out,
-        "{file}: {said} in {instructions} instructions, {roots} {entries}, for {}",
-        target.name
-    );
+    let _ = write!(out, "{file}: {said} in {instructions} instructions, {roots} {entries}, for {}", target.name);
+    let _ = match report.unfollowed {
+        0 => writeln!(out),
+        1 => writeln!(out, "; 1 path was not followed"),
+        count => writeln!(out, "; {count} paths were not followed"),
+    };
     out
 }
 
@@ -99,7 +101,7 @@ fn labels(finding: &Finding) -> (&'static str, &'static str) {
         },
         // Wrong by itself.
         _ if finding.first == finding.second => ("", "here"),
-        Problem::Event { rule } if rule.id == BROKEN_CLAUSE.id => {
+        Problem::Event { rule } if [BROKEN_CLAUSE.id, CLAUSE_WAIT.id].contains(&rule.id) => {
             ("of this clause", "this is of another kind")
         }
         Problem::Hazard { .. } | Problem::Event { .. } => ("after this", "this comes too soon"),

@@ -37,7 +37,7 @@ pub const UNREADABLE: &str = "unreadable-code";
 /// Control that leaves the section.
 pub const LEAVES: &str = "leaves-code";
 /// What was not followed.
-pub const NOT_CHECKED: &str = "not-checked";
+pub const UNFOLLOWED: &str = "unfollowed";
 
 const WAIT: &str = "an s_waitcnt between the two";
 const COUNTERS: &str =
@@ -116,12 +116,12 @@ static OWN: [Rule; 9] = [
     Rule {
         level: Level::Advice,
         ..rule(
-            NOT_CHECKED,
-            "a path is not checked",
+            UNFOLLOWED,
+            "a path is not followed",
             "",
             "what its instructions do not say",
-            "An indirect branch, a fork or a return from an exception: where it leads is not known. A call by a pointer is taken to wait \
-             for everything first and before it returns. Functions that are called by name are followed: they begin with what their \
+            "An indirect branch, a fork or a return from an exception: where it leads is not known, and what is only reached that way is \
+             not checked. A call by a pointer is taken to wait for everything first and before it returns. Functions that are called by name are followed: they begin with what their \
              callers have under way, or, if others may call them, with anything.",
         )
     },
@@ -141,7 +141,7 @@ pub fn all() -> impl Iterator<Item = Rule> {
             singles.push(rule);
         }
     }
-    let events = rdna::EVENT_RULES.iter().copied().chain(singles).chain([&clauses::BROKEN_CLAUSE]);
+    let events = rdna::EVENT_RULES.iter().copied().chain(singles).chain([&clauses::BROKEN_CLAUSE, &clauses::CLAUSE_WAIT]);
     let events = events.map(|&EventRule { id, name, mend, source, level }| Rule {
         id,
         name,

@@ -49,6 +49,8 @@ struct Operation {
     holds: Holds,
     /// It is complete when all of these are.
     tickets: [Option<Ticket>; 2],
+    /// Whether the first of them is complete, or would be if operations of its class were complete in order.
+    ordered: bool,
 }
 
 /// A memory operation that may be under way, as others see it.
@@ -134,7 +136,7 @@ impl Scoreboard {
                 Ticket { class, index: 0 }
             };
             let tickets = [Some(ticket(first)), second.map(&mut ticket)];
-            board.operations.push(Operation { site: CALLER, holds, tickets });
+            board.operations.push(Operation { site: CALLER, holds, tickets, ordered: false });
         };
         begin(Holds::Writes, Class::CallerVm, Some(Class::CallerLgkm));
         if generation == Generation::Gfx6 {
@@ -331,13 +333,16 @@ impl Scoreboard {
         let issued = self.issued;
         let before = self.operations.len();
         self.operations.retain(|operation| {
-            for slot in &mut operation.tickets {
+            for (number, slot) in operation.tickets.iter_mut().enumerate() {
                 let Some(ticket) = *slot else { continue };
                 let info = ticket.class.info();
                 let count = waits.0[info.counter as usize];
                 let age = issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1);
-                if count != Waits::ANY && (count == 0 || info.in_order && age >= u32::from(count)) {
-                    *slot = None;
+                if count != Waits::ANY && age >= u32::from(count) {
+                    operation.ordered |= number == 0;
+                    if count == 0 || info.in_order {
+                        *slot = None;
+                    }
                 }
             }
             operation.tickets.iter().any(Option::is_some)
@@ -413,6 +418,7 @@ impl Scoreboard {
                 count: age.min(most) as u8,
                 hope: match operation.tickets {
                     _ if age > most => Hope::Limit,
+                    [Some(Ticket { class: Class::FlatVector, .. }), _] if operation.ordered => Hope::FlatOrder,
                     [None, Some(_)] => Hope::OtherCounter,
                     _ => Hope::None,
                 },
@@ -439,14 +445,15 @@ impl Scoreboard {
         self.last = tickets;
         let brought = effects.brought();
         if tickets[0].is_some() && !brought.is_empty() {
-            self.begin(Operation { site, holds: Holds::Writes, tickets });
+            self.begin(Operation { site, holds: Holds::Writes, tickets, ordered: false });
             self.written.add(&brought);
         }
         if let Some(class) = classes.read {
             let ticket = self.ticket(class);
             let held = effects.held();
             if !held.is_empty() {
-                self.begin(Operation { site, holds: Holds::Reads, tickets: [Some(ticket), None] });
+                let tickets = [Some(ticket), None];
+                self.begin(Operation { site, holds: Holds::Reads, tickets, ordered: false });
                 self.held.add(&held);
             }
             self.full(code);
@@ -604,6 +611,9 @@ impl Scoreboard {
                     self.operations.len() - 1
                 }
             };
+            let ours = &mut self.operations[place];
+            changed |= ours.ordered && !theirs.ordered;
+            ours.ordered &= theirs.ordered;
             for (slot, age) in ages.into_iter().enumerate() {
                 let Some((class, age)) = age else { continue };
                 let ours = self.operations[place].tickets[slot];

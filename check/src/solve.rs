@@ -9,10 +9,14 @@
 //! What a caller has under way goes on in a function that it calls by name, and what the function leaves goes on behind the call: of
 //! operations the function's own ones, and of those of others only what the caller had. A function that others may call, too, begins in the
 //! state of the calling convention. After a call of a function that is not known the calling convention holds, which clang keeps.
+//! # Branches that share a condition
+//! Paths that have found different values for a condition which a branch further on tests again are kept apart ([`Conditions`]), up to
+//! [`MOST_VARIANTS`] kinds of paths at a place.
 //! # Lattice
 //! [`Scoreboard`]; it terminates because ages only fall and operations are only added at a block's head.
 
 use crate::clauses;
+use crate::conditions::{Conditions, Facts};
 use crate::counters::FlatPath;
 use crate::effects::Kinds;
 use crate::finding::{Finding, Problem, Site};
@@ -27,9 +31,11 @@ use std::collections::{HashMap, VecDeque};
 /// Solver over a program.
 pub(crate) struct Solver<'a> {
     program: &'a Program,
-    /// State at the head of each block that was reached.
-    heads: HashMap<Site, Scoreboard>,
-    open: VecDeque<Site>,
+    /// States at the head of each block that was reached.
+    heads: HashMap<Site, Vec<Variant>>,
+    /// Heads and numbers of their variants.
+    open: VecDeque<(Site, usize)>,
+    conditions: Conditions,
     path: FlatPath,
     /// Whether code of a function is reached from here: then `s_setpc_b64` returns.
     in_function: Vec<bool>,
@@ -40,10 +46,21 @@ pub(crate) struct Solver<'a> {
     calls: HashMap<Site, Vec<(Site, Scoreboard)>>,
 }
 
+/// The paths to a place that have found the same conditions.
+struct Variant {
+    facts: Facts,
+    state: Scoreboard,
+    /// Whether it has to be looked at.
+    is_open: bool,
+}
+
+/// Kinds of paths that are kept apart at a place.
+const MOST_VARIANTS: usize = 8;
+
 /// How a block ends.
 enum End {
-    /// Control goes on to one of these.
-    Next(SmallVec<[Site; 2]>),
+    /// Control goes on from a site to one of these.
+    Next(Site, SmallVec<[Site; 2]>),
     /// The call at a site of the function that begins at another one.
     Call(Site, Site),
     /// The return at a site.
@@ -53,7 +70,8 @@ enum End {
 /// Everything that is wrong, in the order of the second instruction. `flat_lds`: flat accesses may go to LDS, whatever the
 /// processor.
 pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> {
-    let solver = Solver::solved(program, roots, flat_lds);
+    let conditions = Conditions::of(program, roots);
+    let solver = Solver::solved(program, roots, flat_lds, conditions);
     let mut findings: Vec<Finding> = Vec::new();
     solver.walk(&mut |finding| findings.push(finding), &mut |_, _| {});
     for (site, placed) in program.insts.iter().enumerate() {
@@ -70,7 +88,7 @@ pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> 
     }
     clauses::find(program, |finding| findings.push(finding));
     findings.order_by_key(|finding| (finding.second, finding.first, finding.id()));
-    findings.dedup_by(|one, other| one.same(other));
+    findings.dedup_by(|other, one| one.merge(other));
     findings
 }
 
@@ -89,12 +107,18 @@ fn function_code(program: &Program, roots: &[Root]) -> Vec<bool> {
 
 impl<'a> Solver<'a> {
     /// The states at the heads of all blocks.
-    pub(crate) fn solved(program: &'a Program, roots: &[Root], flat_lds: bool) -> Solver<'a> {
+    pub(crate) fn solved(
+        program: &'a Program,
+        roots: &[Root],
+        flat_lds: bool,
+        conditions: Conditions,
+    ) -> Solver<'a> {
         let generation = program.code.target().generation;
         let mut solver = Solver {
             program,
             heads: HashMap::new(),
             open: VecDeque::new(),
+            conditions,
             // There global memory is accessed by flat instructions, for want of others; which may go to LDS does not show.
             path: match generation {
                 Generation::Gfx7 | Generation::Gfx8 if !flat_lds => FlatPath::Memory,
@@ -115,17 +139,19 @@ impl<'a> Solver<'a> {
                 true => Scoreboard::callee(generation),
                 false => Scoreboard::new(),
             };
-            solver.reach(site, &state);
+            solver.reach(site, &state, Facts::default());
         }
         // Sound code needs a few turns; what damaged code would need is not worth it.
         let mut budget = 1_000_000 + 64 * program.insts.len();
-        while let Some(site) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
-            let Some(left) = budget.checked_sub(solver.length(site)) else { break };
+        while let Some((site, number)) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
+            let Some(variant) = solver.heads.get_mut(&site).map(|variants| &mut variants[number]) else { break };
+            variant.is_open = false;
+            let (facts, state) = (variant.facts, variant.state.clone());
+            let Some(left) = budget.checked_sub(solver.length(site) + state.len()) else { break };
             budget = left;
-            let state = solver.heads[&site].clone();
             let (end, state) = solver.block(site, state, &mut |_| {}, &mut |_, _| {});
             match end {
-                End::Next(next) => next.into_iter().for_each(|next| solver.reach(next, &state)),
+                End::Next(end, next) => solver.go_on((site, end), &next, &state, facts),
                 End::Call(call, callee) => solver.call(call, callee, state),
                 End::Return(site) => solver.leave(site, &state),
             }
@@ -134,7 +160,7 @@ impl<'a> Solver<'a> {
     }
 
     /// A local function that no call has led to, as the call stands in code that is not reached: it is looked at by itself.
-    fn missed(&mut self, roots: &[Root]) -> Option<Site> {
+    fn missed(&mut self, roots: &[Root]) -> Option<(Site, usize)> {
         let functions = roots.iter().filter(|root| root.is_function);
         let mut missed = functions.filter_map(|root| self.program.at(root.address));
         let site = missed.find(|site| !self.heads.contains_key(site))?;
@@ -142,15 +168,32 @@ impl<'a> Solver<'a> {
             true => Scoreboard::new(),
             false => Scoreboard::callee(self.program.code.target().generation),
         };
-        self.heads.insert(site, state);
-        Some(site)
+        self.heads.insert(site, vec![Variant { facts: Facts::default(), state, is_open: true }]);
+        Some((site, 0))
+    }
+
+    /// Goes on behind a block, from its first and last instruction to the next ones; to one of them if the condition there is known.
+    fn go_on(&mut self, (start, end): (Site, Site), next: &[Site], state: &Scoreboard, facts: Facts) {
+        let ways = self.program.ways(end);
+        let decided = ways.and_then(|_| self.conditions.decided(end, facts));
+        for &site in next {
+            let taken = match ways {
+                Some((straight, target)) if straight != target => Some(site == target),
+                _ => None,
+            };
+            if taken.is_some() && decided.is_some() && taken != decided {
+                continue;
+            }
+            let facts = self.conditions.behind((start, end), site, facts, taken);
+            self.reach(site, state, facts);
+        }
     }
 
     /// A call is reached: the function begins, and goes on behind the call if it is known what it leaves.
     fn call(&mut self, call: Site, callee: Site, state: Scoreboard) {
         let mut inside = state.clone();
         inside.cross();
-        self.reach(callee, &inside);
+        self.reach(callee, &inside, Facts::default());
         let calls = self.calls.entry(callee).or_default();
         match calls.iter_mut().find(|(site, _)| *site == call) {
             Some((_, known)) => _ = known.join(&state, &self.program.code),
@@ -185,7 +228,7 @@ impl<'a> Solver<'a> {
         let mut state = exit.returned(before, own, &self.program.code);
         state.cross();
         let next: SmallVec<[Site; 2]> = self.program.successors(call).collect();
-        next.into_iter().for_each(|next| self.reach(next, &state));
+        next.into_iter().for_each(|next| self.reach(next, &state, Facts::default()));
     }
 
     /// Goes through every block once, in the order of addresses. `before` sees each instruction with the state in front of it.
@@ -193,7 +236,9 @@ impl<'a> Solver<'a> {
         let mut heads: Vec<Site> = self.heads.keys().copied().collect();
         heads.order();
         for site in heads {
-            self.block(site, self.heads[&site].clone(), sink, before);
+            for variant in &self.heads[&site] {
+                self.block(site, variant.state.clone(), sink, before);
+            }
         }
     }
 
@@ -205,19 +250,29 @@ impl<'a> Solver<'a> {
     fn length(&self, site: Site) -> usize {
         let heads = self.program.insts[site as usize..].iter().skip(1);
         let straight = heads.take_while(|placed| !placed.is_leader()).take(1000).count();
-        straight + 1 + self.heads[&site].len()
+        straight + 1
     }
 
-    fn reach(&mut self, site: Site, state: &Scoreboard) {
-        let changed = match self.heads.get_mut(&site) {
-            Some(head) => head.join(state, &self.program.code),
-            None => {
-                self.heads.insert(site, state.clone());
-                true
+    fn reach(&mut self, site: Site, state: &Scoreboard, facts: Facts) {
+        let variants = self.heads.entry(site).or_default();
+        let same = variants.iter().position(|variant| variant.facts == facts);
+        let number = match same {
+            Some(number) => number,
+            None if variants.len() < MOST_VARIANTS => {
+                variants.push(Variant { facts, state: state.clone(), is_open: true });
+                self.open.push_back((site, variants.len() - 1));
+                return;
             }
+            // With so many kinds of paths some are taken together.
+            None => 0,
         };
-        if changed && !self.open.contains(&site) {
-            self.open.push_back(site);
+        let variant = &mut variants[number];
+        let common = variant.facts.common(facts);
+        let changed = variant.state.join(state, &self.program.code) | (common != variant.facts);
+        variant.facts = common;
+        if changed && !variant.is_open {
+            variant.is_open = true;
+            self.open.push_back((site, number));
         }
     }
 
@@ -251,7 +306,7 @@ impl<'a> Solver<'a> {
             let next: SmallVec<[Site; 2]> = self.program.successors(site).collect();
             match next[..] {
                 [next] if !self.is_head(next) => site = next,
-                _ => return (End::Next(next), state),
+                _ => return (End::Next(site, next), state),
             }
         }
     }

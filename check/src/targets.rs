@@ -1,4 +1,4 @@
-//! Where calls and jumps by registers go: addresses, and the return address, followed through SGPRs and lanes of VGPRs.
+//! What scalar registers hold, as far as it is constant: where jumps and calls by registers go, and which way branches do.
 //!
 //! # Lattice
 //! A register or a lane of a VGPR -> what it holds: a constant, or a half of the address that the function was to return to. Join: what
@@ -8,16 +8,23 @@
 //! What is said of a call holds on every path to it, as far as the functions that it passes preserve what the calling convention says.
 //! Compilers compute addresses some way before the call, move them, and save the return address in lanes.
 
+use crate::fold::fold;
 use crate::regset::RegSet;
 use callconv::{Convention, RETURN_ADDRESS, column};
-use isa::table::{Flags, Implicit, Role};
-use isa::{MachInst, Operand, Reg, RegRange, op};
+use isa::table::{Family, Flags, Role};
+use isa::{MachInst, Operand, Reg, RegRange, Target, op};
 use smallvec::SmallVec;
 
 /// Something that is followed: an SGPR, SCC, or a lane of a VGPR.
 type Key = u32;
 
-const SCC: Key = 253;
+const SCC: Key = Reg::SCC.0 as Key;
+const VCC: Key = Reg::VCC.0 as Key;
+const EXEC: Key = Reg::EXEC.0 as Key;
+/// Scalar registers, special ones included, have lower numbers.
+const SCALARS: Key = 128;
+/// GFX10: what is written there is lost. Elsewhere no register has the number.
+const NULL: Key = 125;
 const LANES: Key = 1 << 16;
 /// Lanes that a `v_writelane_b32` may name.
 const LANE_BITS: u32 = 6;
@@ -28,8 +35,8 @@ const MOST: usize = 192;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Const(u32),
-    /// The low or high half of the return address.
-    Link(bool),
+    /// The low or high half of the return address that a call has put into this pair of registers.
+    Link(u16, bool),
 }
 
 /// Where an instruction goes that goes where registers say.
@@ -46,12 +53,14 @@ pub(crate) enum Goal {
 pub(crate) struct Known(SmallVec<[(Key, Value); 8]>);
 
 impl Known {
-    /// At the beginning of a function: the return address is in `s[30:31]` (seed 000, line 4111).
-    pub(crate) fn at_entry(is_function: bool) -> Known {
-        match is_function {
-            true => Known(SmallVec::from_slice(&[(30, Value::Link(false)), (31, Value::Link(true))])),
-            false => Known::default(),
+    /// At the beginning of a function: the return address is in one of the pairs of registers that calls put it into.
+    pub(crate) fn at_entry(links: &[u16]) -> Known {
+        let mut known = Known::default();
+        for &link in links {
+            known.set(link.into(), Some(Value::Link(link, false)));
+            known.set(Key::from(link) + 1, Some(Value::Link(link, true)));
         }
+        known
     }
 
     fn get(&self, key: Key) -> Option<Value> {
@@ -76,15 +85,39 @@ impl Known {
 
     fn source(&self, operand: Operand) -> Option<Value> {
         match operand {
-            Operand::Reg(range) if range.first.0 < 128 => self.get(range.first.0.into()),
+            Operand::Reg(range) if is_followed(range.first) => self.get(range.first.0.into()),
             other => other.const_u32().map(Value::Const),
         }
     }
 
-    fn constant(&self, operand: Operand) -> Option<u32> {
-        match self.source(operand)? {
-            Value::Const(value) => Some(value),
-            Value::Link(_) => None,
+    fn number(&self, key: Key) -> Option<u64> {
+        match self.get(key)? {
+            Value::Const(value) => Some(value.into()),
+            Value::Link(..) => None,
+        }
+    }
+
+    /// A pair of registers as a number.
+    fn pair(&self, low: Key) -> Option<u64> {
+        Some(self.number(low + 1)? << 32 | self.number(low)?)
+    }
+
+    /// The value of an operand. `literal`: whether a literal is what the file says.
+    fn operand(&self, operand: Operand, dwords: u8, literal: bool) -> Option<u64> {
+        match (operand, dwords) {
+            (Operand::Reg(range), _) if !is_followed(range.first) => None,
+            (Operand::Reg(range), 1) => self.number(range.first.0.into()),
+            (Operand::Reg(range), _) => self.pair(range.first.0.into()),
+            (Operand::Imm(imm), _) => Some(u64::from(imm as u32)),
+            (Operand::Literal(_), _) if !literal => None,
+            // How a literal becomes 64 bits depends on the operation, if its sign is set.
+            (Operand::Literal(bits), 2) => (bits >> 31 == 0).then_some(bits.into()),
+            (Operand::Inline(code), 2) => match code {
+                128..=192 => Some(u64::from(code - 128)),
+                193..=208 => Some((192 - i64::from(code)) as u64),
+                _ => None,
+            },
+            (other, _) => other.const_u32().map(u64::from),
         }
     }
 
@@ -93,21 +126,39 @@ impl Known {
         let Operand::Reg(RegRange { first, len: 2, .. }) = pair else { return None };
         match (self.get(first.0.into())?, self.get((first.0 + 1).into())?) {
             (Value::Const(low), Value::Const(high)) => Some(Goal::To(u64::from(high) << 32 | u64::from(low))),
-            (Value::Link(false), Value::Link(true)) => Some(Goal::Return),
+            (Value::Link(low, false), Value::Link(high, true)) if low == high => Some(Goal::Return),
             _ => None,
         }
     }
 
-    /// Constants that an instruction does something else with than moving them or calling: an address among them is taken.
-    pub(crate) fn taken(&self, inst: &MachInst) -> SmallVec<[u32; 2]> {
-        let moves = [op::S_MOV_B32, op::S_MOV_B64, op::S_ADD_U32, op::S_ADDC_U32];
-        if moves.contains(&inst.op) || is_lane_write(inst) || inst.op.row().flags.contains(Flags::BRANCH) {
-            return SmallVec::new();
+    /// Whether a conditional branch is taken.
+    pub(crate) fn decides(&self, target: &Target, branch: &MachInst) -> Option<bool> {
+        let mask = |low| if target.wave_size == 32 { self.number(low) } else { self.pair(low) };
+        match branch.op {
+            op::S_CBRANCH_SCC0 => Some(self.number(SCC)? == 0),
+            op::S_CBRANCH_SCC1 => Some(self.number(SCC)? != 0),
+            op::S_CBRANCH_VCCZ => Some(mask(VCC)? == 0),
+            op::S_CBRANCH_VCCNZ => Some(mask(VCC)? != 0),
+            op::S_CBRANCH_EXECZ => Some(mask(EXEC)? == 0),
+            op::S_CBRANCH_EXECNZ => Some(mask(EXEC)? != 0),
+            _ => None,
         }
+    }
+
+    /// Constants that an instruction does something else with than moving them, computing other constants or calling: an address among
+    /// them is taken.
+    pub(crate) fn taken(&self, inst: &MachInst) -> SmallVec<[u32; 2]> {
         let mut found = SmallVec::new();
+        let moves = [op::S_MOV_B32, op::S_MOV_B64, op::S_ADD_U32, op::S_ADDC_U32];
+        let is_used = || {
+            !moves.contains(&inst.op)
+                && !is_lane_write(inst)
+                && !inst.op.row().flags.contains(Flags::BRANCH)
+                && self.folded(inst, true).is_none()
+        };
         for (index, operand) in inst.operands().iter().enumerate() {
             let Operand::Reg(range) = operand else { continue };
-            if inst.role(index) == Role::Def || range.first.0 >= 128 {
+            if !is_followed(range.first) || inst.role(index) == Role::Def {
                 continue;
             }
             for half in 0..u16::from(range.len) {
@@ -116,21 +167,28 @@ impl Known {
                 }
             }
         }
-        found
+        if found.is_empty() || is_used() { found } else { SmallVec::new() }
     }
 
     /// Goes past an instruction; `next` is the address behind it, `literal` says whether its literal is what the file says, `changed` is what
     /// the function may change that it calls, if that is known.
-    pub(crate) fn step(&mut self, inst: &MachInst, next: u64, literal: bool, changed: Option<&RegSet>) {
-        if matches!(inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64) {
-            self.forget(inst);
+    pub(crate) fn step(
+        &mut self,
+        target: &Target,
+        inst: &MachInst,
+        next: u64,
+        literal: bool,
+        changed: Option<&RegSet>,
+    ) {
+        if inst.is_call() {
+            self.forget(target, inst);
             self.0.retain(|(key, _)| {
                 survives(*key) || changed.is_some_and(|changed| !changed.contains(register(*key)))
             });
             return;
         }
         let results = self.results(inst, next, literal);
-        self.forget(inst);
+        self.forget(target, inst);
         for (key, value) in results {
             self.set(key, value);
         }
@@ -139,82 +197,114 @@ impl Known {
     /// What an instruction leaves that is known.
     fn results(&self, inst: &MachInst, next: u64, literal: bool) -> SmallVec<[(Key, Option<Value>); 3]> {
         let mut results = SmallVec::new();
-        let first = |index: usize| match inst.ops[index] {
-            Operand::Reg(range) if range.first.0 < 106 => Some(Key::from(range.first.0)),
-            _ => None,
-        };
-        let pair = |low: u32, high: u32| [Some(Value::Const(low)), Some(Value::Const(high))];
-        match inst.op {
-            op::S_GETPC_B64 => {
-                let Some(to) = first(0) else { return results };
-                let [low, high] = pair(next as u32, (next >> 32) as u32);
-                results.extend([(to, low), (to + 1, high)]);
+        if is_lane_write(inst) {
+            let lane = lane(inst.ops[0], inst.ops[2]);
+            results.extend(lane.map(|lane| (lane, self.source(inst.ops[1]))));
+            return results;
+        }
+        if matches!(inst.op, op::V_READLANE_B32 | op::V_READLANE_B32_VOP2) {
+            let from = lane(inst.ops[1], inst.ops[2]);
+            results.extend(destination(inst).zip(from).map(|((to, _), from)| (to, self.get(from))));
+            return results;
+        }
+        if !is_scalar(inst) {
+            return results;
+        }
+        let to = destination(inst);
+        match (inst.op, to, inst.ops[1]) {
+            (op::S_GETPC_B64, Some((to, _)), _) => results.extend(halves(to, next)),
+            (op::S_MOV_B32, Some((to, _)), Operand::Reg(from)) if is_followed(from.first) => {
+                results.push((to, self.get(from.first.0.into())));
             }
-            op::S_MOV_B32 => results.extend(first(0).map(|to| (to, self.source(inst.ops[1])))),
-            op::S_MOV_B64 => {
-                let (Some(to), Operand::Reg(from)) = (first(0), inst.ops[1]) else { return results };
-                let half = |at: u16| self.get((from.first.0 + at).into());
-                if from.first.0 < 106 {
-                    results.extend([(to, half(0)), (to + 1, half(1))]);
+            (op::S_MOV_B64, Some((to, _)), Operand::Reg(from)) if is_followed(from.first) => {
+                let from = Key::from(from.first.0);
+                results.extend([(to, self.get(from)), (to + 1, self.get(from + 1))]);
+            }
+            _ => {
+                let Some(folded) = self.folded(inst, literal) else { return results };
+                match (to, folded.value) {
+                    (Some((to, 2)), Some(value)) => results.extend(halves(to, value)),
+                    (Some((to, _)), Some(value)) => results.push((to, Some(Value::Const(value as u32)))),
+                    _ => {}
                 }
+                results.extend(folded.scc.map(|scc| (SCC, Some(Value::Const(scc.into())))));
             }
-            op::S_ADD_U32 | op::S_ADDC_U32 if literal => {
-                let (Some(to), Some(one), Some(two)) =
-                    (first(0), self.constant(inst.ops[1]), self.constant(inst.ops[2]))
-                else {
-                    return results;
-                };
-                let carry = match (inst.op == op::S_ADDC_U32, self.get(SCC)) {
-                    (false, _) => 0,
-                    (true, Some(Value::Const(carry))) => u64::from(carry),
-                    (true, _) => return results,
-                };
-                let sum = u64::from(one) + u64::from(two) + carry;
-                let [low, high] = pair(sum as u32, (sum >> 32) as u32);
-                results.extend([(to, low), (SCC, high)]);
-            }
-            _ if is_lane_write(inst) => {
-                let lane = lane(inst.ops[0], inst.ops[2]);
-                results.extend(lane.map(|lane| (lane, self.source(inst.ops[1]))));
-            }
-            op::V_READLANE_B32 | op::V_READLANE_B32_VOP2 => {
-                let from = lane(inst.ops[1], inst.ops[2]);
-                results.extend(first(0).zip(from).map(|(to, from)| (to, self.get(from))));
-            }
-            _ => {}
         }
         results
     }
 
-    /// What an instruction writes is not known any more.
-    fn forget(&mut self, inst: &MachInst) {
-        let row = inst.op.row();
-        if inst.implicit().contains(Implicit::WRITE_SCC) {
-            self.set(SCC, None);
+    /// What an instruction of the scalar ALU computes, if all that it reads is constant.
+    fn folded(&self, inst: &MachInst, literal: bool) -> Option<crate::fold::Folded> {
+        if !is_scalar(inst) {
+            return None;
         }
-        for (index, operand) in inst.operands().iter().enumerate() {
-            let Operand::Reg(range) = operand else { continue };
-            if inst.role(index) == Role::Use && !row.name.contains("movrel") {
+        let mut values = [0; 2];
+        let mut count = 0;
+        for (index, spec) in inst.op.row().ops.iter().enumerate() {
+            if inst.role(index) == Role::Def {
                 continue;
             }
-            self.forget_range(*range, is_lane_write(inst));
+            let operand = *inst.operands().get(index)?;
+            *values.get_mut(count)? = self.operand(operand, spec.width, literal)?;
+            count += 1;
         }
+        fold(inst.op, values[0], values[1], self.number(SCC).map(|scc| scc != 0))
     }
 
-    fn forget_range(&mut self, range: RegRange, keeps_lanes: bool) {
-        if range.first == Reg::SCC {
-            self.set(SCC, None);
+    /// What an instruction writes is not known any more.
+    fn forget(&mut self, target: &Target, inst: &MachInst) {
+        if self.0.is_empty() {
             return;
         }
+        let row = inst.op.row();
+        let by_index = matches!(row.family, Family::Sop1 | Family::Vop1) && row.name.contains("movrel");
+        let one_lane = is_lane_write(inst) && lane(inst.ops[0], inst.ops[2]).is_some();
+        inst.for_each_written(target, |range| {
+            if !one_lane {
+                self.forget_range(range);
+            }
+            if by_index && Key::from(range.first.0) < SCALARS {
+                self.0.retain(|(key, _)| *key < range.first.0.into() || *key >= VCC && *key < LANES);
+            } else if by_index && range.first.0 >= 256 {
+                self.0.retain(|(key, _)| *key < LANES);
+            }
+        });
+    }
+
+    fn forget_range(&mut self, range: RegRange) {
         let (from, to) = (Key::from(range.first.0), Key::from(range.first.0) + Key::from(range.len));
         if from < 256 {
             self.0.retain(|(key, _)| !(from..to).contains(key));
-        } else if !keeps_lanes {
+        } else if self.0.last().is_some_and(|(key, _)| *key >= LANES) {
             self.0.retain(|(key, _)| {
                 *key < LANES || !(from..to).contains(&(((*key - LANES) >> LANE_BITS) + 256))
             });
         }
     }
+}
+
+/// Whether it is known what a register holds: a scalar register, or SCC.
+fn is_followed(reg: Reg) -> bool {
+    let key = Key::from(reg.0);
+    key < SCALARS && key != NULL || key == SCC
+}
+
+/// The scalar register that an instruction writes, and how many dwords.
+fn destination(inst: &MachInst) -> Option<(Key, u8)> {
+    match inst.ops[0] {
+        Operand::Reg(range) if range.first != Reg::SCC && is_followed(range.first) => {
+            Some((range.first.0.into(), range.len))
+        }
+        _ => None,
+    }
+}
+
+fn halves(to: Key, value: u64) -> [(Key, Option<Value>); 2] {
+    [(to, Some(Value::Const(value as u32))), (to + 1, Some(Value::Const((value >> 32) as u32)))]
+}
+
+fn is_scalar(inst: &MachInst) -> bool {
+    matches!(inst.op.family(), Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc)
 }
 
 fn is_lane_write(inst: &MachInst) -> bool {
@@ -224,7 +314,7 @@ fn is_lane_write(inst: &MachInst) -> bool {
 /// What a call of a function that is not known may change.
 pub(crate) fn lost() -> RegSet {
     let mut set = RegSet::EMPTY;
-    let scalars = (0..106).map(Reg::sgpr).filter(|reg| !survives(reg.0.into()));
+    let scalars = (0..SCALARS as u16).map(Reg).filter(|reg| !survives(reg.0.into()));
     let vectors =
         (0..256).map(Reg::vgpr).filter(|reg| !survives(LANES + (Key::from(reg.0 - 256) << LANE_BITS)));
     scalars.chain(vectors).chain([Reg::SCC]).for_each(|first| set.insert(RegRange { first, len: 1 }));

@@ -101,7 +101,11 @@ fn flat_needs_both_counters() {
         format!("flat_load_dword v1, v[2:3]\nflat_load_dword v4, v[2:3]\ns_waitcnt {wait}\nv_mov_b32 v5, v1")
     };
     check("gfx1030", &two("vmcnt(1) lgkmcnt(1)"), &[]);
-    check("gfx906", &two("vmcnt(1) lgkmcnt(1)"), &["read-in-flight 0 3"]);
+    // Before GFX10 only practice does.
+    check("gfx906", &two("vmcnt(1) lgkmcnt(1)"), &["flat-in-order 0 3"]);
+    check("gfx906", &two("vmcnt(1)"), &["flat-in-order 0 3"]);
+    check("gfx906", &two("vmcnt(2)"), &["read-in-flight 0 3"]);
+    check("gfx906", &two("lgkmcnt(0)"), &["read-in-flight 0 3"]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::stats::RunStats;
 use crate::strict::{Mode, Reading, Report, Scramble};
 use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
-use isa::{Subtarget, Target};
+use isa::{Feature, Setting, Subtarget, Target};
 use order::Order as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -76,6 +76,8 @@ pub struct Device {
     names: Arc<Names>,
     level: check::Level,
     convention: callconv::Convention,
+    /// Whether memory accesses are replayed; if it is not said, as each object has it.
+    xnack: Option<bool>,
     /// What strict mode overwrites at calls.
     scramble: Option<Arc<Scramble>>,
 }
@@ -111,6 +113,7 @@ impl Device {
             names: Arc::default(),
             level: check::Level::Certain,
             convention: callconv::Convention::default(),
+            xnack: None,
             scramble: None,
         }
     }
@@ -130,6 +133,13 @@ impl Device {
         self.convention = convention;
     }
 
+    /// Says whether the device replays memory accesses that find no page (XNACK), on processors that can: strict mode looks for what a replay
+    /// would break only where it does. Objects that are loaded from now on must be for such a device, or for any. Without it each object
+    /// finds the device that it is for; one that is for any, a device that replays.
+    pub fn set_xnack(&mut self, on: Option<bool>) {
+        self.xnack = on;
+    }
+
     /// How dispatches are run from now on; fast unless something else is said.
     pub fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
@@ -145,15 +155,32 @@ impl Device {
         &self.reports
     }
 
+    /// The processor of an object in the device's setting of XNACK.
+    fn subtarget(&self, object: &CodeObject) -> Result<Subtarget, Fault> {
+        let mut subtarget = *object.subtarget();
+        let Some(on) = self.xnack.filter(|_| subtarget.has(Feature::XNACK)) else { return Ok(subtarget) };
+        let wanted = Setting::of(on);
+        if matches!(subtarget.xnack, Setting::On | Setting::Off) && subtarget.xnack != wanted {
+            let sign = |setting| if setting == Setting::On { '+' } else { '-' };
+            let (name, theirs, ours) = (subtarget.name, sign(subtarget.xnack), sign(wanted));
+            return Err(Fault::Dispatch(format!(
+                "the code object is for {name}:xnack{theirs}, and the device is {name}:xnack{ours}"
+            )));
+        }
+        subtarget.xnack = wanted;
+        Ok(subtarget)
+    }
+
     /// Places a code object in memory.
     pub fn load(&mut self, object: &CodeObject) -> Result<ModuleId, Fault> {
+        let subtarget = self.subtarget(object)?;
         let base = self.alloc(object.image.bytes.len() as u64)?;
         let mut image = object.image.bytes.clone();
         if !object.image.patches.iter().all(|patch| patch.apply(&mut image, base)) {
             return Err(Fault::Dispatch("a relocation lies outside of the image".into()));
         }
         self.write(base, &image)?;
-        let (subtarget, kernels) = (*object.subtarget(), object.kernels().to_vec());
+        let kernels = object.kernels().to_vec();
         let code = [32, 64].map(|lanes| {
             let wanted = kernels.iter().any(|kernel| kernel.wave_size == lanes);
             let target = subtarget.with_wave_size(lanes).filter(|_| wanted);

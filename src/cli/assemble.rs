@@ -1,9 +1,9 @@
 //! `kernc as FILE.s`: an assembler source to a code object.
 
 use super::features::Features;
-use super::{Failure, read_source, write};
+use super::{Failure, modes, read_source, write};
 use clap::Args;
-use kernc::Target;
+use kernc::Modes;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct AsArgs {
     /// Assembler source in LLVM's syntax (`-` reads standard input).
     file: PathBuf,
-    /// Processor (default: what `.amdgcn_target` says).
-    #[arg(long, value_name = "GFX")]
+    /// Processor, with features if they matter, like `gfx90a:xnack-` (default: what `.amdgcn_target` says).
+    #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
     /// Where the object goes (`-` is standard output; default: FILE with `.co` or `.o`).
     #[arg(short, value_name = "FILE")]
@@ -73,20 +73,18 @@ fn directory_of(file: &Path) -> PathBuf {
 }
 
 fn options(args: &AsArgs) -> Result<asm::Options, Failure> {
-    let target = match &args.mcpu {
-        Some(name) => Some(Target::by_name(name).ok_or_else(|| {
-            Failure::Usage(format!("unknown processor `{name}`; `kernc targets` lists them"))
-        })?),
-        None => None,
-    };
+    let asked = modes::target_id(args.mcpu.as_deref())?;
     let features = Features::new(&args.mattr)?;
+    let named = asked.map_or(Modes::default(), |(_, modes)| modes);
+    let switched = Modes { xnack: features.xnack, sramecc: features.sramecc, ..Modes::default() };
+    let modes = named.and(&switched).map_err(|error| modes::wrong(&error))?;
     let symbols = args.defsym.iter().map(|text| symbol(text)).collect::<Result<_, _>>()?;
     Ok(asm::Options {
-        target,
+        target: asked.map(|(target, _)| target),
         kind: if args.obj { asm::Kind::Relocatable } else { asm::Kind::Loadable },
         version: args.code_object_version,
-        xnack: features.xnack,
-        sramecc: features.sramecc,
+        xnack: modes.xnack,
+        sramecc: modes.sramecc,
         wave64: features.wave_size == Some(64),
         cumode: features.cumode == Some(true),
         tgsplit: features.tgsplit == Some(true),

@@ -1,6 +1,7 @@
 //! `kernc check FILE`: missing waits and hazards in the code of a code object, found without running it.
 
-use super::inspect::{parse, processor, whole};
+use super::inspect::{parse, whole};
+use super::modes;
 use super::rules::{Policy, RulesArgs, Spot, Verdict, level_of};
 use super::told::Teller;
 use super::{Failure, check_output, complain, page, read};
@@ -10,13 +11,15 @@ use clap::Args;
 use codeobj::disasm::SourcePlace;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 #[derive(Args)]
 pub struct CheckArgs {
     /// Code object, loadable or relocatable (`-` reads standard input).
     file: PathBuf,
-    /// Processor to read it for (default: the file's own).
-    #[arg(long, value_name = "GFX")]
+    /// Processor that it will run on, with features if they matter, like `gfx90a:xnack-` (default: the file's own).
+    #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
     /// Begin at this kernel or function only.
     #[arg(long, value_name = "NAME")]
@@ -49,8 +52,10 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     args.html.as_deref().map_or(Ok(()), check_output)?;
     let bytes = read(&args.file)?;
     let parsed = parse(&args.file, &bytes)?;
+    let asked = modes::target_id(args.mcpu.as_deref())?;
     let options = Options {
-        target: processor(args.mcpu.as_deref())?,
+        target: asked.map(|(target, _)| target),
+        xnack: asked.and_then(|(_, modes)| modes.xnack),
         kernel: args.kernel.as_deref(),
         flat_lds: args.flat_lds,
         call_abi: super::abi::convention(&args.call_abi),
@@ -61,7 +66,10 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
         // Who says so wants both waits.
         policy.deny("flat-partial-wait");
     }
-    let mut report = object::check(&parsed, &options).map_err(|refusal| match refusal {
+    let progress = Progress::new();
+    let checked = object::check_with(&parsed, &options, &|done, all| progress.tell(done, all));
+    progress.clear();
+    let mut report = checked.map_err(|refusal| match refusal {
         object::Refusal::NoSuchKernel(_) => Failure::Usage(format!("{name}: {refusal}")),
         object::Refusal::UnknownProcessor(_) => Failure::File(format!("{name}: {refusal}; try `--mcpu`")),
     })?;
@@ -106,6 +114,44 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     if counts { Err(Failure::Reported) } else { Ok(()) }
 }
 
+/// Tells someone who waits at a terminal how far it is.
+struct Progress {
+    is_terminal: bool,
+    begun: Instant,
+    /// Milliseconds after which there is something new to say.
+    next: AtomicU64,
+}
+
+impl Progress {
+    /// Between two lines, and before the first: what is quick needs none.
+    const PAUSE: u64 = 500;
+
+    fn new() -> Progress {
+        use std::io::IsTerminal;
+        let is_terminal = std::io::stderr().is_terminal();
+        Progress { is_terminal, begun: Instant::now(), next: AtomicU64::new(Progress::PAUSE) }
+    }
+
+    fn tell(&self, done: usize, all: usize) {
+        if !self.is_terminal {
+            return;
+        }
+        let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let next = self.next.load(Ordering::Relaxed);
+        let set = |next| self.next.compare_exchange(next, now + Progress::PAUSE, Ordering::Relaxed, Ordering::Relaxed);
+        if now >= next && set(next).is_ok() {
+            eprint!("\r{done} of {all} kernels and functions checked");
+        }
+    }
+
+    /// Takes the line away.
+    fn clear(&self) {
+        if self.next.load(Ordering::Relaxed) > Progress::PAUSE {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
 /// What counts of what is wrong with an object, for a page; nothing of one that cannot be checked.
 pub fn findings(bytes: &[u8], file: &Path, policy: &Policy) -> Vec<page::Finding> {
     let Ok(object) = parse(file, bytes) else { return Vec::new() };
@@ -133,9 +179,11 @@ fn judge(report: &mut Report, policy: &Policy, file: &Path) {
         }
         verdict == Verdict::Counts
     });
+    report.unfollowed = 0;
     report.notes.retain_mut(|note| {
         let verdict = policy.judge(note.unknown.rule(), &spot(&note.place, file));
         note.counts = verdict == Verdict::Counts;
+        report.unfollowed += usize::from(!note.counts);
         verdict != Verdict::Allowed
     });
 }
@@ -197,6 +245,7 @@ fn tree(report: &Report, file: &str) -> Value {
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
         "hidden": hidden,
         "notes": report.notes.iter().map(note).collect::<Vec<_>>(),
+        "unfollowed": report.unfollowed,
     })
 }
 

@@ -1,7 +1,8 @@
 //! `kernc disasm FILE`: a code object as assembly.
 
 use super::features::Features;
-use super::inspect::{parse, processor, whole};
+use super::inspect::{parse, whole};
+use super::modes;
 use super::sources::Sources;
 use super::{Failure, read};
 use clap::Args;
@@ -12,8 +13,9 @@ use std::path::PathBuf;
 pub struct DisasmArgs {
     /// Code object (`-` reads standard input).
     file: PathBuf,
-    /// Processor to decode for (default: the file's own).
-    #[arg(long, value_name = "GFX")]
+    /// Processor to decode for, also as a target id like `gfx90a:xnack-`, whose features change nothing in how code is read (default: the
+    /// file's own).
+    #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
     /// GFX10: take code that no kernel's descriptor speaks for to be of wavefronts of 32 lanes.
     #[arg(long)]
@@ -40,7 +42,7 @@ pub struct DisasmArgs {
 pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
     let bytes = read(&args.file)?;
     let object = parse(&args.file, &bytes)?;
-    let target = processor(args.mcpu.as_deref())?;
+    let target = modes::target_id(args.mcpu.as_deref())?.map(|(target, _)| target);
     let wave_size = match (args.wave32, args.wave64) {
         (true, _) => Some(32),
         (_, true) => Some(64),

@@ -1,9 +1,8 @@
 //! `kernc inspect FILE`: everything a code object says.
 
-use super::{Failure, read};
+use super::{Failure, modes, read};
 use clap::Args;
 use dwarf::DebugInfo;
-use kernc::Target;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -19,8 +18,8 @@ pub struct InspectArgs {
     /// Print instead what the debug information says of a place in the code: functions, variables and where these are. A place is an address, or a name and bytes behind it: `k+0x40`.
     #[arg(long, value_name = "PLACE", conflicts_with_all = ["json", "dwarf"])]
     at: Option<String>,
-    /// Processor to read it for (default: the file's own).
-    #[arg(long, value_name = "GFX")]
+    /// Processor to read it for, also as a target id like `gfx90a:xnack-`, whose features change nothing here (default: the file's own).
+    #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
 }
 
@@ -28,7 +27,7 @@ pub struct InspectArgs {
 pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     let bytes = read(&args.file)?;
     let object = parse(&args.file, &bytes)?;
-    let target = processor(args.mcpu.as_deref())?;
+    let target = modes::target_id(args.mcpu.as_deref())?.map(|(target, _)| target);
     let name = args.file.display().to_string();
     let text = if let Some(place) = &args.at {
         let address = address_of(&object, place)?;
@@ -113,11 +112,3 @@ pub fn whole(path: &Path, object: &codeobj::CodeObject<'_>) -> Result<(), Failur
     object.whole_size().map_or(Ok(()), |size| Err(cut(size)))
 }
 
-/// The processor that `--mcpu` names.
-pub fn processor(name: Option<&str>) -> Result<Option<&'static Target>, Failure> {
-    name.map(|name| {
-        Target::by_name(name)
-            .ok_or_else(|| Failure::Usage(format!("unknown processor `{name}`; `kernc targets` lists them")))
-    })
-    .transpose()
-}

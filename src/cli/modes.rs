@@ -33,10 +33,12 @@ impl TargetArgs {
         self.mcpu = self.mcpu.take().or_else(|| mcpu.map(str::to_owned));
     }
 
-    /// The processor that they name.
-    pub fn asked(&self) -> Result<Option<&'static Target>, Failure> {
-        let target = self.mcpu.as_ref().map(|id| Modes::of_target_id(id).map(|(target, _)| target));
-        target.transpose().map_err(|error| wrong(&error))
+    /// The processor that they name, and its modes.
+    pub fn asked(&self) -> Result<Option<(&'static Target, Modes)>, Failure> {
+        let Some((target, modes)) = target_id(self.mcpu.as_deref())? else { return Ok(None) };
+        let switches = self.switches().map_err(|error| wrong(&error))?;
+        let modes = modes.and(&switches).map_err(|error| wrong(&error))?;
+        Ok(Some((target, modes)))
     }
 
     /// What they say.
@@ -73,6 +75,15 @@ impl TargetArgs {
         }
         Ok(modes)
     }
+}
+
+/// The target id that `--mcpu` names. The processor must have the features.
+pub fn target_id(id: Option<&str>) -> Result<Option<(&'static Target, Modes)>, Failure> {
+    let checked = |id| {
+        let (target, modes) = Modes::of_target_id(id)?;
+        modes.on(target, CodeObjectVersion::default()).map(|_| (target, modes))
+    };
+    id.map(checked).transpose().map_err(|error| wrong(&error))
 }
 
 /// A target id or modes that do not exist.

@@ -89,6 +89,9 @@ pub fn device(args: &RunArgs, mode: Mode) -> Device {
     device.set_mode(mode);
     device.set_level(args.rules.lowest());
     device.set_convention(super::super::abi::convention(&args.common.call_abi));
+    // A target id that is wrong was refused when the file was read.
+    let asked = args.common.target.asked().ok().flatten();
+    device.set_xnack(asked.and_then(|(_, modes)| modes.xnack));
     device
 }
 

@@ -63,12 +63,12 @@ impl Loaded {
         };
         if bytes.starts_with(b"\x7fELF") {
             let (object, teller) = (parse(&bytes)?, Teller::new(file, None, args.isa));
-            if let Some(asked) = args.common.target.asked()?
+            if let Some((asked, _)) = args.common.target.asked()?
                 && asked.name != object.target().name
             {
                 let (own, asked) = (object.target().name, asked.name);
                 return Err(Failure::Usage(format!(
-                    "{name} is for {own}, not for {asked}: `--mcpu` is for sources"
+                    "{name} is for {own}, not for {asked}"
                 )));
             }
             let file = file.to_owned();

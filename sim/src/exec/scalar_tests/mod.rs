@@ -3,6 +3,7 @@
 mod arithmetic;
 mod bits;
 mod control;
+mod folding;
 mod registers;
 
 use crate::descriptor::Descriptor;

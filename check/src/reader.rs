@@ -1,0 +1,462 @@
+//! Reads code from its roots on: decodes what control can reach, and follows jumps and calls by registers, and branches whose condition is
+//! constant.
+//!
+//! # Guarantees
+//! [`Reader::way`] says all places where control may go after an instruction, or that they are not known.
+
+use crate::by_address::ByAddress;
+use crate::program::{Root, Unknown};
+use crate::regset::RegSet;
+use crate::table::{self, Table};
+use crate::targets::{self, Goal, Known};
+use isa::table::{Flags, Kind};
+use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
+use smallvec::SmallVec;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+
+/// Where control goes after an instruction: addresses.
+pub(crate) struct Way {
+    pub(crate) next: [Option<u64>; 2],
+    pub(crate) table: Option<Table>,
+    pub(crate) unknown: Option<Unknown>,
+    /// A function that is called.
+    pub(crate) callee: Option<u64>,
+    pub(crate) returns: bool,
+}
+
+impl Way {
+    /// All places where control may go but for the function that is called.
+    pub(crate) fn places(&self) -> impl Iterator<Item = u64> {
+        self.next.into_iter().flatten().chain(self.table.into_iter().flat_map(Table::targets))
+    }
+}
+
+/// What is known of a branch beside what its instruction says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// Where the registers lead.
+    Goal(Goal),
+    /// Whether the condition holds.
+    Taken(bool),
+}
+
+/// Whether it is how functions return: seed 000, line 4089, `s[30:31]` is the return address.
+pub(crate) fn is_return(inst: &MachInst) -> bool {
+    const ADDRESS: Operand = Operand::regs(Reg::sgpr(callconv::RETURN_ADDRESS), 2);
+    inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
+}
+
+/// Rounds in which calls are looked for that others hide.
+const MOST_ROUNDS: usize = 16;
+
+/// Dwords of the longest instruction: an image instruction of GFX10 with its address in scattered registers.
+const LONGEST: u64 = 5;
+
+/// An instruction that can be reached.
+pub(crate) struct Found {
+    pub(crate) address: u64,
+    pub(crate) inst: MachInst,
+    pub(crate) bytes: u64,
+}
+
+impl Found {
+    fn next(&self) -> u64 {
+        self.address.wrapping_add(self.bytes)
+    }
+}
+
+/// See the module.
+pub(crate) struct Reader<'a> {
+    target: &'static Target,
+    decoder: Decoder,
+    words: &'a [u32],
+    /// In the order in which they were found.
+    pub(crate) found: Vec<Found>,
+    pub(crate) by_address: ByAddress,
+    callees: Vec<u64>,
+    /// What is known of branches.
+    facts: HashMap<u64, Fact>,
+    /// What functions may change, those that they call among it.
+    changes: HashMap<u64, RegSet>,
+    /// Literals that are not what a linker will make of them.
+    open: &'a HashSet<u64>,
+    /// Constants that the code does something else with than computing others or calling.
+    pub(crate) taken: HashSet<u32>,
+    /// Roots, and the pairs of registers in which functions are given their return addresses.
+    links: HashMap<u64, BTreeSet<u16>>,
+    /// Heads that were no heads when control was last followed past them.
+    split: Vec<u64>,
+}
+
+/// What is known at the first instruction of each stretch of code, and stretches that are to be looked at again.
+#[derive(Default)]
+struct Heads {
+    known: HashMap<u64, Known>,
+    open: VecDeque<u64>,
+}
+
+impl<'a> Reader<'a> {
+    /// Nothing read yet of the `words` of a section from `base` on; `open`: addresses of literals that a linker fills in.
+    pub(crate) fn new(
+        target: &'static Target,
+        words: &'a [u32],
+        base: u64,
+        open: &'a HashSet<u64>,
+    ) -> Option<Reader<'a>> {
+        Some(Reader {
+            target,
+            decoder: Decoder::new(target)?,
+            words,
+            found: Vec::new(),
+            by_address: ByAddress::new(base, words.len()),
+            callees: Vec::new(),
+            facts: HashMap::new(),
+            changes: HashMap::new(),
+            open,
+            taken: HashSet::new(),
+            links: HashMap::new(),
+            split: Vec::new(),
+        })
+    }
+
+    /// Reads what can be reached from the roots, to which functions that are called are added.
+    pub(crate) fn read(&mut self, roots: &mut Vec<Root>) {
+        for root in &*roots {
+            let links = self.links.entry(root.address).or_default();
+            links.extend(root.is_function.then_some(callconv::RETURN_ADDRESS));
+        }
+        let mut next = 0;
+        // Each round may find more: a register survives a call of a function that is known not to write it.
+        for _ in 0..MOST_ROUNDS {
+            while next < roots.len() {
+                self.follow(roots[next].address);
+                self.add_callees(roots);
+                next += 1;
+            }
+            if !self.find_facts(roots) {
+                return;
+            }
+        }
+        // Conditions may yet turn out not to be constant.
+        self.facts.retain(|_, fact| matches!(fact, Fact::Goal(_)));
+    }
+
+    fn add_callees(&mut self, roots: &mut Vec<Root>) {
+        for address in std::mem::take(&mut self.callees) {
+            if !roots.iter().any(|root| root.address == address) {
+                roots.push(Root { address, is_function: true });
+            }
+        }
+    }
+
+    /// Decodes what the instructions themselves lead to.
+    fn follow(&mut self, root: u64) {
+        let mut open = vec![root];
+        while let Some(address) = open.pop() {
+            let Some(word) = self.by_address.word(address) else { continue };
+            if self.by_address.get(address).is_some() {
+                continue;
+            }
+            let Ok((inst, len)) = self.decoder.decode_tolerant(&self.words[word..]) else { continue };
+            let bytes = len as u64 * 4;
+            self.by_address.set(word, self.found.len() as u32);
+            self.found.push(Found { address, inst, bytes });
+            let way = self.way(address, &inst, bytes, None);
+            if let Some(callee) = way.callee {
+                self.called(callee, &inst);
+            }
+            let branches = inst.op.row().flags.contains(Flags::BRANCH);
+            for place in way.places() {
+                if branches && self.by_address.mark(place) {
+                    self.split.push(place);
+                }
+                open.push(place);
+            }
+        }
+    }
+
+    /// Takes note of a call. Whether the function is given its return address in registers that are new to it.
+    fn called(&mut self, callee: u64, call: &MachInst) -> bool {
+        let Operand::Reg(RegRange { first, .. }) = call.ops[0] else { return false };
+        self.callees.push(callee);
+        self.links.entry(callee).or_default().insert(first.0)
+    }
+
+    /// Where control goes after an instruction, with what is known of the branch.
+    pub(crate) fn way(&self, address: u64, inst: &MachInst, bytes: u64, fact: Option<Fact>) -> Way {
+        let row = inst.op.row();
+        let after = address.wrapping_add(bytes);
+        let next = [Some(after), None];
+        let mut way = Way { next, table: None, unknown: None, callee: None, returns: false };
+        if !row.flags.contains(Flags::BRANCH) {
+            return way;
+        }
+        let label = row.ops.iter().position(|spec| spec.kind == Kind::Label);
+        let target = label.and_then(|index| match inst.operands().get(index) {
+            Some(Operand::Imm(distance)) => Some(after.wrapping_add_signed(i64::from(*distance) * 4)),
+            _ => None,
+        });
+        match inst.op {
+            op::S_CALL_B64 => way.callee = target.filter(|target| self.by_address.word(*target).is_some()),
+            op::S_SWAPPC_B64 => way.callee = self.goal(address, inst.ops[1], fact),
+            op::S_SETPC_B64 if fact == Some(Fact::Goal(Goal::Return)) => {
+                (way.next, way.returns) = ([None; 2], true);
+            }
+            op::S_SETPC_B64 => match self.goal(address, inst.ops[0], fact) {
+                Some(target) => way.next = [Some(target), None],
+                None => {
+                    way.next = [None; 2];
+                    way.table = table::find(self.target, inst.ops[0], self.before(address));
+                    way.returns = way.table.is_none() && is_return(inst);
+                    let is_known = way.table.is_some() || way.returns;
+                    way.unknown = (!is_known).then_some(Unknown::IndirectBranch);
+                }
+            },
+            op::S_RFE_B64 | op::S_RFE_RESTORE_B64 => {
+                (way.next, way.unknown) = ([None; 2], Some(Unknown::TrapReturn));
+            }
+            op::S_CBRANCH_G_FORK | op::S_CBRANCH_I_FORK | op::S_CBRANCH_JOIN => {
+                (way.next, way.unknown) = ([None; 2], Some(Unknown::Fork));
+            }
+            _ if row.flags.contains(Flags::NO_FALLTHROUGH) => way.next = [target, None],
+            _ => match fact {
+                Some(Fact::Taken(true)) => way.next = [target, None],
+                Some(Fact::Taken(false)) => {}
+                _ => way.next[1] = target,
+            },
+        }
+        if inst.is_call() && way.callee.is_none() {
+            way.unknown = Some(Unknown::Call);
+        }
+        way
+    }
+
+    /// Where control goes after an instruction, as far as it was found out.
+    pub(crate) fn final_way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
+        let branches = inst.op.row().flags.contains(Flags::BRANCH);
+        let fact = if branches { self.facts.get(&address).copied() } else { None };
+        self.way(address, inst, bytes, fact)
+    }
+
+    /// Where a jump or call to what is in a pair of registers goes.
+    fn goal(&self, address: u64, pair: Operand, fact: Option<Fact>) -> Option<u64> {
+        match fact {
+            Some(Fact::Goal(Goal::To(target))) if self.by_address.word(target).is_some() => Some(target),
+            _ => self.computed(address, pair),
+        }
+    }
+
+    /// Follows what registers hold through all code, and finds what that says of branches. Whether anything is new.
+    fn find_facts(&mut self, roots: &mut Vec<Root>) -> bool {
+        let branches = |found: &Found| found.inst.op.row().flags.contains(Flags::BRANCH);
+        if !self.found.iter().any(branches) {
+            return false;
+        }
+        self.changes = self.changes(roots);
+        let heads = self.known_at_heads(roots);
+        let mut facts = HashMap::new();
+        let mut taken = HashSet::new();
+        for (&head, known) in &heads {
+            self.walk(head, known.clone(), &mut |found, known| {
+                match self.fact(found, known) {
+                    Some(fact) => _ = facts.insert(found.address, fact),
+                    None => taken.extend(known.taken(&found.inst)),
+                };
+            });
+        }
+        self.taken = taken;
+        let is_new = facts != self.facts;
+        self.facts = facts;
+        is_new
+    }
+
+    fn fact(&self, found: &Found, known: &Known) -> Option<Fact> {
+        if !found.inst.op.row().flags.contains(Flags::BRANCH) {
+            return None;
+        }
+        let goal = match found.inst.op {
+            op::S_SWAPPC_B64 => known.goal(found.inst.ops[1]),
+            op::S_SETPC_B64 => known.goal(found.inst.ops[0]),
+            _ => return known.decides(self.target, &found.inst).map(Fact::Taken),
+        };
+        goal.map(Fact::Goal)
+    }
+
+    /// What each function may change, as far as it is known whom it calls.
+    fn changes(&self, roots: &[Root]) -> HashMap<u64, RegSet> {
+        let mut changes: HashMap<u64, RegSet> = HashMap::new();
+        let mut calls: Vec<(u64, u64)> = Vec::new();
+        let lost = targets::lost();
+        let mut seen = vec![u64::MAX; self.found.len()];
+        // Parts of code that many functions share are a damaged program's.
+        let mut budget = 1_000_000 + 64 * self.found.len();
+        for root in roots.iter().filter(|root| root.is_function) {
+            let mut own = RegSet::EMPTY;
+            let mut open = vec![root.address];
+            while let Some(address) = open.pop() {
+                let Some(at) = self.by_address.get(address) else { continue };
+                if std::mem::replace(&mut seen[at as usize], root.address) == root.address {
+                    continue;
+                }
+                let Some(left) = budget.checked_sub(1) else { return HashMap::new() };
+                budget = left;
+                let Found { inst, bytes, .. } = &self.found[at as usize];
+                inst.for_each_written(self.target, |range| own.insert(range));
+                let way = self.final_way(address, inst, *bytes);
+                calls.extend(way.callee.map(|callee| (root.address, callee)));
+                if way.unknown.is_some() {
+                    own.add(&lost);
+                }
+                open.extend(way.places());
+            }
+            changes.insert(root.address, own);
+        }
+        for _ in 0..MOST_ROUNDS {
+            let mut grows = false;
+            for (caller, callee) in &calls {
+                let theirs = changes.get(callee).copied().unwrap_or(lost);
+                let ours = changes.entry(*caller).or_insert(lost);
+                grows |= !theirs.without(ours).is_empty();
+                ours.add(&theirs);
+            }
+            if !grows {
+                return changes;
+            }
+        }
+        HashMap::new()
+    }
+
+    /// What is known at the first instruction of each stretch of code. Code that this leads to is read.
+    fn known_at_heads(&mut self, roots: &mut Vec<Root>) -> HashMap<u64, Known> {
+        // Begins anew when a function turns out to have another return address. There are few pairs of registers for that.
+        'anew: for _ in 0..MOST_ROUNDS {
+            let mut heads = Heads::default();
+            self.split.clear();
+            for root in &*roots {
+                self.enter(&mut heads, root.address);
+            }
+            // A head is visited again only when less is known there.
+            let mut budget = 1_000_000 + 64 * self.found.len();
+            while let Some(head) = heads.open.pop_front() {
+                let (end, known, steps) = self.walk(head, heads.known[&head].clone(), &mut |_, _| {});
+                let Some(left) = budget.checked_sub(steps) else { return HashMap::new() };
+                budget = left;
+                let Some(end) = end else { continue };
+                if let Some((call, callee)) = end.call {
+                    if self.called(callee, &call) {
+                        self.add_callees(roots);
+                        continue 'anew;
+                    }
+                    self.callees.clear();
+                    self.enter(&mut heads, callee);
+                }
+                end.next.into_iter().for_each(|to| self.reach(&mut heads, to, &known));
+            }
+            return heads.known;
+        }
+        HashMap::new()
+    }
+
+    /// Control comes to the beginning of a kernel or a function.
+    fn enter(&mut self, heads: &mut Heads, root: u64) {
+        let links: SmallVec<[u16; 2]> = self.links.get(&root).into_iter().flatten().copied().collect();
+        self.reach(heads, root, &Known::at_entry(&links));
+    }
+
+    /// Control comes to a place.
+    fn reach(&mut self, heads: &mut Heads, to: u64, known: &Known) {
+        if self.by_address.mark(to) {
+            self.split.push(to);
+        }
+        self.follow(to);
+        let changed = match heads.known.get_mut(&to) {
+            Some(head) => head.join(known),
+            None => {
+                heads.known.insert(to, known.clone());
+                true
+            }
+        };
+        if changed {
+            heads.open.push_back(to);
+        }
+        // A stretch that was followed past a new head ends there now.
+        for head in std::mem::take(&mut self.split) {
+            let starts = self.before(head).map(|(address, ..)| address);
+            let start = starts.into_iter().find(|address| self.by_address.is_marked(*address));
+            heads.open.extend(start.filter(|start| heads.known.contains_key(start)));
+        }
+    }
+
+    /// Goes from a head to the end of its stretch: what stands there, what is known then, and how many instructions there were.
+    fn walk(
+        &self,
+        head: u64,
+        mut known: Known,
+        see: &mut dyn FnMut(&Found, &Known),
+    ) -> (Option<End>, Known, usize) {
+        let (mut address, mut steps) = (head, 0);
+        loop {
+            let Some(at) = self.by_address.get(address) else { return (None, known, steps) };
+            let found = &self.found[at as usize];
+            steps += 1;
+            see(found, &known);
+            let next = found.next();
+            let literal = self.open.is_empty() || !self.open.contains(&next.wrapping_sub(4));
+            if found.inst.op.row().flags.contains(Flags::BRANCH) {
+                let way = self.way(address, &found.inst, found.bytes, self.fact(found, &known));
+                let changed = way.callee.and_then(|callee| self.changes.get(&callee));
+                known.step(self.target, &found.inst, next, literal, changed);
+                let call = way.callee.map(|callee| (found.inst, callee));
+                return (Some(End { next: way.places().collect(), call }), known, steps);
+            }
+            known.step(self.target, &found.inst, next, literal, None);
+            if self.by_address.is_marked(next) {
+                return (Some(End { next: SmallVec::from_slice(&[next]), call: None }), known, steps);
+            }
+            address = next;
+        }
+    }
+
+    /// What stands in front of an address without a gap, last first.
+    fn before(&self, address: u64) -> impl Iterator<Item = (u64, &MachInst, u64)> {
+        let mut end = address;
+        std::iter::from_fn(move || {
+            // The last one that begins before: it ends here, or there is a gap, or another that it overlaps.
+            let starts = (1..=LONGEST).filter_map(|words| end.checked_sub(4 * words));
+            let found = &self.found[starts.filter_map(|start| self.by_address.get(start)).next()? as usize];
+            let follows = found.next() == end;
+            end = found.address;
+            follows.then_some((found.address, &found.inst, found.bytes))
+        })
+    }
+
+    /// The address in a register pair right after `s_getpc_b64`, `s_add_u32`, `s_addc_u32` (long branches, calls).
+    fn computed(&self, address: u64, operand: Operand) -> Option<u64> {
+        let Operand::Reg(pair @ RegRange { len: 2, .. }) = operand else { return None };
+        let mut before = self.before(address);
+        let (_, high, _) = before.next()?;
+        let (_, low, _) = before.next()?;
+        let (getpc, first, bytes) = before.next()?;
+        if [address, address.wrapping_sub(8)].iter().any(|end| self.open.contains(&end.wrapping_sub(4))) {
+            return None;
+        }
+        let is = |inst: &MachInst, op, place: u16| {
+            let half = Operand::reg(pair.first.offset(place));
+            (inst.op == op && inst.ops[0] == half && inst.ops[1] == half).then_some(inst.ops[2])
+        };
+        let high = is(high, op::S_ADDC_U32, 1)?.const_u32()?;
+        let low = is(low, op::S_ADD_U32, 0)?.const_u32()?;
+        if first.op != op::S_GETPC_B64 || first.ops[0] != operand {
+            return None;
+        }
+        let distance = u64::from(high) << 32 | u64::from(low);
+        Some(getpc.wrapping_add(bytes).wrapping_add(distance))
+    }
+}
+
+/// The end of a stretch of code.
+struct End {
+    next: SmallVec<[u64; 2]>,
+    /// A call and the function that it calls.
+    call: Option<(MachInst, u64)>,
+}

@@ -1,0 +1,172 @@
+//! Paths: jumps and branches whose registers are constant, subroutines that return by any pair of registers, and branches that share a
+//! condition. What cannot be followed is said.
+
+use check::object::{Options, Report, check};
+use check::program::Unknown;
+
+/// Checks the body of a kernel.
+fn read(processor: &str, body: &str) -> Report {
+    let target = isa::Target::by_name(processor).expect("a known processor");
+    let options = asm::Options { target: Some(target), ..asm::Options::default() };
+    let text = format!(
+        ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\n{body}\ns_endpgm\n.size k, .-k\n.rodata\n.p2align 6\n\
+         .amdhsa_kernel k\n.amdhsa_next_free_vgpr 64\n.amdhsa_next_free_sgpr 64\n.end_amdhsa_kernel\n"
+    );
+    let bytes = asm::assemble(&text, &options)
+        .unwrap_or_else(|errors| panic!("{}", asm::render(&errors, "case", &text, false)));
+    let object = codeobj::CodeObject::parse(&bytes).expect("our own object");
+    check(&object, &Options::default()).expect("a known processor")
+}
+
+#[track_caller]
+fn expect(body: &str, rules: &[&str], unknown: &[Unknown]) {
+    let report = read("gfx906", body);
+    let human = check::report::human(&report, "case", false);
+    let found: Vec<&str> = report.findings.iter().map(|located| located.finding.id()).collect();
+    assert_eq!(found, rules, "{human}");
+    let notes: Vec<Unknown> = report.notes.iter().map(|note| note.unknown).collect();
+    assert_eq!(notes, unknown, "{human}");
+    assert_eq!(human.contains("nothing to report"), rules.is_empty() && unknown.is_empty(), "{human}");
+}
+
+/// Code that is wrong, where control gets to it: a wait is missing.
+const WRONG: &str = "far:\nglobal_load_dword v1, v0, s[0:1]\nv_add_u32_e32 v2, v1, v1\ns_endpgm";
+const GAP: &str = ".fill 16, 4, 0xbf800000";
+
+#[test]
+fn long_branches_are_followed_however_their_distance_is_computed() {
+    let ways = [
+        // The two signs of the distance go two ways; the one that is not taken leads nowhere.
+        "s_add_i32 s22, distance, 4\ns_cmp_ge_i32 s22, 0\ns_cbranch_scc1 forward\ns_abs_i32 s22, s22\ns_sub_u32 s20, s20, s22\n\
+         s_subb_u32 s21, s21, 0\ns_setpc_b64 s[20:21]\nforward:\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, 0",
+        "s_add_i32 s22, distance, 4\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, 0",
+        "s_mov_b32 s22, distance\ns_lshl_b32 s22, s22, 2\ns_ashr_i32 s22, s22, 2\ns_addk_i32 s22, 0x4\ns_ashr_i32 s23, s22, 31\n\
+         s_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, s23",
+        "s_movk_i32 s22, 0x40\ns_mul_i32 s22, s22, 0\ns_or_b32 s22, s22, distance+4\ns_mov_b32 s23, 0\ns_sub_u32 s20, s20, 0\n\
+         s_subb_u32 s21, s21, 0\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, s23",
+        "s_cmp_lg_u32 s20, s20\ns_cselect_b32 s22, 0, distance+4\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, 0",
+        "s_sub_u32 s22, 0, distance+4\ns_sub_u32 s20, s20, s22\ns_mov_b64 s[24:25], -1\ns_not_b64 s[24:25], s[24:25]",
+    ];
+    for way in ways {
+        let branch = format!("here: s_getpc_b64 s[20:21]\nbehind:\n{way}\ns_setpc_b64 s[20:21]\n{GAP}\n");
+        let body = format!("{branch}{WRONG}\n.set distance, far-behind-4");
+        let wanted = ["read-in-flight"];
+        // In the last one, the carry of a subtraction is left out: the upper half is the same.
+        expect(&body, &wanted, &[]);
+    }
+}
+
+#[test]
+fn what_no_constant_decides_is_not_followed_and_is_said() {
+    expect("s_getpc_b64 s[20:21]\ns_add_u32 s20, s20, s5\ns_setpc_b64 s[20:21]", &[], &[Unknown::IndirectBranch]);
+    // Where two paths meet, the distance is one or the other.
+    let two = "s_getpc_b64 s[20:21]\nbehind:\ns_mov_b32 s22, far-behind\ns_cmp_eq_u32 s5, 0\ns_cbranch_scc1 on\n\
+               s_mov_b32 s22, far-behind+4\non:\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, 0\ns_setpc_b64 s[20:21]\n";
+    expect(&format!("{two}{WRONG}"), &[], &[Unknown::IndirectBranch]);
+    // A register that a loop changes is no constant, though it is one on the way in.
+    let turns = "s_getpc_b64 s[20:21]\nbehind:\ns_mov_b32 s22, far-behind\nturn:\ns_add_u32 s22, s22, s5\ns_cmp_eq_u32 s22, 0\n\
+                 s_cbranch_scc0 turn\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, 0\ns_setpc_b64 s[20:21]\n";
+    expect(&format!("{turns}{WRONG}"), &[], &[Unknown::IndirectBranch]);
+    // A kernel is given no return address.
+    expect("s_setpc_b64 s[30:31]", &[], &[Unknown::IndirectBranch]);
+    expect("s_load_dwordx2 s[30:31], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\ns_swappc_b64 s[30:31], s[30:31]", &[], &[
+        Unknown::Call,
+    ]);
+}
+
+#[test]
+fn chains_of_long_branches_and_loops_of_them() {
+    // 40 jumps, each behind the next; the last goes back to the first part, which ends.
+    let mut body = "s_cmp_eq_u32 s9, s8\n".to_owned();
+    for n in 0..40 {
+        body += &format!(
+            "l{n}:\ns_cbranch_scc1 out\ns_getpc_b64 s[20:21]\nb{n}:\ns_add_i32 s22, l{}-b{n}-4, 4\ns_add_u32 s20, s20, s22\n\
+             s_addc_u32 s21, s21, 0\ns_setpc_b64 s[20:21]\n{GAP}\n",
+            n + 1
+        );
+    }
+    expect(&format!("{body}l40: s_branch l0\nout:\n{WRONG}"), &["read-in-flight"], &[]);
+}
+
+#[test]
+fn subroutines_return_by_any_pair_of_registers() {
+    let load = "global_load_dword v1, v0, s[0:1]";
+    for pair in ["s[12:13]", "s[30:31]", "s[40:41]", "vcc"] {
+        let call = format!("s_call_b64 {pair}, sub");
+        // What is under way at the call is read in the subroutine, what the subroutine leaves behind the call.
+        let sub = format!("s_endpgm\nsub:\nv_mov_b32 v2, v1\n{load}\ns_setpc_b64 {pair}");
+        expect(&format!("{load}\n{call}\n{sub}"), &["read-in-flight"], &[]);
+        expect(&format!("{call}\nv_mov_b32 v3, v1\n{sub}"), &["read-in-flight"], &[]);
+        expect(&format!("{call}\ns_waitcnt vmcnt(0)\nv_mov_b32 v3, v1\n{call}\n{sub}"), &[], &[]);
+    }
+    // By two pairs, by registers, and saved in between.
+    let sub = format!("s_endpgm\nsub:\n{load}\ns_setpc_b64 s[12:13]\nend:");
+    let swap = "s_getpc_b64 s[20:21]\nb:\ns_add_i32 s22, sub-b-4, 4\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, 0\n\
+                s_swappc_b64 s[12:13], s[20:21]";
+    expect(&format!("{swap}\nv_mov_b32 v3, v1\n{sub}"), &["read-in-flight"], &[]);
+    let saved = format!("s_endpgm\nsub:\ns_mov_b64 s[40:41], s[12:13]\n{load}\ns_mov_b64 s[12:13], 0\ns_setpc_b64 s[40:41]");
+    expect(&format!("s_call_b64 s[12:13], sub\nv_mov_b32 v3, v1\n{saved}"), &["read-in-flight"], &[]);
+    let nested = format!(
+        "s_call_b64 s[12:13], outer\nv_mov_b32 v3, v1\ns_endpgm\nouter:\ns_call_b64 s[14:15], inner\ns_setpc_b64 s[12:13]\n\
+         inner:\n{load}\ns_setpc_b64 s[14:15]"
+    );
+    expect(&nested, &["read-in-flight"], &[]);
+}
+
+#[test]
+fn branches_that_share_a_condition_are_taken_together() {
+    // The wait is enough on each way: one load more is under way where both branches fall through.
+    let body = |first: &str, second: &str, between: &str| {
+        format!(
+            "global_load_dword v1, v0, s[0:1]\n{first} skip\nglobal_load_dword v2, v0, s[0:1] offset:4\nskip:\n{between}\n\
+             {second} end\ns_waitcnt vmcnt(1)\nv_add_u32_e32 v3, v1, v1\nend:"
+        )
+    };
+    let equal = "s_cmp_eq_u32 s5, 1\ns_cbranch_scc1";
+    let pairs = [
+        (equal, equal),
+        (equal, "s_cmp_lg_u32 s5, 1\ns_cbranch_scc0"),
+        (equal, "s_cmp_eq_i32 1, s5\ns_cbranch_scc1"),
+        (equal, "s_cbranch_scc1"),
+        ("s_cmp_gt_u32 s5, s6\ns_cbranch_scc0", "s_cmp_lt_u32 s6, s5\ns_cbranch_scc0"),
+        ("s_cmp_ge_i32 s5, s6\ns_cbranch_scc1", "s_cmp_lt_i32 s5, s6\ns_cbranch_scc0"),
+        ("s_bitcmp1_b32 s5, 3\ns_cbranch_scc1", "s_bitcmp0_b32 s5, 3\ns_cbranch_scc0"),
+        ("s_and_b64 vcc, exec, s[10:11]\ns_cbranch_vccz", "s_and_b64 vcc, exec, s[10:11]\ns_cbranch_vccz"),
+        ("s_and_b64 vcc, exec, s[10:11]\ns_cbranch_vccnz", "s_cbranch_vccnz"),
+        ("v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz"),
+        ("s_and_b32 s6, s5, 4\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1", "s_and_b32 s7, s5, 4\ns_cmp_lg_u32 s7, 0\ns_cbranch_scc1"),
+        ("s_cbranch_execz", "s_cbranch_execz"),
+    ];
+    for (first, second) in pairs {
+        expect(&body(first, second, "s_nop 0"), &[], &[]);
+    }
+    // Other conditions, the other way round, and registers that have changed in between.
+    let others = [
+        (equal, "s_cmp_eq_u32 s5, 2\ns_cbranch_scc1", ""),
+        (equal, "s_cmp_eq_u32 s5, 1\ns_cbranch_scc0", ""),
+        (equal, equal, "s_add_u32 s5, s5, 1"),
+        (equal, equal, "s_load_dword s5, s[0:1], 0x0\ns_waitcnt lgkmcnt(0)"),
+        (equal, equal, "v_readfirstlane_b32 s5, v9"),
+        ("s_cmp_gt_u32 s5, s6\ns_cbranch_scc0", "s_cmp_gt_u32 s6, s5\ns_cbranch_scc0", ""),
+        ("s_cmp_gt_u32 s5, s6\ns_cbranch_scc0", "s_cmp_gt_i32 s5, s6\ns_cbranch_scc0", ""),
+        ("v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "v_mov_b32 v9, 0"),
+        ("v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "s_mov_b64 exec, s[8:9]"),
+    ];
+    for (first, second, between) in others {
+        expect(&body(first, second, between), &["read-in-flight"], &[]);
+    }
+}
+
+#[test]
+fn many_shared_conditions_cost_no_more_than_few() {
+    // 60 conditions, each tested twice, all first ones before all second ones: 2^60 paths.
+    let mut body = String::new();
+    for pass in 0..2 {
+        for n in 0..60 {
+            let load = if pass == 0 { "global_load_dword v2, v0, s[0:1]" } else { "s_waitcnt vmcnt(0)" };
+            body += &format!("s_bitcmp1_b32 s{}, {}\ns_cbranch_scc1 l{pass}_{n}\n{load}\nl{pass}_{n}:\n", n / 32 + 4, n % 32);
+        }
+    }
+    expect(&body, &[], &[]);
+    expect(&format!("{body}\nglobal_load_dword v1, v0, s[0:1]\nv_mov_b32 v3, v1"), &["read-in-flight"], &[]);
+}
