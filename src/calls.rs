@@ -43,7 +43,7 @@ pub(crate) struct Calls {
     pub uniform: Arc<UniformCalls>,
     /// The calling convention.
     pub convention: Convention,
-    /// Hidden arguments that code of another object may ask for.
+    /// Hidden arguments that code of another object may read.
     foreign_hidden: isa::Hidden,
     graph: CallGraph,
     /// By function: SGPRs and VGPRs that all kernels have that get to it.
@@ -117,14 +117,15 @@ impl Calls {
     }
 }
 
-/// What code of another object may print with or trap by: both ways of printing where each has its place, else the one that this object has.
+/// Returns what code of another object may read. Each way of printing has a place of its own from V5 on; before, code of other objects
+/// is taken to print as this object's does.
 fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
-    let ways =
-        [(Printf::Buffer, isa::Hidden::PRINTF_BUFFER), (Printf::Hostcall, isa::Hidden::HOSTCALL_BUFFER)];
-    let offset = |hidden| isa::HiddenArgs::of(target.code_object).offset(hidden);
-    let apart = offset(ways[0].1) != offset(ways[1].1);
-    let ways = ways.into_iter().filter(|&(way, _)| apart || way == printf).map(|(_, hidden)| hidden);
-    ways.fold(isel::trap_hidden(target), |all, hidden| all | hidden)
+    let args = isa::HiddenArgs::of(target.code_object);
+    let apart = args.offset("hidden_printf_buffer") != args.offset("hidden_hostcall_buffer");
+    let mut all = isa::Hidden::FOREIGN;
+    all.set(isa::Hidden::PRINTF_BUFFER, apart || printf == Printf::Buffer);
+    all.set(isa::Hidden::HOSTCALL_BUFFER, apart || printf == Printf::Hostcall);
+    all
 }
 
 /// Compiles all functions of a module that are no kernels, callees first, and says of each what a call of it costs. `code` gets them in the

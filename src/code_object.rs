@@ -117,7 +117,7 @@ pub struct KernelInfo {
     pub name: SmolStr,
     /// Arguments in order.
     pub args: Vec<KernelArg>,
-    /// Bytes of the kernarg segment, with the hidden arguments of [`Options::language`](crate::Options::language).
+    /// Bytes of the kernarg segment, hidden arguments included.
     pub kernarg_size: u32,
     /// Required work-group size.
     pub workgroup_size: Option<[u32; 3]>,
@@ -259,12 +259,13 @@ impl CodeObject {
                 info: info.clone(),
                 params: count,
                 name: func.name.as_str().into(),
-                kernarg_size: language.kernarg_size(
-                    target.code_object,
+                kernarg_size: emit::HiddenPart::new(
+                    &target,
                     func.kernarg_size,
                     info.state.implicit_args,
                     func.hidden,
-                ),
+                )
+                .end(),
                 resources: resources(&own_target(&target, info), info, func, func.lds_size),
             });
         }
@@ -569,7 +570,7 @@ fn kernel<'a>(
     emit::Kernel {
         func,
         args,
-        kernarg_align: params.iter().map(|param| param.align).max().unwrap_or(1).max(8),
+        kernarg_align: params.iter().map(|param| param.align).max().unwrap_or(1).max(4),
         reqd_workgroup_size: info.reqd_workgroup_size,
         workgroup_size_hint: info.workgroup_size_hint,
         vec_type_hint: info.vec_type_hint.as_deref(),

@@ -13,7 +13,6 @@ use isa::text::{Part, line_of};
 use isa::{MachFunc, MachInst, Subtarget, op};
 use isel::verify::{Fault, State, verify};
 use memmodel::{Model, proof};
-use order::Order as _;
 
 /// More messages than this help nobody.
 const MOST_FAULTS: usize = 20;
@@ -54,7 +53,7 @@ pub(crate) fn check(
         }
         let mut with_lines: Vec<(Option<u32>, Fault)> =
             faults.into_iter().map(|fault| (line_of(text, number, fault.part), fault)).collect();
-        with_lines.order_by_key(|(line, _)| *line);
+        with_lines.sort_by_key(|(line, _)| *line);
         // The first of several of a line is the one that explains the others.
         with_lines.dedup_by_key(|(line, _)| *line);
         list.extend(with_lines.iter().map(|(line, fault)| diagnostic(fault, &func.name, *line, text)));

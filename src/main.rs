@@ -7,7 +7,6 @@
 
 mod cli;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 /// Exit code of a panic, which is a fault of kernc itself like any other.
@@ -17,8 +16,9 @@ fn main() -> ExitCode {
     if cfg!(panic = "abort") {
         end_at_panic();
     }
-    let cli = cli::Cli::parse_from(cli::words(std::env::args_os()));
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cli::run(cli))) {
+    let cli = cli::parse(std::env::args_os());
+    let run = || cli::run(cli).and_then(|()| cli::finish());
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
             failure.report();

@@ -502,6 +502,7 @@ impl Job<'_> {
             fp_contract: *fp_contract,
             fast_math: *fast_math,
             separate_spaces: self.options.language.separate_spaces(),
+            global_offset: self.options.language.has_global_offset(),
             abi: Some(frontend::Abi { target, convention: *call_abi, language: callconv::Language::C }),
             asserts: *asserts,
             printf: self.options.printf,

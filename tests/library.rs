@@ -30,7 +30,6 @@ fn embedders_get_the_compiler_and_no_more() {
     for unwanted in [
         "clap",
         "rayon",
-        "npyz",
         "pulp",
         "serde_json",
         "gimli",

@@ -17,7 +17,6 @@ use crate::section::{Section, elf};
 use crate::subsection::{Part, Place};
 use crate::symbol::{Definition, SymbolId, Symbols};
 use crate::{Options, Settings};
-use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -544,7 +543,7 @@ impl Assembler {
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         let mut list = std::mem::take(&mut self.diagnostics);
         // Those of an included file stand where it is included.
-        list.order_by_key(|diagnostic| (diagnostic.outer_place(), diagnostic.span.start));
+        list.sort_by_key(|diagnostic| (diagnostic.outer_place(), diagnostic.span.start));
         list
     }
 

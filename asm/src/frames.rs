@@ -11,7 +11,6 @@ use crate::error::{Result, error};
 use crate::expr::{Binary, Specifier, Value};
 use crate::section::elf;
 use objwriter::frames::{CODE_UNIT, DATA_UNIT, PC, advance, header};
-use order::Order as _;
 use std::ops::Range;
 
 /// Four bytes with a sign, relative to their own place.
@@ -125,7 +124,7 @@ impl Assembler {
         if frames.list.is_empty() {
             return;
         }
-        frames.list.order_by(|a, b| a.header_key().cmp(&b.header_key()));
+        frames.list.sort_by(|a, b| a.header_key().cmp(&b.header_key()));
         if frames.for_unwinder {
             self.write_table(".eh_frame", elf::SHF_ALLOC, Table::Unwinder, &frames.list);
         }

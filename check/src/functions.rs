@@ -2,7 +2,6 @@
 
 use crate::finding::Site;
 use crate::program::{Program, Root};
-use order::Order as _;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +27,7 @@ pub(crate) struct Functions {
 impl Functions {
     pub(crate) fn new(program: &Program, roots: &[Root]) -> Functions {
         let mut starts: Vec<Site> = roots.iter().filter_map(|root| program.at(root.address)).collect();
-        starts.order();
+        starts.sort();
         starts.dedup();
         let entries: Vec<Site> = roots
             .iter()

@@ -9,7 +9,6 @@ use codeobj::disasm::{Lines, SourcePlace};
 use codeobj::identity::OsAbi;
 use codeobj::{CodeObject, Identity};
 use isa::{Feature, Target};
-use order::Order as _;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -178,8 +177,8 @@ pub fn check_with(
             all.findings.append(&mut told.findings);
             all.notes.append(&mut told.notes);
         }
-        all.findings.order_by_key(|located| located.second.address);
-        all.notes.order_by_key(|note| note.place.address);
+        all.findings.sort_by_key(|located| located.second.address);
+        all.notes.sort_by_key(|note| note.place.address);
         report.findings.append(&mut all.findings);
         report.notes.append(&mut all.notes);
     }
@@ -447,7 +446,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
             entries.push(Entry { name: "", section, address, is_function: false, wave32: default32 });
         }
     }
-    entries.order_by_key(|entry| (entry.section, entry.address, entry.is_function));
+    entries.sort_by_key(|entry| (entry.section, entry.address, entry.is_function));
     entries.dedup_by_key(|entry| (entry.section, entry.address));
     entries
 }

@@ -10,7 +10,6 @@ use crate::reader::{Found, Reader};
 use crate::table::Table;
 use isa::table::Flags;
 use isa::{MachInst, Target};
-use order::Order as _;
 use std::collections::{BTreeSet, HashSet};
 
 /// Where analysis begins.
@@ -240,7 +239,7 @@ fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: bool, roots:
     find_leaders(&mut insts);
     unknown.extend(place_tables(&mut insts, tables, &by_address));
     unknown.extend(stray_returns(&insts, roots, &by_address));
-    unknown.order();
+    unknown.sort();
     unknown.dedup();
     let local = BTreeSet::new();
     Program { code, insts, unknown, local, callers_wait: false, taken, by_address }

@@ -13,7 +13,6 @@ use crate::regset::RegSet;
 use crate::scoreboard::Scoreboard;
 use crate::solve::Solver;
 use isa::RegRange;
-use order::Order as _;
 use std::collections::VecDeque;
 
 /// Something that a wait does.
@@ -58,7 +57,7 @@ pub fn find(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Why> {
             found.push(Why { wait: site, reasons: reasons(program, site, before) });
         }
     });
-    found.order_by_key(|why| why.wait);
+    found.sort_by_key(|why| why.wait);
     found
 }
 

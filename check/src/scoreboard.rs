@@ -21,7 +21,6 @@ use crate::rdna::Events;
 use crate::regset::RegSet;
 use isa::target::Generation;
 use isa::{Reg, RegRange};
-use order::Order as _;
 use smallvec::SmallVec;
 
 /// An operation on a counter: its class, and the how manieth of the class it is in this wave.
@@ -583,7 +582,7 @@ impl Scoreboard {
             |sites: &[Site], across: &[Site], site: &Site| sites.contains(site) && !across.contains(site);
         let mut across: SmallVec<[Site; 4]> = self.across.iter().chain(&other.across).copied().collect();
         across.retain(|site| !near(&ours, &self.across, site) && !near(&theirs, &other.across, site));
-        across.order();
+        across.sort();
         across.dedup();
         let mut changed = self.across != across && self.across.iter().any(|site| !across.contains(site));
         self.across = across;

@@ -24,7 +24,6 @@ use crate::functions::Functions;
 use crate::program::{Program, Root};
 use crate::scoreboard::Scoreboard;
 use isa::target::Generation;
-use order::Order as _;
 use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
 
@@ -87,7 +86,7 @@ pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> 
         }
     }
     clauses::find(program, |finding| findings.push(finding));
-    findings.order_by_key(|finding| (finding.second, finding.first, finding.id()));
+    findings.sort_by_key(|finding| (finding.second, finding.first, finding.id()));
     findings.dedup_by(|other, one| one.merge(other));
     findings
 }
@@ -234,7 +233,7 @@ impl<'a> Solver<'a> {
     /// Goes through every block once, in the order of addresses. `before` sees each instruction with the state in front of it.
     pub(crate) fn walk(&self, sink: &mut dyn FnMut(Finding), before: &mut dyn FnMut(Site, &Scoreboard)) {
         let mut heads: Vec<Site> = self.heads.keys().copied().collect();
-        heads.order();
+        heads.sort();
         for site in heads {
             for variant in &self.heads[&site] {
                 self.block(site, variant.state.clone(), sink, before);

@@ -4,12 +4,11 @@ use crate::elf::{CodeObject, Symbol};
 use isa::Target;
 pub use objwriter::descriptor::{ENTRY_OFFSET, FIELDS, Field, SIZE, Unit};
 use objwriter::descriptor::{Granules, WAVEFRONT_SIZE32};
-use order::Order as _;
 
 /// Every field in the order of their places, headings before what they head.
 pub fn fields_by_place() -> Vec<&'static Field> {
     let mut fields: Vec<&Field> = FIELDS.iter().collect();
-    fields.order_by_key(|field| (field.byte, field.unit != Unit::Register, field.low));
+    fields.sort_by_key(|field| (field.byte, field.unit != Unit::Register, field.low));
     fields
 }
 

@@ -1,21 +1,19 @@
-//! The language that metadata names, and the hidden arguments that its runtime passes behind a kernel's own.
+//! The language that metadata names, and what depends on it.
 //!
 //! # Source
 //! seed 000, line 2369.
 
-use isa::{CodeObjectVersion, Hidden, HiddenArg, HiddenArgs};
-
 /// The language that a runtime takes the kernels for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// kernc's own: no hidden arguments. Runtimes know no such language; OpenCL C is nearest in what they do with it.
+    /// kernc's own. Runtimes know no such language; OpenCL C is nearest in what they do with it.
     #[default]
     Kernc,
     /// OpenCL C.
     OpenCl,
     /// HIP.
     Hip,
-    /// HCC, which has no hidden arguments.
+    /// HCC.
     Hcc,
 }
 
@@ -47,6 +45,11 @@ impl Language {
         }
     }
 
+    /// Whether ids of work-items count from the global offset of the dispatch (seed 000, line 4381).
+    pub const fn has_global_offset(self) -> bool {
+        matches!(self, Language::OpenCl)
+    }
+
     /// Whether only `seq_cst` atomics, and fences that name several, order address spaces with each other (seed 000, line 3067).
     pub const fn separate_spaces(self) -> bool {
         matches!(self, Language::OpenCl)
@@ -55,62 +58,5 @@ impl Language {
     /// Whether grids are whole groups. OpenCL 2.0 and the emulator take a part of a group at the edge.
     pub(crate) const fn has_uniform_groups(self) -> bool {
         matches!(self, Language::Hip)
-    }
-
-    /// Hidden arguments of a kernel whose own end after so many bytes: those of the language, or `bytes` of them, which
-    /// in a language that has none are OpenCL's; and those that the code asks for in any case.
-    pub(crate) fn hidden(
-        self,
-        version: CodeObjectVersion,
-        own: u32,
-        bytes: Option<u32>,
-        asked: Hidden,
-    ) -> HiddenPart {
-        let block = HiddenArgs::of(version);
-        let has_none = matches!(self, Language::Kernc | Language::Hcc) && bytes.is_none();
-        let size = match (asked.is_empty(), has_none) {
-            (true, true) => 0,
-            (true, false) => bytes.unwrap_or(block.size),
-            (false, _) => block.size,
-        };
-        let start = if size == 0 { own } else { HiddenArgs::start(own) };
-        HiddenPart { block, asked, all: !has_none, start, size }
-    }
-
-    /// Bytes of a kernarg segment in which the kernel's own arguments take so many, and hidden ones `bytes` if that is said;
-    /// the code asks for some.
-    pub fn kernarg_size(
-        self,
-        version: CodeObjectVersion,
-        own: u32,
-        bytes: Option<u32>,
-        asked: Hidden,
-    ) -> u32 {
-        self.hidden(version, own, bytes, asked).end()
-    }
-}
-
-/// Hidden arguments in a kernarg segment.
-#[derive(Clone, Copy)]
-pub(crate) struct HiddenPart {
-    block: &'static HiddenArgs,
-    asked: Hidden,
-    /// All that the language has, not only those that are asked for.
-    all: bool,
-    start: u32,
-    size: u32,
-}
-
-impl HiddenPart {
-    /// Each, with its offset in the segment.
-    pub(crate) fn args(self) -> impl Iterator<Item = HiddenArg> {
-        let listed = self.block.listed(self.asked, self.all);
-        let within = listed.take_while(move |arg| arg.offset + arg.size <= self.size);
-        within.map(move |arg| arg.behind(self.start))
-    }
-
-    /// Bytes of the kernarg segment with them.
-    pub(crate) fn end(self) -> u32 {
-        self.start.saturating_add(self.size)
     }
 }

@@ -13,6 +13,7 @@ mod debug;
 pub mod descriptor;
 pub mod distances;
 pub mod elf;
+mod hidden;
 pub mod islands;
 pub mod kernel_code;
 mod language;
@@ -24,7 +25,7 @@ pub mod shared;
 mod unwind;
 
 pub use debug::{DebugSections, Image};
-use language::HiddenPart;
+pub use hidden::HiddenPart;
 pub use language::Language;
 pub use objwriter::dwarf::Dialect;
 pub use unwind::Entered;
@@ -180,9 +181,13 @@ pub struct Variable<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// Refuses other systems than HSA, which have neither these descriptors nor this metadata.
+    /// Refuses other systems than HSA, which have neither these descriptors nor this metadata, and V2 where a kernel has to say
+    /// how many of its registers are accumulation registers: V2's header has no field for that.
     fn check(&self) -> Result<(), EmitError> {
         match self.target.os {
+            Os::AmdHsa if self.is_v2() && objwriter::descriptor::ACCUM_OFFSET.on.has(&self.target) => {
+                Err(EmitError::Unsupported("code object V2".to_owned()))
+            }
             Os::AmdHsa => Ok(()),
             os => Err(EmitError::Unsupported(format!("code objects for {}", os.name()))),
         }
@@ -206,12 +211,6 @@ impl<'a> Program<'a> {
     /// Bytes of a kernel's kernarg segment, hidden arguments included.
     fn kernarg_size(&self, kernel: &Kernel) -> u32 {
         self.hidden(kernel).end()
-    }
-
-    /// The hidden arguments of a kernel.
-    fn hidden(&self, kernel: &Kernel) -> HiddenPart {
-        let MachFunc { kernarg_size, hidden, .. } = *kernel.func;
-        self.language.hidden(self.target.code_object, kernarg_size, kernel.state.implicit_args, hidden)
     }
 
     /// What a kernel runs on: the target, with the kernel's own size of wavefronts.

@@ -1,7 +1,7 @@
 //! Metadata: a kernel's and an argument's map (seed 000, line 2369), from which [`objwriter`]'s tree is made for YAML, and
 //! MessagePack without one. V2's document is that tree respelled.
 
-use crate::language::HiddenPart;
+use crate::HiddenPart;
 use crate::{Arg, Kernel, Program, ValueKind, descriptor};
 use isa::{CodeObjectVersion, Feature, HiddenArg};
 use objwriter::{Value, message_pack, metadata_v2, note};
@@ -113,7 +113,7 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     if program.is_v2() {
         push(".is_xnack_enabled", Item::Flag(program.target.xnack.may_be_on()));
     }
-    push(".kernarg_segment_align", Item::Number(kernel.kernarg_align));
+    push(".kernarg_segment_align", Item::Number(kernel.kernarg_align.max(hidden.align())));
     push(".kernarg_segment_size", Item::Number(program.kernarg_size(kernel)));
     push(".language", Item::Text(language));
     if let Some(version) = language_version {
@@ -128,8 +128,10 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     push(".sgpr_count", Item::Number(sgprs));
     push(".sgpr_spill_count", Item::Number(func.spilled.sgprs));
     push(".symbol", Item::Descriptor(&func.name));
-    if version >= CodeObjectVersion::V5 {
-        push(".uniform_work_group_size", Item::Number(program.language.has_uniform_groups().into()));
+    if version >= CodeObjectVersion::V5 && program.language.has_uniform_groups() {
+        push(".uniform_work_group_size", Item::Number(1));
+    }
+    if version >= CodeObjectVersion::V5 || program.is_v2() {
         push(".uses_dynamic_stack", Item::Flag(func.dynamic_stack));
     }
     if let Some(hint) = kernel.vec_type_hint {

@@ -2,7 +2,6 @@
 
 use crate::lexer::Span;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use order::Order as _;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
@@ -201,7 +200,7 @@ impl Sink {
     }
 
     pub fn finish_all(mut self, source: Arc<SourceText>) -> Diagnostics {
-        self.list.order_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
+        self.list.sort_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
         Diagnostics { list: self.list, source }
     }
 }

@@ -62,6 +62,8 @@ pub struct Options<'a> {
     /// Whether atomics that are not `seq_cst` order the accesses of their own address space alone, as OpenCL's memory model
     /// has it (seed 000, line 3067).
     pub separate_spaces: bool,
+    /// Whether `global_id` counts from the global offset of the dispatch, as OpenCL's does (seed 000, line 4381).
+    pub global_offset: bool,
     /// How functions are called that other objects know, or whose addresses are taken; without it as all others, which no other object knows of.
     pub abi: Option<Abi<'a>>,
     /// Whether `assert` does anything.
@@ -91,6 +93,7 @@ impl Default for Options<'_> {
             fp_contract: true,
             fast_math: false,
             separate_spaces: false,
+            global_offset: false,
             abi: None,
             asserts: true,
             printf: Printf::Buffer,

@@ -31,7 +31,7 @@ fn good(kind: Kind) -> Vec<u8> {
         }
         Kind::Npy => {
             let buffer = sim::Buffer { element: sim::Scalar::F32, shape: vec![2, 3], bytes: vec![7; 24] };
-            sim::write_npy(&buffer).expect("a plain array")
+            sim::write_npy(&buffer)
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Finds test files.
 
 use crate::Kind;
-use order::Order as _;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +55,7 @@ fn walk(folder: &Path, kinds: &[Kind], found: &mut Vec<(PathBuf, Kind)>) -> Resu
     let entries = std::fs::read_dir(folder).map_err(failed)?;
     let mut paths =
         entries.map(|entry| entry.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    paths.order();
+    paths.sort();
     for path in paths {
         if path.is_dir() {
             walk(&path, kinds, found)?;

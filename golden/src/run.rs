@@ -19,6 +19,11 @@ pub struct Outcome {
 pub trait Runner: Sync {
     /// Runs a command on a file. Words that only tests have are gone; `--mcpu` has one processor.
     fn run(&self, file: &Path, case: &Case) -> Outcome;
+
+    /// Writes a file that is blessed.
+    fn write(&self, file: &Path, text: &str) -> std::io::Result<()> {
+        std::fs::write(file, text)
+    }
 }
 
 /// Why a test did not pass.
@@ -124,7 +129,7 @@ fn run_file(path: &Path, kind: Kind, runner: &dyn Runner, bless: bool) -> FileRe
     if bless && results.iter().all(|result| result.failure.is_none()) && !results.is_empty() {
         let new = file.rewritten(&outputs);
         blessed = new != text;
-        if let Err(error) = if blessed { std::fs::write(path, new) } else { Ok(()) } {
+        if let Err(error) = if blessed { runner.write(path, &new) } else { Ok(()) } {
             return alone(broken(1, error.to_string()));
         }
     }

@@ -221,6 +221,7 @@ const DIMENSIONED: &[(&str, Dimensioned)] = &[
     ("num_groups", Pos::NumGroups),
     ("global_size", Pos::GlobalSize),
     ("global_id", Pos::GlobalId),
+    ("global_offset", Pos::GlobalOffset),
 ];
 
 /// The other positions.
@@ -245,6 +246,7 @@ impl Pos {
             Pos::NumGroups(d) => ("num_groups", Some(d)),
             Pos::GlobalSize(d) => ("global_size", Some(d)),
             Pos::GlobalId(d) => ("global_id", Some(d)),
+            Pos::GlobalOffset(d) => ("global_offset", Some(d)),
             Pos::LaneId => ("lane_id", None),
             Pos::WaveSize => ("wave_size", None),
             Pos::KernargPtr => ("kernarg_ptr", None),
@@ -320,7 +322,7 @@ mod tests {
 
     #[test]
     fn position_names_read_back() {
-        for pos in [Pos::GlobalId(2), Pos::LocalId(0), Pos::Clock, Pos::KernargPtr] {
+        for pos in [Pos::GlobalId(2), Pos::GlobalOffset(1), Pos::LocalId(0), Pos::Clock, Pos::KernargPtr] {
             let (name, d) = pos.mnemonic();
             let back = match Pos::from_mnemonic(name).unwrap() {
                 Ok(pos) => pos,

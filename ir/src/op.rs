@@ -233,8 +233,10 @@ pub enum Pos {
     LocalSize(u8),
     NumGroups(u8),
     GlobalSize(u8),
-    /// `group_id * local_size + local_id` (+ the hidden global offset: none); never wraps, a grid is 32-bit.
+    /// `group_id * local_size + local_id`; never wraps, a grid is 32-bit.
     GlobalId(u8),
+    /// Low half of OpenCL's global offset: a hidden argument.
+    GlobalOffset(u8),
     LaneId,
     WaveSize,
     KernargPtr,

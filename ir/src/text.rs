@@ -13,7 +13,6 @@ use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;
 use crate::track::{Leaf, Track, What};
 use crate::types::Type;
-use order::Order as _;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// Text of a module with `!offset` after each instruction that has a source position.
@@ -489,7 +488,7 @@ impl Writer<'_> {
         self.plain("switch", &args[..args.len().min(1)])?;
         let Some(data) = self.func.switches.get(switch) else { return write!(self.out, ", {switch}") };
         let mut cases = data.cases.clone();
-        cases.order_by_key(|case| case.edge);
+        cases.sort_by_key(|case| case.edge);
         let (mut cases, mut start) = (cases.into_iter().peekable(), 1);
         for (n, edge) in data.edges.iter().enumerate() {
             write!(self.out, "{}", if n == 1 { " [ " } else { ", " })?;

@@ -1,22 +1,53 @@
-//! Hidden arguments: what runtimes pass behind a kernel's own, and where.
+//! Hidden arguments: what runtimes pass after a kernel's own, and where.
 //!
 //! # Source
-//! seed 000, line 4381, for those up to V4; those of V5 as LLVM 19 writes them for a kernel of GFX9 that may use them all.
-//! Which ones a kernel has that asks for one of them: as LLVM 19 writes it, which looks at what kernels use.
+//! seed 000, line 4381, for those up to V4, and LLVM 14 and 19 for what metadata lists, which depends on what code reads.
+//! `tests/hidden_arguments.rs` compares the lists with those of clang.
 
-use crate::CodeObjectVersion;
+use crate::addressing::Apertures;
+use crate::{CodeObjectVersion, Subtarget};
 use bitflags::bitflags;
 
 bitflags! {
-    /// Hidden arguments that code asks for one by one.
+    /// What the list of a kernel's hidden arguments depends on.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Hidden: u8 {
-        /// The buffer of `printf`.
+        /// Code reads the buffer of `printf`, or the object has formats of `printf`.
         const PRINTF_BUFFER = 1 << 0;
-        /// The queue, where it is not in SGPRs.
+        /// Code reads the queue, where it is not in SGPRs.
         const QUEUE_PTR = 1 << 1;
-        /// The buffer of calls of the host.
+        /// Code reads the buffer of calls of the host.
         const HOSTCALL_BUFFER = 1 << 2;
+        /// Code reads the global offset.
+        const GLOBAL_OFFSET = 1 << 3;
+        /// Code of another object is called, which may read any.
+        const FOREIGN = 1 << 4;
+        /// The kernel has dynamic LDS.
+        const DYNAMIC_LDS = 1 << 5;
+        /// The processor has no registers for the apertures.
+        const APERTURES = 1 << 6;
+    }
+}
+
+impl Hidden {
+    /// Code reads hidden arguments: a kernel has none unless one of these holds.
+    const READ: Hidden = Hidden::PRINTF_BUFFER
+        .union(Hidden::QUEUE_PTR)
+        .union(Hidden::HOSTCALL_BUFFER)
+        .union(Hidden::GLOBAL_OFFSET)
+        .union(Hidden::FOREIGN);
+
+    /// Whether code reads hidden arguments.
+    pub const fn are_read(self) -> bool {
+        self.intersects(Hidden::READ)
+    }
+
+    /// Returns what holds on a processor, whatever the code is.
+    pub const fn of_target(target: &Subtarget) -> Hidden {
+        match target.addressing.apertures {
+            Apertures::Registers => Hidden::empty(),
+            Apertures::None | Apertures::Queue => Hidden::APERTURES,
+        }
     }
 }
 
@@ -27,126 +58,141 @@ pub struct HiddenArg {
     pub kind: &'static str,
     /// Bytes from the start of the hidden arguments.
     pub offset: u32,
-    /// Bytes, which it is aligned to.
+    /// Bytes, which the argument is aligned to.
     pub size: u32,
-    /// What has to be asked for to have it; nothing for those that are there if there are any.
-    asked: Option<Hidden>,
-    /// What stands at the same place, if that is asked for.
-    gives_way: Hidden,
+    /// One of these has to hold for a list to have the argument; if there are none, every list has it.
+    with: Hidden,
+    /// None of these may hold.
+    without: Hidden,
 }
 
-/// What a version has.
+/// The hidden arguments of a version.
 #[derive(Debug)]
 pub struct HiddenArgs {
-    /// In the order of their offsets.
-    pub args: &'static [HiddenArg],
+    /// In the order of their offsets. Several may lie at one offset, of which a list has one.
+    args: &'static [HiddenArg],
     /// Bytes of all.
     pub size: u32,
-    /// Places of those that nobody asks for are named, too: the place of an argument is that of those before it.
-    names_gaps: bool,
 }
 
 impl HiddenArg {
-    /// The same behind so many more bytes.
+    /// Returns the argument that lies so many bytes further on.
     pub const fn behind(self, bytes: u32) -> HiddenArg {
         HiddenArg { offset: bytes + self.offset, ..self }
+    }
+
+    /// The argument is listed if one of `with` holds.
+    const fn with(self, with: Hidden) -> HiddenArg {
+        HiddenArg { with, ..self }
+    }
+
+    /// The argument is listed if none of `without` holds.
+    const fn without(self, without: Hidden) -> HiddenArg {
+        HiddenArg { without, ..self }
+    }
+
+    const fn is_listed(&self, holds: Hidden) -> bool {
+        (self.with.is_empty() || holds.intersects(self.with)) && !holds.intersects(self.without)
     }
 }
 
 impl HiddenArgs {
-    /// Those of a version.
+    /// Returns those of a version.
     pub const fn of(version: CodeObjectVersion) -> &'static HiddenArgs {
         match version {
-            CodeObjectVersion::V2 | CodeObjectVersion::V3 | CodeObjectVersion::V4 => &UP_TO_V4,
+            CodeObjectVersion::V2 | CodeObjectVersion::V3 => &V3,
+            CodeObjectVersion::V4 => &V4,
             CodeObjectVersion::V5 | CodeObjectVersion::V6 => &V5,
         }
     }
 
-    /// Where hidden arguments begin behind so many bytes of a kernel's own.
+    /// Returns where hidden arguments begin after so many bytes of a kernel's own.
     pub const fn start(own: u32) -> u32 {
         own.saturating_add(7) & !7
     }
 
-    /// Where one begins that is asked for.
-    pub fn offset(&self, asked: Hidden) -> Option<u32> {
-        self.args.iter().find(|arg| arg.asked == Some(asked)).map(|arg| arg.offset)
+    /// Returns the offset of the argument with this `.value_kind`.
+    pub fn offset(&self, kind: &str) -> Option<u32> {
+        self.args.iter().find(|arg| arg.kind == kind).map(|arg| arg.offset)
     }
 
-    /// Those of a kernel that asks for some; `all` that the language gives are there otherwise.
-    pub fn listed(&self, asked: Hidden, all: bool) -> impl Iterator<Item = HiddenArg> {
-        self.args.iter().filter_map(move |&arg| {
-            let is_there = match arg.asked {
-                Some(hidden) if hidden.is_empty() => all,
-                Some(hidden) => asked.contains(hidden) || all && hidden != Hidden::PRINTF_BUFFER,
-                None => true,
-            };
-            match is_there {
-                _ if asked.intersects(arg.gives_way) => None,
-                true => Some(arg),
-                false if self.names_gaps && arg.asked == Some(Hidden::empty()) => {
-                    Some(HiddenArg { kind: "hidden_none", ..arg })
-                }
-                false => None,
-            }
-        })
+    /// Returns the list of a kernel, given what holds for the kernel.
+    pub fn listed(&self, holds: Hidden) -> impl Iterator<Item = HiddenArg> {
+        self.args.iter().copied().filter(move |arg| arg.is_listed(holds))
     }
 }
 
-/// One that is there if there are any.
-const fn always(kind: &'static str, offset: u32, size: u32) -> HiddenArg {
-    HiddenArg { kind, offset, size, asked: None, gives_way: Hidden::empty() }
+const fn arg(kind: &'static str, offset: u32, size: u32) -> HiddenArg {
+    HiddenArg { kind, offset, size, with: Hidden::empty(), without: Hidden::empty() }
 }
 
-/// One that no code of ours asks for.
-const fn other(kind: &'static str, offset: u32) -> HiddenArg {
-    HiddenArg { kind, offset, size: 8, asked: Some(Hidden::empty()), gives_way: Hidden::empty() }
+/// Bytes that no code reads.
+const fn none(offset: u32) -> HiddenArg {
+    arg("hidden_none", offset, 8)
 }
 
-const fn asked(kind: &'static str, offset: u32, asked: Hidden) -> HiddenArg {
-    HiddenArg { kind, offset, size: 8, asked: Some(asked), gives_way: Hidden::empty() }
-}
+const PRINTF: Hidden = Hidden::PRINTF_BUFFER;
+const HOSTCALL: Hidden = Hidden::HOSTCALL_BUFFER;
+const FOREIGN: Hidden = Hidden::FOREIGN;
 
-static UP_TO_V4: HiddenArgs = HiddenArgs {
+// Nothing here enqueues kernels: the places of the default queue and of the completion action are `hidden_none` up to V4.
+// ROCm 5.2 stops at the launch of a HIP kernel that lists them.
+static V3: HiddenArgs = HiddenArgs {
     args: &[
-        always("hidden_global_offset_x", 0, 8),
-        always("hidden_global_offset_y", 8, 8),
-        always("hidden_global_offset_z", 16, 8),
-        asked("hidden_printf_buffer", 24, Hidden::PRINTF_BUFFER),
-        HiddenArg {
-            gives_way: Hidden::PRINTF_BUFFER,
-            ..asked("hidden_hostcall_buffer", 24, Hidden::HOSTCALL_BUFFER)
-        },
-        other("hidden_default_queue", 32),
-        other("hidden_completion_action", 40),
-        other("hidden_multigrid_sync_arg", 48),
+        arg("hidden_global_offset_x", 0, 8),
+        arg("hidden_global_offset_y", 8, 8),
+        arg("hidden_global_offset_z", 16, 8),
+        arg("hidden_printf_buffer", 24, 8).with(PRINTF),
+        arg("hidden_hostcall_buffer", 24, 8).with(HOSTCALL).without(PRINTF),
+        none(24).without(PRINTF.union(HOSTCALL)),
+        none(32),
+        none(40),
+        arg("hidden_multigrid_sync_arg", 48, 8),
     ],
     size: 56,
-    names_gaps: true,
+};
+
+static V4: HiddenArgs = HiddenArgs {
+    args: &[
+        arg("hidden_global_offset_x", 0, 8),
+        arg("hidden_global_offset_y", 8, 8),
+        arg("hidden_global_offset_z", 16, 8),
+        arg("hidden_printf_buffer", 24, 8).with(PRINTF),
+        arg("hidden_hostcall_buffer", 24, 8).with(HOSTCALL).without(PRINTF),
+        none(24).without(PRINTF.union(HOSTCALL)),
+        none(32),
+        none(40),
+        arg("hidden_multigrid_sync_arg", 48, 8).with(FOREIGN),
+        none(48).without(FOREIGN),
+    ],
+    size: 56,
 };
 
 static V5: HiddenArgs = HiddenArgs {
     args: &[
-        always("hidden_block_count_x", 0, 4),
-        always("hidden_block_count_y", 4, 4),
-        always("hidden_block_count_z", 8, 4),
-        always("hidden_group_size_x", 12, 2),
-        always("hidden_group_size_y", 14, 2),
-        always("hidden_group_size_z", 16, 2),
-        always("hidden_remainder_x", 18, 2),
-        always("hidden_remainder_y", 20, 2),
-        always("hidden_remainder_z", 22, 2),
-        always("hidden_global_offset_x", 40, 8),
-        always("hidden_global_offset_y", 48, 8),
-        always("hidden_global_offset_z", 56, 8),
-        always("hidden_grid_dims", 64, 2),
-        asked("hidden_printf_buffer", 72, Hidden::PRINTF_BUFFER),
-        asked("hidden_hostcall_buffer", 80, Hidden::HOSTCALL_BUFFER),
-        other("hidden_multigrid_sync_arg", 88),
-        other("hidden_heap_v1", 96),
-        other("hidden_default_queue", 104),
-        other("hidden_completion_action", 112),
-        asked("hidden_queue_ptr", 200, Hidden::QUEUE_PTR),
+        arg("hidden_block_count_x", 0, 4),
+        arg("hidden_block_count_y", 4, 4),
+        arg("hidden_block_count_z", 8, 4),
+        arg("hidden_group_size_x", 12, 2),
+        arg("hidden_group_size_y", 14, 2),
+        arg("hidden_group_size_z", 16, 2),
+        arg("hidden_remainder_x", 18, 2),
+        arg("hidden_remainder_y", 20, 2),
+        arg("hidden_remainder_z", 22, 2),
+        arg("hidden_global_offset_x", 40, 8),
+        arg("hidden_global_offset_y", 48, 8),
+        arg("hidden_global_offset_z", 56, 8),
+        arg("hidden_grid_dims", 64, 2),
+        arg("hidden_printf_buffer", 72, 8).with(PRINTF),
+        arg("hidden_hostcall_buffer", 80, 8).with(HOSTCALL.union(FOREIGN)),
+        arg("hidden_multigrid_sync_arg", 88, 8).with(FOREIGN),
+        arg("hidden_heap_v1", 96, 8).with(FOREIGN),
+        arg("hidden_default_queue", 104, 8).with(FOREIGN),
+        arg("hidden_completion_action", 112, 8).with(FOREIGN),
+        arg("hidden_dynamic_lds_size", 120, 4).with(Hidden::DYNAMIC_LDS),
+        arg("hidden_private_base", 192, 4).with(Hidden::APERTURES),
+        arg("hidden_shared_base", 196, 4).with(Hidden::APERTURES),
+        arg("hidden_queue_ptr", 200, 8).with(Hidden::QUEUE_PTR.union(FOREIGN)),
     ],
     size: 256,
-    names_gaps: false,
 };

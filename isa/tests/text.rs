@@ -31,7 +31,7 @@ const ALL: &str = r#"machine @k {
     sgprs 10
     spilled_vgprs 1
     spilled_sgprs 2
-    hidden printf_buffer queue_ptr hostcall_buffer
+    hidden printf_buffer queue_ptr hostcall_buffer global_offset foreign dynamic_lds
     uses_vcc
     callee
     input %s0 = s8

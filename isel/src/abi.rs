@@ -182,7 +182,7 @@ impl Lower<'_> {
                 self.packet_dword(dst, PACKET_GRID_SIZE + 4 * i32::from(d));
             }
             Pos::NumGroups(_) => self.unsupported("num_groups that was not expanded"),
-            Pos::PrintfBuffer | Pos::HostcallBuffer => {
+            Pos::GlobalOffset(_) | Pos::PrintfBuffer | Pos::HostcallBuffer => {
                 self.unsupported("a hidden argument that was not expanded");
             }
             Pos::LaneId => {

@@ -8,7 +8,6 @@ use crate::lower::Lower;
 use crate::roles::{Resolution, Role, Selected};
 use ir::{Block, Value};
 use isa::{Form, MachInst, Operand, RegClass, Tuple, VReg, op};
-use order::Order as _;
 use rustc_hash::FxHashMap;
 
 /// What a shared copy holds.
@@ -373,7 +372,7 @@ impl Lower<'_> {
     /// the end are the terminator group. Returns its index.
     pub fn assemble(&mut self, insts: &mut Vec<MachInst>, group: u32) -> u32 {
         let mut copies = std::mem::take(&mut self.s.copies.list);
-        copies.order_by_key(|copy| std::cmp::Reverse(copy.below));
+        copies.sort_by_key(|copy| std::cmp::Reverse(copy.below));
         let mut pending = copies.iter().peekable();
         let count = self.s.rev.len() as u32;
         insts.reserve(self.s.rev.len() + copies.len());

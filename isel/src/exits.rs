@@ -15,7 +15,6 @@ use crate::leaving::{Leaving, end_op};
 use cranelift_entity::EntityRef;
 use ir::analysis::{Analyses, Loop};
 use ir::{Block, Function, Inst, IntCc, Op, SrcLoc, Type, Value};
-use order::Order as _;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -130,7 +129,7 @@ impl Round {
             }
         }
         for list in [&mut sources, &mut places, &mut short] {
-            list.order_unstable_by_key(|&block| an.cfg.position(block));
+            list.sort_unstable_by_key(|&block| an.cfg.position(block));
             list.dedup();
         }
         let header = an.loops.header(l);

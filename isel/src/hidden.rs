@@ -1,21 +1,35 @@
 //! Hidden arguments that the code reads: loads from the kernarg segment, behind the kernel's own arguments.
 
 use crate::trap::Way;
-use ir::{Function, Inst, Mem, MemFlags, MemTy, Op, Order, Pos, Scope, Space, Type, Value};
+use ir::{Function, Inst, InstData, Mem, MemFlags, MemTy, Module, Op, Order, Pos, Scope, Space, Type, Value};
 use isa::{Hidden, HiddenArgs, Subtarget};
 
-/// Writes the loads in the place of what asks for them; what the function reads.
+/// A hidden argument that an operation reads.
+struct Read {
+    hidden: Hidden,
+    /// `.value_kind` of the argument.
+    kind: &'static str,
+    ty: MemTy,
+}
+
+/// Replaces operations that read hidden arguments by loads, and returns which ones the function reads.
 ///
-/// A trap that wants the queue from there gets it as its operand.
+/// A trap that wants the queue from there gets the queue as its operand.
 pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
     let trap = trap_hidden(target);
-    let asks = |op: Op| match op {
-        Op::Pos(Pos::PrintfBuffer) => Hidden::PRINTF_BUFFER,
-        Op::Pos(Pos::HostcallBuffer) => Hidden::HOSTCALL_BUFFER,
-        Op::Trap { debug: false } => trap,
-        _ => Hidden::empty(),
+    let read = |op: Op| {
+        let (hidden, kind, ty) = match op {
+            Op::Pos(Pos::PrintfBuffer) => (Hidden::PRINTF_BUFFER, "hidden_printf_buffer", MemTy::B64),
+            Op::Pos(Pos::HostcallBuffer) => (Hidden::HOSTCALL_BUFFER, "hidden_hostcall_buffer", MemTy::B64),
+            Op::Pos(Pos::GlobalOffset(d)) => {
+                (Hidden::GLOBAL_OFFSET, GLOBAL_OFFSETS[usize::from(d).min(2)], MemTy::B32)
+            }
+            Op::Trap { debug: false } if !trap.is_empty() => (trap, "hidden_queue_ptr", MemTy::B64),
+            _ => return None,
+        };
+        Some(Read { hidden, kind, ty })
     };
-    if func.insts.values().all(|data| asks(data.op).is_empty()) {
+    if func.insts.values().all(|data| read(data.op).is_none()) {
         return Hidden::empty();
     }
     let mut found = Hidden::empty();
@@ -23,11 +37,11 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
         let block = func.layout[n];
         for inst in std::mem::take(&mut func.blocks[block].insts) {
             let data = &func.insts[inst];
-            let (op, loc, hidden) = (data.op, data.loc, asks(data.op));
-            if !hidden.is_empty() {
+            let (op, loc) = (data.op, data.loc);
+            if let Some(read) = read(op) {
                 let kernarg =
                     func.push1(block, Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant), loc);
-                let load = Op::Load { mem: place(func, target, hidden), count: 1 };
+                let load = Op::Load { mem: place(func, target, &read), count: 1 };
                 match op {
                     Op::Trap { .. } => {
                         let queue = func.push1(block, load, &[kernarg], Type::I64, loc);
@@ -35,7 +49,7 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
                     }
                     _ => give(func, inst, load, kernarg),
                 }
-                found |= hidden;
+                found |= read.hidden;
             }
             func.blocks[block].insts.push(inst);
         }
@@ -43,8 +57,20 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
     found
 }
 
-/// What a trap asks for.
-pub fn trap_hidden(target: &Subtarget) -> Hidden {
+const GLOBAL_OFFSETS: [&str; 3] =
+    ["hidden_global_offset_x", "hidden_global_offset_y", "hidden_global_offset_z"];
+
+/// Whether the function names LDS whose size the dispatch gives.
+pub(crate) fn names_dynamic_lds(module: &Module, func: &Function) -> bool {
+    let is_dynamic = |data: &InstData| match data.op {
+        Op::GlobalAddr(global) => module.globals[global].dynamic,
+        _ => false,
+    };
+    module.globals.values().any(|global| global.dynamic) && func.insts.values().any(is_dynamic)
+}
+
+/// Returns what a trap reads.
+fn trap_hidden(target: &Subtarget) -> Hidden {
     if Way::of(target) == Way::HiddenQueue { Hidden::QUEUE_PTR } else { Hidden::empty() }
 }
 
@@ -57,13 +83,13 @@ fn give(func: &mut Function, inst: Inst, op: Op, operand: Value) {
 }
 
 /// Where an argument is, from the start of the kernarg segment. The segment is 16-byte aligned (seed 000, line 1830).
-fn place(func: &Function, target: &Subtarget, hidden: Hidden) -> Mem {
+fn place(func: &Function, target: &Subtarget, read: &Read) -> Mem {
     let own = func.kernel.as_ref().map_or(0, |kernel| kernel.kernarg_size);
-    let behind = HiddenArgs::of(target.code_object).offset(hidden).unwrap_or(0);
+    let behind = HiddenArgs::of(target.code_object).offset(read.kind).unwrap_or(0);
     Mem {
-        ty: MemTy::B64,
+        ty: read.ty,
         space: Space::Constant,
-        align: 8,
+        align: read.ty.bytes() as u8,
         flags: MemFlags::INVARIANT,
         order: Order::NotAtomic,
         scope: Scope::System,

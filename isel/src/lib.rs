@@ -71,7 +71,6 @@ mod wide;
 pub use atomic::float_atomics;
 pub use call::Callee;
 pub use combine::combine;
-pub use hidden::trap_hidden;
 pub use legalize::legalize;
 pub use lower::{Context, Options, Unsupported, schedule, select, select_into};
 pub use needs::{Needs, needs};

@@ -9,7 +9,6 @@
 
 use crate::graph::Graph;
 use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, RegClass, Role, Tuple, VReg, op};
-use order::Order as _;
 
 /// Repairs the function.
 pub(crate) fn run(func: &mut MachFunc) {
@@ -92,7 +91,7 @@ fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> V
             uses.push((reg, block));
         }
     });
-    uses.order_unstable();
+    uses.sort_unstable();
     uses.dedup();
     uses
 }
@@ -141,7 +140,7 @@ impl Repair<'_> {
                 work.extend_from_slice(self.graph.preds(block));
             }
         }
-        self.region.order_unstable_by_key(|&block| self.graph.position(block));
+        self.region.sort_unstable_by_key(|&block| self.graph.position(block));
         for &block in &self.region {
             self.values[index(block)] = Reaching::default();
         }

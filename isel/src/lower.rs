@@ -243,7 +243,8 @@ pub fn select_into(
     if opts.opt_level == 0 {
         trap::guard_unreachable(func);
     }
-    let hidden = hidden::run(func, target);
+    let mut hidden = hidden::run(func, target);
+    hidden.set(isa::Hidden::DYNAMIC_LDS, hidden::names_dynamic_lds(module, func));
     if func.kernel.as_ref().is_some_and(|kernel| kernel.requires_dot) {
         require_dot(func, ctx.current_roles(), target)?;
     }

@@ -85,7 +85,7 @@ impl Needs {
                 self.insert(Implicit::DispatchPtr);
             }
             Pos::LocalSize(_) | Pos::NumGroups(_) | Pos::GlobalSize(_) => self.insert(Implicit::DispatchPtr),
-            Pos::KernargPtr | Pos::PrintfBuffer | Pos::HostcallBuffer => {
+            Pos::KernargPtr | Pos::GlobalOffset(_) | Pos::PrintfBuffer | Pos::HostcallBuffer => {
                 self.insert(Implicit::ImplicitArgPtr)
             }
             Pos::DispatchId => self.insert(Implicit::DispatchId),

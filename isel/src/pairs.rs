@@ -7,7 +7,6 @@ use ir::constraints::PAIR;
 use ir::{Inst, Op, Order, Space, Value};
 use isa::Operand;
 use isa::func::SPACE_SHARED;
-use order::Order as _;
 use smallvec::SmallVec;
 
 /// Loads this many instructions apart are not brought together: their results would have to wait in registers.
@@ -69,7 +68,7 @@ impl Lower<'_> {
                 }
             }
         }
-        self.s.pairs.order_unstable_by_key(|pair| pair.first);
+        self.s.pairs.sort_unstable_by_key(|pair| pair.first);
     }
 
     fn pairable(&self, inst: Inst, at: usize) -> Option<Open> {

@@ -7,7 +7,6 @@ use crate::mask::{LaneMask, Masks};
 use crate::plan::{Entry, GATE, NOWHERE, Parking, Plan, Pos};
 use ir::analysis::Analyses;
 use isa::MachFunc;
-use order::Order as _;
 
 /// A mask that a block takes from its linear predecessors.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +66,8 @@ impl Pending {
             }
         }
         // Each block's in the order in which they were made, which is also that of the arguments.
-        self.params.order_by_key(|param| param.at);
-        self.args.order_by_key(|arg| arg.edge);
+        self.params.sort_by_key(|param| param.at);
+        self.args.sort_by_key(|arg| arg.edge);
     }
 
     /// The mask parameters of a block.

@@ -5,7 +5,6 @@ use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{Inst, Op, Order, Value};
 use isa::{MemId, ModFlags, Operand, VReg};
-use order::Order as _;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -55,7 +54,7 @@ impl Lower<'_> {
         self.s.leaders.clear();
         let leaders = self.s.groups.iter().enumerate();
         self.s.leaders.extend(leaders.filter_map(|(n, group)| group.leader.map(|inst| (inst, n as u32))));
-        self.s.leaders.order_unstable();
+        self.s.leaders.sort_unstable();
     }
 
     /// Loads of kernel arguments, for the beginning of the entry.
@@ -93,7 +92,7 @@ impl Lower<'_> {
             }
         }
         let Some(mem) = mem.filter(|_| !dwords.is_empty()) else { return };
-        dwords.order_unstable_by_key(|dword| dword.offset);
+        dwords.sort_unstable_by_key(|dword| dword.offset);
         let id = self.mem_id(&mem, Order::NotAtomic);
         let mut at = 0;
         let mut copies: SmallVec<[(VReg, VReg); 4]> = SmallVec::new();

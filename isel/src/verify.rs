@@ -22,7 +22,6 @@ use isa::{
     CALL_PINS, CallSite, Callee, FuncRole, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass,
     Subtarget, SyncOrder, VReg, op,
 };
-use order::Order as _;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -330,7 +329,7 @@ impl Check<'_> {
                 }
             }
         }
-        passed.order_unstable();
+        passed.sort_unstable();
         while let Some(reg) = open.pop() {
             if !std::mem::replace(&mut made_up[reg.as_u32() as usize], true) {
                 let first = passed.partition_point(|&(arg, _)| arg < reg);
@@ -378,7 +377,7 @@ impl Check<'_> {
         }
         let mut edges: Vec<MBlock> = data.linear.iter().flatten().map(|edge| edge.to).collect();
         for list in [&mut targets, &mut edges] {
-            list.order_unstable();
+            list.sort_unstable();
             list.dedup();
         }
         if targets != edges {

@@ -13,7 +13,6 @@ use codeobj::elf::Relocation;
 use isa::table::{Family, Flags, Kind};
 use isa::{Decoder, MachInst, ModFlags, Opcode, Operand, RegRange, Role, Target, op};
 use objwriter::elf::reloc;
-use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -129,8 +128,8 @@ impl Function<'_> {
         follow.run();
         let Follow { mut facts, calls, .. } = follow;
         facts.calls.extend(calls);
-        facts.calls.order_unstable();
-        facts.here.order_unstable();
+        facts.calls.sort_unstable();
+        facts.here.sort_unstable();
         facts.here.dedup();
         facts
     }

@@ -12,7 +12,6 @@ use objwriter::elf::{
     self, Identity, Object, Relocation, SHF_ALLOC, SHF_MERGE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STB_WEAK,
     STV_DEFAULT, STV_HIDDEN, Target, reloc,
 };
-use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 const STT_SECTION: u8 = 3;
@@ -130,7 +129,7 @@ impl<'a> Join<'_, 'a> {
                 rows.push((output, offset, row));
             }
         }
-        rows.order_by_key(|row| (row.0, row.1));
+        rows.sort_by_key(|row| (row.0, row.1));
         rows.into_iter().map(|(.., row)| row).collect()
     }
 

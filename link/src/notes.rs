@@ -7,7 +7,6 @@ use codeobj::note::{self, Meaning};
 use objwriter::elf::{SHF_ALLOC, SHT_NOTE};
 use objwriter::note::{NT_METADATA, NT_METADATA_V2};
 use objwriter::value::Value;
-use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// New contents of sections, by object and section.
@@ -192,7 +191,7 @@ fn target(a: &str, b: &str) -> Option<String> {
     let (mut a, mut b) = (a.split(':'), b.split(':'));
     let processor = a.next().filter(|&processor| b.next() == Some(processor))?;
     let mut settings: Vec<&str> = a.chain(b).collect();
-    settings.order_unstable();
+    settings.sort_unstable();
     settings.dedup();
     Some(std::iter::once(processor).chain(settings).collect::<Vec<_>>().join(":"))
 }

@@ -11,7 +11,6 @@ use codeobj::elf::{Relocation, Symbol};
 use isa::Target;
 use objwriter::descriptor::ENTRY_OFFSET;
 use objwriter::elf::{STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, reloc};
-use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 const STT_SECTION: u8 = 3;
@@ -153,7 +152,7 @@ impl<'s, 'a> Graph<'s, 'a> {
             if symbols.objects[object].sections()[section].is_code() { From::Code } else { From::Data };
         let by_place = self.places.entry((object, section)).or_insert_with(|| {
             let mut list: Vec<usize> = (0..relocations.len()).collect();
-            list.order_by_key(|&n| relocations[n].offset);
+            list.sort_by_key(|&n| relocations[n].offset);
             list
         });
         let by_place = std::mem::take(by_place);
@@ -186,7 +185,7 @@ impl<'s, 'a> Graph<'s, 'a> {
             .into_iter()
             .map(|(callee, stack)| Callee { node: callee.map(|piece| node(self, piece)), stack })
             .collect();
-        lds.order_unstable();
+        lds.sort_unstable();
         lds.dedup();
         let filled = &mut self.nodes[number];
         (filled.facts, filled.to, filled.calls, filled.lds) = (facts, to, calls, lds);
@@ -305,7 +304,7 @@ fn functions(object: &Object) -> Vec<Extent> {
     };
     let mut extents: Vec<Extent> = object.symbols.iter().enumerate().skip(1).filter_map(extent).collect();
     // Of several names for one place the one with a size comes last, and is found.
-    extents.order_by_key(|extent| (extent.section, extent.start, extent.is_sized, extent.is_kernel));
+    extents.sort_by_key(|extent| (extent.section, extent.start, extent.is_sized, extent.is_kernel));
     // The next place after each, from the last on.
     let mut next: Option<(usize, u64)> = None;
     let mut after: Option<(usize, u64)> = None;

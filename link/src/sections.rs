@@ -6,7 +6,6 @@ use crate::pool::{Moves, Pool};
 use crate::symbols::Symbols;
 use codeobj::elf::Section;
 use objwriter::elf::{SHF_ALLOC, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHT_NOBITS, SHT_PROGBITS};
-use order::Order as _;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -185,7 +184,7 @@ impl<'a> Join<'_, 'a> {
             Part::Pool(_) | Part::Room(_) => u32::MAX,
         };
         let is_list = |output: &&mut Output| [".init_array", ".fini_array"].contains(&output.section.name);
-        self.outputs.iter_mut().filter(is_list).for_each(|output| output.parts.order_by_key(priority));
+        self.outputs.iter_mut().filter(is_list).for_each(|output| output.parts.sort_by_key(priority));
     }
 
     fn lay_out(mut self) -> Result<Joined<'a>, String> {

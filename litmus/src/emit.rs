@@ -7,7 +7,6 @@ use crate::matrix::{Case, Home, Space};
 use crate::sequences::{Deletion, Operation, Token, What, opencl_omits, tokens};
 use crate::shape::{Change, Order, Semantics, Shape, Statement};
 use isa::target::{Feature, Generation};
-use order::Order as _;
 use std::fmt::Write;
 
 /// Bytes between variables: no two share a cache line.
@@ -72,7 +71,7 @@ pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) 
         emitter.descriptor(number);
     }
     let Emitter { mut words, text, .. } = emitter;
-    words.order();
+    words.sort();
     words.dedup();
     (text, words)
 }

@@ -3,7 +3,6 @@
 use crate::rules;
 use isa::table::Flags;
 use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, op};
-use order::Order as _;
 
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +73,7 @@ fn block_starts(code: &[Decoded]) -> Vec<u64> {
             starts.push(decoded.address + u64::from(decoded.size));
         }
     }
-    starts.order_unstable();
+    starts.sort_unstable();
     starts.dedup();
     starts.retain(|start| code.binary_search_by_key(start, |decoded| decoded.address).is_ok());
     starts

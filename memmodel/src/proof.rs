@@ -14,7 +14,6 @@ mod in_flight;
 
 use crate::Model;
 use isa::{MBlock, MachFunc, MachInst, Reg};
-use order::Order as _;
 use std::fmt;
 
 pub use coherence::{barriers, coherence};
@@ -139,7 +138,7 @@ pub fn check(func: &MachFunc, model: &Model) -> Vec<Violation> {
     in_flight(func, model, &mut faults);
     hazards(func, model, &mut faults);
     coherence(func, model, &mut faults);
-    faults.order();
+    faults.sort();
     faults.dedup();
     faults
 }

@@ -23,7 +23,6 @@ use crate::Missing;
 use isa::table::Family;
 use isa::target::Generation;
 use isa::{Feature, MachInst, Subtarget};
-use order::Order as _;
 
 pub(crate) use detect::{anything, breaks, inserted, label, longest_nop, marked, reads_vccz};
 pub use detect::{consumed, produced, states};
@@ -362,7 +361,7 @@ impl Rules {
         };
         let mut rows: Vec<Rule> =
             RULES.iter().filter(has).map(|rule| Rule { states: rule.columns[generation], ..*rule }).collect();
-        rows.order_by_key(|rule| rule.mend != Mend::States);
+        rows.sort_by_key(|rule| rule.mend != Mend::States);
         let timed = rows.iter().filter(|rule| rule.mend == Mend::States).count();
         let mut timed_by = [0; Producer::COUNT];
         for (index, rule) in rows[..timed].iter().enumerate() {

@@ -14,8 +14,8 @@
 //!
 //! | mark | the word is there |
 //! |---|---|
-//! | `?` | where address spaces are ordered with each other: the guide's "If OpenCL, omit". It goes for a `_one_as` access and for a fence that does not name LDS |
-//! | `@` | where a fence orders global memory: "If OpenCL and address space is local, omit" |
+//! | `?` | where address spaces are ordered with each other: the guide's "If OpenCL, omit". It goes for a `_one_as` access and for a fence that does not name LDS, unless it is `seq_cst` |
+//! | `@` | where a fence orders global memory: "If OpenCL and address space is local, omit". A `seq_cst` fence does |
 //! | `~` | where the waves of a work-group do not share their first cache: GFX10 in WGP mode, gfx90a in `tgsplit` mode ("If CU wavefront execution mode, omit") |
 //! | `!` | at system scope |
 //!
@@ -480,7 +480,9 @@ pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
         _ => place(mem)?,
     };
     let order = normalise(kind, strongest(mem.order, mem.fail))?;
-    let spaces = if mem.spaces == 0 { SPACE_GLOBAL | SPACE_SHARED } else { mem.spaces };
+    // A sequentially consistent fence is one of all spaces, whatever it names (seed 000, line 4014).
+    let is_of_all = mem.spaces == 0 || kind == Kind::Fence && order == SyncOrder::SeqCst;
+    let spaces = if is_of_all { SPACE_GLOBAL | SPACE_SHARED } else { mem.spaces };
     // A scope wider than the work-group means nothing for LDS (seed 000, line 3115).
     let local_only = place == Place::Local || place == Place::None && spaces & SPACE_GLOBAL == 0;
     let scope = if local_only { mem.scope.min(SyncScope::Workgroup) } else { mem.scope };
@@ -488,7 +490,7 @@ pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
         row.kind == kind && row.order == order && row.scopes.contains(&scope) && row.places.contains(&place)
     })?;
     let across = match kind {
-        Kind::Fence => spaces & SPACE_SHARED != 0 || order == SyncOrder::SeqCst,
+        Kind::Fence => spaces & SPACE_SHARED != 0,
         _ => !mem.one_as,
     };
     let mut case = When::empty();

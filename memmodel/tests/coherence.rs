@@ -3,9 +3,10 @@
 mod common;
 
 use common::build::*;
-use isa::func::{SPACE_GLOBAL, SPACE_SHARED};
-use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, SyncOrder, SyncScope, op};
-use memmodel::{Context, Options, proof};
+use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED};
+use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, Subtarget, SyncOrder, SyncScope, op};
+use memmodel::sequences::{Kind, Steps, lookup};
+use memmodel::{Context, Model, Options, proof};
 
 fn run_with(func: &mut MachFunc, opts: Options) -> memmodel::Stats {
     memmodel::run(func, &model(), &opts, &mut Context::default())
@@ -253,6 +254,31 @@ fn fences_of_one_space() {
             ),
         );
     }
+}
+
+/// Lets nothing out, whatever the fence names: "must generate all instructions even for OpenCL" (seed 000, line 4014).
+#[test]
+fn sequentially_consistent_fences_of_one_space() {
+    let step = |name: &str, cumode: bool, spaces: u8, scope: SyncScope| {
+        let mut target = Subtarget::by_name(name).unwrap();
+        target.cumode = cumode;
+        let model = Model::of(&target).unwrap();
+        let (row, case) = lookup(Kind::Fence, &mem(SyncOrder::SeqCst, scope, spaces)).unwrap();
+        model.around(row, case, &fence()).before
+    };
+    for name in ["gfx600", "gfx803", "gfx906", "gfx90a", "gfx1010", "gfx1030"] {
+        for cumode in [true, false] {
+            for scope in [SyncScope::Workgroup, SyncScope::Agent, SyncScope::System] {
+                let all = step(name, cumode, SPACE_GLOBAL | SPACE_SHARED, scope);
+                for spaces in [SPACE_GLOBAL, SPACE_SHARED, SPACE_PRIVATE | SPACE_SHARED] {
+                    let one = step(name, cumode, spaces, scope);
+                    assert_eq!(one, all, "{name} cumode {cumode} {scope:?} {spaces}");
+                }
+            }
+        }
+    }
+    let counters = Steps::VM | Steps::VS | Steps::LGKM;
+    assert!(step("gfx1010", false, SPACE_SHARED, SyncScope::Workgroup).contains(counters));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Metadata as MessagePack, as LLVM writes it: keys sorted, everything in the fewest bytes.
 
 use crate::value::Value;
-use order::Order as _;
 
 /// Appends a tree.
 pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
@@ -34,7 +33,7 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
                 entries.iter().for_each(entry);
             } else {
                 let mut sorted: Vec<&(Value, Value)> = entries.iter().collect();
-                sorted.order_by_key(|(key, _)| key.as_str());
+                sorted.sort_by_key(|(key, _)| key.as_str());
                 sorted.into_iter().for_each(&mut entry);
             }
         }

@@ -12,7 +12,6 @@ use crate::stream::{ClassStream, EventKind, Streams, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{MBlock, MachFunc};
-use order::Order as _;
 use regalloc2::{
     Block, Function, Inst, InstRange, MachineEnv, Operand, PReg, PRegSet, ProgPoint, RegClass,
     RegallocOptions, VReg,
@@ -289,7 +288,7 @@ impl Budget {
                 changes.extend([(from, 1), (to, -1)]);
             }
         }
-        changes.order_unstable();
+        changes.sort_unstable();
         let mut live = 0;
         changes.iter().fold(0, |most, &(_, change)| {
             live += change;
@@ -377,7 +376,7 @@ impl Budget {
         for block in 0..view.blocks.len() {
             self.edges.extend(view.succs.list(block).iter().map(|&to| (to, Block::new(block))));
         }
-        self.edges.order_unstable();
+        self.edges.sort_unstable();
         let mut rest = self.edges.as_slice();
         for block in 0..view.blocks.len() {
             let (own, others) = rest.split_at(rest.partition_point(|(to, _)| to.index() <= block));

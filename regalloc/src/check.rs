@@ -32,7 +32,6 @@ use isa::{
     AbiInput, CALL_PINS, Edge, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet,
     Subtarget, TAIL_TARGET, op,
 };
-use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -204,8 +203,8 @@ impl State {
         let mut written: SmallVec<[Value; 16]> = pairs.iter().map(|&(dst, _)| dst).collect();
         let mut by_source: SmallVec<[(Value, Value); 16]> =
             pairs.iter().map(|&(dst, src)| (src, dst)).collect();
-        written.order_unstable();
-        by_source.order_unstable();
+        written.sort_unstable();
+        by_source.sort_unstable();
         let renamed = |values: &[Value]| -> Values {
             let mut out: Values =
                 values.iter().copied().filter(|value| written.binary_search(value).is_err()).collect();
@@ -234,7 +233,7 @@ impl State {
                 (a.contains(v) || before.undef.contains(v)) && (b.contains(v) || other.undef.contains(v))
             };
             let mut met: Values = a.iter().chain(&b).filter(both).copied().collect();
-            met.order_unstable();
+            met.sort_unstable();
             met.dedup();
             self.set(place, met);
         }
@@ -251,7 +250,7 @@ impl State {
                 .filter(|(place, _)| place.class() == class)
                 .map(|(place, values)| {
                     let mut values: Values = values.iter().copied().filter(|v| needed(*v)).collect();
-                    values.order_unstable();
+                    values.sort_unstable();
                     (*place, values)
                 })
                 .filter(|(_, values)| !values.is_empty())

@@ -3,7 +3,6 @@
 
 use crate::stream::{SGPR, VGPR};
 use isa::{MachInst, Operand, Reg, op};
-use order::Order as _;
 
 /// Codes of registers, VGPRs from 256.
 const CODES: usize = 512;
@@ -84,7 +83,7 @@ impl Copies {
 
     /// Gives the copy as instructions, and forgets it. `false` if a cycle could not be broken.
     pub fn resolve(&mut self, class: usize, breaker: Breaker, emit: &mut impl FnMut(MachInst)) -> bool {
-        self.moves.order_unstable_by_key(|&(dst, _)| dst);
+        self.moves.sort_unstable_by_key(|&(dst, _)| dst);
         self.index();
         self.drain_ready();
         let mut broken = true;

@@ -10,7 +10,6 @@ use crate::pack::FILE;
 use crate::ranges::{Ranges, intersects};
 use crate::stream::{Affinity, ClassStream, Event, EventKind, Op};
 use isa::table::Role;
-use order::Order as _;
 
 /// Widest group that coalescing copies may build; tuples of one instruction may ask for more.
 const MAX_COALESCED_WIDTH: i32 = 16;
@@ -270,7 +269,7 @@ impl Groups {
                 && stream.ops_of(event).iter().any(|op| op.len > 1 && op.pin.is_none())
         });
         order.extend(tuples.map(|(i, _)| i as u32));
-        order.order_unstable_by_key(|&i| (std::cmp::Reverse(stream.events[i as usize].depth), i));
+        order.sort_unstable_by_key(|&i| (std::cmp::Reverse(stream.events[i as usize].depth), i));
         for &event in &order {
             let (first, len) = (stream.events[event as usize].first, stream.events[event as usize].len);
             for op in first..first + len {
@@ -280,12 +279,12 @@ impl Groups {
             }
         }
         self.order = order;
-        self.fixes.order_unstable_by_key(|fix| (fix.event, fix.op));
+        self.fixes.sort_unstable_by_key(|fix| (fix.event, fix.op));
         if !coalesce {
             return;
         }
         let mut pinned = std::mem::take(&mut self.pinned);
-        pinned.order_unstable_by_key(|affinity| (std::cmp::Reverse(affinity.depth), affinity.number));
+        pinned.sort_unstable_by_key(|affinity| (std::cmp::Reverse(affinity.depth), affinity.number));
         for &Affinity { a, b, .. } in &pinned {
             if self.range[b as usize].1 > 0 {
                 self.glue(a, b, 0, MAX_COALESCED_WIDTH);
@@ -294,7 +293,7 @@ impl Groups {
         self.pinned = pinned;
         stream
             .affinities
-            .order_unstable_by_key(|affinity| (std::cmp::Reverse(affinity.depth), affinity.number));
+            .sort_unstable_by_key(|affinity| (std::cmp::Reverse(affinity.depth), affinity.number));
         for &Affinity { a, b, .. } in &stream.affinities {
             if self.range[a as usize].1 > 0 && self.range[b as usize].1 > 0 {
                 self.glue(a, b, 0, MAX_COALESCED_WIDTH);

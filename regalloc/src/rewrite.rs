@@ -10,7 +10,6 @@ use crate::track;
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
 use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
-use order::Order as _;
 
 /// An instruction to be put before another.
 #[derive(Clone, Copy)]
@@ -256,8 +255,8 @@ impl Plan {
         keep_dropped: bool,
         spiller: &Spiller,
     ) {
-        self.inserts.order_unstable_by_key(|insert| (insert.block, insert.index, insert.pos, insert.number));
-        self.overrides.order_unstable_by_key(|fix| (fix.block, fix.index, fix.slot));
+        self.inserts.sort_unstable_by_key(|insert| (insert.block, insert.index, insert.pos, insert.number));
+        self.overrides.sort_unstable_by_key(|fix| (fix.block, fix.index, fix.slot));
         let note = if self.inserts.is_empty() { isa::NoteId::NONE } else { func.note(Note::Alloc("copy")) };
         for insert in &mut self.inserts {
             insert.inst.note = note;

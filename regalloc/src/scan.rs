@@ -3,7 +3,6 @@
 use crate::remake::{Recipe, Recipes};
 use crate::spill::Scene;
 use crate::stream::Streams;
-use order::Order as _;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -63,7 +62,7 @@ impl Scan {
             }
             self.starts.extend(range.iter().map(|&(from, to)| (from, to, reg)));
         }
-        self.starts.order_unstable();
+        self.starts.sort_unstable();
         let mut live = 0;
         for i in 0..self.starts.len() {
             let (from, to, reg) = self.starts[i];
@@ -91,7 +90,7 @@ impl Scan {
             let left = across.saturating_sub(stream.lost_at(pos, across));
             self.evict(left, &mut live, chosen);
         }
-        chosen.order_unstable();
+        chosen.sort_unstable();
     }
 
     /// Takes out what has ended by then.

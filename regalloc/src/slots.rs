@@ -9,7 +9,6 @@ use crate::groups::Groups;
 use crate::live::Slice;
 use crate::ranges::{Ranges, intersects};
 use crate::stream::Affinity;
-use order::Order as _;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -90,7 +89,7 @@ impl Slots {
                 self.order.push((from, to, reg));
             }
         }
-        self.order.order_unstable();
+        self.order.sort_unstable();
         self.used.clear();
         let mut count = first;
         for &(from, to, root) in &self.order {

@@ -23,7 +23,6 @@ use callconv::Convention;
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{MBlock, MachFunc, MachInst, NoteId, Operand, Subtarget, VReg, op};
-use order::Order as _;
 use smallvec::SmallVec;
 
 /// Not spilled.
@@ -176,7 +175,7 @@ impl Spiller {
                 pairs.extend(func.edge_args(edge).iter().copied().zip(params.iter().copied()));
             }
         }
-        pairs.order_unstable();
+        pairs.sort_unstable();
         let chosen = &mut self.is_chosen;
         chosen.clear();
         chosen.resize(func.vregs.len(), false);
@@ -364,7 +363,7 @@ impl Spiller {
                 }
             }
         }
-        self.reloads.order_unstable();
+        self.reloads.sort_unstable();
         self.reloads.dedup();
     }
 }

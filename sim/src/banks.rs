@@ -9,8 +9,6 @@
 //! time. Composable Kernel's page on bank conflicts: `ds_write_b128` goes in phases of 8 neighbouring lanes; reads of that width
 //! group their lanes otherwise, which is not modelled, nor is what two dwords a lane do said there.
 
-use order::Order as _;
-
 /// Dwords that one pass can serve.
 const BANKS: usize = 32;
 
@@ -34,7 +32,7 @@ impl Accesses {
 
     /// Passes that conflicts add; empties the list.
     pub(crate) fn take_extra(&mut self) -> u64 {
-        self.list.order_unstable();
+        self.list.sort_unstable();
         let widest = self.list.chunk_by(|one, other| one.0 == other.0).map(<[_]>::len).max().unwrap_or(1);
         let lanes = (BANKS / widest.next_power_of_two().min(BANKS)) as u32;
         let groups = self.list.chunk_by(|one, other| one.0 / lanes == other.0 / lanes);
@@ -48,7 +46,7 @@ impl Accesses {
 fn passes(group: &[(u32, u64, bool)]) -> u64 {
     let mut dwords: Vec<(u64, bool, u32)> =
         group.iter().map(|&(lane, dword, alone)| (dword, alone, if alone { lane } else { 0 })).collect();
-    dwords.order_unstable();
+    dwords.sort_unstable();
     dwords.dedup();
     let mut busy = [0; BANKS];
     dwords.iter().for_each(|(dword, ..)| busy[*dword as usize % BANKS] += 1);

@@ -23,7 +23,6 @@ use crate::strict::{Mode, Reading, Report, Scramble};
 use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Feature, Setting, Subtarget, Target};
-use order::Order as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An address in emulated memory.
@@ -426,7 +425,7 @@ impl Device {
             _ if observe.order => Scheduler::new(&launch, limit, 1).run(),
             _ => Scheduler::new(&launch, limit, threads).run(),
         };
-        reports.order_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
+        reports.sort_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
         reports.dedup_by(|one, two| one.same_code(two));
         self.reports.append(&mut reports);
         self.debug_trap = self.debug_trap.take().or(debug_trap);

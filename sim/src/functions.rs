@@ -1,7 +1,6 @@
 //! Which function an instruction belongs to, by the symbol table.
 
 use crate::object::Symbol;
-use order::Order as _;
 
 const STT_FUNC: u8 = 2;
 const STT_AMDGPU_HSA_KERNEL: u8 = 10;
@@ -34,7 +33,7 @@ impl Functions {
             name: symbol.name.clone(),
         };
         let mut list: Vec<Function> = symbols.iter().filter(is_code).map(function).collect();
-        list.order_by_key(|function| function.start);
+        list.sort_by_key(|function| function.start);
         list.dedup_by_key(|function| function.start);
         // Assembly need not say how long a function is: it goes on to the next one.
         for at in 0..list.len() {

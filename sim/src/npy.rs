@@ -1,16 +1,20 @@
 //! NumPy's `.npy` files.
+//!
+//! # Source
+//! NumPy's documentation, "A simple file format for NumPy arrays": magic number, version, length of the header, the header as a
+//! dictionary literal of Python, the elements.
 
 use crate::buffer::Buffer;
 use crate::metadata::Scalar;
-use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 use std::fmt;
 
 /// Longest header: those of plain arrays have 118 bytes.
 const MAX_HEADER: usize = 4096;
-/// Deepest nesting of brackets in a header: the parser below recurses.
-const MAX_NESTING: usize = 8;
 /// Most elements.
 const MAX_ELEMENTS: u64 = 1 << 32;
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// What header and data begin at a multiple of.
+const ALIGN: usize = 64;
 
 /// Why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,133 +32,168 @@ fn error<T>(why: impl Into<String>) -> Result<T, NpyError> {
     Err(NpyError(why.into()))
 }
 
-const TYPES: [(Scalar, char, TypeChar); 11] = [
-    (Scalar::I8, 'i', TypeChar::Int),
-    (Scalar::U8, 'u', TypeChar::Uint),
-    (Scalar::I16, 'i', TypeChar::Int),
-    (Scalar::U16, 'u', TypeChar::Uint),
-    (Scalar::F16, 'f', TypeChar::Float),
-    (Scalar::I32, 'i', TypeChar::Int),
-    (Scalar::U32, 'u', TypeChar::Uint),
-    (Scalar::F32, 'f', TypeChar::Float),
-    (Scalar::I64, 'i', TypeChar::Int),
-    (Scalar::U64, 'u', TypeChar::Uint),
-    (Scalar::F64, 'f', TypeChar::Float),
+/// Types, and how `descr` spells them after the order of bytes. The first row of a type is how it is written.
+const TYPES: [(Scalar, &str); 13] = [
+    (Scalar::I8, "i1"),
+    (Scalar::U8, "u1"),
+    (Scalar::U8, "b1"),
+    (Scalar::U8, "?"),
+    (Scalar::I16, "i2"),
+    (Scalar::U16, "u2"),
+    (Scalar::F16, "f2"),
+    (Scalar::I32, "i4"),
+    (Scalar::U32, "u4"),
+    (Scalar::F32, "f4"),
+    (Scalar::I64, "i8"),
+    (Scalar::U64, "u8"),
+    (Scalar::F64, "f8"),
 ];
+
+/// What a header says.
+#[derive(Default)]
+struct Header {
+    descr: String,
+    is_fortran: bool,
+    shape: Vec<u64>,
+}
 
 /// Reads an array of numbers.
 pub fn read_npy(file: &[u8]) -> Result<Buffer, NpyError> {
-    check_header(file)?;
-    let mut rest = file;
-    let header = NpyHeader::from_reader(&mut rest).map_err(|error| NpyError(error.to_string()))?;
-    let DType::Plain(ty) = header.dtype() else { return error("its elements are not plain numbers") };
-    let known = TYPES
-        .iter()
-        .find(|(scalar, _, kind)| *kind == ty.type_char() && scalar.bytes() as u64 == ty.size_field());
-    let element = match known {
-        Some((scalar, ..)) => *scalar,
-        None if ty.type_char() == TypeChar::Bool => Scalar::U8,
-        None => return error(format!("elements of type {ty}")),
+    let (text, data) = split(file)?;
+    let Header { descr, is_fortran, shape } = Literal(text).header()?;
+    let ty = descr.trim_start_matches(['<', '>', '|', '=']);
+    let Some((element, _)) = TYPES.into_iter().find(|(_, name)| *name == ty) else {
+        return error(format!("elements of type {descr}"));
     };
-    if header.order() == Order::Fortran && header.shape().iter().filter(|&&extent| extent > 1).count() > 1 {
+    if is_fortran && shape.iter().filter(|&&extent| extent > 1).count() > 1 {
         return error("Fortran order");
     }
-    let count = header.shape().iter().try_fold(1u64, |product, extent| product.checked_mul(*extent));
-    let bytes = count.and_then(|count| usize::try_from(count.checked_mul(element.bytes() as u64)?).ok());
-    let Some(data) = bytes.and_then(|bytes| rest.get(..bytes)) else {
-        return error(format!("shape {:?}, but {} bytes of data", header.shape(), rest.len()));
+    let count = shape.iter().try_fold(1u64, |product, extent| product.checked_mul(*extent));
+    let Some(count) = count.filter(|count| *count <= MAX_ELEMENTS) else { return error("too many elements") };
+    let bytes = usize::try_from(count * element.bytes() as u64).ok();
+    let Some(data) = bytes.and_then(|bytes| data.get(..bytes)) else {
+        return error(format!("shape {shape:?}, but {} bytes of data", data.len()));
     };
     let mut bytes = data.to_vec();
-    if ty.endianness() == Endianness::Big {
+    if descr.starts_with('>') {
         bytes.chunks_exact_mut(element.bytes()).for_each(|value| value.reverse());
     }
-    Ok(Buffer { element, shape: header.shape().to_vec(), bytes })
+    Ok(Buffer { element, shape, bytes })
 }
 
-/// Refuses headers that would make the parser recurse or multiply without bound.
-fn check_header(file: &[u8]) -> Result<(), NpyError> {
-    let (start, size) = match file {
-        [b'\x93', b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, ..] => {
-            (10, usize::from(u16::from_le_bytes([*a, *b])))
-        }
-        [b'\x93', b'N', b'U', b'M', b'P', b'Y', _, _, a, b, c, d, ..] => {
-            (12, u32::from_le_bytes([*a, *b, *c, *d]) as usize)
-        }
-        _ => return error("no magic number"),
+/// Returns the header's text and what follows the header.
+fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
+    let Some([version, _, rest @ ..]) = file.strip_prefix(MAGIC) else { return error("no magic number") };
+    let (size, rest) = match (version, rest) {
+        (1, [a, b, rest @ ..]) => (usize::from(u16::from_le_bytes([*a, *b])), rest),
+        (2.., [a, b, c, d, rest @ ..]) => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
+        _ => return error("the header is cut off"),
     };
     if size > MAX_HEADER {
         return error(format!("a header of {size} bytes"));
     }
-    let Some(text) = file.get(start..start + size) else { return error("the header is cut off") };
-    let (mut depth, mut product, mut number) = (0usize, 1u64, 0u64);
-    for &byte in text {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if byte.is_ascii_digit() {
-            number = number.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
-        } else {
-            product = product.saturating_mul(number.max(1));
-            number = 0;
-        }
-        // The element's size is one of the numbers.
-        if depth > MAX_NESTING || product.saturating_mul(number.max(1)) > MAX_ELEMENTS * 8 {
-            return error("too many elements");
-        }
-    }
-    Ok(())
+    let Some((text, data)) = rest.split_at_checked(size) else { return error("the header is cut off") };
+    std::str::from_utf8(text).map_or_else(|_| error("the header is no text"), |text| Ok((text, data)))
 }
 
-/// The file of an array.
-pub fn write_npy(buffer: &Buffer) -> Result<Vec<u8>, NpyError> {
-    let code = TYPES.iter().find(|(scalar, ..)| *scalar == buffer.element).map_or('u', |(_, code, _)| *code);
+/// What is left to read of a header.
+struct Literal<'t>(&'t str);
+
+impl<'t> Literal<'t> {
+    /// Reads a dictionary.
+    fn header(mut self) -> Result<Header, NpyError> {
+        let mut header = Header::default();
+        self.expect('{')?;
+        while !self.take('}') {
+            let key = self.string()?;
+            self.expect(':')?;
+            match key {
+                "descr" => header.descr = self.string()?.to_owned(),
+                "fortran_order" => header.is_fortran = self.boolean()?,
+                "shape" => header.shape = self.tuple()?,
+                _ => return error(format!("the header has a key `{key}`")),
+            }
+            if !self.take(',') {
+                self.expect('}')?;
+                break;
+            }
+        }
+        Ok(header)
+    }
+
+    fn take(&mut self, sign: char) -> bool {
+        let rest = self.0.trim_start().strip_prefix(sign);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn expect(&mut self, sign: char) -> Result<(), NpyError> {
+        if self.take(sign) { Ok(()) } else { error(format!("the header lacks a `{sign}`")) }
+    }
+
+    fn string(&mut self) -> Result<&'t str, NpyError> {
+        let quote = if self.take('"') { '"' } else { '\'' };
+        let open = quote == '"' || self.take(quote);
+        let Some((text, rest)) = self.0.split_once(quote).filter(|_| open) else {
+            return error("its elements are not plain numbers");
+        };
+        self.0 = rest;
+        Ok(text)
+    }
+
+    fn word(&mut self) -> &'t str {
+        let text = self.0.trim_start();
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        self.0 = rest;
+        word
+    }
+
+    fn boolean(&mut self) -> Result<bool, NpyError> {
+        match self.word() {
+            "True" => Ok(true),
+            "False" => Ok(false),
+            word => error(format!("`{word}` is neither True nor False")),
+        }
+    }
+
+    fn tuple(&mut self) -> Result<Vec<u64>, NpyError> {
+        let mut numbers = Vec::new();
+        self.expect('(')?;
+        while !self.take(')') {
+            // Python 2 has an L after long integers.
+            let word = self.word();
+            let Ok(number) = word.trim_end_matches('L').parse() else {
+                return error(format!("`{word}` is no extent"));
+            };
+            numbers.push(number);
+            if !self.take(',') {
+                self.expect(')')?;
+                break;
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+/// Returns the file of an array.
+pub fn write_npy(buffer: &Buffer) -> Vec<u8> {
+    let name = TYPES.iter().find(|(scalar, _)| *scalar == buffer.element).map_or("u1", |(_, name)| *name);
     let order = if buffer.element.bytes() == 1 { '|' } else { '<' };
-    let ty: Result<TypeStr, _> = format!("{order}{code}{}", buffer.element.bytes()).parse();
-    let ty = ty.map_err(|_| NpyError("unknown element type".into()))?;
-    let mut file = Vec::new();
-    write_header(&mut file, &buffer.shape, ty).map_err(|error| NpyError(error.to_string()))?;
+    let shape: String = buffer.shape.iter().map(|extent| format!("{extent}, ")).collect();
+    // A tuple of one has a comma.
+    let shape = if buffer.shape.len() > 1 { shape.trim_end_matches(", ") } else { shape.trim_end() };
+    let mut text = format!("{{'descr': '{order}{name}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let preamble = MAGIC.len() + 4;
+    let end = (preamble + text.len() + 1).next_multiple_of(ALIGN) - 1 - preamble;
+    text.extend(std::iter::repeat_n(' ', end - text.len()));
+    text.push('\n');
+    let mut file = MAGIC.to_vec();
+    file.extend([1, 0]);
+    file.extend((text.len() as u16).to_le_bytes());
+    file.extend(text.as_bytes());
     file.extend_from_slice(&buffer.bytes);
-    Ok(file)
-}
-
-/// The header alone: the data is already laid out as the file wants it.
-fn write_header(file: &mut Vec<u8>, shape: &[u64], ty: TypeStr) -> std::io::Result<()> {
-    // An array of no elements has the header of that shape once its first extent is put in.
-    let mut whole = Vec::new();
-    let count: u64 = shape.iter().product();
-    let options = npyz::WriteOptions::<Raw>::new().dtype(DType::Plain(ty)).shape(shape);
-    let mut writer = options.writer(&mut whole).begin_nd()?;
-    for _ in 0..count {
-        writer.push(&Raw)?;
-    }
-    writer.finish()?;
-    *file = whole;
-    Ok(())
-}
-
-/// An element that writes nothing.
-struct Raw;
-
-impl npyz::Serialize for Raw {
-    type TypeWriter = RawWriter;
-    fn writer(_: &DType) -> Result<RawWriter, npyz::DTypeError> {
-        Ok(RawWriter)
-    }
-}
-
-/// Writes nothing.
-struct RawWriter;
-
-impl npyz::TypeWrite for RawWriter {
-    type Value = Raw;
-    fn write_one<W: std::io::Write>(&self, _: W, _: &Raw) -> std::io::Result<()>
-    where
-        Self: Sized,
-    {
-        Ok(())
-    }
+    file
 }
 
 #[cfg(test)]
@@ -167,7 +206,7 @@ mod tests {
         for (element, ..) in TYPES {
             let mut buffer = Buffer::generate(element, 6, |at| Number::Int(at as i128 * 3)).unwrap();
             buffer.shape = vec![2, 3];
-            assert_eq!(read_npy(&write_npy(&buffer).unwrap()), Ok(buffer));
+            assert_eq!(read_npy(&write_npy(&buffer)), Ok(buffer));
         }
     }
 

@@ -98,7 +98,7 @@ fn random_objects() {
 fn damaged_npy_files() {
     let whole =
         sim::Buffer::generate(sim::Scalar::F32, 10, |at| sim::Number::Int(at.into())).expect("ten elements");
-    let whole = sim::write_npy(&whole).expect("an array");
+    let whole = sim::write_npy(&whole);
     assert!(read_npy(&whole).is_ok());
     let mut rng = Rng::new(4);
     for case in 0..10_000 {

@@ -2,12 +2,12 @@
 
 /// Like `print!`, which panics when nobody reads any more.
 macro_rules! out {
-    ($($text:tt)*) => { $crate::cli::print(format_args!($($text)*)) };
+    ($($text:tt)*) => { $crate::cli::output::print(format_args!($($text)*)) };
 }
 
 /// Like `println!`, which panics when nobody reads any more.
 macro_rules! outln {
-    ($($text:tt)*) => { $crate::cli::print(format_args!("{}\n", format_args!($($text)*))) };
+    ($($text:tt)*) => { $crate::cli::output::print(format_args!("{}\n", format_args!($($text)*))) };
 }
 
 mod abi;
@@ -24,6 +24,7 @@ mod link;
 mod litmus;
 mod modes;
 mod observe;
+mod output;
 mod page;
 mod report;
 mod rules;
@@ -41,6 +42,9 @@ use kernc::{DebugInfo, Dialect, Dwarf, DwarfVersion, Language, OptLevel, PassRan
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use output::finish;
+use output::{check_output, write};
 
 /// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
 #[derive(Parser)]
@@ -92,8 +96,8 @@ enum Command {
 pub struct CommonArgs {
     #[command(flatten)]
     target: modes::TargetArgs,
-    /// Language that the metadata names; with opencl and hip, their hidden arguments stand behind a kernel's own; with opencl, atomics
-    /// below seq_cst order one address space.
+    /// Language that the metadata names. With opencl, atomics below seq_cst order one address space, and `global_id` counts from the
+    /// global offset of the dispatch.
     #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl", "hip", "hcc"])]
     lang: String,
     /// Calling convention of functions: what LLVM 19 does, what LLVM 14 does, or what the guide says.
@@ -331,8 +335,26 @@ const DEBUG: [DebugRow; 8] = [
     (NAMES, DebugInfo::Full, None, None),
 ];
 
+/// Reads the command line. One that is wrong ends the command, as does one that asks for help.
+pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
+    Cli::try_parse_from(words(line)).unwrap_or_else(|error| {
+        if error.use_stderr() {
+            error.exit();
+        }
+        out!("{}", error.render());
+        let code = finish().map_or_else(
+            |failure| {
+                failure.report();
+                failure.code()
+            },
+            |()| 0,
+        );
+        std::process::exit(code.into());
+    })
+}
+
 /// A command line with `-g` alone as `-g2`: an option that may have a value would take the next word for it.
-pub fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     line.into_iter().map(|word| if word == "-g" { "-g2".into() } else { word })
 }
 
@@ -468,59 +490,4 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 fn read_source(path: &Path) -> Result<String, Failure> {
     String::from_utf8(read(path)?)
         .map_err(|error| Failure::File(format!("{} is not UTF-8 text: {error}", path.display())))
-}
-
-/// Prints to standard output. Where that is closed there is nothing left to do.
-fn print(text: std::fmt::Arguments<'_>) {
-    if capture::is_on() {
-        capture::take_up(text.to_string().as_bytes());
-        return;
-    }
-    if let Err(error) = std::io::Write::write_fmt(&mut std::io::stdout(), text) {
-        let failure = not_printed(&error);
-        failure.report();
-        std::process::exit(failure.code().into());
-    }
-}
-
-/// Standard output does not take more. Who has closed it, like `head`, has seen enough: that is no error.
-fn not_printed(error: &std::io::Error) -> Failure {
-    if error.kind() == std::io::ErrorKind::BrokenPipe {
-        std::process::exit(0);
-    }
-    Failure::File(format!("cannot write standard output: {error}"))
-}
-
-/// Refuses a file that cannot be written, before much is done for it.
-fn check_output(path: &Path) -> Result<(), Failure> {
-    let refuse =
-        |why: &dyn std::fmt::Display| Err(Failure::File(format!("cannot write {}: {why}", path.display())));
-    if path.as_os_str() == "-" {
-        return Ok(());
-    }
-    if path.exists() {
-        // Opened, not emptied.
-        return std::fs::OpenOptions::new()
-            .append(true)
-            .open(path)
-            .map_or_else(|error| refuse(&error), |_| Ok(()));
-    }
-    match path.parent() {
-        Some(directory) if !directory.as_os_str().is_empty() && !directory.is_dir() => {
-            refuse(&format_args!("there is no directory {}", directory.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Writes a file, or standard output for `-`.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    if path.as_os_str() != "-" {
-        return std::fs::write(path, bytes)
-            .map_err(|error| Failure::File(format!("cannot write {}: {error}", path.display())));
-    }
-    if capture::take_up(bytes) {
-        return Ok(());
-    }
-    std::io::Write::write_all(&mut std::io::stdout(), bytes).map_err(|error| not_printed(&error))
 }

@@ -5,7 +5,6 @@ use super::{Failure, check_output, complain, write};
 use clap::Args;
 use codeobj::disasm::{Lines, SourcePlace};
 use kernc::sim::{self, Device, Executed, Profile, Traffic};
-use order::Order as _;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -116,7 +115,7 @@ fn print_lines(profile: &Profile, lines: &Lines, teller: &Teller) {
     if hottest.is_empty() {
         return;
     }
-    hottest.order_by_key(|(_, count)| std::cmp::Reverse(*count));
+    hottest.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     outln!("source lines, by the wave instructions that they took:");
     for ((file, line), count) in hottest.iter().take(LISTED) {
         let share = 100.0 * *count as f64 / total as f64;
@@ -129,7 +128,7 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
     let total = profile.executed();
     outln!("most executed, of {total} wave instructions, and their active lanes:");
     let mut hottest: Vec<&Executed> = profile.instructions.iter().collect();
-    hottest.order_by_key(|inst| (std::cmp::Reverse(inst.count), inst.offset));
+    hottest.sort_by_key(|inst| (std::cmp::Reverse(inst.count), inst.offset));
     for inst in hottest.iter().take(LISTED) {
         let lanes = inst.mean_lanes().map_or(String::new(), |lanes| format!("{lanes:.1}"));
         outln!("{:12} {lanes:>5} {:#8x}  {}", inst.count, inst.offset, inst.text);

@@ -76,6 +76,10 @@ const ON_OBJECTS: [&str; 3] = ["disasm", "check", "inspect"];
 const RUNS: [&str; 2] = ["run", "debug"];
 
 impl Runner for Commands {
+    fn write(&self, file: &Path, text: &str) -> std::io::Result<()> {
+        super::output::replace(file, text.as_bytes())
+    }
+
     fn run(&self, file: &Path, case: &Case) -> Outcome {
         let object = Object(std::env::temp_dir().join(format!(
             "kernc-test-{}-{}.co",

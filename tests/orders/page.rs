@@ -66,13 +66,15 @@ impl Table {
     /// What the table has around the access of a case; `returns`: it gives back a value.
     pub fn expected(&self, case: &Case, machine: &Machine, returns: bool) -> Steps {
         // LDS belongs to a work-group (the page, "Before the lookup").
-        let local = case.space == "local";
+        let order = case.row_order();
+        // A sequentially consistent fence is one of all address spaces.
+        let all = case.kind == "fence" && order == "seq_cst";
+        let local = case.space == "local" && !all;
         let scope = match (local, case.scope) {
             (true, "agent" | "system") => "workgroup",
             (_, scope) => scope,
         };
         let place = if case.kind == "fence" { "-" } else { case.space };
-        let order = case.row_order();
         let row = self.0.iter().find(|row| {
             row.kind == case.kind
                 && row.order == order
@@ -85,8 +87,7 @@ impl Table {
         };
         let own = if returns || !machine.counts_stores { "vmcnt" } else { "vscnt" };
         // A fence of one address space orders it with no other one.
-        let across =
-            if case.kind == "fence" { case.space != "global" || order == "seq_cst" } else { !case.one_as };
+        let across = if case.kind == "fence" { case.space != "global" || all } else { !case.one_as };
         let across = across && !(case.kind != "fence" && machine.separates(order));
         let conditions = [('(', ')', across), ('[', ']', machine.split), ('{', '}', scope == "system")];
         let cell = |text: &str| -> Set {

@@ -23,7 +23,6 @@ use isa::table::{available, processors_with};
 use isa::{Form, Opcode, RegRange, Target};
 use modifier::Written;
 use operand::Arg;
-use order::Order as _;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -60,7 +59,7 @@ impl Line {
 impl Instructions {
     pub fn new(target: &'static Target) -> Instructions {
         let mut here: Vec<Opcode> = isa::table::opcodes().filter(|&op| available(op, target)).collect();
-        here.order_by_key(|op| op.row().name);
+        here.sort_by_key(|op| op.row().name);
         let mut names = FxHashMap::with_capacity_and_hasher(here.len(), Default::default());
         for (n, op) in here.iter().enumerate() {
             let range = names.entry(op.row().name).or_insert((n as u32, n as u32));

@@ -10,7 +10,6 @@ use crate::kernel_code::{self, KEYS, KernelCode, Key};
 use crate::names;
 use isa::table::{Family, Kind, Num};
 use isa::{Decoder, MachInst, Operand, Reg, Target, op};
-use order::Order as _;
 use std::fmt::{self, Write};
 
 /// Words that fill space: what loaders and linkers leave, `s_nop 0`, `s_code_end`. Long runs become `.fill`.
@@ -360,7 +359,7 @@ impl Printer<'_, '_, '_> {
     /// end.
     fn put_labels(mut self, out: &mut String) -> fmt::Result {
         let names = &self.listing.names;
-        self.targets.order_unstable();
+        self.targets.sort_unstable();
         self.targets.dedup();
         let mut labels = String::new();
         // Places in the text, and where their labels end in `labels`.

@@ -2,7 +2,6 @@
 
 use super::marks::names_a_place;
 use crate::elf::{CodeObject, Relocation, SHN_AMDGPU_LDS, Symbol};
-use order::Order as _;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write};
@@ -38,7 +37,7 @@ impl<'data> Names<'data> {
             let symbols =
                 object.symbols().iter().filter(|symbol| !symbol.is_undefined() && names_a_place(symbol));
             by_address.extend(symbols.map(|symbol| (symbol.value, symbol.name)));
-            by_address.order();
+            by_address.sort();
         }
         Names { first, prefix, bases: RefCell::default(), by_address }
     }

@@ -2,7 +2,6 @@
 
 use crate::elf::{CodeObject, Section};
 use gimli::{EndianSlice, LittleEndian};
-use order::Order as _;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
@@ -72,7 +71,7 @@ impl Lines {
                 break;
             }
         }
-        lines.rows.order_by_key(|row| row.address);
+        lines.rows.sort_by_key(|row| row.address);
         lines
     }
 

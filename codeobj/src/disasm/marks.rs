@@ -1,7 +1,6 @@
 //! The places of a section where something other than contents is to be said: symbols, their ends, relocations.
 
 use crate::elf::{CodeObject, Relocation, Symbol};
-use order::Order as _;
 use std::cmp::Ordering;
 
 /// What stands at a place.
@@ -51,7 +50,7 @@ impl Marks {
                 _ => {}
             }
         }
-        marks.order_by(|(a, mark_a), (b, mark_b)| a.cmp(b).then_with(|| order(*mark_a, *mark_b)));
+        marks.sort_by(|(a, mark_a), (b, mark_b)| a.cmp(b).then_with(|| order(*mark_a, *mark_b)));
         Marks { marks, next: 0 }
     }
 
@@ -135,7 +134,7 @@ impl Relocations {
             });
             records.extend(inside);
         }
-        records.order_by_key(|(offset, _, _)| *offset);
+        records.sort_by_key(|(offset, _, _)| *offset);
         Relocations { records, next: 0 }
     }
 

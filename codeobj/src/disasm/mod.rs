@@ -31,7 +31,6 @@ use crate::identity::{Identity, OsAbi};
 use crate::kernel_code::KernelCode;
 use crate::names;
 use isa::{Feature, Target};
-use order::Order as _;
 use std::fmt::{self, Write};
 
 /// What to print beside the instructions.
@@ -98,7 +97,7 @@ pub fn disassemble_beside(
     let lines = if options.lines { lines::Lines::read(object) } else { lines::Lines::default() };
     let (names, waves) = (expr::Names::new(object), waves::Waves::of(object, target));
     let mut headers: Vec<_> = object.kernel_codes().collect();
-    headers.order_by_key(|header| header.address);
+    headers.sort_by_key(|header| header.address);
     let groups = groups::Groups::of(object);
     let listing =
         Listing { object, identity, target, names, groups, waves, headers, lines, beside, raw: options.raw };
@@ -135,7 +134,7 @@ impl<'data> Listing<'_, 'data> {
                 false => left_out.push(section),
             }
         }
-        shown.order_by_key(|(_, section)| !section.is_code());
+        shown.sort_by_key(|(_, section)| !section.is_code());
         for (index, section) in shown {
             if let Some(left) = budget.checked_sub(section.data.len()) {
                 budget = left;

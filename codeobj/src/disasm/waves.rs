@@ -7,7 +7,6 @@
 use super::marks::names_a_place;
 use crate::elf::CodeObject;
 use isa::{Feature, Target};
-use order::Order as _;
 use std::collections::HashMap;
 
 /// The processor with the wavefront size that is asked for, or with that of the file's first kernel.
@@ -58,7 +57,7 @@ impl Waves {
                 starts.push((section, symbol.value));
             }
         }
-        starts.order();
+        starts.sort();
         for symbol in others.iter().filter_map(|name| by_name.get(name)) {
             let index = usize::from(symbol.section);
             let section = &object.sections[index];
@@ -69,7 +68,7 @@ impl Waves {
             let end = if symbol.size > 0 { symbol.value.saturating_add(symbol.size) } else { next };
             waves.ranges.push((index, symbol.value.wrapping_sub(base), end.saturating_sub(base)));
         }
-        waves.ranges.order();
+        waves.ranges.sort();
         waves
     }
 

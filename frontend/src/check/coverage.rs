@@ -10,7 +10,6 @@ use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Field, Ty, TyKind};
-use order::Order as _;
 use smallvec::SmallVec;
 
 /// First and last number of a coordinate; numbers of signed types are moved up so that they are in order.
@@ -262,7 +261,7 @@ fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Re
     let behind = |hi: u64| u128::from(hi) + 1;
     let mut cuts: Vec<u128> = vec![u128::from(min), behind(max)];
     cuts.extend(boxes.iter().flat_map(|shape| [u128::from(shape[at].0), behind(shape[at].1)]));
-    cuts.order_unstable();
+    cuts.sort_unstable();
     cuts.dedup();
     for piece in cuts.windows(2) {
         let side = (piece[0] as u64, (piece[1] - 1) as u64);
@@ -278,7 +277,7 @@ fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Re
 
 /// The first numbers of `whole` that are on none of the sides.
 fn gap(sides: &mut [Side], (min, max): Side) -> Option<Side> {
-    sides.order_unstable();
+    sides.sort_unstable();
     let mut next = min;
     for &(lo, hi) in sides.iter() {
         if lo > next {

@@ -5,7 +5,6 @@ use crate::ast::{BlockId, ExprId, List, LoopId, Name, Sym};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::types::Ty;
-use order::Order as _;
 use smallvec::SmallVec;
 
 /// What can be left.
@@ -49,7 +48,7 @@ impl Checker<'_, '_> {
         let scope = self.s.body.loops.pop().unwrap_or(scope);
         let mut assigned: SmallVec<[u32; 16]> =
             self.s.body.assigned.drain(mark..).filter(|&local| local < outer_locals).collect();
-        assigned.order_unstable();
+        assigned.sort_unstable();
         assigned.dedup();
         let start = self.s.checked.loop_locals.len() as u32;
         self.s.checked.loop_assigned[head.at()] = List { start, len: assigned.len() as u32 };

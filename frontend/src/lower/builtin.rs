@@ -23,10 +23,18 @@ impl Lower<'_, '_> {
             (Dim::LocalId, _) => Pos::LocalId(d),
             (Dim::GroupId, _) => Pos::GroupId(d),
             (Dim::NumGroups, _) => Pos::NumGroups(d),
+            (Dim::GlobalId, _) if self.global_offset => return self.offset_id(d),
             (Dim::GlobalId, _) => Pos::GlobalId(d),
             (Dim::GlobalSize, _) => Pos::GlobalSize(d),
         };
         self.emit(Op::Pos(pos), &[], Type::I32)
+    }
+
+    /// Emits the work-item's id in a grid that begins at the global offset.
+    fn offset_id(&mut self, d: u8) -> Value {
+        let [offset, id] =
+            [Pos::GlobalOffset(d), Pos::GlobalId(d)].map(|pos| self.emit(Op::Pos(pos), &[], Type::I32));
+        self.emit(Op::Bin(BinOp::Add), &[offset, id], Type::I32)
     }
 
     pub(super) fn builtin(&mut self, builtin: Builtin, list: List, ty: Ty) -> Val {

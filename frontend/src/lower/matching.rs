@@ -8,7 +8,6 @@ use crate::check::PatRes;
 use crate::scalar::Scalar;
 use crate::types::Ty;
 use ir::{Block, Case, Op, SwitchData, SwitchEdge, Value};
-use order::Order as _;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -167,10 +166,10 @@ fn switch(cases: &[Wanted], blocks: &[Option<Block>]) -> SwitchData {
 ///
 /// A sweep over the ends of all ranges, with a heap of the arms that ask for the values in between.
 fn first_wins(mut wanted: Vec<Wanted>) -> Vec<Wanted> {
-    wanted.order_by_key(|range| range.lo);
+    wanted.sort_by_key(|range| range.lo);
     let mut ends: Vec<u128> =
         wanted.iter().flat_map(|range| [u128::from(range.lo), u128::from(range.hi) + 1]).collect();
-    ends.order_unstable();
+    ends.sort_unstable();
     ends.dedup();
     let mut out: Vec<Wanted> = Vec::with_capacity(wanted.len());
     let mut open: BinaryHeap<Reverse<(u32, u64)>> = BinaryHeap::new();

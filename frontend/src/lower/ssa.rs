@@ -17,7 +17,6 @@ use super::{Lower, Val};
 use crate::types::Ty;
 use ir::track::Leaf;
 use ir::{Block, Op, Value};
-use order::Order as _;
 use smallvec::SmallVec;
 
 /// Values of the variables at the current point.
@@ -128,7 +127,7 @@ impl Env {
     fn collect_changes(&self, mark: Mark, changes: &mut Changes) {
         let assigned = self.log[mark.log..].iter().filter(|(var, _)| *var < mark.limit);
         changes.extend(assigned.map(|&(var, _)| (var, self.values[var as usize])));
-        changes.order_unstable_by_key(|&(var, _)| var);
+        changes.sort_unstable_by_key(|&(var, _)| var);
         changes.dedup_by_key(|change| change.0);
     }
 
@@ -231,7 +230,7 @@ impl Lower<'_, '_> {
         for (arm, n) in arms.iter().zip(0..) {
             changes.extend(arm.changes.iter().map(|&(var, value)| (var, n, value)));
         }
-        changes.order_unstable_by_key(|&(var, arm, _)| (var, arm));
+        changes.sort_unstable_by_key(|&(var, arm, _)| (var, arm));
         let mut row: Val = Val::new();
         for of_var in changes.chunk_by(|a, b| a.0 == b.0) {
             let var = of_var[0].0;

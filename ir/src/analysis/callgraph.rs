@@ -12,7 +12,6 @@ use crate::entity::{FuncId, SigId};
 use crate::func::{Function, Linkage, Module};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
-use order::Order as _;
 
 /// The call graph of a module.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +122,7 @@ impl CallGraph {
     pub fn least_of_callers<T: Copy + Ord>(&self, own: impl Fn(FuncId) -> Option<T>) -> Vec<Option<T>> {
         let mut roots: Vec<(T, FuncId)> =
             self.bottom_up.iter().filter_map(|&id| Some((own(id)?, id))).collect();
-        roots.order_by_key(|&root| root);
+        roots.sort_by_key(|&root| root);
         let mut least = vec![None; self.edges.begin.len() - 1];
         let mut work = Vec::new();
         // Who is reached first is reached with the least.
@@ -155,7 +154,7 @@ impl CallGraph {
             || module.globals.values().any(|global| global.external);
         let mut found: Vec<(SigId, FuncId)> =
             taken.keys().filter_map(|id| Some((module.signature_of(module.funcs.get(id)?)?, id))).collect();
-        found.order_by_key(|&(sig, _)| sig);
+        found.sort_by_key(|&(sig, _)| sig);
         by_signature.clear();
         by_signature.extend(found.iter().map(|&(_, func)| func));
         signature_begin.clear();

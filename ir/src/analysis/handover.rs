@@ -17,7 +17,6 @@ use crate::op::{Mem, Op, Pos};
 use crate::semantics::evaluate;
 use crate::types::Space;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use order::Order as _;
 
 /// Lanes of the largest waves: the work-items of one wave hand over to each other in the order of their instructions.
 const LANES: u32 = 64;
@@ -145,7 +144,7 @@ struct Items<'f> {
 impl Items<'_> {
     fn hand_over(&self, dom: &DomTree, store: Inst, load: Inst) -> bool {
         let Some((variable, mut written)) = self.bytes_of_all(store) else { return false };
-        written.order_by_key(|one| one.0);
+        written.sort_by_key(|one| one.0);
         // One place that all write is a flag, or a mistake of another kind.
         if written.first().map(|one| one.0) == written.last().map(|one| one.0) {
             return false;

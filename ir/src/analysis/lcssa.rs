@@ -16,7 +16,6 @@ use crate::func::{Function, SrcLoc};
 use crate::op::Op;
 use crate::types::Type;
 use cranelift_entity::EntityRef;
-use order::Order as _;
 use rustc_hash::FxHashMap;
 
 /// An instruction outside the loop with the value among its operands. (Their positions change when
@@ -49,14 +48,14 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
     let loops = &analyses.loops;
     let mut order: Vec<Loop> = headers.into_iter().filter_map(|header| loops.innermost(header)).collect();
     // A new parameter may itself lie in a loop around this one or further on: those come later.
-    order.order_unstable_by_key(|&l| {
+    order.sort_unstable_by_key(|&l| {
         let first = analyses.cfg.position(loops.header(l)) as usize;
         (first + loops.blocks(l).len(), std::cmp::Reverse(first))
     });
     for l in order {
         let list = uses.of.remove(&loops.header(l)).unwrap_or_default();
         let mut exits: Vec<Block> = loops.exits(l).iter().map(|&(_, to)| to).collect();
-        exits.order_unstable();
+        exits.sort_unstable();
         exits.dedup();
         let router =
             Router { analyses, l, exits, known: FxHashMap::default(), open: Vec::new(), uses: &mut uses };
@@ -122,7 +121,7 @@ impl Uses {
 fn dedicate_exits(func: &mut Function, analyses: &Analyses, l: Loop) -> bool {
     let Analyses { cfg, loops, .. } = analyses;
     let mut shared: Vec<Block> = loops.exits(l).iter().map(|&(_, to)| to).collect();
-    shared.order_unstable();
+    shared.sort_unstable();
     shared.dedup();
     shared.retain(|&to| cfg.preds(to).iter().any(|&pred| !loops.contains(l, pred)));
     for &to in &shared {

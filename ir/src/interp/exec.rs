@@ -105,6 +105,7 @@ impl Wave {
                 Pos::GlobalId(d) => {
                     group[at(d)].wrapping_mul(launch.group_size[at(d)]).wrapping_add(local[at(d)])
                 }
+                Pos::GlobalOffset(d) => launch.interp.global_offset[at(d)],
                 Pos::LaneId => lane as u32,
                 Pos::WaveSize => launch.wave_size,
                 Pos::DispatchId | Pos::Clock | Pos::Realtime => 0,

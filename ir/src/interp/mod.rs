@@ -180,6 +180,8 @@ pub struct Interp<'a> {
     printf_buffer: u64,
     /// The buffer of calls of the host; 0 if the module calls none.
     hostcall_buffer: u64,
+    /// Where the grid begins, for [`Pos::GlobalOffset`].
+    pub global_offset: [u32; 3],
     /// Lanes of a wave, up to 64 (the default).
     pub wave_size: u32,
     /// Instructions (of a wave) until [`ErrorKind::TooManySteps`].
@@ -324,6 +326,7 @@ impl<'a> Interp<'a> {
             static_shared,
             printf_buffer,
             hostcall_buffer: if calls_host(module) { host::place(memory) } else { 0 },
+            global_offset: [0; 3],
             wave_size: 64,
             max_steps: u64::MAX,
             max_calls: 1024,

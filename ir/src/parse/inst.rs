@@ -10,7 +10,6 @@ use crate::op::{
 };
 use crate::text::FLAGS;
 use crate::types::{MemTy, Space, Type};
-use order::Order as _;
 
 /// One result as written: only calls write the type with it.
 struct Defined {
@@ -221,7 +220,7 @@ impl<'a> Parser<'a> {
                 self.expect(']')?;
             }
         }
-        data.cases.order_by_key(|case| case.lo);
+        data.cases.sort_by_key(|case| case.lo);
         Ok(Op::Switch(body.func.switches.push(data)))
     }
 

@@ -20,7 +20,6 @@ use crate::func::{Function, SrcLoc};
 use crate::op::{BinOp, CastOp, IntCc, Op, TernOp, UnOp};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
-use order::Order as _;
 
 /// Rules that make instructions that rules apply to may nest this deep.
 const MAX_NESTING: u32 = 24;
@@ -97,7 +96,7 @@ pub(super) fn run(
         func.insts[leaf].block = entry;
     }
     func.blocks[entry].insts.insert_many(0, s.leaves.drain(..));
-    s.hoisted_from.order_unstable();
+    s.hoisted_from.sort_unstable();
     s.hoisted_from.dedup();
     for &from in &s.hoisted_from {
         let Function { blocks, insts, .. } = func;

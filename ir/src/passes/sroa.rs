@@ -17,7 +17,6 @@ use crate::track::{Leaf, Record, What};
 use crate::types::{MemTy, Type};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
-use order::Order as _;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
@@ -131,7 +130,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     place_params(cfg, dom, s);
     s.order.clear();
     s.order.extend_from_slice(cfg.rpo());
-    s.order.order_unstable_by_key(|&block| dom.preorder(block));
+    s.order.sort_unstable_by_key(|&block| dom.preorder(block));
     s.current.clear();
     s.current.resize(s.pieces.len(), None.into());
     s.log.clear();
@@ -182,7 +181,7 @@ fn find_stores(func: &Function, cfg: &Cfg, s: &mut Scratch) {
             }
         }
     }
-    s.stores.order_unstable();
+    s.stores.sort_unstable();
 }
 
 /// Chooses the blocks that get a parameter for each piece.
@@ -208,7 +207,7 @@ fn place_params(cfg: &Cfg, dom: &DomTree, s: &mut Scratch) {
             }
         }
     }
-    s.params.order_unstable_by_key(|&(at, piece, _)| (at, piece));
+    s.params.sort_unstable_by_key(|&(at, piece, _)| (at, piece));
 }
 
 /// Where each pointer into a slot points, which slots are used otherwise, and the pieces of the rest.
@@ -223,7 +222,7 @@ fn find_pieces(func: &Function, cfg: &Cfg, s: &mut Scratch) {
             visit(func, inst, s);
         }
     }
-    s.pieces.order_unstable();
+    s.pieces.sort_unstable();
     s.pieces.dedup_by(|b, a| (a.slot, a.offset, a.bytes) == (b.slot, b.offset, b.bytes));
     for pair in s.pieces.windows(2) {
         let [a, b] = [pair[0], pair[1]];

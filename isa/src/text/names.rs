@@ -88,6 +88,9 @@ pub(super) const HIDDEN: &[(Hidden, &str)] = &[
     (Hidden::PRINTF_BUFFER, "printf_buffer"),
     (Hidden::QUEUE_PTR, "queue_ptr"),
     (Hidden::HOSTCALL_BUFFER, "hostcall_buffer"),
+    (Hidden::GLOBAL_OFFSET, "global_offset"),
+    (Hidden::FOREIGN, "foreign"),
+    (Hidden::DYNAMIC_LDS, "dynamic_lds"),
 ];
 
 /// Numbers of a function; the allocator fills the last six.

@@ -8,7 +8,6 @@
 use super::NONE;
 use isa::table::Role;
 use isa::{MBlock, MachFunc, Operand, RegClass};
-use order::Order as _;
 
 /// Steps of the walk, by instructions of the function.
 const STEPS: usize = 16;
@@ -199,7 +198,7 @@ impl Pressure {
             let regs = uses.map(|&reg| reg & NUMBER).chain(args.map(|reg| reg.as_u32()));
             used.extend(regs.filter(|&reg| homes[reg as usize] != at).map(|reg| (reg, at)));
         }
-        used.order_unstable();
+        used.sort_unstable();
         used.dedup();
     }
 

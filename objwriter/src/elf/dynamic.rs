@@ -7,7 +7,6 @@ use super::strings::Strings;
 use super::symtab::{Entry, Table};
 use super::{Object, Place, STB_LOCAL, STV_HIDDEN, STV_INTERNAL};
 use bumpalo::{Bump, collections::Vec as List};
-use order::Order as _;
 
 /// Symbols that other objects may see, and what a linker allots.
 pub(super) struct Dynamic<'a> {
@@ -50,7 +49,7 @@ impl<'a> Dynamic<'a> {
             false => (0, 0, n),
             true => (1, gnu_hash(entry.name) % buckets, n),
         }));
-        order.order_unstable();
+        order.sort_unstable();
         let mut dynamic = Dynamic {
             undefined: entries.len() - defined,
             entries: List::with_capacity_in(entries.len(), bump),

@@ -8,7 +8,6 @@ use super::{
     Object, Place, Relocation, SHF_ALLOC, SHF_WRITE, STB_LOCAL, STB_WEAK, STV_DEFAULT, Target, reloc,
 };
 use bumpalo::{Bump, collections::Vec as List};
-use order::Order as _;
 
 /// Where a dynamic relocation applies.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +51,7 @@ impl<'a> Plan<'a> {
             }
         }
         // Loaders apply those of the load address in one go: they come first.
-        plan.relocations.order_by_key(|pending| {
+        plan.relocations.sort_by_key(|pending| {
             let symbol = match pending.target {
                 Target::Symbol(symbol) if pending.symbolic => dynamic.index(symbol).unwrap_or(0),
                 _ => 0,

@@ -1,7 +1,6 @@
 //! String tables in which a string may be the end of another, as LLVM lays them out.
 
 use bumpalo::{Bump, collections::Vec as List};
-use order::Order as _;
 use std::cmp::Ordering;
 
 /// A string table under construction.
@@ -54,7 +53,7 @@ impl<'a> Strings<'a> {
 
     /// Lays out the strings.
     pub fn finish(&mut self) {
-        self.entries.order_unstable_by(|a, b| a.0.backwards(&b.0));
+        self.entries.sort_unstable_by(|a, b| a.0.backwards(&b.0));
         self.entries.dedup_by_key(|entry| entry.0.text);
         self.bytes.reserve_exact(1 + self.entries.iter().map(|entry| entry.0.text.len() + 1).sum::<usize>());
         self.bytes.push(0);

@@ -408,7 +408,7 @@ mod tests {
     fn files_have_the_type_of_the_parameter() {
         let doubles = Buffer { element: Scalar::F64, shape: vec![3], bytes: Vec::new() };
         let bytes = [1.5f64, -2.0, 3.0].iter().flat_map(|value| value.to_le_bytes()).collect();
-        let npy = Temporary::new("f64.npy", &crate::write_npy(&Buffer { bytes, ..doubles }).unwrap());
+        let npy = Temporary::new("f64.npy", &crate::write_npy(&Buffer { bytes, ..doubles }));
         let raw = Temporary::new("raw.bin", &[1, 0, 0, 0, 255, 255, 255, 255]);
         let of = |name: &str| typed(ArgKind::GlobalBuffer, name, 8);
         let parse = |name: &str, text: &str, conversion| buffer_for(&of(name), text, conversion);

@@ -12,7 +12,6 @@ use check::{Class, Effects, Kinds};
 use isa::decode::Decoder;
 use isa::target::Generation;
 use isa::{ModFlags, Target};
-use order::Order as _;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -260,7 +259,7 @@ impl Raw {
         for touch in mine.iter_mut().filter(|touch| returns && touch.manner == Manner::Atomic) {
             touch.manner = Manner::Exchange;
         }
-        mine.order_by_key(|touch| (touch.cell, touch.manner));
+        mine.sort_by_key(|touch| (touch.cell, touch.manner));
         for touch in mine {
             match self.touches[self.open..].last_mut() {
                 Some(last) if (last.cell, last.manner) == (touch.cell, touch.manner) => last.join(&touch),

@@ -9,7 +9,6 @@ use check::program::{Program, Root};
 use check::{Counter, Effects, solve};
 use isa::decode::Decoder;
 use isa::{MachInst, Operand, Target, op};
-use order::Order as _;
 use std::collections::BTreeSet;
 
 /// A wait for one counter, or an invalidation.
@@ -129,7 +128,7 @@ impl Log {
         };
         let mine = self.events.iter().filter(|event| interesting(event.what) && seen.insert(event.place));
         let mut places: Vec<_> = mine.map(|event| (event.place, event.what)).collect();
-        places.order_by_key(|(place, _)| *place);
+        places.sort_by_key(|(place, _)| *place);
         places
     }
 }

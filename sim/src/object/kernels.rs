@@ -9,7 +9,6 @@ use codeobj::elf::STT_AMDGPU_HSA_KERNEL;
 use codeobj::note::{self, Meaning, Note};
 use isa::{Feature, Target};
 use object::elf::{PT_NOTE, STT_OBJECT};
-use order::Order as _;
 
 /// Largest argument segment: a damaged file shall not ask for all memory.
 const MAX_KERNARG: u32 = 1 << 20;
@@ -108,7 +107,7 @@ fn described(meta: &KernelMeta, target: &'static Target, image: &Image) -> Resul
         )));
     }
     let mut args = meta.args.clone();
-    args.order_by_key(|arg| arg.offset);
+    args.sort_by_key(|arg| arg.offset);
     let arguments_end = args.iter().map(|arg| arg.offset.saturating_add(arg.size)).max().unwrap_or(0);
     let kernarg_size = meta.kernarg_size.max(arguments_end).max(descriptor.kernarg_size);
     if kernarg_size > MAX_KERNARG {

@@ -8,7 +8,6 @@
 use super::findings::{Finding, split_place};
 use super::start::{Shared, lock};
 use super::touch::{Class, Memory, Run};
-use order::Order as _;
 use std::collections::HashMap;
 
 /// Places that are kept for the same two instructions.
@@ -59,7 +58,7 @@ impl Shared {
             .filter_map(|same| same.into_iter().find(|late| !self.is_excused(late)))
             .map(|late| (late.first_wave, late.finding))
             .collect();
-        found.order_by_key(|(_, finding)| (finding.place, finding.other.as_ref().map(|other| other.place)));
+        found.sort_by_key(|(_, finding)| (finding.place, finding.other.as_ref().map(|other| other.place)));
         found.retain(|(_, finding)| {
             self.is_new(&finding.rule, finding.place, finding.other.as_ref().map(|other| other.place))
         });

@@ -23,6 +23,8 @@ pub struct Launch<'a> {
     pub dynamic_lds: u32,
     pub grid: [u32; 3],
     pub group: [u32; 3],
+    /// The global offset.
+    pub offset: [u64; 3],
     /// Who is asked before each instruction.
     pub debugger: Option<&'a dyn sim::Debugger>,
 }
@@ -33,7 +35,9 @@ impl<'a> Launch<'a> {
         let kernel = loaded.kernel(args.kernel.as_deref())?;
         let (values, dynamic_lds) = texts.bind(loaded, kernel)?;
         let (grid, group) = extents(kernel, &args.grid, &args.group)?;
-        Ok(Launch { object: &loaded.object, kernel, values, dynamic_lds, grid, group, debugger: None })
+        let offset = offset(kernel, &args.offset)?;
+        let object = &loaded.object;
+        Ok(Launch { object, kernel, values, dynamic_lds, grid, group, offset, debugger: None })
     }
 
     /// Runs it on a device of its own.
@@ -58,6 +62,7 @@ impl<'a> Launch<'a> {
             kernel: &self.kernel.name,
             grid: self.grid,
             group: self.group,
+            global_offset: self.offset,
             kernarg: placed.kernarg.clone(),
             dynamic_lds: placed.dynamic_lds.max(self.dynamic_lds),
             limits: sim::Limits {
@@ -115,6 +120,25 @@ pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32
         ));
     }
     Ok((extent(grid, "--grid")?, group))
+}
+
+/// Returns the global offset: what is given, else zeros. A kernel that reads none is refused.
+pub fn offset(kernel: &KernelInfo, given: &[u64]) -> Result<[u64; 3], Failure> {
+    let mut out = [0; 3];
+    let refuse = |why: &str| Err(Failure::Usage(format!("{}: {why}", kernel.name)));
+    if given.len() > out.len() {
+        return refuse("`--offset` takes one to three numbers");
+    }
+    let is_read =
+        |kind: &sim::ArgKind| matches!(kind, sim::ArgKind::Hidden(name) if name == "global_offset_x");
+    if !given.is_empty() && !kernel.args.iter().any(|arg| is_read(&arg.kind)) {
+        return refuse(
+            "the kernel has no hidden argument for `--offset`; sources are compiled so that `global_id` reads \
+             the offset with `--lang opencl`",
+        );
+    }
+    out[..given.len()].copy_from_slice(given);
+    Ok(out)
 }
 
 fn listed(sizes: [u32; 3]) -> String {

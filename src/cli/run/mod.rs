@@ -63,6 +63,10 @@ pub struct RunArgs {
     /// Work-items of a group (default: what the kernel requires, else 64).
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
     group: Vec<u32>,
+    /// First work-item, as OpenCL's global work offset: `global_id` counts from there in kernels for `--lang opencl`, and
+    /// `get_global_id` in those of other compilers.
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
+    offset: Vec<u64>,
     /// An argument by name, or by its position counted from 0.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     named: Vec<String>,
@@ -89,7 +93,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE[:RTOL[:ATOL]]", conflicts_with_all = ["list", "script"])]
     compare: Option<String>,
     /// Run the dispatches that a TOML file lists, over buffers that they share.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "positional", "list", "kernel", "grid", "group", "named", "dynamic_lds", "print", "out", "expect"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "positional", "list", "kernel", "grid", "group", "offset", "named", "dynamic_lds", "print", "out", "expect"])]
     script: Option<PathBuf>,
     /// Host threads (default: all processors).
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use super::arguments::{Texts, conversion};
 use super::expect::{Wanted, unmet};
-use super::launch::{Launch, device, extents, failure, found, mode, spoken, stopped};
+use super::launch::{Launch, device, extents, failure, found, mode, offset, spoken, stopped};
 use super::load::Loaded;
 use super::shown::write_array;
 use super::{RunArgs, print_stats};
@@ -41,6 +41,7 @@ struct Step {
     /// One to three numbers, or one alone.
     grid: Value,
     group: Option<Value>,
+    offset: Option<Value>,
     dynamic_lds: Option<u32>,
     /// A table by name, or an array in order: names of buffers, or what `--arg` takes.
     args: Option<Value>,
@@ -181,8 +182,10 @@ impl Planner<'_> {
         let (values, dynamic_lds) = texts.bind_with(loaded, kernel, |text, info| self.value(text, info))?;
         let group = step.group.as_ref().map_or(Ok(Vec::new()), |group| numbers(group, "group"))?;
         let (grid, group) = extents(kernel, &numbers(&step.grid, "grid")?, &group)?;
-        let launch =
-            Launch { object: &loaded.object, kernel, values, dynamic_lds, grid, group, debugger: None };
+        let given = step.offset.as_ref().map_or(Ok(Vec::new()), |offset| numbers(offset, "offset"))?;
+        let offset = offset(kernel, &given)?;
+        let object = &loaded.object;
+        let launch = Launch { object, kernel, values, dynamic_lds, grid, group, offset, debugger: None };
         for name in step.print.iter().chain(step.out.keys()) {
             self.used(name)?;
         }
@@ -317,10 +320,10 @@ fn text_of(value: &Value) -> String {
 }
 
 /// One number or several.
-fn numbers(value: &Value, key: &str) -> Result<Vec<u32>, Failure> {
+fn numbers<T: TryFrom<i64>>(value: &Value, key: &str) -> Result<Vec<T>, Failure> {
     let list = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    let number = |value: &Value| value.as_integer().and_then(|number| u32::try_from(number).ok());
-    let numbers: Option<Vec<u32>> = list.iter().map(number).collect();
+    let number = |value: &Value| value.as_integer().and_then(|number| T::try_from(number).ok());
+    let numbers: Option<Vec<T>> = list.iter().map(number).collect();
     numbers.ok_or_else(|| {
         Failure::Usage(format!("`{key}` is one to three numbers, like `{key} = 64` or `{key} = [64, 2]`"))
     })

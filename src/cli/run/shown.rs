@@ -57,6 +57,5 @@ impl Shown {
 
 /// Writes a `.npy` file.
 pub fn write_array(file: &str, buffer: &sim::Buffer) -> Result<(), Failure> {
-    let bytes = sim::write_npy(buffer).map_err(|error| Failure::File(format!("{file}: {error}")))?;
-    write(Path::new(file), &bytes)
+    write(Path::new(file), &sim::write_npy(buffer))
 }

@@ -1,0 +1,156 @@
+//! What commands write: standard output, and files, which are written whole or not at all.
+//!
+//! A file is made beside the one that it replaces and takes its name when it is complete, so that a full disk leaves the older file as it
+//! was, and of two commands that write one file one wins.
+
+use super::{Failure, capture};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Prints to standard output. What cannot be printed ends the command.
+pub fn print(text: std::fmt::Arguments<'_>) {
+    if capture::is_on() {
+        capture::take_up(text.to_string().as_bytes());
+        return;
+    }
+    if let Err(error) = io::stdout().write_fmt(text) {
+        let failure = not_printed(&error);
+        failure.report();
+        std::process::exit(failure.code().into());
+    }
+}
+
+/// Prints what standard output still holds back.
+pub fn finish() -> Result<(), Failure> {
+    io::stdout().flush().map_err(|error| not_printed(&error))
+}
+
+/// Standard output does not take more. Who has closed a pipe, like `head`, has seen enough: that is no error.
+fn not_printed(error: &io::Error) -> Failure {
+    if error.kind() == ErrorKind::BrokenPipe {
+        std::process::exit(0);
+    }
+    Failure::File(format!("cannot write standard output: {error}"))
+}
+
+fn not_written(path: &Path, why: &dyn std::fmt::Display) -> Failure {
+    Failure::File(format!("cannot write {}: {why}", path.display()))
+}
+
+/// Refuses a file that cannot be written, before much is done for it.
+pub fn check_output(path: &Path) -> Result<(), Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(());
+    }
+    if path.exists() {
+        return opened(path).map_or_else(|error| Err(not_written(path, &error)), |_| Ok(()));
+    }
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() && !directory.is_dir() => {
+            Err(not_written(path, &format_args!("there is no directory {}", directory.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file, or standard output for `-`.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if path.as_os_str() != "-" {
+        return replace(path, bytes).map_err(|error| not_written(path, &error));
+    }
+    if capture::take_up(bytes) {
+        return Ok(());
+    }
+    let mut out = io::stdout();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| not_printed(&error))
+}
+
+/// Writes a file whole or not at all. A link stays, and what it leads to is written; an older file's permissions and owner are kept.
+/// Devices, pipes and what else is no regular file are written in place, as is a file in a folder that takes no new ones, and a mount point.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let Some(place) = followed(path) else { return in_place(path, bytes) };
+    let older = match std::fs::metadata(&place) {
+        Ok(metadata) if !metadata.is_file() => return in_place(&place, bytes),
+        Ok(metadata) => {
+            // A file that may not be written may not be replaced either.
+            opened(&place)?;
+            Some(metadata)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    match created(place.parent().unwrap_or(Path::new(""))) {
+        Ok((file, name)) => {
+            let done = filled(file, bytes, older.as_ref()).and_then(|()| std::fs::rename(&name, &place));
+            if done.is_err() {
+                let _ = std::fs::remove_file(&name);
+            }
+            match done {
+                // The file is a mount point of its own, as in a container.
+                Err(error) if error.kind() == ErrorKind::ResourceBusy => in_place(&place, bytes),
+                done => done,
+            }
+        }
+        Err(error) if older.is_some() && error.kind() == ErrorKind::PermissionDenied => {
+            in_place(&place, bytes)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a file for writing without emptying it.
+fn opened(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).open(path)
+}
+
+fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+    file.write_all(bytes)
+}
+
+/// Most links that lead from one to the next.
+const MAX_LINKS: usize = 40;
+
+/// Returns what links lead to, whether there is such a file or not; nothing if that is a descriptor of a process, like `/dev/stdout`, or
+/// if there is no end.
+fn followed(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        if ["/proc", "/dev/fd"].iter().any(|folder| path.starts_with(folder)) {
+            return None;
+        }
+        let Ok(to) = std::fs::read_link(&path) else { return Some(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(to);
+    }
+    None
+}
+
+/// Makes a file of a name that no other file of the folder has.
+fn created(folder: &Path) -> io::Result<(File, PathBuf)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = folder.join(format!(".kernc-{}-{number}", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&name) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            file => return file.map(|file| (file, name)),
+        }
+    }
+}
+
+fn filled(mut file: File, bytes: &[u8], older: Option<&Metadata>) -> io::Result<()> {
+    file.write_all(bytes)?;
+    let Some(older) = older else { return Ok(()) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (older.uid(), older.gid()) {
+            // Only the super-user may give files away.
+            let _ = fchown(&file, Some(older.uid()), Some(older.gid()));
+        }
+    }
+    file.set_permissions(older.permissions())
+}
