@@ -298,7 +298,8 @@ impl Compiler {
             calls: ir::passes::inline::Calls::ByCost,
             result_dwords: callconv::column(job.options.call_abi).result_vgprs.len() as u32,
         };
-        settle_wave_size(&mut module, job.options.state.wave_size.unwrap_or(self.target.wave_size));
+        let lanes = job.options.state.wave_size.unwrap_or(self.target.wave_size);
+        settle_wave_size(&mut module, lanes);
         let mut trouble = Ok(());
         let mut hook = |pass, module: &ir::Module| {
             observer.ir(pass, module);
@@ -312,10 +313,15 @@ impl Compiler {
             return Ok(Program::Ir(module));
         }
         observer.ir("optimize", &module);
-        let scratch = (&mut self.warn, &mut self.passes);
+        let passed = warn::Passed { context: &mut self.passes, options: &level, lanes };
         let text = job.own_text();
-        let warnings =
-            warn::of_module((&module, &self.target), &self.frontend, scratch, (job.options, &level), text);
+        let warnings = warn::of_module(
+            (&module, &self.target),
+            &self.frontend,
+            (&mut self.warn, passed),
+            job.options,
+            text,
+        );
         if let Some(warnings) = warnings {
             if warnings.list.iter().any(|one| one.severity == Severity::Error) {
                 return Err(Error::Source(warnings));

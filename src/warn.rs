@@ -1,28 +1,40 @@
 //! Warnings that show only in the IR, when functions are inlined: barriers and operations of the wave that not all come to,
-//! work-group memory that is read with no barrier behind the store, parameters that lack `restrict`.
+//! work-group memory that is read with no barrier behind the store, parameters that lack `restrict`, loops that are not
+//! unrolled.
 
 use crate::options::Options;
 use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Warnings};
-use ir::analysis::{Handover, Parting, reaching};
+use ir::analysis::{Handover, Parting, Together, reaching};
 use ir::passes::unpromised::{self, Missed, Saved};
+use ir::passes::unroll::Refusal;
 use ir::passes::{OptOptions, PassContext};
 use isa::Subtarget;
 use std::ops::Range;
 
-type Row = (&'static str, fn(ir::Op) -> bool, &'static str);
+/// A warning of what work-items part from.
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    /// The operations it is about.
+    meets: fn(ir::Op) -> bool,
+    message: &'static str,
+    /// They are about the lanes of a wave, not about all work-items of a group.
+    of_waves: bool,
+}
 
-/// Warnings of what work-items part from: name, what it is about, message.
 const PARTED: [Row; 2] = [
-    (
-        "divergent_barrier",
-        |op| matches!(op, ir::Op::Barrier { .. }),
-        "not all work-items of a group come to this barrier",
-    ),
-    (
-        "divergent_wave_operation",
-        |op| matches!(op, ir::Op::Wave(_)),
-        "not all lanes of a wave come to this operation",
-    ),
+    Row {
+        name: "divergent_barrier",
+        meets: |op| matches!(op, ir::Op::Barrier { .. }),
+        message: "not all work-items of a group come to this barrier",
+        of_waves: false,
+    },
+    Row {
+        name: "divergent_wave_operation",
+        meets: |op| matches!(op, ir::Op::Wave(_)),
+        message: "not all lanes of a wave come to this operation",
+        of_waves: true,
+    },
 ];
 
 /// What is told of work-group memory that is handed over without a barrier.
@@ -35,6 +47,8 @@ const UNPROMISED: &str = "missing_restrict";
 /// What is told of variables in LDS where a group's waves may run on several compute units, each with LDS of its own.
 const SPLIT_GROUP: (&str, &str) =
     ("split_group_memory", "a work-group has no `shared` memory with `-mtgsplit`");
+/// What is told of loops that stay though the source asks for copies of their bodies.
+const NOT_UNROLLED: &str = "not_unrolled";
 
 /// Analyses whose memory is used again.
 #[derive(Default)]
@@ -64,6 +78,14 @@ fn word(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     let of_word = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
     let length = text.as_bytes()[start..].iter().take_while(|c| of_word(c)).count();
     Some(start..start + length.max(1))
+}
+
+/// The attribute at a place of the IR, or the word.
+fn attribute(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
+    let word = word(text, loc)?;
+    let rest = &text.as_bytes()[word.start..];
+    let end = rest.iter().position(|&c| c == b']').filter(|_| rest.starts_with(b"#["));
+    Some(end.map_or(word.clone(), |end| word.start..word.start + end + 1))
 }
 
 /// What is missed in a kernel for want of promises: its message, labels and help. The first place is shown, and all parameters are named.
@@ -99,28 +121,64 @@ fn missed(kernel: &ir::KernelInfo, all: &[Missed]) -> Option<(String, [String; 2
     Some((message, [label.to_owned(), other], help))
 }
 
-/// What there is to warn of in a module, which `text` has become. All of it is an error if some is to be.
+/// What the passes over a module know that the warnings ask for.
+pub struct Passed<'a> {
+    /// Analyses of the optimiser, and what it noted.
+    pub context: &'a mut PassContext,
+    /// What it was asked to do.
+    pub options: &'a OptOptions,
+    /// Lanes of the waves of kernels that do not say how many they want.
+    pub lanes: u32,
+}
+
+/// Returns the warnings about an optimised module, which `text` has become. All of them are an error if one is to be.
 pub fn of_module(
     (module, target): (&ir::Module, &Subtarget),
     frontend: &Context,
-    (scratch, passes): (&mut Scratch, &mut PassContext),
-    (options, level): (&Options, &OptOptions),
+    (scratch, passed): (&mut Scratch, Passed<'_>),
+    options: &Options,
     text: Option<&str>,
 ) -> Option<Diagnostics> {
-    let warnings = &options.warnings;
-    let text = text.filter(|_| *warnings != Warnings::NONE)?;
-    let mut list: Vec<Diagnostic> = Vec::new();
-    let mut tell = |name: &'static str, at: &Range<usize>, diagnostic: &dyn Fn(Level) -> Diagnostic| {
-        let level = frontend.level(warnings, name, at.start);
+    let text = text.filter(|_| options.warnings != Warnings::NONE)?;
+    let mut found = Found { frontend, warnings: &options.warnings, text, list: Vec::new() };
+    PARTED.iter().for_each(|row| found.parted(module, row, passed.lanes, &mut scratch.parting));
+    found.handed_over(module, scratch);
+    found.unpromised(module, passed.context, passed.options);
+    found.not_unrolled(passed.context);
+    found.split_group(module, target);
+    let Found { list, .. } = found;
+    (!list.is_empty()).then(|| Diagnostics { list, source: SourceText::new(&options.file_name, text) })
+}
+
+/// The warnings so far.
+struct Found<'a> {
+    frontend: &'a Context,
+    warnings: &'a Warnings,
+    text: &'a str,
+    list: Vec<Diagnostic>,
+}
+
+impl Found<'_> {
+    fn is_off(&self, name: &str) -> bool {
+        self.warnings.level(name) == Level::Allow
+    }
+
+    /// Adds a warning at the first of the labels, if there is none yet.
+    fn add(&mut self, name: &'static str, message: &str, labels: Labels, help: String) {
+        let Some((at, _)) = &labels[0] else { return };
+        let level = self.frontend.level(self.warnings, name, at.start);
         // A function that several kernels call is one place.
-        let told = list.iter().any(|old| old.labels[0].0 == *at);
+        let told = self.list.iter().any(|old| old.labels[0].0 == *at);
         if level != Level::Allow && !told {
-            list.push(diagnostic(level));
+            self.list.push(diagnostic(name, message, level, labels, help));
         }
-    };
-    for (name, meets, message) in PARTED {
-        if warnings.level(name) == Level::Allow {
-            continue;
+    }
+
+    /// Warns of what not all work-items come to.
+    fn parted(&mut self, module: &ir::Module, row: &Row, lanes: u32, parting: &mut Parting) {
+        let Row { name, meets, message, of_waves } = *row;
+        if self.is_off(name) {
+            return;
         }
         let reach = reaching(module, meets);
         let called = |op: ir::Op| match op {
@@ -128,62 +186,107 @@ pub fn of_module(
             _ => None,
         };
         for func in module.funcs.values() {
-            for &(inst, branch) in scratch.parting.find(func, |op| meets(op) || called(op).is_some()) {
-                let place = |inst: ir::Inst| word(text, func.place(inst));
+            let asked = func.kernel.as_ref().and_then(|kernel| kernel.state.wave_size);
+            let together = if of_waves { Together::Wave(asked.unwrap_or(lanes)) } else { Together::Group };
+            for &(inst, branch) in parting.find(func, together, |op| meets(op) || called(op).is_some()) {
+                let place = |inst: ir::Inst| word(self.text, func.place(inst));
                 let message = match called(func.insts[inst].op) {
                     Some(callee) => format!("{message}, which `{}` has", module.funcs[callee].name),
                     None => message.to_owned(),
                 };
                 let is_head =
-                    |at: &Range<usize>| matches!(&text[at.clone()], "if" | "while" | "for" | "match");
+                    |at: &Range<usize>| matches!(&self.text[at.clone()], "if" | "while" | "for" | "match");
                 let Some(at) = place(inst) else { continue };
                 let branch = place(branch)
                     .filter(is_head)
                     .map(|at| (at, "they part by their numbers here".to_owned()));
-                let labels = [Some((at.clone(), "reached by some".to_owned())), branch];
+                let labels = [Some((at, "reached by some".to_owned())), branch];
                 let help = format!(
                     "move it out of the condition, or write `#[allow({name})]` if all of a group agree"
                 );
-                tell(name, &at, &|level| diagnostic(name, &message, level, labels.clone(), help.clone()));
+                self.add(name, &message, labels, help);
             }
         }
     }
-    let (name, message) = HANDED_OVER;
-    if warnings.level(name) != Level::Allow {
+
+    /// Warns of work-group memory that is read with no barrier after the store.
+    fn handed_over(&mut self, module: &ir::Module, scratch: &mut Scratch) {
+        let (name, message) = HANDED_OVER;
+        if self.is_off(name) {
+            return;
+        }
         for func in module.funcs.values() {
             for &(load, store) in scratch.handover.find(func, &module.globals, &mut scratch.parting) {
-                let place = |inst: ir::Inst| word(text, func.place(inst));
+                let place = |inst: ir::Inst| word(self.text, func.place(inst));
                 let Some(at) = place(load) else { continue };
                 let written =
                     place(store).map(|at| (at, "written here, by each work-item its own".to_owned()));
-                let labels = [Some((at.clone(), "read here".to_owned())), written];
-                let help = "write `barrier();` between the two".to_owned();
-                tell(name, &at, &|level| diagnostic(name, message, level, labels.clone(), help.clone()));
+                let labels = [Some((at, "read here".to_owned())), written];
+                self.add(name, message, labels, "write `barrier();` between the two".to_owned());
             }
         }
     }
-    let (name, message) = SPLIT_GROUP;
-    if target.tgsplit && warnings.level(name) != Level::Allow {
+
+    /// Warns of variables in LDS where a group's waves may run on several compute units.
+    fn split_group(&mut self, module: &ir::Module, target: &Subtarget) {
+        let (name, message) = SPLIT_GROUP;
+        if !target.tgsplit || self.is_off(name) {
+            return;
+        }
         for func in module.funcs.values() {
-            let place = crate::shared::first_use(module, func).and_then(|loc| word(text, loc));
+            let place = crate::shared::first_use(module, func).and_then(|loc| word(self.text, loc));
             let Some(at) = place else { continue };
-            let labels = [Some((at.clone(), "used here".to_owned())), None];
             let help = "leave `-mtgsplit` out, or hand on the values in `global` memory".to_owned();
-            tell(name, &at, &|level| diagnostic(name, message, level, labels.clone(), help.clone()));
+            self.add(name, message, [Some((at, "used here".to_owned())), None], help);
         }
     }
-    if warnings.level(UNPROMISED) != Level::Allow {
+
+    /// Warns of parameters that lack `restrict`.
+    fn unpromised(&mut self, module: &ir::Module, context: &mut PassContext, options: &OptOptions) {
+        if self.is_off(UNPROMISED) {
+            return;
+        }
         for func in module.funcs.values() {
-            let all = unpromised::find(func, level, passes);
-            let place = |inst: ir::Inst| word(text, func.place(inst));
+            let all = unpromised::find(func, options, context);
+            let place = |inst: ir::Inst| word(self.text, func.place(inst));
             let shown = all.first().and_then(|first| Some((place(first.access.0)?, place(first.other.0))));
             let said = func.kernel.as_ref().and_then(|kernel| missed(kernel, &all));
             let (Some((at, other)), Some((message, [here, there], help))) = (shown, said) else { continue };
-            let labels = [Some((at.clone(), here)), other.filter(|other| *other != at).map(|at| (at, there))];
-            tell(UNPROMISED, &at, &|level| {
-                diagnostic(UNPROMISED, &message, level, labels.clone(), help.clone())
-            });
+            let other = other.filter(|other| *other != at).map(|at| (at, there));
+            self.add(UNPROMISED, &message, [Some((at, here)), other], help);
         }
     }
-    (!list.is_empty()).then(|| Diagnostics { list, source: SourceText::new(&options.file_name, text) })
+
+    /// Warns of loops that stay though they have `#[unroll]`.
+    fn not_unrolled(&mut self, context: &PassContext) {
+        if self.is_off(NOT_UNROLLED) {
+            return;
+        }
+        for refused in context.not_unrolled() {
+            let Some(at) = attribute(self.text, refused.at) else { continue };
+            let (label, help) = refusal(refused.why);
+            let message = "this loop is not unrolled, though it has `#[unroll]`";
+            self.add(NOT_UNROLLED, message, [Some((at, label)), None], help.to_owned());
+        }
+    }
+}
+
+/// Why a loop is not unrolled, and what to do about it.
+fn refusal(why: Refusal) -> (String, &'static str) {
+    let other = "write `#[unroll(n)]` for `n` copies of the body, or take the attribute away";
+    match why {
+        Refusal::UnknownCount => (
+            "how often it runs is not a constant".to_owned(),
+            "make the bounds constants, or write `#[unroll(n)]` for `n` copies of the body",
+        ),
+        Refusal::TooOften(times, most) => {
+            (format!("it runs {times} times, and `#[unroll]` makes at most {most} copies"), other)
+        }
+        Refusal::TooLarge(count, most) => {
+            (format!("its copies would have {count} instructions, and may have {most}"), other)
+        }
+        Refusal::FunctionTooLarge(most) => {
+            (format!("the copies of loops before it have more than {most} instructions"), other)
+        }
+    }
 }

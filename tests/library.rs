@@ -3,7 +3,7 @@
 mod common;
 
 use kernc::ir::build::{Elem, KernelBuilder};
-use kernc::{Arg, Compiler, Error, Limits, Options, Resource, Target};
+use kernc::{Arg, Compiler, Error, Limits, OptLevel, Options, Resource, Target};
 use std::process::Command;
 use std::time::Duration;
 use testkit::shapes::{SHAPES, shape};
@@ -365,6 +365,98 @@ fn barriers_that_not_all_come_to() {
     assert_eq!(warned("k", source, &options), ["divergent_wave_operation"]);
     options.warnings.set("divergent_wave_operation", kernc::Level::Deny).expect("a name");
     assert!(matches!(compiler().compile(source, &options), Err(Error::Source(_))));
+}
+
+/// Operations of the wave are told where lanes of one wave part, and nowhere else, at every level.
+#[test]
+fn wave_operations_that_not_all_lanes_come_to() {
+    let body = |body: &str, opt_level: OptLevel| {
+        let head = "#[workgroup_size(256)] kernel k(x: *const global u32, y: *global u32, n: u32) {
+            let i = global_id(0); let l = local_id(0);";
+        let mut options = Options { opt_level, ..Options::default() };
+        options.warnings = kernc::Warnings::NONE;
+        options.warnings.set("divergent_wave_operation", kernc::Level::Warn).expect("a name");
+        warned(body, &format!("{head} {body} }}"), &options)
+    };
+    let told = [
+        "if l < 10 { y[i] = popcount(ballot(x[i] > 3)); }",
+        "if l < 32 { y[i] = wave_reduce_add(i); }",
+        "if l <= 64 { y[i] = wave_reduce_add(i); }",
+        "if l % 2 == 0 { y[i] = wave_reduce_add(i); }",
+        "if i + 3 < 64 { y[i] = wave_reduce_add(i); }",
+        "for j in 0..l { y[i] = wave_reduce_add(j); }",
+        "if l < n { y[i] = wave_reduce_add(i); }",
+        "if l & 1 == 0 { y[i] = popcount(wave_match(x[i])) as u32; }",
+    ];
+    let fine = [
+        "let valid = i < n; let key = if valid { x[i] } else { 7 }; let d = if valid { key & 15 } else { 0xff };
+            let peers = wave_match(d); if valid { y[i] = popcount(peers) as u32; }",
+        "y[i] = popcount(wave_match(l % 5)) as u32;",
+        "let d = if l < 3 { x[i] as u64 } else { 9u64 }; y[i] = popcount(wave_match(d)) as u32;",
+        "if l < 64 { y[i] = wave_reduce_add(i); }",
+        "if l >= 128 { y[i] = wave_reduce_add(i); }",
+        "if l <= 63 { y[i] = wave_reduce_add(i); }",
+        "if l / 64 == 1 { y[i] = wave_reduce_add(i); }",
+        "if (l >> 6) + 1 < n { y[i] = wave_reduce_add(i); }",
+        "for j in 0..l / 64 { y[i] = wave_reduce_add(j); }",
+        "if i / 128 == 1 { y[i] = wave_reduce_add(i); }",
+        "if i + 64 < 256 { y[i] = wave_reduce_add(i); }",
+        "if n > 3 { y[i] = wave_reduce_add(i); }",
+    ];
+    for opt_level in [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3] {
+        for source in told {
+            assert_eq!(body(source, opt_level), ["divergent_wave_operation"], "{opt_level:?}: {source}");
+        }
+        for source in fine {
+            assert_eq!(body(source, opt_level), [""; 0], "{opt_level:?}: {source}");
+        }
+    }
+}
+
+/// Loops that stay though they have `#[unroll]` are told, and no others.
+#[test]
+fn loops_that_are_not_unrolled() {
+    let body = |body: &str, opt_level: OptLevel| {
+        let head = "fn fill(p: *private u32, m: u32) { #[unroll] for j in 0..m { p[j] = j; } }
+            kernel k(x: *const restrict global u32, y: *restrict global u32, n: u32) {
+            let i = global_id(0); let mut a: [u32; 8]; let mut s = 0u32;";
+        let source = format!("{head} {body} fill(&a[0], 4); y[i] = a[n & 3] + s; }}");
+        let mut options = Options { opt_level, ..Options::default() };
+        options.warnings = kernc::Warnings::NONE;
+        options.warnings.set("not_unrolled", kernc::Level::Warn).expect("a name");
+        warned(body, &source, &options)
+    };
+    let told = [
+        "#[unroll] for j in 0..n { s += x[j]; }",
+        "#[unroll] for j in 0..5000u32 { s += x[j]; }",
+        "#[unroll] while s < n { s += x[s]; }",
+        "#[unroll] loop { s += x[s]; if s > 7 { break; } }",
+        "for r in 0..n { #[unroll] for j in r..n { s += x[j]; } }",
+        "#[unroll] for j in 0..2000u32 { s += x[j] * 3 ^ x[j + 1] * 5 ^ x[j + 2] * 7 ^ x[j + 3] * 9; }",
+        "#[unroll] for j in 0..n { s += x[j]; } #[unroll] for j in 0..4u32 { s += x[j + i]; }",
+        "fill(&a[0], n);",
+    ];
+    let fine = [
+        "#[unroll] for j in 0..8u32 { a[j] = x[j]; }",
+        "if n > 3 { s = n; } #[unroll] for j in 0..8u32 { a[j] = x[j]; }",
+        "for r in 0..n { if r != 0 { s += r; } #[unroll] for j in 0..8u32 { a[j] += a[(j + 1) & 7]; } }",
+        "#[unroll] for r in 0..4u32 { #[unroll] for j in 0..r { s += x[j + i]; } }",
+        "let mut m = 0u32; #[unroll] for r in 0..4u32 { m += r; } #[unroll] for j in 0..m { s += x[j + i]; }",
+        "#[unroll] loop { s += 1; if s > 7 { break; } }",
+        "#[unroll(4)] for j in 0..n { s += x[j]; }",
+        "for j in 0..n { s += x[j]; }",
+        "#[allow(not_unrolled)] { #[unroll] for j in 0..n { s += x[j]; } }",
+        "fill(&a[0], 8);",
+    ];
+    for opt_level in [OptLevel::O1, OptLevel::O2, OptLevel::O3] {
+        for source in told {
+            assert_eq!(body(source, opt_level), ["not_unrolled"], "{opt_level:?}: {source}");
+        }
+        for source in fine {
+            assert_eq!(body(source, opt_level), [""; 0], "{opt_level:?}: {source}");
+        }
+    }
+    assert_eq!(body(told[0], OptLevel::O0), [""; 0], "nothing is unrolled without optimisation");
 }
 
 /// Work-group memory that others write is not read before a barrier.

@@ -432,6 +432,13 @@ const TABLE: &[(&str, &str, &str)] = &[
          purpose, `#[allow(missing_restrict)]` keeps it quiet.",
     ),
     (
+        "not_unrolled",
+        "a loop with `#[unroll]` that stays a loop",
+        "`#[unroll]` asks for a copy of the body for each iteration, which takes a number of iterations that is a constant when calls are inlined: at \
+         most 4096, and at most 20000 instructions in all copies. A loop that stays may keep the private arrays that it indexes in memory. \
+         `#[unroll(n)]` makes `n` copies of the body of any loop. Without optimisation (`-O0`) no loop is unrolled, and none is told.",
+    ),
+    (
         "shift_count",
         "a shift by the width or more",
         "Shift counts are taken modulo the width of what is shifted: a `u32` shifted by 32 is what it was, by 40 as by 8. \

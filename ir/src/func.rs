@@ -191,6 +191,8 @@ pub struct Function {
     pub pool: ListPool<Value>,
     /// Unrolling hints by loop header.
     pub unroll: SecondaryMap<Block, UnrollHint>,
+    /// Where loops with such a hint are in the source, by header. Not part of the text form.
+    pub unroll_at: SecondaryMap<Block, SrcLoc>,
     /// What a debugger is told of statements and variables, if somebody asked. Not part of the text form.
     pub track: Option<Box<Track>>,
     /// One that is of use no more, for its memory.
@@ -499,8 +501,20 @@ impl Function {
     /// Makes it an empty function without a name, which keeps its memory.
     pub fn clear(&mut self) {
         (self.linkage, self.inline) = (Linkage::default(), Inline::default());
-        let Function { name, results, layout, blocks, insts, values, slots, switches, pool, unroll, .. } =
-            self;
+        let Function {
+            name,
+            results,
+            layout,
+            blocks,
+            insts,
+            values,
+            slots,
+            switches,
+            pool,
+            unroll,
+            unroll_at,
+            ..
+        } = self;
         self.spare_track = self.track.take().or(self.spare_track.take());
         name.clear();
         results.clear();
@@ -511,6 +525,7 @@ impl Function {
         switches.clear();
         pool.clear();
         unroll.clear();
+        unroll_at.clear();
         if let Some(KernelInfo { mut params, .. }) = self.kernel.take() {
             params.clear();
             self.spare_params = params;

@@ -109,6 +109,7 @@ pub fn link(module: &mut Module, names: &[SmolStr], context: &mut Context) {
     for func in library.funcs.values_mut() {
         let mut func = std::mem::take(func);
         func.name.insert_str(0, "library.");
+        func.unroll_at.clear();
         for inst in func.insts.values_mut() {
             inst.loc = SrcLoc::default();
             match &mut inst.op {

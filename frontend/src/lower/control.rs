@@ -5,7 +5,7 @@ use super::{Lower, Val};
 use crate::ast::{BlockId, ExprId, ExprKind, List, LoopId, Name, StmtId, StmtKind, Sym};
 use crate::check::{PatRes, Res};
 use crate::types::Ty;
-use ir::{BinOp, Block, IntCc, Op, SrcLoc, Value};
+use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
 use smallvec::SmallVec;
 
 /// Operators that are computed rather than branched around.
@@ -224,7 +224,7 @@ impl Lower<'_, '_> {
             if self.dead {
                 break; // the condition never comes back
             }
-            let (head, here) = (self.block, self.ssa.mark());
+            let (head, here, loc) = (self.block, self.ssa.mark(), self.loc);
             let then = self.new_block();
             self.block = then;
             let result = self.block(arm.then);
@@ -238,7 +238,7 @@ impl Lower<'_, '_> {
             }
             self.block = self.new_block();
             let op = Op::Br { then, otherwise: self.block, then_args: 0 };
-            self.func.push(head, op, &[cond], self.loc);
+            self.func.push(head, op, &[cond], loc);
         }
         if let Some(otherwise) = otherwise
             && !self.dead
@@ -286,6 +286,9 @@ impl Lower<'_, '_> {
         let (label, vars) = (self.label_of(head), self.assigned_in(head));
         let header = self.new_block();
         self.func.unroll[header] = self.ast.loop_head(head).unroll;
+        if self.func.unroll[header] != UnrollHint::None {
+            self.func.unroll_at[header] = self.loc;
+        }
         let mut args = self.ssa.values_of(&vars);
         args.extend(counter);
         self.jump(self.block, header, &args);
@@ -347,7 +350,7 @@ impl Lower<'_, '_> {
     }
 
     fn while_loop(&mut self, head: LoopId, cond: ExprId, body: BlockId) {
-        let span = self.ast.span(cond);
+        let (span, loc) = (self.ast.span(cond), self.loc);
         self.enter_loop(head, None, |lower, header, _| {
             lower.statement(span);
             let cond = lower.one(cond);
@@ -362,6 +365,7 @@ impl Lower<'_, '_> {
             lower.block(body);
             lower.back_edge(header, |_| Val::new());
             lower.keep_together(header, Some((head, body_block)));
+            lower.loc = loc;
             lower.exit_loop(Some((head, cond, body_block, leg_values)));
         });
     }

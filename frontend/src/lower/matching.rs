@@ -34,7 +34,7 @@ impl Lower<'_, '_> {
         if cases.is_empty() || self.dead {
             return self.match_arm(arms.range().end - 1, value_ty, value);
         }
-        let (head, mark) = (self.block, self.ssa.mark());
+        let (head, mark, loc) = (self.block, self.ssa.mark(), self.loc);
         // Arms that no value gets to have no place in the code.
         let mut blocks: Vec<Option<Block>> = vec![None; arms.len as usize];
         cases.iter().map(|case| case.arm).chain([default]).for_each(|arm| blocks[arm as usize] = Some(head));
@@ -50,7 +50,7 @@ impl Lower<'_, '_> {
             self.dead = false;
         }
         let op = Op::Switch(self.func.switches.push(switch(&cases, &blocks)));
-        self.func.push(head, op, &[value], self.loc);
+        self.func.push(head, op, &[value], loc);
         self.merge(ends, self.ty_of(id))
     }
 

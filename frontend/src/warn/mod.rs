@@ -36,6 +36,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("index_out_of_bounds", Level::Warn),
     ("missing_barrier", Level::Warn),
     ("missing_restrict", Level::Warn),
+    ("not_unrolled", Level::Warn),
     ("shift_count", Level::Warn),
     ("split_group_memory", Level::Warn),
     ("truncating_conversion", Level::Allow),
@@ -114,11 +115,12 @@ pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool 
 }
 
 /// Warnings that come after the frontend.
-const LATER: [&str; 5] = [
+const LATER: [&str; 6] = [
     "divergent_barrier",
     "divergent_wave_operation",
     "missing_barrier",
     "missing_restrict",
+    "not_unrolled",
     "split_group_memory",
 ];
 

@@ -8,11 +8,13 @@
 //! reaches would have to keep to the limit for all of its callers.
 
 use super::OptOptions;
+use super::freed::Freed;
 use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
 use crate::func::{Function, Inline, Linkage, Module, SrcLoc, Values};
 use crate::op::Op;
 use crate::track::{Leaf, Record, Site, Track, Variable, What};
+use crate::types::{Space, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
 
@@ -44,10 +46,18 @@ const CALL_INSTS: usize = 16;
 /// Instructions that all copies of a function may be more than calls of it, by optimisation level.
 const MAX_GROWTH: [usize; 4] = [0, 16, 48, 192];
 
+/// The same for functions whose copies free private variables of their callers: as much as a loop over a private array
+/// may become.
+const MAX_FREEING_GROWTH: [usize; 4] = [0, 2048, 8192, 8192];
+/// The same for functions that work on LDS through pointers or wait at barriers. What is known of LDS, and of accesses that
+/// are in flight, ends at a call.
+const MAX_SHARED_GROWTH: [usize; 4] = [0, 48, 192, 768];
+
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
     graph: CallGraph,
+    freed: Freed,
     /// What blocks, values and slots of a callee became.
     blocks: SecondaryMap<Block, Option<Block>>,
     values: SecondaryMap<Value, Option<Value>>,
@@ -84,13 +94,19 @@ pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
     s.limited.clear();
     s.limited.extend(graph.least_of_callers(limits).iter().map(Option::is_some));
     count_calls(module, &s.limited, &mut s.calls);
+    let is_free = |id: FuncId| may_be_copied(&module.funcs[id], graph.is_recursive(id));
+    s.freed.compute(module, &graph, is_free);
     for &id in graph.bottom_up() {
         inline_calls(module, id, s);
         let func = &module.funcs[id];
         let stays = !graph.has_known_callers(module, id);
         s.copied[id.index()] = if !may_be_copied(func, graph.is_recursive(id)) {
             Copied::None
-        } else if opts.calls == Calls::InlineAll || is_worth_copying(func, s.calls[id.index()], stays, opts) {
+        } else if opts.calls == Calls::InlineAll || func.inline == Inline::Always {
+            Copied::All
+        } else if growth(func, s.calls[id.index()], stays)
+            <= most_growth(func, s.freed.by_copies_of(id), opts)
+        {
             Copied::All
         } else {
             Copied::Limited
@@ -114,14 +130,32 @@ fn count_calls(module: &Module, limited: &[bool], calls: &mut Vec<usize>) {
     }
 }
 
-/// Whether copies of a function are the better deal. It stays beside its copies if others may call it.
-fn is_worth_copying(func: &Function, calls: usize, stays: bool, opts: &OptOptions) -> bool {
+/// Instructions that all copies of a function are more than calls of it. It stays beside its copies if others may call it.
+fn growth(func: &Function, calls: usize, stays: bool) -> usize {
     let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
     let size = insts.filter(|&&inst| !matches!(func.insts[inst].op, Op::Const(_) | Op::Jump(_))).count();
     let call = CALL_INSTS + func.own_params().len() + func.results.len();
     let copies = calls - usize::from(calls > 0 && !stays);
-    let growth = copies.saturating_mul(size.saturating_sub(call));
-    func.inline == Inline::Always || growth <= MAX_GROWTH[usize::from(opts.level).min(3)]
+    copies.saturating_mul(size.saturating_sub(call))
+}
+
+/// How many they may be more.
+fn most_growth(func: &Function, frees: bool, opts: &OptOptions) -> usize {
+    let by_level = if frees {
+        MAX_FREEING_GROWTH
+    } else if works_on_shared(func) {
+        MAX_SHARED_GROWTH
+    } else {
+        MAX_GROWTH
+    };
+    by_level[usize::from(opts.level).min(3)]
+}
+
+/// Whether a function is given pointers to LDS, or has barriers.
+fn works_on_shared(func: &Function) -> bool {
+    let mut insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
+    func.param_types().any(|ty| ty == Type::Ptr(Space::Shared))
+        || insts.any(|&inst| matches!(func.insts[inst].op, Op::Barrier { .. }))
 }
 
 /// Whether calls of a function can become copies of it.
@@ -219,6 +253,9 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
         blocks[old] = Some(new);
         func.layout.push(new);
         func.unroll[new] = callee.unroll[old];
+        if callee.unroll_at[old] != SrcLoc::default() {
+            func.unroll_at[new] = callee.unroll_at[old];
+        }
         for &param in callee.params(old) {
             values[param] = Some(func.add_param(new, callee.ty(param)));
         }

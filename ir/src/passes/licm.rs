@@ -119,6 +119,7 @@ fn regroup(
             func.replace(inst, Op::Bin(BinOp::Add), &[outside, product]);
             // Its sum may be part of the next one.
             s.uses.resize(func.values.len(), 1);
+            s.uses[args[0].index()] += 1;
         }
     }
     true

@@ -11,6 +11,7 @@ use crate::op::Op;
 use crate::track::{Record, Track};
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Gives every loop a preheader and a single latch. Returns whether the control flow changed; the
 /// analyses are stale then.
@@ -30,33 +31,46 @@ pub fn canonicalize(func: &mut Function, cfg: &Cfg, loops: &LoopForest) -> bool 
     changed
 }
 
-/// Sends the edges to `to` that come from chosen predecessors through a new block.
+/// Sends the edges to `to` that come from chosen predecessors through a new block. It has parameters for what those edges
+/// pass unlike: a loop that several ways enter with the same number still begins with that number.
 fn join_edges(func: &mut Function, cfg: &Cfg, to: Block, chosen: impl Fn(Block) -> bool) {
     let between = func.make_block();
-    let edges = cfg.preds(to).iter().filter(|&&pred| chosen(pred)).count();
-    let mut passed = Values::new();
-    if edges > 1 {
-        for n in 0..func.params(to).len() {
-            let ty = func.ty(func.params(to)[n]);
-            passed.push(func.add_param(between, ty));
-        }
+    let mut edges: SmallVec<[(Inst, usize); 4]> = SmallVec::new();
+    // A block with several such edges is listed as often, in a row.
+    for same in cfg.preds(to).chunk_by(|a, b| a == b).filter(|same| chosen(same[0])) {
+        let Some(last) = func.terminator(same[0]) else { continue };
+        let ways = (0..func.branch_count(last)).filter(|&which| func.branch_target(last, which) == Some(to));
+        edges.extend(ways.map(|which| (last, which)));
     }
-    for &pred in cfg.preds(to) {
-        let Some(last) = func.terminator(pred).filter(|_| chosen(pred)) else { continue };
-        for which in 0..func.branch_count(last) {
-            if func.branch_target(last, which) != Some(to) {
-                continue;
-            }
-            if edges == 1 {
-                // One edge needs no parameters: the new block passes on what the edge did.
-                passed.extend_from_slice(func.branch_args(last, which));
-                func.set_branch_args(last, which, &[]);
-            }
-            func.set_target(last, which, between);
-        }
+    let passed = pass_through(func, to, between, &edges);
+    let mut args = Values::new();
+    for &(last, which) in &edges {
+        args.clear();
+        let given = func.branch_args(last, which).iter().zip(&passed);
+        args.extend(given.filter(|(_, to)| func.block_of(**to) == between).map(|(&arg, _)| arg));
+        func.set_branch_args(last, which, &args);
+        func.set_target(last, which, between);
     }
     func.push(between, Op::Jump(to), &passed, SrcLoc(0));
     func.layout.push(between);
+}
+
+/// What the block `between` passes to the parameters of `to` in place of `edges`: the value that all of them pass, which
+/// comes from a block that dominates all of their blocks, or a new parameter.
+fn pass_through(func: &mut Function, to: Block, between: Block, edges: &[(Inst, usize)]) -> Values {
+    let mut passed = Values::new();
+    for n in 0..func.params(to).len() {
+        let mut given = edges.iter().map(|&(last, which)| func.branch_args(last, which)[n]);
+        let first = given.next();
+        passed.push(match first.filter(|&first| given.all(|other| other == first)) {
+            Some(value) => value,
+            None => {
+                let ty = func.ty(func.params(to)[n]);
+                func.add_param(between, ty)
+            }
+        });
+    }
+    passed
 }
 
 /// Arguments that the edge from `pred` to `to` passes, if there is exactly one such edge.

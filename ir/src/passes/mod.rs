@@ -7,9 +7,11 @@
 pub mod align;
 pub mod arguments;
 pub mod cleanup;
+mod constants;
 pub mod dce;
 pub mod float_atomics;
 mod forward;
+mod freed;
 pub mod frem;
 pub mod ifconvert;
 pub mod inline;
@@ -36,10 +38,13 @@ mod testing;
 pub mod tripcount;
 pub mod unpromised;
 pub mod unroll;
+mod uses;
 
 use crate::analysis::{CallEffects, CallGraph, Cfg, DomTree, LoopForest, Uniformity};
-use crate::func::{Function, Module};
+use crate::entity::Global;
+use crate::func::{Function, GlobalData, Module};
 use crate::types::Space;
+use cranelift_entity::PrimaryMap;
 use rustc_hash::FxHashSet;
 use smol_str::{SmolStr, format_smolstr};
 use std::ops::{ControlFlow, Range};
@@ -130,6 +135,8 @@ pub struct PassContext {
     tails: tails::Scratch,
     align: align::Alignments,
     tables: lookup::Tables,
+    /// The module's variables, while its functions are worked on.
+    globals: PrimaryMap<Global, GlobalData>,
     /// Counts changes to the function.
     version: u32,
     /// By row of the pipeline: the version when the pass last had a look, for passes that need none twice.
@@ -139,6 +146,11 @@ pub struct PassContext {
 }
 
 impl PassContext {
+    /// The loops that the last [`optimize`] did not unroll though the source asks for it.
+    pub fn not_unrolled(&self) -> &[unroll::Refused] {
+        unroll::refused(&self.unroll)
+    }
+
     /// Loops of a function without unreachable blocks.
     fn compute_loops(&mut self, func: &mut Function) {
         self.cfg.compute(func);
@@ -245,6 +257,7 @@ pub fn optimize_range(
     ctx: &mut PassContext,
     hook: &mut dyn FnMut(&'static str, &Module) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
+    unroll::forget(&mut ctx.unroll);
     let inlines = range.contains(&0);
     if inlines {
         inline::run(module, opts, &mut ctx.inline);
@@ -284,6 +297,7 @@ pub fn optimize_range(
     let [skipped, end] = [range.start, range.end].map(|at| at.saturating_sub(ON_MODULES.len()));
     for &(name, _, repeat, pass) in rows.take(end).skip(skipped) {
         ctx.tables.begin(module.globals.len());
+        std::mem::swap(&mut ctx.globals, &mut module.globals);
         for (func, versions) in module.funcs.values_mut().zip(&mut versions) {
             if !func.layout.is_empty() {
                 (ctx.version, ctx.seen) = *versions;
@@ -291,6 +305,7 @@ pub fn optimize_range(
                 *versions = (ctx.version, ctx.seen);
             }
         }
+        std::mem::swap(&mut ctx.globals, &mut module.globals);
         ctx.add_tables(module);
         hook(name, module)?;
     }
@@ -353,8 +368,8 @@ impl PassContext {
 fn gvn_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) -> bool {
     ctx.cfg.compute(func);
     ctx.dom.compute(&ctx.cfg);
-    let graph = (&ctx.cfg, &ctx.dom, &ctx.calls);
-    rewrite::run(func, graph, &opts.limits, opts.level > 0, &mut ctx.rewrite);
+    let around = (&ctx.cfg, &ctx.dom, &ctx.calls, &ctx.globals);
+    rewrite::run(func, around, &opts.limits, opts.level > 0, &mut ctx.rewrite);
     true
 }
 
@@ -376,13 +391,16 @@ fn dce_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool 
 /// keeps the number of instructions that the next level copies small; nothing is left to tidy at the end.
 fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) -> bool {
     unroll::begin(&mut ctx.unroll);
-    while ctx.canonical_loops(func)
-        && unroll::level(func, &ctx.cfg, &ctx.dom, &ctx.loops, opts.level, &mut ctx.unroll)
-    {
+    let mut has_loops = ctx.canonical_loops(func);
+    while has_loops && unroll::level(func, &ctx.cfg, &ctx.dom, &ctx.loops, opts.level, &mut ctx.unroll) {
         ctx.version += 1;
         func.settle_blocks();
         sroa_pass(func, opts, ctx);
         ctx.tidy(func, opts);
+        has_loops = ctx.canonical_loops(func);
+    }
+    if has_loops {
+        unroll::end(func, &ctx.dom, &ctx.loops, &mut ctx.unroll);
     }
     false
 }

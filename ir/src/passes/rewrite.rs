@@ -9,17 +9,20 @@
 //! Branches on constants become jumps on the way. A block that no branch met so far goes to is skipped
 //! and its edges do not count as incoming ones, which makes constants found through them survive joins.
 
+use super::constants;
 use super::forward::Memory;
 use super::simplify;
+use super::uses::Uses;
 use super::{Limits, table::Table};
 use crate::analysis::{CallEffects, Cfg, DomTree};
 use crate::constraints::{EQUAL, FORWARD};
 use crate::edit::Subst;
-use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, SrcLoc};
+use crate::entity::{Block, Global, Inst, Value};
+use crate::func::{Function, GlobalData, SrcLoc};
 use crate::op::{BinOp, CastOp, IntCc, Op, TernOp, UnOp};
 use crate::types::Type;
-use cranelift_entity::EntityRef;
+use cranelift_entity::{EntityRef, PrimaryMap};
+use smallvec::SmallVec;
 
 /// Rules that make instructions that rules apply to may nest this deep.
 const MAX_NESTING: u32 = 24;
@@ -31,7 +34,7 @@ pub struct Scratch {
     table: Table,
     out: Vec<Inst>,
     leaves: Vec<Inst>,
-    uses: Vec<u32>,
+    uses: Uses,
     reached: Vec<bool>,
     pub(super) memory: Memory,
     incoming: Vec<Value>,
@@ -57,6 +60,7 @@ pub(super) struct Rewriter<'a> {
     cfg: &'a Cfg,
     dom: &'a DomTree,
     calls: &'a CallEffects,
+    globals: &'a PrimaryMap<Global, GlobalData>,
     cse: bool,
     block: Block,
     loc: SrcLoc,
@@ -66,7 +70,7 @@ pub(super) struct Rewriter<'a> {
 /// Runs the sweep; with `cse`, equal computations are merged and memory reads forwarded.
 pub(super) fn run(
     func: &mut Function,
-    (cfg, dom, calls): (&Cfg, &DomTree, &CallEffects),
+    (cfg, dom, calls, globals): (&Cfg, &DomTree, &CallEffects, &PrimaryMap<Global, GlobalData>),
     limits: &Limits,
     cse: bool,
     s: &mut Scratch,
@@ -77,11 +81,12 @@ pub(super) fn run(
     s.reached.resize(func.blocks.len(), false);
     s.memory.begin(func, calls);
     s.hoisted_from.clear();
-    let count = count_uses(func, &mut s.uses);
-    s.table.reset(count);
+    s.uses.compute(func, cfg);
+    s.table.reset(func.inst_count());
     let entry = func.entry();
     s.reached[entry.index()] = true;
-    let mut r = Rewriter { func, limits, s, cfg, dom, calls, cse, block: entry, loc: SrcLoc(0), nesting: 0 };
+    let mut r =
+        Rewriter { func, limits, s, cfg, dom, calls, globals, cse, block: entry, loc: SrcLoc(0), nesting: 0 };
     let mut previous = None;
     for &block in cfg.rpo() {
         if r.s.reached[block.index()] {
@@ -102,22 +107,6 @@ pub(super) fn run(
         let Function { blocks, insts, .. } = func;
         blocks[from].insts.retain(|inst| insts[*inst].block == from);
     }
-}
-
-/// Counts the uses of each value. Returns how many instructions there are.
-fn count_uses(func: &Function, uses: &mut Vec<u32>) -> usize {
-    uses.clear();
-    uses.resize(func.values.len(), 0);
-    let mut count = 0;
-    for &block in &func.layout {
-        count += func.blocks[block].insts.len();
-        for &inst in &func.blocks[block].insts {
-            for arg in func.args(inst) {
-                uses[arg.index()] += 1;
-            }
-        }
-    }
-    count
 }
 
 /// Integer multiplication takes four times as long as other vector arithmetic.
@@ -165,24 +154,30 @@ impl Rewriter<'_> {
     fn params(&mut self, block: Block) {
         for index in 0..self.func.params(block).len() {
             let param = self.func.params(block)[index];
-            if let Some(value) = self.only_incoming(block, index, param) {
-                self.s.subst.set(param, value);
+            if let Some((value, edges)) = self.only_incoming(block, index, param) {
+                self.replace(param, value);
+                // Nothing is passed any more.
+                (0..edges).for_each(|_| self.s.uses.remove(self.func, value));
             }
         }
     }
 
-    fn only_incoming(&mut self, block: Block, index: usize, param: Value) -> Option<Value> {
+    /// The value that the edges to a block pass for a parameter, if they pass no other one but the parameter itself, and
+    /// the number of those edges.
+    fn only_incoming(&self, block: Block, index: usize, param: Value) -> Option<(Value, u32)> {
         let position = self.cfg.position(block);
-        let mut only = None;
-        for &pred in self.cfg.preds(block) {
-            if self.cfg.position(pred) < position && !self.s.reached[pred.index()] {
+        let (mut only, mut edges) = (None, 0);
+        // A block with several edges to this one is listed as often, in a row.
+        for same in self.cfg.preds(block).chunk_by(|a, b| a == b) {
+            if self.cfg.position(same[0]) < position && !self.s.reached[same[0].index()] {
                 continue;
             }
-            let last = self.func.terminator(pred)?;
+            let last = self.func.terminator(same[0])?;
             for which in 0..self.func.branch_count(last) {
                 if self.func.branch_target(last, which) != Some(block) {
                     continue;
                 }
+                edges += 1;
                 let value = self.s.subst.get(self.func.branch_args(last, which)[index]);
                 if value == param || only == Some(value) {
                     continue;
@@ -193,7 +188,13 @@ impl Rewriter<'_> {
                 only = Some(value);
             }
         }
-        only
+        only.map(|value| (value, edges))
+    }
+
+    /// Puts a value in the place of another one, in all that comes.
+    fn replace(&mut self, old: Value, new: Value) {
+        self.s.uses.replace(self.func, old, new);
+        self.s.subst.set(old, new);
     }
 
     fn visit(&mut self, inst: Inst) {
@@ -209,25 +210,50 @@ impl Rewriter<'_> {
         match op {
             Op::Load { .. } => self.load(inst),
             Op::Store { .. } => {
-                simplify::address(self, inst);
+                self.address(inst);
                 self.keep(inst);
                 self.s.memory.store(self.func, inst);
             }
             Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
-                simplify::address(self, inst);
+                self.address(inst);
                 self.keep(inst);
                 self.s.memory.clobber(self.func, inst, self.calls);
             }
             Op::Br { .. } | Op::Switch(_) => {
-                simplify::branch(self.func, inst);
+                self.branch(inst);
                 self.keep(inst);
             }
-            Op::Assume if self.func.const_bits(self.func.args(inst)[0]) == Some(1) => {}
+            Op::Assume if self.func.const_bits(self.func.args(inst)[0]) == Some(1) => {
+                self.s.uses.remove(self.func, self.func.args(inst)[0]);
+            }
             Op::Wave(_) => self.keep(inst),
             _ => {
                 self.keep(inst);
                 self.s.memory.clobber(self.func, inst, self.calls);
             }
+        }
+    }
+
+    fn address(&mut self, inst: Inst) {
+        let before = self.func.args(inst)[0];
+        simplify::address(self, inst);
+        self.exchange(before, self.func.args(inst)[0]);
+    }
+
+    fn branch(&mut self, inst: Inst) {
+        let before = self.func.args(inst)[0];
+        simplify::branch(self.func, inst);
+        match self.func.branch_operand(inst) {
+            Some(after) => self.exchange(before, after),
+            None => self.s.uses.remove(self.func, before),
+        }
+    }
+
+    /// Notes that an instruction uses `after` in the place of `before`.
+    fn exchange(&mut self, before: Value, after: Value) {
+        if before != after {
+            self.s.uses.add(self.func, after);
+            self.s.uses.remove(self.func, before);
         }
     }
 
@@ -237,12 +263,12 @@ impl Rewriter<'_> {
         let Def { op, args } = self.canonical(inst, op);
         let count = self.func.args(inst).len();
         if let Some(new) = simplify::simplify(self, op, &args[..count], ty) {
-            self.s.subst.set(value, new);
+            self.replace(value, new);
             return;
         }
         if let Some(found) = self.find_equal(inst) {
             let found = self.func.insts[found].first;
-            self.s.subst.set(value, found);
+            self.replace(value, found);
             return;
         }
         self.keep(inst);
@@ -259,17 +285,20 @@ impl Rewriter<'_> {
     }
 
     fn load(&mut self, inst: Inst) {
-        simplify::address(self, inst);
+        self.address(inst);
         let Op::Load { mem, .. } = self.func.insts[inst].op else { return self.keep(inst) };
         if !FORWARD.takes(&mem) {
             self.keep(inst);
             self.s.memory.clobber(self.func, inst, self.calls);
             return;
         }
+        if self.constants(inst) {
+            return;
+        }
         if self.cse {
             if EQUAL.takes(&mem) {
                 if let Some(found) = self.find(inst) {
-                    self.replace_results(inst, found);
+                    self.replace_results(inst, self.func.results_of(found));
                     return;
                 }
             } else if self.forward(inst) {
@@ -282,10 +311,27 @@ impl Rewriter<'_> {
         }
     }
 
-    fn replace_results(&mut self, inst: Inst, found: Inst) {
-        for (old, new) in self.func.results_of(inst).zip(self.func.results_of(found)) {
-            self.s.subst.set(old, new);
+    /// Replaces the results of a load.
+    fn replace_results(&mut self, inst: Inst, values: impl Iterator<Item = Value>) {
+        for (old, new) in self.func.results_of(inst).zip(values) {
+            self.replace(old, new);
         }
+        self.s.uses.remove(self.func, self.func.args(inst)[0]);
+    }
+
+    /// Replaces a load of constants.
+    fn constants(&mut self, inst: Inst) -> bool {
+        let mut bits: SmallVec<[u64; 4]> = SmallVec::new();
+        let is_known = constants::read(self.func, self.globals, inst, &mut bits);
+        if is_known {
+            let ty = self.func.ty(self.func.insts[inst].first);
+            let mut values = std::mem::take(&mut self.s.incoming);
+            values.clear();
+            values.extend(bits.iter().map(|&bits| self.konst(ty, bits)));
+            self.replace_results(inst, values.iter().copied());
+            self.s.incoming = values;
+        }
+        is_known
     }
 
     /// Replaces a load whose memory is known to hold values at hand.
@@ -294,11 +340,13 @@ impl Rewriter<'_> {
         known.clear();
         let found = self.s.memory.lookup(self.func, inst, &mut known);
         if found {
-            for (old, &new) in self.func.results_of(inst).zip(&known) {
-                let (to, from) = (self.func.ty(old), self.func.ty(new));
-                let new = if to == from { new } else { self.cast(CastOp::Bitcast, new, to) };
-                self.s.subst.set(old, new);
+            let to = self.func.ty(self.func.insts[inst].first);
+            for value in &mut known {
+                if self.func.ty(*value) != to {
+                    *value = self.cast(CastOp::Bitcast, *value, to);
+                }
             }
+            self.replace_results(inst, known.iter().copied());
         }
         self.s.incoming = known;
         found
@@ -474,9 +522,9 @@ impl Rewriter<'_> {
         self.args_if(value, Op::Cast(op)).map(|args| args[0])
     }
 
-    /// Whether at most one instruction used the value when the sweep began.
+    /// Whether a value has at most one use.
     pub fn single_use(&self, value: Value) -> bool {
-        self.s.uses.get(value.index()).is_none_or(|&n| n <= 1)
+        self.s.uses.is_single(value)
     }
 }
 

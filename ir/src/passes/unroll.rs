@@ -10,7 +10,7 @@ use super::simplify::fold;
 use super::tripcount::{TripCount, trip_count};
 use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
 use crate::entity::{Block, Inst, Switch, Value};
-use crate::func::{Function, UnrollHint, Values};
+use crate::func::{Function, SrcLoc, UnrollHint, Values};
 use crate::op::Op;
 use crate::track;
 use crate::types::Type;
@@ -24,6 +24,8 @@ const MAX_LOOP: usize = 20_000;
 const MAX_MADE: usize = 200_000;
 /// Iterations that `#[unroll]` unrolls at most.
 const MAX_ASKED: u32 = 4096;
+/// Iterations that are counted to say why a loop is not unrolled.
+const MAX_COUNTED: u32 = 1 << 16;
 /// Iterations unrolled without being asked.
 const MAX_UNASKED: u32 = 64;
 
@@ -39,6 +41,8 @@ pub struct Scratch {
     args: Vec<Value>,
     next: Vec<Value>,
     tried: Vec<bool>,
+    /// Headers of loops that were left since it was not known how often they run.
+    unknown: Vec<Block>,
     /// By loop: a loop in it has not been looked at.
     waiting: Vec<bool>,
     /// The loops to unroll at this level, in order.
@@ -46,14 +50,40 @@ pub struct Scratch {
     /// By block: the copies have taken its place.
     gone: Vec<bool>,
     uses: OutsideUses,
+    /// Loops that stayed though the source asks for copies.
+    refused: Vec<Refused>,
     /// What debuggers are told, on its way to a copy.
     records: track::Copier,
+}
+
+/// A loop that is not unrolled though the source asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Where the loop is in the source.
+    pub at: SrcLoc,
+    /// Why not.
+    pub why: Refusal,
+}
+
+/// Why a loop is not unrolled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// How often it runs is not known.
+    UnknownCount,
+    /// It runs more often than a loop may be copied: how often, and how often it may.
+    TooOften(u32, u32),
+    /// The copies would have too many instructions: how many, and how many they may have.
+    TooLarge(usize, usize),
+    /// The function has got too many instructions already: more than these.
+    FunctionTooLarge(usize),
 }
 
 /// What to do with a loop.
 #[derive(Clone, Copy, Debug)]
 enum Plan {
     Leave,
+    /// Leave it as long as it is not known how often it runs.
+    Wait,
     /// With at most so many copies.
     Full(u32),
     /// Copies per trip; the exit whose test only the first copy of each trip needs to make.
@@ -72,6 +102,8 @@ pub fn level(
     s: &mut Scratch,
 ) -> bool {
     s.tried.resize(func.blocks.len().max(s.tried.len()), false);
+    // What has been unrolled since may have shown how often others run.
+    s.unknown.drain(..).for_each(|header| s.tried[header.index()] = false);
     // Loops that run once first, from the outside in: the less there is in them, the less is copied.
     s.chosen.clear();
     let mut behind = 0;
@@ -100,9 +132,10 @@ pub fn level(
             let header = loops.header(l).index();
             if !s.waiting[l.index()] && !std::mem::replace(&mut s.tried[header], true) {
                 found = true;
-                let plan = plan(func, dom, loops, l, level);
-                if !matches!(plan, Plan::Leave) {
-                    s.chosen.push((l, plan));
+                match plan(func, dom, loops, l, level) {
+                    Plan::Leave => {}
+                    Plan::Wait => s.unknown.push(loops.header(l)),
+                    plan => s.chosen.push((l, plan)),
                 }
             }
         }
@@ -128,7 +161,7 @@ fn unroll(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -
         }
         if let Some(mut copier) = Copier::new(func, cfg, loops, l, s) {
             changed |= match plan {
-                Plan::Leave => false,
+                Plan::Leave | Plan::Wait => false,
                 Plan::Full(most) => copier.full(most),
                 Plan::By(factor, test) => copier.partial(factor, test),
             };
@@ -147,8 +180,48 @@ fn unroll(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -
 /// Forgets which loops were looked at; call before the first [`level`] on a function.
 pub fn begin(s: &mut Scratch) {
     s.tried.clear();
+    s.unknown.clear();
     s.values.clear();
     s.renamed.clear();
+}
+
+/// Forgets which loops of the functions before were not unrolled.
+pub fn forget(s: &mut Scratch) {
+    s.refused.clear();
+}
+
+/// The loops that were not unrolled since [`forget`].
+pub fn refused(s: &Scratch) -> &[Refused] {
+    &s.refused
+}
+
+/// Notes the loops of a function that still wait for what the source asks. Call after the last [`level`].
+pub fn end(func: &Function, dom: &DomTree, loops: &LoopForest, s: &mut Scratch) {
+    for l in loops.loops() {
+        let header = loops.header(l);
+        if let Some(why) = refusal(func, dom, loops, l) {
+            s.refused.push(Refused { at: func.unroll_at[header], why });
+        }
+    }
+}
+
+/// Why a loop is there that the source asks to unroll.
+fn refusal(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop) -> Option<Refusal> {
+    let count = |most| trip_count(func, dom, loops, l, most).map(|count| count.back_edges);
+    match func.unroll[loops.header(l)] {
+        UnrollHint::None | UnrollHint::Never | UnrollHint::By(0 | 1) => None,
+        _ if func.insts.len() > MAX_MADE => Some(Refusal::FunctionTooLarge(MAX_MADE)),
+        UnrollHint::By(_) => None,
+        UnrollHint::Full => Some(match count(MAX_ASKED) {
+            Some(back_edges) => {
+                let copies = size(func, loops, l) * (back_edges as usize + 1);
+                Refusal::TooLarge(copies, MAX_LOOP)
+            }
+            None => {
+                count(MAX_COUNTED).map_or(Refusal::UnknownCount, |count| Refusal::TooOften(count, MAX_ASKED))
+            }
+        }),
+    }
 }
 
 /// Whether the body of a loop runs once.
@@ -167,13 +240,15 @@ fn plan(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop, level: u8) 
         UnrollHint::Never => Plan::Leave,
         UnrollHint::Full => match count(MAX_ASKED) {
             Some(t) if size * (t.back_edges as usize + 1) <= MAX_LOOP => Plan::Full(t.back_edges + 1),
-            _ => Plan::Leave,
+            Some(_) => Plan::Leave,
+            None => Plan::Wait,
         },
         UnrollHint::By(factor) if factor > 1 => by(loops, l, count(MAX_ASKED), factor.into()),
         UnrollHint::By(_) => Plan::Leave,
         UnrollHint::None => match count(MAX_UNASKED) {
             Some(t) if worth_it(func, loops, l, size, t.back_edges, level) => Plan::Full(t.back_edges + 1),
-            _ => Plan::Leave,
+            Some(_) => Plan::Leave,
+            None => Plan::Wait,
         },
     }
 }
@@ -293,6 +368,7 @@ impl<'a> Copier<'a> {
             let loc = self.func.insts[enter].loc;
             self.func.layout.push(head);
             self.func.push(head, Op::Jump(self.header), &incoming, loc);
+            self.func.unroll[self.header] = UnrollHint::Never;
             return true;
         }
         self.s.gone.resize(self.func.blocks.len().max(self.s.gone.len()), false);
@@ -495,6 +571,9 @@ impl<'a> Copier<'a> {
         let copy = self.func.make_block();
         self.s.blocks[to.index()] = Some(copy);
         self.func.unroll[copy] = self.func.unroll[to];
+        if self.func.unroll[to] != UnrollHint::None {
+            self.func.unroll_at[copy] = self.func.unroll_at[to];
+        }
         for n in 0..self.func.params(to).len() {
             let old = self.func.params(to)[n];
             let new = self.func.add_param(copy, self.func.ty(old));

@@ -5,6 +5,7 @@ use super::super::interval::bound;
 use super::super::rewrite::Rewriter;
 use crate::entity::{Inst, Value};
 use crate::op::{BinOp, CastOp, Op};
+use crate::semantics::eval_bin;
 use crate::types::Type;
 
 fn is_ptr_add(r: &Rewriter<'_>, value: Value) -> Option<(Value, Value)> {
@@ -38,6 +39,12 @@ pub(super) fn ptr_add(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> Opt
         let sum = r.emit(Op::PtrAdd, &[p, y], ty);
         return Some(add_k(r, sum, k));
     }
+    if ty.bits() == 64
+        && let Some((rest, k)) = scaled_sum(r, x)
+    {
+        let sum = r.emit(Op::PtrAdd, &[p, rest], ty);
+        return Some(add_k(r, sum, k));
+    }
     if let Some(y) = r.is_cast(x, CastOp::Zext)
         && r.func.ty(y) == Type::I32
         && ty.bits() == 64
@@ -45,6 +52,20 @@ pub(super) fn ptr_add(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> Opt
         return Some(r.emit(Op::PtrAddZ, &[p, y], ty));
     }
     None
+}
+
+/// The parts of an offset `zext(y + k) * n` whose sum does not wrap: `zext(y) * n`, and `k * n`.
+fn scaled_sum(r: &mut Rewriter<'_>, x: Value) -> Option<(Value, u64)> {
+    let (op, (wide, n)) =
+        [BinOp::Shl, BinOp::Mul].into_iter().find_map(|op| Some((op, r.is_bin_k(x, op)?)))?;
+    let (y, k) = r.is_bin_k(r.is_cast(wide, CastOp::Zext)?, BinOp::Add)?;
+    if !sum_fits(r, y, k) {
+        return None;
+    }
+    let y = r.cast(CastOp::Zext, y, Type::I64);
+    let n_value = r.konst(if op == BinOp::Shl { Type::I32 } else { Type::I64 }, n);
+    let rest = r.bin(op, y, n_value);
+    Some((rest, eval_bin(op, Type::I64, k, n)))
 }
 
 /// `p + zext(x)`

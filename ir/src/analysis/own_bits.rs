@@ -1,0 +1,103 @@
+//! In which bits the values of work-items that run together surely or possibly differ: all work-items of a group, or the
+//! lanes of a wave. A value without such bits is the same for all of them.
+//!
+//! Only what is computed from the numbers of work-items and lanes has such bits. The lanes of a wave are work-items in a row,
+//! so where rows of the group are whole waves, their numbers differ in the low bits alone: `local_id(0) / 64` is the same for
+//! all, and so is `local_id(0) < 128`.
+
+use crate::entity::{Inst, Value};
+use crate::func::Function;
+use crate::op::{BinOp, CastOp, IntCc, Op, Pos, TernOp, UnOp, WaveOp};
+use crate::passes::align::trailing_zeros;
+use crate::types::Type;
+
+/// Work-items that run together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// All of a work-group.
+    Group,
+    /// Those of a wave of so many lanes.
+    Wave(u32),
+}
+
+/// The bits in which the only result of an instruction differs; `of` has those of its arguments.
+pub(super) fn differing(func: &Function, inst: Inst, together: Together, of: impl Fn(Value) -> u64) -> u64 {
+    let data = &func.insts[inst];
+    let args = func.args(inst);
+    let all = |ty: Type| u64::MAX >> (64 - ty.bits().clamp(1, 64));
+    let bits = match data.op {
+        Op::Pos(pos) => position(func, pos, together),
+        Op::Wave(WaveOp::Mbcnt) => u64::MAX,
+        op if !op.is_pure() || args.iter().all(|&arg| of(arg) == 0) => 0,
+        Op::Bin(op) => binary(func, op, [args[0], args[1]], &of),
+        Op::Icmp(cc) => {
+            let is_same = of(args[1]) == 0 && is_same_side(func, cc, of(args[0]), args[1]);
+            if is_same { 0 } else { u64::MAX }
+        }
+        Op::Cast(CastOp::Zext | CastOp::Trunc) => of(args[0]),
+        Op::Un(UnOp::Not) => of(args[0]),
+        Op::Tern(TernOp::Ubfe) => match (func.const_bits(args[1]), func.const_bits(args[2])) {
+            (Some(low), Some(size)) if low < 32 && size < 32 => of(args[0]) >> low & ((1 << size) - 1),
+            _ => u64::MAX,
+        },
+        _ => u64::MAX,
+    };
+    bits & all(func.ty(data.first))
+}
+
+/// Those of a position.
+fn position(func: &Function, pos: Pos, together: Together) -> u64 {
+    let size = func.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
+    let axis = match pos {
+        Pos::LocalId(axis) | Pos::GlobalId(axis) => usize::from(axis),
+        Pos::LaneId => return u64::MAX,
+        _ => return 0,
+    };
+    let row = size.and_then(|size| size.first().copied());
+    match together {
+        _ if size.is_some_and(|size| size.get(axis) == Some(&1)) => 0,
+        Together::Wave(lanes) if row.is_some_and(|row| row % lanes == 0) => {
+            [u64::from(lanes) - 1, 0, 0][axis.min(2)]
+        }
+        _ => u64::MAX,
+    }
+}
+
+fn binary(func: &Function, op: BinOp, [a, b]: [Value; 2], of: &impl Fn(Value) -> u64) -> u64 {
+    let (x, y) = (of(a), of(b));
+    let both = x | y;
+    let k = func.const_bits(b);
+    let width = func.ty(a).bits();
+    // All bits above the lowest ones that differ are the same.
+    let low = u64::MAX.checked_shr(both.leading_zeros()).unwrap_or(0);
+    match (op, k) {
+        (BinOp::And, Some(k)) => x & k,
+        (BinOp::And | BinOp::Or | BinOp::Xor, _) => both,
+        (BinOp::LShr, Some(k)) => x >> (k as u32 & (width - 1)),
+        (BinOp::Shl, Some(k)) => x << (k as u32 & (width - 1)),
+        (BinOp::URem, Some(k)) if k.is_power_of_two() => x & (k - 1),
+        // Numbers that differ in low bits are in one row of multiples, and have one quotient.
+        (BinOp::UDiv, Some(k)) if k.is_power_of_two() => x >> k.trailing_zeros(),
+        (BinOp::UDiv, Some(k)) if low < 1 << k.trailing_zeros().min(63) => 0,
+        // What has zeros where the other part differs brings no carry there.
+        (BinOp::Add, _) if x == 0 && low < 1 << trailing_zeros(func, a).min(63) => y,
+        (BinOp::Add, _) if y == 0 && low < 1 << trailing_zeros(func, b).min(63) => x,
+        _ => u64::MAX,
+    }
+}
+
+/// Whether a comparison with `limit` comes out the same for all, of numbers that differ in the bits `differ`: the limit is a
+/// multiple of what those can count to.
+fn is_same_side(func: &Function, cc: IntCc, differ: u64, limit: Value) -> bool {
+    let low = u64::MAX.checked_shr(differ.leading_zeros()).unwrap_or(0);
+    let mask = u64::MAX >> (64 - func.ty(limit).bits());
+    let Some(k) = func.const_bits(limit) else {
+        let is_multiple = low < 1 << trailing_zeros(func, limit).min(63);
+        return is_multiple && matches!(cc, IntCc::Ult | IntCc::Uge | IntCc::Slt | IntCc::Sge);
+    };
+    match cc {
+        IntCc::Ult | IntCc::Uge | IntCc::Slt | IntCc::Sge => k & low == 0,
+        IntCc::Ule | IntCc::Ugt | IntCc::Sle | IntCc::Sgt => k.wrapping_add(1) & mask & low == 0,
+        IntCc::Eq | IntCc::Ne => false,
+    }
+}

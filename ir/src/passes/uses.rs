@@ -1,0 +1,139 @@
+//! How many uses each value has, kept true while a sweep replaces values and makes instructions.
+//!
+//! An instruction without side effects uses its arguments only as long as its own result is used: what a rule has made
+//! superfluous no longer counts, nor does what a rule has made and not used. Edges of branches that are dropped
+//! count to the end of the sweep.
+
+use crate::analysis::Cfg;
+use crate::entity::{Inst, Value};
+use crate::func::Function;
+use cranelift_entity::EntityRef;
+
+/// The counts, and their storage.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    counts: Vec<u32>,
+    /// Instructions whose results have just got their first use or lost their last one.
+    work: Vec<Inst>,
+}
+
+impl Uses {
+    /// Counts the uses in the blocks that can be reached.
+    pub fn compute(&mut self, func: &Function, cfg: &Cfg) {
+        self.counts.clear();
+        self.counts.resize(func.values.len(), 0);
+        // Backwards, uses come before definitions; only parameters are used by branches that come later.
+        for &block in cfg.rpo().iter().rev() {
+            for &inst in func.blocks[block].insts.iter().rev() {
+                let data = &func.insts[inst];
+                if !data.op.is_pure() || self.counts[data.first.index()] > 0 {
+                    func.args(inst).iter().for_each(|arg| self.counts[arg.index()] += 1);
+                }
+            }
+        }
+    }
+
+    /// Whether a value has at most one use.
+    pub fn is_single(&self, value: Value) -> bool {
+        self.counts.get(value.index()).is_none_or(|&count| count <= 1)
+    }
+
+    /// Notes another use of a value.
+    pub fn add(&mut self, func: &Function, value: Value) {
+        self.add_many(func, value, 1);
+    }
+
+    /// Notes that a use of a value is gone.
+    pub fn remove(&mut self, func: &Function, value: Value) {
+        self.lose(func, value);
+        while let Some(inst) = self.work.pop() {
+            func.args(inst).iter().for_each(|&arg| self.lose(func, arg));
+        }
+    }
+
+    /// Notes that `new` takes the place of `old`, wherever that is used.
+    pub fn replace(&mut self, func: &Function, old: Value, new: Value) {
+        let Some(count) = self.counts.get_mut(old.index()).map(std::mem::take).filter(|&count| count > 0)
+        else {
+            return;
+        };
+        self.add_many(func, new, count);
+        if let Some(inst) = pure_def(func, old) {
+            func.args(inst).iter().for_each(|&arg| self.remove(func, arg));
+        }
+    }
+
+    fn add_many(&mut self, func: &Function, value: Value, count: u32) {
+        self.gain(func, value, count);
+        while let Some(inst) = self.work.pop() {
+            func.args(inst).iter().for_each(|&arg| self.gain(func, arg, 1));
+        }
+    }
+
+    fn gain(&mut self, func: &Function, value: Value, more: u32) {
+        if self.counts.len() <= value.index() {
+            self.counts.resize(func.values.len(), 0);
+        }
+        let count = &mut self.counts[value.index()];
+        if *count == 0 {
+            self.work.extend(pure_def(func, value));
+        }
+        *count += more;
+    }
+
+    fn lose(&mut self, func: &Function, value: Value) {
+        let Some(count) = self.counts.get_mut(value.index()).filter(|count| **count > 0) else { return };
+        *count -= 1;
+        if *count == 0 {
+            self.work.extend(pure_def(func, value));
+        }
+    }
+}
+
+/// The instruction without side effects that computes a value from others.
+fn pure_def(func: &Function, value: Value) -> Option<Inst> {
+    func.def_inst(value).filter(|&inst| func.insts[inst].op.is_pure())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passes::testing::{parse, store_of};
+
+    /// Whether values have at most one use, by their numbers in the text.
+    fn singles(func: &Function, uses: &Uses, values: [u32; 3]) -> [bool; 3] {
+        values.map(|n| uses.is_single(named(func, n)))
+    }
+
+    /// The result of the addition number `n`.
+    fn named(func: &Function, n: u32) -> Value {
+        let is_add =
+            |inst: &&Inst| matches!(func.insts[**inst].op, crate::op::Op::Bin(crate::op::BinOp::Add));
+        let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+        let inst = insts.filter(is_add).nth(n as usize).expect("there are as many");
+        func.insts[*inst].first
+    }
+
+    #[test]
+    fn counts_follow_replacements() {
+        // Additions 0, 1 = 0 + …, 2 = 1 + 1, and 3 = 0 + … that nobody uses.
+        let text =
+            store_of("v4 = add.i32 v0, v1\nv5 = add.i32 v4, v1\nv9 = add.i32 v5, v5\nv6 = add.i32 v4, v4");
+        let module = parse(&text);
+        let func = module.funcs.values().next().expect("a kernel");
+        let mut uses = Uses::default();
+        uses.compute(func, &Cfg::new(func));
+        assert_eq!(singles(func, &uses, [0, 1, 2]), [true, false, true]);
+        let [a, b, c] = [0, 1, 2].map(|n| named(func, n));
+        // The uses of 1 become uses of 0, and the one that 1 made of 0 is gone.
+        uses.replace(func, b, a);
+        assert_eq!(singles(func, &uses, [0, 1, 2]), [false, true, true]);
+        // The last use of 2 is gone, and with 2 those of 1.
+        uses.add(func, b);
+        uses.remove(func, c);
+        assert_eq!(singles(func, &uses, [0, 1, 2]), [false, true, true]);
+        // 2 is used again, and with 2 both uses of its argument.
+        uses.add(func, c);
+        assert_eq!(singles(func, &uses, [0, 1, 2]), [false, false, true]);
+    }
+}
