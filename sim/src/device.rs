@@ -73,6 +73,7 @@ pub struct Device {
     observed: (Profile, String),
     log: Option<Log>,
     names: Arc<Names>,
+    schedule: u64,
     level: check::Level,
     convention: callconv::Convention,
     /// Whether memory accesses are replayed; if it is not said, as each object has it.
@@ -110,6 +111,7 @@ impl Device {
             observed: Default::default(),
             log: None,
             names: Arc::default(),
+            schedule: 0,
             level: check::Level::Certain,
             convention: callconv::Convention::default(),
             xnack: None,
@@ -125,6 +127,12 @@ impl Device {
     /// How sure strict mode has to be of what it finds about registers: by default certain.
     pub fn set_level(&mut self, level: check::Level) {
         self.level = level;
+    }
+
+    /// The seed of the schedules of strict mode: another order of waves and groups, and turns of other lengths, for each. By default
+    /// 0: in order. Other schedules run on one thread; the same seed gives the same run everywhere.
+    pub fn set_schedule(&mut self, seed: u64) {
+        self.schedule = seed;
     }
 
     /// The calling convention that strict mode holds functions to: by default LLVM's of today.
@@ -416,6 +424,7 @@ impl Device {
         launch.observer = Observer::new(observe, target, code);
         launch.names = Arc::clone(&self.names);
         launch.level = self.level;
+        launch.schedule = self.schedule;
         launch.convention = self.convention;
         launch.scramble = self.scramble.clone();
         launch.strict = launch.shadow(mode);

@@ -214,10 +214,14 @@ pub enum Fault {
     Stuck {
         /// The budget.
         limit: u64,
-        /// Whether nothing changed any more.
+        /// Whether it is certain that none of the waves goes on.
         deadlock: bool,
+        /// In a deadlock: whether lanes of a wave wait for another lane of the same wave.
+        own_lane: bool,
         /// Where the waves are that have not ended; not all of them if there are many.
         waves: Vec<Location>,
+        /// In a deadlock: for each of these, what it waits for, and who has written that last.
+        waits: Vec<String>,
         /// How many there are.
         count: usize,
     },
@@ -239,7 +243,10 @@ impl fmt::Display for Fault {
             Fault::Register { at, .. } => write!(f, "{}; by {at}", self.headline()),
             Fault::Budget { at, .. } => write!(f, "{}; still running: {at}", self.headline()),
             Fault::Found(report) => write!(f, "{report}"),
-            Fault::Stuck { waves, count, .. } => write_stuck(f, &self.headline(), waves, *count),
+            Fault::Stuck { waves, waits, count, .. } if waits.is_empty() => {
+                write_stuck(f, &self.headline(), waves, *count)
+            }
+            Fault::Stuck { waits, count, .. } => write_stuck(f, &self.headline(), waits, *count),
             Fault::Trap { at, note, .. } => {
                 write!(f, "{}; raised by {at}", self.headline())?;
                 note.as_ref().map_or(Ok(()), |note| write!(f, "; {note}"))
@@ -265,7 +272,12 @@ fn trap_name(id: u32) -> &'static str {
     }
 }
 
-fn write_stuck(f: &mut fmt::Formatter<'_>, headline: &str, waves: &[Location], count: usize) -> fmt::Result {
+fn write_stuck(
+    f: &mut fmt::Formatter<'_>,
+    headline: &str,
+    waves: &[impl fmt::Display],
+    count: usize,
+) -> fmt::Result {
     write!(f, "{headline}:")?;
     for at in waves {
         write!(f, "\n  {at}")?;
@@ -314,6 +326,10 @@ impl Fault {
             Fault::Hostcall { reason, .. } => format!("a call of the host fails: {reason}"),
             Fault::Packet { packet, why } => format!("packet {packet} of the queue is refused: {why}"),
             Fault::Found(report) => report.message.clone(),
+            Fault::Stuck { deadlock: true, own_lane: true, .. } => {
+                "deadlock: lanes of a wave wait for another lane of their own wave, which waits for them"
+                    .to_owned()
+            }
             Fault::Stuck { deadlock: true, count, .. } => {
                 format!("deadlock: no wave makes progress any more; {count} have not ended")
             }
@@ -330,6 +346,7 @@ impl Fault {
         match self {
             Fault::Scratch { notes, .. } => notes,
             Fault::Trap { note, .. } => note.as_slice(),
+            Fault::Stuck { waits, .. } => waits,
             _ => &[],
         }
     }

@@ -8,22 +8,22 @@ use crate::launch::Launch;
 use crate::observe::Observing;
 use crate::op::{AGPR0, Class, Code, Op, Src, VGPR0};
 use crate::stack;
+use crate::standing::{self, Notes, Polled, Round};
 use crate::stats::Counts;
 use crate::strict::{GroupShadow, Report, Watcher};
 use crate::trap;
+use crate::turns::Turns;
 use crate::watch::Watch;
 use crate::wave::{Wave, WaveState, reg};
 use isa::Reg;
 
-/// Instructions of a wave before the next one of its group has a turn.
-const WAVE_SLICE: u64 = 10_000;
-/// Instructions of a group before other groups have a turn.
-const GROUP_SLICE: u64 = 400_000;
-
 /// How a turn ended.
 pub(crate) enum Turn {
     Done,
+    /// The group has used up its turn.
     Yield,
+    /// Each wave that is at no barrier waits for something, or seems to.
+    Waits,
     Fault(Fault),
 }
 
@@ -33,7 +33,33 @@ enum Stop {
     Barrier,
     End,
     Sleep,
+    /// It seems to wait for another wave.
+    Poll,
     Trap(Trap),
+}
+
+/// When it is looked at whether a wave stands: see [`standing`].
+#[derive(Clone, Copy)]
+pub(crate) struct Looks {
+    /// It stood the last time.
+    stands: bool,
+    /// Instructions that it has used up slices with since then, and with how many it is looked at again.
+    since: u64,
+    every: u64,
+}
+
+impl Looks {
+    const NONE: Looks = Looks { stands: false, since: 0, every: 4096 };
+    /// A wave that stood may soon do so again.
+    const SOON: u64 = 256;
+}
+
+/// A wave that stands, and what it reads on its way round.
+pub(crate) struct Standing {
+    pub(crate) wave: usize,
+    pub(crate) polled: Vec<Polled>,
+    /// The lanes that read.
+    pub(crate) lanes: u64,
 }
 
 pub(crate) struct Group {
@@ -43,6 +69,10 @@ pub(crate) struct Group {
     /// Turns that it has had.
     pub(crate) turns: u64,
     pub(crate) waves: Vec<Wave>,
+    /// For each wave.
+    pub(crate) looks: Vec<Looks>,
+    /// The wave that is the first to have its turn.
+    pub(crate) next: usize,
     /// What strict mode knows of the group.
     pub(crate) shadow: Option<Box<GroupShadow>>,
     pub(crate) lds: Vec<u32>,
@@ -53,47 +83,160 @@ pub(crate) struct Group {
 
 impl Group {
     /// Runs until the group is done, waits, or has had its share of `budget` instructions.
-    pub(crate) fn turn(&mut self, launch: &Launch<'_>, scratch: &mut Scratch, budget: u64) -> Turn {
-        let stop_at = self.executed + budget.min(GROUP_SLICE);
+    pub(crate) fn turn(
+        &mut self,
+        launch: &Launch<'_>,
+        scratch: &mut Scratch,
+        turns: &mut Turns,
+        budget: u64,
+    ) -> Turn {
+        let count = self.waves.len();
+        let share = turns.share(self.turns, count);
+        let stop_at = self.executed + budget.min(share.group);
+        self.looks.resize(count, Looks::NONE);
         loop {
-            let (mut ran, mut slept) = (0, 0);
-            for at in 0..self.waves.len() {
+            let (mut ran, mut waited) = (0, 0);
+            let first = turns.first_wave(count, self.next);
+            for at in (first..count).chain(0..first) {
+                if self.executed >= stop_at {
+                    self.next = at;
+                    break;
+                }
                 if self.waves[at].state != WaveState::Ready {
                     continue;
                 }
                 ran += 1;
-                match self.run_wave(at, launch, scratch, stop_at) {
-                    Stop::Slice => {}
-                    Stop::Sleep => {
-                        slept += 1;
-                        if let Err(trap) = launch.serve_host() {
-                            return Turn::Fault(self.fault(at, launch, trap));
-                        }
-                    }
-                    Stop::Barrier => self.waves[at].state = WaveState::AtBarrier,
-                    Stop::End => self.waves[at].state = WaveState::Done,
-                    Stop::Trap(trap) => return Turn::Fault(self.fault(at, launch, trap)),
+                let slice = turns.wave(share).min(stop_at - self.executed);
+                let stop = self.go_on(at, launch, scratch, slice);
+                waited += usize::from(matches!(stop, Stop::Sleep | Stop::Poll));
+                if let Err(trap) = self.enter(at, stop, launch) {
+                    return Turn::Fault(self.fault(at, launch, trap));
                 }
             }
             if self.waves.iter().all(|wave| wave.state == WaveState::Done) {
                 return Turn::Done;
             }
-            // Waves that have ended do not hold up a barrier.
-            if self.waves.iter().all(|wave| wave.state != WaveState::Ready) {
-                let waiting = self.waves.iter_mut().filter(|wave| wave.state == WaveState::AtBarrier);
-                waiting.for_each(|wave| wave.state = WaveState::Ready);
-                if let (Some(shadow), Some(shared)) = (&mut self.shadow, &launch.strict) {
-                    Watcher::new(shared, shadow).pass_barrier();
-                }
+            self.open_barrier(launch);
+            if ran == waited && self.executed < stop_at {
+                return Turn::Waits;
             }
-            if self.executed >= stop_at || ran == slept {
+            if self.executed >= stop_at {
                 return Turn::Yield;
             }
         }
     }
 
-    fn run_wave(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, stop_at: u64) -> Stop {
-        let slice = WAVE_SLICE.min(stop_at.saturating_sub(self.executed));
+    /// Runs a wave for a slice; if it stood the last time, until it is known whether it still does.
+    fn go_on(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, slice: u64) -> Stop {
+        if self.looks[at].stands {
+            match self.look(at, launch, scratch) {
+                Stop::Slice => {}
+                stop => return stop,
+            }
+        }
+        let stop = self.run_wave(at, launch, scratch, None, slice);
+        let looks = &mut self.looks[at];
+        looks.since += slice;
+        if matches!(stop, Stop::Slice) && looks.since >= looks.every {
+            self.look(at, launch, scratch)
+        } else {
+            stop
+        }
+    }
+
+    /// Looks at whether a wave stands: it waits then.
+    fn look(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Stop {
+        let looked = self.go_round(at, launch, scratch);
+        let looks = &mut self.looks[at];
+        looks.since = 0;
+        looks.stands = looked.is_ok();
+        match looked {
+            Ok(_) => {
+                looks.every = Looks::SOON;
+                Stop::Poll
+            }
+            Err(stop) => {
+                // Looking takes time: it is done less and less often.
+                looks.every *= 2;
+                stop
+            }
+        }
+    }
+
+    /// Enters why a wave stopped.
+    fn enter(&mut self, at: usize, stop: Stop, launch: &Launch<'_>) -> Result<(), Trap> {
+        match stop {
+            Stop::Slice => {}
+            Stop::Sleep | Stop::Poll => launch.serve_host()?,
+            Stop::Barrier => self.waves[at].state = WaveState::AtBarrier,
+            Stop::End => self.waves[at].state = WaveState::Done,
+            Stop::Trap(trap) => return Err(trap),
+        }
+        Ok(())
+    }
+
+    /// Opens the barrier if all waves are there; those that have ended do not hold it up.
+    fn open_barrier(&mut self, launch: &Launch<'_>) {
+        if self.waves.iter().any(|wave| wave.state == WaveState::Ready) {
+            return;
+        }
+        let waiting = self.waves.iter_mut().filter(|wave| wave.state == WaveState::AtBarrier);
+        waiting.for_each(|wave| wave.state = WaveState::Ready);
+        if let (Some(shadow), Some(shared)) = (&mut self.shadow, &launch.strict) {
+            Watcher::new(shared, shadow).pass_barrier();
+        }
+    }
+
+    /// Runs a wave until it comes to where it is now. Gives what it has read on its way if it comes there in the same state and
+    /// has changed nothing; else why it stopped.
+    fn go_round(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Result<Notes, Stop> {
+        let begin = self.waves[at].clone();
+        let mut notes = Notes::default();
+        for _ in 0..standing::LONGEST {
+            let stop = self.run_wave(at, launch, scratch, Some(&mut notes), 1);
+            let goes_on = matches!(stop, Stop::Slice | Stop::Poll | Stop::Sleep);
+            if !goes_on || notes.has_changed {
+                return Err(stop);
+            }
+            let wave = &self.waves[at];
+            if (wave.range, wave.pc) == (begin.range, begin.pc) {
+                return if wave.is_as(&begin) { Ok(notes) } else { Err(stop) };
+            }
+        }
+        Err(Stop::Slice)
+    }
+
+    /// The waves that are at no barrier, if each of them stands.
+    pub(crate) fn standing(
+        &mut self,
+        launch: &Launch<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Vec<Standing>>, Fault> {
+        let mut standing = Vec::new();
+        for wave in 0..self.waves.len() {
+            if self.waves[wave].state != WaveState::Ready {
+                continue;
+            }
+            match self.go_round(wave, launch, scratch) {
+                Ok(Notes { polled, lanes, .. }) => standing.push(Standing { wave, polled, lanes }),
+                Err(stop) => {
+                    let entered = self.enter(wave, stop, launch);
+                    return entered.map(|()| None).map_err(|trap| self.fault(wave, launch, trap));
+                }
+            }
+        }
+        Ok(Some(standing))
+    }
+
+    /// Runs a wave for at most `slice` instructions, and notes what it does where that is asked for.
+    fn run_wave(
+        &mut self,
+        at: usize,
+        launch: &Launch<'_>,
+        scratch: &mut Scratch,
+        notes: Option<&mut Notes>,
+        slice: u64,
+    ) -> Stop {
         let mut watcher = match (&mut self.shadow, &launch.strict) {
             (Some(shadow), Some(shared)) => Some(Watcher::new(shared, shadow)),
             _ => None,
@@ -120,6 +263,11 @@ impl Group {
             (Some(watcher), _) => Some(watcher as &mut dyn Watch),
             (None, Some(observing)) => Some(observing as &mut dyn Watch),
             (None, None) => None,
+        };
+        let mut round = None;
+        let watch = match notes {
+            Some(notes) => Some(round.insert(Round { notes, inner: watch }) as &mut dyn Watch),
+            None => watch,
         };
         let mut debugging = None;
         cx.watch = match launch.debugger {
@@ -172,13 +320,6 @@ impl Group {
     ) -> impl Iterator<Item = Location> + 'a {
         let running = (0..self.waves.len()).filter(|&at| self.waves[at].state != WaveState::Done);
         running.map(|at| self.location(at, launch, None))
-    }
-
-    /// Whether no wave of the group has done anything for long that another could see.
-    pub(crate) fn spins(&self) -> bool {
-        let Some(shadow) = &self.shadow else { return false };
-        let stands = |(at, wave): (usize, &Wave)| wave.state != WaveState::Ready || shadow.spins(at);
-        self.waves.iter().enumerate().all(stands)
     }
 
     /// What strict mode has found since the last time.
@@ -274,6 +415,7 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
                 Flow::Barrier => return (Stop::Barrier, executed),
                 Flow::End => return (Stop::End, executed),
                 Flow::Sleep => return (Stop::Sleep, executed),
+                Flow::Poll => return (Stop::Poll, executed),
                 Flow::Trap => return (Stop::Trap(cx.trap.take().unwrap_or(Trap::Unsupported)), executed),
             }
             if cx.wave.range != range {
@@ -325,6 +467,7 @@ fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) 
             Flow::Barrier => return (Stop::Barrier, executed),
             Flow::End => return (Stop::End, executed),
             Flow::Sleep => return (Stop::Sleep, executed),
+            Flow::Poll => return (Stop::Poll, executed),
             Flow::Trap => return (Stop::Trap(cx.trap.take().unwrap_or(Trap::Unsupported)), executed),
         }
     }

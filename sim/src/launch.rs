@@ -166,6 +166,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) atomics: Option<&'a [u64]>,
     /// What allocations are called.
     pub(crate) names: Arc<Names>,
+    /// The seed of strict mode's schedule; 0 for groups and waves in order.
+    pub(crate) schedule: u64,
     /// How sure findings of strict mode about registers have to be.
     pub(crate) level: check::Level,
     /// What functions have to keep.
@@ -387,6 +389,8 @@ impl Launch<'_> {
             id,
             number,
             turns: 0,
+            looks: Vec::new(),
+            next: 0,
             waves,
             shadow,
             lds,

@@ -73,6 +73,8 @@ pub(crate) struct Op {
     /// What an atomic does.
     pub(crate) atomic: Atomic,
     pub(crate) atomic64: bool,
+    /// Whether it gives another result each time, whatever waves do.
+    pub(crate) reads_clock: bool,
     /// Memory offset.
     pub(crate) offset: i32,
     pub(crate) flags: ModFlags,
@@ -107,6 +109,7 @@ impl Op {
             class: Class::Flow,
             atomic: Atomic::default(),
             atomic64: false,
+            reads_clock: false,
             offset: 0,
             flags: ModFlags::empty(),
             neg: 0,
@@ -147,6 +150,8 @@ impl Op {
         let mut op = Op::blank(handler.unwrap_or(exec::unsupported));
         op.len = len as u8;
         op.class = class(row);
+        op.reads_clock =
+            matches!(row.name, "s_memtime" | "s_memrealtime") || row.name.starts_with("s_getreg");
         let mut sources = 0;
         for tied in [false, true] {
             for (operand, spec) in inst.operands().iter().zip(row.ops) {
@@ -182,6 +187,7 @@ impl Op {
                 op.dst = NONE;
             }
         }
+        exec::poll::prepare(&mut op, row.flags.contains(Flags::ATOMIC));
         op
     }
 

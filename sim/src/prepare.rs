@@ -238,6 +238,7 @@ impl<'a> Prepared<'a> {
             lines: &self.module.lines,
             atomics: self.module.atomics.as_deref(),
             names: Arc::default(),
+            schedule: 0,
             level: check::Level::Certain,
             convention: callconv::Convention::default(),
             scramble: None,

@@ -3,20 +3,23 @@
 //! A dispatch that fails does so with the same message on any number of threads. Among several faults the one of the
 //! turn that comes first counts, in an order of turns that no clock decides; groups which could still fail before it run on until
 //! that is known. What a run of strict mode on several threads finds is found again on one thread: which of two
-//! accesses of a race came second depends on the threads.
+//! accesses of a race came second depends on the threads. So is a run in which groups wait for one another, or hand something on: what
+//! they do depends on who was first.
 
+use crate::deadlock;
 use crate::exec::Scratch;
 use crate::fault::{Fault, Location};
-use crate::group::{Group, Turn};
+use crate::group::{Group, Standing, Turn};
 use crate::launch::Launch;
 use crate::memory::Saved;
 use crate::stats::RunStats;
 use crate::strict::{FaultClass, Mode, Report};
+use crate::turns::{Choice, Next, Turns};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-/// Groups that may have started and not ended.
-const MAX_RESIDENT: u64 = 1024;
+/// Groups that may have started and not ended: 120 compute units with 40 waves, as the largest of these processors have.
+pub(crate) const MAX_RESIDENT: u64 = 4800;
 /// Host memory for their registers.
 const RESIDENT_BYTES: u64 = 1 << 30;
 
@@ -27,9 +30,9 @@ pub(crate) struct Outcome {
     pub(crate) debug_trap: Option<Location>,
 }
 
-/// A dispatch in strict mode.
+/// A dispatch in strict mode. A schedule by chance has one thread, so that its seed is all that it depends on.
 pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, threads: usize) -> Outcome {
-    if threads == 1 {
+    if threads == 1 || launch.schedule != 0 {
         return Scheduler::new(launch, limit, 1).run();
     }
     let saved = Saved::of(launch.memory);
@@ -40,14 +43,16 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     // A budget that is used up is not used up twice.
     let may_have_missed = launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed());
     let is_clean = outcome.result.is_ok() && outcome.reports.is_empty() && !may_have_missed;
-    if is_clean || matches!(outcome.result, Err(Fault::Stuck { .. })) {
+    let is_used_up = matches!(outcome.result, Err(Fault::Stuck { .. })) && !may_have_missed;
+    if is_clean || is_used_up {
         return outcome;
     }
     saved.restore(launch.memory);
     launch.strict = launch.shadow(mode);
     let again = Scheduler::new(launch, limit, 1).run();
     // A race that shows on several threads only is told as it showed.
-    if again.result.is_ok() && again.reports.is_empty() { outcome } else { again }
+    let is_again = !again.reports.is_empty() || again.result.is_err();
+    if is_again || may_have_missed && outcome.reports.is_empty() { again } else { outcome }
 }
 
 /// Hands groups to host threads. Groups that do not end within a turn go to the back of a queue, and new ones are
@@ -61,14 +66,20 @@ pub(crate) struct Scheduler<'a> {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
     /// The next group to be started.
     next: u64,
+    /// Groups that have used up their last turn, and groups whose waves all wait.
+    running: VecDeque<Group>,
     waiting: VecDeque<Group>,
+    turns: Turns,
+    /// Turns since the last one in which a group did more than wait.
+    idle: usize,
+    /// With how many of them, and with how many instructions, the groups are looked at: see [`Scheduler::look`].
+    patience: usize,
+    look_at: u64,
     /// Groups started and not ended.
     resident: u64,
-    picks: u64,
     executed: u64,
     stats: RunStats,
     first: Option<First>,
@@ -92,6 +103,29 @@ fn when(group: &Group) -> When {
 }
 
 impl State {
+    fn new(turns: Turns) -> State {
+        State {
+            next: 0,
+            running: VecDeque::new(),
+            waiting: VecDeque::new(),
+            turns,
+            idle: 0,
+            patience: 0,
+            look_at: LOOK_FIRST,
+            resident: 0,
+            executed: 0,
+            stats: RunStats::default(),
+            first: None,
+            reports: Vec::new(),
+            debug_trap: None,
+        }
+    }
+
+    /// The group at a place of a queue; the order of the others is kept where it is the first.
+    fn take(queue: &mut VecDeque<Group>, at: usize) -> Option<Group> {
+        if at == 0 { queue.pop_front() } else { queue.swap_remove_back(at) }
+    }
+
     /// Keeps the first of the faults.
     fn fail(&mut self, when: When, fault: Fault) {
         if self.is_wanted(when) {
@@ -111,15 +145,17 @@ impl State {
     }
 }
 
-/// What a worker goes on with: a group to be started, by its number, or one that has waited.
+/// What a worker goes on with: a group to be started, by its number, or one that has begun.
 enum Picked {
     New(u64),
-    Waiting(Box<Group>),
+    Begun(Box<Group>),
 }
 
 /// Waves that are named when the budget is used up.
 const MAX_STUCK: usize = 16;
-/// One pick in this many starts a new group although others wait.
+/// Instructions after which it is looked at for the first time whether anything goes on.
+const LOOK_FIRST: u64 = 1 << 18;
+/// Turns that groups have had, about, when the next one is started.
 const START_EVERY: u64 = 4;
 
 impl<'a> Scheduler<'a> {
@@ -128,7 +164,8 @@ impl<'a> Scheduler<'a> {
         let threads = threads.min(MAX_RESIDENT as usize);
         let room = (RESIDENT_BYTES / launch.group_bytes().max(1)).clamp(threads as u64, MAX_RESIDENT);
         let max_resident = launch.max_groups().map_or(room, |most| room.min(most));
-        Scheduler { launch, limit, threads, total, max_resident, state: Mutex::default() }
+        let state = Mutex::new(State::new(turns(launch, launch.schedule)));
+        Scheduler { launch, limit, threads, total, max_resident, state }
     }
 
     pub(crate) fn run(self) -> Outcome {
@@ -164,41 +201,55 @@ impl<'a> Scheduler<'a> {
     /// A worker: runs turns until there is nothing left to pick.
     fn work(&self) {
         let mut scratch = Scratch::new();
+        let mut turns = turns(self.launch, !self.launch.schedule);
         let mut spare = None;
         while let Some(mut group) = self.pick(&mut spare) {
             let before = group.executed;
-            let turn = group.turn(self.launch, &mut scratch, self.limit);
+            let turn = group.turn(self.launch, &mut scratch, &mut turns, self.limit);
             let executed = group.executed - before;
             spare = self.locked(|state| self.put_back(state, group, turn, executed)).or(spare);
+            self.look(&mut scratch);
         }
     }
 
     /// The next group to run; a new one takes the memory of the spare one.
     fn pick(&self, spare: &mut Option<Group>) -> Option<Group> {
         let picked = self.locked(|state| {
-            state.picks += 1;
+            if self.launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed()) {
+                // It is run again on one thread.
+                return None;
+            }
             self.drop_unwanted(state);
             let starts = state.next < self.total && state.is_wanted((state.next * START_EVERY, state.next));
-            let may_start = starts && state.resident < self.max_resident;
-            if may_start && (state.waiting.is_empty() || state.picks % START_EVERY == 0) {
-                state.next += 1;
-                state.resident += 1;
-                return Some(Picked::New(state.next - 1));
-            }
-            state.waiting.pop_front().map(|group| Picked::Waiting(Box::new(group)))
+            let choice = Choice {
+                may_begin: starts && state.resident < self.max_resident,
+                running: state.running.len(),
+                waiting: state.waiting.len(),
+            };
+            let group = match state.turns.next(choice)? {
+                Next::New => {
+                    state.next += 1;
+                    state.resident += 1;
+                    return Some(Picked::New(state.next - 1));
+                }
+                Next::Running(at) => State::take(&mut state.running, at),
+                Next::Waiting(at) => State::take(&mut state.waiting, at),
+            };
+            group.map(|group| Picked::Begun(Box::new(group)))
         });
         Some(match picked? {
             Picked::New(number) => self.launch.group(number, spare.take()),
-            Picked::Waiting(group) => *group,
+            Picked::Begun(group) => *group,
         })
     }
 
     /// After a fault only groups that could have failed before it go on.
     fn drop_unwanted(&self, state: &mut State) {
         let Some(First { when: first, .. }) = &state.first else { return };
-        let waiting = state.waiting.len();
+        let all = state.running.len() + state.waiting.len();
+        state.running.retain(|group| when(group) < *first);
         state.waiting.retain(|group| when(group) < *first);
-        state.resident -= (waiting - state.waiting.len()) as u64;
+        state.resident -= (all - state.running.len() - state.waiting.len()) as u64;
     }
 
     /// The fault of a budget that is used up. Strict mode says where every wave is.
@@ -206,15 +257,64 @@ impl<'a> Scheduler<'a> {
         if self.launch.strict.is_none() {
             return Fault::Budget { limit: self.limit, at: Box::new(group.running_location(self.launch)) };
         }
-        let groups = || std::iter::once(group).chain(&state.waiting);
+        let groups = || std::iter::once(group).chain(&state.running).chain(&state.waiting);
         let count = groups().map(Group::running).sum();
         let waves = groups().flat_map(|group| group.running_locations(self.launch)).take(MAX_STUCK).collect();
-        Fault::Stuck { limit: self.limit, deadlock: groups().all(Group::spins), waves, count }
+        let (limit, waits) = (self.limit, Vec::new());
+        Fault::Stuck { limit, deadlock: false, own_lane: false, waves, waits, count }
+    }
+
+    /// Ends a dispatch of strict mode if it is certain that none of its waves goes on: all groups have begun, and each wave stands.
+    /// That is looked at when groups have done nothing but wait for a while, and more and more rarely in any case. What waves do
+    /// meanwhile counts as any other turn.
+    fn look(&self, scratch: &mut Scratch) {
+        let groups = self.locked(|state| {
+            let is_alone =
+                self.threads == 1 && self.launch.strict.is_some() && self.launch.hostcall.is_none();
+            let idle = state.running.is_empty() && state.idle > state.patience + 2 * state.waiting.len();
+            let looks = is_alone && (idle || state.executed >= state.look_at);
+            (looks && state.next == self.total && state.first.is_none()).then(|| {
+                state.look_at = state.executed * 2;
+                let running = std::mem::take(&mut state.running);
+                running.into_iter().chain(std::mem::take(&mut state.waiting)).collect::<Vec<_>>()
+            })
+        });
+        let Some(groups) = groups else { return };
+        let mut known: Vec<(Group, Vec<Standing>)> = Vec::new();
+        let mut groups = groups.into_iter();
+        for mut group in groups.by_ref() {
+            let before = group.executed;
+            let standing = group.standing(self.launch, scratch);
+            self.locked(|state| state.executed += group.executed - before);
+            let turn = match standing {
+                Ok(Some(standing)) => {
+                    known.push((group, standing));
+                    continue;
+                }
+                Ok(None) => Turn::Yield,
+                Err(fault) => Turn::Fault(fault),
+            };
+            self.locked(|state| self.put_back(state, group, turn, 0));
+            break;
+        }
+        let rest = groups.collect::<Vec<_>>();
+        self.locked(|state| {
+            let all_stand = rest.is_empty() && state.running.is_empty() && state.first.is_none();
+            if all_stand && known.iter().any(|(_, standing)| !standing.is_empty()) {
+                state.resident -= known.len() as u64;
+                return state.stop(deadlock::fault(self.launch, self.limit, &known));
+            }
+            let known = known.into_iter().map(|(group, _)| group);
+            state.waiting.extend(known.chain(rest));
+            state.patience = state.patience.max(1) * 2;
+            state.idle = 0;
+        });
     }
 
     /// Enters what a turn has done. A group that is done comes back.
     fn put_back(&self, state: &mut State, mut group: Group, turn: Turn, executed: u64) -> Option<Group> {
         state.executed += executed;
+        state.idle = if matches!(turn, Turn::Waits) { state.idle + 1 } else { 0 };
         let when = when(&group);
         group.turns += 1;
         let found = group.take_reports(self.launch);
@@ -225,7 +325,7 @@ impl<'a> Scheduler<'a> {
         if let Some(progress) = self.launch.progress {
             progress.set(state.executed, state.stats.groups, self.total);
         }
-        if !matches!(turn, Turn::Yield) {
+        if !matches!(turn, Turn::Yield | Turn::Waits) {
             let is_first = state.debug_trap.as_ref().is_none_or(|(number, _)| group.number < *number);
             let found = is_first.then(|| group.debug_trap(self.launch)).flatten();
             state.debug_trap = found.map(|at| (group.number, at)).or(state.debug_trap.take());
@@ -242,18 +342,34 @@ impl<'a> Scheduler<'a> {
                 }
                 return Some(group);
             }
-            Turn::Yield if state.executed >= self.limit => {
+            Turn::Yield | Turn::Waits if state.executed >= self.limit => {
                 state.resident -= 1;
                 let fault = self.budget(state, &group);
                 state.stop(fault);
             }
-            Turn::Yield => state.waiting.push_back(group),
+            Turn::Yield => state.running.push_back(group),
+            Turn::Waits => {
+                if let Some(shared) = self.launch.strict.as_ref().filter(|shared| shared.several_threads) {
+                    // Whether it waits may depend on the threads.
+                    shared.cross();
+                }
+                state.waiting.push_back(group);
+            }
             Turn::Fault(fault) => {
                 state.resident -= 1;
                 state.fail(when, fault);
             }
         }
         None
+    }
+}
+
+/// The turns of a dispatch; a seed of 0 or its complement stands for turns in order.
+fn turns(launch: &Launch<'_>, seed: u64) -> Turns {
+    match launch.strict {
+        Some(_) if launch.schedule == 0 => Turns::strict(0),
+        Some(_) => Turns::strict(seed),
+        None => Turns::fast(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! A wavefront: its registers and its place in the program.
 
 use crate::descriptor::{Descriptor, Registers};
+use crate::exec::poll::LastFound;
 use crate::op::{Code, Src};
+use crate::watch::Space;
 use isa::Target;
 use isa::target::Generation;
 
@@ -114,6 +116,10 @@ pub(crate) struct Wave {
     pub(crate) group_number: u64,
     /// Whether the group may be on both compute units of a work-group processor.
     pub(crate) wgp_mode: bool,
+    /// What its last atomics and loads that may have waited have found.
+    pub(crate) found: LastFound,
+    /// Where an atomic of the wave has changed something last, and the lane.
+    pub(crate) changed: Option<(Space, u64, u32)>,
 }
 
 impl Wave {
@@ -165,6 +171,8 @@ impl Wave {
             group_waves: 1,
             group_number: 0,
             wgp_mode: descriptor.wgp_mode(),
+            found: LastFound::default(),
+            changed: None,
         };
         let clamp = if descriptor.dx10_clamp() { mode::DX10_CLAMP } else { 0 };
         let ieee = if descriptor.ieee_mode() { mode::IEEE } else { 0 };
@@ -172,6 +180,15 @@ impl Wave {
         let overflow = if has_overflow { mode::FP16_OVERFLOW } else { 0 };
         wave.set_mode(descriptor.float_mode() | clamp | ieee | overflow);
         wave
+    }
+
+    /// Whether another state of the wave is the same, so that the wave goes on from both in the same way.
+    pub(crate) fn is_as(&self, other: &Wave) -> bool {
+        let place = |wave: &Wave| (wave.range, wave.pc, wave.scc, wave.mode, wave.trap_status);
+        place(self) == place(other)
+            && self.sgpr == other.sgpr
+            && self.vgpr == other.vgpr
+            && self.scratch == other.scratch
     }
 
     /// Becomes a copy of another wave, in the memory that it has.

@@ -1,21 +1,22 @@
-//! `kernc run --mode weak --schedules N`: a kernel under many schedules of its memory operations.
+//! `kernc run --schedules N`: a kernel under many schedules: of waves and groups in strict mode, of memory operations in weak mode.
 
 use super::Failure;
 use clap::Args;
 use kernc::sim::{Buffer, Mode, Number};
 
 #[derive(Args, Clone)]
-pub struct WeakArgs {
-    /// In weak mode: the seed of all choices. The same seed gives the same run.
+pub struct ScheduleArgs {
+    /// In strict and weak mode: the seed of the schedule. The same seed gives the same run. In strict mode 0 stands for waves and groups
+    /// in order, other seeds for other orders and for turns of other lengths.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// In weak mode: run under this many seeds from `--seed` on, and report the first that fails or leaves other
-    /// buffers than fast mode does.
+    /// In strict and weak mode: run under this many seeds from `--seed` on, and report the first that fails; in strict mode also one with
+    /// findings or with other buffers than `--expect` asks for, in weak mode one with other buffers than fast mode leaves.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     schedules: u64,
 }
 
-impl WeakArgs {
+impl ScheduleArgs {
     /// Whether there is more than one schedule.
     pub fn explores(&self) -> bool {
         self.schedules > 1
@@ -26,17 +27,52 @@ impl WeakArgs {
         self.seed
     }
 
-    /// Runs all schedules, where there is more than one; `run` gives the buffers that a mode leaves.
+    /// The same with one schedule.
+    fn with_seed(&self, seed: u64) -> ScheduleArgs {
+        ScheduleArgs { seed, schedules: 1 }
+    }
+
+    /// All of them.
+    fn seeds(&self) -> impl Iterator<Item = u64> {
+        let first = self.seed;
+        (0..self.schedules).map(move |more| first.wrapping_add(more))
+    }
+
+    /// Runs all schedules, where there is more than one; `run` gives the buffers that a mode leaves with a seed.
     pub fn explore(
         &self,
         mode: Mode,
-        run: impl Fn(Mode) -> Result<Vec<Buffer>, Failure>,
+        run: impl Fn(Mode, ScheduleArgs) -> Result<Vec<Buffer>, Failure>,
     ) -> Result<(), Failure> {
-        if self.schedules <= 1 || !matches!(mode, Mode::Weak { .. }) {
+        if self.schedules <= 1 {
             return Ok(());
         }
+        match mode {
+            Mode::Fast => {
+                Err(Failure::Usage("`--schedules` is for strict and weak mode: fast mode has one".to_owned()))
+            }
+            Mode::Strict { .. } => self.explore_strict(|seed| run(mode, self.with_seed(seed))),
+            Mode::Weak { .. } => self.explore_weak(|mode| run(mode, self.clone())),
+        }
+    }
+
+    fn explore_strict(&self, run: impl Fn(u64) -> Result<Vec<Buffer>, Failure>) -> Result<(), Failure> {
+        for seed in self.seeds() {
+            let told = |why: String| format!("seed {seed}: {why}again with `--seed {seed}`\n");
+            run(seed).map_err(|failure| match failure {
+                Failure::Found(why) => Failure::Found(told(why)),
+                Failure::Fault(why) => Failure::Fault(told(why)),
+                Failure::Differs(why) => Failure::Differs(told(why)),
+                other => other,
+            })?;
+        }
+        outln!("{} schedules: nothing found", self.schedules);
+        Ok(())
+    }
+
+    fn explore_weak(&self, run: impl Fn(Mode) -> Result<Vec<Buffer>, Failure>) -> Result<(), Failure> {
         let wanted = run(Mode::Fast)?;
-        for seed in (0..self.schedules).map(|more| self.seed.wrapping_add(more)) {
+        for seed in self.seeds() {
             let again = format!("again with `--mode weak --seed {seed}`\n");
             match run(Mode::Weak { seed }) {
                 Ok(buffers) if buffers == wanted => {}

@@ -4,13 +4,16 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use kernc::sim::{Fault, FaultClass, Location, Report, SourcePlace};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What helps a kernel that would have ended later.
 const BUDGET_HELP: &str = "a kernel that needs more gets it with `--max-instructions COUNT`";
+
+/// What helps where a lane that holds a lock is off while other lanes of its wave wait for the lock.
+const OWN_LANE_HELP: &str = "let the lane that takes the lock do its work and give the lock back inside of the loop, or take the lock with one lane of the wave";
 
 /// Who tells it: knows the texts that line tables speak of.
 #[derive(Default)]
@@ -60,12 +63,21 @@ impl Teller {
         }
         let places: &[Location] = if self.isa { &[] } else { fault.places() };
         let marks = places.iter().filter_map(|at| at.source.as_ref());
-        let marks =
+        let mut marks =
             marks.map(|at| Mark { at, label: "here", kind: AnnotationKind::Primary }).collect::<Vec<_>>();
+        // Waves are often at one place.
+        let mut seen = HashSet::new();
+        marks.retain(|mark| seen.insert((&mark.at.file, mark.at.line, mark.at.column)));
         let title = fault.headline();
-        let mut notes: Vec<String> = fault.places().iter().flat_map(told).collect();
-        notes.extend_from_slice(fault.notes());
-        let fix = (fault.class() == FaultClass::Budget).then_some(BUDGET_HELP);
+        let notes = match fault {
+            // What each wave waits for says where it is.
+            Fault::Stuck { waits, count, .. } if !waits.is_empty() => stuck_notes(waits, *count),
+            _ => {
+                let places = fault.places().iter().flat_map(told);
+                places.chain(fault.notes().iter().cloned()).collect()
+            }
+        };
+        let fix = help(fault);
         self.shown("fault", None, &title, &marks, &notes, fix).unwrap_or_else(|| {
             let help = fix.map_or(String::new(), |fix| format!("help: {fix}\n"));
             format!("fault: {fault}\n{help}")
@@ -164,6 +176,21 @@ impl Teller {
             let beside = self.beside.join(file);
             [Path::new(file), &beside].iter().find_map(|path| std::fs::read_to_string(path).ok())
         });
+    }
+}
+
+/// What waves of a deadlock wait for: some, where there are many.
+fn stuck_notes(waits: &[String], count: usize) -> Vec<String> {
+    let more = count.saturating_sub(waits.len());
+    let more = (more > 0).then(|| format!("and {more} more waves"));
+    waits.iter().cloned().chain(more).collect()
+}
+
+/// What helps against a fault, where that is known.
+fn help(fault: &Fault) -> Option<&'static str> {
+    match fault {
+        Fault::Stuck { own_lane: true, .. } => Some(OWN_LANE_HELP),
+        _ => (fault.class() == FaultClass::Budget).then_some(BUDGET_HELP),
     }
 }
 

@@ -80,13 +80,18 @@ enum Spot<'a> {
 }
 
 impl Spot<'_> {
-    /// The access as a watcher sees it.
-    fn access(&self, op: &Op, bytes: u32, kind: Access, lane: usize) -> MemAccess {
-        let (space, address) = match self {
+    /// The address as a watcher sees it.
+    fn address(&self) -> (Space, u64) {
+        match self {
             Spot::Memory(buffer, offset) => (Space::Global, buffer.base() + offset),
             Spot::Scratch { word, shift } => (Space::Scratch, *word as u64 * 4 + u64::from(shift / 8)),
             Spot::Lds(offset) => (Space::Lds, u64::from(*offset)),
-        };
+        }
+    }
+
+    /// The access as a watcher sees it.
+    fn access(&self, op: &Op, bytes: u32, kind: Access, lane: usize) -> MemAccess {
+        let (space, address) = self.address();
         MemAccess { space, address, bytes, lane: lane as u32, kind, flags: op.flags, scalar: lane == SCALAR }
     }
 }
@@ -301,14 +306,25 @@ impl<'a> Cx<'a> {
             return Ok(0);
         }
         let spot = self.atomic_spot(op, place, 4, lane)?;
-        if let Spot::Memory(buffer, offset) = spot {
+        let at = spot.address();
+        let old = if let Spot::Memory(buffer, offset) = spot {
             let cell = &buffer.words()[(offset / 4) as usize];
             let old = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(change(old)));
-            return Ok(old.unwrap_or(0));
-        }
-        let old = self.read_quietly(place, lane)?;
-        self.write_quietly(place, change(old), lane)?;
+            old.unwrap_or(0)
+        } else {
+            let old = self.read_quietly(place, lane)?;
+            self.write_quietly(place, change(old), lane)?;
+            old
+        };
+        self.note_change(at, lane, change(old) != old);
         Ok(old)
+    }
+
+    /// Notes where an atomic has acted, if that has changed anything.
+    fn note_change(&mut self, (space, address): (Space, u64), lane: usize, changed: bool) {
+        if changed {
+            self.wave.changed = Some((space, address, lane as u32));
+        }
     }
 
     /// Replaces two dwords in one step; gives the old ones.
@@ -323,14 +339,18 @@ impl<'a> Cx<'a> {
             return Ok(0);
         }
         let spot = self.atomic_spot(op, place, 8, lane)?;
-        if let Spot::Memory(buffer, offset) = spot {
-            return Ok(self.memory.update64(buffer, offset, change));
-        }
-        let halves = [self.read_quietly(place, lane)?, self.read_quietly(place.plus(4), lane)?];
-        let old = u64::from(halves[0]) | u64::from(halves[1]) << 32;
-        let new = change(old);
-        self.write_quietly(place, new as u32, lane)?;
-        self.write_quietly(place.plus(4), (new >> 32) as u32, lane)?;
+        let at = spot.address();
+        let old = if let Spot::Memory(buffer, offset) = spot {
+            self.memory.update64(buffer, offset, &change)
+        } else {
+            let halves = [self.read_quietly(place, lane)?, self.read_quietly(place.plus(4), lane)?];
+            let old = u64::from(halves[0]) | u64::from(halves[1]) << 32;
+            let new = change(old);
+            self.write_quietly(place, new as u32, lane)?;
+            self.write_quietly(place.plus(4), (new >> 32) as u32, lane)?;
+            old
+        };
+        self.note_change(at, lane, change(old) != old);
         Ok(old)
     }
 

@@ -23,6 +23,7 @@ mod mix;
 mod mubuf;
 mod packed;
 mod place;
+pub(crate) mod poll;
 mod real;
 mod relative;
 pub(crate) mod resource;
@@ -68,6 +69,8 @@ pub(crate) enum Flow {
     End,
     /// Let others run first.
     Sleep,
+    /// Go on, but let others run first: the wave seems to wait for what one of them does.
+    Poll,
     /// `Cx::trap` says what went wrong.
     Trap,
 }

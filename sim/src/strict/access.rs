@@ -287,7 +287,6 @@ impl Watcher<'_> {
             defined.set_vector_bits(register, lane, old | bits);
         }
         if let Some(first) = now.first_read {
-            self.group.waves[now.wave].spin.note(now.place, first);
             if touch.own_address != 0 && !first.is_multiple_of(touch.own_address.into()) {
                 self.replayed_address(first);
             }

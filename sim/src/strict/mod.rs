@@ -98,47 +98,10 @@ pub(crate) struct WaveShadow {
     scratch: Vec<u32>,
     /// Whether code has written FLAT_SCRATCH where it is no SGPR (GFX10).
     flat_scratch: bool,
-    spin: Spin,
     barrier: Barrier,
     calls: Calls,
     /// Where in `scratch` a register lies that a call has changed.
     lost_scratch: HashMap<u32, Origin>,
-}
-
-/// A load that finds the same place unchanged again and again.
-#[derive(Default)]
-struct Spin {
-    place: u32,
-    address: u64,
-    repeats: u32,
-    elsewhere: u32,
-}
-
-impl Spin {
-    /// Loads at other places before one of them is looked at instead.
-    const PATIENCE: u32 = 64;
-    /// Repetitions that look like waiting.
-    const MANY: u32 = 100;
-
-    fn note(&mut self, place: u32, address: u64) {
-        if place != self.place {
-            self.elsewhere += 1;
-            if self.elsewhere > Self::PATIENCE {
-                *self = Spin { place, address, ..Spin::default() };
-            }
-            return;
-        }
-        self.elsewhere = 0;
-        self.repeats = if address == self.address { self.repeats.saturating_add(1) } else { 0 };
-        self.address = address;
-    }
-}
-
-impl GroupShadow {
-    /// Whether a wave seems to wait for something in memory.
-    pub(crate) fn spins(&self, wave: usize) -> bool {
-        self.waves.get(wave).is_some_and(|wave| wave.spin.repeats > Spin::MANY)
-    }
 }
 
 /// The shadow of a group.
@@ -300,7 +263,7 @@ impl Watch for Watcher<'_> {
     fn after(&mut self, cx: &mut Cx<'_>, op: &Op, flow: Flow) -> Result<(), Trap> {
         let Some(touch) = self.touch else { return Ok(()) };
         if let Class::Memory(kind) = touch.class {
-            if flow == Flow::Next {
+            if matches!(flow, Flow::Next | Flow::Poll) {
                 self.after_memory(cx, touch, kind);
             }
             return self.verdict();

@@ -281,6 +281,9 @@ impl Watcher<'_> {
 
     /// Takes note of what the writer of a place has released, to be known when the load is complete.
     fn acquire(&mut self, address: u64, write: Stamp) {
+        if self.shared.several_threads && !write.is_none() && !self.is_mate(write) {
+            self.shared.cross();
+        }
         let (mut clock, mut last) = (Clock::default(), Clock::default());
         if write.is_sync() {
             (clock, last) = self.shared.released(address);

@@ -19,6 +19,7 @@ use crate::launch::{Launch, POISON};
 use crate::memory::Memory;
 use crate::names::Names;
 use crate::op::Code;
+use crate::watch::Space;
 use crate::wave::Wave;
 use isa::{Generation, Target};
 use std::collections::{HashMap, HashSet};
@@ -47,7 +48,8 @@ pub(crate) struct Shared {
     pub(super) races: bool,
     /// Whether groups run on several threads.
     pub(crate) several_threads: bool,
-    /// Two threads have been at one place of memory at the same time: what one has done the other may not have seen.
+    /// Two threads have been at one place of memory at the same time, or groups of several threads wait for one another or hand
+    /// something on: one thread may find something else.
     crossed: AtomicBool,
     /// What atomics have released, by address.
     releases: [Mutex<HashMap<u64, Release>>; STRIPES],
@@ -105,9 +107,9 @@ pub(crate) struct Shape {
 }
 
 impl Shared {
-    /// Two threads have been at one place at the same time.
+    /// What is found may depend on the threads.
     #[cold]
-    pub(super) fn cross(&self) {
+    pub(crate) fn cross(&self) {
         self.crossed.store(true, Ordering::Relaxed);
     }
 
@@ -303,7 +305,6 @@ impl GroupShadow {
                     board: check::Scoreboard::new(),
                     scratch: vec![u32::MAX; wave.scratch.len()],
                     flat_scratch: false,
-                    spin: Default::default(),
                     barrier: Barrier::new(wave.exec()),
                     calls: Default::default(),
                     lost_scratch: Default::default(),
@@ -333,6 +334,21 @@ impl GroupShadow {
             },
             findings: Vec::new(),
         }
+    }
+
+    /// Place and wave of the last write of a dword, waves counted from 1 on.
+    pub(crate) fn last_write(
+        &self,
+        shared: &Shared,
+        memory: &Memory,
+        space: Space,
+        address: u64,
+    ) -> Option<(u32, u32)> {
+        let (stamp, place) = match space {
+            Space::Lds => self.lds.get((address / 4) as usize).map(|cell| (cell.write, cell.write_place))?,
+            _ => shared.cells.at(memory, address)?.last_write(),
+        };
+        (!stamp.is_none()).then(|| (place, stamp.wave()))
     }
 
     /// What was found since the last time.

@@ -32,7 +32,6 @@ mod issue;
 mod l2;
 mod machine;
 mod perform;
-mod random;
 mod registers;
 mod returns;
 mod schedule;

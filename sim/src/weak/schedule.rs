@@ -2,7 +2,6 @@
 
 use super::cache::Cache;
 use super::machine::{Machine, Next, Site};
-use super::random::Random;
 use super::returns::complete;
 use super::state::{Actor, State};
 use crate::exec::Scratch;
@@ -10,13 +9,12 @@ use crate::fault::{Fault, Location, Trap};
 use crate::group::fault;
 use crate::launch::Launch;
 use crate::op::Class;
-use crate::schedule::Outcome;
+use crate::random::Random;
+use crate::schedule::{MAX_RESIDENT, Outcome};
 use crate::stats::{Counts, RunStats};
 use crate::wave::WaveState;
 use std::collections::BTreeMap;
 
-/// Groups that run at the same time, at most.
-const RESIDENT: u64 = 64;
 /// Host memory for their registers, scratch and LDS.
 const RESIDENT_BYTES: u64 = 1 << 28;
 /// Compute units they are spread over.
@@ -50,7 +48,7 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     let total: u64 = launch.groups().iter().product();
     let room = RESIDENT_BYTES / launch.group_bytes().max(1);
     let room = launch.max_groups().map_or(room, |most| room.min(most));
-    let places = total.min(room).clamp(1, RESIDENT) as usize;
+    let places = total.min(room).clamp(1, MAX_RESIDENT) as usize;
     let items: u32 = launch.group.iter().product();
     let waves = items.div_ceil(launch.target.wave_size) as usize;
     let units = UNITS as usize;

@@ -92,6 +92,7 @@ fn budget(mode: Mode) -> u64 {
 pub fn device(args: &RunArgs, mode: Mode) -> Device {
     let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
     device.set_mode(mode);
+    device.set_schedule(args.schedule.seed());
     device.set_level(args.rules.lowest());
     device.set_convention(super::super::abi::convention(&args.common.call_abi));
     // A target id that is wrong was refused when the file was read.
@@ -191,7 +192,7 @@ pub fn mode(args: &RunArgs, policy: &Policy) -> Result<Mode, Failure> {
     let strict = Mode::Strict { keep_going: args.keep_going || policy.has_exceptions() };
     match (args.mode.as_deref(), args.observe.is_active()) {
         (Some("fast"), _) => Ok(Mode::Fast),
-        (Some("weak"), false) => Ok(Mode::Weak { seed: args.weak.seed() }),
+        (Some("weak"), false) => Ok(Mode::Weak { seed: args.schedule.seed() }),
         (None, true) if !args.keep_going => Ok(Mode::Fast),
         (_, true) => {
             let why = "strict and weak mode do not go together with `--profile`, `--trace`, `--coverage` and `--idle-waits`";

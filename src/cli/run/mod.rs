@@ -13,12 +13,12 @@ mod shown;
 
 use super::observe::ObserveArgs;
 use super::rules::{Policy, RulesArgs};
-use super::schedules::WeakArgs;
+use super::schedules::ScheduleArgs;
 use super::{CommonArgs, Failure, check, check_output, complain, page};
 use arguments::Texts;
 use clap::Args;
 use expect::Expected;
-use kernc::sim;
+use kernc::sim::{self, Mode};
 use launch::{Launch, Run, counting, failure, found, mode, spoken, stopped};
 use load::Loaded;
 use shown::Shown;
@@ -108,7 +108,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "strict|weak|fast", value_parser = ["strict", "weak", "fast"])]
     mode: Option<String>,
     #[command(flatten)]
-    weak: WeakArgs,
+    schedule: ScheduleArgs,
     /// In strict mode: list everything that is found instead of stopping at the first.
     #[arg(long)]
     keep_going: bool,
@@ -160,7 +160,14 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
     let observe = args.observe.observe()?;
     let expected = expected(args, launch)?;
     let teller = &loaded.teller;
-    args.weak.explore(mode, |mode| launch.run(args, mode, &observe)?.finished(teller))?;
+    args.schedule.explore(mode, |mode, schedule| {
+        let run = launch.run(&RunArgs { schedule, ..args.clone() }, mode, &observe)?;
+        found(args, loaded, launch.kernel, run.device.reports(), &policy)?;
+        if matches!(mode, Mode::Strict { .. }) && run.stats.is_ok() {
+            expect::check_all(&expected, &run.device, &run.placed)?;
+        }
+        run.finished(teller)
+    })?;
 
     let Run { mut device, placed, stats } = launch.run(args, mode, &observe)?;
     spoken(&mut device, teller);

@@ -81,7 +81,7 @@ struct Ready<'a> {
 
 /// Runs a script: everything is read and checked before the first dispatch.
 pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
-    if args.observe.is_active() || args.weak.explores() {
+    if args.observe.is_active() || args.schedule.explores() {
         let why = "`--script` does not go together with `--profile`, `--trace`, `--coverage`, `--idle-waits` and `--schedules`";
         return Err(Failure::Usage(why.to_owned()));
     }

@@ -74,7 +74,7 @@ fn dispatch(
     let mut launch = Launch::new(args, &loaded, &texts)?;
     let policy = args.rules.policy()?;
     let mode = mode(args, &policy)?;
-    if args.weak.explores() {
+    if args.schedule.explores() {
         return Err(Failure::Usage(
             "a session has one schedule: give `--seed`, and not `--schedules`".to_owned(),
         ));

@@ -1,0 +1,146 @@
+//! A deadlock as it is reported: which wave waits for what, and who has written that last.
+
+use crate::fault::{Fault, Location};
+use crate::group::{Group, Standing};
+use crate::launch::Launch;
+use crate::standing::{Polled, held_in_memory};
+use crate::watch::Space;
+use crate::wave::{Wave, WaveState};
+
+/// Waves that are named.
+const MOST_WAVES: usize = 16;
+/// Places that are named of those that a wave waits for.
+const MOST_PLACES: usize = 2;
+
+/// Why a wave does not go on.
+struct Reason {
+    at: Location,
+    text: String,
+    /// It waits for one of its own lanes.
+    own_lane: bool,
+}
+
+/// The fault of a dispatch of which each wave that has not ended stands or is at a barrier.
+pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Standing>)]) -> Fault {
+    let ended = |number: u64, wave: u32| {
+        let group = groups.iter().find(|(group, _)| group.number == number);
+        let wave = group.and_then(|(group, _)| group.waves.get(wave as usize));
+        wave.is_none_or(|wave| wave.state == WaveState::Done)
+    };
+    let mut reasons: Vec<Reason> = Vec::new();
+    let mut count = 0;
+    for (group, standing) in groups {
+        count += group.running();
+        let at_barrier = (0..group.waves.len()).filter(|&at| group.waves[at].state == WaveState::AtBarrier);
+        reasons.extend(standing.iter().map(|standing| polls(launch, group, standing, &ended)));
+        reasons.extend(at_barrier.map(|at| waits_at_barrier(launch, group, at)));
+    }
+    // Those that are to blame first.
+    let (own, others): (Vec<Reason>, Vec<Reason>) = reasons.into_iter().partition(|reason| reason.own_lane);
+    let own_lane = !own.is_empty();
+    let shown = own.into_iter().chain(others).take(MOST_WAVES);
+    let (waves, waits) = shown.map(|reason| (reason.at, reason.text)).unzip();
+    Fault::Stuck { limit, deadlock: true, own_lane, waves, waits, count }
+}
+
+fn wave_text(number: u32, [x, y, z]: [u32; 3]) -> String {
+    format!("wave {number} in group ({x}, {y}, {z})")
+}
+
+/// The instruction and its line.
+fn place_text(at: &Location) -> String {
+    let line = at.source.as_ref().map_or(String::new(), |source| format!(", {source}"));
+    format!("`{}` at {:#x} of {}{line}", at.text, at.offset, at.kernel)
+}
+
+fn waits_at_barrier(launch: &Launch<'_>, group: &Group, at: usize) -> Reason {
+    let place = group.location(at, launch, None);
+    let who = wave_text(group.waves[at].id, group.id);
+    let text = format!("{who} is at a barrier, where it waits for its group: {}", place_text(&place));
+    Reason { at: place, text, own_lane: false }
+}
+
+/// What a wave waits for that stands.
+fn polls(
+    launch: &Launch<'_>,
+    group: &Group,
+    standing: &Standing,
+    ended: &dyn Fn(u64, u32) -> bool,
+) -> Reason {
+    let wave = &group.waves[standing.wave];
+    let who = wave_text(wave.id, group.id);
+    let location = |at: (u32, u32)| launch.location(at.0, at.1, group.id, wave.id, None);
+    // What is read beside atomics is not what a wave waits for.
+    let atomics: Vec<&Polled> = standing.polled.iter().filter(|polled| polled.is_atomic).collect();
+    let all: Vec<&Polled> = standing.polled.iter().collect();
+    let polled = if atomics.is_empty() { all } else { atomics };
+    let own = polled.iter().find_map(|polled| parked_lane(wave, standing.lanes, polled));
+    let Some(first) = polled.first() else {
+        let at = group.location(standing.wave, launch, None);
+        let text = format!("{who} goes round a loop that reads no memory: {}", place_text(&at));
+        return Reason { at, text, own_lane: false };
+    };
+    let at = location(first.at);
+    let what = |polled: &&Polled| {
+        let name = name(launch, polled);
+        let value = value(launch, group, polled);
+        format!("{name}, which is {value} ({})", written_by(launch, group, polled, ended))
+    };
+    let mut places = polled.iter().take(MOST_PLACES).map(what).collect::<Vec<_>>().join("; ");
+    if polled.len() > MOST_PLACES {
+        places.push_str(&format!("; and {} more", polled.len() - MOST_PLACES));
+    }
+    let text = match own {
+        Some(lane) => format!(
+            "{who} waits for {}, which its own lane {lane} has changed: that lane is off until the others leave the loop: {}",
+            name(launch, first),
+            place_text(&at)
+        ),
+        None => format!("{who} waits for {places}: {}", place_text(&at)),
+    };
+    Reason { at, text, own_lane: own.is_some() }
+}
+
+/// The lane of a wave that has changed what others of its lanes wait for, and is not among them.
+fn parked_lane(wave: &Wave, lanes: u64, polled: &Polled) -> Option<u32> {
+    let (space, address, lane) = wave.changed?;
+    let same = (space, address) == (polled.space, polled.address);
+    (same && lane < 64 && lanes >> lane & 1 == 0).then_some(lane)
+}
+
+fn name(launch: &Launch<'_>, polled: &Polled) -> String {
+    match polled.space {
+        Space::Lds => format!("LDS address {:#x}", polled.address),
+        _ => {
+            let name = launch.names.describe(polled.address, polled.bytes);
+            name.unwrap_or_else(|| format!("address {:#x}", polled.address))
+        }
+    }
+}
+
+fn value(launch: &Launch<'_>, group: &Group, polled: &Polled) -> u64 {
+    match polled.space {
+        Space::Lds => group.lds.get((polled.address / 4) as usize).copied().unwrap_or(0).into(),
+        _ => held_in_memory(launch.memory, polled.address, polled.bytes),
+    }
+}
+
+/// Who has written a place last.
+fn written_by(
+    launch: &Launch<'_>,
+    group: &Group,
+    polled: &Polled,
+    ended: &dyn Fn(u64, u32) -> bool,
+) -> String {
+    let (Some(shadow), Some(shared)) = (&group.shadow, &launch.strict) else { return String::new() };
+    let Some((place, wave)) = shadow.last_write(shared, launch.memory, polled.space, polled.address) else {
+        return "nothing has written it".to_owned();
+    };
+    let (number, wave) = shared.group_and_place(wave - 1);
+    let id = launch.group_id(number);
+    let (range, pc) = crate::strict::split_place(place);
+    let at = launch.location(range, pc, id, wave, None);
+    let line = at.source.as_ref().map_or_else(|| format!("`{}`", at.text), ToString::to_string);
+    let end = if ended(number, wave) { ", which has ended," } else { "" };
+    format!("{}{end} has written it last, {line}", wave_text(wave, id))
+}

@@ -1,0 +1,211 @@
+//! How long waves and groups run before others have a turn, and who comes next: in order, or as a seed has it.
+
+use crate::random::Random;
+
+/// Turns in order.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Instructions of a wave before others of its group have a turn, in the first turn of the group and in later ones: each
+    /// second turn is twice as long.
+    first: u64,
+    last: u64,
+    /// How often each wave of a group has its turn in a turn of the group: once at first, then so often.
+    passes: u64,
+    /// Groups that run at a time and do not wait: with more, new ones begin rarely.
+    running: usize,
+}
+
+/// A change of groups costs more than some instructions.
+const FAST: Pace = Pace { first: 10_000, last: 10_000, passes: 40, running: usize::MAX };
+/// Short at first, so that groups meet.
+const STRICT: Pace = Pace { first: 128, last: 1_024, passes: 4, running: 8 };
+
+/// The longest slices of a seed are this power of two: of a wave, and of a group.
+const LONGEST_WAVE: usize = 11;
+const LONGEST_GROUP: usize = 13;
+/// Groups that run at a time by a seed are a power of two below this one.
+const MOST_RUNNING: usize = 6;
+
+/// The turn of a group.
+#[derive(Clone, Copy)]
+pub(crate) struct Share {
+    /// Most instructions of a wave before the next one has its turn; by chance for none.
+    wave: Option<u64>,
+    /// Most instructions of the group.
+    pub(crate) group: u64,
+}
+
+/// Who comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A group that has not begun.
+    New,
+    /// The group at that place among those that have used up their last turn.
+    Running(usize),
+    /// The group at that place among those whose waves all wait.
+    Waiting(usize),
+}
+
+/// Whom there is to choose from.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    pub(crate) may_begin: bool,
+    pub(crate) running: usize,
+    pub(crate) waiting: usize,
+}
+
+/// The choices of a schedule.
+#[derive(Clone)]
+pub(crate) struct Turns {
+    pace: Pace,
+    picks: u64,
+    random: Option<Random>,
+}
+
+impl Turns {
+    pub(crate) fn fast() -> Turns {
+        Turns { pace: FAST, picks: 0, random: None }
+    }
+
+    /// Of strict mode: in order for seed 0, else by chance.
+    pub(crate) fn strict(seed: u64) -> Turns {
+        let mut random = (seed != 0).then(|| Random::new(seed));
+        let running = random.as_mut().map_or(STRICT.running, |random| 1 << random.below(MOST_RUNNING));
+        Turns { pace: Pace { running, ..STRICT }, picks: 0, random }
+    }
+
+    /// The turn of a group of so many waves that has had `had` turns.
+    pub(crate) fn share(&mut self, had: u64, waves: usize) -> Share {
+        if let Some(random) = &mut self.random {
+            return Share { wave: None, group: slice(random, LONGEST_GROUP) };
+        }
+        let Pace { first, last, passes, .. } = self.pace;
+        let wave = first.checked_shl((had / 2) as u32).filter(|&wave| wave < last).unwrap_or(last);
+        let passes = if wave < last { 1 } else { passes };
+        Share { wave: Some(wave), group: wave * passes * waves as u64 }
+    }
+
+    /// Most instructions of a wave's turn.
+    pub(crate) fn wave(&mut self, share: Share) -> u64 {
+        match (share.wave, &mut self.random) {
+            (None, Some(random)) => slice(random, LONGEST_WAVE),
+            (wave, _) => wave.unwrap_or(self.pace.last),
+        }
+    }
+
+    /// The wave of a group that is the first to have a turn; `next` in order.
+    pub(crate) fn first_wave(&mut self, waves: usize, next: usize) -> usize {
+        let chance = self.random.as_mut().map(|random| random.below(waves.max(1)));
+        chance.unwrap_or(next % waves.max(1))
+    }
+
+    /// The group that has the next turn.
+    pub(crate) fn next(&mut self, choice: Choice) -> Option<Next> {
+        match &mut self.random {
+            Some(random) => by_chance(random, choice, self.pace.running),
+            None => self.in_order(choice),
+        }
+    }
+
+    /// Groups that run have two turns of four, groups that wait one, and one group begins: each of them more often if there
+    /// are none of the others.
+    fn in_order(&mut self, Choice { may_begin, running, waiting }: Choice) -> Option<Next> {
+        let at = self.picks;
+        self.picks += 1;
+        let begins = may_begin.then_some(Next::New);
+        let runs = (running > 0).then_some(Next::Running(0));
+        let waits = (waiting > 0).then_some(Next::Waiting(0));
+        let is_crowded = running >= self.pace.running && at % CROWDED != CROWDED - 1;
+        match at % 4 {
+            0 => runs.or(begins).or(waits),
+            1 => waits.or(runs).or(begins),
+            2 => runs.or(waits).or(begins),
+            _ if is_crowded => runs,
+            _ => begins.or(runs).or(waits),
+        }
+    }
+}
+
+/// Where many groups run, one pick in this many begins another one.
+const CROWDED: u64 = 64;
+
+/// A number up to a power of two, small ones as often as large ones.
+fn slice(random: &mut Random, longest: usize) -> u64 {
+    let longest = 1 << random.below(longest + 1);
+    1 + random.below(longest) as u64
+}
+
+fn by_chance(random: &mut Random, choice: Choice, most_running: usize) -> Option<Next> {
+    let Choice { may_begin, running, waiting } = choice;
+    let begins = may_begin && (running < most_running || random.one_in(CROWDED as usize));
+    let present = [running > 0, begins, waiting > 0];
+    let count = present.iter().filter(|&&present| present).count();
+    if count == 0 {
+        return None;
+    }
+    let chosen = random.below(count);
+    let kind = (0..3).filter(|&kind| present[kind]).nth(chosen)?;
+    Some(match kind {
+        0 => Next::Running(random.below(running)),
+        1 => Next::New,
+        _ => Next::Waiting(random.below(waiting)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn many(turns: &mut Turns, choice: Choice) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for _ in 0..400 {
+            match turns.next(choice) {
+                Some(Next::New) => counts[0] += 1,
+                Some(Next::Running(_)) => counts[1] += 1,
+                Some(Next::Waiting(_)) => counts[2] += 1,
+                None => {}
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn everybody_has_turns() {
+        let all = Choice { may_begin: true, running: 2, waiting: 3 };
+        assert_eq!(many(&mut Turns::fast(), all), [100, 200, 100]);
+        assert_eq!(many(&mut Turns::fast(), Choice { running: 0, ..all }), [200, 0, 200]);
+        assert_eq!(many(&mut Turns::fast(), Choice { waiting: 0, ..all }), [100, 300, 0]);
+        assert_eq!(many(&mut Turns::strict(0), Choice { running: 8, ..all }), [6, 294, 100]);
+        assert!(many(&mut Turns::strict(7), all).iter().all(|&count| count > 90));
+        assert_eq!(Turns::strict(0).next(Choice { may_begin: false, running: 0, waiting: 0 }), None);
+    }
+
+    #[test]
+    fn turns_in_order_grow() {
+        let mut turns = Turns::strict(0);
+        let share = [0, 1, 2, 5, 6, 1000].map(|had| {
+            let share = turns.share(had, 4);
+            (turns.wave(share), share.group)
+        });
+        assert_eq!(share, [(128, 512), (128, 512), (256, 1024), (512, 2048), (1024, 16384), (1024, 16384)]);
+        assert_eq!(Turns::fast().share(0, 1).group, 400_000);
+    }
+
+    #[test]
+    fn slices_of_a_seed_are_repeated() {
+        let slices = |seed| {
+            let mut turns = Turns::strict(seed);
+            let one = |_| {
+                let share = turns.share(0, 4);
+                (turns.wave(share), share.group)
+            };
+            (0..100).map(one).collect::<Vec<_>>()
+        };
+        assert_eq!(slices(3), slices(3));
+        assert!(slices(3) != slices(4));
+        assert!(
+            slices(3).iter().all(|&(wave, group)| (1..=2048).contains(&wave) && (1..=8192).contains(&group))
+        );
+        assert!(slices(3).iter().filter(|(wave, _)| *wave < 8).count() > 10);
+    }
+}
