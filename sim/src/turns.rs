@@ -18,11 +18,12 @@ struct Pace {
 /// A change of groups costs more than some instructions.
 const FAST: Pace = Pace { first: 10_000, last: 10_000, passes: 40, running: usize::MAX };
 /// Short at first, so that groups meet.
-const STRICT: Pace = Pace { first: 128, last: 1_024, passes: 4, running: 8 };
+const STRICT: Pace = Pace { first: 128, last: 1_024, passes: 16, running: 4 };
 
-/// The longest slices of a seed are this power of two: of a wave, and of a group.
-const LONGEST_WAVE: usize = 11;
-const LONGEST_GROUP: usize = 13;
+/// The longest slice of a seed is a power of two up to this one: some seeds change waves all the time, others rarely.
+const LONGEST: usize = 12;
+/// No seed has one shorter than this.
+const SHORTEST: usize = 3;
 /// Groups that run at a time by a seed are a power of two below this one.
 const MOST_RUNNING: usize = 6;
 
@@ -60,24 +61,27 @@ pub(crate) struct Turns {
     pace: Pace,
     picks: u64,
     random: Option<Random>,
+    /// Of a seed: its longest slice, as a power of two.
+    longest: usize,
 }
 
 impl Turns {
     pub(crate) fn fast() -> Turns {
-        Turns { pace: FAST, picks: 0, random: None }
+        Turns { pace: FAST, picks: 0, random: None, longest: 0 }
     }
 
     /// Of strict mode: in order for seed 0, else by chance.
     pub(crate) fn strict(seed: u64) -> Turns {
         let mut random = (seed != 0).then(|| Random::new(seed));
         let running = random.as_mut().map_or(STRICT.running, |random| 1 << random.below(MOST_RUNNING));
-        Turns { pace: Pace { running, ..STRICT }, picks: 0, random }
+        let longest = random.as_mut().map_or(0, |random| SHORTEST + random.below(LONGEST - SHORTEST + 1));
+        Turns { pace: Pace { running, ..STRICT }, picks: 0, random, longest }
     }
 
     /// The turn of a group of so many waves that has had `had` turns.
     pub(crate) fn share(&mut self, had: u64, waves: usize) -> Share {
         if let Some(random) = &mut self.random {
-            return Share { wave: None, group: slice(random, LONGEST_GROUP) };
+            return Share { wave: None, group: slice(random, self.longest) };
         }
         let Pace { first, last, passes, .. } = self.pace;
         let wave = first.checked_shl((had / 2) as u32).filter(|&wave| wave < last).unwrap_or(last);
@@ -88,7 +92,7 @@ impl Turns {
     /// Most instructions of a wave's turn.
     pub(crate) fn wave(&mut self, share: Share) -> u64 {
         match (share.wave, &mut self.random) {
-            (None, Some(random)) => slice(random, LONGEST_WAVE),
+            (None, Some(random)) => slice(random, self.longest),
             (wave, _) => wave.unwrap_or(self.pace.last),
         }
     }
@@ -175,7 +179,7 @@ mod tests {
         assert_eq!(many(&mut Turns::fast(), all), [100, 200, 100]);
         assert_eq!(many(&mut Turns::fast(), Choice { running: 0, ..all }), [200, 0, 200]);
         assert_eq!(many(&mut Turns::fast(), Choice { waiting: 0, ..all }), [100, 300, 0]);
-        assert_eq!(many(&mut Turns::strict(0), Choice { running: 8, ..all }), [6, 294, 100]);
+        assert_eq!(many(&mut Turns::strict(0), Choice { running: 4, ..all }), [6, 294, 100]);
         assert!(many(&mut Turns::strict(7), all).iter().all(|&count| count > 90));
         assert_eq!(Turns::strict(0).next(Choice { may_begin: false, running: 0, waiting: 0 }), None);
     }
@@ -187,7 +191,7 @@ mod tests {
             let share = turns.share(had, 4);
             (turns.wave(share), share.group)
         });
-        assert_eq!(share, [(128, 512), (128, 512), (256, 1024), (512, 2048), (1024, 16384), (1024, 16384)]);
+        assert_eq!(share, [(128, 512), (128, 512), (256, 1024), (512, 2048), (1024, 65536), (1024, 65536)]);
         assert_eq!(Turns::fast().share(0, 1).group, 400_000);
     }
 
@@ -203,9 +207,9 @@ mod tests {
         };
         assert_eq!(slices(3), slices(3));
         assert!(slices(3) != slices(4));
-        assert!(
-            slices(3).iter().all(|&(wave, group)| (1..=2048).contains(&wave) && (1..=8192).contains(&group))
-        );
-        assert!(slices(3).iter().filter(|(wave, _)| *wave < 8).count() > 10);
+        let longest = |seed| slices(seed).into_iter().map(|(wave, group)| wave.max(group)).max();
+        let longest: Vec<u64> = (1..50).filter_map(longest).collect();
+        assert!(longest.iter().all(|slice| (2..=4096).contains(slice)));
+        assert!(longest.iter().any(|&slice| slice <= 8) && longest.iter().any(|&slice| slice > 2000));
     }
 }

@@ -7,6 +7,8 @@ use crate::cli::rules::{Policy, Spot, Verdict};
 use crate::cli::told::Teller;
 use crate::cli::{Failure, complain};
 use kernc::sim::{self, Device, Fault, KernelInfo, Mode, Placed};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// A dispatch that has ended, well or not, on a device of its own.
 pub struct Run {
@@ -217,6 +219,42 @@ pub fn counting<'a>(
     })
 }
 
+/// The first finding of each rule at the same lines of the source, with how many more there are: an unrolled loop has many.
+pub fn by_line<'a>(reports: impl Iterator<Item = &'a sim::Report>) -> Vec<sim::Report> {
+    let mut groups: Vec<(&sim::Report, usize)> = Vec::new();
+    let mut places: HashMap<_, usize> = HashMap::new();
+    for report in reports {
+        match places.entry(lines(report)) {
+            Entry::Occupied(at) => groups[*at.get()].1 += 1,
+            Entry::Vacant(at) => {
+                at.insert(groups.len());
+                groups.push((report, 0));
+            }
+        }
+    }
+    let one = |(report, more): (&sim::Report, usize)| {
+        let mut report = report.clone();
+        if more > 0 {
+            let what = if more == 1 { "place" } else { "places" };
+            report.notes.push(format!("the same at {more} more {what} in the code of these lines"));
+        }
+        report
+    };
+    groups.into_iter().map(one).collect()
+}
+
+/// A place in the code: a file and a line, or the address where there is no source.
+type Line<'a> = Result<(&'a str, u32), u64>;
+
+/// Rule and lines of a finding.
+fn lines(report: &sim::Report) -> (&str, Line<'_>, Option<Line<'_>>) {
+    (&report.rule, line(&report.at), report.other.as_ref().map(|(at, _)| line(at)))
+}
+
+fn line(at: &sim::Location) -> Line<'_> {
+    at.source.as_ref().map(|source| (source.file.as_str(), source.line)).ok_or(at.offset)
+}
+
 /// What strict mode has listed.
 pub fn found(
     args: &RunArgs,
@@ -226,7 +264,8 @@ pub fn found(
     policy: &Policy,
 ) -> Result<(), Failure> {
     let teller = &loaded.teller;
-    let reports: Vec<&sim::Report> = counting(loaded, kernel, reports, policy).collect();
+    let reports = counting(loaded, kernel, reports, policy);
+    let reports = if args.isa { reports.cloned().collect() } else { by_line(reports) };
     let Some(first) = reports.first() else { return Ok(()) };
     if !args.keep_going {
         return Err(Failure::Found(teller.report(first)));

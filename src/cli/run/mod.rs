@@ -19,7 +19,7 @@ use arguments::Texts;
 use clap::Args;
 use expect::Expected;
 use kernc::sim::{self, Mode};
-use launch::{Launch, Run, counting, failure, found, mode, spoken, stopped};
+use launch::{Launch, Run, by_line, counting, failure, found, mode, spoken, stopped};
 use load::Loaded;
 use shown::Shown;
 use std::path::{Path, PathBuf};
@@ -205,7 +205,7 @@ fn save_page(
     policy: &Policy,
 ) -> Result<(), Failure> {
     let mut findings: Vec<page::Finding> =
-        counting(loaded, kernel, device.reports(), policy).map(page::of_report).collect();
+        by_line(counting(loaded, kernel, device.reports(), policy)).iter().map(page::of_report).collect();
     // What strict mode has found is among the reports.
     findings.extend(fault.filter(|fault| !matches!(fault, sim::Fault::Found(_))).map(page::of_fault));
     findings.extend(check::findings(&loaded.bytes, &loaded.file, policy));
