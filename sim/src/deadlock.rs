@@ -56,7 +56,7 @@ fn place_text(at: &Location) -> String {
 fn waits_at_barrier(launch: &Launch<'_>, group: &Group, at: usize) -> Reason {
     let place = group.location(at, launch, None);
     let who = wave_text(group.waves[at].id, group.id);
-    let text = format!("{who} is at a barrier, where it waits for its group: {}", place_text(&place));
+    let text = format!("{who} waits for its group at the barrier {}", place_text(&place));
     Reason { at: place, text, own_lane: false }
 }
 
@@ -77,14 +77,13 @@ fn polls(
     let own = polled.iter().find_map(|polled| parked_lane(wave, standing.lanes, polled));
     let Some(first) = polled.first() else {
         let at = group.location(standing.wave, launch, None);
-        let text = format!("{who} goes round a loop that reads no memory: {}", place_text(&at));
+        let text = format!("{who} goes round a loop that reads no memory, at {}", place_text(&at));
         return Reason { at, text, own_lane: false };
     };
     let at = location(first.at);
     let what = |polled: &&Polled| {
-        let name = name(launch, polled);
-        let value = value(launch, group, polled);
-        format!("{name}, which is {value} ({})", written_by(launch, group, polled, ended))
+        let (name, value) = (name(launch, polled), value(launch, group, polled));
+        format!("{name}, which is {value}: {}", written_by(launch, group, polled, ended))
     };
     let mut places = polled.iter().take(MOST_PLACES).map(what).collect::<Vec<_>>().join("; ");
     if polled.len() > MOST_PLACES {
@@ -92,11 +91,11 @@ fn polls(
     }
     let text = match own {
         Some(lane) => format!(
-            "{who} waits for {}, which its own lane {lane} has changed: that lane is off until the others leave the loop: {}",
-            name(launch, first),
-            place_text(&at)
+            "{who} waits at {} for {}, which its own lane {lane} has changed: that lane is off until the others leave the loop",
+            place_text(&at),
+            name(launch, first)
         ),
-        None => format!("{who} waits for {places}: {}", place_text(&at)),
+        None => format!("{who} waits at {} for {places}", place_text(&at)),
     };
     Reason { at, text, own_lane: own.is_some() }
 }
@@ -133,7 +132,7 @@ fn written_by(
     ended: &dyn Fn(u64, u32) -> bool,
 ) -> String {
     let (Some(shadow), Some(shared)) = (&group.shadow, &launch.strict) else { return String::new() };
-    let Some((place, wave)) = shadow.last_write(shared, launch.memory, polled.space, polled.address) else {
+    let Some((place, wave)) = shadow.last_change(shared, launch.memory, polled.space, polled.address) else {
         return "nothing has written it".to_owned();
     };
     let (number, wave) = shared.group_and_place(wave - 1);

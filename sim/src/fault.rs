@@ -272,6 +272,10 @@ fn trap_name(id: u32) -> &'static str {
     }
 }
 
+fn not_ended(waves: usize) -> String {
+    if waves == 1 { "1 wave has not ended".to_owned() } else { format!("{waves} waves have not ended") }
+}
+
 fn write_stuck(
     f: &mut fmt::Formatter<'_>,
     headline: &str,
@@ -331,10 +335,10 @@ impl Fault {
                     .to_owned()
             }
             Fault::Stuck { deadlock: true, count, .. } => {
-                format!("deadlock: no wave makes progress any more; {count} have not ended")
+                format!("deadlock: no wave makes progress any more; {}", not_ended(*count))
             }
             Fault::Stuck { limit, count, .. } => {
-                format!("no end after {limit} wave instructions; {count} waves have not ended")
+                format!("no end after {limit} wave instructions; {}", not_ended(*count))
             }
             Fault::Descriptor(text) => format!("bad kernel descriptor: {text}"),
             Fault::Dispatch(text) => format!("cannot dispatch: {text}"),

@@ -268,11 +268,12 @@ impl<'a> Scheduler<'a> {
     /// That is looked at when groups have done nothing but wait for a while, and more and more rarely in any case. What waves do
     /// meanwhile counts as any other turn.
     fn look(&self, scratch: &mut Scratch) {
+        if self.threads > 1 || self.launch.strict.is_none() || self.launch.hostcall.is_some() {
+            return;
+        }
         let groups = self.locked(|state| {
-            let is_alone =
-                self.threads == 1 && self.launch.strict.is_some() && self.launch.hostcall.is_none();
             let idle = state.running.is_empty() && state.idle > state.patience + 2 * state.waiting.len();
-            let looks = is_alone && (idle || state.executed >= state.look_at);
+            let looks = idle || state.executed >= state.look_at;
             (looks && state.next == self.total && state.first.is_none()).then(|| {
                 state.look_at = state.executed * 2;
                 let running = std::mem::take(&mut state.running);

@@ -35,8 +35,8 @@ pub(crate) struct Notes {
     pub(crate) polled: Vec<Polled>,
     /// The lanes that have read it.
     pub(crate) lanes: u64,
-    /// What an atomic of the wave had changed before the instruction at work: see [`crate::wave::Wave::changed`].
-    changed: Option<(Space, u64, u32)>,
+    /// How often an atomic of the wave had changed something before the instruction at work.
+    changes: u32,
 }
 
 /// Notes what a wave does, and lets another watcher see it, too.
@@ -68,13 +68,12 @@ impl Watch for Round<'_> {
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
         self.notes.at = (cx.wave.range, cx.wave.last);
         self.notes.has_changed |= op.reads_clock;
-        self.notes.changed = cx.wave.changed.take();
+        self.notes.changes = cx.wave.changes;
         self.inner.as_mut().map_or(Ok(()), |inner| inner.before(cx, op))
     }
 
     fn after(&mut self, cx: &mut Cx<'_>, op: &Op, flow: Flow) -> Result<(), Trap> {
-        self.notes.has_changed |= cx.wave.changed.is_some();
-        cx.wave.changed = cx.wave.changed.or(self.notes.changed);
+        self.notes.has_changed |= cx.wave.changes != self.notes.changes;
         self.inner.as_mut().map_or(Ok(()), |inner| inner.after(cx, op, flow))
     }
 

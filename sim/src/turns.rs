@@ -9,16 +9,16 @@ struct Pace {
     /// second turn is twice as long.
     first: u64,
     last: u64,
-    /// How often each wave of a group has its turn in a turn of the group: once at first, then so often.
-    passes: u64,
+    /// Turns of waves in a turn of the group once those are as long as that, if the group has no more waves: before, one for each.
+    slices: u64,
     /// Groups that run at a time and do not wait: with more, new ones begin rarely.
     running: usize,
 }
 
 /// A change of groups costs more than some instructions.
-const FAST: Pace = Pace { first: 10_000, last: 10_000, passes: 40, running: usize::MAX };
+const FAST: Pace = Pace { first: 10_000, last: 10_000, slices: 40, running: usize::MAX };
 /// Short at first, so that groups meet.
-const STRICT: Pace = Pace { first: 128, last: 1_024, passes: 16, running: 4 };
+const STRICT: Pace = Pace { first: 128, last: 1_024, slices: 64, running: 4 };
 
 /// The longest slice of a seed is a power of two up to this one: some seeds change waves all the time, others rarely.
 const LONGEST: usize = 12;
@@ -83,10 +83,10 @@ impl Turns {
         if let Some(random) = &mut self.random {
             return Share { wave: None, group: slice(random, self.longest) };
         }
-        let Pace { first, last, passes, .. } = self.pace;
+        let Pace { first, last, slices, .. } = self.pace;
         let wave = first.checked_shl((had / 2) as u32).filter(|&wave| wave < last).unwrap_or(last);
-        let passes = if wave < last { 1 } else { passes };
-        Share { wave: Some(wave), group: wave * passes * waves as u64 }
+        let slices = if wave < last { 0 } else { slices };
+        Share { wave: Some(wave), group: wave * slices.max(waves as u64) }
     }
 
     /// Most instructions of a wave's turn.

@@ -118,8 +118,9 @@ pub(crate) struct Wave {
     pub(crate) wgp_mode: bool,
     /// What its last atomics and loads that may have waited have found.
     pub(crate) found: LastFound,
-    /// Where an atomic of the wave has changed something last, and the lane.
+    /// Where an atomic of the wave has changed something last, and the lane; and how often one has.
     pub(crate) changed: Option<(Space, u64, u32)>,
+    pub(crate) changes: u32,
 }
 
 impl Wave {
@@ -173,6 +174,7 @@ impl Wave {
             wgp_mode: descriptor.wgp_mode(),
             found: LastFound::default(),
             changed: None,
+            changes: 0,
         };
         let clamp = if descriptor.dx10_clamp() { mode::DX10_CLAMP } else { 0 };
         let ieee = if descriptor.ieee_mode() { mode::IEEE } else { 0 };

@@ -324,6 +324,7 @@ impl<'a> Cx<'a> {
     fn note_change(&mut self, (space, address): (Space, u64), lane: usize, changed: bool) {
         if changed {
             self.wave.changed = Some((space, address, lane as u32));
+            self.wave.changes = self.wave.changes.wrapping_add(1);
         }
     }
 

@@ -20,6 +20,7 @@ impl Watcher<'_> {
         let wave = &mut self.group.waves[now.wave];
         now.number = wave.order.flight.issue(touch.queues);
         now.m0 = cx.wave.sgpr[reg::M0];
+        now.changes = cx.wave.changes;
         now.cursor = [0; 64];
         now.first_read = None;
         now.loaded.clear();
@@ -291,6 +292,7 @@ impl Watcher<'_> {
                 self.replayed_address(first);
             }
         }
+        self.note_change(cx);
         self.order_reads(cx.memory);
     }
 }

@@ -112,6 +112,8 @@ pub(crate) struct GroupShadow {
     lds_bits: Vec<u32>,
     /// What atomics have released, by dword of LDS.
     lds_releases: Vec<Option<Box<Handed>>>,
+    /// Place and wave of the last change of a dword of atomics in LDS.
+    lds_changes: HashMap<u64, Change>,
     /// Whether a finding about LDS waits for an excuse.
     lds_waits: bool,
     /// Number of the group's first wave.
@@ -119,6 +121,9 @@ pub(crate) struct GroupShadow {
     now: Now,
     findings: Vec<Finding>,
 }
+
+/// Who has changed a dword last: the place in the code, and the wave, counted from 1.
+type Change = (u32, u32);
 
 /// The instruction at work.
 struct Now {
@@ -132,6 +137,8 @@ struct Now {
     stamp: Stamp,
     /// A write of LDS that is known to have happened before it.
     ordered: Stamp,
+    /// How often an atomic of the wave had changed something before it.
+    changes: u32,
     /// Where its first lane reads.
     first_read: Option<u64>,
     /// Bytes of its data that each lane has handled.

@@ -11,6 +11,7 @@ use super::findings::{Elsewhere, Finding, split_place};
 use super::late::Excuse;
 use super::order::Handed;
 use super::{FaultClass, Watcher};
+use crate::exec::Cx;
 use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::{MemAccess, Space};
@@ -140,6 +141,7 @@ impl Watcher<'_> {
                 let order = &self.group.waves[self.group.now.wave].order;
                 let clock = order.released(self.group.now.wave, self.group.first_wave);
                 shared.release(address, &clock, order.wave, self.group.now.number);
+                self.change(Space::Global, address);
             }
             let stamp = self.stamp(mask).sync(sync).atomic(access.flags.contains(ModFlags::GLC));
             if !shared.several_threads {
@@ -151,6 +153,24 @@ impl Watcher<'_> {
             }
         }
         self.group.waves[self.group.now.wave].order.scalar_fresh = false;
+    }
+
+    /// Notes what the atomic that has just run has changed.
+    pub(super) fn note_change(&mut self, cx: &Cx<'_>) {
+        let Some((space, address, _)) = cx.wave.changed.filter(|_| cx.wave.changes != self.group.now.changes)
+        else {
+            return;
+        };
+        self.change(space, address);
+    }
+
+    /// The instruction at work changes a place of atomics.
+    fn change(&mut self, space: Space, address: u64) {
+        let change = (self.group.now.place, self.me());
+        match space {
+            Space::Lds => drop(self.group.lds_changes.insert(address & !3, change)),
+            _ => self.shared.change(address, change),
+        }
     }
 
     fn wrote_atomically(&self, write: Stamp, place: u32) -> bool {
@@ -514,6 +534,7 @@ impl Watcher<'_> {
             }
             if sync {
                 self.release_lds(word);
+                self.change(Space::Lds, address);
             }
             let (stamp, place) = (self.stamp(mask).sync(sync), self.group.now.place);
             let cell = &mut self.group.lds[word];

@@ -12,7 +12,7 @@ use super::polls::Looks;
 use super::reading::Reading;
 use super::scramble::Scramble;
 use super::touch::Touch;
-use super::{GroupShadow, Now, WaveShadow};
+use super::{Change, GroupShadow, Now, WaveShadow};
 use crate::fault::Location;
 use crate::functions::Functions;
 use crate::launch::{Launch, POISON};
@@ -82,6 +82,8 @@ struct Release {
     joined: Clock,
     /// A load that acts at L2 has looked at the place.
     watched: bool,
+    /// Who has changed it last. Atomics write what is there already, too.
+    changed: Option<Change>,
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -213,6 +215,16 @@ impl Shared {
         releases.entry(address & !3).or_default().joined.learn(wave, 1);
     }
 
+    /// A wave has changed a place of atomics.
+    pub(super) fn change(&self, address: u64, change: Change) {
+        let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
+        releases.entry(address & !3).or_default().changed = Some(change);
+    }
+
+    fn last_change(&self, address: u64) -> Option<Change> {
+        lock(&self.releases[(address / 4) as usize % STRIPES]).get(&(address & !3))?.changed
+    }
+
     pub(super) fn has_joined(&self, address: u64, wave: u32) -> bool {
         let releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.get(&(address & !3)).is_some_and(|release| release.joined.get(wave) != 0)
@@ -313,6 +325,7 @@ impl GroupShadow {
             lds: vec![LdsCell::default(); lds_dwords],
             lds_bits: vec![u32::MAX; lds_dwords],
             lds_releases: vec![None; lds_dwords],
+            lds_changes: HashMap::new(),
             lds_waits: false,
             first_wave,
             now: Now {
@@ -322,6 +335,7 @@ impl GroupShadow {
                 m0: 0,
                 stamp: Stamp::default(),
                 ordered: Stamp::default(),
+                changes: 0,
                 first_read: None,
                 cursor: [0; 64],
                 data_defined: true,
@@ -336,19 +350,23 @@ impl GroupShadow {
         }
     }
 
-    /// Place and wave of the last write of a dword, waves counted from 1 on.
-    pub(crate) fn last_write(
+    /// Who has changed a dword last.
+    pub(crate) fn last_change(
         &self,
         shared: &Shared,
         memory: &Memory,
         space: Space,
         address: u64,
-    ) -> Option<(u32, u32)> {
-        let (stamp, place) = match space {
-            Space::Lds => self.lds.get((address / 4) as usize).map(|cell| (cell.write, cell.write_place))?,
-            _ => shared.cells.at(memory, address)?.last_write(),
+    ) -> Option<Change> {
+        let ((stamp, place), change) = match space {
+            Space::Lds => {
+                let cell = self.lds.get((address / 4) as usize)?;
+                ((cell.write, cell.write_place), self.lds_changes.get(&(address & !3)).copied())
+            }
+            _ => (shared.cells.at(memory, address)?.last_write(), shared.last_change(address)),
         };
-        (!stamp.is_none()).then(|| (place, stamp.wave()))
+        let written = (!stamp.is_none()).then(|| (place, stamp.wave()));
+        if stamp.is_sync() { change.or(written) } else { written }
     }
 
     /// What was found since the last time.
