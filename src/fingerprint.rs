@@ -56,6 +56,7 @@ impl Options {
             fp_contract,
             fast_math,
             asserts,
+            check_divisions,
             printf,
             unsafe_fp_atomics,
             waits_all,
@@ -76,15 +77,17 @@ impl Options {
         // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
         let calls_host = &(*printf == Printf::Hostcall);
-        let switches = [fp_contract, fast_math, asserts, calls_host, unsafe_fp_atomics, waits_all];
+        let switches =
+            [fp_contract, fast_math, asserts, check_divisions, calls_host, unsafe_fp_atomics, waits_all];
         hash.field(&[opt_level.number()]);
         hash.field(&switches.map(|&switch| u8::from(switch)));
         let _ = write!(hash, "{state:?}");
         hash.field(language.name().as_bytes());
         hash.field(call_abi.name().as_bytes());
         hash.field(&call_stack_size.to_le_bytes());
-        // An `assert` prints the file's name.
-        let named = (*debug > DebugInfo::None || *asserts).then_some(file_name.as_bytes());
+        // An `assert` prints the file's name, and so does a checked division.
+        let named =
+            (*debug > DebugInfo::None || *asserts || *check_divisions).then_some(file_name.as_bytes());
         let dwarf = (*debug == DebugInfo::Full).then_some(dwarf);
         let _ = write!(hash, "{debug:?} {dwarf:?}");
         hash.field(named.unwrap_or_default());
@@ -159,6 +162,7 @@ mod tests {
             Options { fp_contract: false, ..base.clone() },
             Options { fast_math: true, ..base.clone() },
             Options { asserts: false, ..base.clone() },
+            Options { check_divisions: true, ..base.clone() },
             Options { printf: Printf::Hostcall, ..base.clone() },
             Options { unsafe_fp_atomics: true, ..base.clone() },
             Options { waits_all: true, ..base.clone() },

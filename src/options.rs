@@ -77,6 +77,8 @@ pub struct Options {
     pub fp_contract: bool,
     /// Compile `assert`: without, it does nothing, and its condition is not computed.
     pub asserts: bool,
+    /// Whether code is compiled in that prints the place of an integer division by zero and ends the dispatch.
+    pub check_divisions: bool,
     /// How what `printf` and `assert` print gets to the host.
     pub printf: Printf,
     /// Compute functions and divisions of `f32` by their `native_` forms, where there is one.
@@ -120,6 +122,7 @@ impl Default for Options {
             params: Vec::new(),
             fp_contract: true,
             asserts: true,
+            check_divisions: false,
             printf: Printf::Buffer,
             fast_math: false,
             unsafe_fp_atomics: false,

@@ -501,7 +501,8 @@ impl Job<'_> {
         frontend: &mut frontend::Context,
         observer: &mut dyn Observer,
     ) -> Result<ir::Module, Error> {
-        let Options { params, fp_contract, fast_math, asserts, files, call_abi, .. } = self.options;
+        let Options { params, fp_contract, fast_math, asserts, check_divisions, files, call_abi, .. } =
+            self.options;
         let files = files.as_deref();
         let options = frontend::Options {
             params,
@@ -511,6 +512,7 @@ impl Job<'_> {
             global_offset: self.options.language.has_global_offset(),
             abi: Some(frontend::Abi { target, convention: *call_abi, language: callconv::Language::C }),
             asserts: *asserts,
+            check_divisions: *check_divisions,
             printf: self.options.printf,
             files,
             processor: Some(&Facts(target)),

@@ -139,7 +139,7 @@ fn small_programs() {
 const OF_ONE_WAVE: [&str; 2] = ["positions_1d", "restrict_at_calls"];
 
 /// Programs in which a flag in LDS hands on what is in memory: a split group has no LDS, and no such hand-over.
-const BY_LDS: [&str; 1] = ["handover_group_two_levels"];
+const BY_LDS: [&str; 3] = ["handover_group_two_levels", "handover_two_hops", "handover_last_wave_stores"];
 
 fn exists(name: &str, cell: &Subtarget) -> bool {
     let flat = cell.has(Feature::FLAT) || !source(name).contains("//@ needs flat\n");

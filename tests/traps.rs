@@ -258,3 +258,37 @@ fn as_the_command_line_tells() {
         }
     }
 }
+
+/// Divisions by zero of `tests/data/cli/divisions.k`, with and without the option that checks them.
+#[test]
+fn divisions_by_zero_are_told_with_their_line() {
+    let run = |count: &str, slots: &str, options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kernc"));
+        command.args(["run", "tests/data/cli/divisions.k", "--mcpu", "gfx906", "--grid", "4", "iota:4:i32"]);
+        command.args([count, "zeros:4:i32", slots]).args(options);
+        let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("kernc runs");
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), text)
+    };
+    let place = |line: u32, item: u32| {
+        format!(
+            "tests/data/cli/divisions.k:{line}: division by zero (work-group 0, 0, 0, work-item {item}, 0, 0)"
+        )
+    };
+    for level in ["-O0", "-O2"] {
+        for printf in ["buffer", "hostcall"] {
+            let checks = [level, "--check-divisions", "--printf", printf];
+            let (code, text) = run("iota:4:i32", "3", &checks);
+            assert!(code == Some(4) && text.contains(&place(10, 0)), "{level} {printf}: {text}");
+            assert_eq!(text.matches("division by zero").count(), 1, "{level} {printf}: {text}");
+            let (code, text) = run("fill:4:2:i32", "0", &checks);
+            let all = (0..4).all(|item| text.contains(&place(4, item)));
+            assert!(code == Some(4) && all, "{level} {printf}: {text}");
+            let (code, text) = run("fill:4:2:i32", "3", &checks);
+            assert_eq!((code, text.as_str()), (Some(0), ""), "{level} {printf}");
+        }
+        let (code, text) = run("iota:4:i32", "0", &[level]);
+        assert_eq!(code, Some(0), "{text}");
+    }
+}

@@ -1,6 +1,6 @@
 //! A program as the scoreboard wants it: the effects of each instruction, worked out once.
 
-use crate::effects::Effects;
+use crate::effects::{Effects, Kinds};
 use crate::finding::{EventRule, Site};
 use crate::hazards::{Producer, RULES, Rule};
 use crate::mai::MaiKind;
@@ -25,6 +25,8 @@ pub struct Code {
     /// Whether there are instructions that are dangerous right after a VALU instruction.
     makes_pairs: bool,
     pub(crate) has: rdna::Has,
+    /// Whether there are loads to LDS or stores from LDS.
+    pub(crate) has_transfers: bool,
     /// Vector memory instructions form clauses that may be replayed.
     pub(crate) vector_clauses: bool,
 }
@@ -48,6 +50,7 @@ impl Code {
             effects: Vec::new(),
             wanted: 0,
             makes_pairs: false,
+            has_transfers: false,
             has: rdna::Has {
                 rdna1: generation == Generation::Gfx10 && !target.has(Feature::GFX10_3),
                 smem_vccz: generation <= Generation::Gfx7,
@@ -88,6 +91,7 @@ impl Code {
             consumes &= consumes - 1;
         }
         self.wanted |= effects.fears;
+        self.has_transfers |= effects.kinds.contains(Kinds::TRANSFER);
         effects
     }
 

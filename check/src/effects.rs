@@ -78,6 +78,14 @@ bitflags::bitflags! {
         const DIV_FMAS = 1 << 30;
         /// Takes an index from M0.
         const M0_INDEX = 1 << 31;
+        /// Vector memory instruction that loads to LDS or stores from LDS.
+        const TRANSFER = 1 << 32;
+        /// LDS instruction that reads LDS.
+        const READS_LDS = 1 << 33;
+        /// Scalar store; atomics, which act at L2, are none.
+        const SCALAR_STORE = 1 << 34;
+        /// Writes the scalar cache back.
+        const WRITE_BACK = 1 << 35;
     }
 }
 
@@ -315,6 +323,13 @@ fn kinds(inst: &MachInst) -> Kinds {
     let mut kinds = by_family(inst);
     let stores = row.flags.intersects(Flags::STORE.union(Flags::ATOMIC));
     kinds.set(Kinds::STORES, stores);
+    let vector = kinds.intersects(Kinds::VMEM | Kinds::FLAT);
+    kinds.set(Kinds::TRANSFER, vector && inst.mods.flags.contains(ModFlags::LDS));
+    let reads_lds = row.flags.intersects(Flags::LOAD.union(Flags::ATOMIC));
+    kinds.set(Kinds::READS_LDS, kinds.contains(Kinds::DS) && !kinds.contains(Kinds::GDS) && reads_lds);
+    let scalar_store = kinds.contains(Kinds::SMEM) && row.flags.contains(Flags::STORE);
+    kinds.set(Kinds::SCALAR_STORE, scalar_store && !row.flags.contains(Flags::ATOMIC));
+    kinds.set(Kinds::WRITE_BACK, matches!(inst.op, op::S_DCACHE_WB | op::S_DCACHE_WB_VOL));
     kinds.set(Kinds::CALL, matches!(inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64));
     let leaves = kinds.contains(Kinds::CALL) || crate::reader::is_return(inst);
     kinds.set(Kinds::BRANCH, row.flags.contains(Flags::BRANCH) && !leaves);

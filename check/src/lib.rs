@@ -36,7 +36,9 @@ pub mod single;
 pub mod solve;
 mod table;
 mod targets;
+pub mod transfers;
 mod units;
+pub mod writeback;
 
 pub use code::Code;
 pub use counters::{Class, Counter, FlatPath};

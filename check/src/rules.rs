@@ -1,7 +1,7 @@
 //! All that may be found, by name: for `explain`, for lists of rules, and to say which ones count.
 
 use crate::finding::{EventRule, Level};
-use crate::{clauses, hazards, rdna, single};
+use crate::{clauses, hazards, rdna, single, transfers, writeback};
 use isa::PROCESSORS;
 use std::fmt::Write;
 
@@ -141,7 +141,13 @@ pub fn all() -> impl Iterator<Item = Rule> {
             singles.push(rule);
         }
     }
-    let events = rdna::EVENT_RULES.iter().copied().chain(singles).chain([&clauses::BROKEN_CLAUSE, &clauses::CLAUSE_WAIT]);
+    let events = rdna::EVENT_RULES
+        .iter()
+        .copied()
+        .chain(singles)
+        .chain([&clauses::BROKEN_CLAUSE, &clauses::CLAUSE_WAIT])
+        .chain(transfers::RULES)
+        .chain([&writeback::NOT_WRITTEN_BACK]);
     let events = events.map(|&EventRule { id, name, mend, source, level }| Rule {
         id,
         name,

@@ -19,6 +19,8 @@ use crate::hazards::{self, Producer};
 use crate::mai::MaiKind;
 use crate::rdna::Events;
 use crate::regset::RegSet;
+use crate::transfers::Transfers;
+use crate::writeback::ScalarStores;
 use isa::target::Generation;
 use isa::{Reg, RegRange};
 use smallvec::SmallVec;
@@ -96,6 +98,8 @@ pub struct Scoreboard {
     events: Events,
     /// What began before the last call or return, of `events`.
     across: SmallVec<[Site; 4]>,
+    transfers: Transfers,
+    scalar_stores: ScalarStores,
     /// Tickets of the last instruction.
     last: [Option<Ticket>; 2],
     is_busy: bool,
@@ -121,6 +125,8 @@ impl Scoreboard {
             clock: 0,
             events: Events::default(),
             across: SmallVec::new(),
+            transfers: Transfers::default(),
+            scalar_stores: ScalarStores::default(),
             last: [None; 2],
             is_busy: false,
         }
@@ -144,6 +150,7 @@ impl Scoreboard {
         board.written = caller_writes();
         board.held = if generation == Generation::Gfx6 { RegSet::VECTOR } else { RegSet::EMPTY };
         board.is_busy = true;
+        board.transfers = Transfers::unknown();
         board
     }
 
@@ -184,6 +191,12 @@ impl Scoreboard {
         }
         if effects.classes.done[0].is_some() || effects.classes.read.is_some() {
             self.start(code, site, effects, path);
+        }
+        if effects.kinds.intersects(Kinds::SCALAR_STORE | Kinds::WRITE_BACK | Kinds::END) {
+            self.scalar_stores.issue(site, effects.kinds, sink);
+        }
+        if code.has_transfers {
+            self.transfers.issue(site, effects, self.last[0], sink);
         }
         if effects.produces & code.wanted != 0 {
             self.produce(code, site, effects);
@@ -264,6 +277,7 @@ impl Scoreboard {
         self.live = 0;
         self.events = Events::default();
         self.across.clear();
+        self.transfers = Transfers::unknown();
     }
 
     /// A call or a return: what began before it is in another function from now on.
@@ -292,6 +306,7 @@ impl Scoreboard {
         left.recent
             .retain(|recent| own(recent.site) || before.recent.iter().any(|other| other.site == recent.site));
         left.events.retain(|site| own(site) || before.events.has(site));
+        left.transfers.retain(|site| own(site) || before.transfers.has(site));
         if passes_all {
             // It has not waited for what its caller had under way.
             left.join_operations(before);
@@ -326,6 +341,7 @@ impl Scoreboard {
                 self.completed[class] = self.issued[class].wrapping_sub(count);
             }
         }
+        self.transfers.wait(waits, &self.issued);
         if !self.is_busy {
             return;
         }
@@ -587,6 +603,8 @@ impl Scoreboard {
         let mut changed = self.across != across && self.across.iter().any(|site| !across.contains(site));
         self.across = across;
         changed |= self.events.join(&other.events);
+        changed |= self.scalar_stores.join(&other.scalar_stores);
+        changed |= self.transfers.join(&other.transfers, &self.issued, &other.issued);
         changed |= self.join_operations(other);
         changed |= self.join_recent(other, code.window);
         if changed {

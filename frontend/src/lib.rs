@@ -68,6 +68,8 @@ pub struct Options<'a> {
     pub abi: Option<Abi<'a>>,
     /// Whether `assert` does anything.
     pub asserts: bool,
+    /// Whether an integer division by zero is printed with its place and ends the dispatch.
+    pub check_divisions: bool,
     /// The way of what is printed.
     pub printf: Printf,
     /// Whether what a debugger is told goes along: [`ir::Module::description`], [`ir::Function::track`].
@@ -96,6 +98,7 @@ impl Default for Options<'_> {
             global_offset: false,
             abi: None,
             asserts: true,
+            check_divisions: false,
             printf: Printf::Buffer,
             debug: false,
             homes: false,

@@ -12,7 +12,7 @@ use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::Op;
 use crate::strict::Report;
-use crate::watch::{CacheOp, MemAccess, Watch};
+use crate::watch::{CacheOp, MemAccess, OutOfRange, Watch};
 use crate::wave::{Lanes, PRIVATE_APERTURE, SHARED_APERTURE, Wave, WaveState};
 use crate::write::Write;
 use isa::{ModFlags, Target};
@@ -435,10 +435,10 @@ impl Watch for Debugging<'_> {
         memory: &Memory,
         addresses: &[u64; 64],
         exec: u64,
-        dwords: u32,
+        data: &[Lanes],
         flags: ModFlags,
     ) -> bool {
-        self.inner.as_mut().is_none_or(|inner| inner.write_memory(memory, addresses, exec, dwords, flags))
+        self.inner.as_mut().is_none_or(|inner| inner.write_memory(memory, addresses, exec, data, flags))
     }
 
     fn write_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
@@ -451,6 +451,10 @@ impl Watch for Debugging<'_> {
 
     fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap> {
         self.inner.as_mut().map_or(Ok(()), |inner| inner.atomic(memory, access))
+    }
+
+    fn out_of_range(&mut self, memory: &Memory, access: &OutOfRange) -> Result<(), Trap> {
+        self.inner.as_mut().map_or(Ok(()), |inner| inner.out_of_range(memory, access))
     }
 
     fn limited(&mut self, access: &MemAccess) -> Result<(), Trap> {

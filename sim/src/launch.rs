@@ -280,6 +280,7 @@ impl Launch<'_> {
             rules: strict::CallRules::new(&self.target, self.convention),
             functions: Arc::clone(&self.functions),
             scramble: self.scramble.clone(),
+            restricts: strict::Restricts::new(&self.kernel.args, self.segments.kernarg, self.memory),
             reading: Arc::clone(&self.reading),
         };
         let marks = strict::Marks::new(self.atomics, self.code);

@@ -42,6 +42,24 @@ pub(crate) struct MemAccess {
     pub(crate) scalar: bool,
 }
 
+/// An access through a buffer resource that is out of range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutOfRange {
+    pub(crate) lane: u32,
+    pub(crate) kind: Access,
+    pub(crate) bytes: u32,
+    /// What the instruction adds to the base: offsets of VGPR and instruction; the index is not in it.
+    pub(crate) offset: u32,
+    pub(crate) index: Option<u32>,
+    /// Offset of the SGPR.
+    pub(crate) scalar_offset: u64,
+    /// The first SGPR of the resource, and what it holds.
+    pub(crate) first: u8,
+    pub(crate) words: [u32; 4],
+    /// The resource swizzles, as that of private memory does.
+    pub(crate) swizzles: bool,
+}
+
 /// What an instruction asks of caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "each watcher reads what it needs")]
@@ -101,13 +119,13 @@ pub(crate) trait Watch {
         false
     }
 
-    /// The same of stores.
+    /// The same of stores: of a dword of each register of `data`.
     fn write_memory(
         &mut self,
         _memory: &Memory,
         _addresses: &[u64; 64],
         _exec: u64,
-        _dwords: u32,
+        _data: &[Lanes],
         _flags: ModFlags,
     ) -> bool {
         false
@@ -126,6 +144,11 @@ pub(crate) trait Watch {
 
     /// An access to LDS that M0 does not allow: it reads zero, or writes nothing. Only GFX6 to GFX8 look at M0.
     fn limited(&mut self, _access: &MemAccess) -> Result<(), Trap> {
+        Ok(())
+    }
+
+    /// A lane's access through a buffer resource that its bounds do not allow: it reads zero, or writes nothing.
+    fn out_of_range(&mut self, _memory: &Memory, _access: &OutOfRange) -> Result<(), Trap> {
         Ok(())
     }
 

@@ -133,6 +133,9 @@ pub struct CommonArgs {
     /// Leave `assert` out: its condition is not computed
     #[arg(long)]
     no_asserts: bool,
+    /// Print the place of an integer division by zero, and end the dispatch there
+    #[arg(long)]
+    check_divisions: bool,
     /// How what `printf` and `assert` print gets to the host: by OpenCL's buffer, or by calls of the host, as HIP's.
     #[arg(long, value_name = "WAY", default_value = "buffer", value_parser = ["buffer", "hostcall"])]
     printf: String,
@@ -382,6 +385,7 @@ impl CommonArgs {
             fp_contract: self.fp_contract == "on",
             fast_math: self.fast_math,
             asserts: !self.no_asserts,
+            check_divisions: self.check_divisions,
             printf: if self.printf == "hostcall" { Printf::Hostcall } else { Printf::Buffer },
             unsafe_fp_atomics: self.unsafe_fp_atomics,
             waits_all: self.waits == "all",

@@ -184,6 +184,7 @@ struct Lower<'l, 'a> {
     global_offset: bool,
     abi: Option<border::Abi<'l>>,
     asserts: bool,
+    check_divisions: bool,
     printf: Printf,
     source: &'l str,
     /// The source with its files.
@@ -263,6 +264,7 @@ fn lower_function(
         global_offset: options.global_offset,
         abi: options.abi,
         asserts: options.asserts,
+        check_divisions: options.check_divisions,
         printf: options.printf,
         source,
         files,

@@ -311,6 +311,9 @@ impl Lower<'_, '_> {
                 b = self.bin(BinOp::And, b, mask);
             }
         }
+        if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
+            self.check_divisor(b);
+        }
         let bin = match op {
             BinaryOp::Add => BinOp::Add,
             BinaryOp::Sub => BinOp::Sub,

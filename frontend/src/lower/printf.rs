@@ -12,7 +12,7 @@ use crate::diag::SourceText;
 use crate::format::{Conversion, Format, Kind, Literal, Piece};
 use crate::scalar::Scalar;
 use crate::types::Ty;
-use ir::{CastOp, Op, Order, Pos, Scope, Spaces, SrcLoc, Type, Value};
+use ir::{CastOp, IntCc, Op, Order, Pos, Scope, Spaces, SrcLoc, Type, Value};
 use std::sync::Arc;
 
 /// Where the lines of a program begin.
@@ -124,6 +124,38 @@ impl Lower<'_, '_> {
         self.kill();
     }
 
+    /// Prints the place of a position in the source, what is wrong there, and the work-item; then ends the dispatch.
+    fn fail(&mut self, position: u32, wrong: &str) -> Val {
+        let files = self.files;
+        let place = self.lines.get_or_insert_with(|| Lines::new(files())).place(position as usize);
+        let failed = format!("{place}: {wrong}");
+        let mut parts = vec![Part::Plain(&failed), Part::Plain(" (work-group ")];
+        self.ids(&mut parts, Pos::GroupId);
+        parts.push(Part::Plain(", work-item "));
+        self.ids(&mut parts, Pos::LocalId);
+        parts.push(Part::Plain(")\n"));
+        self.print(&parts, Stream::Error);
+        if self.printf == Printf::Buffer {
+            // What was printed is to be read after all, though the wave does not come to its end.
+            let spaces = Spaces::GLOBAL;
+            self.effect(Op::Fence { order: Order::Release, scope: Scope::System, spaces }, &[]);
+        }
+        self.abort();
+        Val::new()
+    }
+
+    /// With `check_divisions`, ends the dispatch where an integer divisor is zero, and prints the place of the division.
+    pub(super) fn check_divisor(&mut self, divisor: Value) {
+        let is_known = self.func.const_bits(divisor).is_some_and(|bits| bits != 0);
+        if !self.check_divisions || is_known {
+            return;
+        }
+        let zero = self.constant(self.func.ty(divisor), 0);
+        let holds = self.emit(Op::Icmp(IntCc::Ne), &[divisor, zero], Type::Bool);
+        let position = self.loc.0.saturating_sub(1);
+        self.branch(holds, Ty::UNIT, |_| Val::new(), |lower| lower.fail(position, "division by zero"));
+    }
+
     /// What is not so is printed, and ends the dispatch.
     pub(super) fn assert(&mut self, args: &[ExprId]) -> Val {
         if !self.asserts {
@@ -134,28 +166,13 @@ impl Lower<'_, '_> {
         let (loc, condition) = (self.loc, self.ast.span(args[0]));
         let fail = |lower: &mut Self| {
             lower.loc = SrcLoc(condition.start + 1);
-            let files = lower.files;
-            let place =
-                lower.lines.get_or_insert_with(|| Lines::new(files())).place(condition.start as usize);
             let written: Vec<&str> = condition.text(lower.source).split_whitespace().collect();
-            let mut failed = format!("{place}: `assert({})` failed", written.join(" "));
+            let mut failed = format!("`assert({})` failed", written.join(" "));
             if let Some(message) = message {
                 failed += ": ";
                 failed += &message;
             }
-            let mut parts = vec![Part::Plain(&failed), Part::Plain(" (work-group ")];
-            lower.ids(&mut parts, Pos::GroupId);
-            parts.push(Part::Plain(", work-item "));
-            lower.ids(&mut parts, Pos::LocalId);
-            parts.push(Part::Plain(")\n"));
-            lower.print(&parts, Stream::Error);
-            if lower.printf == Printf::Buffer {
-                // What was printed is to be read after all, though the wave does not come to its end.
-                let spaces = Spaces::GLOBAL;
-                lower.effect(Op::Fence { order: Order::Release, scope: Scope::System, spaces }, &[]);
-            }
-            lower.abort();
-            Val::new()
+            lower.fail(condition.start, &failed)
         };
         self.branch(holds, Ty::UNIT, |_| Val::new(), fail);
         self.loc = loc;

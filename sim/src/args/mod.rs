@@ -322,6 +322,7 @@ mod tests {
             type_name: None,
             element,
             is_const: false,
+            is_restrict: false,
             pointee_align: 16,
         }
     }

@@ -57,6 +57,31 @@ pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     }
 }
 
+/// Returns the lanes that get a value from a lane which is switched off: zero, or, if it is a move, what the register held
+/// before. A lane that the control word takes from outside of the row or the wave gets what it asks for.
+pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
+    let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else {
+        let Lane::Dpp8 { .. } = op.lane else { return 0 };
+        return inactive_sources(op, exec, exec);
+    };
+    let bits = |mask: u8, width: usize| {
+        (0..64).fold(0, |all, lane| all | u64::from(mask >> (lane / width & 3) & 1) << lane)
+    };
+    if !is_move && !op.flags.contains(ModFlags::BOUND_CTRL) {
+        return 0;
+    }
+    inactive_sources(op, exec, exec & bits(row_mask, 16) & bits(bank_mask, 4))
+}
+
+/// Those of some lanes that read one which is switched off.
+fn inactive_sources(op: &Op, exec: u64, lanes: u64) -> u64 {
+    if op.flags.contains(ModFlags::FETCH_INACTIVE) {
+        return 0;
+    }
+    let off = |&lane: &usize| source(op.lane, lane).is_some_and(|from| exec >> from & 1 == 0);
+    crate::wave::ActiveLanes(lanes).filter(off).fold(0, |all, lane| all | 1 << lane)
+}
+
 /// Lanes that the instruction writes: those of enabled rows and banks whose source can be read. With `bound_ctrl`, and
 /// always in DPP8, the others are written too: from zero.
 pub(crate) fn write_mask(op: &Op, exec: u64) -> u64 {

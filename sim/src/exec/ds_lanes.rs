@@ -78,6 +78,18 @@ fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
     (lanes, data)
 }
 
+/// Returns the lanes for which `ds_bpermute_b32`, or else `ds_swizzle_b32`, reads a lane that is switched off.
+pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 {
+    let exec = cx.wave.exec();
+    let pattern = if cx.target.generation >= Generation::Gfx9 { patterns_of_gfx9 } else { patterns };
+    let addresses = if by_address { operands(cx, op).0 } else { [0; 64] };
+    let from = |lane: usize| match by_address {
+        true => named_lane(cx, addresses[lane], lane),
+        false => pattern(op.offset as usize, lane) & 63,
+    };
+    ActiveLanes(exec).filter(|&lane| exec >> from(lane) & 1 == 0).fold(0, |all, lane| all | 1 << lane)
+}
+
 /// Each lane sends its data to the lane its address names; the highest sender wins.
 fn permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();

@@ -5,9 +5,9 @@ use super::resource::{ADDRESSES, Addressing, Resource};
 use super::valu::plain;
 use super::vmem::{Part, data_register};
 use super::{Cx, Flow, Handler, typed};
-use crate::fault::Trap;
+use crate::fault::{self, Trap};
 use crate::op::{NONE, Op, Src, VGPR0};
-use crate::watch::CacheOp;
+use crate::watch::{CacheOp, OutOfRange};
 use crate::wave::{ActiveLanes, Lanes};
 use isa::{ModFlags, Target};
 use std::sync::MutexGuard;
@@ -96,6 +96,9 @@ fn load_to_lds(name: &str) -> Option<Handler> {
 /// The operands of a buffer access.
 pub(super) struct Access {
     pub(super) resource: Resource,
+    /// The first SGPR of the resource.
+    first: u8,
+    indexed: bool,
     scalar_offset: u64,
     pub(super) exec: u64,
     index: Lanes,
@@ -119,6 +122,8 @@ impl Access {
         let offset = op.flags.contains(ModFlags::OFFEN);
         let mut access = Access {
             resource: Resource::read(cx.wave, resource, cx.target.generation, how),
+            first: if let Src::S(first) = resource { first } else { 0 },
+            indexed: how.indexed,
             scalar_offset: cx.wave.scalar(scalar_offset).into(),
             exec: cx.wave.exec(),
             index: [0; 64],
@@ -163,11 +168,54 @@ impl Access {
         Some(Place::Linear(place))
     }
 
+    /// The same; a watcher is told of what is out of range.
+    pub(super) fn checked_place(
+        &self,
+        cx: &mut Cx<'_>,
+        lane: usize,
+        after: u32,
+        bytes: u32,
+        kind: fault::Access,
+    ) -> Result<Option<Place>, Trap> {
+        let place = self.place(lane, after, bytes.into());
+        if let (None, Some(watch)) = (place, &mut cx.watch) {
+            let access = OutOfRange {
+                lane: lane as u32,
+                kind,
+                bytes,
+                offset: self.offset[lane].wrapping_add(self.immediate).wrapping_add(after),
+                index: self.indexed.then_some(self.index[lane]),
+                scalar_offset: self.scalar_offset,
+                first: self.first,
+                words: self.resource.words(),
+                swizzles: self.resource.swizzles(),
+            };
+            watch.out_of_range(cx.memory, &access)?;
+        }
+        Ok(place)
+    }
+
     /// Up to 4 bytes of a lane; 0 if they are out of range.
     fn read(&self, cx: &mut Cx<'_>, op: &Op, lane: usize, after: u32, bytes: u32) -> Result<u32, Trap> {
-        match self.place(lane, after, bytes.into()) {
+        match self.checked_place(cx, lane, after, bytes, fault::Access::Read)? {
             Some(place) => cx.read(op, place, bytes, lane),
             None => Ok(0),
+        }
+    }
+
+    /// Writes up to 4 bytes of a lane, if they are in range.
+    fn write(
+        &self,
+        cx: &mut Cx<'_>,
+        op: &Op,
+        lane: usize,
+        after: u32,
+        bytes: u32,
+        value: u32,
+    ) -> Result<(), Trap> {
+        match self.checked_place(cx, lane, after, bytes, fault::Access::Write)? {
+            Some(place) => cx.write(op, place, bytes, value, lane),
+            None => Ok(()),
         }
     }
 }
@@ -244,8 +292,7 @@ fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
         let _guard = lock64(cx, access.place(lane, 0, 4), dwords);
         for dword in 0..dwords {
             let value = cx.wave.vgpr[data + dword as usize][lane];
-            let Some(place) = access.place(lane, dword * 4, 4) else { continue };
-            if let Err(trap) = cx.write(op, place, 4, value, lane) {
+            if let Err(trap) = access.write(cx, op, lane, dword * 4, 4, value) {
                 return cx.fail(trap);
             }
         }
@@ -258,8 +305,7 @@ fn store_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u32) -> Flow {
     let data = data_register(op.src[0]);
     for lane in ActiveLanes(access.exec) {
         let value = cx.wave.vgpr[data][lane] >> shift;
-        let Some(place) = access.place(lane, 0, bytes.into()) else { continue };
-        if let Err(trap) = cx.write(op, place, bytes, value, lane) {
+        if let Err(trap) = access.write(cx, op, lane, 0, bytes, value) {
             return cx.fail(trap);
         }
     }
@@ -272,7 +318,12 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     let access = Access::new(cx, op, 0);
     let data = data_register(op.src[3]);
     for lane in ActiveLanes(access.exec) {
-        let Some(place) = access.place(lane, 0, if wide { 8 } else { 4 }) else {
+        let bytes = if wide { 8 } else { 4 };
+        let place = match access.checked_place(cx, lane, 0, bytes, fault::Access::Atomic) {
+            Ok(place) => place,
+            Err(trap) => return cx.fail(trap),
+        };
+        let Some(place) = place else {
             if op.dst != NONE {
                 let dst = usize::from(op.dst - VGPR0);
                 (0..=usize::from(wide)).for_each(|half| cx.wave.vgpr[dst + half][lane] = 0);
@@ -310,9 +361,12 @@ fn to_lds(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
 fn store_from_lds(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let access = Access::of(cx, op, Src::None, op.src[0], op.src[1]);
     for lane in ActiveLanes(access.exec) {
-        let Some(place) = access.place(lane, 0, 4) else { continue };
-        let value = cx.read(op, lds_place(cx, op, lane), 4, lane);
-        if let Err(trap) = value.and_then(|value| cx.write(op, place, 4, value, lane)) {
+        let done = access.checked_place(cx, lane, 0, 4, fault::Access::Write).and_then(|place| {
+            let Some(place) = place else { return Ok(()) };
+            let value = cx.read(op, lds_place(cx, op, lane), 4, lane)?;
+            cx.write(op, place, 4, value, lane)
+        });
+        if let Err(trap) = done {
             return cx.fail(trap);
         }
     }

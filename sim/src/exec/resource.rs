@@ -86,6 +86,16 @@ impl Resource {
         }
     }
 
+    /// The four dwords.
+    pub(crate) fn words(&self) -> [u32; 4] {
+        self.words
+    }
+
+    /// Whether places of lanes are swizzled, as private memory is.
+    pub(crate) fn swizzles(&self) -> bool {
+        self.swizzle || self.add_lane
+    }
+
     /// Bytes as scalar loads see them.
     pub(crate) fn bytes(&self) -> u64 {
         if self.stride == 0 { self.records } else { self.records * self.stride }

@@ -4,7 +4,7 @@ use super::format::Format;
 use super::mubuf::{Access, finish, lds_place};
 use super::vmem::data_register;
 use super::{Cx, Flow, Handler};
-use crate::fault::Trap;
+use crate::fault::{self, Trap};
 use crate::op::{Op, VGPR0};
 use crate::wave::ActiveLanes;
 use half::f16;
@@ -118,7 +118,7 @@ fn components(
 ) -> Result<[u32; 4], Trap> {
     let bytes = format.bytes();
     let mut all = [0; 4];
-    if !format.is_invalid() && access.place(lane, 0, bytes.into()).is_some() {
+    if !format.is_invalid() && access.checked_place(cx, lane, 0, bytes, fault::Access::Read)?.is_some() {
         let mut element = 0;
         for after in (0..bytes).step_by(4) {
             let size = (bytes - after).min(4);
@@ -189,7 +189,11 @@ fn store<const COUNT: usize>(cx: &mut Cx<'_>, op: &Op, layout: Layout) -> Flow {
     let bytes = format.bytes();
     let data = data_register(op.src[0]);
     for lane in ActiveLanes(access.exec) {
-        if format.is_invalid() || access.place(lane, 0, bytes.into()).is_none() {
+        let place = match access.checked_place(cx, lane, 0, bytes, fault::Access::Write) {
+            Ok(place) => place,
+            Err(trap) => return cx.fail(trap),
+        };
+        if format.is_invalid() || place.is_none() {
             continue;
         }
         let mut values = [0; 4];

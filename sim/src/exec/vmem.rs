@@ -253,8 +253,8 @@ fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Fl
         false => cx.common_buffer::<DWORDS>(&addresses, exec),
     };
     let simple = simple.filter(|_| {
-        let watch = cx.watch.as_mut();
-        watch.is_none_or(|watch| watch.write_memory(memory, &addresses, exec, DWORDS as u32, op.flags))
+        let (watch, registers) = (cx.watch.as_mut(), &cx.wave.vgpr[data..data + DWORDS]);
+        watch.is_none_or(|watch| watch.write_memory(memory, &addresses, exec, registers, op.flags))
     });
     if let Some(common) = simple {
         let Some(registers) = cx.wave.vgpr[data..].first_chunk::<DWORDS>() else { return Flow::Next };

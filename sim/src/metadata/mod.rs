@@ -155,6 +155,8 @@ pub struct ArgInfo {
     pub element: Option<Scalar>,
     /// Pointer to constant data.
     pub is_const: bool,
+    /// Pointer that is marked `restrict`.
+    pub is_restrict: bool,
     /// Alignment of what a dynamic LDS pointer points to.
     pub pointee_align: u32,
 }
@@ -261,6 +263,8 @@ struct ArgMeta {
     address_space: Option<String>,
     #[serde(rename = ".is_const", default)]
     is_const: bool,
+    #[serde(rename = ".is_restrict", default)]
+    is_restrict: bool,
     #[serde(rename = ".pointee_align", default)]
     pointee_align: u32,
 }
@@ -279,6 +283,7 @@ impl ArgMeta {
             type_name: self.type_name.clone(),
             element: by_name.or(by_value_type),
             is_const: self.is_const,
+            is_restrict: self.is_restrict,
             pointee_align: self.pointee_align.max(1),
         }
     }

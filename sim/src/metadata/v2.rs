@@ -80,6 +80,7 @@ fn argument(node: &Node, end: u32) -> Result<ArgInfo, String> {
         element: type_name.as_deref().and_then(Scalar::of_type_name).or(by_value_type),
         type_name,
         is_const: text_of(node, "IsConst").as_deref() == Some("true"),
+        is_restrict: text_of(node, "IsRestrict").as_deref() == Some("true"),
         pointee_align: number_of(node, "PointeeAlign")?.max(1),
     })
 }

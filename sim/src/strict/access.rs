@@ -3,7 +3,7 @@
 use super::cells::Stamp;
 use super::defined::Origin;
 use super::findings::{scalar_name, vector_name};
-use super::touch::{Memory as Kind, Part, Touch};
+use super::touch::{Class, Memory as Kind, Part, Touch};
 use super::{FaultClass, Watcher};
 use crate::exec::Cx;
 use crate::watch::{MemAccess, Space};
@@ -25,8 +25,14 @@ impl Watcher<'_> {
         now.first_read = None;
         now.loaded.clear();
         now.reads.clear();
-        now.stamp = Stamp::new(wave.order.wave, now.number, wave.order.flight.memory_done(), 15);
+        now.stamp = Stamp::new(wave.order.wave, now.number, wave.order.flight.memory_done(), 15)
+            .transfer(touch.queues.transfer);
         now.ordered = Stamp::default();
+        now.stored.clear();
+        now.exec = exec;
+        let is_atomic =
+            touch.class == Class::Memory(Kind::Atomic) || touch.glc || self.shared.marks.has(now.place);
+        wave.together.issue(now.number, exec, is_atomic);
         let scalar = touch.address.as_slice().is_empty() && touch.reads.as_slice().is_empty() && !touch.lds;
         now.data_defined = wave.defined.undefined_vector(&touch.reads, exec).is_none();
         if exec == 0 && !scalar {
@@ -293,7 +299,11 @@ impl Watcher<'_> {
             }
         }
         self.note_change(cx);
+        self.label_arguments(touch);
         self.order_reads(cx.memory);
+        if !self.group.now.stored.is_empty() {
+            self.compare_lanes(cx.memory);
+        }
     }
 }
 

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub(super) const MAX_WAVES: u64 = 1 << WAVE_BITS;
 
 const WAVE_BITS: u32 = 22;
-const NUMBER_BITS: u32 = 28;
+const NUMBER_BITS: u32 = 27;
 const LAG_BITS: u32 = 8;
 const NO_RELEASE: u32 = (1 << LAG_BITS) - 1;
+const TRANSFER: u64 = 1 << (64 - WAVE_BITS - 1);
 
 /// One access, in 64 bits; 0 is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,12 +42,35 @@ impl Stamp {
         Stamp(self.0 | u64::from(yes) << 1)
     }
 
+    /// Made by a load to LDS or a store from it, which accesses LDS in the order of vector memory.
+    pub(super) fn transfer(self, yes: bool) -> Stamp {
+        Stamp(self.0 | if yes { TRANSFER } else { 0 })
+    }
+
+    pub(super) fn is_transfer(self) -> bool {
+        self.0 & TRANSFER != 0
+    }
+
     pub(super) fn is_none(self) -> bool {
         self.0 == 0
     }
 
     pub(super) fn is_atomic(self) -> bool {
         self.0 & 1 != 0
+    }
+
+    /// Of a read: several lanes have read the place at once.
+    pub(super) fn by_several(self, yes: bool) -> Stamp {
+        self.sync(yes)
+    }
+
+    pub(super) fn is_by_several(self) -> bool {
+        self.is_sync()
+    }
+
+    /// Whether both are of one operation.
+    pub(super) fn same_operation(self, other: Stamp) -> bool {
+        (self.0 ^ other.0) >> (LAG_BITS + 6) & !(TRANSFER >> (LAG_BITS + 6)) == 0
     }
 
     pub(super) fn is_sync(self) -> bool {
@@ -84,6 +108,7 @@ pub(super) struct Cell {
     /// The last read by another wave than that of `read`.
     other_read: AtomicU64,
     other_read_place: AtomicU32,
+    write_lane: AtomicU32,
 }
 
 impl Cell {
@@ -99,13 +124,20 @@ impl Cell {
         (Stamp(self.other_read.load(Ordering::Acquire)), self.other_read_place.load(Ordering::Relaxed))
     }
 
-    pub(super) fn set_write(&self, stamp: Stamp, place: u32) {
+    /// The lane of the last write.
+    pub(super) fn write_lane(&self) -> u32 {
+        self.write_lane.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_write(&self, stamp: Stamp, place: u32, lane: u32) {
+        self.write_lane.store(lane, Ordering::Relaxed);
         self.write_place.store(place, Ordering::Relaxed);
         self.write.store(stamp.0, Ordering::Release);
     }
 
     /// The same where other threads may do so at once. Gives what was there.
-    pub(super) fn exchange_write(&self, stamp: Stamp, place: u32) -> Stamp {
+    pub(super) fn exchange_write(&self, stamp: Stamp, place: u32, lane: u32) -> Stamp {
+        self.write_lane.store(lane, Ordering::Relaxed);
         self.write_place.store(place, Ordering::Relaxed);
         Stamp(self.write.swap(stamp.0, Ordering::SeqCst))
     }
@@ -131,6 +163,8 @@ pub(super) struct LdsCell {
     /// The last read by another wave than that of `read`.
     pub(super) other_read: Stamp,
     pub(super) other_read_place: u32,
+    /// The lane of the last write.
+    pub(super) write_lane: u32,
     /// The last write that was no atomic, before the place was one of atomics: an atomic of the writer hides it.
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,

@@ -43,6 +43,8 @@ pub(super) enum Origin {
     Load(u32),
     /// A call has changed it: its number among the wave's changes.
     Call(u32),
+    /// The instruction at this place took it from a lane that was not active.
+    Inactive(u32),
 }
 
 /// What depends on undefined values.
@@ -87,7 +89,15 @@ impl Defined {
         (self.scc, self.scc_from) = (true, Origin::Call(change));
     }
 
-    /// The same of lanes of a VGPR.
+    /// An instruction has taken the value of lanes of a VGPR from lanes that are not active.
+    pub(super) fn take_inactive(&mut self, register: usize, lanes: u64, place: u32) {
+        for lane in ActiveLanes(lanes) {
+            self.set_vector_bits(register, lane, u32::MAX);
+        }
+        self.loaded(register, Origin::Inactive(place));
+    }
+
+    /// The same of lanes of a VGPR that a call has changed.
     pub(super) fn lose_vector(&mut self, register: usize, lanes: u64, change: u32) {
         for lane in ActiveLanes(lanes) {
             self.set_vector_bits(register, lane, u32::MAX);

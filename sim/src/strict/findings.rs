@@ -131,6 +131,17 @@ impl Watcher<'_> {
                 self.note_frame(&mut finding, place);
             }
             Origin::Call(change) => self.blame_call(&mut finding, change),
+            Origin::Inactive(place) => {
+                let wave = wave.order.wave;
+                finding.rule = "inactive-lane".to_owned();
+                finding.message = finding
+                    .message
+                    .replace("which nothing has initialised", "taken from a lane that was not active");
+                let label = "read lanes that were not active".to_owned();
+                finding.other = Some(Elsewhere { place, wave, label });
+                finding.fix =
+                    Some("the exchange where all lanes that are read are active: before the branch".into());
+            }
             Origin::Unwritten => finding.notes.push("no instruction has written it before".into()),
         }
         self.report(finding);

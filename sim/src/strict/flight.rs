@@ -12,6 +12,17 @@ struct Pending {
     number: u32,
     /// May complete before those ahead of it.
     unordered: bool,
+    /// Is a load to LDS or a store from it.
+    transfer: bool,
+}
+
+/// The operations that are complete: in each kind of memory all up to this number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Done {
+    pub(super) lds: u32,
+    pub(super) memory: u32,
+    /// Accesses of LDS by loads to LDS and stores from it.
+    pub(super) transfers: u32,
 }
 
 /// The operations of one wave.
@@ -27,29 +38,33 @@ pub(super) struct Flight {
 /// What was complete when operations were issued: the last changes of it.
 #[derive(Default)]
 struct History {
-    /// Number of the last operation before the change; what was complete from there on, in LDS and in memory.
-    changes: VecDeque<(u32, u32, u32)>,
+    /// Number of the last operation before the change; what was complete from there on.
+    changes: VecDeque<(u32, Done)>,
 }
 
 impl History {
     /// Changes that are kept.
     const MOST: usize = 64;
 
-    fn enter(&mut self, issued: u32, lds: u32, memory: u32) {
+    fn enter(&mut self, issued: u32, done: Done) {
         if self.changes.len() == History::MOST {
             self.changes.pop_front();
         } else if self.changes.is_empty() {
             // Before the first wait.
-            self.changes.push_back((0, 0, 0));
+            self.changes.push_back((0, Done::default()));
         }
-        self.changes.push_back((issued, lds, memory));
+        self.changes.push_back((issued, done));
     }
 
-    /// What was complete in LDS and in memory when operation `number` was issued; of what is too long ago, what was later.
-    fn at(&self, number: u32) -> (u32, u32) {
-        let earlier = self.changes.iter().rev().find(|&&(issued, ..)| issued < number);
-        let &(_, lds, memory) = earlier.or(self.changes.front()).unwrap_or(&(0, 0, 0));
-        (lds.min(number), memory.min(number))
+    /// What was complete when operation `number` was issued; of what is too long ago, what was later.
+    fn at(&self, number: u32) -> Done {
+        let earlier = self.changes.iter().rev().find(|&&(issued, _)| issued < number);
+        let done = earlier.or(self.changes.front()).map_or(Done::default(), |&(_, done)| done);
+        Done {
+            lds: done.lds.min(number),
+            memory: done.memory.min(number),
+            transfers: done.transfers.min(number),
+        }
     }
 }
 
@@ -84,7 +99,8 @@ impl Flight {
     /// A new operation; its number, from 1 on.
     pub(super) fn issue(&mut self, queues: Queues) -> u32 {
         self.issued += 1;
-        let pending = Pending { number: self.issued, unordered: queues.unordered };
+        let Queues { unordered, transfer, .. } = queues;
+        let pending = Pending { number: self.issued, unordered, transfer };
         for (queue, used) in
             [(&mut self.vm, queues.vm), (&mut self.vs, queues.vs), (&mut self.lgkm, queues.lgkm)]
         {
@@ -105,11 +121,13 @@ impl Flight {
                 queue.drain(..done);
             }
         }
-        self.history.enter(self.issued, self.lds_done(), self.memory_done());
+        let done =
+            Done { lds: self.lds_done(), memory: self.memory_done(), transfers: self.transfers_done() };
+        self.history.enter(self.issued, done);
     }
 
-    /// What was complete in LDS and in memory when operation `number` was issued.
-    pub(super) fn done_at(&self, number: u32) -> (u32, u32) {
+    /// What was complete when operation `number` was issued.
+    pub(super) fn done_at(&self, number: u32) -> Done {
         self.history.at(number)
     }
 
@@ -126,6 +144,12 @@ impl Flight {
     /// All accesses of LDS up to this number are complete.
     pub(super) fn lds_done(&self) -> u32 {
         self.lgkm.front().map_or(self.issued, |pending| pending.number - 1)
+    }
+
+    /// All accesses of LDS by loads to LDS and stores from it are complete up to this number.
+    pub(super) fn transfers_done(&self) -> u32 {
+        let oldest = |queue: &VecDeque<Pending>| queue.iter().find(|one| one.transfer).map(|one| one.number);
+        [oldest(&self.vm), oldest(&self.vs)].into_iter().flatten().fold(self.issued + 1, u32::min) - 1
     }
 
     /// Whether the operation may be incomplete.
@@ -154,9 +178,9 @@ impl Flight {
 mod tests {
     use super::*;
 
-    const VM: Queues = Queues { vm: true, vs: false, lgkm: false, unordered: false };
-    const LDS: Queues = Queues { vm: false, vs: false, lgkm: true, unordered: false };
-    const FLAT: Queues = Queues { vm: true, vs: false, lgkm: true, unordered: true };
+    const VM: Queues = Queues { vm: true, vs: false, lgkm: false, unordered: false, transfer: false };
+    const LDS: Queues = Queues { vm: false, vs: false, lgkm: true, unordered: false, transfer: false };
+    const FLAT: Queues = Queues { vm: true, vs: false, lgkm: true, unordered: true, transfer: false };
 
     #[test]
     fn waits_complete_the_oldest() {
@@ -170,6 +194,18 @@ mod tests {
         assert_eq!((flight.memory_done(), flight.lds_done()), (2, 3));
         flight.wait(Left { vm: Some(0), lgkm: Some(0), vs: None });
         assert_eq!((flight.memory_done(), flight.lds_done()), (4, 4));
+    }
+
+    #[test]
+    fn loads_to_lds_complete_with_vector_memory() {
+        let mut flight = Flight::default();
+        flight.issue(VM);
+        flight.issue(Queues { transfer: true, ..VM });
+        flight.issue(LDS);
+        flight.wait(Left { lgkm: Some(0), ..Left::default() });
+        assert_eq!((flight.lds_done(), flight.transfers_done(), flight.memory_done()), (3, 1, 0));
+        flight.wait(Left { vm: Some(0), ..Left::default() });
+        assert_eq!((flight.transfers_done(), flight.done_at(3).transfers), (3, 1));
     }
 
     #[test]

@@ -108,7 +108,12 @@ impl Watcher<'_> {
 
     fn report_hazard(&mut self, hazard: &check::Finding) {
         let shared = self.shared;
-        if hazard.level() < shared.level {
+        // Addresses are known here: see `transfers` and `writeback`.
+        let of_memory = |id| {
+            check::transfers::RULES.iter().any(|rule| rule.id == id)
+                || id == check::writeback::NOT_WRITTEN_BACK.id
+        };
+        if hazard.level() < shared.level || of_memory(hazard.id()) {
             return;
         }
         let me = self.group.first_wave + self.group.now.wave as u32;

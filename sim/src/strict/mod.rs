@@ -8,8 +8,13 @@
 //! | `hazards` | registers in flight, wait states: the scoreboard of crate `check` |
 //! | `defined` | what depends on registers, LDS or scratch that nobody has written |
 //! | `races`, `whole`, `order`, `cells`, `marks`, `polls`, `late` | accesses of two waves without order; reads of what caches may hold stale |
+//! | `lanes`, `flow` | accesses of lanes of one wave without order |
+//! | `transfers` | accesses of LDS by a wave whose loads to LDS, or stores from it, are in flight |
+//! | `writeback` | scalar stores that stay in the scalar cache |
 //! | `calls` | functions that do not leave what they have to leave; registers that are used although a call has changed them |
 //! | `scramble` | the same of registers that happen to be as they were |
+//! | `restricts` | accesses of one place through two arguments of which one is `restrict` |
+//! | `bounds` | accesses that a buffer resource does not allow |
 //! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
 //! | `report` | what is said about it |
 //! | `reading` | nothing: it is the code, read once for all dispatches |
@@ -18,13 +23,16 @@
 
 mod access;
 mod barrier;
+mod bounds;
 mod calls;
 mod cells;
 mod clock;
 mod defined;
 mod findings;
 mod flight;
+mod flow;
 mod hazards;
+mod lanes;
 mod late;
 mod marks;
 mod order;
@@ -32,11 +40,14 @@ mod polls;
 mod races;
 mod reading;
 mod report;
+mod restricts;
 mod rules;
 mod scramble;
 mod start;
 mod touch;
+mod transfers;
 mod whole;
+mod writeback;
 
 pub use report::{FaultClass, Report};
 pub use rules::{Rule, rules};
@@ -46,14 +57,15 @@ pub(crate) use calls::{Link, Rules as CallRules};
 pub(crate) use findings::split_place;
 pub(crate) use marks::Marks;
 pub(crate) use reading::Reading;
+pub(crate) use restricts::Restricts;
 pub(crate) use start::{Shape, Shared};
 
-use crate::exec::{Cx, Flow};
+use crate::exec::{Cx, Flow, dpp, ds_lanes};
 use crate::fault::{Access, Trap};
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::op::Op;
-use crate::watch::{CacheOp, MemAccess, Space, Watch};
+use crate::watch::{CacheOp, MemAccess, OutOfRange, Space, Watch};
 use crate::wave::Lanes;
 use barrier::Barrier;
 use calls::{Calls, Transfer};
@@ -61,9 +73,11 @@ use cells::{LdsCell, Stamp};
 use defined::{Defined, Depends, Origin};
 use findings::Finding;
 use isa::ModFlags;
+use lanes::{Stored, Together};
 use order::{Handed, Order};
+use restricts::Labels;
 use std::collections::HashMap;
-use touch::{Class, Touch};
+use touch::{Class, Shuffle, Touch};
 
 /// How a dispatch is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +114,9 @@ pub(crate) struct WaveShadow {
     flat_scratch: bool,
     barrier: Barrier,
     calls: Calls,
+    together: Together,
+    /// Where registers have addresses from, if that is asked for.
+    labels: Option<Labels>,
     /// Where in `scratch` a register lies that a call has changed.
     lost_scratch: HashMap<u32, Origin>,
 }
@@ -148,6 +165,11 @@ struct Now {
     /// Undefined bits that were loaded: lane, byte, bytes, bits, and why they are.
     loaded: Vec<(u8, u16, u8, u32, Origin)>,
     reads: Vec<MemAccess>,
+    /// What lanes have stored, where it may be in one place.
+    stored: Vec<Stored>,
+    exec: u64,
+    /// The pointer arguments of which the address at work is made.
+    through: u64,
     /// The whole of a load, if it was let through.
     load: whole::Load,
     hazards: Vec<check::Finding>,
@@ -217,13 +239,30 @@ impl<'a> Watcher<'a> {
         }
     }
 
+    /// Values that come from lanes which are not active count as undefined.
+    #[cold]
+    fn note_inactive(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
+        let lanes = match touch.shuffle {
+            Shuffle::None => 0,
+            Shuffle::Backward => ds_lanes::reads_inactive(cx, op, true),
+            Shuffle::Swizzle => ds_lanes::reads_inactive(cx, op, false),
+            Shuffle::Dpp { is_move } => dpp::reads_inactive(op, cx.wave.exec(), is_move),
+        };
+        if lanes != 0 {
+            let place = self.group.now.place;
+            let defined = &mut self.wave().defined;
+            touch.writes.registers().for_each(|register| defined.take_inactive(register, lanes, place));
+        }
+    }
+
     fn wait(&mut self, touch: &Touch) {
         let first = self.group.first_wave;
         let me = self.group.now.wave;
         let order = &mut self.group.waves[me].order;
         order.flight.wait(touch.left);
+        order.scalar_stores.wait(touch.left);
         if order.settle() {
-            let clock = order.acquired.clone();
+            let clock = order.learned(first);
             self.shared.publish_far(first + me as u32, clock);
         }
     }
@@ -264,6 +303,15 @@ impl Watch for Watcher<'_> {
             Class::Indexed => self.step_indexed(cx, touch),
             Class::Barrier => self.arrive(cx.wave.exec()),
         }
+        if touch.ends {
+            self.end_scalar_stores();
+        }
+        if self.shared.restricts.is_some() {
+            self.follow_arguments(touch);
+        }
+        if touch.shuffle != Shuffle::None {
+            self.note_inactive(cx, op, touch);
+        }
         self.verdict()
     }
 
@@ -274,6 +322,10 @@ impl Watch for Watcher<'_> {
                 self.after_memory(cx, touch, kind);
             }
             return self.verdict();
+        }
+        if touch.writes_exec && !touch.adds_lanes_to_flip {
+            let wave = self.wave();
+            wave.together.change(wave.order.flight.issued(), cx.wave.exec());
         }
         if touch.transfer != Transfer::None && flow == Flow::Next {
             self.transfer(cx, op, touch);
@@ -287,6 +339,7 @@ impl Watch for Watcher<'_> {
         if self.read_whole_lds(access) {
             return Ok(None);
         }
+        self.check_restrict(access, false);
         self.read_anything(access)
     }
 
@@ -301,7 +354,7 @@ impl Watch for Watcher<'_> {
     }
 
     fn read_memory(&mut self, addresses: &[u64; 64], exec: u64, dwords: u32, flags: ModFlags) -> bool {
-        self.loads(addresses, exec, dwords, flags)
+        self.group.now.through == 0 && self.loads(addresses, exec, dwords, flags)
     }
 
     fn write_memory(
@@ -309,10 +362,10 @@ impl Watch for Watcher<'_> {
         memory: &Memory,
         addresses: &[u64; 64],
         exec: u64,
-        dwords: u32,
+        data: &[Lanes],
         flags: ModFlags,
     ) -> bool {
-        self.stores(memory, addresses, exec, dwords, flags)
+        self.group.now.through == 0 && self.stores(memory, addresses, exec, data, flags)
     }
 
     fn write_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
@@ -322,6 +375,7 @@ impl Watch for Watcher<'_> {
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
         self.check_access(access);
         self.check_barrier(access);
+        self.check_restrict(access, true);
         self.note_stored(access);
         match access.space {
             Space::Lds => self.lds_write(access, value),
@@ -334,6 +388,7 @@ impl Watch for Watcher<'_> {
     fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap> {
         self.check_access(access);
         self.note_atomic(access);
+        self.check_restrict(access, true);
         match access.space {
             Space::Lds => self.lds_atomic(access),
             Space::Global => self.global_atomic(memory, access),
@@ -345,6 +400,11 @@ impl Watch for Watcher<'_> {
         self.verdict()
     }
 
+    fn out_of_range(&mut self, memory: &Memory, access: &OutOfRange) -> Result<(), Trap> {
+        self.report_out_of_range(memory, access);
+        self.verdict()
+    }
+
     fn cache(&mut self, _: &Memory, operation: CacheOp) -> Result<(), Trap> {
         let caches = self.shared.caches;
         let order = &mut self.wave().order;
@@ -352,6 +412,7 @@ impl Watch for Watcher<'_> {
             CacheOp::InvalidateL1 { .. } | CacheOp::InvalidateGl0 => order.invalidate(caches),
             CacheOp::InvalidateGl1 => order.invalidate_middle(),
             CacheOp::InvalidateScalar { .. } => order.scalar_fresh = true,
+            CacheOp::WriteBackScalar { .. } => self.write_back_scalar(),
             _ => {}
         }
         Ok(())

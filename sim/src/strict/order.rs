@@ -5,13 +5,16 @@
 //! kept wave by wave ([`Known`]), between groups in a [`Clock`].
 
 use super::clock::Clock;
-use super::flight::Flight;
+use super::flight::{Done, Flight};
+use super::writeback::ScalarStores;
 
 /// What is known of another wave of the group: its operations up to these numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     /// Accesses of LDS are done.
     pub(super) lds: u32,
+    /// Loads to LDS and stores from it are done.
+    pub(super) transfers: u32,
     /// Accesses of memory are done, as far as the group can tell.
     pub(super) memory: u32,
     /// Accesses of memory are done for everybody.
@@ -27,6 +30,7 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn merge(&mut self, other: Known) {
         self.lds = self.lds.max(other.lds);
+        self.transfers = self.transfers.max(other.transfers);
         self.memory = self.memory.max(other.memory);
         self.far = self.far.max(other.far);
         self.issued = self.issued.max(other.issued);
@@ -100,6 +104,7 @@ pub(super) struct Order {
     /// The scalar cache holds nothing that was written since.
     pub(super) scalar_fresh: bool,
     pending: Vec<Pending>,
+    pub(super) scalar_stores: ScalarStores,
 }
 
 impl Order {
@@ -114,6 +119,7 @@ impl Order {
             first: Clock::default(),
             scalar_fresh: true,
             pending: Vec::new(),
+            scalar_stores: ScalarStores::default(),
         }
     }
 
@@ -123,7 +129,14 @@ impl Order {
         // One L1 serves the whole group, in order: what was issued before is seen by what is issued after (seed 000,
         // line 3052 on). GFX10 in WGP mode has two.
         let memory = if caches.split_group { far } else { self.flight.issued() };
-        Known { lds: self.flight.lds_done(), memory, far, issued: self.flight.issued(), ..Known::default() }
+        Known {
+            lds: self.flight.lds_done(),
+            transfers: self.flight.transfers_done(),
+            memory,
+            far,
+            issued: self.flight.issued(),
+            ..Known::default()
+        }
     }
 
     /// What everybody may know who acquires a release that happens now; `me` is this wave's place in the group and
@@ -139,12 +152,22 @@ impl Order {
         clock
     }
 
+    /// Returns what this wave knows of waves of other groups and of complete accesses of memory by waves of its own group,
+    /// which begins with wave `first`.
+    pub(super) fn learned(&self, first: u32) -> Clock {
+        let mut clock = self.acquired.clone();
+        for (at, known) in self.local.iter().enumerate() {
+            clock.learn(first + at as u32, known.far);
+        }
+        clock
+    }
+
     /// What the others of the group may know who see what operation `number` has written.
     pub(super) fn known_at(&self, number: u32, caches: Caches) -> Known {
-        let (lds, far) = self.flight.done_at(number);
+        let Done { lds, memory: far, transfers } = self.flight.done_at(number);
         // As in `published`.
         let memory = if caches.split_group { far } else { number };
-        Known { lds, memory, far, handed: number, ..Known::default() }
+        Known { lds, transfers, memory, far, handed: number, ..Known::default() }
     }
 
     /// Learns when the operation is complete.

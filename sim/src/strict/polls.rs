@@ -15,8 +15,8 @@ use isa::MachInst;
 const LONGEST: usize = 256;
 
 /// Registers that depend on the load.
-#[derive(Default)]
-struct Tainted {
+#[derive(Clone, Default)]
+pub(super) struct Tainted {
     vector: [u64; 8],
     scalar: u128,
     scc: bool,
@@ -26,7 +26,7 @@ struct Tainted {
 
 impl Tainted {
     /// What an instruction does that is no branch.
-    fn step(&mut self, touch: &Touch, inst: &MachInst) {
+    pub(super) fn step(&mut self, touch: &Touch, inst: &MachInst) {
         let Some(slot) = own_slot(touch, inst) else { return self.write(touch, self.reads(touch)) };
         let known = self.slots.iter().position(|&tainted| tainted == slot);
         match (touch.class, known) {
@@ -43,7 +43,7 @@ impl Tainted {
         on_exec || self.reads(branch)
     }
 
-    fn has(&self, register: usize) -> bool {
+    pub(super) fn has(&self, register: usize) -> bool {
         self.vector.get(register / 64).is_some_and(|word| word >> (register % 64) & 1 != 0)
     }
 
@@ -59,7 +59,22 @@ impl Tainted {
             || self.scc && touch.reads_scc
     }
 
-    fn write(&mut self, touch: &Touch, yes: bool) {
+    /// Adds what depends on the load on another path. Whether anything was added.
+    pub(super) fn join(&mut self, other: &Tainted) -> bool {
+        let before = self.clone();
+        self.vector.iter_mut().zip(other.vector).for_each(|(mine, theirs)| *mine |= theirs);
+        self.scalar |= other.scalar;
+        self.scc |= other.scc;
+        for slot in &other.slots {
+            if !self.slots.contains(slot) {
+                self.slots.push(*slot);
+            }
+        }
+        (self.vector, self.scalar, self.scc) != (before.vector, before.scalar, before.scc)
+            || self.slots.len() != before.slots.len()
+    }
+
+    pub(super) fn write(&mut self, touch: &Touch, yes: bool) {
         touch.writes.registers().for_each(|register| self.set(register, yes));
         self.scalar =
             if yes { self.scalar | touch.scalar_writes } else { self.scalar & !touch.scalar_writes };
@@ -209,7 +224,7 @@ fn passes_on(inst: &MachInst) -> bool {
 }
 
 /// Where a branch goes. Distances count dwords from the next instruction.
-fn target(branch: &MachInst, next: usize) -> Option<usize> {
+pub(super) fn target(branch: &MachInst, next: usize) -> Option<usize> {
     let distance = branch.operands().iter().find_map(|operand| match operand {
         isa::Operand::Imm(distance) => Some(*distance as i16),
         _ => None,

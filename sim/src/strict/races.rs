@@ -43,7 +43,8 @@ impl Watcher<'_> {
     /// A stamp of the operation at work.
     fn stamp(&self, mask: u8) -> Stamp {
         let order = &self.group.waves[self.group.now.wave].order;
-        Stamp::new(order.wave, self.group.now.number, order.flight.memory_done(), mask)
+        let transfer = self.touch.is_some_and(|touch| touch.queues.transfer);
+        Stamp::new(order.wave, self.group.now.number, order.flight.memory_done(), mask).transfer(transfer)
     }
 
     /// Whether the operation is known to have happened before.
@@ -102,11 +103,22 @@ impl Watcher<'_> {
             return self.scalar_write(memory, access);
         }
         let shared = self.shared;
+        self.note_lane(access, value);
         let mut checked = false;
+        // A store of what is there already changes nothing for anybody.
+        let is_same = || {
+            let found = memory.find(access.address, access.bytes.into());
+            found
+                .is_some_and(|(buffer, offset)| buffer.load(offset, access.bytes) == low(value, access.bytes))
+        };
         for (address, mask) in dwords(access) {
             let Some(cell) = shared.cells.at(memory, address) else { continue };
             let (write, write_place) = cell.last_write();
             let reads = [cell.last_read(), cell.other_read()];
+            let earlier = cell.write_lane();
+            if write.mask() & mask != 0 && !self.follows_lane(write, earlier, access.lane) && !is_same() {
+                self.report_sides(access, write, write_place, earlier);
+            }
             let conflicts =
                 |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.ordered(stamp);
             let sync = write.is_sync();
@@ -126,13 +138,8 @@ impl Watcher<'_> {
             });
             found = found.or(plain.map(|(read, place)| (Conflict::WriteAfterRead, read, place)));
             if let (Some((conflict, stamp, place)), false) = (found, checked) {
-                // A store of what is there already changes nothing for anybody.
-                let same =
-                    memory.find(access.address, access.bytes.into()).is_some_and(|(buffer, offset)| {
-                        buffer.load(offset, access.bytes) == low(value, access.bytes)
-                    });
                 checked = true;
-                if !same {
+                if !is_same() {
                     let excuse = (conflict == Conflict::WriteAfterWrite).then_some(Excuse::Watched);
                     self.report_conflict(access, conflict, stamp, place, excuse);
                 }
@@ -145,8 +152,8 @@ impl Watcher<'_> {
             }
             let stamp = self.stamp(mask).sync(sync).atomic(access.flags.contains(ModFlags::GLC));
             if !shared.several_threads {
-                cell.set_write(stamp, self.group.now.place);
-            } else if cell.exchange_write(stamp, self.group.now.place) != write
+                cell.set_write(stamp, self.group.now.place, access.lane);
+            } else if cell.exchange_write(stamp, self.group.now.place, access.lane) != write
                 || reads != [cell.last_read(), cell.other_read()]
             {
                 shared.cross();
@@ -189,10 +196,9 @@ impl Watcher<'_> {
         for (address, mask) in dwords(access) {
             if let Some(cell) = self.shared.cells.at(memory, address) {
                 let stamp = self.stamp(mask);
-                cell.set_write(
-                    Stamp::new(stamp.wave(), stamp.number(), stamp.number(), mask),
-                    self.group.now.place,
-                );
+                let (wave, number, place) = (stamp.wave(), stamp.number(), self.group.now.place);
+                cell.set_write(Stamp::new(wave, number, number, mask), place, SCALAR);
+                self.wave().order.scalar_stores.issue(number, place);
             }
         }
     }
@@ -225,7 +231,8 @@ impl Watcher<'_> {
             if self.touch.is_some_and(|touch| touch.returns) {
                 shared.join(address, self.me());
             }
-            cell.set_write(self.stamp(mask).sync(true).atomic(true), self.group.now.place);
+            // Atomics are in order among lanes.
+            cell.set_write(self.stamp(mask).sync(true).atomic(true), self.group.now.place, SCALAR);
         }
     }
 
@@ -254,16 +261,18 @@ impl Watcher<'_> {
             }
             let (write, place) = cell.last_write();
             if mask == 15 && !glc && write.is_none() {
-                if cell.last_read().0 != self.group.now.stamp {
-                    cell.set_read(self.group.now.stamp, self.group.now.place);
-                }
+                let stamp = self.group.now.stamp;
+                let several = self.reads_by_several(access, cell.last_read().0, stamp);
+                cell.set_read(stamp.by_several(several), self.group.now.place);
                 if shared.several_threads && !cell.last_write().0.is_none() {
                     shared.cross();
                 }
                 continue;
             }
             if !write.is_none() && write.mask() & mask != 0 {
-                if access.lane == SCALAR {
+                if !self.is_written_back(write, place, access.lane == SCALAR) {
+                    self.report_unwritten(access, write, place);
+                } else if access.lane == SCALAR {
                     self.scalar_read(access, write, place);
                 } else if atomic {
                     self.acquire(address, write);
@@ -275,12 +284,19 @@ impl Watcher<'_> {
                 }
             }
             if !atomic {
-                cell.set_read(self.stamp(mask).atomic(glc), self.group.now.place);
+                let stamp = self.stamp(mask).atomic(glc);
+                let several = self.reads_by_several(access, cell.last_read().0, stamp);
+                cell.set_read(stamp.by_several(several), self.group.now.place);
                 if shared.several_threads && cell.last_write().0 != write {
                     shared.cross();
                 }
             }
         }
+    }
+
+    /// Whether several lanes of the load at work have read a place, whose last read is `last`.
+    fn reads_by_several(&self, access: &MemAccess, last: Stamp, stamp: Stamp) -> bool {
+        last.same_operation(stamp) || access.lane == SCALAR && self.group.now.exec.count_ones() > 1
     }
 
     fn read_of_other(&mut self, access: &MemAccess, address: u64, write: Stamp, place: u32, glc: bool) {
@@ -388,6 +404,9 @@ impl Watcher<'_> {
         place: u32,
         excuse: Option<Excuse>,
     ) {
+        if earlier.wave() == self.me() {
+            return self.report_transfer(access, conflict == Conflict::ReadAfterWrite, earlier, place);
+        }
         let (rule, verb, before) = match conflict {
             Conflict::ReadAfterWrite => ("race-read-after-write", "reads it", "wrote it"),
             Conflict::WriteAfterWrite => ("race-write-after-write", "writes it", "wrote another value"),
@@ -407,7 +426,7 @@ impl Watcher<'_> {
     }
 
     /// Reports a finding, now or when it is known that there is no excuse for it.
-    fn report_unless(&mut self, excuse: Option<Excuse>, access: &MemAccess, finding: Finding) {
+    pub(super) fn report_unless(&mut self, excuse: Option<Excuse>, access: &MemAccess, finding: Finding) {
         match excuse {
             Some(excuse) => {
                 let is_lds = access.space == Space::Lds;
@@ -426,6 +445,7 @@ impl Watcher<'_> {
         let known = mate.and_then(|mate| order.local.get(mate));
         let gfx10 = self.shared.target.generation == Generation::Gfx10;
         let wait = match (space, gfx10) {
+            (Space::Lds, _) if earlier.is_transfer() => "`s_waitcnt vmcnt(0)`",
             (Space::Lds, _) => "`s_waitcnt lgkmcnt(0)`",
             (_, true) => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
             _ => "`s_waitcnt vmcnt(0)`",
@@ -494,9 +514,14 @@ const LDS_PLACES: u64 = 1 << 63;
 impl Watcher<'_> {
     pub(super) fn lds_ordered(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
+        if earlier.wave() == order.wave {
+            return self.follows_own(earlier);
+        }
         let mate = self.shared.in_group(self.group.first_wave, earlier.wave());
-        earlier.wave() == order.wave
-            || mate.and_then(|mate| order.local.get(mate)).is_some_and(|known| known.lds >= earlier.number())
+        mate.and_then(|mate| order.local.get(mate)).is_some_and(|known| {
+            let done = if earlier.is_transfer() { known.transfers } else { known.lds };
+            done >= earlier.number()
+        })
     }
 
     /// Whether this wave has taken part in atomics on a dword that return.
@@ -505,6 +530,7 @@ impl Watcher<'_> {
     }
 
     pub(super) fn lds_write(&mut self, access: &MemAccess, value: u32) {
+        self.note_lane(access, value);
         for (address, mask) in dwords(access) {
             let word = (address / 4) as usize;
             let Some(&cell) = self.group.lds.get(word) else { continue };
@@ -529,6 +555,10 @@ impl Watcher<'_> {
                 let read = cell.reads().into_iter().find(plain).filter(|_| !same);
                 read.map(|(read, place)| (Conflict::WriteAfterRead, read, place))
             };
+            let is_apart = !same && cell.write.mask() & mask != 0;
+            if is_apart && !self.follows_lane(cell.write, cell.write_lane, access.lane) {
+                self.report_sides(access, cell.write, cell.write_place, cell.write_lane);
+            }
             if let (Some((conflict, stamp, place)), false) = (found, sync && self.takes_part_lds(word)) {
                 self.report_conflict(access, conflict, stamp, place, None);
             }
@@ -538,7 +568,7 @@ impl Watcher<'_> {
             }
             let (stamp, place) = (self.stamp(mask).sync(sync), self.group.now.place);
             let cell = &mut self.group.lds[word];
-            (cell.write, cell.write_place) = (stamp, place);
+            (cell.write, cell.write_place, cell.write_lane) = (stamp, place, access.lane);
             if !sync {
                 (cell.plain, cell.plain_place) = (stamp, place);
             }
@@ -590,7 +620,7 @@ impl Watcher<'_> {
             self.release_lds(word);
             let (stamp, place) = (self.stamp(mask).sync(true).atomic(true), self.group.now.place);
             let cell = &mut self.group.lds[word];
-            (cell.write, cell.write_place) = (stamp, place);
+            (cell.write, cell.write_place, cell.write_lane) = (stamp, place, SCALAR);
             if self.touch.is_some_and(|touch| touch.returns) {
                 cell.joined |= 1 << (self.group.now.wave & 63);
                 if self.group.lds_waits {
@@ -631,7 +661,9 @@ impl Watcher<'_> {
         let (&bits, cell) = (self.group.lds_bits.get(word)?, self.group.lds.get(word)?);
         let (read, write) = (cell.read, cell.write);
         let now = &self.group.now;
-        if read != now.stamp {
+        if read.same_operation(now.stamp) {
+            self.group.lds[word].read = read.by_several(true);
+        } else {
             if write.is_sync() || !(write.is_none() || write == now.ordered || self.lds_ordered(write)) {
                 return None;
             }
@@ -665,8 +697,8 @@ impl Watcher<'_> {
             }
             if !atomic {
                 let (stamp, place) = (self.stamp(mask), self.group.now.place);
-                let cell = &mut self.group.lds[word];
-                cell.set_read(stamp, place);
+                let several = cell.read.same_operation(stamp);
+                self.group.lds[word].set_read(stamp.by_several(several), place);
             }
         }
     }

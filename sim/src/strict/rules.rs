@@ -15,7 +15,7 @@ const fn rule(id: &'static str, name: &'static str, text: &'static str) -> Rule 
     Rule { id, name, text }
 }
 
-static RULES: [Rule; 23] = [
+static RULES: [Rule; 28] = [
     rule(
         "race-read-after-write",
         "a wave reads what another has written, without order",
@@ -33,6 +33,24 @@ static RULES: [Rule; 23] = [
         "a wave writes what another has read, without order",
         "The reader might as well have found the new value: often a barrier is missing at the end of a loop, before shared \
          memory is filled again, or between filling and reading it.",
+    ),
+    rule(
+        "lane-race",
+        "lanes of one wave write different values to a place, without order",
+        "The lanes of one instruction have no order, nor have those of the two sides of a branch: chance decides which value \
+         stays. Lanes that store the same value are not reported, nor are atomic stores.",
+    ),
+    rule(
+        "lane-lost-update",
+        "lanes of one wave read, change and write one place",
+        "All lanes load the old value, each changes its own copy, and all store: one update is kept, the others are lost. \
+         `x[0] += 1` in every work-item is the usual case. An atomic adds them all; so does a sum over the wave that one lane adds.",
+    ),
+    rule(
+        "inactive-lane",
+        "a value that matters was taken from a lane that is not active",
+        "An exchange between lanes (`ds_bpermute_b32`, `ds_swizzle_b32`, DPP) gives zero, or what the register held before, where \
+         the lane that is read is switched off. A value that is not used afterwards is not reported.",
     ),
     rule(
         "divergent-barrier",
@@ -67,6 +85,19 @@ static RULES: [Rule; 23] = [
         "missing-flat-scratch",
         "scratch is accessed through FLAT_SCRATCH, which nothing has set up",
         "The kernel's prologue has to compute it from the initial registers.",
+    ),
+    rule(
+        "restrict-overlap",
+        "a place is accessed through a `restrict` argument and written through another, or the other way round",
+        "The compiler takes accesses through the two arguments for independent: it may reorder them, or keep a value in a register. \
+         Either the two arguments must not overlap, or neither is `restrict`.",
+    ),
+    rule(
+        "buffer-out-of-range",
+        "an access is out of range of its buffer resource",
+        "Loads give zero there, and stores are dropped. The report names the SGPRs of the resource, its bounds, and the instruction \
+         that wrote them last: often they hold something else than a resource. Offsets of 2 GiB and more are not reported: \
+         that is how a lane is told to do nothing. Nor are swizzled resources, as private memory has.",
     ),
     rule(
         "lds-without-m0",

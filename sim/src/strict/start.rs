@@ -5,11 +5,13 @@ use super::calls::{Link, Rules};
 use super::cells::{Cells, LdsCell, MAX_WAVES, Stamp};
 use super::clock::Clock;
 use super::defined::Defined;
+use super::lanes::Together;
 use super::late::Waiting;
 use super::marks::Marks;
 use super::order::{Caches, Order};
 use super::polls::Looks;
 use super::reading::Reading;
+use super::restricts::{Labels, Restricts};
 use super::scramble::Scramble;
 use super::touch::Touch;
 use super::{Change, GroupShadow, Now, WaveShadow};
@@ -58,9 +60,13 @@ pub(crate) struct Shared {
     any_far: AtomicBool,
     /// For each wave, its operations that were complete at its last barrier.
     at_barrier: Vec<AtomicU32>,
+    /// For each wave, its operations that were issued before its last write-back of the scalar cache.
+    written_back: Vec<AtomicU32>,
     seen: Mutex<Seen>,
     /// Conflicts that may turn out to be none.
     pub(super) waiting: Mutex<Waiting>,
+    /// Whether what a store writes is computed from a load, by their places, as far as it was asked.
+    pub(super) flows: Mutex<HashMap<(u32, u32), bool>>,
     /// What allocations are called.
     pub(super) names: Arc<Names>,
     /// What calls preserve.
@@ -68,6 +74,7 @@ pub(crate) struct Shared {
     pub(super) functions: Arc<Functions>,
     /// What is overwritten at calls.
     pub(super) scramble: Option<Arc<Scramble>>,
+    pub(super) restricts: Option<Restricts>,
     /// Addresses of the ranges of code in the file.
     bases: Vec<u64>,
 }
@@ -106,6 +113,8 @@ pub(crate) struct Shape {
     pub(crate) rules: Rules,
     pub(crate) functions: Arc<Functions>,
     pub(crate) scramble: Option<Arc<Scramble>>,
+    /// Pointer arguments that may overlap although one is `restrict`.
+    pub(crate) restricts: Option<Restricts>,
 }
 
 impl Shared {
@@ -131,6 +140,7 @@ impl Shared {
         let races = waves < u128::from(MAX_WAVES);
         let read = || Arc::new(Reading::new(shape.target, shape.replays, code));
         let reading = Arc::clone(shape.reading.get_or_init(read));
+        let per_wave = || (0..if races { waves as usize } else { 0 }).map(|_| AtomicU32::new(0)).collect();
         let gfx10 = shape.target.generation == Generation::Gfx10;
         Shared {
             keep_going: shape.keep_going,
@@ -142,6 +152,7 @@ impl Shared {
             marks,
             looks: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
             waiting: Mutex::default(),
+            flows: Mutex::default(),
             waves_per_group: shape.waves_per_group,
             races,
             several_threads: false,
@@ -149,12 +160,14 @@ impl Shared {
             releases: std::array::from_fn(|_| Mutex::default()),
             far: RwLock::default(),
             any_far: AtomicBool::new(false),
-            at_barrier: (0..if races { waves as usize } else { 0 }).map(|_| AtomicU32::new(0)).collect(),
+            at_barrier: per_wave(),
+            written_back: per_wave(),
             seen: Mutex::default(),
             names,
             rules: shape.rules,
             functions: shape.functions,
             scramble: shape.scramble,
+            restricts: shape.restricts,
             bases: code.iter().map(|code| code.file_base).collect(),
         }
     }
@@ -274,6 +287,19 @@ impl Shared {
         }
     }
 
+    /// Notes that a wave has its scalar stores up to an operation written back.
+    pub(super) fn publish_written_back(&self, wave: u32, issued: u32) {
+        if let Some(place) = self.written_back.get(wave as usize) {
+            place.store(issued, Ordering::Release);
+        }
+    }
+
+    /// Whether a wave has had that operation of its own written back from the scalar cache.
+    pub(super) fn is_written_back(&self, stamp: Stamp) -> bool {
+        let issued = self.written_back.get(stamp.wave() as usize);
+        issued.is_some_and(|issued| issued.load(Ordering::Acquire) >= stamp.number())
+    }
+
     /// Whether the operation was complete at a barrier of its wave.
     pub(super) fn at_barrier(&self, stamp: Stamp) -> bool {
         let done = self.at_barrier.get(stamp.wave() as usize);
@@ -319,6 +345,8 @@ impl GroupShadow {
                     flat_scratch: false,
                     barrier: Barrier::new(wave.exec()),
                     calls: Default::default(),
+                    together: Together::new(wave.exec()),
+                    labels: shared.restricts.as_ref().map(|_| Labels::default()),
                     lost_scratch: Default::default(),
                 })
                 .collect(),
@@ -341,6 +369,9 @@ impl GroupShadow {
                 data_defined: true,
                 loaded: Vec::new(),
                 reads: Vec::new(),
+                stored: Vec::new(),
+                exec: 0,
+                through: 0,
                 load: super::whole::Load::NONE,
                 hazards: Vec::new(),
                 reported: false,

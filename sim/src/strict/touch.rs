@@ -90,6 +90,8 @@ pub(super) struct Queues {
     pub(super) lgkm: bool,
     /// Whether it may complete out of order in them: scalar and flat accesses.
     pub(super) unordered: bool,
+    /// Whether it is a load to LDS or a store from it: vector memory that accesses LDS when `vmcnt` counts it.
+    pub(super) transfer: bool,
 }
 
 /// Which bits of a register a load gives.
@@ -103,6 +105,22 @@ pub(super) enum Part {
     Low { bytes: u8, signed: bool },
     /// Into the high half; the low one stays.
     High { bytes: u8, signed: bool },
+}
+
+/// How an instruction takes values from other lanes, of which some may be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shuffle {
+    /// Not at all, or whatever EXEC is.
+    None,
+    /// `ds_bpermute_b32`.
+    Backward,
+    /// `ds_swizzle_b32`.
+    Swizzle,
+    /// Data-parallel primitives.
+    Dpp {
+        /// `v_mov_b32`.
+        is_move: bool,
+    },
 }
 
 /// What one instruction touches.
@@ -123,6 +141,9 @@ pub(super) struct Touch {
     pub(super) writes_exec: bool,
     /// Lanes read those of others, or act whatever EXEC is.
     pub(super) across: bool,
+    pub(super) shuffle: Shuffle,
+    /// Makes lanes active for the instruction after it, which takes some away again (`s_or_saveexec_b64`).
+    pub(super) adds_lanes_to_flip: bool,
     /// Every lane is written, whatever EXEC is.
     pub(super) ignores_exec: bool,
     pub(super) queues: Queues,
@@ -142,6 +163,10 @@ pub(super) struct Touch {
     pub(super) own_address: u8,
     /// Writes FLAT_SCRATCH where it is no SGPR.
     pub(super) sets_flat_scratch: bool,
+    /// Goes through the scalar cache.
+    pub(super) is_scalar: bool,
+    /// Ends the wave.
+    pub(super) ends: bool,
     /// What a wait leaves in flight.
     pub(super) left: Left,
     /// Whether it calls or returns.
@@ -165,6 +190,8 @@ impl Touch {
             writes_scc: false,
             writes_exec: false,
             across: false,
+            shuffle: Shuffle::None,
+            adds_lanes_to_flip: false,
             ignores_exec: false,
             queues: Queues::default(),
             part: Part::Whole,
@@ -176,6 +203,8 @@ impl Touch {
             single: None,
             own_address: 0,
             sets_flat_scratch: false,
+            is_scalar: false,
+            ends: false,
             left: Left::default(),
             transfer: Transfer::None,
         }
@@ -283,6 +312,8 @@ impl Touch {
                 _ => self.scalar_reads |= M0_BIT,
             }
         }
+        self.shuffle = shuffle(row, inst);
+        self.adds_lanes_to_flip = row.name.starts_with("s_or_saveexec");
         self.writes_exec = self.scalar_writes & EXEC_BITS != 0;
         let matrix = row.name.starts_with("v_mfma");
         self.ignores_exec = row.flags.contains(Flags::NO_EXEC) || matrix;
@@ -299,6 +330,8 @@ impl Touch {
         self.flat_scratch = inst.implicit().contains(Implicit::READ_FLAT_SCRATCH);
         self.part = part(row.name);
         self.is_flat = row.family == Family::Flat;
+        self.is_scalar = row.family == Family::Smem;
+        self.ends = row.name.starts_with("s_endpgm");
         self.returns = match row.family {
             Family::Ds => self.writes.len != 0,
             _ => self.glc,
@@ -319,7 +352,19 @@ impl Touch {
             vs: vm && gfx10 && no_result,
             lgkm,
             unordered: row.family == Family::Smem || row.family == Family::Flat,
+            transfer: vm && flags.contains(ModFlags::LDS),
         };
+    }
+}
+
+fn shuffle(row: &Row, inst: &MachInst) -> Shuffle {
+    match (row.name, inst.mods.lane) {
+        ("ds_bpermute_b32", _) => Shuffle::Backward,
+        ("ds_swizzle_b32", _) => Shuffle::Swizzle,
+        (name, isa::Lane::Dpp { .. } | isa::Lane::Dpp8 { .. }) => {
+            Shuffle::Dpp { is_move: name.starts_with("v_mov_b32") }
+        }
+        _ => Shuffle::None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the weak run has to know of an instruction beside its handler, worked out when it is first met.
 
+use super::state::Transfer;
 use crate::op::Code;
 use check::counters::Class;
 use check::effects::Waits;
@@ -41,6 +42,12 @@ pub(super) struct Info {
     pub(super) other: Option<Class>,
     /// Read-modify-write of memory.
     pub(super) atomic: bool,
+    /// Whether it loads to LDS or stores from LDS.
+    pub(super) transfer: Transfer,
+    /// Stores to the scalar cache.
+    pub(super) scalar_store: bool,
+    /// Writes the scalar cache back.
+    pub(super) writes_back: bool,
     /// Registers that are copied at issue: codes of `isa::Reg` below 128 and from 256 on.
     pub(super) sources: Vec<u16>,
     /// Registers that it writes.
@@ -59,6 +66,9 @@ impl Info {
             class: None,
             other: None,
             atomic: false,
+            transfer: Transfer::None,
+            scalar_store: false,
+            writes_back: false,
             sources: Vec::new(),
             results: Vec::new(),
             touched: Vec::new(),
@@ -106,6 +116,13 @@ impl Info {
             class: effects.classes.done[0],
             other: effects.classes.done[1],
             atomic,
+            transfer: match (kinds.contains(Kinds::TRANSFER), kinds.contains(Kinds::STORES)) {
+                (true, false) => Transfer::Load,
+                (true, true) => Transfer::Store,
+                (false, _) => Transfer::None,
+            },
+            scalar_store: kinds.contains(Kinds::SCALAR_STORE),
+            writes_back: kinds.contains(Kinds::WRITE_BACK),
             sources: sources.filter(|code| !tied.contains(code)).collect(),
             results: effects.writes.iter().filter(plain).map(|reg| reg.0).collect(),
             touched: touched.iter().filter(plain).map(|reg| reg.0).collect(),

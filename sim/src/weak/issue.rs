@@ -3,7 +3,7 @@
 use super::info::{Info, Kind};
 use super::machine::Machine;
 use super::registers::{Registers, copy_registers, differing, filled, put_registers};
-use super::state::{Key, Pending, Request, Slot, State};
+use super::state::{Key, Pending, Request, Slot, State, Transfer};
 use super::watchers::{Direct, Probe};
 use crate::fault::{Access, Trap};
 use crate::watch::{CacheOp, Space};
@@ -40,6 +40,7 @@ impl Machine<'_> {
             sources: copy_registers(&actor.wave, &info.sources),
             slots: Vec::new(),
             left: 1,
+            transfer: Transfer::None,
             results: Vec::new(),
             kept: Vec::new(),
             ready: true,
@@ -153,6 +154,7 @@ impl Machine<'_> {
             let serial = pending.serial;
             keys.extend([Key::Lds { actor }, Key::Scalar { actor, serial }]);
         }
+        keys.push(Key::Transfer { actor });
         keys.dedup();
         let mine = Request { actor, serial: pending.serial };
         keys.retain(|key| state.queues.get(key).is_some_and(|queue| queue.contains(&mine)));
@@ -207,7 +209,9 @@ impl Machine<'_> {
             copy_registers(&state.actors[at].wave, &info.sources)
         };
         let (class, other) = self.classes(info, &probed.slots);
-        let mut left = self.enqueue(state, at, &mut probed.slots, serial, may_hit);
+        let transfer = if probed.slots.is_empty() { Transfer::None } else { info.transfer };
+        let mut left = self.enqueue(state, at, &mut probed.slots, serial, may_hit, transfer);
+        left += u32::from(transfer == Transfer::Load);
         if self.ranges.any() && probed.caches.contains(&CacheOp::WriteBackL2) {
             let actor = at as u32;
             state.queues.entry(Key::L2 { actor, serial }).or_default().push_back(Request { actor, serial });
@@ -228,10 +232,12 @@ impl Machine<'_> {
             sources,
             slots,
             left,
+            transfer,
             results,
             kept,
             ready,
         });
+        self.request_transfers(state, at);
         self.forget_others(state, at);
         Ok(())
     }
@@ -251,21 +257,26 @@ impl Machine<'_> {
     }
 
     /// Takes what hits, and puts the rest in queues; gives the number of requests.
-    fn enqueue(&self, state: &mut State, at: usize, slots: &mut [Slot], serial: u32, may_hit: bool) -> u32 {
+    fn enqueue(
+        &self,
+        state: &mut State,
+        at: usize,
+        slots: &mut [Slot],
+        serial: u32,
+        may_hit: bool,
+        transfer: Transfer,
+    ) -> u32 {
         let near = &state.near[self.sites[at].unit as usize];
         let mut keys: Vec<Key> = Vec::new();
-        // What an instruction loads into LDS gets there when it returns. Lanes of a flat instruction all do the same, in memory or in LDS.
-        let loads =
-            slots.iter().any(|slot| slot.access.kind == Access::Read && slot.access.space == Space::Global);
         for slot in slots {
             if may_hit && self.hits(state, at, slot) {
                 let access = &slot.access;
                 slot.value = near.load(access.address, access.bytes, self.line_bytes).unwrap_or(0);
                 continue;
             }
-            let to_lds = loads && slot.access.space == Space::Lds && slot.access.kind == Access::Write;
             let key = self.key(at, slot);
-            if !to_lds && !keys.contains(&key) {
+            let is_later = transfer != Transfer::None && slot.access.space == Space::Lds;
+            if !is_later && !keys.contains(&key) {
                 keys.push(key);
             }
         }

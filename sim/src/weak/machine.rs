@@ -176,7 +176,7 @@ impl<'a> Machine<'a> {
         match key {
             Key::Line { line, .. } => self.own.contains(line),
             Key::Scalar { .. } => self.constants,
-            Key::Lds { .. } | Key::L2 { .. } => false,
+            Key::Lds { .. } | Key::Transfer { .. } | Key::L2 { .. } => false,
         }
     }
 

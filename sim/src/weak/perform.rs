@@ -3,8 +3,8 @@
 use super::cache::{Cache, byte_mask};
 use super::machine::{Machine, Site};
 use super::registers::{Registers, copy_registers, differing, filled, merge, put_registers};
-use super::state::{Key, Pending, Slot, State};
-use super::watchers::{Direct, ScalarAccess};
+use super::state::{Key, Pending, Request, Slot, State, Transfer};
+use super::watchers::{Direct, ScalarAccess, Serve};
 use crate::fault::{Access, Trap};
 use crate::watch::{Space, Watch};
 use isa::ModFlags;
@@ -33,6 +33,9 @@ impl Machine<'_> {
 
     /// Performs the next request of a queue. `may_hit`: whether its line is still in GL1.
     pub(super) fn perform(&mut self, state: &mut State, key: Key, may_hit: bool) -> Result<(), Trap> {
+        for older in self.stores_before(state, key) {
+            self.perform(state, older, may_hit)?;
+        }
         let hit = may_hit && self.could_hit_middle(state, key);
         let Some(queue) = state.queues.get_mut(&key) else { return Ok(()) };
         let front = queue.pop_front();
@@ -45,7 +48,11 @@ impl Machine<'_> {
         // Taken out for as long as it is worked on.
         let mut pending = state.actors[at].pending.remove(found);
         let done = match key {
-            Key::Line { line, .. } => self.perform_line(state, at, &mut pending, line, hit),
+            Key::Line { line, .. } => {
+                self.read_for_store(state, at, &mut pending);
+                self.perform_line(state, at, &mut pending, line, hit)
+            }
+            Key::Transfer { .. } => self.perform_transfer(state, at, &mut pending),
             Key::Lds { .. } if pending.slots.is_empty() => self.perform_lds(state, at, &mut pending),
             Key::Lds { .. } => self.perform_flat_lds(state, at, &mut pending),
             Key::Scalar { .. } => self.perform_scalar(state, at, &mut pending),
@@ -56,8 +63,66 @@ impl Machine<'_> {
         };
         pending.left -= 1;
         state.actors[at].pending.insert(found, pending);
+        self.request_transfers(state, at);
         self.forget_others(state, at);
         done
+    }
+
+    /// The scalar stores of a wave that a write-back of the scalar cache, if the request is one, comes after. Compilers put no
+    /// wait between the two.
+    fn stores_before(&self, state: &State, key: Key) -> Vec<Key> {
+        let Key::Scalar { actor, serial } = key else { return Vec::new() };
+        let wave = &state.actors[actor as usize];
+        let info = |pending: &Pending| self.program.info(pending.range, pending.pc);
+        let Some(at) = wave.find(serial) else { return Vec::new() };
+        if !info(&wave.pending[at]).is_some_and(|info| info.writes_back) {
+            return Vec::new();
+        }
+        let older = wave.pending[..at].iter().filter(|pending| pending.left > 0);
+        let stores = older.filter(|pending| info(pending).is_some_and(|info| info.scalar_store));
+        stores.map(|pending| Key::Scalar { actor, serial: pending.serial }).collect()
+    }
+
+    /// Requests that loads to LDS write there, once memory has given all that they load: in the order of their issue, and
+    /// after what older stores read from LDS.
+    pub(super) fn request_transfers(&self, state: &mut State, at: usize) {
+        let State { actors, queues, .. } = state;
+        for pending in &mut actors[at].pending {
+            match pending.transfer {
+                Transfer::None => {}
+                Transfer::Load if pending.left == 1 => {
+                    let actor = at as u32;
+                    let request = Request { actor, serial: pending.serial };
+                    queues.entry(Key::Transfer { actor }).or_default().push_back(request);
+                    pending.transfer = Transfer::None;
+                }
+                Transfer::Load | Transfer::Store => break,
+            }
+        }
+    }
+
+    /// Writes to LDS what a load has brought.
+    fn perform_transfer(&mut self, state: &mut State, at: usize, pending: &mut Pending) -> Result<(), Trap> {
+        let mut serve = Serve { slots: pending.slots.iter() };
+        pending.results = self.run_copied(state, at, pending, pending.exec, &mut serve)?;
+        pending.ready = true;
+        Ok(())
+    }
+
+    /// Reads what a store takes from LDS, if that has not been done.
+    fn read_for_store(&self, state: &State, at: usize, pending: &mut Pending) {
+        if pending.transfer != Transfer::Store {
+            return;
+        }
+        (pending.transfer, pending.ready) = (Transfer::None, true);
+        let lds = &state.lds[self.sites[at].group as usize];
+        let mut value = 0;
+        for slot in &mut pending.slots {
+            match slot.access.kind {
+                Access::Read => value = lds.get((slot.access.address / 4) as usize).copied().unwrap_or(0),
+                _ => slot.value = value,
+            }
+        }
     }
 
     fn perform_line(

@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::machine::{Machine, Next, Site};
 use super::returns::complete;
-use super::state::{Actor, State};
+use super::state::{Actor, Key, State, Transfer};
 use crate::exec::Scratch;
 use crate::fault::{Fault, Location, Trap};
 use crate::group::fault;
@@ -226,12 +226,32 @@ impl Run<'_> {
             return Ok(());
         }
         let key = keys[self.random.below(keys.len())];
+        let (serial, loads_to_lds) = (pending.serial, pending.transfer == Transfer::Load);
+        self.perform_key(at, key)?;
+        if loads_to_lds && self.random.one_in(2) {
+            self.finish_load(at, serial)?;
+        }
+        Ok(())
+    }
+
+    fn perform_key(&mut self, at: usize, key: Key) -> Result<(), Error> {
         let kept = !self.random.one_in(8);
         let request = self.launch.debugger.and_then(|_| self.request(key));
         self.machine.perform(&mut self.state, key, kept).map_err(|trap| Error::Trap(at, trap))?;
         match request {
             Some((at, text)) => self.tell(at, || text),
             None => Ok(()),
+        }
+    }
+
+    /// Performs what is left of a load to LDS: one that has many lines would hardly ever overtake an LDS instruction otherwise.
+    fn finish_load(&mut self, at: usize, serial: u32) -> Result<(), Error> {
+        loop {
+            let actor = &self.state.actors[at];
+            let Some(pending) = actor.find(serial).map(|found| &actor.pending[found]) else { return Ok(()) };
+            let key = self.machine.keys(&self.state, at, pending).first().copied();
+            let (Some(key), true) = (key, pending.left > 0) else { return Ok(()) };
+            self.perform_key(at, key)?;
         }
     }
 

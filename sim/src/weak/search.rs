@@ -238,6 +238,9 @@ fn text(machine: &Machine<'_>, action: Action) -> String {
             format!("unit {unit} performs its next request at {address:#x}{from}")
         }
         Action::Perform { key: Key::Lds { actor }, .. } => format!("LDS performs for thread {actor}"),
+        Action::Perform { key: Key::Transfer { actor }, .. } => {
+            format!("what thread {actor} loads to LDS arrives")
+        }
         Action::Perform { key: Key::Scalar { actor, .. }, .. } => {
             format!("scalar memory performs for thread {actor}")
         }

@@ -24,6 +24,8 @@ pub(super) enum Key {
     Line { unit: u32, line: u64 },
     /// LDS operations of a wave are performed in order (seed 000, line 3080).
     Lds { actor: u32 },
+    /// What loads to LDS bring into LDS: in order among one another, and not ordered with LDS operations.
+    Transfer { actor: u32 },
     /// Scalar memory: in any order.
     Scalar { actor: u32, serial: u32 },
     /// A write-back of L2.
@@ -35,6 +37,18 @@ pub(super) enum Key {
 pub(super) struct Request {
     pub(super) actor: u32,
     pub(super) serial: u32,
+}
+
+/// What a load to LDS or a store from LDS has yet to do in LDS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Transfer {
+    /// Nothing, or it is requested.
+    #[default]
+    None,
+    /// Write there what it has loaded.
+    Load,
+    /// Read there what it will store.
+    Store,
 }
 
 /// A memory instruction that has been issued and has not returned.
@@ -54,6 +68,7 @@ pub(super) struct Pending {
     pub(super) slots: Vec<Slot>,
     /// Requests that are not performed yet.
     pub(super) left: u32,
+    pub(super) transfer: Transfer,
     /// What it writes when it returns, with bits that stay as they are; until it is performed, of the lanes that are.
     pub(super) results: Registers,
     pub(super) kept: Registers,
@@ -110,7 +125,7 @@ impl Hash for State {
                 // Serial numbers count from the oldest: how many there were before makes no difference.
                 let age = pending.serial.wrapping_sub(actor.serial);
                 (age, pending.range, pending.pc, pending.exec, pending.left, pending.ready).hash(hasher);
-                (pending.returned, pending.other.is_some()).hash(hasher);
+                (pending.returned, pending.other.is_some(), pending.transfer).hash(hasher);
                 (&pending.sources, &pending.results, &pending.kept).hash(hasher);
                 pending.slots.iter().for_each(|slot| slot.value.hash(hasher));
             }

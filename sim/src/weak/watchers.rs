@@ -63,7 +63,7 @@ impl Watch for Serve<'_> {
     }
 
     fn write(&mut self, _: &Memory, access: &MemAccess, _: u32) -> Result<bool, Trap> {
-        // A load to LDS brings its data when it returns; other stores have been performed.
+        // What is loaded to LDS arrives now; stores to memory have been performed.
         Ok(access.space == Space::Global)
     }
 

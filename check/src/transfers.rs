@@ -1,0 +1,176 @@
+//! Loads to LDS and stores from LDS: vector memory instructions whose data do not pass through VGPRs.
+//!
+//! Such an instruction accesses LDS at some time before `vmcnt` has counted it. LDS instructions go another way and count on
+//! `lgkmcnt`: each kind overtakes the other, unless a wait keeps them apart.
+//!
+//! Addresses are not known here, and code that loads one part of LDS while it works on another is right. What is certain is
+//! that LDS is read which, on every path, nothing has filled but an operation that is still in flight.
+//!
+//! # Source
+//! Vega ISA, "Memory Buffer Load to LDS"; llvm: SIInsertWaitcnts (`mayWriteLDSThroughDMA`), which waits for `vmcnt` before an
+//! LDS instruction that may access what is loaded, and does not wait for LDS instructions before such a load.
+//!
+//! # Lattice
+//! Instructions in flight that fill LDS, each with the number of younger operations of its class; whether something else may
+//! have filled LDS. Join: union, the lower number; or.
+
+use crate::counters::{CLASSES, Class};
+use crate::effects::{Effects, Kinds, Waits};
+use crate::finding::{EventRule, Finding, Level, Problem, Site};
+use crate::scoreboard::Ticket;
+use smallvec::SmallVec;
+
+const SOURCE: &str = "Vega ISA, Memory Buffer Load to LDS; llvm: SIInsertWaitcnts, mayWriteLDSThroughDMA";
+
+/// LDS is accessed too early.
+pub static IN_FLIGHT: EventRule = EventRule {
+    id: "lds-transfer-in-flight",
+    name: "LDS is read or written while a load to LDS, or a store from LDS, is in flight",
+    mend: "s_waitcnt vmcnt(0), or lgkmcnt(0) between an LDS instruction and a store from LDS",
+    source: SOURCE,
+    level: Level::Certain,
+};
+
+/// A load to LDS that nothing keeps behind earlier LDS instructions.
+pub static OVERTAKES: EventRule = EventRule {
+    id: "lds-transfer-overtakes",
+    name: "a load to LDS overwrites what an LDS instruction in flight reads or writes",
+    mend: "s_waitcnt lgkmcnt(0)",
+    source: "Vega ISA, Data Dependency Resolution; llvm relies on LDS instructions being faster than loads from memory",
+    level: Level::Manual,
+};
+
+/// LDS is accessed while another part of it may be loaded.
+pub static MAY_OVERLAP: EventRule = EventRule {
+    id: "lds-transfer-may-overlap",
+    name: "LDS is accessed while a load to LDS, or a store from LDS, is in flight that may concern another part of it",
+    mend: "s_waitcnt vmcnt(0), if both access the same place",
+    source: SOURCE,
+    level: Level::Advice,
+};
+
+/// The rules about transfers.
+pub static RULES: [&EventRule; 3] = [&IN_FLIGHT, &OVERTAKES, &MAY_OVERLAP];
+
+/// An operation in flight that writes LDS, or a store that reads LDS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Operation {
+    site: Site,
+    ticket: Ticket,
+    fills: bool,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transfers {
+    operations: SmallVec<[Operation; 2]>,
+    /// Whether LDS instructions find something in LDS that is complete.
+    filled: bool,
+    /// Whether stores from LDS do.
+    filled_for_stores: bool,
+}
+
+impl Transfers {
+    /// Returns the state in which LDS may hold anything, and nothing is in flight.
+    pub(crate) fn unknown() -> Transfers {
+        Transfers { operations: SmallVec::new(), filled: true, filled_for_stores: true }
+    }
+
+    /// Issues an instruction, whose memory operation has `ticket`; findings go to `sink`.
+    pub(crate) fn issue(
+        &mut self,
+        site: Site,
+        effects: &Effects,
+        ticket: Option<Ticket>,
+        sink: &mut impl FnMut(Finding),
+    ) {
+        let kinds = effects.kinds;
+        let stores = kinds.contains(Kinds::STORES);
+        let is_transfer = kinds.contains(Kinds::TRANSFER);
+        let is_lds = kinds.contains(Kinds::DS) && !kinds.contains(Kinds::GDS);
+        if kinds.contains(Kinds::FLAT_ANY) && stores {
+            (self.filled, self.filled_for_stores) = (true, true);
+        }
+        let Some(ticket) = ticket.filter(|_| is_transfer || is_lds) else { return };
+        let reads = if is_transfer { stores } else { kinds.contains(Kinds::READS_LDS) };
+        let found = if is_transfer { self.filled_for_stores } else { self.filled };
+        for old in &self.operations {
+            // Transfers are in order among each other, but a store reads LDS before an earlier load has arrived.
+            let by_lds = old.ticket.class == Class::Lds;
+            let apart = if is_transfer { reads && old.fills || by_lds && !reads } else { !by_lds };
+            if !apart {
+                continue;
+            }
+            let rule = if reads && old.fills && !found { &IN_FLIGHT } else { &MAY_OVERLAP };
+            let problem = Problem::Event { rule };
+            sink(Finding { first: old.site, second: site, registers: None, problem, across: false });
+        }
+        let fills = if is_transfer { !stores } else { stores };
+        self.filled |= is_lds && stores;
+        self.begin(Operation { site, ticket, fills });
+    }
+
+    fn begin(&mut self, new: Operation) {
+        match self.operations.iter_mut().find(|old| old.site == new.site) {
+            Some(old) => *old = new,
+            None => self.operations.push(new),
+        }
+    }
+
+    /// Takes away what a wait lets complete; `issued` counts the operations of each class.
+    pub(crate) fn wait(&mut self, waits: &Waits, issued: &[u32; CLASSES]) {
+        let Transfers { operations, filled, filled_for_stores } = self;
+        operations.retain(|operation| {
+            let info = operation.ticket.class.info();
+            let count = waits.0[info.counter as usize];
+            let done = count != Waits::ANY
+                && (count == 0 || info.in_order && age(operation.ticket, issued) >= u32::from(count));
+            *filled |= done && operation.fills;
+            *filled_for_stores |= done && operation.fills;
+            !done
+        });
+    }
+
+    /// Joins the state of another path. Whether anything was added.
+    pub(crate) fn join(
+        &mut self,
+        other: &Transfers,
+        issued: &[u32; CLASSES],
+        theirs: &[u32; CLASSES],
+    ) -> bool {
+        let Transfers { operations, filled, filled_for_stores } = other;
+        let mut changed = *filled && !self.filled || *filled_for_stores && !self.filled_for_stores;
+        self.filled |= filled;
+        self.filled_for_stores |= filled_for_stores;
+        for new in operations {
+            let class = new.ticket.class;
+            let younger = age(new.ticket, theirs);
+            let ticket =
+                Ticket { class, index: issued[class as usize].wrapping_sub(1).wrapping_sub(younger) };
+            match self.operations.iter_mut().find(|old| old.site == new.site) {
+                Some(old) if age(old.ticket, issued) <= younger => {}
+                Some(old) => (old.ticket, changed) = (ticket, true),
+                None => {
+                    self.operations.push(Operation { ticket, ..*new });
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+
+    /// Keeps the operations of some instructions.
+    pub(crate) fn retain(&mut self, keep: impl Fn(Site) -> bool) {
+        self.operations.retain(|operation| keep(operation.site));
+    }
+
+    /// Whether an operation of that instruction is in flight.
+    pub(crate) fn has(&self, site: Site) -> bool {
+        self.operations.iter().any(|operation| operation.site == site)
+    }
+}
+
+/// Operations of its class that were issued since.
+fn age(ticket: Ticket, issued: &[u32; CLASSES]) -> u32 {
+    issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
+}

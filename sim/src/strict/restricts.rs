@@ -1,0 +1,194 @@
+//! Places that are accessed through two pointer arguments, of which one is marked `restrict`, and written through one.
+//!
+//! Looked for only where the launch gives two arguments addresses in one allocation. Then each register is followed from the
+//! loads of the arguments on: which of them its value is computed from. Pointers that are kept in memory, as unoptimised code
+//! keeps them on the stack, are not followed.
+
+use super::findings::Elsewhere;
+use super::start::lock;
+use super::touch::{Class, Touch};
+use super::{FaultClass, Watcher};
+use crate::memory::Memory;
+use crate::metadata::{ArgInfo, ArgKind};
+use crate::watch::{MemAccess, Space};
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+/// A pointer argument.
+struct Argument {
+    offset: u64,
+    name: String,
+    is_restrict: bool,
+    allocation: Option<usize>,
+}
+
+/// Accesses of a dword: through which arguments, and by which instruction and wave the last was.
+#[derive(Clone, Copy, Default)]
+struct Accesses {
+    through: u64,
+    place: u32,
+    wave: u32,
+}
+
+/// The pointer arguments of a dispatch.
+pub(crate) struct Restricts {
+    kernarg: u64,
+    arguments: Vec<Argument>,
+    restricted: u64,
+    /// By dword: reads, and writes.
+    accesses: Mutex<HashMap<u64, [Accesses; 2]>>,
+}
+
+impl Restricts {
+    /// Reads the arguments; `None` if none that is `restrict` has the allocation of another.
+    pub(crate) fn new(args: &[ArgInfo], kernarg: u64, memory: &Memory) -> Option<Restricts> {
+        let pointers = args.iter().filter(|arg| arg.kind == ArgKind::GlobalBuffer && arg.size == 8).take(64);
+        let argument = |arg: &ArgInfo| {
+            let mut address = [0; 8];
+            memory.read(kernarg + u64::from(arg.offset), &mut address);
+            let address = u64::from_le_bytes(address);
+            Argument {
+                offset: arg.offset.into(),
+                name: arg.name.clone().unwrap_or_else(|| format!("at offset {}", arg.offset)),
+                is_restrict: arg.is_restrict,
+                allocation: memory.find(address, 1).and_then(|_| memory.slot(address)),
+            }
+        };
+        let arguments: Vec<Argument> = pointers.map(argument).collect();
+        let overlaps = |(at, one): (usize, &Argument)| {
+            let mut others = arguments.iter().enumerate().filter(|(other, _)| *other != at);
+            one.is_restrict
+                && one.allocation.is_some()
+                && others.any(|(_, other)| other.allocation == one.allocation)
+        };
+        let any = arguments.iter().enumerate().any(overlaps);
+        let restricted = |all: u64, (at, one): (usize, &Argument)| all | u64::from(one.is_restrict) << at;
+        let restricted = arguments.iter().enumerate().fold(0, restricted);
+        any.then(|| Restricts { kernarg, arguments, restricted, accesses: Mutex::default() })
+    }
+
+    /// The argument that lies at an address, as a bit.
+    fn at(&self, address: u64) -> u64 {
+        let offset = address.wrapping_sub(self.kernarg);
+        let holds = |argument: &Argument| (argument.offset..argument.offset + 8).contains(&offset);
+        self.arguments.iter().position(holds).map_or(0, |at| 1 << at)
+    }
+
+    fn name(&self, through: u64) -> &str {
+        self.arguments.get(through.trailing_zeros() as usize).map_or("?", |argument| &argument.name)
+    }
+}
+
+/// For each register the arguments from which its value is computed: a bit for each.
+pub(super) struct Labels {
+    scalar: [u64; 128],
+    vector: Vec<u64>,
+}
+
+impl Default for Labels {
+    fn default() -> Labels {
+        Labels { scalar: [0; 128], vector: vec![0; 512] }
+    }
+}
+
+/// The numbers of the bits that are set.
+fn codes(bits: u128) -> impl Iterator<Item = usize> {
+    (0..128).filter(move |code| bits >> code & 1 != 0)
+}
+
+impl Labels {
+    fn of(&self, scalars: u128, vectors: impl Iterator<Item = usize>) -> u64 {
+        let vectors = vectors.filter_map(|register| self.vector.get(register));
+        vectors.chain(codes(scalars).map(|code| &self.scalar[code])).fold(0, |all, label| all | label)
+    }
+
+    /// Sets the labels of the results: of dword `n` that of `label(n)`.
+    fn set(&mut self, touch: &Touch, label: impl Fn(usize) -> u64) {
+        for (at, register) in touch.writes.registers().enumerate() {
+            if let Some(place) = self.vector.get_mut(register) {
+                *place = label(at);
+            }
+        }
+        for (at, code) in codes(touch.scalar_writes).enumerate() {
+            self.scalar[code] = label(at);
+        }
+    }
+}
+
+impl Watcher<'_> {
+    /// Follows the arguments through an instruction that has not run yet.
+    pub(super) fn follow_arguments(&mut self, touch: &Touch) {
+        let now = &mut self.group.now;
+        let Some(labels) = &mut self.group.waves[now.wave].labels else { return };
+        let address = labels.of(touch.scalar_address, touch.address.registers());
+        if let Class::Memory(_) = touch.class {
+            now.through = address;
+            labels.set(touch, |_| 0);
+        } else {
+            let label = address | labels.of(touch.scalar_reads, touch.reads.registers());
+            labels.set(touch, |_| label);
+        }
+    }
+
+    /// Labels what a load of arguments has brought.
+    pub(super) fn label_arguments(&mut self, touch: &Touch) {
+        let Some(restricts) = &self.shared.restricts else { return };
+        let now = &self.group.now;
+        if let (Some(first), Some(labels)) = (now.first_read, &mut self.group.waves[now.wave].labels) {
+            labels.set(touch, |at| restricts.at(first + 4 * at as u64));
+        }
+    }
+
+    /// Enters an access of memory, and reports it if it meets one through another argument.
+    #[inline]
+    pub(super) fn check_restrict(&mut self, access: &MemAccess, writes: bool) {
+        let through = self.group.now.through;
+        if through.count_ones() == 1 && access.space == Space::Global {
+            self.enter_restrict(access, writes, through);
+        }
+    }
+
+    #[cold]
+    fn enter_restrict(&mut self, access: &MemAccess, writes: bool, through: u64) {
+        let shared = self.shared;
+        let Some(restricts) = &shared.restricts else { return };
+        let (place, wave) = (self.group.now.place, self.group.first_wave + self.group.now.wave as u32);
+        let mut found = None;
+        let mut all = lock(&restricts.accesses);
+        for dword in access.address / 4..(access.address + u64::from(access.bytes)).div_ceil(4) {
+            let accesses = all.entry(dword).or_default();
+            // A read meets writes; a write meets both.
+            for kind in if writes { 0..2 } else { 1..2 } {
+                let others = accesses[kind].through & !through;
+                let is_restricted = (others | through) & restricts.restricted != 0;
+                if others != 0 && is_restricted && found.is_none() {
+                    found = Some((accesses[kind], others, kind == 1));
+                }
+            }
+            let mine = &mut accesses[usize::from(writes)];
+            *mine = Accesses { through: mine.through | through, place, wave };
+        }
+        drop(all);
+        let Some((other, others, wrote)) = found else { return };
+        let verb = |wrote: bool| if wrote { "written" } else { "read" };
+        let said = |label: u64| match label & restricts.restricted != 0 {
+            true => format!("`{}`, which is `restrict`", restricts.name(label)),
+            false => format!("`{}`", restricts.name(label)),
+        };
+        let message = format!(
+            "{} is {} through {}, and {} through {}",
+            self.address_text(access),
+            verb(writes),
+            said(through),
+            verb(wrote),
+            said(others)
+        );
+        let mut finding = self.finding(FaultClass::Fault, "restrict-overlap", message);
+        finding.label = format!("through `{}`", restricts.name(through));
+        finding.lane = super::access::lane_of(access);
+        let label = format!("through `{}`", restricts.name(others));
+        finding.other = Some(Elsewhere { place: other.place, wave: other.wave, label });
+        finding.fix = Some("buffers that do not overlap, or no `restrict`".into());
+        self.report(finding);
+    }
+}

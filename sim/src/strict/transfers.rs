@@ -1,0 +1,56 @@
+//! Loads to LDS and stores from LDS (`buffer_load_dword ... lds`, `buffer_store_lds_dword`).
+//!
+//! Such an instruction is vector memory: it accesses LDS at some time until `vmcnt` has counted it, and LDS instructions of
+//! the same wave neither wait for it nor keep it waiting. Loads to LDS come in the order of their issue, and after what
+//! earlier stores from LDS have read.
+
+use super::access::lane_of;
+use super::cells::Stamp;
+use super::touch::{Class, Memory};
+use super::{FaultClass, Watcher};
+use crate::watch::MemAccess;
+use check::transfers::{IN_FLIGHT, OVERTAKES};
+
+impl Watcher<'_> {
+    /// Whether the instruction at work is a load to LDS.
+    fn loads_to_lds(&self) -> bool {
+        self.touch.is_some_and(|touch| touch.queues.transfer && touch.class == Class::Memory(Memory::Load))
+    }
+
+    /// Returns whether the instruction at work accesses LDS after an earlier access by its own wave.
+    #[inline]
+    pub(super) fn follows_own(&self, earlier: Stamp) -> bool {
+        let flight = &self.group.waves[self.group.now.wave].order.flight;
+        let transfers = self.touch.is_some_and(|touch| touch.queues.transfer);
+        match (earlier.is_transfer(), transfers) {
+            (false, false) => true,
+            (false, true) => flight.lds_done() >= earlier.number(),
+            (true, _) => self.loads_to_lds() || flight.transfers_done() >= earlier.number(),
+        }
+    }
+
+    /// Reports two accesses of LDS by one wave, of which at least one is a transfer, without a wait between them.
+    #[cold]
+    pub(super) fn report_transfer(&mut self, access: &MemAccess, reads: bool, earlier: Stamp, place: u32) {
+        let overtakes = self.loads_to_lds();
+        let rule = if overtakes { &OVERTAKES } else { &IN_FLIGHT };
+        if rule.level < self.shared.level {
+            return;
+        }
+        let address = self.address_text(access);
+        let doing = if reads { "read" } else { "written" };
+        let (what, wait) = match earlier.is_transfer() {
+            true => ("a load to LDS or a store from LDS of the same wave accesses it", "vmcnt(0)"),
+            false => ("an LDS instruction of the same wave accesses it", "lgkmcnt(0)"),
+        };
+        let message = format!("{address} is {doing} while {what}");
+        let mut finding = self.finding(FaultClass::Hazard, rule.id, message);
+        finding.label = if reads { "reads it" } else { "writes it" }.into();
+        finding.lane = lane_of(access);
+        finding.other = Some(self.elsewhere(earlier, place, "is in flight from here on"));
+        let flight = &self.group.waves[self.group.now.wave].order.flight;
+        finding.notes.push(format!("in flight here: {}", flight.state()));
+        finding.fix = Some(format!("`s_waitcnt {wait}` between the two"));
+        self.report(finding);
+    }
+}

@@ -1,0 +1,88 @@
+//! Scalar stores. What they write stays in the scalar cache until `s_dcache_wb`: vector memory does not see it, and it is
+//! lost when the wave ends.
+
+use super::cells::Stamp;
+use super::findings::{Elsewhere, split_place};
+use super::flight::Left;
+use super::touch::{Class, Memory};
+use super::{FaultClass, Watcher};
+use crate::watch::MemAccess;
+use check::writeback::NOT_WRITTEN_BACK;
+
+/// The scalar stores of a wave.
+#[derive(Default)]
+pub(super) struct ScalarStores {
+    /// Place of the first store after the last write-back.
+    first: Option<u32>,
+    /// Operations up to this number were issued before the last write-back.
+    requested: u32,
+    /// The same of the last write-back that is complete.
+    written: u32,
+}
+
+impl ScalarStores {
+    /// Enters a store.
+    pub(super) fn issue(&mut self, number: u32, place: u32) {
+        debug_assert!(number > self.requested);
+        self.first.get_or_insert(place);
+    }
+
+    /// Enters a wait: all scalar memory operations are complete when `lgkmcnt` is 0.
+    pub(super) fn wait(&mut self, left: Left) {
+        if left.lgkm == Some(0) {
+            self.written = self.requested;
+        }
+    }
+}
+
+impl Watcher<'_> {
+    /// Enters `s_dcache_wb`.
+    pub(super) fn write_back_scalar(&mut self) {
+        let order = &mut self.wave().order;
+        let (wave, issued) = (order.wave, order.flight.issued());
+        order.scalar_stores.first = None;
+        order.scalar_stores.requested = issued;
+        self.shared.publish_written_back(wave, issued);
+    }
+
+    /// Whether the instruction at work sees what was written at a place: by vector memory, or by a scalar store that is
+    /// written back or that the same wave reads through the same cache.
+    pub(super) fn is_written_back(&self, write: Stamp, place: u32, by_scalar: bool) -> bool {
+        let (range, pc) = split_place(place);
+        let touch = self.shared.touch(range, pc);
+        if !touch.is_scalar || touch.class != Class::Memory(Memory::Store) {
+            return true;
+        }
+        let order = &self.group.waves[self.group.now.wave].order;
+        match write.wave() == order.wave {
+            true => by_scalar || order.scalar_stores.written >= write.number(),
+            false => self.shared.is_written_back(write),
+        }
+    }
+
+    /// Reports a load that does not find what a scalar store has written.
+    #[cold]
+    pub(super) fn report_unwritten(&mut self, access: &MemAccess, write: Stamp, place: u32) {
+        let address = self.address_text(access);
+        let message = format!("a load of {address} does not see a scalar store: it was not written back");
+        let mut finding = self.finding(FaultClass::Race, NOT_WRITTEN_BACK.id, message);
+        finding.label = "may read the older value".into();
+        finding.lane = super::access::lane_of(access);
+        finding.other = Some(self.elsewhere(write, place, "wrote it to the scalar cache"));
+        finding.fix = Some("`s_dcache_wb` and `s_waitcnt lgkmcnt(0)` after the store".into());
+        self.report(finding);
+    }
+
+    /// Reports a wave that ends and leaves what it has stored in the scalar cache.
+    pub(super) fn end_scalar_stores(&mut self) {
+        let order = &mut self.wave().order;
+        let (Some(place), wave) = (order.scalar_stores.first.take(), order.wave) else { return };
+        let message = "a wave ends whose scalar stores were not written back".to_owned();
+        let mut finding = self.finding(FaultClass::Race, NOT_WRITTEN_BACK.id, message);
+        finding.label = "ends the wave".into();
+        let label = "wrote to the scalar cache".to_owned();
+        finding.other = Some(Elsewhere { place, wave, label });
+        finding.fix = Some("`s_dcache_wb` after the last scalar store".into());
+        self.report(finding);
+    }
+}
