@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::models::own_target;
+use crate::register_limit::{VgprLimit, vgpr_limit};
 use debuginfo::DebugInfo;
 use emit::lines::Lines;
 use emit::{Dialect, EmitError, Language, Program, ValueKind};
@@ -95,6 +96,8 @@ pub struct Resources {
     pub instructions: u32,
     /// Waves per SIMD and their limit.
     pub occupancy: Occupancy,
+    /// Most vector registers that the kernel may have.
+    pub vgpr_limit: VgprLimit,
 }
 
 /// Why an inserted instruction is there.
@@ -656,5 +659,6 @@ fn resources(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc, lds: u3
         code_bytes: words as u32 * 4,
         instructions: insts().count() as u32,
         occupancy: Occupancy::new(target, &Usage { vgprs, sgprs, lds, group }),
+        vgpr_limit: vgpr_limit(target, info),
     }
 }

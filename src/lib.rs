@@ -57,6 +57,7 @@ mod passes;
 mod pipeline;
 mod processor;
 mod program;
+mod register_limit;
 mod shared;
 mod warn;
 
@@ -83,6 +84,7 @@ pub use options::{DebugInfo, Dialect, Dwarf, DwarfVersion, OptLevel, Options};
 pub use passes::{Form, PassRange, passes};
 pub use pipeline::{Compiler, KeepIr, Observer};
 pub use program::{Program, TextOptions};
+pub use register_limit::{VgprLimit, VgprLimitReason};
 /// The emulator.
 #[cfg(feature = "sim")]
 pub use sim;

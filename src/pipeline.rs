@@ -793,14 +793,7 @@ fn offset_limits(target: &Subtarget) -> ir::passes::Limits {
 
 /// SGPRs and VGPRs that a kernel may take, where it or its work-group's size says so.
 pub(crate) fn register_budget(target: &Subtarget, kernel: &ir::KernelInfo) -> [Option<u32>; 2] {
-    let waves_per_group = kernel.max_flat_workgroup_size().div_ceil(target.wave_size);
-    let mut waves = waves_per_group.div_ceil(target.simds_per_cu);
-    if let Some((min, _)) = kernel.waves_per_eu {
-        waves = waves.max(min);
-    }
-    let fits = target.vgprs_for_waves(waves);
-    let vgprs = kernel.num_vgpr.map_or(fits, |asked| asked.min(fits)).max(target.vgpr_granule);
-    [kernel.num_sgpr, Some(vgprs)]
+    [kernel.num_sgpr, Some(crate::register_limit::vgpr_limit(target, kernel).vgprs)]
 }
 
 /// What instruction selection has no code for, with its place.

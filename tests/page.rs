@@ -178,6 +178,41 @@ fn a_browser_shows_it() {
     }
 }
 
+/// A page of a run is about the kernel that ran: with or without counts, and lines of other kernels are not taken for lines that
+/// were not reached.
+#[test]
+fn the_kernel_that_ran_is_shown() {
+    const TWO: &str =
+        "run tests/data/cli/two.k --mcpu gfx906 --kernel second --grid 128 --group 128 iota:128";
+    for (name, option) in [("two.html", ""), ("two-counted.html", " --coverage")] {
+        let (file, code, said) = page(name, &format!("{TWO}{option}"));
+        assert_eq!(code, 0, "{said}");
+        let html = std::fs::read_to_string(&file).expect("a page");
+        assert!(html.contains("<title>two.k: second \u{2013} kernc</title>"), "{name}");
+        let shown = data(&file);
+        assert_eq!(shown["kernel"], "second");
+        let functions = shown["functions"].as_array().expect("functions");
+        let ran = |name: &str| functions.iter().find(|each| each["name"] == name).expect("a kernel");
+        assert_eq!([&ran("first")["did_not_run"], &ran("second")["did_not_run"]], [true, false]);
+        let Some(dom) = browse(&file, "") else { continue };
+        let rows = ran("second")["rows"].as_array().expect("rows").len();
+        assert_eq!(dom.matches("<tr data-address=").count(), rows);
+        // The line of the other kernel has no heat; those of this kernel are listed, with links.
+        let line_of_first =
+            dom.split("<tr data-line=\"0:2\"").nth(1).and_then(|rest| rest.split("</tr>").next());
+        assert!(line_of_first.is_some_and(|row| !row.contains("never")), "{line_of_first:?}");
+        assert_eq!(dom.contains("<a href=\"#L0:5\">"), !option.is_empty());
+    }
+    // A page of an object is about its first function, and no kernel has run.
+    let (file, code, said) = page(
+        "two-compiled.html",
+        &format!("tests/data/cli/two.k --mcpu gfx906 -o {}", scratch("two.co").display()),
+    );
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(data(&file)["kernel"], Value::Null);
+    assert!(std::fs::read_to_string(&file).expect("a page").contains("<title>two.k \u{2013} kernc</title>"));
+}
+
 /// What stands in a file is text, whatever it looks like.
 #[test]
 fn nothing_in_a_source_is_taken_for_markup() {

@@ -16,16 +16,17 @@ const UNKNOWN_TO_LLVM_14: [&str; 1] = ["gfx1036"];
 
 fn table() -> String {
     let mut out = String::from(
-        "| processor | other names | lanes | SGPRs | VGPRs | waves a SIMD | LDS a group | device memory by | modes | bytes judged by LLVM |\n\
-         |-|-|-|-|-|-|-|-|-|-|\n",
+        "| processor | other names | sold as | lanes | SGPRs | VGPRs | waves a SIMD | LDS a group | device memory by | modes | bytes judged by LLVM |\n\
+         |-|-|-|-|-|-|-|-|-|-|-|\n",
     );
     for target in &PROCESSORS {
         let judges = if UNKNOWN_TO_LLVM_14.contains(&target.name) { "19" } else { "14, 19" };
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {} KiB | {} | {} | {judges} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} KiB | {} | {} | {judges} |",
             target.name,
             target.alternatives.join(", "),
+            isa::products::products(target.name).join(", "),
             lanes(target),
             target.addressable_sgprs,
             target.addressable_vgprs,

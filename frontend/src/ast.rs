@@ -425,6 +425,8 @@ pub struct Attr {
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     pub name: Name,
+    /// Declared with `mut`; fields of structs never are.
+    pub mutable: bool,
     pub ty: TypeId,
 }
 

@@ -436,13 +436,15 @@ struct LineIndex {
 impl LineIndex {
     fn new(source: &str) -> Self {
         let rest = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        LineIndex { starts: std::iter::once(0).chain(rest).collect() }
+        // A byte order mark takes no column.
+        let first = source.len() - crate::lexer::without_mark(source).len();
+        LineIndex { starts: std::iter::once(first).chain(rest).collect() }
     }
 
     /// Line and column (in bytes), both from 1.
     fn position(&self, offset: usize) -> (usize, usize) {
-        let line = self.starts.partition_point(|&start| start <= offset);
-        (line, offset - self.starts[line - 1] + 1)
+        let line = self.starts.partition_point(|&start| start <= offset).max(1);
+        (line, offset.saturating_sub(self.starts[line - 1]) + 1)
     }
 }
 
@@ -464,7 +466,7 @@ fn json_string(text: &str, out: &mut String) {
 }
 
 /// The candidate most like `name`, if one is like enough to be what was meant.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match name.len() {
         0..=1 => return None,
         2..=5 => 1,

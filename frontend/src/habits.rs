@@ -14,6 +14,9 @@ use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("habits.txt");
 
+/// What is said of a `=` in a condition.
+pub const ASSIGNS: &str = "`=` assigns and `==` compares";
+
 /// The text of a row that stands for what is written for a call: of the part with the number behind it.
 const CALLED: &str = "call \\";
 
@@ -54,6 +57,7 @@ fn kinds(code: &str) -> &'static [u8] {
         "E0042" => b"c",
         "E0027" | "E0080" => b"a",
         "E0040" | "E0041" | "E0044" | "E0045" => b"o",
+        "E0096" => b"v",
         _ => b"",
     }
 }
@@ -131,9 +135,20 @@ fn vector(scalar: &str, lanes: u8) -> Option<Said> {
     (lanes == 1 || vector_name(&name).is_some()).then_some(Said::Name(name))
 }
 
+/// Whether a part of a pattern is this word, or `stem*` with the stem that the word begins with.
+fn names(part: &str, word: &str) -> bool {
+    match part
+        .strip_suffix('*')
+        .filter(|stem| stem.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()))
+    {
+        Some(stem) => word.starts_with(stem),
+        None => part == word,
+    }
+}
+
 /// The row whose pattern is one word.
 fn word(kind: u8, name: &str) -> Option<Said> {
-    let row = rows().find(|row| row.kind == kind && row.pattern == name)?;
+    let row = rows().find(|row| row.kind == kind && names(row.pattern, name))?;
     Some(match row.text.strip_prefix("=> ") {
         Some(name) => Said::Name(name.to_owned()),
         None => Said::Hint(row.text.to_owned()),
@@ -207,6 +222,10 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
     // What is foreign, with where the diagnostic that says so is.
     let mut foreign: Vec<(usize, Span)> = Vec::new();
     for diagnostic in &mut list {
+        // A `=` for a `==` is no habit of a statement that begins like this one.
+        if diagnostic.help.iter().any(|help| help == ASSIGNS) {
+            continue;
+        }
         let Some((label, text)) = diagnostic.labels.first() else { continue };
         let at = tokens.at(label.start);
         let row = matcher.row(kinds(diagnostic.code), at, text.ends_with("after this"));
@@ -289,7 +308,7 @@ impl<'m> Matcher<'m> {
             (least..=most).find_map(|start| {
                 let found = self.fit(row.pattern, start)?;
                 let covers = if names_only {
-                    let wide = matches!(row.kind, b'o' | b'd') || row.pattern.contains("::");
+                    let wide = matches!(row.kind, b'o' | b'd' | b'v') || row.pattern.contains("::");
                     let around = wide && found.start <= at && at < found.end;
                     found.start == at
                         || around
@@ -320,7 +339,7 @@ impl<'m> Matcher<'m> {
                     at = end;
                     continue;
                 }
-                _ if text == part => {}
+                _ if names(part, text) => {}
                 _ => return None,
             }
             at += 1;
@@ -426,7 +445,7 @@ mod tests {
         let mut count = 0;
         for row in rows() {
             count += 1;
-            assert!(b"snfmtdcaox".contains(&row.kind), "{}", row.pattern);
+            assert!(b"snfmtdcaovx".contains(&row.kind), "{}", row.pattern);
             assert!(seen.insert((row.kind, row.pattern)), "`{}` stands twice", row.pattern);
             let is_part = |part: &&str| {
                 let part = part.trim_start_matches(['^', '!']);
@@ -470,6 +489,7 @@ mod tests {
             "\\n" => "3".to_owned(),
             "\\t" => "f32".to_owned(),
             "\\." => "n".to_owned(),
+            part if part.len() > 1 && part.ends_with('*') => part.replace('*', "9"),
             part => part.to_owned(),
         };
         let text = pattern.split(' ').map(word).collect::<Vec<_>>().join(" ");
@@ -494,6 +514,7 @@ mod tests {
                 format!("#[{text}(64)] kernel k() {{ }}"),
                 format!("#[{text} kernel k() {{ }}"),
             ],
+            b'v' => body(text.replace(" n", " \"text\"")),
             b'o' => [
                 body(format!("n {text}")),
                 body(text.replace("name", "1.0")),

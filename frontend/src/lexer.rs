@@ -273,8 +273,14 @@ pub fn lex(source: &str, tokens: &mut Tokens, sink: &mut Sink) {
     lex_file(source, 0, tokens, sink);
 }
 
+/// Returns the text of a file without the byte order mark that editors may put in front of it.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// Adds the tokens of a file, which is what begins at byte `base` of `source`.
 pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink) {
+    let base = base + source[base..].len() - without_mark(&source[base..]).len();
     let text = &source[base..];
     // About one token in four bytes; a hint, not a bound.
     tokens.kinds.reserve(text.len() / 3 + 8);

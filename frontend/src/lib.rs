@@ -29,10 +29,11 @@ mod scalar;
 mod types;
 mod warn;
 mod words;
+mod written;
 
 pub use cfg::{Processor, Question};
 pub use codes::{codes, explain};
-pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile};
+pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile, nearest};
 pub use documentation::{Documented, documentation};
 pub use files::{File, Files, beside};
 pub use lower::border::Abi;

@@ -587,6 +587,17 @@ impl Types {
         }
     }
 
+    /// Returns the type whose fields `x.field` names for an `x` of type `ty`, and the last of the pointers that lead to that type, if
+    /// any.
+    pub fn behind_pointers(&self, mut ty: Ty) -> (Ty, Option<Pointer>) {
+        let mut last = None;
+        while let Some(pointer) = self.as_pointer(ty) {
+            last = Some(pointer);
+            ty = pointer.to;
+        }
+        (ty, last)
+    }
+
     /// The type with `scalar` in place of the scalar of `shape`, a scalar or vector type.
     pub fn with_scalar(&mut self, shape: Ty, scalar: Scalar) -> Ty {
         match self.kind(shape) {
@@ -617,38 +628,6 @@ impl Types {
             }
             _ => false,
         }
-    }
-
-    /// The type with the fields of its structs, or of those that it points to: `*global Coef { rx: f32, ry: f32 }`. Nothing
-    /// if there are none, or more than a host would write down.
-    pub fn with_fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
-        let value = self.as_pointer(ty).map_or(ty, |pointer| pointer.to);
-        let fields = self.fields(value, names)?;
-        let name = self.name(ty, names);
-        Some(format!("{}{fields}", name.strip_suffix(&self.name(value, names))?))
-    }
-
-    fn fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
-        /// Of a type that is written down.
-        const MAX_LEAVES: u32 = 256;
-        const MAX_TEXT: usize = 4096;
-        if self.layout(ty).leaves > MAX_LEAVES {
-            return None;
-        }
-        let text = match self.kind(ty) {
-            TyKind::Array(element, len) => Some(format!("[{}; {len}]", self.fields(element, names)?)),
-            TyKind::Struct(index) => {
-                let text = |field: &Field| {
-                    let ty = self.fields(field.ty, names).unwrap_or_else(|| self.name(field.ty, names));
-                    format!("{}: {ty}", names[field.name.0 as usize])
-                };
-                let fields: Vec<String> = self.structs[index as usize].fields.iter().map(text).collect();
-                Some(format!("{} {{ {} }}", self.name(ty, names), fields.join(", ")))
-            }
-            _ => None,
-        };
-        // Structs of nothing have no leaves.
-        text.filter(|text| text.len() <= MAX_TEXT)
     }
 
     /// The type as a user would write it.

@@ -50,6 +50,22 @@ fn words_of(source: &str, lanes: u32, expected: &[u32]) {
     assert_eq!(&found[..expected.len()], expected, "{source}");
 }
 
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let main = "\u{feff}use \"lib.k\";\nkernel t(out: *global u32) { out[0] = one(); }";
+    let library = "\u{feff}fn one() -> u32 { 1 }";
+    let files = std::collections::BTreeMap::from([("lib.k".to_owned(), library.to_owned())]);
+    let options = frontend::Options { files: Some(&files), ..Default::default() };
+    assert!(frontend::compile("main.k", main, &options).is_ok());
+    words_of("\u{feff}kernel t(out: *global u32) { out[0] = 1; }", 1, &[1]);
+    // It takes no column, and is a mistake elsewhere.
+    let wrong = |source: &str| {
+        frontend::compile("wrong.k", source, &Default::default()).expect_err("a mistake").to_json()
+    };
+    assert!(wrong("\u{feff}kernel t() { x }").contains("\"line\":1,\"column\":14"));
+    assert!(wrong("kernel \u{feff}t() { }").contains("unknown character"));
+}
+
 /// Runs a body that fills `out: *global f32`.
 fn floats(body: &str, expected: &[f32]) {
     let bytes = run(&format!("kernel t(out: *global f32) {{ {body} }}"), 1, &[]);

@@ -201,10 +201,12 @@ fn head(source: &str, kind: Kind) -> Result<Vec<Case>, FileError> {
         let fails = match directive {
             "test" => false,
             "fails" => true,
-            _ => {
+            _ if is_slip(directive) => {
                 let message = format!("unknown directive `{directive}:`; there are `test:` and `fails:`");
                 return Err(FileError { line: number + 1, message });
             }
+            // A comment like any other.
+            _ => continue,
         };
         for case in parse_cases(rest, number + 1, fails)? {
             if cases.iter().any(|other| other.is(&case)) {
@@ -221,6 +223,21 @@ fn directive(comment: &str) -> Option<(&str, &str)> {
     let (word, rest) = comment.split_once(':')?;
     let plain = !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
     (plain && (rest.is_empty() || rest.starts_with(' '))).then_some((word, rest))
+}
+
+/// Whether a word is most likely `test` or `fails` with a letter too many, one too few, or two in the wrong order. With another
+/// letter it is a word of its own: `text`, `last`.
+fn is_slip(word: &str) -> bool {
+    let without = |text: &str, at: usize| [&text[..at], &text[at + 1..]].concat();
+    let lacks_one = |long: &str, short: &str| (0..long.len()).any(|at| without(long, at) == short);
+    let sorted = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.sort_unstable();
+        bytes
+    };
+    ["test", "fails"]
+        .iter()
+        .any(|known| sorted(word) == sorted(known) || lacks_one(word, known) || lacks_one(known, word))
 }
 
 /// A command line, once for each processor it names.
@@ -334,6 +351,10 @@ source
             error("; test: a\n; expected: a\n; x\ny\n"),
             "4: what follows the expected output must be a comment"
         );
+        assert_eq!(error("; fail: x\n"), "1: unknown directive `fail:`; there are `test:` and `fails:`");
+        // Comments with a colon are comments.
+        let noted = TestFile::parse("; note: x\n; text: y\n; test: a\n; see: z\n", KIND).expect("a test");
+        assert_eq!(noted.cases().len(), 1);
         // Not in the head, not a directive, and a file without any.
         let file = TestFile::parse("; Note: x\nsource\n; tets: x\n", KIND).expect("no test");
         assert!(file.cases().is_empty());

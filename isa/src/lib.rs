@@ -19,6 +19,7 @@ pub mod occupancy;
 pub mod operand;
 pub mod print;
 mod processors;
+pub mod products;
 pub mod reg;
 mod regset;
 

@@ -67,15 +67,26 @@ impl Occupancy {
         limit(target.waves_by_vgprs(usage.vgprs), OccupancyLimit::Vgprs);
         limit(target.waves_by_sgprs(usage.sgprs), OccupancyLimit::Sgprs);
         if usage.lds > 0 {
-            // A work-group has the SIMDs and the LDS of one compute unit, or of the two of a work-group processor.
-            let units = if target.has(Feature::WAVE32) && !target.cumode { 2 } else { 1 };
+            let units = target.units_per_group();
             let taken = u64::from(usage.lds).next_multiple_of(target.lds_granule.into());
             let groups = (u64::from(target.lds_bytes * units) / taken) as u32;
             let waves_per_group = usage.group.max(1).div_ceil(target.wave_size);
             let waves = groups.saturating_mul(waves_per_group);
-            limit(waves.div_ceil(target.simds_per_cu * units), OccupancyLimit::Lds);
+            limit(waves.div_ceil(target.simds_per_group()), OccupancyLimit::Lds);
         }
         result
+    }
+}
+
+impl Subtarget {
+    /// Compute units whose SIMDs and LDS a work-group has: one, or the two of a work-group processor.
+    pub fn units_per_group(&self) -> u32 {
+        if self.has(Feature::WAVE32) && !self.cumode { 2 } else { 1 }
+    }
+
+    /// SIMDs that hold the waves of a work-group.
+    pub fn simds_per_group(&self) -> u32 {
+        self.simds_per_cu * self.units_per_group()
     }
 }
 

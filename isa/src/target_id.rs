@@ -90,18 +90,34 @@ fn has_wave_size(target: &Target, lanes: u32) -> bool {
     target.with_wave_size(lanes).is_some()
 }
 
+/// What stands behind the triple of a target id, whose parts are architecture, vendor, system and environment.
+fn behind_triple(text: &str) -> &str {
+    match text.find("amdgcn-") {
+        Some(start) => text[start..].splitn(5, '-').nth(4).unwrap_or(""),
+        None => text.split_once("--").map_or(text, |(_, id)| id),
+    }
+}
+
 impl Modes {
-    /// A target id: a processor's name, and settings of its features, as `gfx908:sramecc+:xnack-`. A triple may stand before it,
-    /// with `--` between.
+    /// A target id: a processor's name, and settings of its features, as `gfx908:sramecc+:xnack-`, or as code objects before V4 have
+    /// them, `gfx902+xnack`. A triple may stand before it: `amdgcn-amd-amdhsa--gfx908`, with or without an environment.
     ///
     /// # Errors
     /// A name or feature that is not known, and one said twice.
     pub fn of_target_id(text: &str) -> Result<(&'static Target, Modes), ModeError> {
-        let id = text.split_once("--").map_or(text, |(_, id)| id);
-        let mut parts = id.split(':');
-        let name = parts.next().unwrap_or_default();
+        let mut parts = behind_triple(text).split(':');
+        let first = parts.next().unwrap_or_default();
+        let mut names = first.split('+');
+        let name = names.next().unwrap_or_default();
         let target = Target::by_name(name).ok_or_else(|| ModeError::Processor { name: name.to_owned() })?;
         let mut modes = Modes::default();
+        for name in names {
+            match name {
+                "xnack" => set("xnack", &mut modes.xnack, true)?,
+                "sram-ecc" | "sramecc" => set("sramecc", &mut modes.sramecc, true)?,
+                _ => return Err(ModeError::Feature { part: format!("+{name}") }),
+            }
+        }
         for part in parts {
             let wrong = || ModeError::Feature { part: part.to_owned() };
             let (name, on) = match (part.strip_suffix('+'), part.strip_suffix('-')) {

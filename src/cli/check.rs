@@ -4,7 +4,7 @@ use super::inspect::{parse, whole};
 use super::modes;
 use super::rules::{Policy, RulesArgs, Spot, Verdict, level_of};
 use super::told::Teller;
-use super::{Failure, check_output, complain, page, read};
+use super::{Failure, check_output, complain, page, source};
 use check::object::{self, Located, Options, Place, Report};
 use check::{Level, Problem};
 use clap::Args;
@@ -16,9 +16,10 @@ use std::time::Instant;
 
 #[derive(Args)]
 pub struct CheckArgs {
-    /// Code object, loadable or relocatable (`-` reads standard input).
+    /// Code object, loadable or relocatable (`-` reads standard input), or a source, which is compiled first.
     file: PathBuf,
-    /// Processor that it will run on, with features if they matter, like `gfx90a:xnack-` (default: the file's own).
+    /// Processor that it will run on, with features if they matter, like `gfx90a:xnack-` (default: the file's own), or to
+    /// compile a source for.
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
     /// Begin at this kernel or function only.
@@ -50,7 +51,7 @@ pub struct CheckArgs {
 pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     use std::io::IsTerminal;
     args.html.as_deref().map_or(Ok(()), check_output)?;
-    let bytes = read(&args.file)?;
+    let bytes = source::object(&args.file, args.mcpu.as_deref())?;
     let parsed = parse(&args.file, &bytes)?;
     let asked = modes::target_id(args.mcpu.as_deref())?;
     let options = Options {
@@ -87,6 +88,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
             target: options.target,
             teller: &Teller::new(&args.file, None, false),
             reasons: &[],
+            kernel: None,
             profile: None,
             findings: paged(&report),
         };

@@ -3,7 +3,7 @@
 use super::rules::Policy;
 use super::told::Teller;
 use super::{
-    CompileArgs, Emit, Failure, Format, capture, check, page, read_source, report, watch::Watch, write,
+    CompileArgs, Emit, Failure, Format, capture, check, page, read_source, report, slips, watch::Watch, write,
 };
 use kernc::{CodeObject, Compiler, Program, TextOptions};
 use std::path::{Path, PathBuf};
@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let path = args.source.as_deref().ok_or_else(|| Failure::Usage("no source file given".to_owned()))?;
     if args.common.target.asked()?.is_none() && is_no_file(path) {
-        let name = path.display();
-        let why = format!("there is no command and no file `{name}`; `kernc --help` lists the commands");
-        return Err(Failure::Usage(why));
+        return Err(slips::no_command(&path.display().to_string()));
     }
     let target = args.common.target.subtarget()?;
     let options = args.common.options(path)?;
@@ -52,7 +50,7 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
 }
 
 /// A word that is rather a command that does not exist.
-fn is_no_file(path: &Path) -> bool {
+pub fn is_no_file(path: &Path) -> bool {
     path.as_os_str() != "-" && path.extension().is_none() && path.components().count() == 1 && !path.exists()
 }
 
@@ -64,6 +62,7 @@ fn save_page(html: &Path, path: &Path, source: &str, object: &CodeObject) -> Res
         target: None,
         teller: &Teller::new(path, Some(source), false),
         reasons: &object.reasons(),
+        kernel: None,
         profile: None,
         findings: check::findings(object.bytes(), path, &Policy::usual()),
     };
@@ -74,14 +73,7 @@ fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str)
     let internal = |error: kernc::Error| Failure::Internal(error.render(false));
     Ok(match emit {
         Emit::Co => {
-            let undefined: Vec<&str> = object.undefined().collect();
-            if !undefined.is_empty() {
-                let names = undefined.join("`, `");
-                return Err(Failure::Source(format!(
-                    "error: another object has `{names}`, so that this one cannot be loaded alone\n  = help: `--emit obj`, and \
-                     `kernc link` with that object\n"
-                )));
-            }
+            loadable(object)?;
             object.bytes().to_vec()
         }
         Emit::Obj => object.relocatable().map_err(internal)?,
@@ -90,6 +82,19 @@ fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str)
         Emit::Mir => object.machine_code().into_bytes(),
         Emit::Meta => object.metadata().into_bytes(),
     })
+}
+
+/// Refuses an object that needs another one to be loaded.
+pub fn loadable(object: &CodeObject) -> Result<(), Failure> {
+    let undefined: Vec<&str> = object.undefined().collect();
+    if undefined.is_empty() {
+        return Ok(());
+    }
+    let names = undefined.join("`, `");
+    Err(Failure::Source(format!(
+        "error: another object has `{names}`, so that this one cannot be loaded alone\n  = help: `--emit obj`, and `kernc link` \
+         with that object\n"
+    )))
 }
 
 /// Code objects go to files; text goes to standard output unless a file is named.

@@ -4,17 +4,19 @@ use super::features::Features;
 use super::inspect::{parse, whole};
 use super::modes;
 use super::sources::Sources;
-use super::{Failure, read};
+use super::{Failure, source};
 use clap::Args;
 use codeobj::disasm::SourcePlace;
 use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct DisasmArgs {
-    /// Code object (`-` reads standard input).
+    /// Code object (`-` reads standard input), or a source, which is compiled first.
     file: PathBuf,
-    /// Processor to decode for, also as a target id like `gfx90a:xnack-`, whose features change nothing in how code is read (default: the
-    /// file's own).
+    /// Where the assembly goes (default: standard output).
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Processor to decode for (default: the file's own), or to compile a source for; also as a target id like `gfx90a:xnack-`.
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
     /// GFX10: take code that no kernel's descriptor speaks for to be of wavefronts of 32 lanes.
@@ -40,7 +42,7 @@ pub struct DisasmArgs {
 
 /// Runs the command.
 pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
-    let bytes = read(&args.file)?;
+    let bytes = source::object(&args.file, args.mcpu.as_deref())?;
     let object = parse(&args.file, &bytes)?;
     let target = modes::target_id(args.mcpu.as_deref())?.map(|(target, _)| target);
     let wave_size = match (args.wave32, args.wave64) {
@@ -55,6 +57,6 @@ pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
     };
     let text = codeobj::disasm::disassemble_beside(&object, &options, args.source.then_some(&beside))
         .map_err(|error| Failure::File(format!("{}: {error}; try `--mcpu`", args.file.display())))?;
-    super::write("-".as_ref(), text.as_bytes())?;
+    super::write(args.output.as_deref().unwrap_or("-".as_ref()), text.as_bytes())?;
     whole(&args.file, &object)
 }

@@ -1,13 +1,13 @@
 //! `kernc inspect FILE`: everything a code object says.
 
-use super::{Failure, modes, read};
+use super::{Failure, modes, source};
 use clap::Args;
 use dwarf::DebugInfo;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct InspectArgs {
-    /// Code object (`-` reads standard input).
+    /// Code object (`-` reads standard input), or a source, which is compiled first.
     file: PathBuf,
     /// Print JSON.
     #[arg(long)]
@@ -18,14 +18,14 @@ pub struct InspectArgs {
     /// Print instead what the debug information says of a place in the code: functions, variables and where these are. A place is an address, or a name and bytes behind it: `k+0x40`.
     #[arg(long, value_name = "PLACE", conflicts_with_all = ["json", "dwarf"])]
     at: Option<String>,
-    /// Processor to read it for, also as a target id like `gfx90a:xnack-`, whose features change nothing here (default: the file's own).
+    /// Processor to read it for (default: the file's own), or to compile a source for; also as a target id like `gfx90a:xnack-`.
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
 }
 
 /// Runs the command.
 pub fn run(args: &InspectArgs) -> Result<(), Failure> {
-    let bytes = read(&args.file)?;
+    let bytes = source::object(&args.file, args.mcpu.as_deref())?;
     let object = parse(&args.file, &bytes)?;
     let target = modes::target_id(args.mcpu.as_deref())?.map(|(target, _)| target);
     let name = args.file.display().to_string();

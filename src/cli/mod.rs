@@ -30,6 +30,8 @@ mod report;
 mod rules;
 mod run;
 mod schedules;
+mod slips;
+mod source;
 mod sources;
 mod state;
 mod targets;
@@ -48,7 +50,13 @@ use output::{check_output, write};
 
 /// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
 #[derive(Parser)]
-#[command(name = "kernc", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    name = "kernc",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -91,7 +99,7 @@ enum Command {
     },
 }
 
-/// Options of the compiler that `kernc FILE` and `kernc run FILE` share.
+// Options of the compiler that `kernc FILE` and `kernc run FILE` share. A doc comment would be taken for the text of the command's help.
 #[derive(Args, Clone)]
 pub struct CommonArgs {
     #[command(flatten)]
@@ -287,6 +295,7 @@ fn complain(text: &str) {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }
 
+
 /// Runs a parsed command line.
 pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
@@ -323,11 +332,14 @@ type DebugRow = (&'static str, DebugInfo, Option<DwarfVersion>, Option<Dialect>)
 /// The word that wants the source in the object.
 const EMBED: &str = "embed-source";
 
+/// The word that takes [`EMBED`] back.
+const NO_EMBED: &str = "no-embed-source";
+
 /// The word that wants an index of names.
 const NAMES: &str = "pubnames";
 
 /// What stands behind `-g`.
-const DEBUG: [DebugRow; 8] = [
+const DEBUG: [DebugRow; 9] = [
     ("0", DebugInfo::None, None, None),
     ("1", DebugInfo::Lines, None, None),
     ("2", DebugInfo::Full, None, None),
@@ -335,12 +347,13 @@ const DEBUG: [DebugRow; 8] = [
     ("dwarf-5", DebugInfo::Full, Some(DwarfVersion::V5), None),
     ("heterogeneous-dwarf", DebugInfo::Full, None, Some(Dialect::Heterogeneous)),
     (EMBED, DebugInfo::Full, None, None),
+    (NO_EMBED, DebugInfo::Lines, None, None),
     (NAMES, DebugInfo::Full, None, None),
 ];
 
 /// Reads the command line. One that is wrong ends the command, as does one that asks for help.
 pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
-    Cli::try_parse_from(words(line)).unwrap_or_else(|error| {
+    slips::parse(words(line).collect()).unwrap_or_else(|error| {
         if error.use_stderr() {
             error.exit();
         }
@@ -356,9 +369,14 @@ pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
     })
 }
 
-/// A command line with `-g` alone as `-g2`: an option that may have a value would take the next word for it.
+/// A command line with other spellings replaced: `-g` alone is `-g2`, since an option that may have a value would take the next word
+/// for it, and `-mcpu=NAME` is `--mcpu=NAME`.
 fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
-    line.into_iter().map(|word| if word == "-g" { "-g2".into() } else { word })
+    line.into_iter().map(|word| match word.to_str() {
+        Some("-g") => "-g2".into(),
+        Some(text) if text.starts_with("-mcpu=") => format!("-{text}").into(),
+        _ => word,
+    })
 }
 
 /// What `-O` says.
@@ -368,6 +386,18 @@ fn opt_level(text: &str) -> OptLevel {
         "1" => OptLevel::O1,
         "3" => OptLevel::O3,
         _ => OptLevel::O2,
+    }
+}
+
+/// What was most likely meant by a name of a warning that does not exist: a definition, or a word of C compilers.
+fn meant(name: &str) -> String {
+    match name.split_once('=') {
+        Some(_) => format!("; `-P {name}` sets a `param` item"),
+        None if name.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit()) => {
+            format!("; `-P {name}=VALUE` sets a `param` item")
+        }
+        None if name == "error" => "; `-D all` takes all warnings for errors".to_owned(),
+        None => String::new(),
     }
 }
 
@@ -409,13 +439,16 @@ impl CommonArgs {
 
     /// How much the last `-g` says.
     fn debug_info(&self) -> DebugInfo {
-        self.debug_rows().next_back().map_or_else(DebugInfo::default, |row| row.1)
+        let mut rows = self.debug_rows().filter(|row| row.0 != NO_EMBED);
+        rows.next_back().map_or_else(DebugInfo::default, |row| row.1)
     }
 
     fn dwarf(&self) -> Result<Dwarf, Failure> {
         let version = self.debug_rows().rev().find_map(|row| row.2).unwrap_or_default();
         let dialect = self.debug_rows().rev().find_map(|row| row.3).unwrap_or_default();
-        let [embed_source, names] = [EMBED, NAMES].map(|word| self.debug_rows().any(|row| row.0 == word));
+        let mut embeds = self.debug_rows().filter(|row| [EMBED, NO_EMBED].contains(&row.0));
+        let embed_source = embeds.next_back().is_some_and(|row| row.0 == EMBED);
+        let names = self.debug_rows().any(|row| row.0 == NAMES);
         if names && version == DwarfVersion::V4 {
             let message = "`-gpubnames` is for DWARF 5: version 4 has no index that debuggers use";
             return Err(Failure::Usage(message.to_owned()));
@@ -432,7 +465,7 @@ impl CommonArgs {
         for named in [false, true] {
             for (names, level) in &lists {
                 for name in names.iter().filter(|name| (*name != "all") == named) {
-                    warnings.set(name, *level).map_err(Failure::Usage)?;
+                    warnings.set(name, *level).map_err(|why| Failure::Usage(why + &meant(name)))?;
                 }
             }
         }
@@ -490,8 +523,13 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::File(format!("cannot read {}: {error}", path.display())))
 }
 
-/// Reads a source text.
+/// Reads a source text. A byte order mark in front of it is left out, unless the frontend reads the text, which knows it.
 fn read_source(path: &Path) -> Result<String, Failure> {
-    String::from_utf8(read(path)?)
-        .map_err(|error| Failure::File(format!("{} is not UTF-8 text: {error}", path.display())))
+    let text = String::from_utf8(read(path)?)
+        .map_err(|error| Failure::File(format!("{} is not UTF-8 text: {error}", path.display())))?;
+    let is_frontends = path.extension().is_some_and(|extension| extension == "k");
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) if !is_frontends => Ok(rest.to_owned()),
+        _ => Ok(text),
+    }
 }

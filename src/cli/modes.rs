@@ -2,9 +2,10 @@
 
 use super::Failure;
 use clap::Args;
-use kernc::{CodeObjectVersion, ModeError, Modes, Subtarget, Target};
+use kernc::isa::products;
+use kernc::{CodeObjectVersion, ModeError, Modes, PROCESSORS, Subtarget, Target};
 
-/// Options of the compiler that say what the code is for.
+// Options of the compiler that say what the code is for. A doc comment would be taken for the text of the command's help.
 #[derive(Args, Clone)]
 pub struct TargetArgs {
     /// Processor to compile for, with features if they matter, like `gfx908:sramecc+:xnack-`; `kernc targets` lists them.
@@ -24,10 +25,33 @@ pub struct TargetArgs {
     code_object_version: Option<u8>,
 }
 
-const MODES: [&str; 8] =
-    ["xnack", "no-xnack", "sramecc", "no-sramecc", "cumode", "no-cumode", "tgsplit", "no-tgsplit"];
+const MODES: [&str; 12] = [
+    "xnack",
+    "no-xnack",
+    "sramecc",
+    "no-sramecc",
+    "sram-ecc",
+    "no-sram-ecc",
+    "cumode",
+    "no-cumode",
+    "tgsplit",
+    "no-tgsplit",
+    "wavefrontsize64",
+    "no-wavefrontsize64",
+];
 
 impl TargetArgs {
+    /// The processor alone.
+    pub fn of(mcpu: Option<&str>) -> TargetArgs {
+        TargetArgs {
+            mcpu: mcpu.map(str::to_owned),
+            modes: Vec::new(),
+            wave32: false,
+            wave64: false,
+            code_object_version: None,
+        }
+    }
+
     /// Takes a processor where the command line has none.
     pub fn or(&mut self, mcpu: Option<&str>) {
         self.mcpu = self.mcpu.take().or_else(|| mcpu.map(str::to_owned));
@@ -67,7 +91,8 @@ impl TargetArgs {
             let mut one = Modes::default();
             match name {
                 "xnack" => one.xnack = Some(on),
-                "sramecc" => one.sramecc = Some(on),
+                "sramecc" | "sram-ecc" => one.sramecc = Some(on),
+                "wavefrontsize64" => one.wave_size = Some(if on { 64 } else { 32 }),
                 "cumode" => one.cumode = Some(on),
                 _ => one.tgsplit = Some(on),
             }
@@ -89,7 +114,36 @@ pub fn target_id(id: Option<&str>) -> Result<Option<(&'static Target, Modes)>, F
 /// A target id or modes that do not exist.
 pub fn wrong(error: &ModeError) -> Failure {
     match error {
-        ModeError::Processor { .. } => Failure::Usage(format!("{error}; `kernc targets` lists them")),
+        ModeError::Processor { name } => unknown_processor(name),
         _ => Failure::Usage(error.to_string()),
+    }
+}
+
+/// The processor of a name or of a target id.
+pub fn processor(id: &str) -> Result<&'static Target, Failure> {
+    Modes::of_target_id(id).map(|(target, _)| target).map_err(|error| wrong(&error))
+}
+
+/// A processor that does not exist, or that the name is not the name of: what was most likely meant.
+fn unknown_processor(name: &str) -> Failure {
+    Failure::Usage(format!("unknown processor `{name}`; {}", instead_of(name)))
+}
+
+fn instead_of(name: &str) -> String {
+    const LISTED: &str = "`kernc targets` lists them";
+    if let Some((product, processor)) = products::product(name) {
+        return format!("{product} is `{processor}`");
+    }
+    if name == "native" {
+        return "kernc does not ask the machine: `rocminfo` names its processor".to_owned();
+    }
+    let later = ["gfx94", "gfx95", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start));
+    if later {
+        return format!("kernc compiles for GFX6 to GFX10, up to gfx90a and gfx1036; {LISTED}");
+    }
+    let names = PROCESSORS.iter().flat_map(|target| std::iter::once(&target.name).chain(target.alternatives));
+    match frontend::nearest(name, names.copied()) {
+        Some(near) => format!("a similar name exists: `{near}`; {LISTED}"),
+        None => LISTED.to_owned(),
     }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use codeobj::disasm::{Lines, SourcePlace};
 use kernc::sim::{self, Device, Executed, Profile, Traffic};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Hottest lines and instructions that a profile lists.
@@ -25,6 +26,9 @@ pub struct ObserveArgs {
     /// Print how often each source line was executed, for objects with line tables.
     #[arg(long)]
     coverage: bool,
+    /// Write how often each source line was executed, as `lcov` and `genhtml` read it.
+    #[arg(long, value_name = "FILE")]
+    lcov: Option<PathBuf>,
     /// List the waits and invalidations that nothing needed: no register on any path, no order of memory in this run.
     #[arg(long)]
     idle_waits: bool,
@@ -39,7 +43,7 @@ impl ObserveArgs {
 
     /// Whether what is seen can be written where it shall go.
     pub fn check(&self) -> Result<(), Failure> {
-        self.trace_file.as_deref().map_or(Ok(()), check_output)
+        [&self.trace_file, &self.lcov].into_iter().flatten().try_for_each(|file| check_output(file))
     }
 
     /// Whether a profile is wanted.
@@ -49,12 +53,12 @@ impl ObserveArgs {
 
     /// Whether instructions are counted.
     pub fn counts(&self) -> bool {
-        self.profile || self.coverage
+        self.profile || self.coverage || self.lcov.is_some()
     }
 
     /// Whether there is anything to watch for.
     pub fn is_active(&self) -> bool {
-        self.profile || self.coverage || self.trace.is_some() || self.idle_waits
+        self.counts() || self.trace.is_some() || self.idle_waits
     }
 
     /// Prints what was seen.
@@ -78,8 +82,14 @@ impl ObserveArgs {
             print_lines(device.profile(), object.lines(), teller);
             print_profile(device.profile(), kernel);
         }
-        if self.coverage {
-            print_coverage(device.profile(), object.lines())?;
+        if self.coverage || self.lcov.is_some() {
+            let counts = coverage(device.profile(), object, kernel)?;
+            if self.coverage {
+                print_coverage(&counts);
+            }
+            if let Some(file) = &self.lcov {
+                write(file, lcov(&counts).as_bytes())?;
+            }
         }
         Ok(())
     }
@@ -166,24 +176,70 @@ fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
     u64::from(target.waves_by_vgprs(kernel.vgprs).max(1) * target.simds_per_cu)
 }
 
-fn print_coverage(profile: &Profile, lines: &Lines) -> Result<(), Failure> {
-    let key = |place: SourcePlace| (place.file, place.line);
-    let mut counts: BTreeMap<(String, u32), u64> = lines.all().map(|place| (key(place), 0)).collect();
-    if counts.is_empty() {
+/// Executions of source lines, by file and line.
+type Coverage = BTreeMap<(String, u32), u64>;
+
+/// Counts how often the lines of a kernel, and of the functions that it may call, were executed. Lines with code of other kernels
+/// only are left out: those kernels did not run.
+///
+/// # Errors
+/// An object without a line table.
+fn coverage(
+    profile: &Profile,
+    object: &sim::CodeObject,
+    kernel: &sim::KernelInfo,
+) -> Result<Coverage, Failure> {
+    let lines = object.lines();
+    if lines.all().next().is_none() {
         return Err(Failure::File(
             "no line table in the object (clang's `-g` makes one), or it is not linked".into(),
         ));
     }
+    let key = |place: SourcePlace| (place.file, place.line);
+    let others = code_of_others(object, kernel);
+    let belongs = |address: u64| !others.iter().any(|range| range.contains(&address));
+    let rows = lines.rows().filter(|row| belongs(row.0));
+    let mut counts: Coverage = rows.filter_map(|row| row.1).map(|place| (key(place), 0)).collect();
     for inst in &profile.instructions {
         if let Some(place) = lines.of_address(inst.offset) {
             let count = counts.entry(key(place)).or_default();
             *count = inst.count.max(*count);
         }
     }
+    Ok(counts)
+}
+
+/// The code of the kernels of an object but one.
+fn code_of_others(object: &sim::CodeObject, kernel: &sim::KernelInfo) -> Vec<Range<u64>> {
+    let is_other = |other: &&sim::KernelInfo| other.entry != kernel.entry;
+    let size = |entry: u64| {
+        let symbols = object.symbols().iter().filter(|symbol| symbol.address == entry);
+        symbols.map(|symbol| symbol.size).max().unwrap_or(0)
+    };
+    let code = |other: &sim::KernelInfo| other.entry..other.entry + size(other.entry);
+    object.kernels().iter().filter(is_other).map(code).collect()
+}
+
+fn print_coverage(counts: &Coverage) {
     let reached = counts.values().filter(|count| **count > 0).count();
     outln!("{reached} of {} source lines with code were executed:", counts.len());
-    for ((file, line), count) in &counts {
+    for ((file, line), count) in counts {
         outln!("{count:12}  {file}:{line}");
     }
-    Ok(())
+}
+
+/// The counts as a tracefile of lcov: a record for each file, with `DA:LINE,COUNT` for each line.
+fn lcov(counts: &Coverage) -> String {
+    let mut out = String::new();
+    let mut rest = counts.iter().peekable();
+    while let Some(((file, _), _)) = rest.peek().copied() {
+        let (mut found, mut hit) = (0, 0);
+        out.push_str(&format!("TN:\nSF:{file}\n"));
+        while let Some(((_, line), count)) = rest.next_if(|((other, _), _)| other == file) {
+            out.push_str(&format!("DA:{line},{count}\n"));
+            (found, hit) = (found + 1, hit + u32::from(*count > 0));
+        }
+        out.push_str(&format!("LF:{found}\nLH:{hit}\nend_of_record\n"));
+    }
+    out
 }

@@ -19,6 +19,8 @@ struct Row<'a> {
     spilled_sgprs: u32,
     waves_per_simd: u32,
     limited_by: String,
+    vgpr_limit: u32,
+    vgpr_limit_reason: String,
 }
 
 fn rows(object: &CodeObject) -> Vec<Row<'_>> {
@@ -42,6 +44,8 @@ fn rows(object: &CodeObject) -> Vec<Row<'_>> {
                 spilled_sgprs: resources.spilled_sgprs,
                 waves_per_simd: occupancy.waves,
                 limited_by: occupancy.limit.to_string(),
+                vgpr_limit: resources.vgpr_limit.vgprs,
+                vgpr_limit_reason: resources.vgpr_limit.reason.to_string(),
             }
         })
         .collect()
@@ -63,6 +67,7 @@ pub fn human(object: &CodeObject) -> String {
             "  occupancy   {} waves per SIMD, limited by {}",
             row.waves_per_simd, row.limited_by
         );
+        let _ = writeln!(out, "  at most     {} VGPRs: {}", row.vgpr_limit, row.vgpr_limit_reason);
     }
     out
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use kernc::ir::{Denormals, Exceptions, InitialState};
 
-/// Options of the compiler that stand for attributes of kernels.
+// Options of the compiler that stand for attributes of kernels. A doc comment would be taken for the text of the command's help.
 #[derive(Args, Clone)]
 pub struct StateArgs {
     /// What becomes of f32 denormals in kernels without `#[denormals]`.

@@ -2,6 +2,7 @@
 //! compiled, assembled, checked and run for each.
 
 use isa::Feature;
+use isa::products::products;
 use kernc::{Compiler, Options, PROCESSORS, Target, sim};
 
 /// A kernel that does nothing.
@@ -30,25 +31,27 @@ empty:
 /// Runs the command.
 pub fn run() {
     outln!(
-        "{:10} {:9} {:10} {:9} {:8} other names",
+        "{:10} {:9} {:10} {:9} {:8} {:26} sold as",
         "processor",
         "compiler",
         "assembler",
         "emulator",
-        "checker"
+        "checker",
+        "other names"
     );
     for target in &PROCESSORS {
         let object = assembled(target);
         let known = |by: fn(&[u8]) -> bool| object.as_deref().is_some_and(by);
         let mark = |yes: bool| if yes { "yes" } else { "" };
         let line = format!(
-            "{:10} {:9} {:10} {:9} {:8} {}",
+            "{:10} {:9} {:10} {:9} {:8} {:26} {}",
             target.name,
             mark(compiles(target)),
             mark(known(disassembles)),
             mark(known(runs)),
             mark(known(is_checked)),
-            target.alternatives.join(" ")
+            target.alternatives.join(" "),
+            products(target.name).join(", ")
         );
         outln!("{}", line.trim_end());
     }

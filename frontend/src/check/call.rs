@@ -21,15 +21,20 @@ impl Checker<'_, '_> {
         match self.binding(callee.sym) {
             Binding::Func(func) => return self.call_function(id, func, callee, args),
             Binding::None => {}
-            Binding::Local(_) | Binding::Static(_) if let Some((res, ty)) = self.called_variable(callee) => {
+            Binding::Local(_) | Binding::Static(_) | Binding::Const(_)
+                if let Some((res, ty)) = self.called_variable(callee) =>
+            {
                 self.s.checked.res[id.at()] = res;
                 return self.call_pointer(ty, callee.span, args);
             }
             other => {
                 self.check_all(args);
-                if let Binding::Local(local) = other
-                    && self.s.checked.locals[local as usize].ty == Ty::ERROR
-                {
+                let ty = match other {
+                    Binding::Local(local) => self.s.checked.locals[local as usize].ty,
+                    Binding::Const(index) => self.s.checked.consts[index as usize].ty,
+                    _ => Ty::NONE,
+                };
+                if ty == Ty::ERROR {
                     return Ty::ERROR;
                 }
                 let help = match other {
@@ -144,9 +149,13 @@ impl Checker<'_, '_> {
         if result == Ty::UNIT && self.lacks_result(func) { Ty::ERROR } else { result }
     }
 
-    /// The variable of a name that is called, and its type, if that is one of functions.
-    fn called_variable(&self, callee: Name) -> Option<(Res, Ty)> {
+    /// The variable or constant of a name that is called, and its type, if that is one of functions.
+    fn called_variable(&mut self, callee: Name) -> Option<(Res, Ty)> {
         let (res, ty) = match self.binding(callee.sym) {
+            Binding::Const(index) => {
+                self.force_const(index);
+                (Res::Const(index), self.s.checked.consts[index as usize].ty)
+            }
             Binding::Local(local) => (Res::Local(local), self.s.checked.locals[local as usize].ty),
             Binding::Static(index) => (Res::Static(index), self.s.checked.statics.get(index as usize)?.ty),
             _ => return None,

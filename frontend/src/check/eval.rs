@@ -52,12 +52,19 @@ impl Checker<'_, '_> {
             ExprKind::Unary(op, inner) => self.eval_unary(op, inner, ty, out)?,
             ExprKind::Binary(..) => self.eval_chain(id, out)?,
             ExprKind::Cast(inner, _) => {
-                let from = self.scalar_of(self.s.checked.expr_ty[inner.at()]);
-                let to = self.scalar_of(ty);
-                if self.s.checked.types.lanes(ty).is_none() {
+                let from_ty = self.s.checked.expr_ty[inner.at()];
+                let (from, to) = (self.scalar_of(from_ty), self.scalar_of(ty));
+                let types = &self.s.checked.types;
+                let start = out.len();
+                if types.as_function(ty).is_some() {
+                    self.eval_into(inner, out)?;
+                    // Null, or a function as what it is.
+                    let is_known = types.as_function(from_ty).is_some() || out[start..] == [0];
+                    return if is_known { Ok(()) } else { Err(Some(self.not_constant(id))) };
+                }
+                if types.lanes(ty).is_none() || types.lanes(from_ty).is_none() {
                     return Err(Some(self.not_constant(id)));
                 }
-                let start = out.len();
                 self.eval_into(inner, out)?;
                 out[start..].iter_mut().for_each(|bits| *bits = cast(from, to, *bits));
             }
@@ -240,7 +247,8 @@ impl Checker<'_, '_> {
                     self.eval_into(arg, out)?;
                 }
             }
-            (Res::Const(index), ..) => {
+            // `has(feature)`; what a constant function returns is not known.
+            (Res::Const(index), ..) if self.s.checked.consts[index as usize].ty == Ty::BOOL => {
                 out.extend_from_slice(&self.s.checked.consts[index as usize].value);
             }
             (

@@ -194,26 +194,10 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// The type of a function as a value, if it can be one and is known yet.
-    fn function_value(&mut self, func: u32) -> Option<Ty> {
-        let checked = &mut self.s.checked;
-        let info = checked.funcs.get_mut(func as usize).filter(|info| info.kernel.is_none())?;
-        info.taken = true;
-        let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
-        if params.contains(&Ty::ERROR) || info.result == Ty::ERROR {
-            return Some(Ty::ERROR);
-        }
-        Some(checked.types.function(params, info.result))
-    }
-
     #[cold]
     fn unknown_name(&mut self, sym: Sym, span: Span, binding: Binding) {
         let text = self.ast.name(sym);
         let what = match binding {
-            Binding::Func(func) if self.s.checked.funcs.get(func as usize).is_none() => {
-                let message = format!("the address of `{text}` is not known at compile time");
-                return self.error("E0070", message, span, "not a constant");
-            }
             Binding::Func(_) => Some("a kernel, which is started from outside alone"),
             Binding::Generic(_) => Some("a generic function, which has no address; call it with `()`"),
             Binding::Struct(_) | Binding::Type(_) => Some("a type, not a value"),
@@ -403,6 +387,7 @@ impl Checker<'_, '_> {
 
     fn field(&mut self, base: ExprId, field: Name) -> Ty {
         let base_ty = self.expr(base, Ty::NONE);
+        let (base_ty, pointer) = self.s.checked.types.behind_pointers(base_ty);
         let text = self.ast.name(field.sym);
         match self.s.checked.types.kind(base_ty) {
             TyKind::Error => Ty::ERROR,
@@ -440,22 +425,16 @@ impl Checker<'_, '_> {
                     Ty::ERROR
                 }
             },
-            TyKind::Pointer(pointer) => {
-                let message = format!("a pointer has no field `{text}`");
-                let to = self.type_name(pointer.to);
-                let diagnostic = Diagnostic::error("E0023", message)
-                    .label(field.span, format!("of a `{}`", self.type_name(base_ty)))
-                    .help(format!("reach the `{to}` with `(*p).{text}` or `p[i].{text}`"));
-                self.sink.push(diagnostic);
-                Ty::ERROR
-            }
             _ => {
                 let message = format!("`{}` has no fields", self.type_name(base_ty));
                 let diagnostic = Diagnostic::error("E0023", message).label(field.span, "no such field");
                 let array = matches!(self.s.checked.types.kind(base_ty), TyKind::Array(..));
-                self.sink.push(
-                    diagnostic.help_opt(array.then(|| "elements of an array are `t[0]`, `t[1]`, …".into())),
-                );
+                let help = match pointer {
+                    Some(_) if array => Some("elements of the array are `(*p)[0]`, `(*p)[1]`, …"),
+                    Some(_) => Some("elements behind a pointer are `p[i]`"),
+                    None => array.then_some("elements of an array are `t[0]`, `t[1]`, …"),
+                };
+                self.sink.push(diagnostic.help_opt(help.map(str::to_owned)));
                 Ty::ERROR
             }
         }

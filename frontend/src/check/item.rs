@@ -29,7 +29,6 @@ impl Checker<'_, '_> {
         }
         self.lay_out_pointees();
         self.check_overrides();
-        // Values of variables may be addresses of functions.
         let mut funcs = 0;
         for n in 0..self.ast.items.len() {
             let item = self.ast.items[n];
@@ -64,6 +63,7 @@ impl Checker<'_, '_> {
                 ItemKind::Fn { generic: Some(_), .. } => Binding::Generic(n as u32),
                 ItemKind::Fn { .. } => {
                     funcs += 1;
+                    self.s.item_of_func.push(n as u32);
                     Binding::Func(funcs - 1)
                 }
                 ItemKind::Static { .. } => {
@@ -395,12 +395,11 @@ impl Checker<'_, '_> {
                 // Which of them is meant where is not known.
                 self.declare(param.name, Ty::ERROR, false);
             } else {
-                self.declare(param.name, ty, false);
+                self.declare(param.name, ty, param.mutable);
             }
         }
         self.close_scope(scope);
-        let is_unit = |ty: &TypeId| matches!(ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));
-        let result = result.filter(|ty| !is_unit(ty));
+        let result = self.not_unit(result);
         let result_ty = result.map_or(Ty::UNIT, |ty| self.resolve(ty));
         if let Some(result) = result {
             self.by_value(result_ty, ast.type_node(result).span);
@@ -420,7 +419,7 @@ impl Checker<'_, '_> {
             kernel: kernel.then(KernelInfo::default),
             linkage: Linkage::default(),
             inline: Inline::default(),
-            taken: false,
+            taken: self.s.taken_early.contains(&id),
             instance: None,
             small_buffers: false,
         };
@@ -659,26 +658,6 @@ impl Checker<'_, '_> {
             self.error("E0072", "the tuple has 2 GiB or more", span, "too large");
             Ty::ERROR
         })
-    }
-
-    fn resolve_function(&mut self, params: List, result: Option<TypeId>) -> Ty {
-        let ast = self.ast;
-        let is_unit = |ty: &TypeId| matches!(ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));
-        let mut types = Vec::with_capacity(params.len as usize);
-        for &node in &ast.types_pool[params.range()] {
-            let ty = self.resolve(node);
-            self.by_value(ty, ast.type_node(node).span);
-            types.push(ty);
-        }
-        let result = result.filter(|ty| !is_unit(ty));
-        let result_ty = result.map_or(Ty::UNIT, |node| self.resolve(node));
-        if let Some(node) = result {
-            self.by_value(result_ty, ast.type_node(node).span);
-        }
-        if types.contains(&Ty::ERROR) || result_ty == Ty::ERROR {
-            return Ty::ERROR;
-        }
-        self.s.checked.types.function(types, result_ty)
     }
 
     fn resolve_array(&mut self, element_ty: Ty, length: ExprId) -> Ty {

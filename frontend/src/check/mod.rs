@@ -9,6 +9,7 @@ mod call;
 mod coverage;
 mod eval;
 mod expr;
+mod functions;
 mod generic;
 mod infer;
 mod item;
@@ -204,6 +205,10 @@ pub struct Scratch {
     const_of_item: Vec<u32>,
     /// The item of a constant; local constants have none.
     item_of_const: Vec<usize>,
+    /// The item of each function that is not generic.
+    item_of_func: Vec<u32>,
+    /// Functions whose addresses constants had before functions had signatures.
+    taken_early: FxHashSet<u32>,
     body: Body,
     unsettled: infer::Unsettled,
     generics: generic::Generics,
@@ -228,6 +233,8 @@ impl Scratch {
         refill(&mut self.const_of_item, 0, ast.items.len());
         self.early.clear();
         self.item_of_const.clear();
+        self.item_of_func.clear();
+        self.taken_early.clear();
         self.unsettled.clear();
         self.generics.clear();
         self.matches.clear();

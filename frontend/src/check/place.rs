@@ -48,7 +48,15 @@ impl Checker<'_, '_> {
                         _ => id = base,
                     }
                 }
-                ExprKind::Field(base, _) => id = base,
+                ExprKind::Field(base, _) => {
+                    let types = &self.s.checked.types;
+                    match types.behind_pointers(self.s.checked.expr_ty[base.at()]).1 {
+                        Some(Pointer { space, qualifiers, .. }) => {
+                            return Root::Memory { space, qualifiers };
+                        }
+                        None => id = base,
+                    }
+                }
                 _ => return Root::Value,
             }
         }
@@ -104,18 +112,21 @@ impl Checker<'_, '_> {
         let counts =
             |stmt: &crate::ast::Stmt| matches!(stmt.kind, StmtKind::For { var, .. } if var.span == declared);
         let of_loop = self.ast.stmts.iter().any(counts);
-        let declares = !of_loop && !is_param;
+        let declares = !of_loop;
         let help = if of_loop {
             "the variable of a `for` does not change: count with `while`".to_string()
         } else if is_param {
-            format!("copy it into a variable: `let mut {name} = {name};`")
+            format!("declare it as `mut {name}`")
         } else {
             format!("declare it as `let mut {name}`")
         };
         self.sink.push(
             Diagnostic::error("E0047", format!("`{name}` cannot be changed"))
                 .label(span, "assigned here")
-                .label(declared, if is_param { "a parameter" } else { "declared without `mut`" })
+                .label(
+                    declared,
+                    if is_param { "a parameter without `mut`" } else { "declared without `mut`" },
+                )
                 .help(help)
                 .suggest_opt(
                     declares.then_some((Span { start: declared.start, end: declared.start }, "mut ")),
@@ -126,9 +137,9 @@ impl Checker<'_, '_> {
     /// `v.xx = …` would write one lane twice.
     fn distinct_lanes(&mut self, id: ExprId) {
         let ExprKind::Field(base, field) = self.ast.expr(id).kind else { return };
-        let TyKind::Vector(_, lanes) = self.s.checked.types.kind(self.s.checked.expr_ty[base.at()]) else {
-            return;
-        };
+        let types = &self.s.checked.types;
+        let (of, _) = types.behind_pointers(self.s.checked.expr_ty[base.at()]);
+        let TyKind::Vector(_, lanes) = types.kind(of) else { return };
         let Some((picked, count)) = swizzle(self.ast.name(field.sym), lanes) else { return };
         let repeated = (1..count).any(|n| picked[..n].contains(&picked[n]));
         if repeated {
@@ -144,9 +155,11 @@ impl Checker<'_, '_> {
             return Ty::ERROR;
         }
         let span = self.ast.span(id);
+        let types = &self.s.checked.types;
+        let is_vector = |ty| matches!(types.kind(ty), TyKind::Vector(..));
         if let ExprKind::Field(base, field) = self.ast.expr(inner).kind
-            && matches!(self.s.checked.types.kind(self.s.checked.expr_ty[base.at()]), TyKind::Vector(..))
-            && matches!(self.s.checked.types.kind(to), TyKind::Vector(..))
+            && is_vector(types.behind_pointers(self.s.checked.expr_ty[base.at()]).0)
+            && is_vector(to)
         {
             self.error("E0048", "several lanes have no common address", field.span, "a swizzle");
             return Ty::ERROR;

@@ -481,6 +481,10 @@ impl Lower<'_, '_> {
                         _ => false,
                     };
                 }
+                // A field of what a pointer leads to is read from memory.
+                ExprKind::Field(base, _) if self.checked.types.as_pointer(self.ty_of(base)).is_some() => {
+                    return false;
+                }
                 ExprKind::Unary(_, inner) | ExprKind::Cast(inner, _) | ExprKind::Field(inner, _) => {
                     id = inner
                 }

@@ -110,7 +110,45 @@ impl Lower<'_, '_> {
         let item = &self.checked.consts[index as usize];
         let mut types = Leaves::new();
         leaf_types(self.checked, item.ty, &mut types);
-        types.iter().zip(&item.value).map(|(&ty, &bits)| self.constant(ty, bits)).collect()
+        let mut values: Val =
+            types.iter().zip(&item.value).map(|(&ty, &bits)| self.constant(ty, bits)).collect();
+        if self.checked.types.holds_function(item.ty) {
+            let mut leaves = (0..).zip(&item.value);
+            self.address_leaves(item.ty, &mut leaves, &mut values);
+        }
+        values
+    }
+
+    /// Replaces those of `values` that are functions by their addresses; `leaves` has the bits of the leaves that follow, and their
+    /// numbers.
+    fn address_leaves<'v>(
+        &mut self,
+        ty: Ty,
+        leaves: &mut impl Iterator<Item = (usize, &'v u64)>,
+        values: &mut Val,
+    ) {
+        let checked = self.checked;
+        match checked.types.kind(ty) {
+            TyKind::Function(_) => {
+                if let Some((n, &bits)) = leaves.next()
+                    && let Some(func) = super::function_of(bits)
+                {
+                    values[n] = self.function_address(func);
+                }
+            }
+            TyKind::Array(element, len) => {
+                (0..len).for_each(|_| self.address_leaves(element, leaves, values));
+            }
+            TyKind::Struct(index) => {
+                for field in &checked.types.structs[index as usize].fields {
+                    self.address_leaves(field.ty, leaves, values);
+                }
+            }
+            _ => {
+                let count = checked.types.layout(ty).leaves as usize;
+                leaves.take(count).for_each(drop);
+            }
+        }
     }
 
     /// Fields are evaluated as written and kept as declared.
@@ -139,12 +177,7 @@ impl Lower<'_, '_> {
                 }
                 self.call_function(func, &values, ty)
             }
-            res @ (Res::Local(_) | Res::Static(_)) => {
-                let callee = match res {
-                    Res::Local(local) => self.checked.locals[local as usize].ty,
-                    Res::Static(index) => self.checked.statics[index as usize].ty,
-                    _ => return self.zeros(ty),
-                };
+            res if let Some(callee) = self.called_type(res) => {
                 let place = self.variable_place(res, callee);
                 let address = self.read(&place)[0];
                 self.call_pointer(address, callee, args)
@@ -166,6 +199,17 @@ impl Lower<'_, '_> {
             Res::Builtin(builtin) => self.builtin(builtin, args, ty),
             _ => self.zeros(ty),
         }
+    }
+
+    /// The type of a variable or constant that is called: one of functions.
+    fn called_type(&self, res: Res) -> Option<Ty> {
+        let ty = match res {
+            Res::Local(local) => self.checked.locals[local as usize].ty,
+            Res::Static(index) => self.checked.statics[index as usize].ty,
+            Res::Const(index) => self.checked.consts[index as usize].ty,
+            _ => return None,
+        };
+        self.checked.types.as_function(ty).map(|_| ty)
     }
 
     /// The address of a function.

@@ -166,7 +166,20 @@ impl Lower<'_, '_> {
             && let Some(n) = local.checked_sub(self.first_param)
             && n < self.params
         {
-            place.small = self.small_buffers && matches!(pointer_ty.space, Space::Global | Space::Constant);
+            // A parameter that may have been assigned to is a variable.
+            let keeps = !self.checked.locals[local as usize].mutable;
+            place.small =
+                self.small_buffers && keeps && matches!(pointer_ty.space, Space::Global | Space::Constant);
+        }
+        place
+    }
+
+    /// Returns the memory that a pointer expression leads to, also through further pointers: memory that holds no pointer itself.
+    fn behind_pointers(&mut self, pointer: ExprId) -> MemPlace {
+        let mut place = self.pointee_of(pointer);
+        while let Some(next) = self.checked.types.as_pointer(place.ty) {
+            let base = self.read(&Place::Memory(place))[0];
+            place = self.pointee(base, next);
         }
         place
     }
@@ -295,8 +308,11 @@ impl Lower<'_, '_> {
     }
 
     fn field_place(&mut self, base: ExprId, field: crate::ast::Sym, name: &str, ty: Ty) -> Place {
-        let base_ty = self.ty_of(base);
-        let place = self.place(base);
+        let (base_ty, pointer) = self.checked.types.behind_pointers(self.ty_of(base));
+        let place = match pointer {
+            Some(_) => Place::Memory(self.behind_pointers(base)),
+            None => self.place(base),
+        };
         let layout = self.checked.types.layout(ty);
         if let TyKind::Struct(index) = self.checked.types.kind(base_ty) {
             let Some(found) = self.checked.types.field(index, field, name) else { return place };

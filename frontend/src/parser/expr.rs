@@ -195,7 +195,7 @@ impl Parser<'_, '_> {
                     self.make(ExprKind::CallValue { callee: value, args }, span, below)?
                 }
                 Tok::Arrow => {
-                    let help = "write `(*p).field` or `p[0].field`".to_string();
+                    let help = "write `p.field`, also where `p` is a pointer".to_string();
                     return Err(self.unexpected_with("`.`", Some(help)));
                 }
                 _ => return Ok(value),

@@ -79,6 +79,7 @@ impl Parser<'_, '_> {
             Tok::Kernel => self.function(true, false, attrs),
             Tok::Fn => self.function(false, false, attrs),
             Tok::Struct => self.structure(attrs),
+            Tok::Const if self.peek_at(1) == Tok::Fn => self.const_function(attrs),
             Tok::Const => self.constant(false, attrs),
             Tok::Param => self.constant(true, attrs),
             Tok::Global => self.variable(Space::Global, false, attrs),
@@ -241,6 +242,19 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    /// `const fn`, which is a function with one word too many.
+    fn const_function(&mut self, attrs: List) -> Parsed<()> {
+        let word = self.bump();
+        let end = self.span().start;
+        self.sink.push(
+            Diagnostic::error("E0005", "a function is not `const`")
+                .label(word, "one word too many")
+                .help("no function is called at compile time; constants are computed by operators, `min` and `max`")
+                .suggest(Span { start: word.start, end }, ""),
+        );
+        self.function(false, false, attrs)
+    }
+
     /// The `;` where another object has the code.
     fn no_body(&mut self) -> Parsed<Option<BlockId>> {
         if self.peek() == Tok::LBrace {
@@ -263,14 +277,18 @@ impl Parser<'_, '_> {
         let open_span = self.expect(open, if open == Tok::LParen { "`(`" } else { "`{`" })?;
         let start = self.ast.params.len() as u32;
         while self.peek() != close {
-            let name = name(self)?;
+            let mutable = open == Tok::LParen && self.peek() == Tok::Mut;
+            if mutable {
+                self.bump();
+            }
+            let name = if mutable { self.name("a parameter's name")? } else { name(self)? };
             if self.peek() != Tok::Colon {
                 let help = "the type comes behind the name: `n: u32`".to_string();
                 return Err(self.unexpected_with("`:` and a type", Some(help)));
             }
             self.bump();
             let ty = self.ty()?;
-            self.ast.params.push(Param { name, ty });
+            self.ast.params.push(Param { name, mutable, ty });
             if !self.eat(Tok::Comma) {
                 break;
             }

@@ -286,9 +286,29 @@ impl<'a> Parser<'a, '_> {
             } else {
                 diagnostic.label(self.span(), format!("expected {what}"))
             };
-            self.sink.push(diagnostic.help_opt(help));
+            let diagnostic = match self.assigns_in_condition() {
+                true => diagnostic.help(crate::habits::ASSIGNS).suggest(self.span(), "=="),
+                false => diagnostic.help_opt(help),
+            };
+            self.sink.push(diagnostic);
         }
         Failed
+    }
+
+    /// Whether this token is a `=` in the condition of an `if`, a `while` or an assertion.
+    fn assigns_in_condition(&self) -> bool {
+        // `=<` and `=!` are other slips.
+        let is_other = matches!(self.peek_at(1), Tok::Lt | Tok::Gt | Tok::Bang | Tok::Eq | Tok::EqEq);
+        if self.peek() != Tok::Eq || is_other {
+            return false;
+        }
+        let ends = |tok: &Tok| matches!(tok, Tok::Semi | Tok::LBrace | Tok::RBrace | Tok::Let);
+        let start = self.kinds[..self.at].iter().rposition(ends).map_or(0, |end| end + 1);
+        match self.kinds[start] {
+            Tok::If | Tok::While => true,
+            Tok::Else => self.kinds[start + 1] == Tok::If,
+            _ => self.spans[start].text(self.source) == "assert",
+        }
     }
 
     fn intern(&mut self, text: &'a str) -> Sym {

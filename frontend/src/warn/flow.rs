@@ -113,12 +113,20 @@ impl Walk<'_, '_> {
                 }
                 true
             }
-            ExprKind::Field(base, _) => self.place(base, reads, has),
+            ExprKind::Field(base, _) => self.base(base, reads, has),
             ExprKind::Index(base, index) => {
                 let has = self.expr(index, has);
-                self.place(base, reads, has)
+                self.base(base, reads, has)
             }
             _ => self.expr(place, has),
+        }
+    }
+
+    /// What a part of is assigned to; a pointer to it is only read.
+    fn base(&mut self, base: ExprId, reads: bool, has: bool) -> bool {
+        match self.checked.types.as_pointer(self.checked.expr_ty[base.at()]) {
+            Some(_) => self.expr(base, has),
+            None => self.place(base, reads, has),
         }
     }
 

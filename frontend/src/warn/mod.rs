@@ -7,12 +7,13 @@ mod endless;
 mod flow;
 
 use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, Item, ItemKind, Name, StmtKind, UnaryOp};
-use crate::builtins::Builtin;
+use crate::builtins::{Builtin, Lane};
 use crate::check::{Checked, Res};
 use crate::diag::{Diagnostic, Severity, nearest};
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
+use ir::UnOp;
 
 /// What becomes of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -434,11 +435,38 @@ impl Warner<'_, '_> {
         let types = &self.checked.types;
         let lanes = (types.lanes(self.checked.expr_ty[value.at()]), types.lanes(to));
         let (Some((from, _)), Some((to, _))) = lanes else { return };
-        let same_kind = (from.is_int() && to.is_int()) || (from.is_float() && to.is_float());
-        if same_kind && to.bits() < from.bits() && self.literal(value).is_none() && !self.is_generic(span) {
+        let loses = match (from.is_int() && to.is_int(), from.is_float() && to.is_float()) {
+            (true, _) => to.bits() < self.significant_bits(value, from),
+            (_, true) => to.bits() < from.bits(),
+            _ => false,
+        };
+        if loses && self.literal(value).is_none() && !self.is_generic(span) {
             let message = format!("`{}` has fewer bits than `{}`", to.name(), from.name());
             self.tell("truncating_conversion", message, span, "what does not fit is lost", None);
         }
+    }
+
+    /// How many low bits of an integer of type `of` may be other than 0, as far as its last operator says: shifts to the right, masks
+    /// and remainders of unsigned numbers leave fewer than the type has.
+    fn significant_bits(&self, id: ExprId, of: Scalar) -> u32 {
+        let counts = [UnOp::Popcount, UnOp::Clz, UnOp::Ctz];
+        if let Res::Builtin(Builtin::Lanes(Lane::Un(op), ..)) = self.checked.res[id.at()]
+            && counts.contains(&op)
+        {
+            // At most 64.
+            return 7;
+        }
+        let ExprKind::Binary(op, left, right) = self.ast.expr(id).kind else { return of.bits() };
+        let length = |value: u64| u64::BITS - value.leading_zeros();
+        let bits = match (op, self.constant(left), self.constant(right)) {
+            (BinaryOp::And, Some(mask), _) | (BinaryOp::And, _, Some(mask)) => length(mask),
+            (BinaryOp::Shr, _, Some(count)) if !of.is_signed() => {
+                of.bits() - (count & u64::from(of.bits() - 1)) as u32
+            }
+            (BinaryOp::Rem, _, Some(divisor)) if !of.is_signed() => length(divisor.saturating_sub(1)),
+            _ => of.bits(),
+        };
+        bits.min(of.bits())
     }
 
     fn outcome(&self, op: BinaryOp, left: ExprId, right: ExprId) -> Option<(bool, String)> {

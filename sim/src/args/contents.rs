@@ -51,21 +51,31 @@ impl Elements {
         }
     }
 
+    /// Numbers in the type that the kernel reads. Structs are also taken as bytes.
+    ///
+    /// # Errors
+    /// The numbers are of another type, and are not to be converted.
+    fn in_type(&self, buffer: Buffer, what: &str, conversion: Conversion) -> Result<Buffer, ArgError> {
+        let wanted = self.scalar.unwrap_or(buffer.element);
+        let is_raw = buffer.element == Scalar::U8 && self.records().is_some();
+        if is_raw || wanted == buffer.element || wanted.is_integer_as_wide_as(buffer.element) {
+            return Ok(buffer);
+        }
+        match conversion {
+            Conversion::Cast => Ok(buffer.cast(wanted)),
+            Conversion::Refuse => Err(ArgError::Text(format!(
+                "{what} holds {} (shape {:?}), but the parameter is `{}`: {} is needed; `--cast` converts",
+                buffer.element.name(),
+                buffer.shape,
+                self.name,
+                wanted.name()
+            ))),
+        }
+    }
+
     /// Numbers of a file, if they are what the kernel reads, or can be made so.
     fn accept(&self, buffer: Buffer, path: &str, conversion: Conversion) -> Result<Buffer, ArgError> {
-        let wanted = self.scalar.unwrap_or(buffer.element);
-        let same = wanted == buffer.element || wanted.is_integer_as_wide_as(buffer.element);
-        let buffer = match conversion {
-            _ if same => buffer,
-            Conversion::Cast => buffer.cast(wanted),
-            Conversion::Refuse => {
-                let (found, wanted, name) = (buffer.element.name(), wanted.name(), &self.name);
-                return Err(ArgError::Text(format!(
-                    "{path} holds {found} (shape {:?}), but the parameter is `{name}`: {wanted} is needed; `--cast` converts",
-                    buffer.shape
-                )));
-            }
-        };
+        let buffer = self.in_type(buffer, path, conversion)?;
         let room = self.pointee.as_ref().map_or(1, Layout::size).max(1);
         if !(buffer.bytes.len() as u64).is_multiple_of(room) {
             return Err(ArgError::Text(format!(
@@ -91,10 +101,9 @@ pub(super) fn parse(text: &str, elements: &Elements, conversion: Conversion) -> 
     if let Some(file) = text.strip_prefix('@') {
         return parse_file(file, elements, conversion);
     }
-    if text.trim_start().starts_with('[') {
-        return Ok(parse_list(text, elements)?);
-    }
-    Ok(generate(text, elements)?)
+    let is_list = text.trim_start().starts_with('[');
+    let buffer = if is_list { parse_list(text, elements)? } else { generate(text, elements)? };
+    elements.in_type(buffer, &format!("`{text}`"), conversion)
 }
 
 /// `FILE.npy`, or `FILE:TYPE` with raw numbers.
@@ -165,11 +174,7 @@ fn generate(text: &str, elements: &Elements) -> Result<Buffer, String> {
     let parts: Vec<&str> = parts.collect();
     let wanted = numbers_of(kind).ok_or_else(|| format!("expected {FORMS} for a buffer, found `{text}`"))?;
     let element = match (parts.len().checked_sub(wanted), elements.records()) {
-        // Zeros are zeros of any type.
-        (Some(0), Some(records)) if kind == "zeros" && elements.scalar.is_none() => {
-            let bytes = parse_count(parts[0])?.saturating_mul(records.size());
-            return Buffer::generate(Scalar::U8, bytes, |_| Number::Int(0));
-        }
+        (Some(0), Some(records)) if kind == "zeros" => return zeros(parse_count(parts[0])?, records),
         (Some(0), _) => elements.default()?,
         (Some(1), _) => {
             Scalar::by_name(parts[wanted]).ok_or_else(|| format!("`{}` is not a type", parts[wanted]))?
@@ -189,6 +194,13 @@ fn generate(text: &str, elements: &Elements) -> Result<Buffer, String> {
             Buffer::generate(element, count, |_| random(element, &mut state))
         }
     }
+}
+
+/// So many structs of zeros.
+fn zeros(count: u64, records: &Layout) -> Result<Buffer, String> {
+    let element = records.scalar().unwrap_or(Scalar::U8);
+    let numbers = records.size() / element.bytes() as u64;
+    Buffer::generate(element, count.saturating_mul(numbers), |_| Number::Int(0))
 }
 
 pub(super) fn parse_count(text: &str) -> Result<u64, String> {

@@ -14,7 +14,8 @@
 //! | `{rx: 1.0, rows: [{1, 2}, {3, 4}]}` | a struct: fields by name, or all of them in order |
 //! | `@FILE` | the bytes of a value |
 //!
-//! COUNT counts numbers, also where the parameter points to vectors; `zeros` of structs counts structs. The type of a struct is in
+//! COUNT counts numbers, also where the parameter points to vectors; `zeros` of structs counts structs. TYPE is the parameter's, where
+//! that is known, or a conversion was asked for. The type of a struct is in
 //! kernc's objects; where an object says nothing ([`Layout::of`]), numbers in braces need a type behind them (`{1.0f32, 3u32}`) and
 //! lie one behind the other as in C.
 
@@ -331,6 +332,10 @@ mod tests {
         buffer_for(&info(ArgKind::GlobalBuffer, Some(Scalar::I32), 8), text, Conversion::Refuse)
     }
 
+    fn untyped(text: &str) -> Result<String, String> {
+        buffer_for(&info(ArgKind::GlobalBuffer, None, 8), text, Conversion::Refuse)
+    }
+
     fn buffer_for(info: &ArgInfo, text: &str, conversion: Conversion) -> Result<String, String> {
         match parse_arg(text, info, conversion).map_err(|why| why.to_string())? {
             ArgValue::Buffer(buffer) => Ok(format!("{}: {buffer}", buffer.element.name())),
@@ -366,9 +371,10 @@ mod tests {
     #[test]
     fn buffers() {
         assert_eq!(buffer("iota:4"), Ok("i32: 0, 1, 2, 3".into()));
-        assert_eq!(buffer("fill:2:0x10:u8"), Ok("u8: 16, 16".into()));
-        assert_eq!(buffer("fill:2:1.5:f64"), Ok("f64: 1.5, 1.5".into()));
-        assert_eq!(buffer("zeros:1:f32"), Ok("f32: 0.0".into()));
+        assert_eq!(untyped("fill:2:0x10:u8"), Ok("u8: 16, 16".into()));
+        assert_eq!(untyped("fill:2:1.5:f64"), Ok("f64: 1.5, 1.5".into()));
+        assert_eq!(untyped("zeros:1:f32"), Ok("f32: 0.0".into()));
+        assert_eq!(untyped("zeros:1"), Ok("f32: 0.0".into()));
         assert_eq!(buffer("random:1:8"), buffer("random:1:8:i32"));
         assert_ne!(buffer("random:1:8"), buffer("random:2:8"));
         for wrong in [
@@ -387,8 +393,35 @@ mod tests {
         assert!(buffer("zeros:99999999999999").is_err());
         assert!(buffer("@/no/such/file.npy").is_err());
         assert_eq!(buffer("[1, -2, 0x10]"), Ok("i32: 1, -2, 16".into()));
-        assert_eq!(buffer("[1, 2.5]:f64"), Ok("f64: 1.0, 2.5".into()));
+        assert_eq!(untyped("[1, 2.5]:f64"), Ok("f64: 1.0, 2.5".into()));
         assert_eq!(buffer("[1, 2.5]"), Err("`[1]`: 2.5 is not an integer, but the type is i32".into()));
+    }
+
+    /// Numbers of a type that the text names are the parameter's, become such, or are refused.
+    #[test]
+    fn types_behind_contents() {
+        let of = typed(ArgKind::GlobalBuffer, "*const global f32", 8);
+        for text in
+            ["iota:4:u32", "iota:4:f64", "[0, 1, 2, 3]:u32", "fill:4:1:i32", "zeros:4:u8", "random:1:4:f16"]
+        {
+            let refused = buffer_for(&of, text, Conversion::Refuse).unwrap_err();
+            let wanted =
+                "(shape [4]), but the parameter is `*const global f32`: f32 is needed; `--cast` converts";
+            assert!(
+                refused.starts_with(&format!("`{text}` holds ")) && refused.ends_with(wanted),
+                "{refused}"
+            );
+        }
+        for text in ["iota:4:u32", "iota:4:f64", "[0, 1, 2, 3]:u32", "iota:4:f32", "iota:4"] {
+            assert_eq!(
+                buffer_for(&of, text, Conversion::Cast),
+                Ok("f32: 0.0, 1.0, 2.0, 3.0".into()),
+                "{text}"
+            );
+        }
+        // Integers of one size differ in how they are printed.
+        assert_eq!(buffer("iota:2:u32"), Ok("u32: 0, 1".into()));
+        assert!(buffer("iota:2:u16").is_err());
     }
 
     #[test]
@@ -403,6 +436,17 @@ mod tests {
         let plain = typed(ArgKind::GlobalBuffer, "*global P { x: f32, y: [f32; 2] }", 8);
         let found = buffer_for(&plain, "[{1, [2, 3]}, {x: 4, y: [5, 6]}]", Conversion::Refuse);
         assert_eq!(found, Ok("f32: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0".into()));
+        // `zeros` counts structs, also those of numbers of one type; other contents count numbers.
+        let plain_of = |text: &str| buffer_for(&plain, text, Conversion::Refuse);
+        assert_eq!(plain_of("zeros:2"), Ok(format!("f32: {}", ["0.0"; 6].join(", "))));
+        assert_eq!(plain_of("iota:3"), Ok("f32: 0.0, 1.0, 2.0".into()));
+        assert!(plain_of("iota:3:u32").is_err());
+        // The bytes of a struct are no numbers.
+        let raw = Temporary::new("struct.bin", &[0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64]);
+        assert!(
+            plain_of(&format!("{}:u8", raw.text())).is_ok_and(|found| found.starts_with("u8: 0, 0, 128, 63"))
+        );
+        assert!(plain_of(&format!("{}:u16", raw.text())).is_err());
     }
 
     #[test]
@@ -482,7 +526,28 @@ mod tests {
         let value = |text: &str, element, size| {
             parse_arg(text, &info(ArgKind::ByValue, element, size), Conversion::Refuse)
         };
-        assert_eq!(value("-1", Some(Scalar::U32), 4), Ok(ArgValue::Value(vec![255; 4])));
+        assert_eq!(value("-1", Some(Scalar::I32), 4), Ok(ArgValue::Value(vec![255; 4])));
+        for (text, scalar) in [
+            ("-1", Scalar::U32),
+            ("-128", Scalar::U8),
+            ("128", Scalar::I8),
+            ("2147483648", Scalar::I32),
+            ("0x100000000", Scalar::I32),
+            ("18446744073709551616", Scalar::U64),
+            ("1e50", Scalar::F32),
+            ("-1e50", Scalar::F32),
+            ("65520", Scalar::F16),
+            ("1e400", Scalar::F64),
+        ] {
+            let refused = value(text, Some(scalar), scalar.bytes() as u32).unwrap_err().to_string();
+            assert_eq!(refused, format!("{text} does not fit {}", scalar.name()));
+        }
+        let infinite = f32::NEG_INFINITY.to_le_bytes().to_vec();
+        assert_eq!(value("-inf", Some(Scalar::F32), 4), Ok(ArgValue::Value(infinite)));
+        assert_eq!(value("0xffffffff", Some(Scalar::I32), 4), Ok(ArgValue::Value(vec![255; 4])));
+        // Where the object does not tell the type, the number does.
+        assert_eq!(value("4294967295", None, 4), Ok(ArgValue::Value(vec![255; 4])));
+        assert!(value("4294967296", None, 4).is_err());
         assert_eq!(value("1.0", None, 4), Ok(ArgValue::Value(vec![0, 0, 128, 63])));
         assert_eq!(value("7", None, 4), Ok(ArgValue::Value(vec![7, 0, 0, 0])));
         assert_eq!(value("1,2", Some(Scalar::U8), 2), Ok(ArgValue::Value(vec![1, 2])));

@@ -1,7 +1,7 @@
 //! Values from text: numbers, `[1, 2]`, `{rx: 1.0, ry: 2.0}`, laid out as a type says.
 
 use super::layout::{Field, Layout};
-use crate::buffer::{Number, encode, parse_number};
+use crate::buffer::{Number, decode, encode, parse_number};
 use crate::metadata::Scalar;
 
 /// Deepest nesting of brackets.
@@ -224,19 +224,35 @@ fn number(text: &str) -> Option<(Number, Option<Scalar>)> {
     Some((parse_number(text[..at].trim_end_matches('_'))?, Some(suffix)))
 }
 
-/// Refuses numbers that an integer type would cut off. Negative numbers fit where their bits do.
+/// Refuses numbers that a type has not: integers outside of its range, and numbers that would become infinite. Digits of base 16 and 2
+/// are the bits, also those of a negative number.
 pub(super) fn check_range(number: Number, element: Scalar, text: &str) -> Result<(), String> {
-    let is_float = matches!(element, Scalar::F16 | Scalar::F32 | Scalar::F64);
-    let bits = 8 * element.bytes() as u32;
-    match number {
-        Number::Int(value) if !is_float && !(-(1i128 << (bits - 1))..1i128 << bits).contains(&value) => {
-            Err(format!("{text} does not fit {}", element.name()))
+    let does_not_fit = || Err(format!("{text} does not fit {}", element.name()));
+    match (number, element.limits()) {
+        (Number::Int(value), Some(_))
+            if (0..1 << (8 * element.bytes())).contains(&value) && is_bits(text) =>
+        {
+            Ok(())
         }
-        Number::Float(_) if !is_float => {
+        (Number::Int(value), Some((least, most))) if !(least..=most).contains(&value) => does_not_fit(),
+        (Number::Float(_), Some(_)) => {
             Err(format!("{text} is not an integer, but the type is {}", element.name()))
         }
+        (number, None) if becomes_infinite(number, element, text) => does_not_fit(),
         _ => Ok(()),
     }
+}
+
+fn is_bits(text: &str) -> bool {
+    ["0x", "0b"].iter().any(|base| text.starts_with(base))
+}
+
+/// Whether digits stand for a number that rounds to infinity in a float type.
+fn becomes_infinite(number: Number, element: Scalar, text: &str) -> bool {
+    let mut bytes = Vec::new();
+    encode(element, number, &mut bytes);
+    let is_infinite = matches!(decode(element, &bytes), Number::Float(value) if value.is_infinite());
+    is_infinite && text.contains(|c: char| c.is_ascii_digit())
 }
 
 /// The type that a value has by its own words: numbers with a type behind them, laid out one behind the other.
@@ -258,15 +274,18 @@ pub(super) fn own_layout(value: &Literal<'_>) -> Option<Layout> {
 /// The type of a lone number whose type nobody tells: by the room for it and the look of the text.
 pub(super) fn guess(value: &Literal<'_>, bytes: u32) -> Option<Layout> {
     let Literal::Number(text) = value else { return None };
-    let is_float = matches!(parse_number(text)?, Number::Float(_));
-    Some(Layout::Scalar(match (bytes, is_float) {
-        (1, false) => Scalar::I8,
-        (2, false) => Scalar::I16,
-        (2, true) => Scalar::F16,
-        (4, false) => Scalar::I32,
-        (4, true) => Scalar::F32,
+    let number = parse_number(text)?;
+    // A number above the signed ones is an unsigned one.
+    let candidates: &[Scalar] = match (bytes, number) {
+        (1, Number::Int(_)) => &[Scalar::I8, Scalar::U8],
+        (2, Number::Int(_)) => &[Scalar::I16, Scalar::U16],
+        (4, Number::Int(_)) => &[Scalar::I32, Scalar::U32],
+        (2, Number::Float(_)) => &[Scalar::F16],
+        (4, Number::Float(_)) => &[Scalar::F32],
         _ => return None,
-    }))
+    };
+    let fits = |scalar: &&Scalar| check_range(number, **scalar, text).is_ok();
+    candidates.iter().find(fits).or(candidates.first()).map(|&scalar| Layout::Scalar(scalar))
 }
 
 #[cfg(test)]

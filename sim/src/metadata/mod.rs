@@ -86,6 +86,18 @@ impl Scalar {
         self.is_integer() && other.is_integer() && self.bytes() == other.bytes()
     }
 
+    /// The least and the largest number of an integer type.
+    pub fn limits(self) -> Option<(i128, i128)> {
+        let bits = 8 * self.bytes() as u32;
+        match self {
+            Scalar::F16 | Scalar::F32 | Scalar::F64 => None,
+            Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Some((0, (1 << bits) - 1)),
+            Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => {
+                Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1))
+            }
+        }
+    }
+
     /// Whether it is an integer.
     pub fn is_integer(self) -> bool {
         !matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)

@@ -14,6 +14,8 @@ use std::collections::HashMap;
 pub struct Function {
     name: String,
     pub facts: Vec<Fact>,
+    /// A kernel, and not the one that ran.
+    pub did_not_run: bool,
     /// How many waves a SIMD holds with how many VGPRs.
     pub steps: Vec<Step>,
     rows: Vec<Row>,
@@ -90,7 +92,8 @@ pub fn functions(
 
 impl Function {
     fn new(name: &str) -> Function {
-        Function { name: name.to_owned(), facts: Vec::new(), steps: Vec::new(), rows: Vec::new() }
+        let name = name.to_owned();
+        Function { name, facts: Vec::new(), did_not_run: false, steps: Vec::new(), rows: Vec::new() }
     }
 
     /// Whether its first instruction is there.

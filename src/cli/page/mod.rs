@@ -32,6 +32,8 @@ pub struct Content<'a> {
     pub teller: &'a Teller,
     /// Why the compiler has inserted instructions, if it is known.
     pub reasons: &'a [kernc::Reason],
+    /// The kernel that ran.
+    pub kernel: Option<&'a str>,
     /// What was counted, and of which kernel.
     pub profile: Option<(&'a Profile, &'a sim::KernelInfo)>,
     /// What was found.
@@ -45,6 +47,8 @@ struct Page {
     file: String,
     version: &'static str,
     target: String,
+    /// The kernel that ran.
+    kernel: Option<String>,
     functions: Vec<code::Function>,
     sources: Vec<Source>,
     findings: Vec<Finding>,
@@ -82,6 +86,7 @@ fn page(content: Content<'_>) -> Result<Page, Failure> {
             let found = functions.iter_mut().find(|function| function.begins_at(kernel.entry));
             let Some(function) = found else { continue };
             function.explain(kernel, content.reasons);
+            function.did_not_run = content.kernel.is_some_and(|ran| ran != kernel.name);
             facts::of_kernel(&loaded, kernel, function);
         }
     }
@@ -94,6 +99,7 @@ fn page(content: Content<'_>) -> Result<Page, Failure> {
         file: file.display().to_string(),
         version: env!("CARGO_PKG_VERSION"),
         target: entries.target().name.to_owned(),
+        kernel: content.kernel.map(str::to_owned),
         executed: counts.map(Profile::executed),
         run: content.profile.map_or(Vec::new(), |(profile, kernel)| facts::of_run(profile, kernel)),
         functions,
@@ -102,14 +108,24 @@ fn page(content: Content<'_>) -> Result<Page, Failure> {
     })
 }
 
+/// The file, and the kernel that ran, as the text of an element.
+fn title(page: &Page) -> String {
+    let name = Path::new(&page.file)
+        .file_name()
+        .map_or(page.file.clone(), |name| name.to_string_lossy().into_owned());
+    let kernel = page.kernel.iter().map(|kernel| format!(": {kernel}"));
+    let text = name + &kernel.collect::<String>();
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
 /// The template with everything in its place.
 fn html(page: &Page) -> Result<String, Failure> {
     let data = serde_json::to_string(page).map_err(|error| Failure::Internal(format!("error: {error}\n")))?;
     // Inside of a script element only `<` could end it.
     let data = data.replace('<', "\\u003c");
     let parts = [("/* page.css */", include_str!("page.css")), ("/* page.js */", include_str!("page.js"))];
-    let template = include_str!("page.html");
-    let (head, tail) = template.split_once("/* data */").unwrap_or((template, ""));
+    let template = include_str!("page.html").replace("<!-- title -->", &title(page));
+    let (head, tail) = template.split_once("/* data */").unwrap_or((&template, ""));
     let filled =
         |text: &str| parts.iter().fold(text.to_owned(), |text, (mark, part)| text.replace(mark, part));
     Ok(filled(head) + &data + &filled(tail))

@@ -30,7 +30,14 @@ for (const finding of page.findings) {
 
 function showFacts(shown) {
   const facts = [...shown.facts, ...(shown.rows.some(row => row.count) ? page.run : [])];
+  if (shown.did_not_run) facts.unshift(["this kernel", "did not run"]);
   place("facts").replaceChildren(...facts.map(([name, value]) => make("div", { class: "fact" }, make("b", {}, name), value)));
+}
+
+/** Round numbers of registers for a scale from 0 up to below `most`: three or four of them. */
+function ticks(most) {
+  const step = [2, 4, 8, 16, 32, 64, 128].find(each => most / each < 5) ?? 256;
+  return Array.from({ length: Math.floor(0.9 * most / step) }, (_, at) => (at + 1) * step);
 }
 
 /** VGPRs and SGPRs that are alive, over the code; dashed: how many VGPRs allow how many waves. */
@@ -54,13 +61,18 @@ function showPressure(shown) {
     const top = `top: ${(100 * (most - limit) / most).toFixed(1)}%`;
     plot.append(make("span", { style: top }, `${limit} VGPRs: ${waves} waves`));
   }
+  for (const value of ticks(most)) {
+    draw("line", { class: "tick", x1: 0, x2: rows.length, y1: most - value, y2: most - value });
+    plot.append(make("span", { class: "scale", style: `top: ${(100 * (most - value) / most).toFixed(1)}%` }, value));
+  }
   draw("path", { class: "vgpr", d: path(vgprs) });
   draw("path", { class: "sgpr", d: path(sgprs) });
   const legend = make("p", { class: "legend" },
     "Registers that hold a value still needed, over the code:",
     make("i", { style: "background: var(--vgpr)" }), `VGPRs, ${Math.max(0, ...vgprs)} at most`,
     make("i", { style: "background: var(--sgpr)" }), `SGPRs, ${Math.max(0, ...sgprs)} at most`);
-  place("pressure").replaceChildren(make("h2", {}, "Register pressure"), legend, plot);
+  const ends = make("p", { class: "legend ends" }, ...[rows[0], rows.at(-1)].filter(Boolean).map(row => make("span", {}, hex(row.address))));
+  place("pressure").replaceChildren(make("h2", {}, "Register pressure"), legend, plot, ends);
 }
 
 function showFindings() {
@@ -78,12 +90,32 @@ function showFindings() {
 const counted = page.executed !== undefined && page.executed !== null;
 const key = (source, line) => `${source}:${line}`;
 
-/** Wave instructions of all functions, by source line; lines with code that did not run have 0. */
+/** Wave instructions by source line; lines with code that was not reached have 0, and those of kernels that did not run are not there. */
 const heatOf = new Map();
-for (const row of page.functions.flatMap(each => each.rows)) {
+for (const row of page.functions.filter(each => !each.did_not_run).flatMap(each => each.rows)) {
   if (!row.source) continue;
   const line = key(row.source[0], row.source[1]);
   heatOf.set(line, (heatOf.get(line) ?? 0) + (row.count ?? 0));
+}
+
+/** How many lines are listed. */
+const LISTED = 8;
+
+/** The lines that took most, with links to them. */
+function showHottest() {
+  if (!counted) return;
+  const hottest = [...heatOf].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]).slice(0, LISTED);
+  if (!hottest.length) return;
+  const most = hottest[0][1];
+  const rows = hottest.map(([line, count]) => {
+    const [source, number] = line.split(":").map(Number);
+    const name = page.sources.length > 1 ? `${page.sources[source].name}:${number}` : number;
+    const text = page.sources[source].lines?.[number - 1]?.trim() ?? "";
+    const link = make("a", { href: "#L" + line }, name);
+    return make("tr", { "data-hot": line }, heat(percent(count / page.executed), count, most),
+      make("td", { class: "number" }, link), make("td", { class: "text" }, text));
+  });
+  place("hottest").replaceChildren(make("h2", {}, "Hottest lines"), make("table", {}, make("tbody", {}, ...rows)));
 }
 
 function head(...names) {
@@ -97,7 +129,7 @@ function sourceTable(source, at) {
     const line = index + 1, count = heatOf.get(key(at, line));
     const cells = [make("td", { class: "number" }, line)];
     if (counted) cells.push(count === undefined ? make("td") : heat(count ? percent(count / page.executed) : "never", count, most));
-    cells.push(make("td", {}, text));
+    cells.push(make("td", { class: "text" }, text));
     const names = [count === undefined && "plain", counted && count === 0 && "cold"].filter(Boolean);
     return make("tr", { "data-line": key(at, line), class: names.join(" ") }, ...cells);
   });
@@ -132,12 +164,13 @@ function remarks(row) {
 }
 
 function showCode(shown) {
+  const counts = counted && !shown.did_not_run;
   const most = Math.max(1, ...shown.rows.map(row => row.count ?? 0));
   const top = Math.max(1, ...shown.rows.map(row => row.alive[0] + row.alive[1]));
   const body = shown.rows.map(row => {
     const vgprs = row.alive[0] + row.alive[1];
     const cells = [make("td", { class: "number" }, hex(row.address))];
-    if (counted) {
+    if (counts) {
       cells.push(heat(number(row.count), row.count, most));
       cells.push(make("td", { class: "number" }, row.lanes ?? ""));
     }
@@ -146,12 +179,12 @@ function showCode(shown) {
     if (row.to !== undefined) text.append(make("a", { href: "#" + hex(row.to) }, `  \u2192 ${hex(row.to)}`));
     text.append(...remarks(row));
     const line = row.source ? key(row.source[0], row.source[1]) : "";
-    const cold = counted && row.count === 0 ? "cold" : "";
+    const cold = counts && row.count === 0 ? "cold" : "";
     return make("tr", { "data-address": hex(row.address), "data-of": line, class: cold }, ...cells, text);
   });
   const columns = head(["address", "", true],
-    counted && ["waves", "times that a wave has executed it", true],
-    counted && ["lanes", "active lanes on average", true],
+    counts && ["waves", "times that a wave has executed it", true],
+    counts && ["lanes", "active lanes on average", true],
     ["VGPRs", "VGPRs that hold a value still needed in front of it", true], ["instruction", ""]);
   place("code").replaceChildren(make("table", {}, columns, make("tbody", {}, ...body)));
 }
@@ -193,13 +226,14 @@ function follow() {
     if (!row("address", wanted)) choose(page.functions.find(holds)?.name);
     mark("", wanted);
   } else if (wanted.startsWith("L")) {
-    mark(wanted.slice(1));
+    const line = wanted.slice(1), has = each => each.rows.some(row => row.source && key(row.source[0], row.source[1]) === line);
+    if (!row("line", line)) choose(page.functions.find(has)?.name);
+    mark(line);
   }
 }
 
-document.title = `${page.file} \u2013 kernc`;
 place("title").textContent = page.file;
-place("subtitle").textContent = `kernc ${page.version} ${page.command}, for ${page.target}` +
+place("subtitle").textContent = `kernc ${page.version} ${page.command}${page.kernel ? ` of ${page.kernel}` : ""}, for ${page.target}` +
   (counted ? `, ${number(page.executed)} wave instructions` : "");
 place("functions").append(...page.functions.map(each => make("option", { value: each.name }, each.name || "(no name)")));
 place("functions").addEventListener("change", event => choose(event.target.value));
@@ -212,6 +246,7 @@ document.addEventListener("click", event => {
 });
 window.addEventListener("hashchange", follow);
 showFindings();
-// The function that ran, or the first.
-choose(page.functions.find(each => each.rows.some(row => row.count))?.name);
+showHottest();
+// The kernel that ran, or the first function.
+choose(page.kernel ?? page.functions[0]?.name);
 follow();

@@ -1,6 +1,7 @@
 //! What is run: a code object, or a source that one is made of.
 
 use super::RunArgs;
+use crate::cli::compile::loadable;
 use crate::cli::told::Teller;
 use crate::cli::{Failure, read};
 use kernc::ir::{Module, Op, Space};
@@ -91,6 +92,7 @@ impl Loaded {
         let kernc::Program::Object(object) = program else {
             return Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned()));
         };
+        loadable(&object)?;
         // Only a page shows reasons.
         let reasons = if args.html.is_some() { object.reasons() } else { Vec::new() };
         let bytes = object.bytes().to_vec();

@@ -216,6 +216,7 @@ fn save_page(
         target: None,
         teller: &loaded.teller,
         reasons: &loaded.reasons,
+        kernel: Some(&kernel.name),
         profile: args.observe.counts().then(|| (device.profile(), kernel)),
         findings,
     };

@@ -1,0 +1,54 @@
+//! Types as the metadata of a kernel's parameters has them: with the fields of their structs.
+
+use crate::types::{Ty, TyKind, Types};
+
+impl Types {
+    /// The type with the fields of its structs, or of those that it points to: `*global Coef { rx: f32, ry: f32 }`. Nothing
+    /// if there are none, or more than a host would write down.
+    pub fn with_fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
+        let value = self.as_pointer(ty).map_or(ty, |pointer| pointer.to);
+        let fields = self.fields(value, names)?;
+        let name = self.name(ty, names);
+        Some(format!("{}{fields}", name.strip_suffix(&self.name(value, names))?))
+    }
+
+    /// The type with the fields of its structs; `None` if it has no structs, or too long a text.
+    fn fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
+        let mut of = ty;
+        while let TyKind::Array(element, _) = self.kind(of) {
+            of = element;
+        }
+        let TyKind::Struct(_) = self.kind(of) else { return None };
+        let mut text = String::new();
+        self.write_fields(ty, names, &mut text).then_some(text)
+    }
+
+    /// Appends the type with the fields of its structs; whether the text is short enough. A text that grows too long ends at once:
+    /// structs of structs may have more fields than can be counted.
+    fn write_fields(&self, ty: Ty, names: &[&str], out: &mut String) -> bool {
+        /// Longest text of a type, in bytes.
+        const MAX_TEXT: usize = 1 << 15;
+        match self.kind(ty) {
+            TyKind::Array(element, len) => {
+                out.push('[');
+                if !self.write_fields(element, names, out) {
+                    return false;
+                }
+                out.push_str(&format!("; {len}]"));
+            }
+            TyKind::Struct(index) => {
+                out.push_str(&self.name(ty, names));
+                for (n, field) in self.structs[index as usize].fields.iter().enumerate() {
+                    let before = if n == 0 { " {" } else { "," };
+                    out.push_str(&format!("{before} {}: ", names[field.name.0 as usize]));
+                    if !self.write_fields(field.ty, names, out) {
+                        return false;
+                    }
+                }
+                out.push_str(if self.structs[index as usize].fields.is_empty() { " {  }" } else { " }" });
+            }
+            _ => out.push_str(&self.name(ty, names)),
+        }
+        out.len() <= MAX_TEXT
+    }
+}
