@@ -162,20 +162,39 @@ impl Assembler {
         let target = target.with_wave_size(lanes).unwrap_or(target);
         self.settings.target = Some(target);
         self.instructions = Some(Box::new(Instructions::new(target)));
-        let (major, minor, stepping) = target.version;
-        let symbols = [
-            (".amdgcn.gfx_generation_number", major),
-            (".amdgcn.gfx_generation_minor", minor),
-            (".amdgcn.gfx_generation_stepping", stepping),
-            (".option.machine_version_major", major),
-            (".option.machine_version_minor", minor),
-            (".option.machine_version_stepping", stepping),
+        self.define_processor();
+    }
+
+    /// From here on the object is one of code object V2, unless another version is asked for.
+    pub fn begin_v2(&mut self) {
+        if *self.settings.version.get_or_insert(2) == 2 {
+            self.define_processor();
+        }
+    }
+
+    /// Defines the symbols that tell the processor's version: V2 has other names than its successors. What the source has defined
+    /// stays.
+    fn define_processor(&mut self) {
+        const V2: [&str; 3] = [
+            ".option.machine_version_major",
+            ".option.machine_version_minor",
+            ".option.machine_version_stepping",
         ];
-        for (name, value) in symbols {
+        const LATER: [&str; 3] = [
+            ".amdgcn.gfx_generation_number",
+            ".amdgcn.gfx_generation_minor",
+            ".amdgcn.gfx_generation_stepping",
+        ];
+        let Some(target) = self.settings.target else { return };
+        let names = if self.settings.version == Some(2) { V2 } else { LATER };
+        let (major, minor, stepping) = target.version;
+        for (name, value) in names.into_iter().zip([major, minor, stepping]) {
             let id = self.symbols.get_or_add(name, 0);
-            self.symbols[id].builtin = true;
-            self.symbols[id].definition =
-                Definition::Value { value: Value::Abs(i64::from(value)), fixed: false };
+            if !self.symbols[id].is_defined() {
+                self.symbols[id].builtin = true;
+                self.symbols[id].definition =
+                    Definition::Value { value: Value::Abs(i64::from(value)), fixed: false };
+            }
         }
     }
 

@@ -31,7 +31,8 @@ mod symbol;
 pub use diag::{Diagnostic, render};
 pub use files::{File, Included, Loader};
 
-use isa::Target;
+use isa::{CodeObjectVersion, Os, Target};
+use objwriter::elf::Identity;
 use rustc_hash::FxHashSet;
 
 /// What kind of file to write.
@@ -49,9 +50,11 @@ pub enum Kind {
 pub struct Options {
     /// The processor; otherwise `.amdgcn_target` names it.
     pub target: Option<&'static Target>,
+    /// The runtime that loads the object; otherwise `.amdgcn_target` names it, or it is `amdhsa`.
+    pub os: Option<Os>,
     /// What to write.
     pub kind: Kind,
-    /// Code object version, 2 to 6. Otherwise directives say it, or the metadata, or it is 5.
+    /// Code object version, 2 to 6. Otherwise directives say it, or the metadata, or it is [`CodeObjectVersion::USUAL`].
     pub version: Option<u8>,
     /// XNACK replay on or off; otherwise any.
     pub xnack: Option<bool>,
@@ -75,6 +78,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             target: None,
+            os: None,
             kind: Kind::default(),
             version: None,
             xnack: None,
@@ -169,6 +173,9 @@ fn without_place(message: String, notes: Vec<String>) -> Diagnostic {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub target: Option<&'static Target>,
+    pub os: Option<Os>,
+    /// A file header that `.kernc_elf_header` gives.
+    pub header: Option<Identity>,
     /// A linker sees the object.
     pub relocatable: bool,
     pub version: Option<u8>,
@@ -187,6 +194,8 @@ impl Settings {
     fn new(options: &Options) -> Settings {
         Settings {
             target: options.target,
+            os: options.os,
+            header: None,
             relocatable: options.kind == Kind::Relocatable,
             version: options.version,
             metadata_version: None,
@@ -205,8 +214,13 @@ impl Settings {
         if self.has_plain_id && self.version() <= 3 { value.or(Some(false)) } else { value }
     }
 
+    /// The runtime that loads the object.
+    pub fn os(&self) -> Os {
+        self.os.unwrap_or_default()
+    }
+
     /// Code object version.
     pub fn version(&self) -> u8 {
-        self.version.or(self.metadata_version).unwrap_or(5)
+        self.version.or(self.metadata_version).unwrap_or(CodeObjectVersion::USUAL.number())
     }
 }

@@ -8,7 +8,6 @@ use crate::symbol::{Definition, Symbol, SymbolId};
 use isa::{CodeObjectVersion, Feature, Setting};
 use objwriter::elf::{
     self, Group, Identity, Object, Place, Relocation, STB_GLOBAL, STB_LOCAL, STB_WEAK, STT_COMMON, Section,
-    e_flags,
 };
 use std::borrow::Cow;
 
@@ -188,10 +187,10 @@ impl Settings {
             _ => Setting::Unsupported,
         };
         let (xnack, sramecc) = (setting(Feature::XNACK, self.xnack), setting(Feature::SRAMECC, self.sramecc));
-        let identity = Identity::of_version(isa::Os::AmdHsa, version);
-        Identity {
-            flags: self.target.map_or(0, |target| e_flags(target, xnack, sramecc, version)),
-            ..identity
+        match (self.header, self.target) {
+            (Some(header), _) => header,
+            (_, Some(target)) => Identity::new(self.os(), target, xnack, sramecc, version),
+            _ => Identity::of_version(self.os(), version),
         }
     }
 }

@@ -164,7 +164,7 @@ fn random_descriptors() {
             let (xnack, mut args) = features(target, &mut rng);
             args.push(format!("-mcpu={}", target.name));
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            let options = asm::Options { xnack, ..options(target.name) };
+            let options = asm::Options { xnack, version: Some(5), ..options(target.name) };
             let mask = target.has(isa::Feature::XNACK) && xnack != Some(false);
             let blocks: Vec<String> = (0..BLOCKS)
                 .map(|k| block(&mut rng, &format!("k{k}"), target.name == "gfx90a", mask))

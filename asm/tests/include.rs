@@ -38,7 +38,9 @@ twice s_nop FOUR
 ";
 
 fn assemble(source: &str) -> Result<Vec<u8>, Vec<asm::Diagnostic>> {
-    asm::assemble_with(source, &options("gfx906"), Box::new(FILES))
+    // The version that LLVM 19 writes.
+    let options = asm::Options { version: Some(5), ..options("gfx906") };
+    asm::assemble_with(source, &options, Box::new(FILES))
 }
 
 #[test]

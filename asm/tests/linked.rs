@@ -51,7 +51,8 @@ fn like_lld() {
         let status = Command::new(&lld).arg("-shared").arg(&input).arg("-o").arg(&output).status();
         assert!(status.expect("ld.lld starts").success());
         let expected = std::fs::read(&output).expect("linked");
-        let options = asm::Options { kind: asm::Kind::Loadable, ..common::options("gfx906") };
+        let options =
+            asm::Options { kind: asm::Kind::Loadable, version: Some(5), ..common::options("gfx906") };
         compare(&path, &common::assemble(&source, &options), &expected);
         count += 1;
     }

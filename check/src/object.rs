@@ -209,7 +209,7 @@ impl<'a, 'data> Entries<'a, 'data> {
         object: &'a CodeObject<'data>,
         target: Option<&'static Target>,
     ) -> Result<Entries<'a, 'data>, Refusal> {
-        let identity = Identity::of(&object.header);
+        let identity = Identity::of_object(object);
         let target = target.or(identity.target).ok_or(Refusal::UnknownProcessor(identity.mach))?;
         let entries = entries(object, identity.os_abi, target);
         let xnack = identity.xnack.may_be_on();

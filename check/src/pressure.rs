@@ -7,7 +7,7 @@
 use crate::finding::Site;
 use crate::program::Program;
 use crate::regset::RegSet;
-use isa::Reg;
+use isa::Target;
 
 /// Registers in front of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn alive(program: &Program) -> Vec<Alive> {
     let mut alive = vec![Alive::default(); count];
     for (index, &head) in heads.iter().enumerate() {
         let end = heads.get(index + 1).map_or(count, |&next| next as usize);
-        backwards(program, head as usize..end, &sets, &slot, &mut |site, set| alive[site] = number(set));
+        backwards(program, head as usize..end, &sets, &slot, &mut |site, set| alive[site] = number(set, program.code.target()));
     }
     alive
 }
@@ -73,13 +73,13 @@ fn backwards(
     set
 }
 
-fn number(set: &RegSet) -> Alive {
+fn number(set: &RegSet, target: &Target) -> Alive {
     let mut alive = Alive::default();
-    for Reg(code) in set.iter() {
-        match code {
-            0..=105 => alive.sgprs += 1,
-            256..=511 => alive.vgprs += 1,
-            512.. => alive.agprs += 1,
+    for reg in set.iter() {
+        match reg {
+            _ if target.is_sgpr(reg) => alive.sgprs += 1,
+            _ if reg.is_vgpr() => alive.vgprs += 1,
+            _ if reg.is_agpr() => alive.agprs += 1,
             _ => {}
         }
     }

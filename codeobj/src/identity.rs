@@ -2,7 +2,8 @@
 //!
 //! Bits of `e_flags`: seed 000, line 31 ff. for V3; those of V4 and later are what LLVM 14 and 19 write.
 
-use crate::elf::Header;
+use crate::elf::{CodeObject, Header};
+use crate::note::Meaning;
 pub use isa::Setting;
 use isa::{CodeObjectVersion, Feature, Os, Subtarget, Target};
 use std::fmt;
@@ -102,7 +103,39 @@ pub struct Identity {
     pub unknown_flags: u32,
 }
 
+/// `EF_AMDGPU_ARCH_GCN` of compilers before LLVM 7, which had no number for the processor.
+const ARCH_GCN: u32 = 2;
+
+/// The processor of a version as notes of code object V2 name it, and whether XNACK replay is on.
+fn of_version(version: (u32, u32, u32)) -> Option<(&'static Target, bool)> {
+    let find = |version| isa::PROCESSORS.iter().find(|target| target.version == version);
+    let (major, minor, stepping) = version;
+    // gfx901, gfx903, ... are names that version had for the one before with XNACK on.
+    let with_xnack = || find((major, minor, stepping.checked_sub(1)?)).filter(|it| it.has(Feature::XNACK));
+    find(version).map(|target| (target, false)).or_else(|| Some((with_xnack()?, true)))
+}
+
 impl Identity {
+    /// Reads a header, and the notes where the header names no processor: compilers before LLVM 7 have left it out.
+    pub fn of_object(object: &CodeObject<'_>) -> Identity {
+        let mut identity = Identity::of(&object.header);
+        let is_left_out = matches!(identity.mach, 0 | ARCH_GCN) && identity.target.is_none();
+        if !is_left_out {
+            return identity;
+        }
+        let named = object.notes().iter().find_map(|note| match note.meaning() {
+            Meaning::Isa { major, minor, stepping, .. } => of_version((major, minor, stepping)),
+            _ => None,
+        });
+        if let Some((target, xnack)) = named {
+            identity.target = Some(target);
+            if xnack {
+                identity.xnack = Setting::On;
+            }
+        }
+        identity
+    }
+
     /// Reads a header.
     pub fn of(header: &Header) -> Identity {
         let os_abi = OsAbi::from_byte(header.os_abi);
@@ -143,6 +176,27 @@ impl Identity {
         subtarget.code_object =
             self.version.and_then(CodeObjectVersion::from_number).unwrap_or(subtarget.code_object);
         Some(subtarget)
+    }
+
+    /// Whether a target id, or the directives of V2, stand for all of a file's header.
+    pub fn is_said_by_directives(&self, header: &Header) -> bool {
+        let Some(target) = Target::by_elf_mach(self.mach) else { return false };
+        if self.version == Some(2) {
+            return self.unknown_flags == 0;
+        }
+        let os = match self.os_abi {
+            OsAbi::Hsa => Os::AmdHsa,
+            OsAbi::Pal => Os::AmdPal,
+            OsAbi::Mesa3d => Os::Mesa3d,
+            OsAbi::None => Os::Unknown,
+            OsAbi::Other(_) => return false,
+        };
+        let version = self.version.and_then(CodeObjectVersion::from_number).unwrap_or_default();
+        let setting = |feature, setting| if target.has(feature) { setting } else { Setting::Unsupported };
+        let (xnack, sramecc) =
+            (setting(Feature::XNACK, self.xnack), setting(Feature::SRAMECC, self.sramecc));
+        let said = objwriter::elf::Identity::new(os, target, xnack, sramecc, version);
+        (said.os_abi, said.abi_version, said.flags) == (header.os_abi, header.abi_version, header.flags)
     }
 
     /// The processor's name, if the value has one.

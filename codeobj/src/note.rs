@@ -134,18 +134,36 @@ fn hsail(desc: &[u8]) -> Option<Meaning<'_>> {
     })
 }
 
-/// Two string sizes (16 bits), three numbers, two strings with their zero bytes.
+/// Two string sizes (16 bits), three numbers, two strings with their zero bytes. The last zero byte may be missing: AMD's
+/// finalizer counted one byte too few.
 fn isa_version(desc: &[u8]) -> Option<Meaning<'_>> {
     let sizes = word(desc, 0)?;
     let (vendor_size, architecture_size) = ((sizes & 0xffff) as usize, (sizes >> 16) as usize);
     let end = 16 + vendor_size;
+    let whole = end + architecture_size;
+    let whole = if whole == desc.len() + 1 { desc.len() } else { whole };
     Some(Meaning::Isa {
         vendor: text(desc.get(16..end)?)?,
-        architecture: text(desc.get(end..end + architecture_size)?)?,
+        architecture: text(desc.get(end..whole)?)?,
         major: word(desc, 4)?,
         minor: word(desc, 8)?,
         stepping: word(desc, 12)?,
     })
+}
+
+/// The entries of both trees: sequences one behind the other, but for the version, and of all else the first one.
+fn joined(first: Value, second: Value) -> Value {
+    let (Value::Map(mut entries), Value::Map(others)) = (first.clone(), second) else { return first };
+    for (key, value) in others {
+        let known = entries.iter_mut().find(|(known, _)| *known == key);
+        match (known, value) {
+            (None, value) => entries.push((key, value)),
+            (Some(_), _) if key.as_str() == Some("amdhsa.version") => {}
+            (Some((_, Value::Seq(items))), Value::Seq(more)) => items.extend(more),
+            _ => {}
+        }
+    }
+    Value::Map(entries)
 }
 
 /// The records of one note section's bytes, up to the first damaged one. Fields are aligned to 4 bytes, whatever the
@@ -181,11 +199,14 @@ impl<'data> CodeObject<'data> {
         sections.flat_map(|(index, section)| records(index, section.data).0).collect()
     }
 
-    /// The metadata tree of code objects V3 and later.
+    /// The metadata tree of code objects V3 and later. What linkers leave as several notes is one tree: with the kernels and
+    /// format strings of all of them.
     pub fn metadata(&self) -> Option<Value> {
-        self.notes().iter().find_map(|note| match note.meaning() {
+        let notes = self.notes();
+        let trees = notes.iter().filter_map(|note| match note.meaning() {
             Meaning::Metadata(value) => Some(value),
             _ => None,
-        })
+        });
+        trees.reduce(joined)
     }
 }

@@ -16,17 +16,33 @@ pub enum Node {
     /// A sequence.
     Seq(Vec<Node>),
     /// A mapping, in the order of the text.
-    Map(Vec<(String, Node)>),
+    Map(Vec<Entry>),
     /// A key without a value.
     Empty,
+}
+
+/// A key of a mapping, without its quotes, and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// At which byte of the text it stands.
+    pub at: usize,
+    /// Its value.
+    pub value: Node,
 }
 
 impl Node {
     /// The value of a key of a mapping.
     pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
+    /// The entries of a mapping.
+    pub fn entries(&self) -> &[Entry] {
         match self {
-            Node::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
-            _ => None,
+            Node::Map(entries) => entries,
+            _ => &[],
         }
     }
 
@@ -93,7 +109,7 @@ fn typed(node: &Node, is_text: bool) -> Value {
         Node::Text(text) => Value::from(text.clone()),
         Node::Seq(items) => Value::Seq(items.iter().map(|item| typed(item, is_text)).collect()),
         Node::Map(entries) => {
-            let entry = |(key, value): &(String, Node)| {
+            let entry = |Entry { key, value, .. }: &Entry| {
                 (Value::from(key.clone()), typed(value, TEXTS.contains(&key.as_str())))
             };
             Value::Map(entries.iter().map(entry).collect())
@@ -193,7 +209,7 @@ impl<'t> Parser<'t> {
     }
 
     fn mapping(&mut self, indent: usize, depth: u32) -> Result<Node, Mistake> {
-        let mut entries: Vec<(String, Node)> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
         let mut keys = HashSet::new();
         while let Some(line) = self.peek().filter(|line| line.indent == indent && !is_item(line.text)) {
             let end = key_end(line.text).ok_or((line.at, "expected `key: value`"))?;
@@ -211,7 +227,7 @@ impl<'t> Parser<'t> {
                 Some(b'|' | b'>') if rest.len() <= 2 => self.block(rest, line.at, indent)?,
                 Some(_) => self.value(rest, at, indent, depth)?,
             };
-            entries.push((key, value));
+            entries.push(Entry { key, at: line.at, value });
         }
         Ok(Node::Map(entries))
     }
@@ -227,23 +243,26 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A value that begins on its key's line; more indented lines go on with it.
-    fn value(&mut self, text: &str, at: usize, indent: usize, depth: u32) -> Result<Node, Mistake> {
-        let mut whole = text.to_owned();
-        while let Some(line) = self.peek().filter(|line| line.indent > indent) {
-            whole.push(' ');
-            whole.push_str(line.text);
+    /// A value that begins on its key's line; more indented lines go on with it, and all lines up to the closing bracket.
+    fn value(&mut self, text: &'t str, at: usize, indent: usize, depth: u32) -> Result<Node, Mistake> {
+        let mut flow = Flow { text: text.to_owned(), lines: vec![(0, at)], pos: 0 };
+        let is_flow = matches!(text.as_bytes().first(), Some(b'[' | b'{'));
+        let mut open = open_brackets(text);
+        while let Some(line) = self.peek().filter(|line| if is_flow { open > 0 } else { line.indent > indent }) {
+            flow.text.push(' ');
+            flow.lines.push((flow.text.len(), line.at));
+            flow.text.push_str(line.text);
+            open += open_brackets(line.text);
             self.next += 1;
         }
-        if !matches!(whole.as_bytes().first(), Some(b'[' | b'{')) {
-            return Ok(scalar(&whole));
+        if !is_flow {
+            return Ok(scalar(&flow.text));
         }
-        let mut flow = Flow { text: &whole, pos: 0 };
-        let node = flow.node(depth).map_err(|message| (at, message))?;
+        let node = flow.node(depth)?;
         flow.blank();
-        match flow.pos == whole.len() {
+        match flow.pos == flow.text.len() {
             true => Ok(node),
-            false => Err((at, "text after the closing bracket")),
+            false => Err(flow.mistake("text after the closing bracket")),
         }
     }
 
@@ -344,13 +363,31 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// A node in brackets.
-struct Flow<'t> {
-    text: &'t str,
+/// How many brackets a line opens, less those that it closes, outside of quotes.
+fn open_brackets(text: &str) -> i32 {
+    let (mut open, mut quote, mut before) = (0, 0, b' ');
+    for byte in text.bytes() {
+        match byte {
+            _ if quote != 0 => quote = if byte == quote && before != b'\\' { 0 } else { quote },
+            b'\'' | b'"' if matches!(before, b' ' | b',' | b':' | b'[' | b'{') => quote = byte,
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open -= 1,
+            _ => {}
+        }
+        before = byte;
+    }
+    open
+}
+
+/// A node in brackets: lines joined by blanks.
+struct Flow {
+    text: String,
+    /// Where each line begins here, and in the source.
+    lines: Vec<(usize, usize)>,
     pos: usize,
 }
 
-impl Flow<'_> {
+impl Flow {
     fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
@@ -361,54 +398,104 @@ impl Flow<'_> {
         }
     }
 
-    fn node(&mut self, depth: u32) -> Result<Node, &'static str> {
+    /// Where a place is in the source.
+    fn place(&self, pos: usize) -> usize {
+        let line = self.lines.iter().rev().find(|line| line.0 <= pos).copied().unwrap_or_default();
+        line.1 + (pos - line.0)
+    }
+
+    fn mistake(&self, message: &'static str) -> Mistake {
+        (self.place(self.pos.min(self.text.len().saturating_sub(1))), message)
+    }
+
+    fn node(&mut self, depth: u32) -> Result<Node, Mistake> {
         if depth > MAX_DEPTH {
-            return Err("metadata is nested too deeply");
+            return Err(self.mistake("metadata is nested too deeply"));
         }
         self.blank();
-        let close = match self.peek() {
-            b'[' => b']',
-            b'{' => b'}',
-            _ => return self.scalar(),
-        };
+        match self.peek() {
+            b'[' => self.sequence(depth),
+            b'{' => self.mapping(depth),
+            b'-' if self.is_dash() => self.dashes(depth),
+            _ => self.scalar(),
+        }
+    }
+
+    /// Whether an item of a block sequence begins here. Brackets may hold those, too: LLVM's reader takes them.
+    fn is_dash(&self) -> bool {
+        self.text.get(self.pos..).is_some_and(|rest| rest.starts_with("- "))
+    }
+
+    fn dashes(&mut self, depth: u32) -> Result<Node, Mistake> {
+        let mut items = Vec::new();
+        while self.is_dash() {
+            self.pos += 1;
+            items.push(self.node(depth + 1)?);
+            self.blank();
+        }
+        Ok(Node::Seq(items))
+    }
+
+    fn sequence(&mut self, depth: u32) -> Result<Node, Mistake> {
+        let mut items = Vec::new();
         self.pos += 1;
-        let (mut items, mut entries) = (Vec::new(), Vec::new());
         loop {
             self.blank();
-            if self.peek() == close {
+            if self.peek() == b']' {
                 self.pos += 1;
-                break;
+                return Ok(Node::Seq(items));
             }
-            let node = self.node(depth + 1)?;
-            if close == b'}' {
-                let Node::Scalar(key) = node else { return Err("a key is a scalar") };
-                self.blank();
-                if self.peek() != b':' {
-                    return Err("expected `:` after a key");
-                }
-                self.pos += 1;
-                entries.push((key, self.node(depth + 1)?));
-            } else {
-                items.push(node);
-            }
+            items.push(self.node(depth + 1)?);
             self.blank();
             match self.peek() {
                 b',' => self.pos += 1,
-                byte if byte == close => {}
-                _ => return Err("expected `,` or the closing bracket"),
+                b']' => {}
+                _ => return Err(self.mistake("expected `,` or the closing bracket")),
             }
         }
-        Ok(if close == b']' { Node::Seq(items) } else { Node::Map(entries) })
     }
 
-    fn scalar(&mut self) -> Result<Node, &'static str> {
+    fn mapping(&mut self, depth: u32) -> Result<Node, Mistake> {
+        let mut entries: Vec<Entry> = Vec::new();
+        self.pos += 1;
+        loop {
+            self.blank();
+            match self.peek() {
+                // As LLVM's reader, which needs no comma in front of a key.
+                b',' => {
+                    self.pos += 1;
+                    continue;
+                }
+                b'}' => {
+                    self.pos += 1;
+                    return Ok(Node::Map(entries));
+                }
+                _ => {}
+            }
+            let at = self.place(self.pos);
+            let Node::Scalar(key) = self.scalar()? else { return Err((at, "a key is a scalar")) };
+            if entries.iter().any(|entry| entry.key == key) {
+                return Err((at, "the key is there already"));
+            }
+            self.blank();
+            if self.peek() != b':' {
+                return Err(self.mistake("expected `:` after a key"));
+            }
+            self.pos += 1;
+            self.blank();
+            let value = if matches!(self.peek(), b',' | b'}') { Node::Empty } else { self.node(depth + 1)? };
+            entries.push(Entry { key, at, value });
+        }
+    }
+
+    fn scalar(&mut self) -> Result<Node, Mistake> {
         let start = self.pos;
         let quote = self.peek();
         if matches!(quote, b'\'' | b'"') {
             self.pos += 1;
             loop {
                 match self.peek() {
-                    0 if self.pos >= self.text.len() => return Err("a string has no end"),
+                    0 if self.pos >= self.text.len() => return Err((self.place(start), "a string has no end")),
                     b'\\' if quote == b'"' => self.pos += 2,
                     byte if byte == quote && self.text.as_bytes().get(self.pos + 1) == Some(&quote) => {
                         self.pos += 2
@@ -428,12 +515,12 @@ impl Flow<'_> {
                 self.pos += 1;
             }
             if self.pos == start {
-                return Err("expected a value");
+                return Err(self.mistake("expected a value"));
             }
         }
         match self.text.get(start..self.pos) {
             Some(text) => Ok(scalar(text.trim())),
-            None => Err("expected a value"),
+            None => Err(self.mistake("expected a value")),
         }
     }
 }

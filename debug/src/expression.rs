@@ -446,7 +446,7 @@ impl<'a> Evaluator<'a> {
                     return Err(unknown());
                 }
                 let dword = |number: u16| match bank {
-                    "s" if number < 106 => scalar(number),
+                    "s" if self.at.target().is_sgpr(Reg(number)) => scalar(number),
                     "v" if number < 256 => self.lane_of(number).ok_or_else(unknown),
                     "a" if number < 256 => self.lane_of(256 + number).ok_or_else(unknown),
                     _ => Err(unknown()),

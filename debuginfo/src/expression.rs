@@ -117,7 +117,7 @@ impl Writer {
                 // The value, not where it is.
                 out.pop();
             }
-            (Cell::Reg(reg), dialect) if reg.is_sgpr() || dialect == Dialect::Standard => {
+            (Cell::Reg(reg), dialect) if reg.is_scalar() || dialect == Dialect::Standard => {
                 let Some(register) = number(reg, self.lanes) else { return false };
                 out.push(DW_OP_BREGX);
                 unsigned(out, register);
@@ -198,7 +198,7 @@ impl Writer {
         let Some(register) = number(reg, self.lanes) else { return false };
         out.push(DW_OP_REGX);
         unsigned(out, register);
-        if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() {
+        if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() {
             // The lane's dword of all that the register has (seed 000, line 1915).
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, lit(4), DW_OP_MUL]);
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET]);
@@ -212,7 +212,7 @@ impl Writer {
         if !self.register(reg, &mut inner) {
             return false;
         }
-        if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() {
+        if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() {
             // The lane's dword is a part of a register, which `entry_value` does not take (seed 000, line 861): its value is taken.
             inner.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
         }
@@ -238,7 +238,7 @@ impl Writer {
         match passed {
             Passed::Constant(bits) => self.number(bits.into(), 8, out),
             Passed::Entered(reg) => return self.entry_value(reg, out),
-            Passed::Kept(reg) if self.dialect == Dialect::Heterogeneous && !reg.is_sgpr() => {
+            Passed::Kept(reg) if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() => {
                 if !self.register(reg, out) {
                     return false;
                 }

@@ -15,8 +15,8 @@
 //! Linear in the instructions, times how deep loops are in each other: places only lose what they hold.
 
 use isa::table::Role;
-use isa::{FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, op};
-use objwriter::elf::Target;
+use isa::{FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, Target, op};
+use objwriter::elf;
 use objwriter::frames::{Dword, FrameTable, Kind, Rule};
 use smallvec::SmallVec;
 
@@ -25,7 +25,7 @@ const CODES: u16 = 768;
 /// The stack pointer (seed 000, line 4113).
 const STACK_POINTER: Reg = Reg::sgpr(32);
 const RETURN: RegRange = RegRange { first: Reg::sgpr(30), len: 2 };
-/// Scalar registers that DWARF has numbers for.
+/// Scalar registers that DWARF has numbers for on some processor.
 const NUMBERED: u16 = 106;
 
 /// The register whose value on entry a place holds, by its code.
@@ -41,7 +41,7 @@ const RUINED: Value = u16::MAX - 2;
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     /// The section.
-    pub text: Target,
+    pub text: elf::Target,
     /// Its first byte, and the one behind the last.
     pub bytes: (u64, u64),
 }
@@ -143,6 +143,9 @@ impl Told {
             }
             // Both halves of EXEC are one column.
             let value = if value == Reg::EXEC.0 + 1 { Reg::EXEC.0 } else { value };
+            if !has_column(walk.target, Reg(value)) {
+                continue;
+            }
             let rule = &mut self.rules[usize::from(value)];
             let new = walk.rule(value);
             // What is lost may be there still on another way; that it is not needed shows in that nobody kept it.
@@ -492,6 +495,12 @@ impl<'a> Walk<'a> {
         }
         if adds && values.contains(&exec) { exec } else { OTHER }
     }
+}
+
+/// Whether the processor has a register that tables of frames have a column for: an SGPR with a number, EXEC, a vector register.
+fn has_column(target: &Target, reg: Reg) -> bool {
+    let range = RegRange { first: reg, len: 1 };
+    reg == Reg::EXEC || target.is_sgpr(reg) || !reg.is_scalar() && range.exists(target)
 }
 
 /// Whether an instruction keeps EXEC in its first operand, and changes it.

@@ -62,5 +62,5 @@ pub use spare::Spare;
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use table::{Opcode, Role, Row, op};
 pub use target::{CodeEnd, Feature, Generation, PROCESSORS, Target};
-pub use target_id::{ModeError, Modes, combinations};
+pub use target_id::{ModeError, Modes, Spelling, TargetId, combinations};
 pub use wait::{Counter, Counts, WaitCount, WaitInst};

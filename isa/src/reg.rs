@@ -57,9 +57,10 @@ impl Reg {
         self.0 >> 8 == 2
     }
 
-    /// Whether it is one of the numbered SGPRs (on GFX9 the top six alias nothing: 102 are numbered).
-    pub const fn is_sgpr(self) -> bool {
-        self.0 < 102
+    /// Whether it is a scalar register: one value for the whole wave. How many of them are numbered differs
+    /// between processors: see [`Target::is_sgpr`](crate::Target::is_sgpr).
+    pub const fn is_scalar(self) -> bool {
+        self.0 < 256
     }
 
     /// The number after `s`, `v` or `a`.

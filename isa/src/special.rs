@@ -90,12 +90,15 @@ pub const fn trap_registers(target: &Target) -> (Reg, u16) {
     }
 }
 
-/// Number of SGPRs that instructions can name (a kernel may have fewer of them to use).
-pub const fn numbered_sgprs(target: &Target) -> u16 {
-    match target.generation {
-        Gfx6 | Gfx7 => 104,
-        Gfx8 | Gfx9 => 102,
-        Gfx10 => 106,
+impl Target {
+    /// Number of SGPRs that instructions can name: `s0` up to one less (a kernel may have fewer of them to use).
+    pub const fn numbered_sgprs(&self) -> u16 {
+        self.addressable_sgprs as u16
+    }
+
+    /// Whether a register is one of the numbered SGPRs; the codes behind those are VCC, FLAT_SCRATCH and the like.
+    pub const fn is_sgpr(&self, reg: Reg) -> bool {
+        reg.0 < self.numbered_sgprs()
     }
 }
 
@@ -108,7 +111,11 @@ impl RegRange {
         if first >= 256 {
             // VGPRs, accumulation VGPRs: in groups that begin at even numbers on gfx90a.
             let even = len < 2 || first & 1 == 0 || !target.has(Feature::GFX90A);
-            let end = if first < 512 { 512 } else { 768 };
+            let end = match first {
+                ..512 => 512,
+                _ if target.has(Feature::MAI) => 768,
+                _ => return false,
+            };
             return len > 0 && first + len <= end && even;
         }
         let aligned = match len {
@@ -117,7 +124,7 @@ impl RegRange {
             2 => first & 1 == 0,
             _ => first & 3 == 0,
         };
-        let numbered = numbered_sgprs(target);
+        let numbered = target.numbered_sgprs();
         match first < numbered {
             true => aligned && first + len <= numbered,
             false => self.is_special(target, aligned),

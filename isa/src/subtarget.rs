@@ -66,6 +66,8 @@ pub enum Os {
     AmdPal,
     /// `mesa3d`: Mesa.
     Mesa3d,
+    /// `unknown`, or nothing: no runtime's rules.
+    Unknown,
 }
 
 impl Os {
@@ -75,6 +77,7 @@ impl Os {
             Os::AmdHsa => "amdhsa",
             Os::AmdPal => "amdpal",
             Os::Mesa3d => "mesa3d",
+            Os::Unknown => "unknown",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! Features and their defaults: seed 000, lines 31 and 187. From code object V4 on a feature that is not named may be on or off
 //! (LLVM's `Any`); before, an object says on or off, and the guide's table has what stands for silence.
 
-use crate::subtarget::{CodeObjectVersion, Setting, Subtarget};
+use crate::subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 use crate::target::{Feature, Target};
 use std::fmt;
 
@@ -32,6 +32,25 @@ pub enum ModeError {
         /// What was written.
         name: String,
     },
+    /// A target id has neither one part nor the five of triple and processor.
+    Shape {
+        /// What was written.
+        text: String,
+    },
+    /// A part of the triple is not known.
+    Triple {
+        /// Which part.
+        part: &'static str,
+        /// What was written.
+        text: String,
+        /// What is known.
+        known: &'static [&'static str],
+    },
+    /// Code cannot be compiled for the operating system.
+    System {
+        /// Which.
+        os: Os,
+    },
     /// A part of a target id is neither `xnack` nor `sramecc` with `+` or `-` behind it.
     Feature {
         /// What was written.
@@ -57,6 +76,19 @@ impl fmt::Display for ModeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ModeError::Processor { name } => write!(f, "unknown processor `{name}`"),
+            ModeError::Shape { text } => write!(
+                f,
+                "`{text}` is no target id; one is a processor, or a triple and a processor: `gfx906`, \
+                 `amdgcn-amd-amdhsa--gfx906`"
+            ),
+            ModeError::Triple { part, text, known } => {
+                let known: Vec<String> =
+                    known.iter().filter(|word| !word.is_empty()).map(|word| format!("`{word}`")).collect();
+                write!(f, "unknown {part} `{text}` in a target id; there is {}", known.join(", "))
+            }
+            ModeError::System { os } => {
+                write!(f, "kernc compiles for `amdhsa`, not for `{}`", os.name())
+            }
             ModeError::Feature { part } => {
                 write!(f, "`{part}` in a target id is none of `xnack+`, `xnack-`, `sramecc+`, `sramecc-`")
             }
@@ -69,6 +101,114 @@ impl fmt::Display for ModeError {
 }
 
 impl std::error::Error for ModeError {}
+
+/// How a target id names features, and so what it means not to name one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// No feature is named.
+    Plain,
+    /// `gfx906+xnack`, up to code object V3: a feature that is not named is off.
+    Plus,
+    /// `gfx906:xnack-`, from V4 on: a feature that is not named may be on or off.
+    Colon,
+}
+
+/// A target id: a triple, the processor, and settings of its features. The triple may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetId {
+    /// The operating system of the triple; `None` without a triple.
+    pub os: Option<Os>,
+    /// The processor.
+    pub target: &'static Target,
+    /// The features that are named.
+    pub named: Modes,
+    /// How they are named.
+    pub spelling: Spelling,
+}
+
+/// A part of a triple: its name, and the words that stand for something.
+struct Part {
+    name: &'static str,
+    known: &'static [&'static str],
+}
+
+/// Seed 000, line 9; environments of older compilers: seed 001, the table of target triples.
+const TRIPLE: [Part; 4] = [
+    Part { name: "architecture", known: &["amdgcn"] },
+    Part { name: "vendor", known: &["amd", "mesa", "mesa3d", "unknown", ""] },
+    Part { name: "operating system", known: &["amdhsa", "amdpal", "mesa3d", "unknown", ""] },
+    Part { name: "environment", known: &["", "unknown", "opencl", "amdgizcl", "amdgiz", "hcc"] },
+];
+
+impl TargetId {
+    /// Reads `amdgcn-amd-amdhsa--gfx908:sramecc+:xnack-`, `gfx908:xnack+`, `gfx902+xnack` or `gfx906`.
+    ///
+    /// # Errors
+    /// A part that is not known, and a feature that is named twice or that the processor does not have.
+    pub fn parse(text: &str) -> Result<TargetId, ModeError> {
+        let end = text.find([':', '+']).unwrap_or(text.len());
+        let (before, features) = text.split_at(end);
+        let (os, name) = match before.split('-').collect::<Vec<_>>()[..] {
+            [name] => (None, name),
+            [architecture, vendor, os, environment, name] => {
+                (Some(triple([architecture, vendor, os, environment])?), name)
+            }
+            _ => return Err(ModeError::Shape { text: text.to_owned() }),
+        };
+        let target = Target::by_name(name).ok_or_else(|| ModeError::Processor { name: name.to_owned() })?;
+        let spelling = match features.bytes().next() {
+            None => Spelling::Plain,
+            Some(b'+') => Spelling::Plus,
+            Some(_) => Spelling::Colon,
+        };
+        let named = settings(features, spelling)?;
+        named.missing(target)?;
+        Ok(TargetId { os, target, named, spelling })
+    }
+
+    /// The modes that it asks for: those that are named, and those that are off because they are not.
+    pub fn modes(&self) -> Modes {
+        let off = |feature| (self.spelling == Spelling::Plus && self.target.has(feature)).then_some(false);
+        Modes {
+            xnack: self.named.xnack.or(off(Feature::XNACK)),
+            sramecc: self.named.sramecc.or(off(Feature::SRAMECC)),
+            ..self.named
+        }
+    }
+}
+
+/// The operating system of a triple.
+fn triple(parts: [&str; 4]) -> Result<Os, ModeError> {
+    for (part, text) in TRIPLE.iter().zip(parts) {
+        if !part.known.contains(&text) {
+            let (part, known) = (part.name, part.known);
+            return Err(ModeError::Triple { part, text: text.to_owned(), known });
+        }
+    }
+    let found = [Os::AmdHsa, Os::AmdPal, Os::Mesa3d].into_iter().find(|os| os.name() == parts[2]);
+    Ok(found.unwrap_or(Os::Unknown))
+}
+
+/// The settings of `:sramecc+:xnack-` or `+xnack+sram-ecc`.
+fn settings(text: &str, spelling: Spelling) -> Result<Modes, ModeError> {
+    let mut modes = Modes::default();
+    let mark = if spelling == Spelling::Plus { '+' } else { ':' };
+    for part in text.split(mark).skip(1) {
+        let wrong = || ModeError::Feature { part: part.to_owned() };
+        let (name, on) = match (part.strip_suffix('+'), part.strip_suffix('-')) {
+            _ if spelling == Spelling::Plus => (part, true),
+            (Some(name), _) => (name, true),
+            (_, Some(name)) => (name, false),
+            _ => return Err(wrong()),
+        };
+        match name {
+            "xnack" => set("xnack", &mut modes.xnack, on)?,
+            "sramecc" | "sram-ecc" => set("sramecc", &mut modes.sramecc, on)?,
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(modes)
+}
 
 /// A mode, how to see what was said about it, and whether a processor has it.
 struct Mode {
@@ -90,48 +230,17 @@ fn has_wave_size(target: &Target, lanes: u32) -> bool {
     target.with_wave_size(lanes).is_some()
 }
 
-/// What stands behind the triple of a target id, whose parts are architecture, vendor, system and environment.
-fn behind_triple(text: &str) -> &str {
-    match text.find("amdgcn-") {
-        Some(start) => text[start..].splitn(5, '-').nth(4).unwrap_or(""),
-        None => text.split_once("--").map_or(text, |(_, id)| id),
-    }
-}
-
 impl Modes {
-    /// A target id: a processor's name, and settings of its features, as `gfx908:sramecc+:xnack-`, or as code objects before V4 have
-    /// them, `gfx902+xnack`. A triple may stand before it: `amdgcn-amd-amdhsa--gfx908`, with or without an environment.
+    /// The processor and the settings of a target id that code is compiled for.
     ///
     /// # Errors
-    /// A name or feature that is not known, and one said twice.
+    /// Those of [`TargetId::parse`], and an operating system other than `amdhsa`.
     pub fn of_target_id(text: &str) -> Result<(&'static Target, Modes), ModeError> {
-        let mut parts = behind_triple(text).split(':');
-        let first = parts.next().unwrap_or_default();
-        let mut names = first.split('+');
-        let name = names.next().unwrap_or_default();
-        let target = Target::by_name(name).ok_or_else(|| ModeError::Processor { name: name.to_owned() })?;
-        let mut modes = Modes::default();
-        for name in names {
-            match name {
-                "xnack" => set("xnack", &mut modes.xnack, true)?,
-                "sram-ecc" | "sramecc" => set("sramecc", &mut modes.sramecc, true)?,
-                _ => return Err(ModeError::Feature { part: format!("+{name}") }),
-            }
+        let id = TargetId::parse(text)?;
+        match id.os {
+            None | Some(Os::AmdHsa) => Ok((id.target, id.modes())),
+            Some(os) => Err(ModeError::System { os }),
         }
-        for part in parts {
-            let wrong = || ModeError::Feature { part: part.to_owned() };
-            let (name, on) = match (part.strip_suffix('+'), part.strip_suffix('-')) {
-                (Some(name), _) => (name, true),
-                (_, Some(name)) => (name, false),
-                _ => return Err(wrong()),
-            };
-            match name {
-                "xnack" => set("xnack", &mut modes.xnack, on)?,
-                "sramecc" => set("sramecc", &mut modes.sramecc, on)?,
-                _ => return Err(wrong()),
-            }
-        }
-        Ok((target, modes))
     }
 
     /// What these modes say, and where they say nothing, the others.
@@ -157,18 +266,25 @@ impl Modes {
         Ok(self)
     }
 
+    /// # Errors
+    /// A mode that the processor does not have.
+    fn missing(&self, target: &Target) -> Result<(), ModeError> {
+        match MODES.iter().find(|mode| (mode.said)(self) && !(mode.exists)(target)) {
+            Some(mode) => Err(ModeError::Lacks {
+                processor: target.name,
+                mode: mode.name,
+                allowed: allowed(target),
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// The processor in these modes, for that version of code objects.
     ///
     /// # Errors
     /// A mode that the processor does not have.
     pub fn on(&self, target: &'static Target, version: CodeObjectVersion) -> Result<Subtarget, ModeError> {
-        if let Some(mode) = MODES.iter().find(|mode| (mode.said)(self) && !(mode.exists)(target)) {
-            return Err(ModeError::Lacks {
-                processor: target.name,
-                mode: mode.name,
-                allowed: allowed(target),
-            });
-        }
+        self.missing(target)?;
         let lanes = self.wave_size.unwrap_or(target.wave_size);
         let target = target.with_wave_size(lanes).unwrap_or(target);
         let usual = Subtarget::new(target).with_version(version);
@@ -247,6 +363,9 @@ mod tests {
         assert_eq!(ok("gfx908:sramecc+:xnack-", V4), "gfx908:sramecc+:xnack-");
         assert_eq!(ok("amdgcn-amd-amdhsa--gfx90a:xnack-", V4), "gfx90a:xnack-");
         assert_eq!(ok("hawaii", V4), "gfx701");
+        assert_eq!(ok("amdgcn-amd-amdhsa-unknown-gfx90a", V4), "gfx90a");
+        assert_eq!(ok("amdgcn--amdhsa--gfx902+xnack", V4), "gfx902:xnack+");
+        assert_eq!(ok("gfx908+sram-ecc", V4), "gfx908:sramecc+:xnack-");
     }
 
     #[test]
@@ -263,6 +382,42 @@ mod tests {
             wrong("gfx1030:sramecc-"),
             "gfx1030 has no `sramecc`; it has `cumode`, `wave32`, `wave64`"
         );
+    }
+
+    #[test]
+    fn wrong_triples() {
+        let wrong = |id| subtarget(id, V4).unwrap_err();
+        assert_eq!(
+            wrong("r600-amd-amdhsa--gfx900"),
+            "unknown architecture `r600` in a target id; there is `amdgcn`"
+        );
+        assert_eq!(
+            wrong("amdgcn-nvidia-amdhsa--gfx900"),
+            "unknown vendor `nvidia` in a target id; there is `amd`, `mesa`, `mesa3d`, `unknown`"
+        );
+        assert_eq!(
+            wrong("amdgcn-amd-linux--gfx900"),
+            "unknown operating system `linux` in a target id; there is `amdhsa`, `amdpal`, `mesa3d`, `unknown`"
+        );
+        assert!(wrong("amdgcn-amd-amdhsa-gnu-gfx900").starts_with("unknown environment `gnu`"));
+        assert_eq!(wrong("amdgcn-amd-amdpal--gfx900"), "kernc compiles for `amdhsa`, not for `amdpal`");
+        assert_eq!(wrong("amdgcn-mesa-mesa3d--gfx900"), "kernc compiles for `amdhsa`, not for `mesa3d`");
+        assert_eq!(wrong("amdgcn----gfx900"), "kernc compiles for `amdhsa`, not for `unknown`");
+        for shape in ["amdgcn-amd-amdhsa-gfx900", "--gfx900", "amdhsa--gfx900", "a-b-c-d-e-gfx900"] {
+            assert!(wrong(shape).starts_with(&format!("`{shape}` is no target id;")), "{shape}");
+        }
+        assert_eq!(wrong("amdgcn-amd-amdhsa--"), "unknown processor ``");
+    }
+
+    #[test]
+    fn systems_of_triples() {
+        let os = |id: &str| TargetId::parse(id).unwrap().os;
+        assert_eq!(os("gfx900"), None);
+        assert_eq!(os("amdgcn-amd-amdhsa--gfx900"), Some(Os::AmdHsa));
+        assert_eq!(os("amdgcn-amd-amdpal--gfx900"), Some(Os::AmdPal));
+        assert_eq!(os("amdgcn-mesa-mesa3d--gfx900"), Some(Os::Mesa3d));
+        assert_eq!(os("amdgcn-amd-unknown--gfx900"), Some(Os::Unknown));
+        assert_eq!(os("amdgcn----gfx900"), Some(Os::Unknown));
     }
 
     #[test]

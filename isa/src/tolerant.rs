@@ -6,7 +6,7 @@ use crate::inst::ModFlags;
 use crate::layout::*;
 use crate::operand::RegRange;
 use crate::reg::Reg;
-use crate::special::{numbered_sgprs, trap_registers};
+use crate::special::trap_registers;
 use crate::table::{Caps, Family, Flags, Kind, Role, Row};
 use crate::target::{Feature, Generation, Target};
 
@@ -119,7 +119,7 @@ pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
     let unit = match range.len {
         // VCC, EXEC and the like are pairs or nothing.
         _ if range.first.0 >= 124
-            || (numbered_sgprs(target)..trap_registers(target).0.0).contains(&range.first.0) =>
+            || (target.numbered_sgprs()..trap_registers(target).0.0).contains(&range.first.0) =>
         {
             1
         }

@@ -6,7 +6,7 @@
 use crate::lower::Lower;
 use isa::legal::{constant_bus_limit, takes_literal};
 use isa::table::{self, Family, Flags, Kind};
-use isa::{Form, MachInst, Opcode, Operand, op};
+use isa::{Feature, Form, MachInst, Opcode, Operand, Target, op};
 use smallvec::SmallVec;
 
 /// Operands that read the other way round.
@@ -37,7 +37,18 @@ impl Lower<'_> {
 
     pub fn legalize_valu(&mut self, inst: &mut MachInst) {
         let row = inst.op.row();
-        inline_halves(inst);
+        match inst.ops[1] {
+            // What an inline constant is as a half is not known of processors that have no other instruction on halves, and
+            // assemblers have no text for a literal in its place.
+            Operand::Literal(bits)
+                if inst.op == op::V_CVT_F32_F16
+                    && !table::available(op::V_ADD_F16, self.target)
+                    && half_constant(self.target, bits).is_some() =>
+            {
+                inst.ops[1] = self.sgpr_const(bits);
+            }
+            _ => inline_halves(self.target, inst),
+        }
         // Mask operands and VCC come first: they cannot be moved.
         let mut bus: SmallVec<[Operand; 2]> = SmallVec::new();
         let masks = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.kind == Kind::Mask);
@@ -124,16 +135,26 @@ impl Lower<'_> {
     }
 }
 
-/// Makes literals inline constants where an instruction reads them as halves.
-fn inline_halves(inst: &mut MachInst) {
+/// Makes literals inline constants where an instruction reads them as halves, as assemblers do with the same text.
+fn inline_halves(target: &Target, inst: &mut MachInst) {
     let row = inst.op.row();
+    if row.family == Family::Vop3p {
+        return;
+    }
     for (spec, operand) in row.ops.iter().zip(&mut inst.ops) {
-        // What an inline constant is as a half is not known of processors that have no other instruction on halves.
         if let (table::Num::F16, Kind::Vsrc, Operand::Literal(bits)) = (spec.num, spec.kind, *operand)
-            && inst.op != op::V_CVT_F32_F16
-            && row.family != Family::Vop3p
+            && let Some(code) = half_constant(target, bits)
         {
-            *operand = Operand::f16(bits as u16);
+            *operand = Operand::Inline(code);
         }
     }
 }
+
+/// The inline constant that assemblers take for a half.
+fn half_constant(target: &Target, bits: u32) -> Option<u16> {
+    let code = isa::inline_half(u16::try_from(bits).ok()?)?;
+    (code != INV_2PI || target.has(Feature::INV_2PI)).then_some(code)
+}
+
+/// 1/(2*pi) as an inline constant.
+const INV_2PI: u16 = 248;

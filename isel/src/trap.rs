@@ -35,7 +35,7 @@ impl Way {
     pub fn of(target: &Subtarget) -> Way {
         let has_doorbell = target.generation >= Generation::Gfx9;
         match (target.os, target.code_object) {
-            (Os::AmdPal | Os::Mesa3d, _) => Way::None,
+            (Os::AmdPal | Os::Mesa3d | Os::Unknown, _) => Way::None,
             (Os::AmdHsa, version) if has_doorbell && version >= CodeObjectVersion::V4 => Way::Doorbell,
             (Os::AmdHsa, version) if version >= CodeObjectVersion::V5 => Way::HiddenQueue,
             (Os::AmdHsa, _) => Way::UserQueue,

@@ -218,7 +218,7 @@ impl Check<'_> {
         let mut taken: Vec<Reg> = Vec::new();
         for &(reg, place) in &self.func.inputs {
             let fits = match self.func.vregs[reg] {
-                RegClass::Sgpr => place.is_sgpr(),
+                RegClass::Sgpr => self.target.is_sgpr(place),
                 RegClass::Vgpr => place.is_vgpr(),
             };
             if !fits {

@@ -11,7 +11,7 @@
 use crate::registers::Used;
 use codeobj::elf::Relocation;
 use isa::table::{Family, Flags, Kind};
-use isa::{Decoder, MachInst, ModFlags, Opcode, Operand, RegRange, Role, Target, op};
+use isa::{Decoder, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Role, Target, op};
 use objwriter::elf::reloc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -20,8 +20,8 @@ use std::ops::Range;
 const STACK: u16 = 32;
 /// The return address lies here and in the next one.
 const RETURN: u16 = 30;
-/// Numbered SGPRs from here on a callee preserves.
-const PRESERVED: u16 = 30;
+/// SGPRs that a callee preserves (seed 000, line 4113).
+const PRESERVED: Range<u16> = 30..Reg::VCC.0;
 /// More instructions than anybody's function has are not followed.
 const MOST: usize = 1 << 18;
 
@@ -121,10 +121,10 @@ impl Function<'_> {
             return Facts { used, is_wild: true, is_code: true, ..Facts::default() };
         };
         let mut facts = Facts { is_code: true, is_followed: true, ..Facts::default() };
-        found.iter().for_each(|found| facts.used.add(&found.inst));
+        found.iter().for_each(|found| facts.used.add(&found.inst, target));
         let steps = found.len() * 16;
         let (leaders, calls) = Default::default();
-        let mut follow = Follow { function: self, found: &found, leaders, calls, steps, facts };
+        let mut follow = Follow { function: self, target, found: &found, leaders, calls, steps, facts };
         follow.run();
         let Follow { mut facts, calls, .. } = follow;
         facts.calls.extend(calls);
@@ -158,6 +158,7 @@ impl Function<'_> {
 
 struct Follow<'f, 'a> {
     function: &'f Function<'a>,
+    target: &'f Target,
     found: &'f [Found],
     /// What is known where paths meet; nothing before one came by.
     leaders: FxHashMap<usize, Option<State>>,
@@ -242,8 +243,8 @@ impl Follow<'_, '_> {
         }
         self.look_at_stack(inst, state);
         let known = self.result(found, state);
-        inst.for_each_reg(|role, operand| {
-            if let (Role::Def | Role::DefUse, Operand::Reg(range)) = (role, operand) {
+        inst.for_each_hw_reg(self.target, |role, range| {
+            if role != Role::Use {
                 forget(state, range);
             }
         });
@@ -285,7 +286,7 @@ impl Follow<'_, '_> {
     /// A call, after which nothing is known of what callees need not preserve.
     fn call(&mut self, to: Option<Site>, state: &mut State, result: Operand) -> Way {
         self.add_call(to, state);
-        state.retain(|&(register, _)| register >= PRESERVED);
+        state.retain(|&(register, _)| PRESERVED.contains(&register));
         if let Operand::Reg(range) = result {
             forget(state, range);
         }
@@ -373,7 +374,7 @@ impl Follow<'_, '_> {
         let access = access(inst);
         for (n, &operand) in inst.operands().iter().enumerate() {
             let Operand::Reg(RegRange { first, len }) = operand else { continue };
-            if !first.is_sgpr() || inst.role(n) == Role::Def {
+            if !first.is_scalar() || inst.role(n) == Role::Def {
                 continue;
             }
             for register in first.number()..first.number() + u16::from(len) {
@@ -413,7 +414,7 @@ fn set(state: &mut State, register: u16, value: Value) {
 }
 
 fn forget(state: &mut State, range: RegRange) {
-    if range.first.is_sgpr() {
+    if range.first.is_scalar() {
         let first = range.first.number();
         state.retain(|entry| !(first..first + u16::from(range.len)).contains(&entry.0));
     }
@@ -422,7 +423,7 @@ fn forget(state: &mut State, range: RegRange) {
 /// The number of a scalar register, the first of several.
 fn register(operand: Operand) -> Option<u16> {
     match operand {
-        Operand::Reg(RegRange { first, .. }) if first.is_sgpr() => Some(first.number()),
+        Operand::Reg(RegRange { first, .. }) if first.is_scalar() => Some(first.number()),
         _ => None,
     }
 }
@@ -504,7 +505,7 @@ fn names_stack(inst: &MachInst) -> bool {
     inst.for_each_reg(|role, operand| {
         if let (Role::Def | Role::DefUse, Operand::Reg(RegRange { first, len })) = (role, operand) {
             let first_number = first.number();
-            names |= first.is_sgpr() && (first_number..first_number + u16::from(len)).contains(&STACK);
+            names |= first.is_scalar() && (first_number..first_number + u16::from(len)).contains(&STACK);
         }
     });
     names

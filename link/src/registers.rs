@@ -29,7 +29,7 @@ impl Used {
         while at < words.len() {
             at += match decoder.decode_tolerant(&words[at..]) {
                 Ok((inst, length)) => {
-                    used.add(&inst);
+                    used.add(&inst, target);
                     length.max(1)
                 }
                 Err(_) => 1,
@@ -39,18 +39,18 @@ impl Used {
     }
 
     /// Those that an instruction names.
-    pub fn add(&mut self, inst: &MachInst) {
-        inst.for_each_reg(|_, operand| self.name(operand));
+    pub fn add(&mut self, inst: &MachInst, target: &Target) {
+        inst.for_each_reg(|_, operand| self.name(operand, target));
     }
 
-    fn name(&mut self, operand: Operand) {
+    fn name(&mut self, operand: Operand, target: &Target) {
         let Operand::Reg(RegRange { first, len, .. }) = operand else { return };
         let end = u32::from(first.number()) + u32::from(len);
         if first.is_vgpr() {
             self.vgprs = self.vgprs.max(end);
         } else if first.is_agpr() {
             self.agprs = self.agprs.max(end);
-        } else if first.is_sgpr() {
+        } else if target.is_sgpr(first) {
             self.sgprs = self.sgprs.max(end);
         }
     }
@@ -93,8 +93,11 @@ impl Used {
         let granules = Granules::of(target);
         let allotted = has(VGPR_BLOCKS.get(bytes), granules.vgpr);
         let vgprs = self.all_vgprs(target, allotted, bytes);
-        // Code that is called keeps return addresses, so VCC and the others lie above numbered SGPRs.
-        let needed = Registers { vgprs, sgprs: self.sgprs, vcc: true, flat_scratch: true, xnack_mask: true };
+        // Code that is called keeps return addresses, so VCC and the others lie above numbered SGPRs. Code that names the last
+        // SGPRs where VCC and the others lie among those has none of the others.
+        let others = self.sgprs <= target.allocatable_sgprs();
+        let needed =
+            Registers { vgprs, sgprs: self.sgprs, vcc: others, flat_scratch: others, xnack_mask: others };
         let mut raised = *bytes;
         needed.set(target, &mut raised)?;
         let mut counts = (0, 0);

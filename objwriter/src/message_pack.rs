@@ -29,14 +29,27 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
                 write(key, out);
                 write(value, out);
             };
-            if entries.is_sorted_by_key(|(key, _)| key.as_str()) {
+            if entries.is_sorted_by_key(|(key, _)| rank(key)) {
                 entries.iter().for_each(entry);
             } else {
                 let mut sorted: Vec<&(Value, Value)> = entries.iter().collect();
-                sorted.sort_by_key(|(key, _)| key.as_str());
+                sorted.sort_by_key(|(key, _)| rank(key));
                 sorted.into_iter().for_each(&mut entry);
             }
         }
+    }
+}
+
+/// Where a key stands among others, as LLVM sorts them: first by what it is, then by its value.
+fn rank(key: &Value) -> (u8, u64, Option<&str>) {
+    match key {
+        // From the least one on.
+        Value::Int(value) => (0, value.cast_unsigned() ^ 1 << 63, None),
+        Value::Uint(value) => (1, *value, None),
+        Value::Nil => (2, 0, None),
+        Value::Bool(value) => (3, u64::from(*value), None),
+        Value::Str(text) => (5, 0, Some(text)),
+        Value::Float(_) | Value::Bytes(_) | Value::Seq(_) | Value::Map(_) => (6, 0, None),
     }
 }
 

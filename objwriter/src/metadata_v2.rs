@@ -11,8 +11,8 @@ use std::fmt::Write;
 pub enum Kind {
     /// A string.
     Text,
-    /// A string of an enumeration: `GlobalBuffer`, which later versions write `global_buffer`.
-    Word,
+    /// A string of these: `GlobalBuffer`, which later versions write `global_buffer`.
+    Word(&'static [&'static str]),
     /// The symbol of a kernel's descriptor: `name@kd`, in later versions `name.kd`.
     Symbol,
     /// A number; left out if it is the default.
@@ -27,8 +27,6 @@ pub enum Kind {
     Mapping(&'static [Key]),
     /// A sequence of such maps.
     Mappings(&'static [Key]),
-    /// Read, not written.
-    Dropped,
 }
 
 /// A key of a map.
@@ -84,17 +82,43 @@ const ARGUMENT: &[Key] = &[
     key("TypeName", ".type_name", Text),
     required("Size", ".size", Number(None)),
     required("Align", ".align", Number(None)),
-    required("ValueKind", ".value_kind", Word),
-    key("ValueType", ".value_type", Dropped),
+    required("ValueKind", ".value_kind", Word(VALUE_KINDS)),
+    key("ValueType", ".value_type", Word(VALUE_TYPES)),
     key("PointeeAlign", ".pointee_align", Number(Some(0))),
-    key("AddrSpaceQual", ".address_space", Word),
-    key("AccQual", ".access", Word),
-    key("ActualAccQual", ".actual_access", Word),
+    key("AddrSpaceQual", ".address_space", Word(ADDRESS_SPACES)),
+    key("AccQual", ".access", Word(ACCESSES)),
+    key("ActualAccQual", ".actual_access", Word(ACCESSES)),
     key("IsConst", ".is_const", Flag),
     key("IsRestrict", ".is_restrict", Flag),
     key("IsVolatile", ".is_volatile", Flag),
     key("IsPipe", ".is_pipe", Flag),
 ];
+
+const VALUE_KINDS: &[&str] = &[
+    "ByValue",
+    "GlobalBuffer",
+    "DynamicSharedPointer",
+    "Sampler",
+    "Image",
+    "Pipe",
+    "Queue",
+    "HiddenGlobalOffsetX",
+    "HiddenGlobalOffsetY",
+    "HiddenGlobalOffsetZ",
+    "HiddenNone",
+    "HiddenPrintfBuffer",
+    "HiddenHostcallBuffer",
+    "HiddenDefaultQueue",
+    "HiddenCompletionAction",
+    "HiddenMultiGridSyncArg",
+];
+
+const VALUE_TYPES: &[&str] =
+    &["Struct", "I8", "U8", "I16", "U16", "F16", "I32", "U32", "F32", "I64", "U64", "F64"];
+
+const ADDRESS_SPACES: &[&str] = &["Private", "Global", "Constant", "Local", "Generic", "Region"];
+
+const ACCESSES: &[&str] = &["Default", "ReadOnly", "WriteOnly", "ReadWrite"];
 
 const CODE: &[Key] = &[
     required("KernargSegmentSize", ".kernarg_segment_size", Number(None)),
@@ -142,7 +166,7 @@ fn earlier(tree: &Value, keys: &'static [Key]) -> Value {
 fn respelled(value: &Value, kind: Kind) -> Value {
     match (kind, value) {
         (Mappings(keys), value) => Value::Seq(value.items().iter().map(|item| earlier(item, keys)).collect()),
-        (Word, Value::Str(word)) => camel_case(word).into(),
+        (Word(_), Value::Str(word)) => camel_case(word).into(),
         (Symbol, Value::Str(name)) => format!("{}@kd", name.strip_suffix(".kd").unwrap_or(name)).into(),
         _ => value.clone(),
     }
@@ -191,10 +215,10 @@ fn entry(key: &Key, value: &Value, indent: usize, out: &mut String) {
     };
     // Writing to a string cannot fail.
     let _ = match (key.kind, value) {
-        (Text | Word | Symbol, Value::Str(text)) if !text.is_empty() => line(out, &quoted(text)),
+        (Text | Word(_) | Symbol, Value::Str(text)) if !text.is_empty() => line(out, &quoted(text)),
         (Number(default), Value::Uint(number)) if default != Some(*number) => line(out, &number.to_string()),
         (Flag, Value::Bool(true)) => line(out, "true"),
-        (Numbers, Value::Seq(items)) if !items.is_empty() => {
+        (Numbers, Value::Seq(items)) if !items.is_empty() || key.required => {
             let mut list = String::new();
             for (n, item) in items.iter().enumerate() {
                 list.push_str(if n == 0 { "" } else { ", " });

@@ -32,14 +32,18 @@ impl Value {
         crate::message_pack::write(self, out);
     }
 
-    /// Whether the YAML of the assembler can say it: no bytes, numbers with a point, or keys other than strings.
+    /// Whether the YAML of the assembler can say it: no bytes and numbers with a point, and keys that are read as what they are.
     pub fn is_plain(&self) -> bool {
         match self {
             Value::Bool(_) | Value::Uint(_) | Value::Int(_) | Value::Str(_) => true,
             Value::Nil | Value::Float(_) | Value::Bytes(_) => false,
             Value::Seq(items) => items.iter().all(Value::is_plain),
             Value::Map(entries) => {
-                entries.iter().all(|(key, value)| matches!(key, Value::Str(_)) && value.is_plain())
+                let is_key = |key: &Value| match key {
+                    Value::Str(text) => !needs_tag(text),
+                    key => matches!(key, Value::Bool(_) | Value::Uint(_) | Value::Int(_)),
+                };
+                entries.iter().all(|(key, value)| is_key(key) && value.is_plain())
             }
         }
     }
@@ -160,14 +164,23 @@ impl Value {
 /// Strings stand plain where YAML reads them as themselves, else in quotes. LLVM's reader looks for numbers and booleans
 /// in quotes too (`n` is a boolean), so those carry the tag that says string.
 fn write_string(text: &str, out: &mut String) {
+    if needs_tag(text) {
+        out.push_str("!str ");
+    }
+    write_text(text, out);
+}
+
+/// Whether LLVM's reader may take a string for something else.
+fn needs_tag(text: &str) -> bool {
     const WORDS: [&str; 11] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "~"];
     let is_word = WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
     let is_number_like = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
     let is_decimal =
         text.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    if text.is_empty() || is_word || is_number_like || is_decimal {
-        out.push_str("!str ");
-    }
+    text.is_empty() || is_word || is_number_like || is_decimal
+}
+
+fn write_text(text: &str, out: &mut String) {
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.'))
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ' ' | '-'))
         && !text.ends_with(' ');

@@ -83,7 +83,7 @@ pub(crate) fn unread_saves(func: &mut MachFunc, target: &Target, scratch: &mut C
         });
     }
     let is_dead = |inst: &MachInst| match inst.ops[0] {
-        Operand::Reg(to) => saves(inst) && to.first.is_sgpr() && !read.hits(to),
+        Operand::Reg(to) => saves(inst) && target.is_sgpr(to.first) && !read.hits(to),
         _ => false,
     };
     for data in func.blocks.values_mut().filter(|data| data.insts.iter().any(is_dead)) {

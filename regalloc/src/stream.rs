@@ -11,7 +11,7 @@ use cranelift_entity::EntityRef;
 use isa::table::{Flags, Implicit, Kind, Role};
 use isa::{
     ArgRange, CallSite, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass,
-    Subtarget, TAIL_TARGET, Target, op,
+    RegRange, Subtarget, TAIL_TARGET, Target, op,
 };
 
 /// The two classes, as indices.
@@ -314,7 +314,7 @@ impl Streams {
         for reg in call.clobbers.iter() {
             let class = usize::from(reg.is_vgpr());
             match reg.0 {
-                106 | 107 => self.hardware(reg, 1, Role::Def),
+                106 | 107 => self.vcc(reg, Role::Def),
                 _ if reg.is_agpr()
                     || reg.0 > 107 && class == SGPR
                     || written[class].contains(&reg.number()) => {}
@@ -460,13 +460,13 @@ impl Streams {
                 }
                 // Read with all of VCC.
                 Operand::Reg(range) if range.first == Reg::VCCZ => names_vccz = true,
-                Operand::Reg(range) => self.hardware(range.first, range.len, role),
+                Operand::Reg(range) => self.hardware(target, range, role),
                 _ => {}
             }
         }
         // Of the registers beside the operands, VCC is the one that is allocated.
         if names_vccz || row.implicit.intersects(Implicit::READ_VCC | Implicit::WRITE_VCC) {
-            inst.for_each_implicit(target, |role, range| self.hardware(range.first, range.len, role));
+            inst.for_each_implicit(target, |role, range| self.hardware(target, range, role));
         }
         if inst.op == op::COPY {
             self.copy(func, inst, depth);
@@ -497,18 +497,21 @@ impl Streams {
     }
 
     /// A register named by number.
-    fn hardware(&mut self, first: Reg, len: u8, role: Role) {
-        for reg in first.0..first.0 + u16::from(len) {
-            match reg {
-                106 | 107 => {
-                    let id = self.phys_base + u32::from(reg - 106);
-                    self.class[SGPR].push_op([id], role, 1, 0);
-                }
-                0..=101 => self.class[SGPR].blocked.push(Reg(reg)),
-                256..512 => self.class[VGPR].blocked.push(Reg(reg)),
+    fn hardware(&mut self, target: &Target, range: RegRange, role: Role) {
+        for reg in (0..u16::from(range.len)).map(|n| range.first.offset(n)) {
+            match reg.0 {
+                106 | 107 => self.vcc(reg, role),
+                _ if target.is_sgpr(reg) => self.class[SGPR].blocked.push(reg),
+                256..512 => self.class[VGPR].blocked.push(reg),
                 _ => {}
             }
         }
+    }
+
+    /// A half of VCC named, which has a number behind those of virtual registers.
+    fn vcc(&mut self, half: Reg, role: Role) {
+        let id = self.phys_base + u32::from(half.0 - Reg::VCC.0);
+        self.class[SGPR].push_op([id], role, 1, 0);
     }
 
     fn copy(&mut self, func: &MachFunc, inst: &MachInst, depth: u8) {

@@ -178,7 +178,7 @@ fn sabotage(func: &mut MachFunc, rng: &mut Rng) {
             continue;
         }
         if let Operand::Reg(range) = &mut operands[rng.below(count)]
-            && (range.first.is_sgpr() || range.first.is_vgpr())
+            && (range.first.0 < 102 || range.first.is_vgpr())
         {
             range.first.0 ^= 4;
             return;

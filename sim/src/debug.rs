@@ -274,7 +274,7 @@ impl<'a> Stopped<'a> {
 
     /// How many scalar registers, vector registers and accumulation registers it has.
     pub fn register_counts(&self) -> [u16; 3] {
-        [self.wave.sgprs.min(106), self.wave.vgprs, self.wave.agprs]
+        [self.wave.sgprs, self.wave.vgprs, self.wave.agprs]
     }
 
     /// Bytes of the group's LDS.

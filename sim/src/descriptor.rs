@@ -113,7 +113,7 @@ impl Descriptor {
             unit @ (96 | 128) => unit,
             unit => ((field(self.rsrc1, 6, 4) + 1) * target.sgpr_encoding_granule).next_multiple_of(unit),
         };
-        let sgprs = sgprs.min(u32::from(isa::special::numbered_sgprs(target)));
+        let sgprs = sgprs.min(u32::from(target.numbered_sgprs()));
         Registers { vgprs: vgprs as u16, agprs: agprs as u16, sgprs: sgprs as u16 }
     }
 

@@ -28,7 +28,7 @@ impl Operation {
 
     /// Whether its registers have one value for all lanes.
     pub fn is_scalar(&self) -> bool {
-        self.registers.iter().all(|range| range.first.is_sgpr())
+        self.registers.iter().all(|range| range.first.is_scalar())
     }
 
     /// `v[2:3], v7`: its registers.

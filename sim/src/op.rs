@@ -172,8 +172,7 @@ impl Op {
         }
         // What has no meaning is refused for that, not for its registers.
         if handler.is_some() {
-            let numbered = isa::special::numbered_sgprs(target);
-            inst.operands().iter().for_each(|operand| op.count_registers(*operand, numbered));
+            inst.operands().iter().for_each(|operand| op.count_registers(*operand, target));
         }
         op.widest = inst.operands().iter().map(|operand| vgpr_count(*operand)).max().unwrap_or(0);
         op.rules = rules(target, row);
@@ -203,13 +202,13 @@ impl Op {
     }
 
     /// Takes the registers of an operand into account, of which the wave must have enough.
-    fn count_registers(&mut self, operand: Operand, numbered_sgprs: u16) {
+    fn count_registers(&mut self, operand: Operand, target: &Target) {
         let Operand::Reg(range) = operand else { return };
         let end = range.first.0 + u16::from(range.len);
         match range.first.0 {
             AGPR0.. => self.agprs = self.agprs.max(end - AGPR0),
             VGPR0.. => self.vgprs = self.vgprs.max(end - VGPR0),
-            first if first < numbered_sgprs => self.sgprs = self.sgprs.max(end),
+            _ if target.is_sgpr(range.first) => self.sgprs = self.sgprs.max(end),
             _ => {}
         }
     }

@@ -1,8 +1,10 @@
 //! `kernc as FILE.s`: an assembler source to a code object.
 
 use super::features::Features;
-use super::{Failure, modes, read_source, write};
+use super::modes::wrong;
+use super::{Failure, read_source, write};
 use clap::Args;
+use isa::TargetId;
 use kernc::Modes;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct AsArgs {
     /// Assembler source in LLVM's syntax (`-` reads standard input).
     file: PathBuf,
-    /// Processor, with features if they matter, like `gfx90a:xnack-` (default: what `.amdgcn_target` says).
+    /// Processor or target id, as `gfx906` or `amdgcn-amd-amdpal--gfx1010` (default: what `.amdgcn_target` says).
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
     /// Where the object goes (`-` is standard output; default: FILE with `.co` or `.o`).
@@ -20,7 +22,7 @@ pub struct AsArgs {
     /// Write a relocatable object instead of a loadable one.
     #[arg(long)]
     obj: bool,
-    /// Code object version (default: what directives and metadata say, else 5).
+    /// Code object version (default: what directives and metadata say, else 4).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=6))]
     code_object_version: Option<u8>,
     /// Directory in which `.include` and `.incbin` look for files, after that of the file they stand in.
@@ -73,21 +75,21 @@ fn directory_of(file: &Path) -> PathBuf {
 }
 
 fn options(args: &AsArgs) -> Result<asm::Options, Failure> {
-    let asked = modes::target_id(args.mcpu.as_deref())?;
-    let features = Features::new(&args.mattr)?;
-    let named = asked.map_or(Modes::default(), |(_, modes)| modes);
-    let switched = Modes { xnack: features.xnack, sramecc: features.sramecc, ..Modes::default() };
-    let modes = named.and(&switched).map_err(|error| modes::wrong(&error))?;
+    let id = args.mcpu.as_deref().map(TargetId::parse).transpose().map_err(|error| wrong(&error))?;
+    let mattr = Features::new(&args.mattr)?;
+    let switches = Modes { xnack: mattr.xnack, sramecc: mattr.sramecc, ..Modes::default() };
+    let features = id.map_or(Modes::default(), |id| id.modes()).and(&switches).map_err(|error| wrong(&error))?;
     let symbols = args.defsym.iter().map(|text| symbol(text)).collect::<Result<_, _>>()?;
     Ok(asm::Options {
-        target: asked.map(|(target, _)| target),
+        target: id.map(|id| id.target),
+        os: id.and_then(|id| id.os),
         kind: if args.obj { asm::Kind::Relocatable } else { asm::Kind::Loadable },
         version: args.code_object_version,
-        xnack: modes.xnack,
-        sramecc: modes.sramecc,
-        wave64: features.wave_size == Some(64),
-        cumode: features.cumode == Some(true),
-        tgsplit: features.tgsplit == Some(true),
+        xnack: features.xnack,
+        sramecc: features.sramecc,
+        wave64: mattr.wave_size == Some(64),
+        cumode: mattr.cumode == Some(true),
+        tgsplit: mattr.tgsplit == Some(true),
         symbols,
         ..asm::Options::default()
     })

@@ -3,7 +3,8 @@
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
-use isa::Target;
+use isa::{Modes, Os, Spelling, TargetId};
+use objwriter::elf::Identity;
 use std::ops::Range;
 
 impl Assembler {
@@ -16,18 +17,32 @@ impl Assembler {
         match name {
             ".amdgcn_target" => self.amdgcn_target(cur)?,
             ".amdhsa_code_object_version" => {
+                self.only_hsa(name, span)?;
                 cur.blank();
                 let start = cur.pos;
                 let version = self.absolute(cur)?;
                 match u8::try_from(version) {
-                    Ok(version @ 2..=6) => self.settings.version.get_or_insert(version),
+                    Ok(2) => self.begin_v2(),
+                    Ok(version @ 3..=6) => {
+                        self.settings.version.get_or_insert(version);
+                    }
                     _ => {
                         return Err(error(start..cur.pos, "the code object version is a number from 2 to 6"));
                     }
-                };
+                }
             }
-            ".amdhsa_kernel" => self.amdhsa_kernel(cur, span)?,
-            ".amdgpu_metadata" => self.amdgpu_metadata(cur, span)?,
+            ".amdhsa_kernel" => {
+                self.only_hsa(name, span)?;
+                self.amdhsa_kernel(cur, span)?;
+            }
+            ".amdgpu_metadata" => {
+                self.only_hsa(name, span)?;
+                self.amdgpu_metadata(cur, span)?;
+            }
+            ".kernc_elf_header" => self.elf_header(cur)?,
+            ".amdgpu_pal_metadata" | ".amd_amdgpu_pal_metadata" => {
+                return Err(error(span.clone(), format!("kernc does not write what `{name}` asks for")));
+            }
             ".end_amdhsa_kernel" => {
                 return Err(error(span.clone(), "`.end_amdhsa_kernel` without `.amdhsa_kernel`"));
             }
@@ -42,45 +57,55 @@ impl Assembler {
         let start = cur.pos;
         let text = String::from_utf8_lossy(&cur.string()?).into_owned();
         let span = start..cur.pos;
-        let id = text.split("--").nth(1).unwrap_or(&text);
-        let name_end = id.find([':', '+']).unwrap_or(id.len());
-        let (name, features) = id.split_at(name_end);
-        let Some(target) = Target::by_name(name) else {
-            return Err(error(span, format!("unknown processor `{name}`")));
+        let id = TargetId::parse(&text).map_err(|wrong| error(span.clone(), wrong.to_string()))?;
+        let differs = |ours: &str, theirs: &str| {
+            Err(error(span.clone(), format!("the source is for {ours}, but {theirs} was asked for")))
         };
+        match (id.os, self.settings.os) {
+            (Some(os), Some(known)) if os != known => return differs(os.name(), known.name()),
+            (os, known) => self.settings.os = os.or(known),
+        }
         match self.settings.target {
-            Some(known) if known.name != target.name => {
-                let message = format!("the source is for {name}, but {} was asked for", known.name);
-                return Err(error(span, message));
-            }
+            Some(known) if known.name != id.target.name => return differs(id.target.name, known.name),
             Some(_) => {}
-            None => self.set_target(target),
+            None => self.set_target(id.target),
         }
-        for (feature, on) in features_of(features) {
-            match feature {
-                "xnack" => self.settings.xnack = Some(on),
-                "sramecc" | "sram-ecc" => self.settings.sramecc = Some(on),
-                _ => return Err(error(span, format!("unknown target feature `{feature}`"))),
-            }
-        }
-        self.settings.has_plain_id = features.is_empty();
-        // V3 names what is on; what it does not name is off.
-        if features.starts_with('+') {
-            self.settings.xnack.get_or_insert(false);
-            self.settings.sramecc.get_or_insert(false);
-        }
+        let asked = Modes { xnack: self.settings.xnack, sramecc: self.settings.sramecc, ..Modes::default() };
+        let modes = id.named.and(&asked).map_err(|wrong| error(span, wrong.to_string()))?;
+        let silent = id.modes();
+        self.settings.xnack = modes.xnack.or(silent.xnack);
+        self.settings.sramecc = modes.sramecc.or(silent.sramecc);
+        self.settings.has_plain_id = id.spelling == Spelling::Plain;
         Ok(())
     }
-}
 
-/// `:xnack+:sramecc-`, `+xnack+sram-ecc`
-fn features_of(text: &str) -> impl Iterator<Item = (&str, bool)> {
-    let v3 = text.starts_with('+');
-    text.split([':', '+'])
-        .filter(|part| !part.is_empty())
-        .map(move |part| match part.strip_suffix('-') {
-            Some(name) => (name, false),
-            None => (part, true),
-        })
-        .map(move |(name, on)| if v3 { (name, true) } else { (name, on) })
+    /// Refuses a directive that only `amdhsa` has.
+    pub(super) fn only_hsa(&self, name: &str, span: &Range<usize>) -> Result<()> {
+        match self.settings.os() {
+            Os::AmdHsa => Ok(()),
+            os => Err(error(span.clone(), format!("`{name}` is for `amdhsa`, and the target is for `{}`", os.name()))
+                .note("code for other runtimes is assembled without descriptors and metadata: kernc does not write theirs")),
+        }
+    }
+
+    /// `.kernc_elf_header os_abi, abi_version, flags`: a file header that no target id stands for.
+    fn elf_header(&mut self, cur: &mut Cursor) -> Result<()> {
+        let mut numbers = [0; 3];
+        for (n, number) in numbers.iter_mut().enumerate() {
+            if n > 0 {
+                cur.expect(b',')?;
+            }
+            cur.blank();
+            let start = cur.pos;
+            let most = if n < 2 { i64::from(u8::MAX) } else { i64::from(u32::MAX) };
+            let value = self.absolute(cur)?;
+            if !(0..=most).contains(&value) {
+                return Err(error(cur.span_from(start), format!("a number from 0 to {most:#x}")));
+            }
+            *number = value as u32;
+        }
+        let [os_abi, abi_version, flags] = numbers;
+        self.settings.header = Some(Identity { os_abi: os_abi as u8, abi_version: abi_version as u8, flags });
+        Ok(())
+    }
 }

@@ -20,7 +20,7 @@ impl Assembler {
             ".amd_kernel_code_t" => self.kernel_code(cur, span)?,
             ".amd_amdgpu_isa" => {
                 let text = cur.string()?;
-                self.settings.version.get_or_insert(2);
+                self.begin_v2();
                 self.note("AMD", NT_ISA_NAME, &text, span)?;
             }
             ".amd_amdgpu_hsa_metadata" => self.hsa_metadata(cur, span)?,
@@ -37,7 +37,7 @@ impl Assembler {
         let major = self.number_32(cur)?;
         cur.expect(b',')?;
         let minor = self.number_32(cur)?;
-        self.settings.version.get_or_insert(2);
+        self.begin_v2();
         self.note("AMD", NT_VERSION, &note::version(major, minor), span)
     }
 
@@ -71,7 +71,7 @@ impl Assembler {
         if xnack && self.settings.xnack != Some(false) {
             version = note::replaying(version);
         }
-        self.settings.version.get_or_insert(2);
+        self.begin_v2();
         let desc = note::isa_version(version, &vendor, &arch);
         self.note("AMD", NT_ISA_VERSION, &desc, span)
     }
@@ -158,7 +158,7 @@ impl Assembler {
             }
             cur.skip_line();
         }
-        self.settings.version.get_or_insert(2);
+        self.begin_v2();
         self.emit(&header, span)
     }
 

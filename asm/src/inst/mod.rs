@@ -144,7 +144,7 @@ impl Assembler {
             return Err(unknown_instruction(known.target, name, span));
         };
         self.operands(known, cur, name)?;
-        self.count_registers(&known.line);
+        self.count_registers(known.target, &known.line);
         guide::modernise(known, range);
         let pending = select::select(known, range, form, name, span.clone())?;
         self.write(&known.words, pending, span)
@@ -191,17 +191,18 @@ impl Assembler {
     }
 
     /// `.amdgcn.next_free_vgpr` and its kind follow the highest register named.
-    fn count_registers(&mut self, line: &Line) {
+    fn count_registers(&mut self, target: &Target, line: &Line) {
         let mut highest = [0u16; 3];
         for arg in line.args() {
             if let operand::ArgValue::Reg(range) = arg.value {
-                let end = range.first.0 + u16::from(range.len);
-                match range.first.0 {
-                    0..=105 if range.first.is_sgpr() => highest[0] = highest[0].max(end),
-                    256..=511 => highest[1] = highest[1].max(end - 256),
-                    512.. => highest[2] = highest[2].max(end - 512),
-                    _ => {}
-                }
+                let end = range.first.number() + u16::from(range.len);
+                let file = match range.first {
+                    first if target.is_sgpr(first) => 0,
+                    first if first.is_vgpr() => 1,
+                    first if first.is_agpr() => 2,
+                    _ => continue,
+                };
+                highest[file] = highest[file].max(end);
             }
         }
         let [sgprs, vgprs, agprs] = highest;

@@ -355,7 +355,13 @@ impl Assembler {
 /// Whether what is here is a symbol, whatever it is called: the label of a branch, or behind a comma of a scalar instruction.
 fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     let branches = || ["branch", "call", "subvector"].iter().any(|part| mnemonic.contains(part));
-    mnemonic.starts_with("s_") && (comma || branches()) && {
+    // Instructions that reach memory have modifiers, with a comma in front or without.
+    let reaches_memory = || {
+        ["s_load", "s_buffer_", "s_store", "s_scratch_", "s_atomic_", "s_atc_"]
+            .iter()
+            .any(|part| mnemonic.starts_with(part))
+    };
+    mnemonic.starts_with("s_") && (comma && !reaches_memory() || branches()) && {
         let mut copy = *cur;
         copy.name();
         copy.peek() != b':'
@@ -422,7 +428,7 @@ fn range(
     }
     let files = match base {
         _ if base.is_vgpr() || base.is_agpr() => 256,
-        Reg(0) => i64::from(isa::special::numbered_sgprs(known.target)),
+        Reg(0) => i64::from(known.target.numbered_sgprs()),
         _ => i64::from(isa::special::trap_registers(known.target).1),
     };
     if first < 0 || last >= files {

@@ -30,7 +30,7 @@ impl Mismatch {
 pub(super) fn select(
     known: &mut Instructions,
     rows: (u32, u32),
-    form: Option<Form>,
+    asked: Option<Form>,
     name: &str,
     span: Range<usize>,
 ) -> Result<Option<Pending>> {
@@ -38,9 +38,11 @@ pub(super) fn select(
     for n in rows.0..rows.1 {
         let op = known.opcodes[n as usize];
         let row = op.row();
-        for form in forms(known.target, op, row, form, &known.line.mods) {
+        for form in forms(known.target, op, row, asked, &known.line.mods) {
             match attempt(known, op, row, form) {
                 Ok(pending) => return Ok(pending),
+                // Nobody asked for the last resort: the other forms say better what is wrong.
+                Err(_) if form == Form::Sdwa && asked.is_none() && known.line.mods.sdwa.is_none() => {}
                 Err(mismatch) => {
                     if best.as_ref().is_none_or(|best| best.rank < mismatch.rank) {
                         best = Some(mismatch);
@@ -49,10 +51,11 @@ pub(super) fn select(
             }
         }
     }
-    Err(describe(known, best, form, name, span))
+    Err(describe(known, best, asked, name, span))
 }
 
-/// The forms to try, shortest first.
+/// The forms to try, shortest first. SDWA comes last, as in LLVM: it takes `v_cndmask_b32 v1, 0, 1` of GFX10, whose mask is not written,
+/// and `sext`.
 fn forms(
     target: &'static isa::Target,
     op: Opcode,
@@ -66,19 +69,19 @@ fn forms(
     let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vintrp);
     let (list, count) = match wanted {
         // A suffix may say what goes without saying.
-        Some(Form::E32) if !vop && !is_vop3 => ([Form::Full, NONE], 1),
-        Some(Form::Full) if is_vop3 => ([Form::Full, NONE], 1),
-        Some(_) if !vop => ([NONE, NONE], 0),
+        Some(Form::E32) if !vop && !is_vop3 => ([Form::Full, NONE, NONE], 1),
+        Some(Form::Full) if is_vop3 => ([Form::Full, NONE, NONE], 1),
+        Some(_) if !vop => ([NONE, NONE, NONE], 0),
         // Without another encoding `Full` is the 32-bit one.
-        Some(Form::E32) if row.flags.contains(Flags::NO_E64) && vop => ([Form::Full, NONE], 1),
-        Some(Form::Full) if row.flags.contains(Flags::NO_E64) => ([NONE, NONE], 0),
-        Some(form) => ([form, NONE], 1),
-        None if !vop => ([Form::Full, NONE], 1),
-        None if sdwa => ([Form::Sdwa, NONE], 1),
-        None if dpp => ([Form::Dpp, NONE], 1),
+        Some(Form::E32) if row.flags.contains(Flags::NO_E64) && vop => ([Form::Full, NONE, NONE], 1),
+        Some(Form::Full) if row.flags.contains(Flags::NO_E64) => ([NONE, NONE, NONE], 0),
+        Some(form) => ([form, NONE, NONE], 1),
+        None if !vop => ([Form::Full, NONE, NONE], 1),
+        None if sdwa => ([Form::Sdwa, NONE, NONE], 1),
+        None if dpp => ([Form::Dpp, NONE, NONE], 1),
         // `mul:1` has a place in the long form only.
-        None if omod => ([Form::Full, NONE], 1),
-        None => ([Form::E32, Form::Full], 2),
+        None if omod => ([Form::Full, NONE, NONE], 1),
+        None => ([Form::E32, Form::Full, Form::Sdwa], 3),
     };
     list.into_iter().take(count).filter(move |&form| has_form(target, op, form))
 }

@@ -2,6 +2,8 @@
 
 mod scalar;
 mod v2;
+mod v3;
+mod wrong;
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -12,6 +14,7 @@ use isa::CodeObjectVersion;
 use objwriter::metadata_v2;
 use objwriter::note::{self, NT_METADATA, NT_METADATA_V2};
 use std::ops::Range;
+use wrong::Mistakes;
 
 impl Assembler {
     /// `.amdgpu_metadata`: MessagePack in a note of code object V3 and later.
@@ -24,8 +27,11 @@ impl Assembler {
             );
         }
         self.settings.metadata_version = version(&tree);
+        let mut mistakes = Mistakes::new(at);
+        let tree = v3::tree(&tree, &mut mistakes);
         let mut bytes = Vec::new();
-        scalar::value(&tree).write_message_pack(&mut bytes);
+        tree.write_message_pack(&mut bytes);
+        self.report_all(cur.text, mistakes);
         self.note("AMDGPU", NT_METADATA, &bytes, span)
     }
 
@@ -33,9 +39,18 @@ impl Assembler {
     pub(crate) fn hsa_metadata(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let (at, text) = body(cur, ".end_amd_amdgpu_hsa_metadata", span)?;
         let tree = yaml::parse(text).map_err(|mistake| misread(at, mistake))?;
-        let tree = v2::tree(&tree).map_err(|message| error(span.clone(), message))?;
-        self.settings.version.get_or_insert(2);
+        if !matches!(tree, Node::Map(_)) {
+            return Err(error(span.clone(), "metadata is a mapping").label("no `Version:` or the like here"));
+        }
+        let mut mistakes = Mistakes::new(at);
+        let tree = v2::tree(&tree, &mut mistakes);
+        self.report_all(cur.text, mistakes);
+        self.begin_v2();
         self.note("AMD", NT_METADATA_V2, metadata_v2::text(&tree).as_bytes(), span)
+    }
+
+    fn report_all(&mut self, text: &str, mistakes: Mistakes) {
+        mistakes.list.into_iter().for_each(|mistake| self.report(text, mistake));
     }
 
     /// Appends a record to `.note`.

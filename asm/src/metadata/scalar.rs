@@ -13,12 +13,18 @@ pub(super) fn value(node: &Node) -> Value {
         Node::Text(text) => Value::from(text.clone()),
         Node::Seq(items) => Value::Seq(items.iter().map(value).collect()),
         Node::Map(entries) => {
-            Value::Map(entries.iter().map(|(key, node)| (Value::from(key.clone()), value(node))).collect())
+            Value::Map(entries.iter().map(|entry| (key(&entry.key), value(&entry.value))).collect())
         }
     }
 }
 
-fn meaning(text: &str) -> Value {
+/// What a key means: a key that looks like a number is one.
+pub(super) fn key(text: &str) -> Value {
+    meaning(text)
+}
+
+/// What the text of a scalar without a tag means.
+pub(super) fn meaning(text: &str) -> Value {
     if let Some(value) = unsigned(text) {
         return Value::Uint(value);
     }
@@ -35,6 +41,19 @@ fn meaning(text: &str) -> Value {
             Value::Bool(false)
         }
         "" => Value::Nil,
-        _ => Value::from(text.to_owned()),
+        // LLVM reads those as numbers, too, but loses them when it writes.
+        _ => float(text).map_or_else(|| Value::from(text.to_owned()), Value::Float),
     }
+}
+
+/// A number with a point or an exponent, as C's `strtod` reads it; hexadecimal ones have to have an exponent.
+fn float(text: &str) -> Option<f64> {
+    if let Ok(value) = text.parse() {
+        return Some(value);
+    }
+    let (sign, digits) = text.strip_prefix('-').map_or((1.0, text), |digits| (-1.0, digits));
+    let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"))?;
+    let (whole, exponent) = digits.split_once(['p', 'P'])?;
+    let whole = u64::from_str_radix(whole, 16).ok()? as f64;
+    Some(sign * whole * 2f64.powi(exponent.parse().ok()?))
 }

@@ -1,58 +1,80 @@
 //! Code object V2's metadata: what the source says, as a tree that [`objwriter::metadata_v2`] writes.
+//!
+//! Unlike later versions, no key may be there that the table lacks, and a scalar is what its key wants: `Name: 3` is a string.
 
-use codeobj::yaml::Node;
+use super::scalar;
+use super::wrong::{Mistakes, one_of};
+use codeobj::yaml::{Entry, Node};
 use objwriter::Value;
 use objwriter::metadata_v2::{Key, Kind, ROOT};
-use objwriter::value::unsigned;
 
-/// The tree of a document. What is missing, unknown or of the wrong kind is an error.
-pub(super) fn tree(node: &Node) -> Result<Value, String> {
-    mapping(node, ROOT)
+/// The tree of a document. What is missing, unknown or of the wrong kind is a mistake.
+pub(super) fn tree(node: &Node, mistakes: &mut Mistakes) -> Value {
+    mapping(node, ROOT, ("", 0), mistakes)
 }
 
-fn mapping(node: &Node, keys: &[Key]) -> Result<Value, String> {
-    let Node::Map(entries) = node else { return Err("expected a mapping in the metadata".into()) };
-    if let Some((name, _)) = entries.iter().find(|(name, _)| keys.iter().all(|key| key.name != name)) {
-        return Err(format!("unknown key `{name}` in the metadata"));
+/// A mapping under a key of the mapping around it.
+fn mapping(node: &Node, keys: &[Key], under: (&str, usize), mistakes: &mut Mistakes) -> Value {
+    if !matches!(node, Node::Map(_)) {
+        mistakes.add(under, "expected a mapping in the metadata".to_owned(), None);
+        return Value::Nil;
+    }
+    let entries = node.entries();
+    let first = entries.first().map_or(under, |entry| (entry.key.as_str(), entry.at));
+    for entry in entries.iter().filter(|entry| keys.iter().all(|key| key.name != entry.key)) {
+        let place = (entry.key.as_str(), entry.at);
+        mistakes.add(place, format!("unknown key `{}` in the metadata", entry.key), None);
     }
     let mut tree = Vec::new();
     for key in keys {
-        match node.get(key.name) {
-            Some(node) => tree.push((key.name.into(), value(key, node)?)),
-            None if key.required => return Err(format!("the metadata lacks `{}`", key.name)),
+        match entries.iter().find(|entry| entry.key == key.name) {
+            Some(entry) => tree.push((key.name.into(), value(key, entry, mistakes))),
+            None if key.required => {
+                mistakes.add(first, format!("the metadata lacks `{}` here", key.name), None);
+            }
             None => {}
         }
     }
-    Ok(Value::Map(tree))
+    Value::Map(tree)
 }
 
-fn value(key: &Key, node: &Node) -> Result<Value, String> {
-    let bad = || format!("`{}` of the metadata has the wrong kind of value", key.name);
-    let number = |node: &Node| match node {
-        Node::Scalar(text) => unsigned(text).map(Value::Uint).ok_or_else(bad),
-        _ => Err(bad()),
-    };
-    let text = |node: &Node| match node {
-        Node::Scalar(text) => Ok(Value::from(text.clone())),
-        _ => Err(bad()),
-    };
-    let list = |items: &[Node], of: &dyn Fn(&Node) -> Result<Value, String>| {
-        items.iter().map(of).collect::<Result<_, _>>().map(Value::Seq)
-    };
-    match (key.kind, node) {
-        (Kind::Mapping(keys), node) => mapping(node, keys),
-        (Kind::Dropped, _) | (_, Node::Empty) => Ok(Value::Nil),
-        (Kind::Text | Kind::Word | Kind::Symbol, Node::Text(text)) => Ok(Value::from(text.clone())),
-        (Kind::Text | Kind::Word | Kind::Symbol, node) => text(node),
-        (Kind::Number(_), node) => number(node),
-        (Kind::Flag, Node::Scalar(text)) => match text.as_str() {
-            "true" => Ok(Value::Bool(true)),
-            "false" => Ok(Value::Bool(false)),
-            _ => Err(bad()),
+fn value(key: &Key, entry: &Entry, mistakes: &mut Mistakes) -> Value {
+    let at = (entry.key.as_str(), entry.at);
+    let found = match (key.kind, &entry.value) {
+        (Kind::Mapping(keys), node) => return mapping(node, keys, at, mistakes),
+        (_, Node::Empty) => return Value::Nil,
+        (Kind::Text | Kind::Symbol, node) => text(node).ok_or("a string".to_owned()),
+        (Kind::Word(words), node) => text(node)
+            .filter(|value| value.as_str().is_some_and(|word| words.contains(&word)))
+            .ok_or_else(|| one_of(words)),
+        (Kind::Number(_), node) => number(node).ok_or("a number".to_owned()),
+        (Kind::Flag, Node::Scalar(word)) => match scalar::meaning(word) {
+            flag @ Value::Bool(_) => Ok(flag),
+            _ => Err("`true` or `false`".to_owned()),
         },
-        (Kind::Numbers, Node::Seq(items)) => list(items, &number),
-        (Kind::Texts, Node::Seq(items)) => list(items, &text),
-        (Kind::Mappings(keys), Node::Seq(items)) => list(items, &|item| mapping(item, keys)),
-        _ => Err(bad()),
-    }
+        (Kind::Flag, _) => Err("`true` or `false`".to_owned()),
+        (Kind::Numbers, Node::Seq(items)) => list(items, number).ok_or("a sequence of numbers".to_owned()),
+        (Kind::Texts, Node::Seq(items)) => list(items, text).ok_or("a sequence of strings".to_owned()),
+        (Kind::Mappings(keys), Node::Seq(items)) => {
+            Ok(Value::Seq(items.iter().map(|item| mapping(item, keys, at, mistakes)).collect()))
+        }
+        (Kind::Numbers | Kind::Texts | Kind::Mappings(_), _) => Err("a sequence".to_owned()),
+    };
+    found.unwrap_or_else(|wanted| {
+        mistakes.add(at, format!("`{}` has to be {wanted}", key.name), None);
+        Value::Nil
+    })
+}
+
+fn text(node: &Node) -> Option<Value> {
+    node.text().map(|text| Value::from(text.to_owned()))
+}
+
+/// Numbers are not negative.
+fn number(node: &Node) -> Option<Value> {
+    Some(scalar::meaning(node.text()?)).filter(|value| matches!(value, Value::Uint(_)))
+}
+
+fn list(items: &[Node], one: fn(&Node) -> Option<Value>) -> Option<Value> {
+    items.iter().map(one).collect::<Option<_>>().map(Value::Seq)
 }

@@ -43,7 +43,6 @@ Kernels:
         Size: 8
         Align: 8
         ValueKind: GlobalBuffer
-        ValueType: F32
         PointeeAlign: 4
         AddrSpaceQual: Global
         AccQual: Default
@@ -52,7 +51,7 @@ Kernels:
         IsRestrict: true
         IsVolatile: true
         IsPipe: true
-      - {Size: 4, Align: 4, ValueKind: ByValue, ValueType: I32, AccQual: ReadOnly}
+      - {Size: 4, Align: 4, ValueKind: ByValue, AccQual: ReadOnly}
     CodeProps:
       KernargSegmentSize: 24
       GroupSegmentFixedSize: 0

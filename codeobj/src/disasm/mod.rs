@@ -85,7 +85,7 @@ pub fn disassemble_beside(
     options: &Options,
     beside: Option<Beside<'_>>,
 ) -> Result<String, UnknownProcessor> {
-    let identity = Identity::of(&object.header);
+    let identity = Identity::of_object(object);
     let unknown = UnknownProcessor { mach: identity.mach, name: identity.processor() };
     let target = options.target.or(identity.target).ok_or(unknown)?;
     let target = waves::with_wave_size(object, target, options.wave_size);
@@ -154,8 +154,13 @@ impl<'data> Listing<'_, 'data> {
     }
 
     fn prologue(&self, processor: &str, out: &mut String) -> fmt::Result {
+        let header = &self.object.header;
+        if !self.identity.is_said_by_directives(header) {
+            let (os_abi, abi_version, flags) = (header.os_abi, header.abi_version, header.flags);
+            writeln!(out, "\t.kernc_elf_header {os_abi:#x}, {abi_version}, {flags:#x}")?;
+        }
         if self.identity.version == Some(2) {
-            return self.prologue_v2(out);
+            return self.prologue_v2(processor, out);
         }
         writeln!(out, "\t.amdgcn_target \"{}\"", self.identity.target_id(processor))?;
         if let Some(version) = self.identity.version {

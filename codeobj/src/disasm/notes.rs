@@ -9,7 +9,11 @@ use std::fmt::{self, Write};
 
 impl Listing<'_, '_> {
     /// The directives of V2 that stand before everything else.
-    pub(super) fn prologue_v2(&self, out: &mut String) -> fmt::Result {
+    pub(super) fn prologue_v2(&self, processor: &str, out: &mut String) -> fmt::Result {
+        if !self.has_expressible_notes() {
+            writeln!(out, "\t.amdgcn_target \"{}\"", self.identity.target_id(processor))?;
+            return writeln!(out, "\t.amdhsa_code_object_version 2");
+        }
         let mut is_named = false;
         for note in self.object.notes() {
             match note.meaning() {
@@ -41,6 +45,15 @@ impl Listing<'_, '_> {
         Ok(())
     }
 
+    /// Whether directives make exactly the notes of the file.
+    fn has_expressible_notes(&self) -> bool {
+        let is_v2 = self.identity.version == Some(2);
+        let sections = self.object.sections.iter().filter(|section| section.kind == SHT_NOTE.0);
+        sections.map(|section| note::records(0, section.data)).all(|(notes, damage)| {
+            damage.is_none() && notes.iter().all(|note| is_expressible(note, is_v2))
+        })
+    }
+
     /// Every note that the prologue does not say.
     pub(super) fn notes(&self, out: &mut String) -> fmt::Result {
         for (index, section) in self.object.sections.iter().enumerate() {
@@ -48,8 +61,7 @@ impl Listing<'_, '_> {
                 continue;
             }
             let (notes, damage) = note::records(index, section.data);
-            let is_v2 = self.identity.version == Some(2);
-            if damage.is_none() && notes.iter().all(|note| is_expressible(note, is_v2)) {
+            if self.has_expressible_notes() {
                 for note in &notes {
                     directives(note, out)?;
                 }

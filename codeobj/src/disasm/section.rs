@@ -25,7 +25,13 @@ impl Listing<'_, '_> {
             name => {
                 out.push_str("\t.section ");
                 expr::name(name, out);
-                let said = |c: &char| "awxMSeTR".contains(*c) || *c == 'G' && in_group;
+                // Assemblers take no section of entries without a size.
+                let merges = section.entry_size > 0;
+                let said = |c: &char| match c {
+                    'M' => merges,
+                    'G' => in_group,
+                    c => "awxSeTR".contains(*c),
+                };
                 let flags: String = names::section_flags(section.flags).chars().filter(said).collect();
                 let kind = if section.is_zeros() { "nobits" } else { "progbits" };
                 write!(out, ",\"{flags}\",@{kind}")?;

@@ -29,7 +29,7 @@ fn seq(items: impl IntoIterator<Item = Value>) -> Value {
 
 /// What a code object says, as a tree. `target` as in [`super::text`].
 pub fn json(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>) -> Value {
-    let identity = Identity::of(&object.header);
+    let identity = Identity::of_object(object);
     let target = target.or(identity.target);
     map([
         ("file", string(name)),

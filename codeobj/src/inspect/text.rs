@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// What a code object says. `target` reads it as code for another processor than its header names.
 pub fn text(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>) -> String {
-    let identity = Identity::of(&object.header);
+    let identity = Identity::of_object(object);
     let target = target.or(identity.target);
     let mut out = String::new();
     // Writing to a string does not fail.

@@ -13,7 +13,7 @@ use crate::inst::{Form, MachInst, ModFlags};
 use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange, inline_half};
 use crate::slots::Slots;
-use crate::special::{numbered_sgprs, special_name, trap_registers};
+use crate::special::{special_name, trap_registers};
 use crate::table::{Family, Flags, Kind, Num, OpSpec, Role, op};
 use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
@@ -237,7 +237,7 @@ pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Res
     let (prefix, number) = match code {
         512.. => ("a", code - 512),
         256.. => ("v", code - 256),
-        _ if code < numbered_sgprs(target) => ("s", code),
+        _ if target.is_sgpr(range.first) => ("s", code),
         _ if code >= trap.0 && code < trap.0 + traps => ("ttmp", code - trap.0),
         _ => {
             return match special_name(target, range) {

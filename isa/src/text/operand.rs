@@ -11,7 +11,7 @@ use crate::func::{Distance, Referent, RelocRef};
 use crate::operand::{Operand, RegRange, Scattered};
 use crate::print::write_reg;
 use crate::reg::{Reg, RegClass, VReg};
-use crate::special::{numbered_sgprs, special_registers, trap_registers};
+use crate::special::{special_registers, trap_registers};
 use crate::table::{Kind, Opcode, op};
 use crate::target::Target;
 use std::fmt::{self, Write};
@@ -349,7 +349,7 @@ fn named_registers(target: &Target, text: &str) -> Option<RegRange> {
     let (low, high): (u16, u16) = (low.parse().ok()?, high.parse().ok()?);
     let len = u8::try_from(high.checked_sub(low)?).ok()?.checked_add(1)?;
     // Scalar registers beyond the numbered ones that have no name are written in brackets.
-    let room = if first == 0 && !numbers.starts_with('[') { numbered_sgprs(target) } else { room };
+    let room = if first == 0 && !numbers.starts_with('[') { target.numbered_sgprs() } else { room };
     (high < room).then(|| RegRange { first: Reg(first + low), len })
 }
 

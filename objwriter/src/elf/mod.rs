@@ -113,10 +113,23 @@ pub struct Identity {
 impl Identity {
     /// Of what is compiled for a subtarget.
     pub fn of(subtarget: &Subtarget) -> Identity {
-        Identity {
-            flags: e_flags(subtarget.target, subtarget.xnack, subtarget.sramecc, subtarget.code_object),
-            ..Identity::of_version(subtarget.os, subtarget.code_object)
-        }
+        let Subtarget { target, xnack, sramecc, os, code_object, .. } = *subtarget;
+        Identity::new(os, target, xnack, sramecc, code_object)
+    }
+
+    /// Of an object for a processor with its settings. Only HSA counts versions; the flags of the others are those of V3.
+    pub const fn new(
+        os: Os,
+        target: &Processor,
+        xnack: Setting,
+        sramecc: Setting,
+        version: CodeObjectVersion,
+    ) -> Identity {
+        let flags = match os {
+            Os::AmdHsa => e_flags(target, xnack, sramecc, version),
+            _ => e_flags(target, xnack, sramecc, CodeObjectVersion::V3),
+        };
+        Identity { flags, ..Identity::of_version(os, version) }
     }
 
     /// Of an object without a processor. Only HSA counts versions.
@@ -125,6 +138,7 @@ impl Identity {
             Os::AmdHsa => (64, version.number() - 2),
             Os::AmdPal => (65, 0),
             Os::Mesa3d => (66, 0),
+            Os::Unknown => (0, 0),
         };
         Identity { os_abi, abi_version, flags: 0 }
     }

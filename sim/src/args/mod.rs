@@ -21,6 +21,7 @@
 
 mod contents;
 mod layout;
+mod parameters;
 mod value;
 
 use crate::buffer::Buffer;
@@ -31,6 +32,7 @@ use crate::metadata::{ArgInfo, ArgKind, Scalar};
 use crate::object::KernelInfo;
 use contents::{Elements, parse_count};
 pub use layout::{Field, Layout};
+pub(crate) use parameters::parameters;
 use std::fmt;
 use value::Literal;
 

@@ -7,7 +7,6 @@ use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
 use crate::op::{Op, SINK, Src};
 use crate::wave::{mode, reg};
-use isa::special::numbered_sgprs;
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
@@ -48,8 +47,8 @@ fn place(cx: &Cx<'_>, base: u16, index: u32, dwords: u32) -> Result<usize, Trap>
     match base {
         SINK.. => Ok(usize::from(SINK)),
         // M0 moves within the numbered registers only.
-        _ if base >= numbered_sgprs(cx.target) && index == 0 => Ok(usize::from(base)),
-        _ if base >= numbered_sgprs(cx.target) || code > u32::from(cx.wave.sgprs) - dwords => {
+        _ if base >= cx.target.numbered_sgprs() && index == 0 => Ok(usize::from(base)),
+        _ if base >= cx.target.numbered_sgprs() || code > u32::from(cx.wave.sgprs) - dwords => {
             Err(Trap::Register(code.min(255) as u16))
         }
         _ if dwords == 2 && code % 2 != 0 => Err(Trap::Refused("M0 makes the register pair an odd one")),

@@ -104,7 +104,7 @@ impl Scalar {
     }
 
     /// The element type behind a type's name: `float4*`, `*const global f32x4`, `unsigned int*`.
-    fn of_type_name(name: &str) -> Option<Scalar> {
+    pub(crate) fn of_type_name(name: &str) -> Option<Scalar> {
         let words: Vec<&str> = name
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
             .filter(|word| {

@@ -7,7 +7,7 @@ use crate::metadata::{self, KernelMeta, Metadata};
 use codeobj::CodeObject;
 use codeobj::elf::STT_AMDGPU_HSA_KERNEL;
 use codeobj::note::{self, Meaning, Note};
-use isa::{Feature, Target};
+use isa::Target;
 use object::elf::{PT_NOTE, STT_OBJECT};
 
 /// Largest argument segment: a damaged file shall not ask for all memory.
@@ -27,8 +27,9 @@ fn notes<'a>(file: &CodeObject<'a>, data: &'a [u8]) -> Vec<Note<'a>> {
     bytes.flat_map(|bytes| note::records(0, bytes).0).collect()
 }
 
-/// What the file says about its kernels; nothing if it has no such note.
+/// What the file says about its kernels; nothing if it has no such note. Linkers may leave several.
 pub(super) fn metadata(file: &CodeObject<'_>, data: &[u8]) -> Result<Metadata, LoadError> {
+    let mut all = Metadata::default();
     for note in notes(file, data) {
         let read = match (note.owner, note.kind) {
             ("AMDGPU", note::NT_METADATA) => metadata::parse(note.desc),
@@ -38,43 +39,35 @@ pub(super) fn metadata(file: &CodeObject<'_>, data: &[u8]) -> Result<Metadata, L
             },
             _ => continue,
         };
-        return read.map_err(LoadError::Metadata);
-    }
-    Ok(Metadata::default())
-}
-
-/// The processor that the notes of an old code object V2 name: its `e_flags` do not.
-pub(super) fn target_of_note(file: &CodeObject<'_>) -> Option<&'static Target> {
-    let version = file.notes().into_iter().find_map(|note| match note.meaning() {
-        Meaning::Isa { major, minor, stepping, .. } if file.header.flags & 0xff == 0 => {
-            Some((major, minor, stepping))
+        let Metadata { kernels, version, printf } = read.map_err(LoadError::Metadata)?;
+        all.kernels.extend(kernels);
+        all.printf.extend(printf);
+        if all.version.is_empty() {
+            all.version = version;
         }
-        _ => None,
-    });
-    let (major, minor, stepping) = version?;
-    let find =
-        |stepping| isa::target::PROCESSORS.iter().find(|target| target.version == (major, minor, stepping));
-    // gfx901, gfx903, ... are names that version had for the one before with XNACK on.
-    find(stepping).or_else(|| find(stepping.checked_sub(1)?).filter(|target| target.has(Feature::XNACK)))
+    }
+    Ok(all)
 }
 
-/// The kernels in the order of the metadata; without metadata, in the order of the symbols.
+/// The kernels in the order of the metadata, then those that only symbols name, in the order of the symbols.
 pub(super) fn find(
     metadata: &Metadata,
     target: &'static Target,
     image: &Image,
 ) -> Result<Vec<KernelInfo>, LoadError> {
-    if !metadata.kernels.is_empty() {
-        return metadata.kernels.iter().map(|meta| described(meta, target, image)).collect();
-    }
-    let mut found: Vec<KernelInfo> = Vec::new();
+    let described_by = |meta: &KernelMeta| described(meta, target, image);
+    let mut found: Vec<KernelInfo> =
+        metadata.kernels.iter().map(described_by).collect::<Result<_, LoadError>>()?;
     for symbol in &image.symbols {
         let name = match symbol.name.strip_suffix(".kd") {
             Some(name) if symbol.kind == STT_OBJECT.0 => name,
             _ if symbol.kind == STT_AMDGPU_HSA_KERNEL => symbol.name.as_str(),
             _ => continue,
         };
-        if found.iter().all(|kernel| kernel.name != name) {
+        let is_new = |kernel: &KernelInfo| {
+            kernel.name != name && kernel.descriptor_address != symbol.address
+        };
+        if found.iter().all(is_new) {
             let meta = KernelMeta::untyped(name, &symbol.name);
             found.push(KernelInfo { untyped: true, ..described(&meta, target, image)? });
         }

@@ -158,22 +158,38 @@ pub struct CodeObject {
 
 impl CodeObject {
     /// Reads a code object.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
     pub fn load(bytes: &[u8]) -> Result<CodeObject, LoadError> {
+        CodeObject::load_for(bytes, None)
+    }
+
+    /// Reads a code object. If it does not say for which processor it is, it is for `target`.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn load_for(bytes: &[u8], target: Option<&'static Target>) -> Result<CodeObject, LoadError> {
         let file = codeobj::CodeObject::parse(bytes)?;
-        CodeObject::of(&file, bytes).map_err(|error| match file.whole_size() {
+        CodeObject::of(&file, bytes, target).map_err(|error| match file.whole_size() {
             Some(whole) => LoadError::CutOff(bytes.len() as u64, whole),
             None => error,
         })
     }
 
-    fn of(file: &codeobj::CodeObject<'_>, bytes: &[u8]) -> Result<CodeObject, LoadError> {
-        let identity = Identity::of(&file.header);
+    fn of(
+        file: &codeobj::CodeObject<'_>,
+        bytes: &[u8],
+        target: Option<&'static Target>,
+    ) -> Result<CodeObject, LoadError> {
+        let mut identity = Identity::of_object(file);
+        if identity.processor().is_none() {
+            identity.target = target;
+        }
         if !matches!(identity.os_abi, OsAbi::Hsa | OsAbi::None) {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
-        let of_note = || kernels::target_of_note(file).map(Subtarget::new);
-        let subtarget = identity.subtarget().or_else(of_note);
-        let subtarget = subtarget.ok_or(LoadError::Processor(file.header.flags))?;
+        let subtarget = identity.subtarget().ok_or(LoadError::Processor(file.header.flags))?;
         // Line tables of a file that is not linked speak of other addresses.
         let (image, lines) = match elf::FileType(file.header.file_type) {
             elf::ET_DYN => (image::map(file, bytes)?, Lines::read(file)),
@@ -230,6 +246,24 @@ impl CodeObject {
     /// The kernel of that name.
     pub fn kernel(&self, name: &str) -> Option<&KernelInfo> {
         self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// Says what the arguments of a kernel are, of which the object says nothing: `src: *const f32, n: u32`, each with a name
+    /// and a type as [`Layout`](crate::args::Layout) has them, one behind the other as in C.
+    ///
+    /// # Errors
+    /// There is no such kernel, the object says what its arguments are, or the text cannot be read.
+    pub fn set_parameters(&mut self, kernel: &str, text: &str) -> Result<(), String> {
+        let found = self.kernels.iter_mut().find(|known| known.name == kernel);
+        let info = found.ok_or_else(|| format!("there is no kernel `{kernel}`"))?;
+        if !info.untyped {
+            return Err(format!("the object says what the arguments of {kernel} are"));
+        }
+        info.args = crate::args::parameters(text)?;
+        let end = info.args.iter().map(|arg| arg.offset.saturating_add(arg.size)).max().unwrap_or(0);
+        info.kernarg_size = info.kernarg_size.max(end);
+        info.untyped = false;
+        Ok(())
     }
 
     /// Format strings of `printf`, as the metadata encodes them (seed 000, line 2214).

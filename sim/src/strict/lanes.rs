@@ -14,7 +14,6 @@ use crate::memory::Memory;
 use crate::watch::{MemAccess, Space};
 use crate::wave::{ActiveLanes, Lanes};
 use isa::ModFlags;
-use order::Order as _;
 use std::collections::VecDeque;
 
 /// Changes of EXEC that are kept.
@@ -157,7 +156,7 @@ impl Watcher<'_> {
     pub(super) fn compare_lanes(&mut self, memory: &Memory) {
         let mut stored = std::mem::take(&mut self.group.now.stored);
         if stored.len() > 1 && !self.shared.marks.has(self.group.now.place) {
-            stored.order();
+            stored.sort();
             for pair in stored.windows(2) {
                 if !pair[0].meets(&pair[1]) {
                     continue;

@@ -59,12 +59,15 @@ impl Loaded {
     pub fn new(file: &Path, args: &RunArgs) -> Result<Loaded, Failure> {
         let bytes = read(file)?;
         let name = file.display().to_string();
-        let parse = |bytes: &[u8]| {
-            sim::CodeObject::load(bytes).map_err(|error| Failure::File(format!("{name}: {error}")))
+        let parse = |bytes: &[u8], target| {
+            let object = sim::CodeObject::load_for(bytes, target);
+            object.map_err(|error| Failure::File(format!("{name}: {error}")))
         };
         if bytes.starts_with(b"\x7fELF") {
-            let (object, teller) = (parse(&bytes)?, Teller::new(file, None, args.isa));
-            if let Some((asked, _)) = args.common.target.asked()?
+            let asked = args.common.target.asked()?;
+            let (mut object, teller) = (parse(&bytes, asked.map(|(target, _)| target))?, Teller::new(file, None, args.isa));
+            describe(&mut object, args)?;
+            if let Some((asked, _)) = asked
                 && asked.name != object.target().name
             {
                 let (own, asked) = (object.target().name, asked.name);
@@ -74,6 +77,9 @@ impl Loaded {
             }
             let file = file.to_owned();
             return Ok(Loaded { name, file, object, bytes, reasons: Vec::new(), teller, dynamic: None });
+        }
+        if args.params.is_some() {
+            return Err(Failure::Usage("`--params` is for objects; a source says what its parameters are".to_owned()));
         }
         let source = String::from_utf8(bytes)
             .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
@@ -96,7 +102,7 @@ impl Loaded {
         // Only a page shows reasons.
         let reasons = if args.html.is_some() { object.reasons() } else { Vec::new() };
         let bytes = object.bytes().to_vec();
-        let (object, teller) = (parse(&bytes)?, Teller::new(file, Some(&source), args.isa));
+        let (object, teller) = (parse(&bytes, None)?, Teller::new(file, Some(&source), args.isa));
         // Machine IR that was read has no IR.
         let dynamic = (!seen.ir.0.funcs.is_empty()).then(|| dynamic_variables(&seen.ir.0));
         Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
@@ -123,6 +129,17 @@ impl Loaded {
         let found = dynamic.iter().find(|(of, _)| *of == kernel.name);
         found.map_or(Dynamic::No, |(_, variable)| Dynamic::Variable(variable))
     }
+}
+
+/// Says what the parameters of the chosen kernel are, if the command line does.
+fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure> {
+    let Some(text) = &args.params else { return Ok(()) };
+    let name = match (&args.kernel, object.kernels()) {
+        (Some(name), _) => name.clone(),
+        (None, [only]) => only.name.clone(),
+        _ => return Err(Failure::Usage("`--params` describes one kernel; choose it with `--kernel`".to_owned())),
+    };
+    object.set_parameters(&name, text).map_err(|why| Failure::Usage(format!("`--params`: {why}")))
 }
 
 /// Kernels and the dynamically sized variables that they name. All calls are inlined by now.

@@ -143,7 +143,7 @@ fn relative_moves() {
         assert_eq!(wave.sgpr[11..15], [111, 100, 101, 114], "{processor}");
         let wave = run(processor, "s_movreld_b64 s[4:5], -3", m0(8));
         assert_eq!(wave.pair(12), -3i64 as u64, "{processor}");
-        let beyond: u32 = Target::by_name(processor).map_or(0, isa::special::numbered_sgprs).into();
+        let beyond: u32 = Target::by_name(processor).map_or(0, Target::numbered_sgprs).into();
         for text in ["s_movrels_b32 s0, s4", "s_movreld_b32 s4, s0", "s_movrels_b64 s[0:1], s[4:5]"] {
             for index in [beyond - 4, 1 << 20, -5i32 as u32] {
                 let trap = refusal(processor, 64, text, m0(index));

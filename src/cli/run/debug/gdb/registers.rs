@@ -75,6 +75,7 @@ pub fn read(at: &Stopped<'_>, number: u32) -> Option<String> {
         Kind::M0 => hex(&scalar(M0).to_le_bytes()),
         Kind::Scc => hex(&u32::from(at.scc()).to_le_bytes()),
         Kind::Mode => hex(&at.mode().to_le_bytes()),
+        Kind::Scalar if !at.target().is_sgpr(isa::Reg(index)) => return None,
         Kind::Scalar => hex(&scalar(index).to_le_bytes()),
         Kind::Vector(first) => {
             let lanes = at.vector(first + index)?.iter().take(at.lanes() as usize);
