@@ -293,18 +293,19 @@ impl Finder<'_> {
     /// What an instruction writes to registers.
     fn computed(&mut self, start: Site, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
         let MachInst { op, mods, ops, .. } = self.program.insts[site as usize].inst;
-        let is_pure = matches!(
-            op.family(),
-            Family::Sop1
-                | Family::Sop2
-                | Family::Sopk
-                | Family::Sopc
-                | Family::Vop1
-                | Family::Vop2
-                | Family::Vop3
-                | Family::Vopc
-        ) && !matches!(op, op::S_GETREG_B32 | op::S_CALL_B64 | op::S_SWAPPC_B64 | op::S_GETPC_B64)
-            && !op.row().name.contains("movrel");
+        let is_pure =
+            matches!(
+                op.family(),
+                Family::Sop1
+                    | Family::Sop2
+                    | Family::Sopk
+                    | Family::Sopc
+                    | Family::Vop1
+                    | Family::Vop2
+                    | Family::Vop3
+                    | Family::Vopc
+            ) && !matches!(op, op::S_GETREG_B32 | op::S_CALL_B64 | op::S_SWAPPC_B64 | op::S_GETPC_B64)
+                && !op.row().name.contains("movrel");
         let writes = &self.program.code.effects(site).writes;
         if !is_pure || !RegSet::of(registers).without(writes).is_empty() {
             return None;

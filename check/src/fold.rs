@@ -84,7 +84,7 @@ fn sums(opcode: Opcode, a: u32, b: u32, scc: Option<bool>) -> Option<Folded> {
         op::S_ADDK_I32 => signed(x.overflowing_add(i32::from(b as i16))),
         op::S_MUL_I32 => plain(a.wrapping_mul(b).into()),
         op::S_MULK_I32 => plain(x.wrapping_mul(i32::from(b as i16)) as u32 as u64),
-        op::S_MUL_HI_U32 => plain(u64::from(a) * u64::from(b) >> 32),
+        op::S_MUL_HI_U32 => plain((u64::from(a) * u64::from(b)) >> 32),
         op::S_MUL_HI_I32 => plain(((i64::from(x) * i64::from(y)) >> 32) as u32 as u64),
         op::S_MIN_I32 => carry(x.min(y) as u32, x < y),
         op::S_MAX_I32 => carry(x.max(y) as u32, x > y),

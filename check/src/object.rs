@@ -228,7 +228,8 @@ impl<'a, 'data> Entries<'a, 'data> {
 
     fn owner_in(&self, section: usize, address: u64) -> Option<(&'data str, u64)> {
         // Entries are in the order of sections and addresses.
-        let behind = self.entries.partition_point(|entry| (entry.section, entry.address) <= (section, address));
+        let behind =
+            self.entries.partition_point(|entry| (entry.section, entry.address) <= (section, address));
         let entry = self.entries[..behind].last().filter(|entry| entry.section == section)?;
         Some((entry.name, address - entry.address))
     }

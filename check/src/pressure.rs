@@ -41,7 +41,9 @@ pub fn alive(program: &Program) -> Vec<Alive> {
     let mut alive = vec![Alive::default(); count];
     for (index, &head) in heads.iter().enumerate() {
         let end = heads.get(index + 1).map_or(count, |&next| next as usize);
-        backwards(program, head as usize..end, &sets, &slot, &mut |site, set| alive[site] = number(set, program.code.target()));
+        backwards(program, head as usize..end, &sets, &slot, &mut |site, set| {
+            alive[site] = number(set, program.code.target())
+        });
     }
     alive
 }

@@ -415,11 +415,7 @@ impl Events {
 
 /// What is wrong with an instruction in a clause behind these members: the member that a replay would execute with other registers or
 /// other memory.
-fn spoilt(
-    code: &Code,
-    members: &[Site],
-    site: Site,
-) -> Option<(Site, Option<RegRange>, &'static EventRule)> {
+fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<RegRange>, &'static EventRule)> {
     let effects = code.effects(site);
     // Stores alone are no clause that a load could spoil, as LLVM has it.
     let load = members.iter().rev().copied().find(|member| !code.effects(*member).writes.is_empty())?;

@@ -41,7 +41,8 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
         1 => "1 report".to_owned(),
         count => format!("{count} reports"),
     };
-    let _ = write!(out, "{file}: {said} in {instructions} instructions, {roots} {entries}, for {}", target.name);
+    let _ =
+        write!(out, "{file}: {said} in {instructions} instructions, {roots} {entries}, for {}", target.name);
     let _ = match report.unfollowed {
         0 => writeln!(out),
         1 => writeln!(out, "; 1 path was not followed"),

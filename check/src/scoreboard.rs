@@ -433,7 +433,9 @@ impl Scoreboard {
                 count: age.min(most) as u8,
                 hope: match operation.tickets {
                     _ if age > most => Hope::Limit,
-                    [Some(Ticket { class: Class::FlatVector, .. }), _] if operation.ordered => Hope::FlatOrder,
+                    [Some(Ticket { class: Class::FlatVector, .. }), _] if operation.ordered => {
+                        Hope::FlatOrder
+                    }
                     [None, Some(_)] => Hope::OtherCounter,
                     _ => Hope::None,
                 },

@@ -143,7 +143,9 @@ impl<'a> Solver<'a> {
         // Sound code needs a few turns; what damaged code would need is not worth it.
         let mut budget = 1_000_000 + 64 * program.insts.len();
         while let Some((site, number)) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
-            let Some(variant) = solver.heads.get_mut(&site).map(|variants| &mut variants[number]) else { break };
+            let Some(variant) = solver.heads.get_mut(&site).map(|variants| &mut variants[number]) else {
+                break;
+            };
             variant.is_open = false;
             let (facts, state) = (variant.facts, variant.state.clone());
             let Some(left) = budget.checked_sub(solver.length(site) + state.len()) else { break };

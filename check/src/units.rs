@@ -52,7 +52,9 @@ impl<'a> Units<'a> {
         let alone: Vec<(Alone<T>, HashSet<u32>)> = (0..self.roots.len())
             .into_par_iter()
             .map(|number| {
-                let Some(unit) = self.unit(&[number]) else { return (Alone::Meets(Vec::new()), HashSet::new()) };
+                let Some(unit) = self.unit(&[number]) else {
+                    return (Alone::Meets(Vec::new()), HashSet::new());
+                };
                 let taken = unit.program.taken().clone();
                 let meets = self.meets(&unit);
                 if unit.roots.len() > 1 || meets != [number] {
@@ -111,7 +113,8 @@ impl<'a> Units<'a> {
 
     /// Whose code a unit gets to, in order. Code belongs to the nearest root before it.
     fn meets(&self, unit: &Unit) -> Vec<usize> {
-        let owner = |address: u64| self.roots.partition_point(|root| root.address <= address).saturating_sub(1);
+        let owner =
+            |address: u64| self.roots.partition_point(|root| root.address <= address).saturating_sub(1);
         let mut owners: Vec<usize> = Vec::new();
         for placed in &unit.program.insts {
             let is_same = owners.last().is_some_and(|last| {

@@ -58,7 +58,11 @@ fn long_branches_are_followed_however_their_distance_is_computed() {
 
 #[test]
 fn what_no_constant_decides_is_not_followed_and_is_said() {
-    expect("s_getpc_b64 s[20:21]\ns_add_u32 s20, s20, s5\ns_setpc_b64 s[20:21]", &[], &[Unknown::IndirectBranch]);
+    expect(
+        "s_getpc_b64 s[20:21]\ns_add_u32 s20, s20, s5\ns_setpc_b64 s[20:21]",
+        &[],
+        &[Unknown::IndirectBranch],
+    );
     // Where two paths meet, the distance is one or the other.
     let two = "s_getpc_b64 s[20:21]\nbehind:\ns_mov_b32 s22, far-behind\ns_cmp_eq_u32 s5, 0\ns_cbranch_scc1 on\n\
                s_mov_b32 s22, far-behind+4\non:\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, 0\ns_setpc_b64 s[20:21]\n";
@@ -69,9 +73,11 @@ fn what_no_constant_decides_is_not_followed_and_is_said() {
     expect(&format!("{turns}{WRONG}"), &[], &[Unknown::IndirectBranch]);
     // A kernel is given no return address.
     expect("s_setpc_b64 s[30:31]", &[], &[Unknown::IndirectBranch]);
-    expect("s_load_dwordx2 s[30:31], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\ns_swappc_b64 s[30:31], s[30:31]", &[], &[
-        Unknown::Call,
-    ]);
+    expect(
+        "s_load_dwordx2 s[30:31], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\ns_swappc_b64 s[30:31], s[30:31]",
+        &[],
+        &[Unknown::Call],
+    );
 }
 
 #[test]
@@ -104,7 +110,9 @@ fn subroutines_return_by_any_pair_of_registers() {
     let swap = "s_getpc_b64 s[20:21]\nb:\ns_add_i32 s22, sub-b-4, 4\ns_add_u32 s20, s20, s22\ns_addc_u32 s21, s21, 0\n\
                 s_swappc_b64 s[12:13], s[20:21]";
     expect(&format!("{swap}\nv_mov_b32 v3, v1\n{sub}"), &["read-in-flight"], &[]);
-    let saved = format!("s_endpgm\nsub:\ns_mov_b64 s[40:41], s[12:13]\n{load}\ns_mov_b64 s[12:13], 0\ns_setpc_b64 s[40:41]");
+    let saved = format!(
+        "s_endpgm\nsub:\ns_mov_b64 s[40:41], s[12:13]\n{load}\ns_mov_b64 s[12:13], 0\ns_setpc_b64 s[40:41]"
+    );
     expect(&format!("s_call_b64 s[12:13], sub\nv_mov_b32 v3, v1\n{saved}"), &["read-in-flight"], &[]);
     let nested = format!(
         "s_call_b64 s[12:13], outer\nv_mov_b32 v3, v1\ns_endpgm\nouter:\ns_call_b64 s[14:15], inner\ns_setpc_b64 s[12:13]\n\
@@ -134,7 +142,10 @@ fn branches_that_share_a_condition_are_taken_together() {
         ("s_and_b64 vcc, exec, s[10:11]\ns_cbranch_vccz", "s_and_b64 vcc, exec, s[10:11]\ns_cbranch_vccz"),
         ("s_and_b64 vcc, exec, s[10:11]\ns_cbranch_vccnz", "s_cbranch_vccnz"),
         ("v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz"),
-        ("s_and_b32 s6, s5, 4\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1", "s_and_b32 s7, s5, 4\ns_cmp_lg_u32 s7, 0\ns_cbranch_scc1"),
+        (
+            "s_and_b32 s6, s5, 4\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1",
+            "s_and_b32 s7, s5, 4\ns_cmp_lg_u32 s7, 0\ns_cbranch_scc1",
+        ),
         ("s_cbranch_execz", "s_cbranch_execz"),
     ];
     for (first, second) in pairs {
@@ -149,8 +160,16 @@ fn branches_that_share_a_condition_are_taken_together() {
         (equal, equal, "v_readfirstlane_b32 s5, v9"),
         ("s_cmp_gt_u32 s5, s6\ns_cbranch_scc0", "s_cmp_gt_u32 s6, s5\ns_cbranch_scc0", ""),
         ("s_cmp_gt_u32 s5, s6\ns_cbranch_scc0", "s_cmp_gt_i32 s5, s6\ns_cbranch_scc0", ""),
-        ("v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "v_mov_b32 v9, 0"),
-        ("v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz", "s_mov_b64 exec, s[8:9]"),
+        (
+            "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz",
+            "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz",
+            "v_mov_b32 v9, 0",
+        ),
+        (
+            "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz",
+            "v_cmp_eq_u32_e32 vcc, 1, v9\ns_cbranch_vccz",
+            "s_mov_b64 exec, s[8:9]",
+        ),
     ];
     for (first, second, between) in others {
         expect(&body(first, second, between), &["read-in-flight"], &[]);
@@ -164,7 +183,11 @@ fn many_shared_conditions_cost_no_more_than_few() {
     for pass in 0..2 {
         for n in 0..60 {
             let load = if pass == 0 { "global_load_dword v2, v0, s[0:1]" } else { "s_waitcnt vmcnt(0)" };
-            body += &format!("s_bitcmp1_b32 s{}, {}\ns_cbranch_scc1 l{pass}_{n}\n{load}\nl{pass}_{n}:\n", n / 32 + 4, n % 32);
+            body += &format!(
+                "s_bitcmp1_b32 s{}, {}\ns_cbranch_scc1 l{pass}_{n}\n{load}\nl{pass}_{n}:\n",
+                n / 32 + 4,
+                n % 32
+            );
         }
     }
     expect(&body, &[], &[]);

@@ -193,8 +193,7 @@ impl Identity {
         };
         let version = self.version.and_then(CodeObjectVersion::from_number).unwrap_or_default();
         let setting = |feature, setting| if target.has(feature) { setting } else { Setting::Unsupported };
-        let (xnack, sramecc) =
-            (setting(Feature::XNACK, self.xnack), setting(Feature::SRAMECC, self.sramecc));
+        let (xnack, sramecc) = (setting(Feature::XNACK, self.xnack), setting(Feature::SRAMECC, self.sramecc));
         let said = objwriter::elf::Identity::new(os, target, xnack, sramecc, version);
         (said.os_abi, said.abi_version, said.flags) == (header.os_abi, header.abi_version, header.flags)
     }

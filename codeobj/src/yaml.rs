@@ -248,7 +248,9 @@ impl<'t> Parser<'t> {
         let mut flow = Flow { text: text.to_owned(), lines: vec![(0, at)], pos: 0 };
         let is_flow = matches!(text.as_bytes().first(), Some(b'[' | b'{'));
         let mut open = open_brackets(text);
-        while let Some(line) = self.peek().filter(|line| if is_flow { open > 0 } else { line.indent > indent }) {
+        while let Some(line) =
+            self.peek().filter(|line| if is_flow { open > 0 } else { line.indent > indent })
+        {
             flow.text.push(' ');
             flow.lines.push((flow.text.len(), line.at));
             flow.text.push_str(line.text);
@@ -495,7 +497,9 @@ impl Flow {
             self.pos += 1;
             loop {
                 match self.peek() {
-                    0 if self.pos >= self.text.len() => return Err((self.place(start), "a string has no end")),
+                    0 if self.pos >= self.text.len() => {
+                        return Err((self.place(start), "a string has no end"));
+                    }
                     b'\\' if quote == b'"' => self.pos += 2,
                     byte if byte == quote && self.text.as_bytes().get(self.pos + 1) == Some(&quote) => {
                         self.pos += 2

@@ -15,7 +15,9 @@
 //! Linear in the instructions, times how deep loops are in each other: places only lose what they hold.
 
 use isa::table::Role;
-use isa::{FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, Target, op};
+use isa::{
+    FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, Target, op,
+};
 use objwriter::elf;
 use objwriter::frames::{Dword, FrameTable, Kind, Rule};
 use smallvec::SmallVec;

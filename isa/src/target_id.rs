@@ -270,11 +270,9 @@ impl Modes {
     /// A mode that the processor does not have.
     fn missing(&self, target: &Target) -> Result<(), ModeError> {
         match MODES.iter().find(|mode| (mode.said)(self) && !(mode.exists)(target)) {
-            Some(mode) => Err(ModeError::Lacks {
-                processor: target.name,
-                mode: mode.name,
-                allowed: allowed(target),
-            }),
+            Some(mode) => {
+                Err(ModeError::Lacks { processor: target.name, mode: mode.name, allowed: allowed(target) })
+            }
             None => Ok(()),
         }
     }

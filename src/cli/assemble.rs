@@ -78,7 +78,8 @@ fn options(args: &AsArgs) -> Result<asm::Options, Failure> {
     let id = args.mcpu.as_deref().map(TargetId::parse).transpose().map_err(|error| wrong(&error))?;
     let mattr = Features::new(&args.mattr)?;
     let switches = Modes { xnack: mattr.xnack, sramecc: mattr.sramecc, ..Modes::default() };
-    let features = id.map_or(Modes::default(), |id| id.modes()).and(&switches).map_err(|error| wrong(&error))?;
+    let features =
+        id.map_or(Modes::default(), |id| id.modes()).and(&switches).map_err(|error| wrong(&error))?;
     let symbols = args.defsym.iter().map(|text| symbol(text)).collect::<Result<_, _>>()?;
     Ok(asm::Options {
         target: id.map(|id| id.target),

@@ -140,7 +140,9 @@ impl Progress {
         }
         let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let next = self.next.load(Ordering::Relaxed);
-        let set = |next| self.next.compare_exchange(next, now + Progress::PAUSE, Ordering::Relaxed, Ordering::Relaxed);
+        let set = |next| {
+            self.next.compare_exchange(next, now + Progress::PAUSE, Ordering::Relaxed, Ordering::Relaxed)
+        };
         if now >= next && set(next).is_ok() {
             eprint!("\r{done} of {all} kernels and functions checked");
         }

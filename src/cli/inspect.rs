@@ -111,4 +111,3 @@ pub fn whole(path: &Path, object: &codeobj::CodeObject<'_>) -> Result<(), Failur
     };
     object.whole_size().map_or(Ok(()), |size| Err(cut(size)))
 }
-

@@ -295,7 +295,6 @@ fn complain(text: &str) {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }
 
-
 /// Runs a parsed command line.
 pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {

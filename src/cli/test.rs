@@ -2,8 +2,8 @@
 //!
 //! The words of a `test:` line are a command of kernc without the file, or passes: `licm`, `isel..regalloc`.
 
-use super::{Cli, Failure, capture};
-use clap::{Args, Parser, ValueEnum};
+use super::{Failure, capture};
+use clap::{Args, ValueEnum};
 use golden::{Case, KINDS, Outcome, Runner};
 use kernc::{Form, OptLevel, PassRange};
 use std::cell::RefCell;

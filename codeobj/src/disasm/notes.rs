@@ -49,9 +49,9 @@ impl Listing<'_, '_> {
     fn has_expressible_notes(&self) -> bool {
         let is_v2 = self.identity.version == Some(2);
         let sections = self.object.sections.iter().filter(|section| section.kind == SHT_NOTE.0);
-        sections.map(|section| note::records(0, section.data)).all(|(notes, damage)| {
-            damage.is_none() && notes.iter().all(|note| is_expressible(note, is_v2))
-        })
+        sections
+            .map(|section| note::records(0, section.data))
+            .all(|(notes, damage)| damage.is_none() && notes.iter().all(|note| is_expressible(note, is_v2)))
     }
 
     /// Every note that the prologue does not say.

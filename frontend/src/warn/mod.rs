@@ -48,7 +48,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 18;
+const COUNT: usize = 19;
 
 /// The level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

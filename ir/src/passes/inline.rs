@@ -102,10 +102,9 @@ pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
         let stays = !graph.has_known_callers(module, id);
         s.copied[id.index()] = if !may_be_copied(func, graph.is_recursive(id)) {
             Copied::None
-        } else if opts.calls == Calls::InlineAll || func.inline == Inline::Always {
-            Copied::All
-        } else if growth(func, s.calls[id.index()], stays)
-            <= most_growth(func, s.freed.by_copies_of(id), opts)
+        } else if opts.calls == Calls::InlineAll
+            || func.inline == Inline::Always
+            || growth(func, s.calls[id.index()], stays) <= most_growth(func, s.freed.by_copies_of(id), opts)
         {
             Copied::All
         } else {

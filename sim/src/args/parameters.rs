@@ -11,7 +11,8 @@ use crate::metadata::{ArgInfo, ArgKind, Scalar};
 pub(crate) fn parameters(text: &str) -> Result<Vec<ArgInfo>, String> {
     let mut args: Vec<ArgInfo> = Vec::new();
     for part in split(text) {
-        let wrong = || format!("`{}` is no parameter; write `NAME: TYPE`, as in `src: *f32, n: u32`", part.trim());
+        let wrong =
+            || format!("`{}` is no parameter; write `NAME: TYPE`, as in `src: *f32, n: u32`", part.trim());
         let (name, ty) = part.split_once(':').ok_or_else(wrong)?;
         let (name, ty) = (name.trim(), ty.trim());
         if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
@@ -28,6 +29,7 @@ pub(crate) fn parameters(text: &str) -> Result<Vec<ArgInfo>, String> {
             Layout::Pointer(_) => ArgKind::DynamicShared,
             _ => ArgKind::ByValue,
         };
+        let has = |wanted| ty.split(|c: char| !c.is_alphanumeric()).any(|word| word == wanted);
         args.push(ArgInfo {
             name: Some(name.to_owned()),
             offset: number(end.next_multiple_of(layout.align()))?,
@@ -36,7 +38,8 @@ pub(crate) fn parameters(text: &str) -> Result<Vec<ArgInfo>, String> {
             address_space: None,
             element: Scalar::of_type_name(ty),
             type_name: Some(ty.to_owned()),
-            is_const: ty.split(|c: char| !c.is_alphanumeric()).any(|word| word == "const"),
+            is_const: has("const"),
+            is_restrict: has("restrict"),
             pointee_align: 16,
         });
     }
@@ -70,7 +73,8 @@ mod tests {
 
     #[test]
     fn places_are_those_of_c() {
-        let args = parameters("src: *const f32, k: u8, v: f32x4, s: { a: u8, b: f64 }, l: *shared u32,").unwrap();
+        let args =
+            parameters("src: *const f32, k: u8, v: f32x4, s: { a: u8, b: f64 }, l: *shared u32,").unwrap();
         let places: Vec<_> = args.iter().map(|arg| (arg.offset, arg.size, arg.kind.clone())).collect();
         let expected = [
             (0, 8, ArgKind::GlobalBuffer),

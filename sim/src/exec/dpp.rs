@@ -65,7 +65,7 @@ pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
         return inactive_sources(op, exec, exec);
     };
     let bits = |mask: u8, width: usize| {
-        (0..64).fold(0, |all, lane| all | u64::from(mask >> (lane / width & 3) & 1) << lane)
+        (0..64).fold(0, |all, lane| all | (u64::from(mask >> ((lane / width) & 3) & 1) << lane))
     };
     if !is_move && !op.flags.contains(ModFlags::BOUND_CTRL) {
         return 0;

@@ -64,9 +64,7 @@ pub(super) fn find(
             _ if symbol.kind == STT_AMDGPU_HSA_KERNEL => symbol.name.as_str(),
             _ => continue,
         };
-        let is_new = |kernel: &KernelInfo| {
-            kernel.name != name && kernel.descriptor_address != symbol.address
-        };
+        let is_new = |kernel: &KernelInfo| kernel.name != name && kernel.descriptor_address != symbol.address;
         if found.iter().all(is_new) {
             let meta = KernelMeta::untyped(name, &symbol.name);
             found.push(KernelInfo { untyped: true, ..described(&meta, target, image)? });

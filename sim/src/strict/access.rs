@@ -293,10 +293,11 @@ impl Watcher<'_> {
             let old = defined.vector_bits(register, lane);
             defined.set_vector_bits(register, lane, old | bits);
         }
-        if let Some(first) = now.first_read {
-            if touch.own_address != 0 && !first.is_multiple_of(touch.own_address.into()) {
-                self.replayed_address(first);
-            }
+        if let Some(first) = now.first_read
+            && touch.own_address != 0
+            && !first.is_multiple_of(touch.own_address.into())
+        {
+            self.replayed_address(first);
         }
         self.note_change(cx);
         self.label_arguments(touch);

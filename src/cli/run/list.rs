@@ -8,7 +8,10 @@ pub fn print(loaded: &Loaded) {
     for kernel in loaded.object.kernels() {
         outln!("kernel {}", kernel.name);
         if kernel.untyped {
-            outln!("  the object does not say what its {} bytes of arguments are; `--params` does", kernel.kernarg_size);
+            outln!(
+                "  the object does not say what its {} bytes of arguments are; `--params` does",
+                kernel.kernarg_size
+            );
         }
         let rows: Vec<[String; 3]> =
             kernel.explicit_args().enumerate().map(|(at, arg)| row(at, arg)).collect();

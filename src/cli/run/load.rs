@@ -65,21 +65,22 @@ impl Loaded {
         };
         if bytes.starts_with(b"\x7fELF") {
             let asked = args.common.target.asked()?;
-            let (mut object, teller) = (parse(&bytes, asked.map(|(target, _)| target))?, Teller::new(file, None, args.isa));
+            let (mut object, teller) =
+                (parse(&bytes, asked.map(|(target, _)| target))?, Teller::new(file, None, args.isa));
             describe(&mut object, args)?;
             if let Some((asked, _)) = asked
                 && asked.name != object.target().name
             {
                 let (own, asked) = (object.target().name, asked.name);
-                return Err(Failure::Usage(format!(
-                    "{name} is for {own}, not for {asked}"
-                )));
+                return Err(Failure::Usage(format!("{name} is for {own}, not for {asked}")));
             }
             let file = file.to_owned();
             return Ok(Loaded { name, file, object, bytes, reasons: Vec::new(), teller, dynamic: None });
         }
         if args.params.is_some() {
-            return Err(Failure::Usage("`--params` is for objects; a source says what its parameters are".to_owned()));
+            return Err(Failure::Usage(
+                "`--params` is for objects; a source says what its parameters are".to_owned(),
+            ));
         }
         let source = String::from_utf8(bytes)
             .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
@@ -137,7 +138,11 @@ fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure>
     let name = match (&args.kernel, object.kernels()) {
         (Some(name), _) => name.clone(),
         (None, [only]) => only.name.clone(),
-        _ => return Err(Failure::Usage("`--params` describes one kernel; choose it with `--kernel`".to_owned())),
+        _ => {
+            return Err(Failure::Usage(
+                "`--params` describes one kernel; choose it with `--kernel`".to_owned(),
+            ));
+        }
     };
     object.set_parameters(&name, text).map_err(|why| Failure::Usage(format!("`--params`: {why}")))
 }
