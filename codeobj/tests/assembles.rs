@@ -231,3 +231,112 @@ fn every_object() {
     let chosen = chosen.as_deref().map(|names| names.split_whitespace().collect::<Vec<_>>());
     round_trips(&chosen.unwrap_or(processors), &kernels, "every_round_trip_here");
 }
+
+/// The object with other bytes from a place on.
+fn patched(bytes: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[at..at + with.len()].copy_from_slice(with);
+    bytes
+}
+
+fn recorded(name: &str) -> &'static [u8] {
+    RECORDED.iter().find(|known| known.0 == name).map(|known| known.1).expect("recorded")
+}
+
+/// `EI_OSABI` and `EI_ABIVERSION`, and `e_flags`, in a file.
+const OS_ABI: usize = 7;
+const FLAGS: usize = 48;
+
+/// Compilers before LLVM 7 left the processor out of the header: the note has it.
+#[test]
+fn headers_without_a_processor() {
+    for name in ["saxpy.gfx803.14v2.co", "saxpy.gfx906.14v2.o"] {
+        for flags in [0u32, 2] {
+            let bytes = patched(recorded(name), FLAGS, &flags.to_le_bytes());
+            let object = CodeObject::parse(&bytes).unwrap();
+            let identity = codeobj::Identity::of_object(&object);
+            assert_eq!(identity.processor(), name.split('.').nth(1), "{name}");
+            round_trip(&bytes).unwrap_or_else(|error| panic!("{name} {flags}: {error}"));
+            let text = codeobj::inspect::text(&object, name, None);
+            assert!(!text.contains("processor 0x"), "{text}");
+        }
+    }
+}
+
+/// Headers of other runtimes, and such as no target id stands for, come back as they are.
+#[test]
+fn headers_of_other_runtimes() {
+    let target = isa::Target::by_name("gfx1010");
+    let options = asm::Options { target, kind: asm::Kind::Relocatable, ..asm::Options::default() };
+    let plain = asm::assemble(".text\n.globl k\nk:\ns_endpgm\n", &options).unwrap();
+    let flags = |flags: u32| patched(&plain, FLAGS, &flags.to_le_bytes());
+    // GFX10 with XNACK, as versions up to V3 say it.
+    let other = flags(0x133);
+    for (os_abi, abi_version) in [(0, 0), (65, 0), (66, 0), (65, 1), (7, 3), (64, 9)] {
+        let bytes = patched(&other, OS_ABI, &[os_abi, abi_version]);
+        round_trip(&bytes).unwrap_or_else(|error| panic!("{os_abi} {abi_version}: {error}"));
+    }
+    // Bits without a meaning.
+    round_trip(&flags(0x8133)).unwrap();
+}
+
+/// What AMD's finalizer wrote: the last name without its zero byte.
+#[test]
+fn a_note_that_ends_early() {
+    let source = ".section .note,\"a\",@note\n.p2align 2\n.long 4, 26, 3\n.ascii \"AMD\\0\"\n.short 4, 7\n.long 9, 0, 0\n\
+                  .ascii \"AMD\\0AMDGPU\"\n.p2align 2\n.text\ns_endpgm\n";
+    let source =
+        format!(".kernc_elf_header 0x40, 0, 0\n.amdgcn_target \"amdgcn-amd-amdhsa--gfx900\"\n{source}");
+    let options = asm::Options { kind: asm::Kind::Relocatable, ..asm::Options::default() };
+    let bytes = asm::assemble(&source, &options).unwrap();
+    let object = CodeObject::parse(&bytes).unwrap();
+    assert_eq!(codeobj::Identity::of_object(&object).processor(), Some("gfx900"));
+    assert!(!codeobj::inspect::text(&object, "note", None).contains("damaged"));
+    round_trip(&bytes).unwrap();
+}
+
+/// A section that says it can be merged, but not of what: `ld.lld` leaves such ones behind.
+#[test]
+fn entries_without_a_size() {
+    let source = ".section .rodata,\"aMS\",@progbits,1\n.asciz \"abc\"\n.text\ns_endpgm\n";
+    let target = isa::Target::by_name("gfx906");
+    let options = asm::Options { target, kind: asm::Kind::Relocatable, ..asm::Options::default() };
+    let bytes = asm::assemble(source, &options).unwrap();
+    let number = |at: usize, size: usize| {
+        bytes[at..at + size].iter().rev().fold(0usize, |all, &byte| all << 8 | usize::from(byte))
+    };
+    // `e_shoff`; headers of 64 bytes, which end in `sh_entsize`.
+    let headers = number(40, 8);
+    let merged = (0..number(60, 2)).find(|n| number(headers + 64 * n + 8, 8) & 0x10 != 0).expect("a section");
+    round_trip(&patched(&bytes, headers + 64 * merged + 56, &[0; 8])).unwrap();
+}
+
+/// Linkers leave a note of each object: what they say is one tree.
+#[test]
+fn metadata_of_several_notes() {
+    let kernel = |name: &str| {
+        format!(
+            ".amdgpu_metadata\n---\namdhsa.version: [ 1, 1 ]\namdhsa.printf: [ '{name}:0:x' ]\namdhsa.kernels:\n  - .name: {name}\n    .symbol: {name}.kd\n\
+             {}...\n.end_amdgpu_metadata\n",
+            [
+                "kernarg_segment_size",
+                "group_segment_fixed_size",
+                "private_segment_fixed_size",
+                "kernarg_segment_align",
+                "wavefront_size",
+                "sgpr_count",
+                "vgpr_count",
+                "max_flat_workgroup_size",
+            ]
+            .map(|key| format!("    .{key}: 8\n"))
+            .concat()
+        )
+    };
+    let target = isa::Target::by_name("gfx906");
+    let options = asm::Options { target, ..asm::Options::default() };
+    let bytes = asm::assemble(&(kernel("one") + &kernel("two")), &options).unwrap();
+    let tree = CodeObject::parse(&bytes).unwrap().metadata().unwrap();
+    let list = |key: &str| tree.get(key).map_or(0, |value| value.items().len());
+    assert_eq!((list("amdhsa.kernels"), list("amdhsa.printf"), list("amdhsa.version")), (2, 2, 2));
+    round_trip(&bytes).unwrap();
+}
