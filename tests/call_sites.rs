@@ -256,3 +256,22 @@ kernel k(p: *global u32) {
     p[i] = last(x, p) + x;
 }
 ";
+
+/// Tables of frames speak of registers that the processor has: no accumulation registers where there are none.
+#[test]
+fn frames_have_the_processor_s_registers() {
+    for processor in ["gfx600", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"] {
+        let file = object(processor, OptLevel::O0, DwarfVersion::V5, Dialect::Heterogeneous);
+        let bytes = std::fs::read(&file).expect("written");
+        let object = codeobj::CodeObject::parse(&bytes).expect("an object");
+        let text = dwarf::Frames::read(&object).expect("frames").text();
+        let target = Subtarget::by_name(processor).expect("known");
+        let last = |bank: char| {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+            words.filter_map(|word| word.strip_prefix(bank)?.parse::<u16>().ok()).max()
+        };
+        assert_eq!(last('a').is_some(), target.has(isa::Feature::MAI), "{processor}");
+        assert!(last('s').is_some_and(|number| number < target.numbered_sgprs()), "{processor}: {:?}", last('s'));
+        assert!(last('v').is_some(), "{processor}");
+    }
+}

@@ -126,7 +126,11 @@ pub fn assemble(source: &str) -> Vec<u8> {
 fn try_assemble(source: &str) -> Result<Vec<u8>, String> {
     let gfx906 =
         (!source.contains(".amdgcn_target")).then(|| isa::Target::by_name("gfx906").expect("it is known"));
-    let options = asm::Options { target: gfx906, kind: asm::Kind::Relocatable, ..asm::Options::default() };
+    // What says nothing is of the version of what does.
+    let words = ["amdhsa_code_object_version", "amdhsa.version", ".hsa_code_object_version"];
+    let version = (!words.iter().any(|word| source.contains(word))).then_some(5);
+    let kind = asm::Kind::Relocatable;
+    let options = asm::Options { target: gfx906, kind, version, ..asm::Options::default() };
     asm::assemble(source, &options).map_err(|list| asm::render(&list, "source.s", source, false))
 }
 

@@ -30,7 +30,7 @@ squares:
 ---
 amdhsa.version:
   - 1
-  - 2
+  - 1
 amdhsa.target:   amdgcn-amd-amdhsa--gfx906
 amdhsa.kernels:
   - .name:           squares
