@@ -71,7 +71,9 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
             continue;
         }
         let members = program.insts[site + 1..].iter().take((more & 63) as usize + 1);
-        let first = members.clone().next().map_or(Kind::None, |first| kind(&first.inst));
+        // A wait does not decide of which kind the clause is.
+        let mut kinds = members.clone().map(|member| kind(&member.inst));
+        let first = kinds.find(|kind| *kind != Kind::Wait).unwrap_or(Kind::None);
         let rule = |member: &MachInst| match kind(member) {
             Kind::Internal => None,
             Kind::Wait => Some(&CLAUSE_WAIT),

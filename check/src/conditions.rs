@@ -3,8 +3,9 @@
 //!
 //! # Conditions
 //! A condition is the instruction that computes the flag which a branch tests, with the instructions of the same block that compute its
-//! sources, down to registers as they are at the beginning of the block, and constants. Two branches share a condition if these are the
-//! same; compares are brought into one form, so that a branch and its opposite share one.
+//! sources, down to registers and constants. What a branch tests is said by registers as they are at the beginning of its block. What is
+//! known behind the branch is that, if the block leaves those registers alone, and the same said by registers as they are at the end. Two
+//! branches share a condition if these are the same; compares are brought into one form, so that a branch and its opposite share one.
 //!
 //! # Not here
 //! What follows from a condition for another one, and conditions across calls.
@@ -50,6 +51,8 @@ impl Facts {
 struct Test {
     /// The condition, and whether the branch is taken where the condition holds.
     condition: Option<(u8, bool)>,
+    /// The same said by registers at the end of the block.
+    behind: Option<(u8, bool)>,
     /// The same of the flag itself, for branches that test the flag again.
     flag: Option<(u8, bool)>,
 }
@@ -92,7 +95,7 @@ impl Conditions {
         let number = |(node, holds): (u32, bool)| shared.get(&node).map(|number| (*number, holds));
         let tests = branches.iter().map(|(site, tested)| {
             let condition = tested.condition.and_then(number);
-            (*site, Test { condition, flag: number(tested.flag) })
+            (*site, Test { condition, behind: tested.behind.and_then(number), flag: number(tested.flag) })
         });
         let tests: HashMap<Site, Test> = tests.collect();
         let mut blocks: HashMap<Site, Block> = HashMap::new();
@@ -162,8 +165,8 @@ impl Conditions {
             if let Some((condition, holds)) = test.condition.filter(|(c, _)| block.killed >> c & 1 == 0) {
                 known = known.with(condition, holds == taken);
             }
-            if let Some((flag, holds)) = test.flag {
-                known = known.with(flag, holds == taken);
+            for (condition, holds) in test.behind.into_iter().chain(test.flag) {
+                known = known.with(condition, holds == taken);
             }
         }
         known.only(live)
@@ -193,6 +196,7 @@ fn ends(program: &Program, roots: &[Root]) -> Vec<(Site, Site)> {
 /// A condition, or a flag: the number of a node, and whether the branch is taken where the node holds.
 struct Tested {
     condition: Option<(u32, bool)>,
+    behind: Option<(u32, bool)>,
     flag: (u32, bool),
 }
 
@@ -200,9 +204,12 @@ struct Tested {
 fn shared(branches: &[(Site, Tested)]) -> HashMap<u32, u8> {
     let mut counts: HashMap<u32, u32> = HashMap::new();
     for (_, tested) in branches {
-        let flag = Some(tested.flag.0).filter(|flag| tested.condition.is_none_or(|(node, _)| node != *flag));
-        for node in tested.condition.map(|(node, _)| node).into_iter().chain(flag) {
-            *counts.entry(node).or_default() += 1;
+        let mut nodes: SmallVec<[u32; 3]> = SmallVec::new();
+        for (node, _) in tested.condition.into_iter().chain(tested.behind).chain([tested.flag]) {
+            if !nodes.contains(&node) {
+                nodes.push(node);
+                *counts.entry(node).or_default() += 1;
+            }
         }
     }
     // A flag matters only to a branch that finds the flag.
@@ -225,6 +232,13 @@ enum Node {
     Computed(Opcode, Mods, u16, SmallVec<[u32; 4]>),
 }
 
+/// By which registers a value is said: those at the beginning of the block from there on, or those at the end.
+#[derive(Clone, Copy)]
+enum View {
+    Beginning(Site),
+    End(Site, Site),
+}
+
 struct Finder<'a> {
     program: &'a Program,
     nodes: HashMap<Node, u32>,
@@ -238,21 +252,24 @@ impl Finder<'_> {
         let masks = self.program.code.target().wave_size / 32;
         let (flag, if_set) = flag(&self.program.insts[end as usize].inst, masks as u8)?;
         let register = self.node(Node::Register(flag.first, flag.len), RegSet::of(flag));
-        let condition = match self.last_writer(start, end, flag) {
-            None => Some((register, true)),
-            Some(site) => self.condition(start, site, flag),
+        let (condition, behind) = match self.last_writer(start, end, flag) {
+            None => (Some((register, true)), None),
+            Some(site) => (
+                self.condition(View::Beginning(start), site, flag),
+                self.condition(View::End(start, end), site, flag),
+            ),
         };
-        let condition = condition.map(|(node, holds)| (node, holds == if_set));
-        Some(Tested { condition, flag: (register, if_set) })
+        let taken = |condition: Option<(u32, bool)>| condition.map(|(node, holds)| (node, holds == if_set));
+        Some(Tested { condition: taken(condition), behind: taken(behind), flag: (register, if_set) })
     }
 
     /// The condition that the instruction at a site computes into a flag, in the one form that all that say the same have.
-    fn condition(&mut self, start: Site, site: Site, flag: RegRange) -> Option<(u32, bool)> {
+    fn condition(&mut self, view: View, site: Site, flag: RegRange) -> Option<(u32, bool)> {
         let inst = self.program.insts[site as usize].inst;
         let Some((opcode, swapped, holds)) = compare(inst.op).filter(|_| flag.first == Reg::SCC) else {
-            return Some((self.computed(start, site, flag, DEPTH)?, true));
+            return Some((self.computed(view, site, flag, DEPTH)?, true));
         };
-        let mut sources = self.sources(start, site, DEPTH)?;
+        let mut sources = self.sources(view, site, DEPTH)?;
         if swapped {
             sources.swap(0, 1);
         }
@@ -283,15 +300,22 @@ impl Finder<'_> {
     }
 
     /// What registers hold before the instruction at a site.
-    fn value(&mut self, start: Site, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
-        match self.last_writer(start, site, registers) {
+    fn value(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
+        let (start, is_register) = match view {
+            View::Beginning(start) => (start, None),
+            View::End(start, end) => (start, Some(self.last_writer(site, end, registers).is_none())),
+        };
+        let writer = if is_register == Some(true) { None } else { self.last_writer(start, site, registers) };
+        match writer {
+            Some(writer) => self.computed(view, writer, registers, depth.checked_sub(1)?),
+            // What was there at the beginning is not there any more.
+            None if is_register == Some(false) => None,
             None => Some(self.node(Node::Register(registers.first, registers.len), RegSet::of(registers))),
-            Some(writer) => self.computed(start, writer, registers, depth.checked_sub(1)?),
         }
     }
 
     /// What an instruction writes to registers.
-    fn computed(&mut self, start: Site, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
+    fn computed(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
         let MachInst { op, mods, ops, .. } = self.program.insts[site as usize].inst;
         let is_pure =
             matches!(
@@ -316,7 +340,7 @@ impl Finder<'_> {
             false if registers.first == Reg::SCC || registers.first.0 >= Reg::VCC.0 => registers.first.0,
             false => return None,
         };
-        let sources = self.sources(start, site, depth)?;
+        let sources = self.sources(view, site, depth)?;
         // A copy is what it copies.
         if matches!(op, op::S_MOV_B32 | op::S_MOV_B64) && which == 0 {
             return sources.first().copied();
@@ -326,7 +350,7 @@ impl Finder<'_> {
     }
 
     /// What an instruction reads.
-    fn sources(&mut self, start: Site, site: Site, depth: u32) -> Option<SmallVec<[u32; 4]>> {
+    fn sources(&mut self, view: View, site: Site, depth: u32) -> Option<SmallVec<[u32; 4]>> {
         let inst = self.program.insts[site as usize].inst;
         let mut read: SmallVec<[Operand; 4]> = SmallVec::new();
         for (index, operand) in inst.operands().iter().enumerate() {
@@ -347,7 +371,7 @@ impl Finder<'_> {
                 Operand::Reg(range) if (192..256).contains(&range.first.0) && range.first != Reg::SCC => {
                     return None;
                 }
-                Operand::Reg(range) => self.value(start, site, range, depth)?,
+                Operand::Reg(range) => self.value(view, site, range, depth)?,
                 Operand::Inline(_) | Operand::Literal(_) | Operand::Imm(_) => {
                     self.node(Node::Constant(operand), RegSet::EMPTY)
                 }

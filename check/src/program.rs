@@ -156,6 +156,12 @@ impl Program {
         }
     }
 
+    /// Whether control goes from an instruction to the one behind it and nowhere else.
+    pub(crate) fn goes_straight(&self, site: Site) -> bool {
+        let Placed { next, table, .. } = &self.insts[site as usize];
+        *next == [Some(site + 1), None] && table.is_none()
+    }
+
     /// The function that a call calls, if it is known: its first instruction.
     pub fn callee(&self, site: Site) -> Option<Site> {
         self.insts[site as usize].callee

@@ -112,7 +112,8 @@ impl RegSet {
 
     /// The first group of registers that follow one another.
     pub fn first_group(&self) -> Option<RegRange> {
-        let first = self.iter().next()?;
+        let word = self.0.iter().position(|word| *word != 0)?;
+        let first = Reg(code(word * 64 + self.0[word].trailing_zeros() as usize));
         let mut len = 1;
         while len < u8::MAX && self.contains(first.offset(u16::from(len))) {
             len += 1;

@@ -44,7 +44,7 @@ const COUNTERS: &str =
     "wait counters: Southern Islands, Sea Islands, GCN3, Vega, RDNA ISA 4.4; seed 000, lines 3090-3135";
 
 /// Those that are no rows of other tables.
-static OWN: [Rule; 9] = [
+static OWN: [Rule; 10] = [
     rule(
         "read-in-flight",
         "a register is read before it has arrived",
@@ -89,6 +89,16 @@ static OWN: [Rule; 9] = [
     Rule {
         level: Level::Manual,
         ..rule(
+            "flat-in-order",
+            "a flat access was waited for by a count that is enough only if flat accesses complete in order",
+            "s_waitcnt vmcnt(0) lgkmcnt(0)",
+            COUNTERS,
+            "Before GFX10 flat accesses may complete in any order, since each may go to memory or to LDS.",
+        )
+    },
+    Rule {
+        level: Level::Manual,
+        ..rule(
             "flat-partial-wait",
             "a flat access was waited for by one of its two counters",
             "s_waitcnt vmcnt(0) lgkmcnt(0)",
@@ -125,6 +135,35 @@ static OWN: [Rule; 9] = [
              callers have under way, or, if others may call them, with anything.",
         )
     },
+];
+
+/// Of rules that are by the manual alone: who does without what they ask for.
+static RELIED_ON: &[(&str, &str)] = &[
+    ("counter-at-limit", "Tensile's kernels rely on it."),
+    (
+        "flat-in-order",
+        "AMD's finalizer of HSAIL made such code, for kernels that only access global memory; LLVM waits for both counters to be zero.",
+    ),
+    (
+        "flat-partial-wait",
+        "Whoever writes assembly for memory that is known to be global relies on it; LLVM waits for both counters.",
+    ),
+    (
+        "salu-m0-lds-dma",
+        "Tensile's kernels set M0 right before a load to LDS; LLVM 19 puts an s_nop between the two.",
+    ),
+    (
+        "xnack-long-clause",
+        "LLVM's hazard recognizer looks at the five instructions before only, so that objects of clang for `xnack+` have such clauses.",
+    ),
+    (
+        "clause-with-wait",
+        "LLVM's hazard recognizer puts an s_waitcnt_vscnt into a clause that another pass has formed before, on processors with \
+         `lds-branch-vmem-war`.",
+    ),
+    ("valu-exec-vmem", "LLVM pads; hand-written kernels of libraries do not."),
+    ("valu-vgpr-dpp-own", "LLVM counts only the source that is read from other lanes."),
+    ("leaves-code", "Compilers write nothing behind a trap."),
 ];
 
 /// Every rule, each once.
@@ -171,6 +210,9 @@ pub fn page(id: &str) -> Option<String> {
     if !text.is_empty() {
         out.push_str(text);
         out.push_str("\n\n");
+    }
+    if let Some((_, who)) = RELIED_ON.iter().find(|(rule, _)| *rule == id) {
+        let _ = writeln!(out, "{who}\n");
     }
     let rows: Vec<&hazards::Rule> = hazards::RULES.iter().filter(|row| row.id == id).collect();
     if !rows.is_empty() {

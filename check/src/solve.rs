@@ -36,6 +36,8 @@ pub(crate) struct Solver<'a> {
     open: VecDeque<(Site, usize)>,
     conditions: Conditions,
     path: FlatPath,
+    /// Whether a block begins at an instruction.
+    is_head: Vec<bool>,
     /// Whether code of a function is reached from here: then `s_setpc_b64` returns.
     in_function: Vec<bool>,
     functions: Functions,
@@ -113,8 +115,12 @@ impl<'a> Solver<'a> {
         conditions: Conditions,
     ) -> Solver<'a> {
         let generation = program.code.target().generation;
+        let functions = Functions::new(program, roots);
+        let is_head = (0..).zip(&program.insts);
+        let is_head = is_head.map(|(site, placed)| placed.is_leader() || functions.begins(site)).collect();
         let mut solver = Solver {
             program,
+            is_head,
             heads: HashMap::new(),
             open: VecDeque::new(),
             conditions,
@@ -124,7 +130,7 @@ impl<'a> Solver<'a> {
                 _ => FlatPath::Unknown,
             },
             in_function: function_code(program, roots),
-            functions: Functions::new(program, roots),
+            functions,
             exits: HashMap::new(),
             calls: HashMap::new(),
         };
@@ -169,6 +175,7 @@ impl<'a> Solver<'a> {
             true => Scoreboard::new(),
             false => Scoreboard::callee(self.program.code.target().generation),
         };
+        self.is_head[site as usize] = true;
         self.heads.insert(site, vec![Variant { facts: Facts::default(), state, is_open: true }]);
         Some((site, 0))
     }
@@ -243,10 +250,6 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn is_head(&self, site: Site) -> bool {
-        self.program.is_leader(site) || self.heads.contains_key(&site) || self.functions.begins(site)
-    }
-
     /// Instructions from here to the next head, and what has to be joined behind them.
     fn length(&self, site: Site) -> usize {
         let heads = self.program.insts[site as usize..].iter().skip(1);
@@ -255,6 +258,7 @@ impl<'a> Solver<'a> {
     }
 
     fn reach(&mut self, site: Site, state: &Scoreboard, facts: Facts) {
+        self.is_head[site as usize] = true;
         let variants = self.heads.entry(site).or_default();
         let same = variants.iter().position(|variant| variant.facts == facts);
         let number = match same {
@@ -304,11 +308,11 @@ impl<'a> Solver<'a> {
                 }
                 return (End::Return(site), state);
             }
-            let next: SmallVec<[Site; 2]> = self.program.successors(site).collect();
-            match next[..] {
-                [next] if !self.is_head(next) => site = next,
-                _ => return (End::Next(site, next), state),
+            if self.program.goes_straight(site) && !self.is_head[site as usize + 1] {
+                site += 1;
+                continue;
             }
+            return (End::Next(site, self.program.successors(site).collect()), state);
         }
     }
 }

@@ -193,3 +193,104 @@ fn many_shared_conditions_cost_no_more_than_few() {
     expect(&body, &[], &[]);
     expect(&format!("{body}\nglobal_load_dword v1, v0, s[0:1]\nv_mov_b32 v3, v1"), &["read-in-flight"], &[]);
 }
+
+#[test]
+fn a_condition_is_shared_by_what_is_computed_before_and_tested_behind() {
+    // What the first block computes is what the second tests, though the second does not compute it.
+    let body = |between: &str| {
+        format!(
+            "s_lshr_b32 s5, s27, 3\ns_cmp_eq_u32 s5, 0\ns_cbranch_scc1 skip\nglobal_load_dword v1, v0, s[0:1]\nskip:\ns_nop 0\n\
+             {between}\ns_cmp_eq_u32 s5, 0\ns_cbranch_scc0 wait\nv_mov_b32 v1, 0\ns_endpgm\nwait:\ns_waitcnt vmcnt(0)\n\
+             v_add_u32_e32 v3, v1, v1"
+        )
+    };
+    expect(&body(""), &[], &[]);
+    expect(&body("s_sub_u32 s5, s5, 1"), &["write-in-flight"], &[]);
+    // The compare's own source is overwritten by the instruction that sets the flag.
+    let masked = "s_and_b32 s5, s5, 4\ns_cbranch_scc1 skip\nglobal_load_dword v1, v0, s[0:1]\nskip:\ns_and_b32 s5, s5, 4\n\
+                  s_cbranch_scc0 wait\nv_mov_b32 v1, 0\ns_endpgm\nwait:\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, v1, v1";
+    expect(masked, &["write-in-flight"], &[]);
+}
+
+#[test]
+fn the_report_is_the_same_on_any_number_of_threads() {
+    // Kernels apart, kernels that call one function, and one that only its own code reaches; each with a mistake.
+    let mut text = ".text\n".to_owned();
+    let mut descriptors = ".rodata\n.p2align 6\n".to_owned();
+    for n in 0..40 {
+        let call = if n % 3 == 0 { "s_call_b64 s[12:13], shared_code" } else { "s_nop 0" };
+        text += &format!(
+            ".globl k{n}\n.p2align 8\n.type k{n},@function\nk{n}:\nglobal_load_dword v1, v0, s[0:1]\n{call}\nv_mov_b32 v2, v1\n\
+             s_endpgm\n.size k{n}, .-k{n}\n"
+        );
+        descriptors += &format!(
+            ".amdhsa_kernel k{n}\n.amdhsa_next_free_vgpr 64\n.amdhsa_next_free_sgpr 64\n.end_amdhsa_kernel\n"
+        );
+    }
+    text += "shared_code:\nv_mov_b32 v3, v1\ns_setpc_b64 s[12:13]\n";
+    let options = asm::Options { target: isa::Target::by_name("gfx906"), ..asm::Options::default() };
+    let bytes = asm::assemble(&format!("{text}{descriptors}"), &options).expect("it assembles");
+    let object = codeobj::CodeObject::parse(&bytes).expect("our own object");
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let report = pool.install(|| check(&object, &Options::default()).expect("a known processor"));
+        check::report::human(&report, "case", false)
+    };
+    let one = on(1);
+    // One report of each kernel that reads its own load, one of each that the function reads.
+    assert_eq!(one.matches("error[read-in-flight]").count(), 40, "{one}");
+    assert!(one.contains("40 reports in "), "{one}");
+    for threads in [2, 3, 8] {
+        assert!(on(threads) == one, "{threads} threads");
+    }
+}
+
+#[test]
+fn what_a_replay_would_break_is_named_by_who_reads_and_only_where_there_are_replays() {
+    let loads = |between: usize| {
+        let gap: String =
+            (0..between).map(|n| format!("global_load_dword v{}, v[4:5], off\n", 11 + n)).collect();
+        format!(
+            "global_load_dword v10, v[2:3], off\n{gap}global_load_dword v2, v[4:5], off\ns_waitcnt vmcnt(0)"
+        )
+    };
+    let levels = |body: &str, xnack| {
+        let target = isa::Target::by_name("gfx906").expect("a known processor");
+        let text = format!(".text\n{body}\ns_endpgm\n");
+        let options = asm::Options { target: Some(target), ..asm::Options::default() };
+        let bytes = asm::assemble(&text, &options).expect("it assembles");
+        let object = codeobj::CodeObject::parse(&bytes).expect("our own object");
+        let report = check(&object, &Options { xnack, ..Options::default() }).expect("a known processor");
+        let one = |located: &check::object::Located| {
+            let first = located.first.as_ref().map_or(String::new(), |place| place.text.clone());
+            format!("{} {} {first}", located.finding.level().name(), located.finding.id())
+        };
+        report.findings.iter().map(one).collect::<Vec<_>>()
+    };
+    let first = "global_load_dword v10, v[2:3], off";
+    assert_eq!(levels(&loads(4), None), [format!("certain xnack-clause {first}")]);
+    assert_eq!(levels(&loads(5), None), [format!("by the manual xnack-long-clause {first}")]);
+    assert_eq!(levels(&loads(4), Some(true)).len(), 1);
+    assert!(levels(&loads(4), Some(false)).is_empty());
+    // The data of a store is what is overwritten.
+    let store = "global_store_dword v[2:3], v1, off";
+    let body = format!(
+        "{store}\nglobal_load_dword v5, v[2:3], off\nglobal_load_dword v1, v[2:3], off\ns_waitcnt vmcnt(0)"
+    );
+    assert_eq!(levels(&body, None), [format!("certain xnack-clause {store}")]);
+}
+
+#[test]
+fn waits_in_a_clause_are_by_the_manual() {
+    let rules = |body: &str| -> Vec<&'static str> {
+        read("gfx1010", body).findings.iter().map(|located| located.finding.id()).collect()
+    };
+    let (load, wait) = ("global_load_dword v1, v0, s[0:1]", "s_waitcnt_vscnt null, 0x0");
+    assert_eq!(rules(&format!("s_clause 0x1\n{load}\n{load} offset:4")), [""; 0]);
+    assert_eq!(rules(&format!("s_clause 0x2\n{load}\n{wait}\n{load} offset:4")), ["clause-with-wait"]);
+    assert_eq!(rules(&format!("s_clause 0x2\n{wait}\n{load}\n{load} offset:4")), ["clause-with-wait"]);
+    assert_eq!(
+        rules(&format!("s_clause 0x2\n{load}\n{wait}\nv_mov_b32 v5, 0")),
+        ["broken-clause", "clause-with-wait"]
+    );
+}

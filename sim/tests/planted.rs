@@ -107,6 +107,53 @@ fn a_clause_that_may_be_replayed() {
     }
 }
 
+/// A device says whether it replays: what is for either is checked for that, and what is for another is not loaded.
+#[test]
+fn a_device_that_does_not_replay() {
+    let body = "
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        v_mov_b32 v1, 0
+        v_mov_b32 v2, 0
+        s_waitcnt lgkmcnt(0)
+        global_load_dword v3, v1, s[4:5]
+        global_load_dword v1, v2, s[4:5] offset:4
+        s_waitcnt vmcnt(0)";
+    let run = |xnack: Option<bool>, device_has: Option<bool>| {
+        let options =
+            asm::Options { target: isa::Target::by_name("gfx902"), xnack, ..asm::Options::default() };
+        let bytes = asm::assemble(&source(&kernel(body)), &options).expect("it assembles");
+        let object = CodeObject::load(&bytes).expect("it loads");
+        let mut device = Device::with_threads(1);
+        device.set_mode(Mode::STRICT);
+        device.set_xnack(device_has);
+        let module = device.load(&object).map_err(|fault| fault.to_string())?;
+        let buffer = device.alloc(BYTES).expect("room");
+        let kernarg = buffer.to_le_bytes().to_vec();
+        let dispatch =
+            Dispatch { kernel: "k", grid: [1, 1, 1], group: [1, 1, 1], kernarg, ..Dispatch::default() };
+        match device.run(module, &dispatch) {
+            Err(Fault::Found(report)) => Ok(report.rule.clone()),
+            other => other.map(|_| String::new()).map_err(|fault| fault.to_string()),
+        }
+    };
+    for (object, device, rule) in [
+        (None, None, "xnack-clause"),
+        (None, Some(true), "xnack-clause"),
+        (None, Some(false), ""),
+        (Some(true), Some(true), "xnack-clause"),
+        (Some(false), Some(false), ""),
+    ] {
+        assert_eq!(run(object, device).as_deref(), Ok(rule), "{object:?} on {device:?}");
+    }
+    for (object, device, says) in [
+        (true, false, "is for gfx902:xnack+, and the device is gfx902:xnack-"),
+        (false, true, "is for gfx902:xnack-, and the device is gfx902:xnack+"),
+    ] {
+        let refused = run(Some(object), Some(device)).expect_err("another setting");
+        assert!(refused.contains(says), "{refused}");
+    }
+}
+
 #[test]
 fn a_branch_on_nothing() {
     let body = "!s_mov_b32 s20, 0
