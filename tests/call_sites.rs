@@ -271,7 +271,11 @@ fn frames_have_the_processor_s_registers() {
             words.filter_map(|word| word.strip_prefix(bank)?.parse::<u16>().ok()).max()
         };
         assert_eq!(last('a').is_some(), target.has(isa::Feature::MAI), "{processor}");
-        assert!(last('s').is_some_and(|number| number < target.numbered_sgprs()), "{processor}: {:?}", last('s'));
+        assert!(
+            last('s').is_some_and(|number| number < target.numbered_sgprs()),
+            "{processor}: {:?}",
+            last('s')
+        );
         assert!(last('v').is_some(), "{processor}");
     }
 }
