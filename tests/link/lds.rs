@@ -224,7 +224,7 @@ fn run(file: &[u8]) -> (Lanes, u32) {
         limits: sim::Limits { instructions: 1 << 20, stack: 1 << 14 },
         ..sim::Dispatch::default()
     };
-    device.run(&module, &dispatch).unwrap_or_else(|error| panic!("{error}"));
+    device.run(module, &dispatch).unwrap_or_else(|error| panic!("{error}"));
     let mut bytes = vec![0; 4 * LANES];
     device.read(out, &mut bytes).expect("memory");
     let word = |n: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * n + byte]));
