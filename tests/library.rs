@@ -379,7 +379,7 @@ fn wave_operations_that_not_all_lanes_come_to() {
         warned(body, &format!("{head} {body} }}"), &options)
     };
     let told = [
-        "if l < 10 { y[i] = popcount(ballot(x[i] > 3)); }",
+        "if l < 10 { y[i] = popcount(ballot(x[i] > 3)) as u32; }",
         "if l < 32 { y[i] = wave_reduce_add(i); }",
         "if l <= 64 { y[i] = wave_reduce_add(i); }",
         "if l % 2 == 0 { y[i] = wave_reduce_add(i); }",

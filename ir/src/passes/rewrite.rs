@@ -9,7 +9,7 @@
 //! Branches on constants become jumps on the way. A block that no branch met so far goes to is skipped
 //! and its edges do not count as incoming ones, which makes constants found through them survive joins.
 
-use super::constants;
+use super::constants::{self, Wanted};
 use super::forward::Memory;
 use super::simplify;
 use super::uses::Uses;
@@ -35,6 +35,7 @@ pub struct Scratch {
     out: Vec<Inst>,
     leaves: Vec<Inst>,
     uses: Uses,
+    wanted: Wanted,
     reached: Vec<bool>,
     pub(super) memory: Memory,
     incoming: Vec<Value>,
@@ -82,6 +83,7 @@ pub(super) fn run(
     s.memory.begin(func, calls);
     s.hoisted_from.clear();
     s.uses.compute(func, cfg);
+    s.wanted.compute(func, cfg, globals);
     s.table.reset(func.inst_count());
     let entry = func.entry();
     s.reached[entry.index()] = true;
@@ -323,7 +325,8 @@ impl Rewriter<'_> {
     fn constants(&mut self, inst: Inst) -> bool {
         let mut bits: SmallVec<[u64; 4]> = SmallVec::new();
         let is_known = constants::read(self.func, self.globals, inst, &mut bits);
-        if is_known {
+        let folds = is_known && self.s.wanted.folds(self.func, inst, &bits);
+        if folds {
             let ty = self.func.ty(self.func.insts[inst].first);
             let mut values = std::mem::take(&mut self.s.incoming);
             values.clear();
@@ -331,7 +334,7 @@ impl Rewriter<'_> {
             self.replace_results(inst, values.iter().copied());
             self.s.incoming = values;
         }
-        is_known
+        folds
     }
 
     /// Replaces a load whose memory is known to hold values at hand.
@@ -520,6 +523,13 @@ impl Rewriter<'_> {
     /// The argument of the conversion `op` if that is what computes the value.
     pub fn is_cast(&self, value: Value, op: CastOp) -> Option<Value> {
         self.args_if(value, Op::Cast(op)).map(|args| args[0])
+    }
+
+    /// Whether the constant of a sum `x + k` may be moved outwards, which leaves the sum to its other uses. A sum that this
+    /// sweep has made is most likely part of several addresses: those of unrolled copies differ in their constants alone,
+    /// and share what is left without them.
+    pub fn may_lose_constant(&self, sum: Value) -> bool {
+        self.single_use(sum) || self.s.uses.is_new(sum)
     }
 
     /// Whether a value has at most one use.

@@ -13,6 +13,8 @@ use cranelift_entity::EntityRef;
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     counts: Vec<u32>,
+    /// Values that the function had when the sweep began.
+    old: usize,
     /// Instructions whose results have just got their first use or lost their last one.
     work: Vec<Inst>,
 }
@@ -22,6 +24,7 @@ impl Uses {
     pub fn compute(&mut self, func: &Function, cfg: &Cfg) {
         self.counts.clear();
         self.counts.resize(func.values.len(), 0);
+        self.old = func.values.len();
         // Backwards, uses come before definitions; only parameters are used by branches that come later.
         for &block in cfg.rpo().iter().rev() {
             for &inst in func.blocks[block].insts.iter().rev() {
@@ -36,6 +39,11 @@ impl Uses {
     /// Whether a value has at most one use.
     pub fn is_single(&self, value: Value) -> bool {
         self.counts.get(value.index()).is_none_or(|&count| count <= 1)
+    }
+
+    /// Whether the sweep has made a value.
+    pub fn is_new(&self, value: Value) -> bool {
+        value.index() >= self.old
     }
 
     /// Notes another use of a value.

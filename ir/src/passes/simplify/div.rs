@@ -69,6 +69,12 @@ fn udiv(r: &mut Rewriter<'_>, a: Value, d: u64, ty: Type) -> Option<Value> {
             return Some(shift(r, BinOp::LShr, high, s));
         }
     }
+    // Without the factors of two that they share, the dividend has a bit less.
+    if d.is_multiple_of(2) {
+        let n = d.trailing_zeros();
+        let rest = shift(r, BinOp::LShr, a, n);
+        return Some(r.bin_k(BinOp::UDiv, rest, d >> n));
+    }
     // m = 2^32 + m': the sum a + high could carry out, its half cannot.
     let high = r.bin_k(BinOp::UMulHi, a, reciprocal(log) as u64 & type_max(ty));
     let rest = r.bin(BinOp::Sub, a, high);

@@ -59,7 +59,7 @@ fn add(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
         }
         // (p + k) + y = (p + y) + k: constants go where addresses can absorb them.
         if let Some((p, k)) = r.is_bin_k(x, BinOp::Add)
-            && r.single_use(x)
+            && r.may_lose_constant(x)
         {
             let sum = r.bin(BinOp::Add, p, y);
             return Some(r.bin_k(BinOp::Add, sum, k));
@@ -96,14 +96,14 @@ fn sub(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
             return Some(y);
         }
         if let Some(k) = r.k(y)
-            && r.single_use(a)
+            && r.may_lose_constant(a)
         {
             let rest = r.bin(BinOp::Sub, x, b);
             return Some(r.bin_k(BinOp::Add, rest, k));
         }
     }
     if let Some((x, k)) = r.is_bin_k(b, BinOp::Add)
-        && (r.single_use(b) || x == a)
+        && (r.may_lose_constant(b) || x == a)
     {
         let rest = r.bin(BinOp::Sub, a, x);
         return Some(r.bin_k(BinOp::Add, rest, k.wrapping_neg()));
@@ -129,7 +129,7 @@ fn mul(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
         return Some(r.bin_k(BinOp::Mul, x, k.wrapping_shl(n as u32 & (ty.bits() - 1))));
     }
     if let Some((x, inner)) = r.is_bin_k(a, BinOp::Add)
-        && r.single_use(a)
+        && r.may_lose_constant(a)
     {
         let product = r.bin_k(BinOp::Mul, x, k);
         return Some(r.bin_k(BinOp::Add, product, inner.wrapping_mul(k)));
@@ -179,7 +179,7 @@ fn shifts(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Opti
 
 fn shl(r: &mut Rewriter<'_>, a: Value, n: u32, ty: Type) -> Option<Value> {
     if let Some((x, k)) = r.is_bin_k(a, BinOp::Add)
-        && r.single_use(a)
+        && r.may_lose_constant(a)
     {
         let high = shift(r, BinOp::Shl, x, n);
         return Some(r.bin_k(BinOp::Add, high, k << n));
