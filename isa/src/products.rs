@@ -35,12 +35,24 @@ pub static PRODUCTS: [(&str, &[&str]); 27] = [
     ("gfx1036", &["Ryzen 5 7600", "Ryzen 7 7700X", "Ryzen 9 7950X"]),
 ];
 
-/// Returns the product that a name means and its processor: case, blanks and the maker's names do not matter.
+/// Returns the product that a name means and its processor: case, blanks and the maker's names do not matter, and the name of a series
+/// in front may be left out (`Vega 64`, `6800 XT`) where that leaves one processor.
 pub fn product(name: &str) -> Option<(&'static str, &'static str)> {
     let wanted = plain(name);
     let rows =
-        PRODUCTS.iter().flat_map(|&(processor, names)| names.iter().map(move |&name| (name, processor)));
-    rows.into_iter().find(|(product, _)| plain(product) == wanted)
+        || PRODUCTS.iter().flat_map(|&(processor, names)| names.iter().map(move |&name| (name, processor)));
+    if let Some(found) = rows().find(|(product, _)| plain(product) == wanted) {
+        return Some(found);
+    }
+    let mut ends = rows().filter(|(product, _)| wanted.len() >= 3 && plain(product).ends_with(&wanted));
+    let first = ends.next()?;
+    ends.all(|other| other.1 == first.1).then_some(first)
+}
+
+/// Whether a name is that of a product with a processor of later generations than GFX10.
+pub fn is_later(name: &str) -> bool {
+    let name = plain(name);
+    ["rx7", "rx9", "mi3", "gfx94", "gfx95", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start))
 }
 
 /// The products of a processor.
@@ -79,10 +91,17 @@ mod tests {
             ("Instinct MI250X", "gfx90a"),
             ("Radeon VII", "gfx906"),
             ("rx-6700-xt", "gfx1031"),
+            ("Vega 64", "gfx900"),
+            ("6800 XT", "gfx1030"),
+            ("580", "gfx803"),
         ] {
             assert_eq!(product(name).map(|found| found.1), Some(processor), "{name}");
         }
-        assert_eq!(product("RX 7900 XT"), None);
+        for name in ["RX 7900 XT", "XT", "", "x", "gfx906"] {
+            assert_eq!(product(name), None, "{name}");
+        }
+        assert!(is_later("AMD Radeon RX 7900 XTX") && is_later("MI300X") && is_later("gfx1100"));
+        assert!(!is_later("R9 290") && !is_later("RX 6900 XT") && !is_later("gfx1036"));
         assert!(products("gfx909").is_empty());
     }
 }

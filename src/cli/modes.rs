@@ -137,8 +137,7 @@ fn instead_of(name: &str) -> String {
     if name == "native" {
         return "kernc does not ask the machine: `rocminfo` names its processor".to_owned();
     }
-    let later = ["gfx94", "gfx95", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start));
-    if later {
+    if products::is_later(name) {
         return format!("kernc compiles for GFX6 to GFX10, up to gfx90a and gfx1036; {LISTED}");
     }
     let names = PROCESSORS.iter().flat_map(|target| std::iter::once(&target.name).chain(target.alternatives));
