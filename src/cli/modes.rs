@@ -2,7 +2,7 @@
 
 use super::Failure;
 use clap::Args;
-use kernc::isa::products;
+use kernc::isa::{TargetId, products};
 use kernc::{CodeObjectVersion, ModeError, Modes, PROCESSORS, Subtarget, Target};
 
 // Options of the compiler that say what the code is for. A doc comment would be taken for the text of the command's help.
@@ -102,10 +102,11 @@ impl TargetArgs {
     }
 }
 
-/// The target id that `--mcpu` names. The processor must have the features.
+/// The target id that `--mcpu` names for an object, which may be one of any runtime. The processor must have the features.
 pub fn target_id(id: Option<&str>) -> Result<Option<(&'static Target, Modes)>, Failure> {
-    let checked = |id| {
-        let (target, modes) = Modes::of_target_id(id)?;
+    let checked = |text| {
+        let id = TargetId::parse(text)?;
+        let (target, modes) = (id.target, id.modes());
         modes.on(target, CodeObjectVersion::default()).map(|_| (target, modes))
     };
     id.map(checked).transpose().map_err(|error| wrong(&error))
@@ -121,7 +122,7 @@ pub fn wrong(error: &ModeError) -> Failure {
 
 /// The processor of a name or of a target id.
 pub fn processor(id: &str) -> Result<&'static Target, Failure> {
-    Modes::of_target_id(id).map(|(target, _)| target).map_err(|error| wrong(&error))
+    TargetId::parse(id).map(|id| id.target).map_err(|error| wrong(&error))
 }
 
 /// A processor that does not exist, or that the name is not the name of: what was most likely meant.
