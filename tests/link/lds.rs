@@ -132,8 +132,8 @@ impl Case {
         match self.clang {
             true => format!(
                 "uint f_0(uint x);\n__attribute__((reqd_work_group_size({LANES}, 1, 1)))\nkernel void k(global uint *out) {{\n    \
-                 local uint mine[{OWN}];\n    uint i = get_local_id(0);\n    mine[i] = i * 7;\n    barrier(1);\n    \
-                 uint r = f_0(mine[i ^ 1]);\n    barrier(1);\n    out[i] = r * 5 + mine[i];\n}}\n"
+                 local uint mine[{OWN}];\n    uint i = __builtin_amdgcn_workitem_id_x();\n    mine[i] = i * 7;\n    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, \"workgroup\"); __builtin_amdgcn_s_barrier();\n    \
+                 uint r = f_0(mine[i ^ 1]);\n    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, \"workgroup\"); __builtin_amdgcn_s_barrier();\n    out[i] = r * 5 + mine[i];\n}}\n"
             ),
             false => format!(
                 "extern fn f_0(x: u32) -> u32;\n#[workgroup_size({LANES})]\nkernel k(out: *global u32) {{\n    \
@@ -182,7 +182,7 @@ impl Case {
             "amdgcn-amd-amdhsa",
             &cpu,
             &level,
-            "-mcode-object-version=5",
+            "-mcode-object-version=4",
         ];
         let files = ["-nogpulib", "-c", file.to_str().unwrap(), "-o", out.to_str().unwrap()];
         tool("clang-19", &[&options[..], &files].concat());
