@@ -200,7 +200,9 @@ impl Group {
             }
             let wave = &self.waves[at];
             if (wave.range, wave.pc) == (begin.range, begin.pc) {
-                return if wave.is_as(&begin) { Ok(notes) } else { Err(stop) };
+                // A loop that reads nothing waits for nothing.
+                let waits = !notes.polled.is_empty() && wave.is_as(&begin);
+                return if waits { Ok(notes) } else { Err(stop) };
             }
         }
         Err(Stop::Slice)
