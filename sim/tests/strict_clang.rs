@@ -46,7 +46,7 @@ fn not_optimised() {
 }
 
 /// The kernels of `cl/handover.cl`, their groups and work-items of a group, and what is in `out` at the end.
-const HANDOVERS: [(&str, u32, u32, u32); 12] = [
+const HANDOVERS: [(&str, u32, u32, u32); 10] = [
     ("ticket_lock", 8, 64, 8),
     ("token", 6, 64, 6),
     ("slot_queue", 2, 64, 8),
@@ -57,8 +57,6 @@ const HANDOVERS: [(&str, u32, u32, u32); 12] = [
     ("cas_loop", 4, 64, 256),
     ("lds_flag", 1, 128, 64),
     ("stealing", 4, 64, 136),
-    ("two_hops", 2, 128, 7),
-    ("last_wave_stores", 2, 256, 20),
 ];
 
 /// The same of `cl/group_handover.cl`: within a group.

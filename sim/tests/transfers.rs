@@ -169,12 +169,10 @@ fn weak_mode_shows_what_is_missing() {
     for body in &bodies {
         let (bad, good) = twins(body);
         let wanted = contents(&kernel(&good), Mode::Fast).expect("it runs");
-        let differs = |text: &str| {
-            let run = |seed| contents(&kernel(text), Mode::Weak { seed }).expect("it runs");
-            (0..40).filter(|&seed| run(seed) != wanted).count()
-        };
-        assert_eq!(differs(&good), 0, "{good}");
-        assert_ne!(differs(&bad), 0, "{bad}");
+        let differs =
+            |text: &str, seed| contents(&kernel(text), Mode::Weak { seed }).expect("it runs") != wanted;
+        assert!(!(0..10).any(|seed| differs(&good, seed)), "{good}");
+        assert!((0..60).any(|seed| differs(&bad, seed)), "{bad}");
     }
 }
 

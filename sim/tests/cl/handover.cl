@@ -152,39 +152,3 @@ kernel SIZE(64) void stealing(flags_t ends, global uint *deque, global uint *out
     }
   }
 }
-
-// Two hops: by a flag in LDS to a wave of the same group, and by a store to another group.
-kernel SIZE(128) void two_hops(flags_t flags, global uint *data, global uint *out) {
-  local atomic_uint ready;
-  if (ITEM == 0) __opencl_atomic_store(&ready, 0, __ATOMIC_RELAXED, NEAR);
-  group_barrier();
-  if (GROUP == 0) {
-    if (ITEM == 64) {
-      data[0] = 7;
-      __opencl_atomic_store(&ready, 1, __ATOMIC_RELEASE, NEAR);
-    }
-    if (ITEM == 0) {
-      while (__opencl_atomic_load(&ready, __ATOMIC_ACQUIRE, NEAR) == 0);
-      STORE(&flags[0], 1, RELEASE);
-    }
-  } else if (ITEM == 0) {
-    while (LOAD(&flags[0], ACQUIRE) == 0);
-    out[0] = data[0];
-  }
-}
-
-// The last wave of the group, by a counter in LDS, tells another group by a store.
-kernel SIZE(256) void last_wave_stores(flags_t flags, global uint *data, global uint *out) {
-  local atomic_uint count;
-  if (ITEM == 0) __opencl_atomic_store(&count, 0, __ATOMIC_RELAXED, NEAR);
-  group_barrier();
-  if (GROUP == 0) {
-    if (ITEM % 64 == 0) {
-      data[ITEM / 64] = 5;
-      if (__opencl_atomic_fetch_add(&count, 1, __ATOMIC_ACQ_REL, NEAR) == 3) STORE(&flags[0], 1, RELEASE);
-    }
-  } else if (ITEM == 0) {
-    while (LOAD(&flags[0], ACQUIRE) == 0);
-    out[0] = data[0] + data[1] + data[2] + data[3];
-  }
-}
