@@ -71,7 +71,8 @@ pub struct RunArgs {
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     named: Vec<String>,
     /// What the parameters of the kernel are, where the object does not say it: `src: *const f32, n: u32`.
-    #[arg(long, value_name = "NAME: TYPE, ...", conflicts_with_all = ["compare", "script"])]
+    // `-P` has the id `params`.
+    #[arg(id = "parameters", long = "params", value_name = "NAME: TYPE, ...", conflicts_with_all = ["compare", "script"])]
     params: Option<String>,
     /// Bytes of dynamic LDS, for a `shared dyn` variable of the kernel's body.
     #[arg(long, value_name = "BYTES")]
