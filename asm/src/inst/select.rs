@@ -215,7 +215,7 @@ fn absent(
             Some(Operand::None)
         }
         // The 32-bit forms imply VCC.
-        Kind::Mask if lacking && form != Form::Full && implies_mask(known.target, row, form, given) => {
+        Kind::Mask if lacking && form != Form::Full && implies_mask(known, row, form, given) => {
             Some(Operand::regs(isa::Reg::VCC, known.target.mask_dwords()))
         }
         _ => None,
@@ -223,14 +223,17 @@ fn absent(
 }
 
 /// Whether the text may leave out a lane mask. GFX10 alone lets all short forms do so; the others those of compares and
-/// selections, and GFX9 the sums that have a name of their own.
-fn implies_mask(target: &Target, row: &Row, form: Form, given: Option<&Arg>) -> bool {
-    let is_mask = matches!(given, Some(Arg { value: ArgValue::Reg(range), .. }) if !range.first.is_vgpr());
-    let carries = row.ops.iter().filter(|spec| spec.kind == Kind::Mask).count() > 1;
+/// selections, and GFX9 the sums that have a name of their own. Of two masks GFX10 has both or none.
+fn implies_mask(known: &Instructions, row: &Row, form: Form, given: Option<&Arg>) -> bool {
+    let target = known.target;
+    let is_mask =
+        matches!(given, Some(Arg { value: ArgValue::Reg(range), .. }) if range.first == isa::Reg::VCC);
+    let masks = row.ops.iter().filter(|spec| spec.kind == Kind::Mask).count();
+    let carries = masks > 1;
     match row.family {
         Family::Vopc => form == Form::E32,
         _ if is_mask => false,
-        _ if target.generation == Generation::Gfx10 => true,
+        _ if target.generation == Generation::Gfx10 => row.ops.len() - known.line.len == masks,
         _ if row.ops[1].kind == Kind::Mask => {
             !carries && form == Form::E32 && target.generation == Generation::Gfx9
         }
