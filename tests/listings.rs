@@ -16,7 +16,7 @@ fn text(object: &[u8]) -> Vec<u8> {
 
 /// Compares both ways to the code of a source.
 fn compare(source: &str, processor: &str, level: OptLevel) -> Result<(), String> {
-    let compiler = Compiler::new(Target::by_name(processor).expect("a processor"));
+    let mut compiler = Compiler::new(Target::by_name(processor).expect("a processor"));
     let options = Options { opt_level: level, ..Options::default() };
     let object = compiler.compile(source, &options).map_err(|error| error.render(false))?;
     let listing = object.assembly(None).map_err(|error| error.to_string())?;
@@ -58,7 +58,7 @@ fn a_half_is_one_operand() {
     for cpu in PROCESSORS {
         compare(source, cpu, OptLevel::O0).unwrap();
     }
-    let compiler = Compiler::new(Target::by_name("gfx906").expect("a processor"));
+    let mut compiler = Compiler::new(Target::by_name("gfx906").expect("a processor"));
     let options = Options { opt_level: OptLevel::O0, ..Options::default() };
     let object = compiler.compile(source, &options).expect("compiles");
     let listing = object.assembly(None).expect("a listing");

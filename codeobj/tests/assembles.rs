@@ -295,20 +295,32 @@ fn a_note_that_ends_early() {
     round_trip(&bytes).unwrap();
 }
 
-/// A section that says it can be merged, but not of what: `ld.lld` leaves such ones behind.
+/// Sections that say they can be merged, without a size of entries or under a name that has no such flags to assemblers: what `ld.lld` makes
+/// of strings.
 #[test]
-fn entries_without_a_size() {
-    let source = ".section .rodata,\"aMS\",@progbits,1\n.asciz \"abc\"\n.text\ns_endpgm\n";
+fn flags_that_assemblers_do_not_take() {
+    let source =
+        ".section .strings,\"aMS\",@progbits,1\n.asciz \"abc\"\n.rodata\n.asciz \"def\"\n.text\ns_endpgm\n";
     let target = isa::Target::by_name("gfx906");
     let options = asm::Options { target, kind: asm::Kind::Relocatable, ..asm::Options::default() };
-    let bytes = asm::assemble(source, &options).unwrap();
-    let number = |at: usize, size: usize| {
-        bytes[at..at + size].iter().rev().fold(0usize, |all, &byte| all << 8 | usize::from(byte))
-    };
-    // `e_shoff`; headers of 64 bytes, which end in `sh_entsize`.
-    let headers = number(40, 8);
-    let merged = (0..number(60, 2)).find(|n| number(headers + 64 * n + 8, 8) & 0x10 != 0).expect("a section");
-    round_trip(&patched(&bytes, headers + 64 * merged + 56, &[0; 8])).unwrap();
+    let mut bytes = asm::assemble(source, &options).unwrap();
+    let object = CodeObject::parse(&bytes).unwrap();
+    let index = |name: &str| object.sections.iter().position(|section| section.name == name).unwrap();
+    let (strings, rodata) = (index(".strings"), index(".rodata"));
+    // `e_shoff`; headers of 64 bytes, with `sh_flags` at 8 and `sh_entsize` at the end.
+    let headers = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
+    bytes[headers + 64 * strings + 56..][..8].fill(0);
+    for entry_size in [0, 1] {
+        bytes[headers + 64 * rodata + 8] |= 0x30;
+        bytes[headers + 64 * rodata + 56] = entry_size;
+        let text =
+            disasm::disassemble(&CodeObject::parse(&bytes).unwrap(), &disasm::Options::default()).unwrap();
+        let line = format!(
+            ".section .rodata,\"a\",@progbits ; the file has \"aMS\", entries of {entry_size} bytes\n"
+        );
+        assert!(text.contains(&line), "{text}");
+        round_trip(&bytes).unwrap();
+    }
 }
 
 /// Linkers leave a note of each object: what they say is one tree.

@@ -96,7 +96,6 @@ fn kernels<'f>(funcs: &'f [MachFunc]) -> Vec<Kernel<'f>> {
         vec_type_hint: None,
         max_flat_workgroup_size: 64,
         lds: func.lds_size,
-        lds: func.lds_size,
         state: InitialState::default(),
     };
     funcs.iter().map(kernel).collect()

@@ -83,7 +83,8 @@ const ARGUMENT: &[Key] = &[
     required("Size", ".size", Number(None)),
     required("Align", ".align", Number(None)),
     required("ValueKind", ".value_kind", Word(VALUE_KINDS)),
-    key("ValueType", ".value_type", Word(VALUE_TYPES)),
+    // The compiler has none: LLVM 14 reads the key and drops it.
+    key("ValueType", "", Word(VALUE_TYPES)),
     key("PointeeAlign", ".pointee_align", Number(Some(0))),
     key("AddrSpaceQual", ".address_space", Word(ADDRESS_SPACES)),
     key("AccQual", ".access", Word(ACCESSES)),

@@ -9,6 +9,17 @@ use std::fmt::{self, Write};
 const SHN_ABS: u16 = 0xfff1;
 const SHN_COMMON: u16 = 0xfff2;
 
+/// Sections whose flags no directive changes: assemblers begin with them.
+const FLAGS: [(&str, &str); 7] = [
+    (".rodata", "a"),
+    (".eh_frame", "a"),
+    (".data", "wa"),
+    (".bss", "wa"),
+    (".data.rel.ro", "wa"),
+    (".tdata", "waT"),
+    (".tbss", "waT"),
+];
+
 impl Listing<'_, '_> {
     /// Writes a section, and where its contents begin in the text.
     pub(super) fn section(
@@ -32,7 +43,9 @@ impl Listing<'_, '_> {
                     'G' => in_group,
                     c => "awxSeTR".contains(*c),
                 };
-                let flags: String = names::section_flags(section.flags).chars().filter(said).collect();
+                let own = names::section_flags(section.flags);
+                let known = FLAGS.iter().find(|known| known.0 == name && !in_group).map(|known| known.1);
+                let flags = known.map_or_else(|| own.chars().filter(said).collect(), str::to_owned);
                 let kind = if section.is_zeros() { "nobits" } else { "progbits" };
                 write!(out, ",\"{flags}\",@{kind}")?;
                 if flags.contains('M') {
@@ -41,7 +54,12 @@ impl Listing<'_, '_> {
                 if flags.contains('G') {
                     self.group(index, out)?;
                 }
-                out.push('\n');
+                match flags == own {
+                    true => out.push('\n'),
+                    false => {
+                        writeln!(out, " ; the file has {own:?}, entries of {} bytes", section.entry_size)?
+                    }
+                }
             }
         }
         if section.align.is_power_of_two() && section.align > 1 {
