@@ -71,7 +71,8 @@ fn random_programs() {
     let count = std::env::var("KERNC_LISTINGS").map_or(5, |count| count.parse().expect("a number"));
     let cases: Vec<(usize, u64)> =
         (0..PROCESSORS.len()).flat_map(|cpu| (0..count).map(move |seed| (cpu, seed))).collect();
-    let wrong: Vec<String> = cases
+    let all = cases.len();
+    let found: Vec<String> = cases
         .into_par_iter()
         .filter_map(|(cpu, seed)| {
             let source = generate(77_000 + cpu as u64 * 100_000 + seed, Size::Small).source();
@@ -79,5 +80,11 @@ fn random_programs() {
             compare(&source, PROCESSORS[cpu], level).err().map(|why| format!("seed {seed}: {why}"))
         })
         .collect();
+    // Some programs ask for fewer registers than they can do with, or for generic pointers of gfx600.
+    let is_refused =
+        |why: &String| why.contains("error[E0110]") || why.contains("there are no FLAT instructions");
+    let (refused, wrong): (Vec<_>, Vec<_>) = found.into_iter().partition(is_refused);
+    println!("{} of {all} programs are compared", all - refused.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(refused.len() * 10 <= all, "{} of {all} are refused", refused.len());
 }
