@@ -78,7 +78,7 @@ fn a_full_disk_leaves_the_older_file() {
         "$KERNC link big.o -o OUT",
         "$KERNC run iota.k --mcpu gfx906 --grid 4096 zeros:4096 --out o=OUT",
         "$KERNC run iota.k --mcpu gfx906 --grid 64 zeros:64 --html OUT",
-        "$KERNC run iota.k --mcpu gfx906 --grid 4096 zeros:4096 --trace 0,0,0 --trace-file OUT",
+        "$KERNC run big.k --kernel k0 --mcpu gfx906 --grid 1 zeros:400 400 --trace 0,0,0 --trace-file OUT",
         "$KERNC run --script script.toml",
         "$KERNC check iota.k --mcpu gfx906 --html OUT",
     ] {
