@@ -226,7 +226,7 @@ type Keys = BTreeMap<String, Node>;
 fn keys(node: &Node) -> Keys {
     let Node::Map(entries) = node else { panic!("{node:?}") };
     let mut out = Keys::new();
-    for (key, value) in entries {
+    for yaml::Entry { key, value, .. } in entries {
         match (key.as_str(), value) {
             // V2 has these in maps of their own.
             ("CodeProps" | "Attrs", Node::Map(_)) => out.extend(keys(value)),

@@ -182,7 +182,10 @@ fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
         ValueKind::Opaque(kind, _) => kind,
     };
     push(".value_kind", Item::Text(kind));
-    push(".value_type", Item::Text(arg.value_type));
+    // LLVM 14 reads `ValueType` and does not write it, so the listing would assemble to another note.
+    if !has_align {
+        push(".value_type", Item::Text(arg.value_type));
+    }
     entries
 }
 

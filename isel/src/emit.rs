@@ -372,7 +372,10 @@ impl Lower<'_> {
     /// the end are the terminator group. Returns its index.
     pub fn assemble(&mut self, insts: &mut Vec<MachInst>, group: u32) -> u32 {
         let mut copies = std::mem::take(&mut self.s.copies.list);
-        copies.sort_by_key(|copy| std::cmp::Reverse(copy.below));
+        // Copies that are in order already take no memory.
+        if !copies.is_sorted_by_key(|copy| std::cmp::Reverse(copy.below)) {
+            copies.sort_by_key(|copy| std::cmp::Reverse(copy.below));
+        }
         let mut pending = copies.iter().peekable();
         let count = self.s.rev.len() as u32;
         insts.reserve(self.s.rev.len() + copies.len());

@@ -66,8 +66,13 @@ impl Pending {
             }
         }
         // Each block's in the order in which they were made, which is also that of the arguments.
-        self.params.sort_by_key(|param| param.at);
-        self.args.sort_by_key(|arg| arg.edge);
+        // A list that is in order already takes no memory.
+        if !self.params.is_sorted_by_key(|param| param.at) {
+            self.params.sort_by_key(|param| param.at);
+        }
+        if !self.args.is_sorted_by_key(|arg| arg.edge) {
+            self.args.sort_by_key(|arg| arg.edge);
+        }
     }
 
     /// The mask parameters of a block.

@@ -384,6 +384,12 @@ impl Follow<'_, '_> {
                         Some((place, end)) if place == n => self.access(moved, end),
                         _ => self.facts.stack.escapes = true,
                     },
+                    // A kernel gives the stack pointer its value: arguments of calls are stored from there on.
+                    Some(Value::Number(moved)) if self.function.is_kernel && register == STACK => {
+                        if let Some((_, end)) = access.filter(|&(place, _)| place == n) {
+                            self.access(moved, end);
+                        }
+                    }
                     Some(Value::Frame) if !keeps_stack(inst.op) => self.facts.stack.escapes = true,
                     Some(Value::PcLow(_) | Value::PcHigh) if !adds_distance(inst) => {
                         self.facts.is_wild = true

@@ -4,8 +4,10 @@
 #[path = "common/harness.rs"]
 mod harness;
 
-use harness::{Kernel, kernel, pair, planted, planted_in, run, run_on, twins, verdict, with_start};
-use sim::{FaultClass, Mode};
+use harness::{
+    BYTES, Kernel, kernel, pair, planted, planted_in, run, run_on, source, twins, verdict, with_start,
+};
+use sim::{CodeObject, Device, Dispatch, Fault, FaultClass, Mode};
 
 #[test]
 fn a_load_is_used_before_it_is_there() {

@@ -324,7 +324,13 @@ fn lds_that_nobody_defines() {
             "{declared}\nkernel k(o: *global u32) {{ let i = local_id(0); own[i] = i; o[i] = own[i]; }}\n"
         );
         std::fs::write(&source, text).expect("a file");
-        let refused = run_kernc(&[source.to_str().unwrap(), "-o", dir.join("out.co").to_str().unwrap()]);
+        let refused = run_kernc(&[
+            source.to_str().unwrap(),
+            "--mcpu",
+            "gfx906",
+            "-o",
+            dir.join("out.co").to_str().unwrap(),
+        ]);
         let (code, text) = refused.expect_err("nobody defines it");
         assert_eq!(code, 1, "{text}");
         assert!(text.contains("another object has `own`"), "{text}");

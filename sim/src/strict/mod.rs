@@ -307,7 +307,7 @@ impl Watch for Watcher<'_> {
             self.end_scalar_stores();
         }
         if self.shared.restricts.is_some() {
-            self.follow_arguments(touch);
+            self.follow_arguments(touch, cx.wave.exec());
         }
         if touch.shuffle != Shuffle::None {
             self.note_inactive(cx, op, touch);

@@ -79,15 +79,23 @@ impl Restricts {
     }
 }
 
+/// What a vector register holds.
+#[derive(Clone, Copy, Default)]
+struct Labelled {
+    arguments: u64,
+    /// Lanes that were active when the arguments were entered.
+    lanes: u64,
+}
+
 /// For each register the arguments from which its value is computed: a bit for each.
 pub(super) struct Labels {
     scalar: [u64; 128],
-    vector: Vec<u64>,
+    vector: Vec<Labelled>,
 }
 
 impl Default for Labels {
     fn default() -> Labels {
-        Labels { scalar: [0; 128], vector: vec![0; 512] }
+        Labels { scalar: [0; 128], vector: vec![Labelled::default(); 512] }
     }
 }
 
@@ -99,15 +107,19 @@ fn codes(bits: u128) -> impl Iterator<Item = usize> {
 impl Labels {
     fn of(&self, scalars: u128, vectors: impl Iterator<Item = usize>) -> u64 {
         let vectors = vectors.filter_map(|register| self.vector.get(register));
-        vectors.chain(codes(scalars).map(|code| &self.scalar[code])).fold(0, |all, label| all | label)
+        let vectors = vectors.map(|labelled| labelled.arguments);
+        vectors.chain(codes(scalars).map(|code| self.scalar[code])).fold(0, |all, label| all | label)
     }
 
-    /// Sets the labels of the results: of dword `n` that of `label(n)`.
-    fn set(&mut self, touch: &Touch, label: impl Fn(usize) -> u64) {
+    /// Sets the labels of the results: of dword `n` that of `label(n)`. A vector register of which lanes outside of `exec` keep
+    /// their values has the old label, too: its lanes may hold addresses of different arguments.
+    fn set(&mut self, touch: &Touch, exec: u64, label: impl Fn(usize) -> u64) {
         for (at, register) in touch.writes.registers().enumerate() {
-            if let Some(place) = self.vector.get_mut(register) {
-                *place = label(at);
-            }
+            let Some(place) = self.vector.get_mut(register) else { continue };
+            let new = Labelled { arguments: label(at), lanes: exec };
+            let keeps_old = place.lanes & !exec != 0;
+            let old = if keeps_old { *place } else { Labelled::default() };
+            *place = Labelled { arguments: old.arguments | new.arguments, lanes: old.lanes | new.lanes };
         }
         for (at, code) in codes(touch.scalar_writes).enumerate() {
             self.scalar[code] = label(at);
@@ -117,16 +129,16 @@ impl Labels {
 
 impl Watcher<'_> {
     /// Follows the arguments through an instruction that has not run yet.
-    pub(super) fn follow_arguments(&mut self, touch: &Touch) {
+    pub(super) fn follow_arguments(&mut self, touch: &Touch, exec: u64) {
         let now = &mut self.group.now;
         let Some(labels) = &mut self.group.waves[now.wave].labels else { return };
         let address = labels.of(touch.scalar_address, touch.address.registers());
         if let Class::Memory(_) = touch.class {
             now.through = address;
-            labels.set(touch, |_| 0);
+            labels.set(touch, exec, |_| 0);
         } else {
             let label = address | labels.of(touch.scalar_reads, touch.reads.registers());
-            labels.set(touch, |_| label);
+            labels.set(touch, exec, |_| label);
         }
     }
 
@@ -135,7 +147,7 @@ impl Watcher<'_> {
         let Some(restricts) = &self.shared.restricts else { return };
         let now = &self.group.now;
         if let (Some(first), Some(labels)) = (now.first_read, &mut self.group.waves[now.wave].labels) {
-            labels.set(touch, |at| restricts.at(first + 4 * at as u64));
+            labels.set(touch, now.exec, |at| restricts.at(first + 4 * at as u64));
         }
     }
 

@@ -5,7 +5,7 @@
 use sim::{CodeObject, Device, Dispatch, Fault, FaultClass, Limits, Mode};
 
 /// Kernels get a buffer of this size as their argument, filled with zeros.
-const BYTES: u64 = 65536;
+pub const BYTES: u64 = 65536;
 
 pub struct Kernel<'a> {
     pub cpu: &'a str,
@@ -19,7 +19,7 @@ pub fn kernel<'a>(body: &'a str) -> Kernel<'a> {
     Kernel { cpu: "gfx906", body, grid: 64, group: 64, scratch: 0 }
 }
 
-fn source(kernel: &Kernel<'_>) -> String {
+pub fn source(kernel: &Kernel<'_>) -> String {
     let Kernel { cpu, body, scratch, .. } = kernel;
     let scratch_enable = u8::from(*scratch != 0);
     let flat_init =

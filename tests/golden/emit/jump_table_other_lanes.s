@@ -33,4 +33,4 @@ k:
 
 ; expected: check --mcpu gfx906
 ; note: k+0x28 `s_setpc_b64 s[8:9]`: indirect branch: the path is not followed
-; object.co: nothing to report in 10 instructions, 1 entry, for gfx906
+; object.co: nothing found in 10 instructions, 1 entry, for gfx906; 1 path was not followed
