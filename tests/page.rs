@@ -111,7 +111,7 @@ fn instructions_are_those_of_llvm() {
 #[test]
 fn findings_and_faults_are_shown() {
     let race = scratch("race.k");
-    let source = "#[workgroup_size(128)]\nkernel race(y: *global u32) {\n    y[0] = local_id(0);\n    let x = y[0];\n    y[1 + local_id(0)] = x;\n}\n";
+    let source = "#[workgroup_size(128)]\nkernel race(y: *global u32) {\n    y[0] = local_id(0) / 64;\n    let x = y[0];\n    y[1 + local_id(0)] = x;\n}\n";
     std::fs::write(&race, source).expect("a file");
     let (file, code, _) =
         page("race.html", &format!("run {} --mcpu gfx906 --grid 128 zeros:200", race.display()));
