@@ -182,10 +182,7 @@ fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
         ValueKind::Opaque(kind, _) => kind,
     };
     push(".value_kind", Item::Text(kind));
-    // LLVM 14 reads `ValueType` and does not write it, so the listing would assemble to another note.
-    if !has_align {
-        push(".value_type", Item::Text(arg.value_type));
-    }
+    push(".value_type", Item::Text(arg.value_type));
     entries
 }
 
