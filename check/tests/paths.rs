@@ -291,6 +291,6 @@ fn waits_in_a_clause_are_by_the_manual() {
     assert_eq!(rules(&format!("s_clause 0x2\n{wait}\n{load}\n{load} offset:4")), ["clause-with-wait"]);
     assert_eq!(
         rules(&format!("s_clause 0x2\n{load}\n{wait}\nv_mov_b32 v5, 0")),
-        ["broken-clause", "clause-with-wait"]
+        ["clause-with-wait", "broken-clause"]
     );
 }
