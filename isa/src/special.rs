@@ -91,9 +91,14 @@ pub const fn trap_registers(target: &Target) -> (Reg, u16) {
 }
 
 impl Target {
-    /// Number of SGPRs that instructions can name: `s0` up to one less (a kernel may have fewer of them to use).
+    /// Number of SGPRs that instructions can name: `s0` up to one less. A kernel may have fewer of them to use
+    /// ([`Target::addressable_sgprs`]): gfx802 and gfx805 give every wave 96.
     pub const fn numbered_sgprs(&self) -> u16 {
-        self.addressable_sgprs as u16
+        match self.generation {
+            Gfx6 | Gfx7 => 104,
+            Gfx8 | Gfx9 => 102,
+            Gfx10 => 106,
+        }
     }
 
     /// Whether a register is one of the numbered SGPRs; the codes behind those are VCC, FLAT_SCRATCH and the like.
