@@ -18,10 +18,10 @@ pub static BROKEN_CLAUSE: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// A clause with a wait in it that LLVM may put there.
+/// A clause with a wait in it that LLVM may put there, or with nothing at its head that says what kind it is.
 pub static CLAUSE_WAIT: EventRule = EventRule {
     id: "clause-with-wait",
-    name: "clause holds an s_waitcnt_vscnt or one of its kin",
+    name: "clause begins with an instruction that is of no kind, or holds an s_waitcnt_vscnt or one of its kin",
     level: Level::Manual,
     ..BROKEN_CLAUSE
 };
@@ -71,19 +71,23 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
             continue;
         }
         let members = program.insts[site + 1..].iter().take((more & 63) as usize + 1);
-        // A wait does not decide of which kind the clause is.
+        // What is of no kind does not decide of which kind the clause is.
         let mut kinds = members.clone().map(|member| kind(&member.inst));
-        let first = kinds.find(|kind| *kind != Kind::Wait).unwrap_or(Kind::None);
-        let rule = |member: &MachInst| match kind(member) {
-            Kind::Internal => None,
-            Kind::Wait => Some(&CLAUSE_WAIT),
+        let head = kinds.position(|kind| !matches!(kind, Kind::Wait | Kind::Internal));
+        let first =
+            head.and_then(|head| members.clone().nth(head)).map_or(Kind::None, |head| kind(&head.inst));
+        let rule = |member: &MachInst, at: usize| match kind(member) {
+            Kind::Internal if at > 0 => None,
+            Kind::Internal | Kind::Wait => Some(&CLAUSE_WAIT),
             kind if kind == first && kind != Kind::None => None,
             _ => Some(&BROKEN_CLAUSE),
         };
         // The first of each rule.
         for wanted in [&BROKEN_CLAUSE, &CLAUSE_WAIT] {
-            let is = |member: &MachInst| rule(member).is_some_and(|rule| std::ptr::eq(rule, wanted));
-            if let Some(wrong) = members.clone().position(|member| is(&member.inst)) {
+            let is = |(at, member): (usize, &crate::program::Placed)| {
+                rule(&member.inst, at).is_some_and(|rule| std::ptr::eq(rule, wanted))
+            };
+            if let Some(wrong) = members.clone().enumerate().position(is) {
                 let problem = Problem::Event { rule: wanted };
                 let [first, second] = [site, site + 1 + wrong].map(|site| site as Site);
                 sink(Finding { first, second, registers: None, problem, across: false });

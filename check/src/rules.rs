@@ -158,8 +158,8 @@ static RELIED_ON: &[(&str, &str)] = &[
     ),
     (
         "clause-with-wait",
-        "LLVM's hazard recognizer puts an s_waitcnt_vscnt into a clause that another pass has formed before, on processors with \
-         `lds-branch-vmem-war`.",
+        "LLVM's hazard recognizer puts an s_waitcnt_vscnt (for `lds-branch-vmem-war`) or an s_waitcnt_depctr (for `vmem-scalar-write`) \
+         into a clause that another pass has formed before: in shipped objects for gfx1010 it stands right behind the s_clause.",
     ),
     ("valu-exec-vmem", "LLVM pads; hand-written kernels of libraries do not."),
     ("valu-vgpr-dpp-own", "LLVM counts only the source that is read from other lanes."),

@@ -289,6 +289,8 @@ fn waits_in_a_clause_are_by_the_manual() {
     assert_eq!(rules(&format!("s_clause 0x1\n{load}\n{load} offset:4")), [""; 0]);
     assert_eq!(rules(&format!("s_clause 0x2\n{load}\n{wait}\n{load} offset:4")), ["clause-with-wait"]);
     assert_eq!(rules(&format!("s_clause 0x2\n{wait}\n{load}\n{load} offset:4")), ["clause-with-wait"]);
+    assert_eq!(rules(&format!("s_clause 0x1\ns_waitcnt_depctr 0xffe3\n{load}")), ["clause-with-wait"]);
+    assert_eq!(rules(&format!("s_clause 0x2\n{load}\ns_nop 0\n{load} offset:4")), [""; 0]);
     assert_eq!(
         rules(&format!("s_clause 0x2\n{load}\n{wait}\nv_mov_b32 v5, 0")),
         ["clause-with-wait", "broken-clause"]
