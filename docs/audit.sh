@@ -1,22 +1,16 @@
 #!/usr/bin/env bash
 # Checks the code objects in Debian's rocRAND, rocSPARSE and rocBLAS and counts what is found: docs/audit.md.
 #
-#     docs/audit.sh [KERNC] [DIRECTORY]
+#     docs/audit.sh [KERNC]
 #
-# KERNC is the command (default: target/release/kernc), DIRECTORY takes some 5 GB at most (default: a new one below /tmp, removed at the
-# end). Packages come from the Debian mirror that this machine's apt uses, of both releases, whichever the machine's own is; an index of each
-# release is fetched into DIRECTORY, and nothing of the machine's apt is changed. Needs apt, dpkg-deb, python3.
+# KERNC is the command (default: target/release/kernc). Packages come from the Debian mirror that this machine's apt uses, for both releases,
+# whichever the machine's own is; nothing of the machine's apt is changed. Takes 1 GB of disk below TMPDIR, 3 GB of memory and some minutes.
+# Needs apt, dpkg-deb, python3 and, for what the mirror is, one `apt-get update` before.
 set -euo pipefail
 kernc=$(realpath "${1:-target/release/kernc}")
-directory=${2:-}
-if [ -z "$directory" ]; then
-    directory=$(mktemp -d)
-    trap 'rm -rf "$directory"' EXIT
-fi
-mkdir -p "$directory"
-directory=$(realpath "$directory")
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
 
-# The mirror, and Debian's keys.
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(LABEL)' 'Created-By: Packages' | awk '$2 == "Debian" { print $1; exit }')
 [ -n "$mirror" ] || {
     echo "apt knows no Debian mirror: run apt-get update first" >&2
@@ -35,69 +29,62 @@ apt_for() {
         -o Dir::State::lists="$root/lists" -o Dir::Cache="$root/cache" -o APT::Sandbox::User=root "$@"
 }
 
-# Writes each code object of bundles in a file (`.hip_fatbin` of a library) into a directory. Names: number of the bundle, target id.
-unbundle() {
-    python3 - "$1" "$2" <<'PYTHON'
-import pathlib, struct, sys
-data, out = pathlib.Path(sys.argv[1]).read_bytes(), pathlib.Path(sys.argv[2])
-magic, at, number = b"__CLANG_OFFLOAD_BUNDLE__", 0, 0
-while (at := data.find(magic, at)) >= 0:
-    start, at = at, at + len(magic)
-    (count,) = struct.unpack_from("<Q", data, at)
-    if count > 1000:  # the magic as a string of a program
-        continue
-    entry = at + 8
-    for _ in range(count):
-        offset, size, length = struct.unpack_from("<QQQ", data, entry)
-        name = data[entry + 24 : entry + 24 + length].decode()
-        entry += 24 + length
-        if size and not name.startswith("host"):
-            target = name.split("--")[-1].replace(":", "_")
-            (out / f"{number:04}-{target}.co").write_bytes(data[start + offset : start + offset + size])
-    number += 1
-PYTHON
-}
-
-# Checks the objects of a package, and prints what is found in all of them.
+# Checks the code objects of a package, which comes as a tar archive, and prints what is found in all of them. Bundles (`.hip_fatbin` of a
+# library) are taken apart. Processors from GFX11 on are left out.
 check() {
-    local counts=$1/counts file
-    : > "$counts"
-    # Processors from GFX11 on are not known.
-    find "$1/objects" -type f ! -name '*gfx11*' ! -name '*gfx12*' | sort | while read -r file; do
-        "$kernc" check --rules all "$file" 2>&1 |
-            { grep -aoE '^((error|warning|note)\[[a-z0-9-]+\]|.*: (nothing|[0-9]+ reports?) .* in [0-9]+ instructions, [0-9]+ entr.*)' || true; } >> "$counts"
-    done
-    awk '
-        /^(error|warning|note)\[/ { found[$0]++; next }
-        match($0, / in [0-9]+ instructions, [0-9]+ entr/) {
-            split(substr($0, RSTART, RLENGTH), words, " ")
-            objects++; instructions += words[2]; entries += words[4]
-            if (match($0, /; [0-9]+ paths? w/)) { split(substr($0, RSTART, RLENGTH), words, " "); unfollowed += words[2] }
-        }
-        END {
-            printf "  %d objects, %d kernels and functions, %d instructions, %d paths not followed\n", objects, entries, instructions, unfollowed
-            for (rule in found) printf "  %8d %s\n", found[rule], rule | "sort -k2"
-        }' "$counts"
+    python3 -c '
+import collections, re, struct, subprocess, sys, tarfile
+kernc, place = sys.argv[1:]
+MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
+
+def bundled(data):
+    at = 0
+    while (start := data.find(MAGIC, at)) >= 0:
+        at = start + len(MAGIC)
+        (count,) = struct.unpack_from("<Q", data, at)
+        entry = at + 8
+        for _ in range(count if count < 1000 else 0):  # else it is a string of a program
+            offset, size, length = struct.unpack_from("<QQQ", data, entry)
+            name = data[entry + 24 : entry + 24 + length].decode()
+            entry += 24 + length
+            if size and not name.startswith("host"):
+                yield name, data[start + offset : start + offset + size]
+
+def objects():
+    for member in (archive := tarfile.open(fileobj=sys.stdin.buffer, mode="r|")):
+        if member.isfile() and re.search(r"\.so(\.|$)|\.co$|\.hsaco$", member.name):
+            data = archive.extractfile(member).read()
+            yield from bundled(data) if ".so." in member.name else [(member.name, data)]
+
+totals, found = collections.Counter(), collections.Counter()
+for name, data in objects():
+    if re.search("gfx1[12]", name):
+        continue
+    open(place, "wb").write(data)
+    run = subprocess.Popen([kernc, "check", "--rules", "all", place], stdout=subprocess.PIPE, text=True, errors="replace")
+    for line in run.stdout:
+        if rule := re.match(r"(error|warning|note)\[([a-z0-9-]+)\]", line):
+            found[rule.groups()] += 1
+        elif last := re.search(r" in (\d+) instructions, (\d+) entr.*?(?:; (\d+) paths?)?$", line):
+            totals.update(objects=1, instructions=int(last[1]), entries=int(last[2]), unfollowed=int(last[3] or 0))
+    if run.wait() not in (0, 6):
+        totals["refused"] += 1
+print("  " + ", ".join(f"{totals[what]:,} {what}" for what in ("objects", "entries", "instructions", "unfollowed", "refused")))
+for (level, rule), count in sorted(found.items(), key=lambda item: (item[0], -item[1])):
+    print(f"  {level:8} {rule:24} {count:9,}")
+' "$kernc" "$directory/object"
 }
 
 for release in bookworm trixie; do
-    apt_for "$release" apt-get update > "$directory/$release.log" 2>&1
+    apt_for "$release" apt-get update > "$directory/log" 2>&1 || { cat "$directory/log" >&2; exit 1; }
     for package in librocrand1 librocsparse0 librocblas0; do
-        work=$directory/$release/$package
-        mkdir -p "$work/files" "$work/objects"
-        if ! (cd "$work" && apt_for "$release" apt-get download "$package" >> "$directory/$release.log" 2>&1); then
-            echo "$release has no $package"
+        cd "$directory"
+        if ! apt_for "$release" apt-get download "$package" > log 2>&1; then
+            echo "$release: no $package"
             continue
         fi
-        echo "$release, $(basename "$work"/*.deb .deb):"
-        dpkg-deb -x "$work"/*.deb "$work/files"
-        rm "$work"/*.deb
-        find "$work/files" -type f -name '*.so.*' | while read -r library; do
-            unbundle "$library" "$work/objects"
-            rm "$library"
-        done
-        find "$work/files" -type f \( -name '*.co' -o -name '*.hsaco' \) -exec mv -t "$work/objects" {} +
-        check "$work"
-        rm -rf "$work"
+        echo "$release: $(basename "$package"_*.deb .deb)"
+        dpkg-deb --fsys-tarfile "$package"_*.deb | check
+        rm "$package"_*.deb
     done
 done
