@@ -168,6 +168,10 @@ fn few_messages_a_slip() {
         println!("{number} ({name}): {found} for {made}: {:?}", &messages[..messages.len().min(8)]);
     }
     // One program in a thousand may: a function whose name is lost leaves calls of another type.
-    assert!(wrong.len() as u64 * 1000 <= count as u64, "{} programs get more than {MOST} messages a slip", wrong.len());
+    assert!(
+        wrong.len() as u64 * 1000 <= count,
+        "{} programs get more than {MOST} messages a slip",
+        wrong.len()
+    );
     assert!(told <= slips, "more than a message a slip");
 }
