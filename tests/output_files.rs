@@ -85,7 +85,9 @@ fn a_full_disk_leaves_the_older_file() {
         for older in [None, Some("an older file")] {
             let out = folder.join("OUT");
             let _ = fs::remove_file(&out);
-            older.map(|text| fs::write(&out, text).expect("a file"));
+            if let Some(text) = older {
+                fs::write(&out, text).expect("a file");
+            }
             let output = limited(&folder, line);
             assert_eq!(output.status.code(), Some(3), "{line}: {}", text(&output));
             assert!(text(&output).contains("cannot write OUT"), "{line}: {}", text(&output));
