@@ -199,7 +199,7 @@ fn complaint(source: &str) -> (String, usize) {
     (format!("{} | {}", list[0].message, list[0].notes.join(" ")), line)
 }
 
-/// What is said, and on which line.
+/// Each mistake in the metadata gets its message, at its line.
 #[test]
 fn mistakes_have_lines() {
     let (root, argument) = (ROOT.to_vec(), ARGUMENT.to_vec());

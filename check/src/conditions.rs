@@ -46,7 +46,7 @@ impl Facts {
     }
 }
 
-/// What a branch tests.
+/// The condition that a branch tests.
 #[derive(Clone, Copy, Debug, Default)]
 struct Test {
     /// The condition, and whether the branch is taken where the condition holds.
@@ -72,7 +72,7 @@ pub(crate) struct Conditions {
     blocks: HashMap<Site, Block>,
 }
 
-/// Conditions that are told apart at most.
+/// The most conditions that are distinguished in a program.
 const MOST: usize = 64;
 /// How many instructions deep a condition is looked into.
 const DEPTH: u32 = 5;
@@ -146,8 +146,8 @@ impl Conditions {
         facts.get(condition).map(|holds| holds == taken)
     }
 
-    /// What is known at the place `next` behind the block from `start` to `end`, which is the target of the branch at its end if `taken`;
-    /// behind other blocks `taken` is none.
+    /// Returns what is known at the place `next` after the block from `start` to `end`. `taken` says whether `next` is the
+    /// target of the branch that ends the block; it is `None` after a block that no branch ends.
     pub(crate) fn behind(
         &self,
         (start, end): (Site, Site),

@@ -6,7 +6,7 @@
 
 use isa::{Opcode, op};
 
-/// What an instruction leaves.
+/// The value and SCC after an instruction, as far as they are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded {
     /// The result; none of a compare.

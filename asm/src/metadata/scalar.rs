@@ -18,7 +18,7 @@ pub(super) fn value(node: &Node) -> Value {
     }
 }
 
-/// What a key means: a key that looks like a number is one.
+/// Reads a key of a mapping. A key that looks like a number is a number.
 pub(super) fn key(text: &str) -> Value {
     meaning(text)
 }

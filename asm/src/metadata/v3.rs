@@ -9,13 +9,13 @@ use super::wrong::{Mistakes, one_of};
 use codeobj::yaml::{Entry, Node};
 use objwriter::Value;
 
-/// What a key holds.
+/// The kind of value that a key must have.
 enum Kind {
     Text,
     Word(&'static [&'static str]),
     Number,
     Flag,
-    /// So many numbers.
+    /// A sequence of this many numbers.
     Numbers(usize),
     Texts,
     /// A sequence of mappings of these keys; what each describes.
