@@ -1,5 +1,6 @@
 //! `kernc disasm FILE`: a code object as assembly.
 
+use super::container::{self, EntryArgs};
 use super::features::Features;
 use super::inspect::{parse, whole};
 use super::modes;
@@ -11,8 +12,10 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct DisasmArgs {
-    /// Code object (`-` reads standard input), or a source, which is compiled first.
+    /// Code object (`-` reads standard input), a file with several, or a source, which is compiled first.
     file: PathBuf,
+    #[command(flatten)]
+    entry: EntryArgs,
     /// Where the assembly goes (default: standard output).
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -43,8 +46,12 @@ pub struct DisasmArgs {
 /// Runs the command.
 pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
     let bytes = source::object(&args.file, args.mcpu.as_deref())?;
-    let object = parse(&args.file, &bytes)?;
-    let target = modes::target_id(args.mcpu.as_deref())?.map(|(target, _)| target);
+    let asked = modes::target_id(args.mcpu.as_deref())?;
+    let opened = container::open(&args.file, &bytes, &args.entry, asked)?;
+    let complete = opened.finish();
+    let chosen = opened.only(&args.file)?;
+    let object = parse(&chosen.file, &chosen.bytes)?;
+    let target = asked.map(|(target, _)| target);
     let wave_size = match (args.wave32, args.wave64) {
         (true, _) => Some(32),
         (_, true) => Some(64),
@@ -56,7 +63,8 @@ pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
         sources.as_ref().map_or(String::new(), |sources| sources.beside(address, place))
     };
     let text = codeobj::disasm::disassemble_beside(&object, &options, args.source.then_some(&beside))
-        .map_err(|error| Failure::File(format!("{}: {error}; try `--mcpu`", args.file.display())))?;
+        .map_err(|error| Failure::File(format!("{}: {error}; try `--mcpu`", chosen.file.display())))?;
     super::write(args.output.as_deref().unwrap_or("-".as_ref()), text.as_bytes())?;
-    whole(&args.file, &object)
+    whole(&chosen.file, &object)?;
+    complete
 }

@@ -1,14 +1,21 @@
 //! `kernc inspect FILE`: everything a code object says.
 
+use super::container::{self, Chosen, EntryArgs, Opened};
 use super::{Failure, modes, source};
 use clap::Args;
+use codeobj::container::LeftOut;
 use dwarf::DebugInfo;
+use kernc::Target;
+use serde_json::json;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct InspectArgs {
-    /// Code object (`-` reads standard input), or a source, which is compiled first.
+    /// Code object (`-` reads standard input), a file with several, or a source, which is compiled first.
     file: PathBuf,
+    #[command(flatten)]
+    entry: EntryArgs,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -26,33 +33,107 @@ pub struct InspectArgs {
 /// Runs the command.
 pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     let bytes = source::object(&args.file, args.mcpu.as_deref())?;
-    let object = parse(&args.file, &bytes)?;
-    let target = modes::target_id(args.mcpu.as_deref())?.map(|(target, _)| target);
-    let name = args.file.display().to_string();
-    let text = if let Some(place) = &args.at {
-        let address = address_of(&object, place)?;
-        let described = debug_info(&object, &name)?.at(address);
+    let asked = modes::target_id(args.mcpu.as_deref())?;
+    let opened = container::open(&args.file, &bytes, &args.entry, asked)?;
+    if opened.is_container && opened.chosen.len() > 1 && !args.dwarf && args.at.is_none() {
+        let text = if args.json { json_list(&args.file, &opened)? } else { list(&args.file, &opened) };
+        super::write("-".as_ref(), text.as_bytes())?;
+        return opened.finish();
+    }
+    let complete = opened.finish();
+    let chosen = opened.only(&args.file)?;
+    let object = parse(&chosen.file, &chosen.bytes)?;
+    let text = described(args, &chosen, &object, asked.map(|(target, _)| target))?;
+    super::write("-".as_ref(), text.as_bytes())?;
+    whole(&chosen.file, &object)?;
+    complete
+}
+
+/// Returns what the options ask for about a code object.
+fn described(
+    args: &InspectArgs,
+    chosen: &Chosen<'_>,
+    object: &codeobj::CodeObject<'_>,
+    target: Option<&'static Target>,
+) -> Result<String, Failure> {
+    let name = chosen.file.display().to_string();
+    if let Some(place) = &args.at {
+        let address = address_of(object, place)?;
+        let described = debug_info(object, &name)?.at(address);
         let described = described
             .ok_or_else(|| Failure::Usage(format!("{name}: no code is described at {address:#x}")))?;
-        described + &frame_at(&object, address)
-    } else if args.dwarf {
-        let text = match dwarf::Frames::read(&object) {
+        return Ok(described + &frame_at(object, address));
+    }
+    if args.dwarf {
+        let text = match dwarf::Frames::read(object) {
             Ok(frames) if object.section(".debug_info").is_none() => frames.text(),
-            Ok(frames) => debug_info(&object, &name)?.text() + &frames.text(),
-            Err(dwarf::FrameError::None) => debug_info(&object, &name)?.text(),
-            Err(why) => debug_info(&object, &name)?.text() + &format!("({why})\n"),
+            Ok(frames) => debug_info(object, &name)?.text() + &frames.text(),
+            Err(dwarf::FrameError::None) => debug_info(object, &name)?.text(),
+            Err(why) => debug_info(object, &name)?.text() + &format!("({why})\n"),
         };
-        text + &names_of(&object)
-    } else if args.json {
-        let tree = codeobj::inspect::json(&object, &name, target);
-        let text = serde_json::to_string_pretty(&tree)
-            .map_err(|error| Failure::Internal(format!("error: {error}\n")))?;
-        text + "\n"
-    } else {
-        codeobj::inspect::text(&object, &name, target)
+        return Ok(text + &names_of(object));
+    }
+    if args.json {
+        return pretty(&codeobj::inspect::json(object, &name, target));
+    }
+    Ok(codeobj::inspect::text(object, &name, target))
+}
+
+/// Lists the code objects of a container, and its other parts, a line each.
+fn list(file: &Path, opened: &Opened<'_>) -> String {
+    let mut text =
+        format!("{}: a container; `--entry TEXT` chooses a code object\n\nCode objects\n", file.display());
+    for chosen in &opened.chosen {
+        let kernels = match codeobj::CodeObject::parse(&chosen.bytes) {
+            Ok(object) => match kernels(&object).len() {
+                1 => "1 kernel".to_owned(),
+                count => format!("{count} kernels"),
+            },
+            Err(error) => error.to_string(),
+        };
+        let _ = writeln!(text, "  {}: {} bytes, {kernels}", chosen.file.display(), chosen.bytes.len());
+    }
+    if !opened.left_out.is_empty() {
+        text += "\nOther parts\n";
+        for part in &opened.left_out {
+            let _ = writeln!(text, "  {}:{}: {}", file.display(), part.path.join(":"), part.why);
+        }
+    }
+    text
+}
+
+/// Returns the list of the code objects as JSON.
+fn json_list(file: &Path, opened: &Opened<'_>) -> Result<String, Failure> {
+    let object = |chosen: &Chosen<'_>| {
+        let parsed = codeobj::CodeObject::parse(&chosen.bytes);
+        let kernels =
+            parsed.map(|object| kernels(&object).into_iter().map(str::to_owned).collect::<Vec<_>>());
+        json!({
+            "file": chosen.file.display().to_string(),
+            "target_id": chosen.target,
+            "size": chosen.bytes.len(),
+            "kernels": kernels.as_ref().ok(),
+            "error": kernels.as_ref().err().map(ToString::to_string),
+        })
     };
-    super::write("-".as_ref(), text.as_bytes())?;
-    whole(&args.file, &object)
+    let part = |part: &LeftOut| json!({ "part": part.path.join(":"), "what": part.why.to_string() });
+    pretty(&json!({
+        "file": file.display().to_string(),
+        "objects": opened.chosen.iter().map(object).collect::<Vec<_>>(),
+        "other_parts": opened.left_out.iter().map(part).collect::<Vec<_>>(),
+    }))
+}
+
+/// Returns the names of the kernels.
+fn kernels<'data>(object: &codeobj::CodeObject<'data>) -> Vec<&'data str> {
+    let headers = object.kernel_codes().map(|header| header.kernel);
+    object.descriptors().map(|descriptor| descriptor.kernel).chain(headers).collect()
+}
+
+fn pretty(tree: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(tree)
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::Internal(format!("error: {error}\n")))
 }
 
 /// How the frame at an address is unwound, if the object says so.

@@ -15,6 +15,7 @@ mod assemble;
 mod capture;
 mod check;
 mod compile;
+mod container;
 mod disasm;
 mod doc;
 mod features;

@@ -172,6 +172,11 @@ impl Policy {
         !(self.allow.is_empty() && self.deny.is_empty() && self.acknowledged.is_empty())
     }
 
+    /// Returns whether paths that were not followed count.
+    pub fn counts_unfollowed(&self) -> bool {
+        self.deny.iter().any(|rule| rule == "unfollowed")
+    }
+
     pub fn judge(&self, rule: &str, spot: &Spot) -> Verdict {
         let is_acknowledged = |entry: &&Entry| entry.rule == rule && entry.is_at(spot);
         if let Some(entry) = self.acknowledged.iter().find(is_acknowledged) {

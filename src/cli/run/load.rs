@@ -2,8 +2,11 @@
 
 use super::RunArgs;
 use crate::cli::compile::loadable;
+use crate::cli::container::{self, Chosen};
 use crate::cli::told::Teller;
 use crate::cli::{Failure, read};
+use codeobj::container::Contents;
+use kernc::Target;
 use kernc::ir::{Module, Op, Space};
 use kernc::sim;
 use std::path::{Path, PathBuf};
@@ -58,25 +61,13 @@ impl Loaded {
     /// Reads a file; a source is compiled with the options of the command.
     pub fn new(file: &Path, args: &RunArgs) -> Result<Loaded, Failure> {
         let bytes = read(file)?;
-        let name = file.display().to_string();
-        let parse = |bytes: &[u8], target| {
-            let object = sim::CodeObject::load_for(bytes, target);
-            object.map_err(|error| Failure::File(format!("{name}: {error}")))
-        };
-        if bytes.starts_with(b"\x7fELF") {
-            let asked = args.common.target.asked()?;
-            let (mut object, teller) =
-                (parse(&bytes, asked.map(|(target, _)| target))?, Teller::new(file, None, args.isa));
-            describe(&mut object, args)?;
-            if let Some((asked, _)) = asked
-                && asked.name != object.target().name
-            {
-                let (own, asked) = (object.target().name, asked.name);
-                return Err(Failure::Usage(format!("{name} is for {own}, not for {asked}")));
-            }
-            let file = file.to_owned();
-            return Ok(Loaded { name, file, object, bytes, reasons: Vec::new(), teller, dynamic: None });
+        if bytes.starts_with(b"\x7fELF") || Contents::read(&bytes).is_some() {
+            return Loaded::of_object(file, &bytes, args);
         }
+        if args.entry.is_given() {
+            return Err(Failure::Usage("`--entry` is for files with several code objects".to_owned()));
+        }
+        let name = file.display().to_string();
         if args.params.is_some() {
             return Err(Failure::Usage(
                 "`--params` is for objects; a source says what its parameters are".to_owned(),
@@ -103,10 +94,38 @@ impl Loaded {
         // Only a page shows reasons.
         let reasons = if args.html.is_some() { object.reasons() } else { Vec::new() };
         let bytes = object.bytes().to_vec();
-        let (object, teller) = (parse(&bytes, None)?, Teller::new(file, Some(&source), args.isa));
+        let (object, teller) = (parse(&name, &bytes, None)?, Teller::new(file, Some(&source), args.isa));
         // Machine IR that was read has no IR.
         let dynamic = (!seen.ir.0.funcs.is_empty()).then(|| dynamic_variables(&seen.ir.0));
         Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
+    }
+
+    /// Reads a code object, or the one of a container that the options choose.
+    fn of_object(file: &Path, bytes: &[u8], args: &RunArgs) -> Result<Loaded, Failure> {
+        let asked = args.common.target.asked()?;
+        let opened = container::open(file, bytes, &args.entry, asked)?;
+        let complete = opened.finish();
+        let Chosen { file, bytes, .. } = opened.only(file)?;
+        complete?;
+        let name = file.display().to_string();
+        let mut object = parse(&name, &bytes, asked.map(|(target, _)| target))?;
+        describe(&mut object, args)?;
+        if let Some((asked, _)) = asked
+            && asked.name != object.target().name
+        {
+            let (own, asked) = (object.target().name, asked.name);
+            return Err(Failure::Usage(format!("{name} is for {own}, not for {asked}")));
+        }
+        let teller = Teller::new(&file, None, args.isa);
+        Ok(Loaded {
+            name,
+            file,
+            object,
+            bytes: bytes.into_owned(),
+            reasons: Vec::new(),
+            teller,
+            dynamic: None,
+        })
     }
 
     /// The kernel of that name, or the only one.
@@ -130,6 +149,11 @@ impl Loaded {
         let found = dynamic.iter().find(|(of, _)| *of == kernel.name);
         found.map_or(Dynamic::No, |(_, variable)| Dynamic::Variable(variable))
     }
+}
+
+fn parse(name: &str, bytes: &[u8], target: Option<&'static Target>) -> Result<sim::CodeObject, Failure> {
+    let object = sim::CodeObject::load_for(bytes, target);
+    object.map_err(|error| Failure::File(format!("{name}: {error}")))
 }
 
 /// Says what the parameters of the chosen kernel are, if the command line does.

@@ -11,6 +11,7 @@ mod progress;
 mod script;
 mod shown;
 
+use super::container::EntryArgs;
 use super::observe::ObserveArgs;
 use super::rules::{Policy, RulesArgs};
 use super::schedules::ScheduleArgs;
@@ -45,9 +46,12 @@ pub struct RunArgs {
     /// Whether it is to be debugged: a source is compiled with all that there is to say of it then.
     #[arg(skip)]
     is_debugged: bool,
-    /// Kernel source, IR (`.kir`), machine IR (`.mir`) or code object.
+    /// Kernel source, IR (`.kir`), machine IR (`.mir`), code object, or a file with several of these (offload bundle, archive, host
+    /// program or library).
     #[arg(required_unless_present = "script")]
     file: Option<PathBuf>,
+    #[command(flatten)]
+    entry: EntryArgs,
     /// Arguments in the order of the signature.
     #[arg(value_name = "ARGUMENT", allow_negative_numbers = true)]
     positional: Vec<String>,

@@ -1,0 +1,46 @@
+//! How far a check is, shown on a terminal.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// A line on a terminal that says how far a check is. Without a terminal nothing is printed.
+pub(super) struct Progress {
+    is_terminal: bool,
+    begun: Instant,
+    /// Milliseconds after which the line is printed again.
+    next: AtomicU64,
+}
+
+impl Progress {
+    /// Milliseconds before the first line and between two lines.
+    const PAUSE: u64 = 500;
+
+    /// Returns progress that begins now.
+    pub(super) fn new() -> Progress {
+        use std::io::IsTerminal;
+        let is_terminal = std::io::stderr().is_terminal();
+        Progress { is_terminal, begun: Instant::now(), next: AtomicU64::new(Progress::PAUSE) }
+    }
+
+    /// Prints that `done` of `all` kernels and functions are checked; `object` names the code object, or is empty.
+    pub(super) fn tell(&self, object: &str, done: usize, all: usize) {
+        if !self.is_terminal {
+            return;
+        }
+        let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let next = self.next.load(Ordering::Relaxed);
+        let set = |next| {
+            self.next.compare_exchange(next, now + Progress::PAUSE, Ordering::Relaxed, Ordering::Relaxed)
+        };
+        if now >= next && set(next).is_ok() {
+            eprint!("\r\x1b[K{object}{done} of {all} kernels and functions checked");
+        }
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(&self) {
+        if self.next.load(Ordering::Relaxed) > Progress::PAUSE {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

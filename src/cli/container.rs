@@ -1,0 +1,171 @@
+//! Files that hold several code objects: which of them a command works on.
+
+use super::{Failure, complain};
+use clap::Args;
+use codeobj::container::{Contents, Entry, LeftOut, Reason};
+use kernc::isa::TargetId;
+use kernc::{Modes, Target};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Options that choose among the code objects of one file.
+#[derive(Args, Clone, Default)]
+pub struct EntryArgs {
+    /// Of a file with several code objects (offload bundle, archive, host program or library): only those whose name has
+    /// this text in it. Without it, `--mcpu` chooses those for a processor.
+    #[arg(long, value_name = "TEXT")]
+    entry: Option<String>,
+}
+
+impl EntryArgs {
+    /// Returns whether `--entry` is on the command line.
+    pub fn is_given(&self) -> bool {
+        self.entry.is_some()
+    }
+
+    /// Returns whether `--entry` chooses a single code object of the file.
+    pub fn names_one(&self, opened: &Opened<'_>) -> bool {
+        self.entry.is_some() && opened.chosen.len() == 1
+    }
+}
+
+/// Names that a message lists, at most.
+const LISTED: usize = 20;
+
+/// A code object that a command works on.
+pub struct Chosen<'data> {
+    /// The file, and in a container the way to the code object in it.
+    pub file: PathBuf,
+    /// The code object's bytes.
+    pub bytes: Cow<'data, [u8]>,
+    /// The target id that the container names; empty outside of containers.
+    pub target: String,
+}
+
+/// The code objects of a file.
+pub struct Opened<'data> {
+    /// Those that the command works on, in file order; at least one.
+    pub chosen: Vec<Chosen<'data>>,
+    /// Whether the file is a container.
+    pub is_container: bool,
+    /// Parts of the container that are no code object.
+    pub left_out: Vec<LeftOut>,
+    /// What could not be read of the container.
+    damaged: Vec<String>,
+}
+
+impl<'data> Opened<'data> {
+    /// Returns the only code object.
+    ///
+    /// # Errors
+    /// If the options leave several.
+    pub fn only(mut self, file: &Path) -> Result<Chosen<'data>, Failure> {
+        if self.chosen.len() > 1 {
+            let names = listed(self.chosen.iter().map(|chosen| chosen.file.display().to_string()));
+            let text =
+                format!("{} holds several code objects; choose one with `--entry`:{names}", file.display());
+            return Err(Failure::Usage(text));
+        }
+        Ok(self.chosen.remove(0))
+    }
+
+    /// Fails if a part of the container could not be read.
+    ///
+    /// # Errors
+    /// The damaged parts.
+    pub fn finish(&self) -> Result<(), Failure> {
+        if self.damaged.is_empty() { Ok(()) } else { Err(Failure::File(self.damaged.join("\nerror: "))) }
+    }
+}
+
+/// Opens a file: a code object is the one to work on; of a container those that `--entry` or `--mcpu` choose.
+///
+/// # Errors
+/// If the container has no code object, or the options choose none.
+pub fn open<'data>(
+    file: &Path,
+    bytes: &'data [u8],
+    args: &EntryArgs,
+    asked: Option<(&'static Target, Modes)>,
+) -> Result<Opened<'data>, Failure> {
+    let Some(contents) = Contents::read(bytes) else {
+        if args.entry.is_some() {
+            let text =
+                format!("{}: `--entry` chooses among several code objects; this file is one", file.display());
+            return Err(Failure::Usage(text));
+        }
+        let only = Chosen { file: file.to_owned(), bytes: Cow::Borrowed(bytes), target: String::new() };
+        return Ok(Opened {
+            chosen: vec![only],
+            is_container: false,
+            left_out: Vec::new(),
+            damaged: Vec::new(),
+        });
+    };
+    let place = |path: &[String]| [&[file.display().to_string()], path].concat().join(":");
+    let damaged = contents.damaged().map(|part| format!("{}: {}", place(&part.path), part.why)).collect();
+    for LeftOut { path, why } in &contents.left_out {
+        if let Reason::OtherForm(_) = why {
+            complain(&format!("warning: {}: {why}\n", place(path)));
+        }
+    }
+    if contents.entries.is_empty() {
+        return Err(none(file, &contents, damaged));
+    }
+    let is_wanted = |entry: &Entry<'_>| match (&args.entry, asked) {
+        (Some(text), _) => entry.name().contains(text.as_str()),
+        (None, Some(asked)) => entry.target.is_empty() || runs_on(&entry.target, asked),
+        (None, None) => true,
+    };
+    let names = listed(contents.entries.iter().map(Entry::name));
+    let wanted = contents.entries.into_iter().filter(is_wanted);
+    let chosen: Vec<Chosen<'_>> = wanted
+        .map(|entry| Chosen { file: place(&entry.path).into(), target: entry.target, bytes: entry.bytes })
+        .collect();
+    if chosen.is_empty() {
+        let asked = args.entry.as_deref().or(asked.map(|(target, _)| target.name)).unwrap_or_default();
+        return Err(Failure::Usage(format!(
+            "{}: no code object for `{asked}`; it holds:{names}",
+            file.display()
+        )));
+    }
+    Ok(Opened { chosen, is_container: true, left_out: contents.left_out, damaged })
+}
+
+/// Returns whether code for the target id `id` of a container runs on the processor and modes that were asked for.
+fn runs_on(id: &str, (target, asked): (&'static Target, Modes)) -> bool {
+    let agree = |one: Option<bool>, other: Option<bool>| one.is_none() || other.is_none() || one == other;
+    // Containers of older compilers leave out a part of the triple.
+    let features = id.find([':', '+']).unwrap_or(id.len());
+    let name = id[..features].rfind('-').map_or(0, |dash| dash + 1);
+    TargetId::parse(&id[name..]).is_ok_and(|id| {
+        let modes = id.modes();
+        id.target.name == target.name
+            && agree(modes.xnack, asked.xnack)
+            && agree(modes.sramecc, asked.sramecc)
+    })
+}
+
+/// Says what a file without a code object holds.
+fn none(file: &Path, contents: &Contents<'_>, damaged: Vec<String>) -> Failure {
+    if !damaged.is_empty() {
+        return Failure::File(damaged.join("\nerror: "));
+    }
+    let forms = contents.left_out.iter().filter(|part| part.why != Reason::NoGpuCode);
+    let forms = listed(forms.map(|part| format!("{}: {}", part.path.join(":"), part.why)));
+    Failure::File(format!("{}: there is no AMD GPU code object in it{forms}", file.display()))
+}
+
+/// Lists names, a line each; of many the first.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    let mut text = String::new();
+    for name in names.iter().take(LISTED) {
+        let _ = write!(text, "\n  {name}");
+    }
+    if names.len() > LISTED {
+        let _ = write!(text, "\n  and {} more", names.len() - LISTED);
+    }
+    text
+}
