@@ -4,10 +4,12 @@
 //! Containers nest: a member of an archive may be a host object with a section of bundles, and the bundles may be
 //! compressed. [`Contents::read`] opens all of them and lists each AMD GPU code object with the way to it.
 //!
-//! # Source      clang's page "Clang Offload Bundler" (both the layout of bundles and the header of compressed ones) and
-//!               LLVM 19's `OffloadBinary`; checked against files that clang-offload-bundler 19 and
-//!               clang-offload-packager 19 write (`tests/containers.rs`).
-//! # Not here    reading a code object (`elf`); the hash of compressed bundles, which is not checked.
+//! Reading a code object is the task of [`crate::elf`]. The hash of compressed bundles is not checked.
+//!
+//! # Source
+//! clang's page "Clang Offload Bundler" (both the layout of bundles and the header of compressed ones) and LLVM 19's
+//! `OffloadBinary`; checked against files that clang-offload-bundler 19 and clang-offload-packager 19 write
+//! (`tests/containers.rs`).
 
 mod binary;
 mod bundle;

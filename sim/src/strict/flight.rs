@@ -205,7 +205,9 @@ mod tests {
         flight.wait(Left { lgkm: Some(0), ..Left::default() });
         assert_eq!((flight.lds_done(), flight.transfers_done(), flight.memory_done()), (3, 1, 0));
         flight.wait(Left { vm: Some(0), ..Left::default() });
-        assert_eq!((flight.transfers_done(), flight.done_at(3).transfers), (3, 1));
+        assert_eq!(flight.transfers_done(), 3);
+        // No wait came before the third operation; both waits came before the fourth.
+        assert_eq!((flight.done_at(3).transfers, flight.done_at(4).transfers), (0, 3));
     }
 
     #[test]
