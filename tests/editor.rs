@@ -149,6 +149,11 @@ fn a_fault_is_an_exception() {
 }
 
 #[test]
+fn the_end_is_a_stop() {
+    session("end", false);
+}
+
+#[test]
 fn waves_and_lanes_are_threads() {
     session("threads", false);
 }

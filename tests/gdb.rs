@@ -103,6 +103,12 @@ fn gdb_debugs_a_kernel_there_and_back() {
         "monitor nonsense",
         "set var $s0 = 3",
         "delete",
+        // The end of the dispatch is the end of what can be replayed.
+        "continue",
+        "monitor where",
+        "reverse-stepi",
+        "monitor where",
+        "stepi",
         "continue",
     ];
     let Some([text, errors]) = gdb(Some(&server), &commands, &object) else {
@@ -120,6 +126,8 @@ fn gdb_debugs_a_kernel_there_and_back() {
         "Breakpoint 2 at",
         "Breakpoint 2, outer () at ./tests/golden/debug/calls.k:11",
         "No more reverse-execution history",
+        "No more reverse-execution history",
+        "No more reverse-execution history",
         "exited normally",
     ];
     has(&text, &lines);
@@ -133,6 +141,9 @@ fn gdb_debugs_a_kernel_there_and_back() {
         "what moves on is a command of GDB itself",
         "there is no command `nonsense`",
         "registers and memory can be read, not written",
+        "the dispatch has ended; its last instruction is this:",
+        "s_endpgm",
+        "s_endpgm",
     ];
     has(&errors, &lines);
     assert!(server.end());
@@ -157,6 +168,7 @@ fn gdb_sees_waves_and_memory() {
         // The beginning of LDS.
         "x/4dw 0x1000000000000",
         "x/2xw 0x10",
+        "continue",
         "continue",
     ];
     let Some([text, errors]) = gdb(Some(&server), &commands, &object) else {

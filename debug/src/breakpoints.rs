@@ -1,10 +1,13 @@
 //! Where to stop.
 
 use crate::expression::{Evaluator, Problem};
+use crate::gate::Gate;
 use crate::hits::Hits;
+use crate::presence::Presence;
 use crate::program::{Line, Program};
 use crate::session::State;
 use crate::spot::{Place, Spot};
+use crate::waves::Who;
 use sim::Stopped;
 
 /// A place in the code.
@@ -24,6 +27,12 @@ pub struct Breakpoint {
     pub log: Option<String>,
     /// How often waves have come here while the condition held.
     pub hits: u64,
+    /// What lets waves pass.
+    pub gate: Gate,
+    /// It is about an instruction, whichever lanes are active there.
+    pub(crate) is_instruction: bool,
+    /// The wave that has come here last, and the number of the instruction with which it has come into the line.
+    pub(crate) last: Option<(Who, u64)>,
 }
 
 /// A breakpoint as it is asked for.
@@ -37,6 +46,8 @@ pub struct Wanted<'a> {
     pub count: Option<Hits>,
     /// What is said instead of stopping.
     pub log: Option<&'a str>,
+    /// It is taken out where it stops.
+    pub is_temporary: bool,
 }
 
 /// Where a wave has come to a breakpoint: for which lane, if its condition is about one.
@@ -45,18 +56,41 @@ pub(crate) struct Hit {
 }
 
 impl Breakpoint {
-    /// Whether it counts that the wave is here. `chosen`: only for this lane.
-    pub(crate) fn hit(&mut self, at: &Stopped<'_>, program: &Program, chosen: Option<u32>) -> Option<Hit> {
+    /// The lanes for which a wave comes to the breakpoint with this instruction; none if the wave does not come there for any that count.
+    /// `chosen`: only this lane counts.
+    pub(crate) fn reached(&self, at: &Stopped<'_>, presence: &Presence, chosen: Option<u32>) -> Option<u64> {
+        if self.is_instruction {
+            let lanes = presence.active;
+            let counts = chosen.is_none_or(|chosen| lanes >> chosen & 1 != 0);
+            return (self.addresses.contains(&at.address()) && counts).then_some(lanes);
+        }
+        let lanes = presence.arriving(&self.addresses, at.address());
+        let lanes = lanes & chosen.map_or(u64::MAX, |chosen| 1 << chosen);
+        // Of a wave's lanes that come to a line one after the other, the first ones stand for all.
+        let is_again = chosen.is_none()
+            && self.last == Some((Who::of(at), presence.entered))
+            && !self.addresses.contains(&at.address());
+        (lanes != 0 && !is_again).then_some(lanes)
+    }
+
+    /// Whether it counts that these lanes are here.
+    pub(crate) fn hit(
+        &mut self,
+        at: &Stopped<'_>,
+        program: &Program,
+        lanes: u64,
+        entered: u64,
+    ) -> Option<Hit> {
         let lane = match &self.condition {
             None => None,
             Some(condition) => {
-                let active = (0..at.lanes()).filter(|&lane| at.exec() >> lane & 1 != 0);
+                let mut lanes = (0..at.lanes()).filter(|&lane| lanes >> lane & 1 != 0);
                 let holds =
                     |lane: &u32| Evaluator::new(at, program, *lane, 0).holds(condition).unwrap_or(false);
-                let mut asked = active.filter(|&lane| chosen.is_none_or(|chosen| chosen == lane));
-                Some(asked.find(holds)?)
+                Some(lanes.find(holds)?)
             }
         };
+        self.last = Some((Who::of(at), entered));
         self.hits += 1;
         self.count.is_none_or(|count| count.has(self.hits)).then_some(Hit { lane })
     }
@@ -86,6 +120,9 @@ impl Breakpoints<'_> {
             count: wanted.count,
             log: wanted.log.map(str::to_owned),
             hits: 0,
+            gate: Gate::new(wanted.is_temporary),
+            is_instruction: wanted.place.starts_with('*'),
+            last: None,
         };
         self.state.breakpoints.push(breakpoint.clone());
         Ok(breakpoint)
@@ -95,8 +132,26 @@ impl Breakpoints<'_> {
     pub fn watch(&mut self, text: &str, spot: Spot) -> u32 {
         let Spot { place, bytes, ty } = spot;
         let id = self.state.next_id();
-        self.state.watchpoints.push(Watchpoint { id, text: text.to_owned(), place, bytes, old: None, ty });
+        let (text, gate) = (text.to_owned(), Gate::new(false));
+        self.state.watchpoints.push(Watchpoint { id, text, place, bytes, old: None, ty, gate });
         id
+    }
+
+    /// The numbers of all breakpoints and watchpoints, in order.
+    pub fn ids(&self) -> Vec<u32> {
+        let State { breakpoints, watchpoints, .. } = &*self.state;
+        let watched = watchpoints.iter().map(|one| one.id);
+        let mut ids: Vec<u32> = breakpoints.iter().map(|one| one.id).chain(watched).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// What lets waves pass a breakpoint or watchpoint.
+    pub fn gate(&mut self, id: u32) -> Option<&mut Gate> {
+        let State { breakpoints, watchpoints, .. } = &mut *self.state;
+        let watched = watchpoints.iter_mut().filter(|one| one.id == id).map(|one| &mut one.gate);
+        let own = breakpoints.iter_mut().filter(|one| one.id == id).map(|one| &mut one.gate);
+        own.chain(watched).next()
     }
 
     /// Takes one out. Whether there was one.
@@ -122,6 +177,8 @@ pub struct Watchpoint {
     pub(crate) old: Option<Vec<u8>>,
     /// The type, by its entry in the debug information.
     pub(crate) ty: Option<u64>,
+    /// What lets changes pass.
+    pub gate: Gate,
 }
 
 impl Watchpoint {

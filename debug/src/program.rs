@@ -1,10 +1,9 @@
 //! What an object says of its code: functions, lines, and debug information, if it has any.
 
-use crate::expression::Problem;
 use crate::variables::Scope;
 use codeobj::CodeObject;
 use codeobj::disasm::Lines;
-use dwarf::{DebugInfo, Die, Frames, Names};
+use dwarf::{DebugInfo, Frames, Names};
 use rustc_hash::FxHashMap;
 use sim::Stopped;
 
@@ -28,16 +27,19 @@ pub struct Line {
     pub line: u32,
 }
 
-/// A row of the line table.
-struct Row {
-    address: u64,
-    line: Option<Line>,
+/// A row of the line table that begins a statement, or code of no line.
+pub(crate) struct Row {
+    pub address: u64,
+    pub line: Option<Line>,
 }
 
 /// An object, as a debugger sees it.
 pub struct Program {
     functions: Vec<Function>,
-    rows: Vec<Row>,
+    /// By address, each once.
+    pub(crate) rows: Vec<Row>,
+    /// Where prologues of functions end, in ascending order.
+    pub(crate) prologue_ends: Vec<u64>,
     /// Names of source files.
     pub files: Vec<String>,
     /// Lines of their texts, where they could be read.
@@ -45,7 +47,7 @@ pub struct Program {
     /// Entries of its debug information.
     pub info: Option<DebugInfo>,
     /// Its index of names.
-    names: Option<Names>,
+    pub(crate) names: Option<Names>,
     /// Its call frame information.
     pub(crate) frames: Option<Frames>,
 }
@@ -69,6 +71,7 @@ impl Program {
         let mut program = Program {
             functions,
             rows: Vec::new(),
+            prologue_ends: Vec::new(),
             files: Vec::new(),
             sources: Vec::new(),
             info: DebugInfo::read(object).ok(),
@@ -85,8 +88,11 @@ impl Program {
                 });
                 Line { file, line: place.line }
             });
+            // Of rows at one address the last one counts.
+            program.rows.pop_if(|row| row.address == address);
             program.rows.push(Row { address, line });
         }
+        program.prologue_ends = lines.prologue_ends().collect();
         let embedded = |name: &String| lines.text(name).map(str::to_owned);
         let text = |name: &String| {
             embedded(name).or_else(|| read(name)).map(|text| text.lines().map(str::to_owned).collect())
@@ -106,35 +112,6 @@ impl Program {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// Where the code of a function begins by debug information: its own, and wherever it is inlined.
-    pub fn instances_of(&self, name: &str) -> Vec<u64> {
-        let Some(info) = &self.info else { return Vec::new() };
-        let is_code = |die: &&Die| {
-            let is_function = matches!(die.tag.as_str(), "DW_TAG_subprogram" | "DW_TAG_inlined_subroutine");
-            is_function && info.name_of(die) == Some(name)
-        };
-        let start = |die: &Die| Some(die.ranges().first()?.0);
-        // The index has both kinds (DWARF 5, section 6.1.1.1); without one all entries are looked at.
-        let mut all: Vec<u64> = match &self.names {
-            Some(names) => {
-                let named = names.find(name).iter().filter_map(|named| info.entry(named.entry));
-                named.filter(is_code).filter_map(start).collect()
-            }
-            None => info.entries.iter().filter(is_code).filter_map(start).collect(),
-        };
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-
-    /// Where to stop in a function: behind what brings its parameters to where debug information says that they are, which is its second
-    /// row of lines; at its beginning if parameters are not described.
-    pub fn body_of(&self, function: &Function) -> u64 {
-        let is_inside = |row: &&Row| row.address > function.start && row.address < function.end;
-        let second = self.rows.iter().find(|row| is_inside(row) && row.line.is_some());
-        second.filter(|_| self.info.is_some()).map_or(function.start, |row| row.address)
-    }
-
     /// What debug information says of where a wave stands; `level` as [`Scope::new`] has it.
     pub(crate) fn scope<'a>(&'a self, at: &'a Stopped<'a>, level: usize) -> Option<Scope<'a>> {
         self.info.as_ref().map(|info| Scope::new((info, self.frames.as_ref()), at, level))
@@ -151,6 +128,26 @@ impl Program {
         self.rows[..end].last()?.line
     }
 
+    /// Whether a statement begins at an address.
+    pub(crate) fn begins_at(&self, address: u64) -> bool {
+        self.rows
+            .binary_search_by_key(&address, |row| row.address)
+            .is_ok_and(|at| self.rows[at].line.is_some())
+    }
+
+    /// Where the code around an address begins and ends that is of the address's line, and of one function.
+    pub(crate) fn run_at(&self, address: u64) -> (u64, u64) {
+        let function =
+            self.function_at(address).map_or((0, u64::MAX), |function| (function.start, function.end));
+        let next = self.rows.partition_point(|row| row.address <= address);
+        let Some(line) = next.checked_sub(1).map(|at| self.rows[at].line) else { return function };
+        let before = self.rows[..next].iter().rev().take_while(|row| row.line == line).last();
+        let after = self.rows[next..].iter().find(|row| row.line != line);
+        let start = before.map_or(0, |row| row.address);
+        let end = after.map_or(u64::MAX, |row| row.address);
+        (start.max(function.0), end.min(function.1))
+    }
+
     /// Text of a line.
     pub fn source(&self, line: Line) -> Option<&str> {
         let text = self.sources.get(line.file)?.as_ref()?;
@@ -160,38 +157,6 @@ impl Program {
     /// `saxpy.k:7`.
     pub fn name_of(&self, line: Line) -> String {
         format!("{}:{}", self.files.get(line.file).map_or("?", String::as_str), line.line)
-    }
-
-    /// Addresses that a place in the code means: a line, `file:line`, a function, `*address`. `here`: whose file a line without one is of.
-    ///
-    /// # Errors
-    /// There is no such place.
-    pub fn addresses(&self, place: &str, here: Option<Line>) -> Result<Vec<u64>, Problem> {
-        if let Some(address) = place.strip_prefix('*') {
-            let address = parse_address(address).ok_or_else(|| format!("`{address}` is no address"))?;
-            let known = self.function_at(address);
-            return known.map(|_| vec![address]).ok_or_else(|| format!("there is no code at {address:#x}"));
-        }
-        let (file, line) = match place.rsplit_once(':') {
-            Some((file, line)) => (Some(file), line),
-            None => (None, place),
-        };
-        if let Ok(line) = line.parse::<u32>() {
-            let file = match (file, here) {
-                (None, Some(here)) => Some(here.file),
-                (file, _) => self.file(file),
-            };
-            let file = file.ok_or_else(|| "no source file is called so".to_owned())?;
-            let found = self.starts_of(file, line);
-            return found
-                .map(|found| found.1)
-                .ok_or_else(|| format!("no code belongs to line {line} or what follows it"));
-        }
-        let mut starts = self.instances_of(place);
-        starts.extend(self.function(place).map(|function| function.start));
-        starts.sort_unstable();
-        starts.dedup();
-        if starts.is_empty() { Err(format!("no function is called `{place}`")) } else { Ok(starts) }
     }
 
     /// Lines of a file that code belongs to, in order.
@@ -215,26 +180,6 @@ impl Program {
         };
         let ends = |file: &String| file == name || file.ends_with(&format!("/{name}"));
         self.files.iter().position(|file| file == name).or_else(|| self.files.iter().position(ends))
-    }
-
-    /// Where a line begins in the code: addresses that come from another line. If it has no code: the next line that has. Both the line
-    /// and its addresses.
-    pub fn starts_of(&self, file: usize, line: u32) -> Option<(Line, Vec<u64>)> {
-        let lines = self.rows.iter().filter_map(|row| row.line).filter(|row| row.file == file);
-        let line = Line { file, line: lines.map(|row| row.line).filter(|&row| row >= line).min()? };
-        let mut before = None;
-        let mut starts = Vec::new();
-        for (at, row) in self.rows.iter().enumerate() {
-            // Of rows at one address the last one counts.
-            if self.rows.get(at + 1).is_some_and(|next| next.address == row.address) {
-                continue;
-            }
-            if row.line == Some(line) && before != Some(line) {
-                starts.push(row.address);
-            }
-            before = row.line;
-        }
-        (!starts.is_empty()).then_some((line, starts))
     }
 }
 

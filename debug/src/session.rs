@@ -1,9 +1,10 @@
 //! A debugged dispatch: when to stop, and what was decided there.
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Watchpoint};
+use crate::instruction::Instruction;
 use crate::program::{Line, Program};
 use crate::stop::{Reason, Stop, watched};
-use crate::waves::{Kind, Wave, Who};
+use crate::waves::{Wave, Who};
 use rustc_hash::FxHashMap;
 use sim::{Debugger, Fault, Go, Report, Stopped, Write};
 use std::collections::VecDeque;
@@ -67,7 +68,12 @@ pub trait FrontEnd: Send {
     /// A wave has come to a breakpoint that says something instead of stopping.
     fn logged(&mut self, _text: &str) {}
 
-    /// The dispatch has ended; whether as it should.
+    /// The dispatch has ended by itself. Returns whether the front end is to be heard at its last instruction, for [`Reason::Ended`].
+    fn stays(&mut self) -> bool {
+        false
+    }
+
+    /// The session ends with the dispatch; whether that has ended as it should.
     fn ended(&mut self, _is_well: bool) {}
 }
 
@@ -98,11 +104,12 @@ enum Want {
     Choice,
     /// An instruction by its number.
     Ordinal(u64),
-    /// The last stop at a breakpoint before an instruction; the one found so far, and whether all have been seen.
+    /// The last instruction of a dispatch that has ended, by its number.
+    Last(u64),
+    /// The last stop at a breakpoint before an instruction; the one found so far.
     LastBefore {
         limit: u64,
         found: Option<u64>,
-        is_done: bool,
     },
     /// The end.
     End,
@@ -116,13 +123,16 @@ pub(crate) struct State {
     pub focus: Option<u32>,
     /// What breakpoints have said.
     logs: Vec<String>,
+    /// Breakpoints that stop the wave here.
+    hit: Vec<u32>,
     pub breakpoints: Vec<Breakpoint>,
     pub watchpoints: Vec<Watchpoint>,
     /// What the schedule has done since the last stop.
     pub choices: VecDeque<String>,
     ids: u32,
     want: Want,
-    kinds: FxHashMap<u64, Kind>,
+    /// What is known of instructions that waves have come to.
+    instructions: FxHashMap<u64, Instruction>,
     /// What was set in front of which instruction, in their order: it is set again on the way to another place.
     set: Vec<(u64, Vec<Write>)>,
     /// What is to be written now, and whether the front end is heard then.
@@ -132,6 +142,12 @@ pub(crate) struct State {
     last: Option<(Who, u64)>,
     again: bool,
     quit: bool,
+    /// The number of the instruction at which the dispatch has failed, after the front end was heard there.
+    failed: Option<u64>,
+    /// The dispatch has ended, and the wave stands at its last instruction.
+    is_at_end: bool,
+    /// The front end was heard at the end, and leaves.
+    has_left: bool,
 }
 
 impl State {
@@ -143,9 +159,9 @@ impl State {
     /// The wave that is about to execute an instruction, brought up to date.
     fn arrive(&mut self, at: &Stopped<'_>, program: &Program) {
         self.ordinal += 1;
-        let kind = *self.kinds.entry(at.address()).or_insert_with(|| Kind::of(at));
-        let ordinal = self.ordinal;
-        self.waves.entry(Who::of(at)).or_default().comes_to(at, kind, ordinal, program);
+        let known = self.instructions.entry(at.address());
+        let instruction = known.or_insert_with(|| Instruction::new(at, program));
+        self.waves.entry(Who::of(at)).or_default().comes_to(at, instruction, self.ordinal);
     }
 
     /// A watched place that the last instruction has changed. All are looked at, so that each is known anew.
@@ -154,6 +170,8 @@ impl State {
         let mut first = None;
         for watch in &mut self.watchpoints {
             if let Some((old, new)) = watch.look(at)
+                && watch.gate.is_enabled
+                && watch.gate.stops(self.ordinal)
                 && first.is_none()
             {
                 let (old, new) = (watched(program, watch, &old), watched(program, watch, &new));
@@ -165,59 +183,72 @@ impl State {
 
     /// The breakpoint that the wave has come to. All are looked at, so that each counts.
     fn hit(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
-        let (address, chosen) = (at.address(), self.lane);
+        let (chosen, ordinal) = (self.lane, self.ordinal);
+        let presence = self.waves.get(&Who::of(at))?.presence;
         let mut first = None;
-        for breakpoint in self.breakpoints.iter_mut().filter(|one| one.addresses.contains(&address)) {
-            let Some(hit) = breakpoint.hit(at, program, chosen) else { continue };
+        for breakpoint in self.breakpoints.iter_mut().filter(|one| one.gate.is_enabled) {
+            let Some(lanes) = breakpoint.reached(at, &presence, chosen) else { continue };
+            let Some(hit) = breakpoint.hit(at, program, lanes, presence.entered) else { continue };
+            if !breakpoint.gate.stops(ordinal) {
+                continue;
+            }
             match &breakpoint.log {
                 Some(log) => self.logs.push(crate::log::text(log, at, program, hit.lane.or(chosen))),
-                None if first.is_none() => {
-                    self.focus = hit.lane;
-                    first = Some(Reason::Breakpoint(breakpoint.id));
+                None => {
+                    self.hit.push(breakpoint.id);
+                    if first.is_none() {
+                        self.focus = hit.lane;
+                        first = Some(Reason::Breakpoint(breakpoint.id));
+                    }
                 }
-                None => {}
             }
         }
         first
     }
 
     /// Whether a step is done.
-    fn arrived(&self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
-        let who = Who::of(at);
-        let depth = self.waves.get(&who).map_or(0, |wave| wave.calls.len());
+    fn arrived(&self, at: &Stopped<'_>) -> Option<Reason> {
+        let (who, address) = (Who::of(at), at.address());
+        let wave = self.waves.get(&who)?;
+        let (depth, presence) = (wave.calls.len(), &wave.presence);
         // A lane that waits for others has not moved.
-        let takes_part = self.lane.is_none_or(|lane| at.exec() >> lane & 1 != 0);
+        let counts = |lanes: u64| self.lane.map_or(lanes != 0, |lane| lanes >> lane & 1 != 0);
         match &self.want {
             Want::Begin => Some(Reason::Begin),
             Want::Instruction(of) => (*of == who).then_some(Reason::Step),
             Want::Line { who: of, from, depth: before, over } => {
-                let line = program.line_at(at.address());
-                let is_new = line.is_some() && (line != *from || depth < *before);
-                let is_here = *of == who && takes_part && (!over || depth <= *before);
-                (is_here && is_new).then_some(Reason::Step)
+                let instruction = self.instructions.get(&address)?;
+                let line = instruction.line;
+                let begins = counts(presence.beginning(instruction.begins, address));
+                let is_new = begins && line != *from || depth < *before && counts(presence.active);
+                let is_here = *of == who && (!over || depth <= *before);
+                (is_here && line.is_some() && is_new).then_some(Reason::Step)
             }
             Want::Out { who: of, depth: before } => {
-                (*of == who && depth < *before).then_some(Reason::Finished)
+                (*of == who && depth < *before && counts(presence.active)).then_some(Reason::Finished)
             }
             Want::Address { who: of, addresses, depth: before } => {
-                let is_there = addresses.contains(&at.address());
-                (*of == who && takes_part && (is_there || depth < *before)).then_some(Reason::Step)
+                let is_there = counts(presence.arriving(addresses, address));
+                let is_out = depth < *before && counts(presence.active);
+                (*of == who && (is_there || is_out)).then_some(Reason::Step)
             }
             Want::Ordinal(number) => (self.ordinal >= *number).then_some(Reason::Arrived),
+            Want::Last(number) => (self.ordinal >= *number).then_some(Reason::Ended),
             Want::Nothing | Want::Choice | Want::LastBefore { .. } | Want::End => None,
         }
     }
 
     /// Whether the wave stops here.
     fn reason(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
+        self.hit.clear();
         let changed = self.changed(at, program);
         match &self.want {
             Want::End => None,
-            Want::Ordinal(_) => {
+            Want::Ordinal(_) | Want::Last(_) => {
                 // On the way to another place breakpoints only count.
                 self.hit(at, program);
                 (self.focus, self.logs) = (None, Vec::new());
-                self.arrived(at, program)
+                self.arrived(at)
             }
             Want::LastBefore { limit, .. } => {
                 let limit = *limit;
@@ -233,7 +264,9 @@ impl State {
             }
             _ => {
                 let hit = self.hit(at, program);
-                changed.or(hit).or_else(|| self.arrived(at, program))
+                let once = |one: &Breakpoint| one.gate.is_temporary && self.hit.contains(&one.id);
+                self.breakpoints.retain(|one| !once(one));
+                changed.or(hit).or_else(|| self.arrived(at))
             }
         }
     }
@@ -253,7 +286,7 @@ impl State {
 
     /// Whether it is not on the way to another place.
     fn may_stop(&self) -> bool {
-        !matches!(self.want, Want::End | Want::Ordinal(_) | Want::LastBefore { .. })
+        !matches!(self.want, Want::End | Want::Ordinal(_) | Want::Last(_) | Want::LastBefore { .. })
     }
 
     /// What was decided.
@@ -261,6 +294,13 @@ impl State {
         let who = Who::of(at);
         let Some(wave) = self.waves.get(&who) else { return Go::On };
         let (depth, before, now) = (wave.calls.len(), wave.before, self.ordinal);
+        // The end is behind the last instruction.
+        let is_at_end = std::mem::take(&mut self.is_at_end);
+        let goes_back = matches!(action, Action::Back(_) | Action::BackToBreakpoint | Action::To(_));
+        if is_at_end && !goes_back {
+            self.has_left = true;
+            return Go::End;
+        }
         match action {
             Action::Continue | Action::Resume => self.want = Want::Nothing,
             Action::Choice => self.want = Want::Choice,
@@ -268,18 +308,21 @@ impl State {
             Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over)) => {
-                let from = program.line_at(at.address());
+                // A lane that waits stands nowhere in this line.
+                let is_here = self.lane.is_none_or(|lane| wave.presence.here() >> lane & 1 != 0);
+                let from = program.line_at(at.address()).filter(|_| is_here);
                 self.want = Want::Line { who, from, depth, over: step == Step::Over };
             }
             Action::Step(Step::Out) => self.want = Want::Out { who, depth },
             Action::Until(addresses) => self.want = Want::Address { who, addresses, depth },
+            Action::Back(Step::Instruction) if is_at_end => return self.go_to(now),
             Action::Back(Step::Instruction) => return self.go_to(before.unwrap_or(1)),
             Action::Back(step) => {
-                let to = wave.turn_before(step != Step::Line);
+                let to = wave.turn_before(step != Step::Line, self.lane, is_at_end);
                 return self.go_to(to.unwrap_or(1));
             }
             Action::BackToBreakpoint => {
-                self.want = Want::LastBefore { limit: now, found: None, is_done: false };
+                self.want = Want::LastBefore { limit: now + u64::from(is_at_end), found: None };
                 self.again = true;
                 return Go::End;
             }
@@ -305,9 +348,17 @@ impl State {
         self.waves.clear();
         self.last = None;
         self.choices.clear();
-        self.breakpoints.iter_mut().for_each(|breakpoint| breakpoint.hits = 0);
-        self.watchpoints.iter_mut().for_each(|watch| watch.old = None);
+        for breakpoint in &mut self.breakpoints {
+            (breakpoint.hits, breakpoint.last) = (0, None);
+            breakpoint.gate.begin();
+        }
+        for watch in &mut self.watchpoints {
+            watch.old = None;
+            watch.gate.begin();
+        }
         self.again = false;
+        self.failed = None;
+        self.is_at_end = false;
     }
 }
 
@@ -331,18 +382,22 @@ impl Session {
             lane: None,
             focus: None,
             logs: Vec::new(),
+            hit: Vec::new(),
             breakpoints: Vec::new(),
             watchpoints: Vec::new(),
             choices: VecDeque::new(),
             ids: 0,
             want: Want::Begin,
-            kinds: FxHashMap::default(),
+            instructions: FxHashMap::default(),
             set: Vec::new(),
             due: Vec::new(),
             is_setting: false,
             last: None,
             again: false,
             quit: false,
+            failed: None,
+            is_at_end: false,
+            has_left: false,
         };
         Session { program, inner: Mutex::new(Inner { state, front_end }) }
     }
@@ -370,7 +425,9 @@ impl Session {
     /// session knows of its waves is forgotten.
     pub fn wants_again(&self) -> bool {
         let state = &mut self.inner().state;
-        if let Want::LastBefore { found, is_done: true, .. } = state.want {
+        if let Want::LastBefore { found, .. } = state.want
+            && !state.again
+        {
             state.want = Want::Ordinal(found.unwrap_or(1));
             state.again = true;
         }
@@ -379,6 +436,26 @@ impl Session {
             state.begin();
         }
         again
+    }
+
+    /// Whether the front end may be heard where the dispatch has ended by itself: not if it has let it run whatever comes, nor if it was
+    /// heard where the dispatch has failed.
+    pub fn may_stay(&self) -> bool {
+        let state = &self.inner().state;
+        let has_been_heard = state.failed == Some(state.ordinal) || matches!(state.want, Want::Last(_));
+        state.ordinal > 0 && state.want != Want::End && !has_been_heard
+    }
+
+    /// To be asked when the dispatch has ended by itself, if [`Session::may_stay`]. Whether the front end wants to be heard there: then the
+    /// dispatch is to be run again, as for [`Session::wants_again`], and stops at its last instruction.
+    pub fn stays(&self) -> bool {
+        let Inner { state, front_end } = &mut *self.inner();
+        let stays = front_end.stays();
+        if stays {
+            state.want = Want::Last(state.ordinal);
+            state.begin();
+        }
+        stays
     }
 
     /// The dispatch has ended and is not run again; whether as it should.
@@ -390,16 +467,18 @@ impl Session {
     pub fn has_quit(&self) -> bool {
         self.inner().state.quit
     }
+
+    /// Whether the user was heard at the end of the dispatch, and has left it there.
+    pub fn has_left(&self) -> bool {
+        self.inner().state.has_left
+    }
 }
 
 impl Debugger for Session {
     fn before(&self, at: &Stopped<'_>) -> Go {
         let Inner { state, front_end } = &mut *self.inner();
         state.arrive(at, &self.program);
-        if let Want::LastBefore { limit, is_done, .. } = &mut state.want
-            && state.ordinal >= *limit
-        {
-            *is_done = true;
+        if matches!(state.want, Want::LastBefore { limit, .. } if state.ordinal >= limit) {
             return Go::End;
         }
         state.due = state.set_before(state.ordinal);
@@ -462,6 +541,7 @@ impl Session {
     /// A wave has stopped: the front end says how to go on.
     fn stop(&self, at: &Stopped<'_>, reason: Reason, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
         let is_asked = reason == Reason::Asked;
+        state.is_at_end = reason == Reason::Ended;
         let want = std::mem::replace(&mut state.want, Want::Nothing);
         let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
         if is_asked && action == Action::Resume {
@@ -479,6 +559,7 @@ impl Session {
             return Go::On;
         }
         state.focus = lane_of(&reason);
+        state.failed = matches!(reason, Reason::Trapped(_)).then_some(state.ordinal);
         self.stop(at, reason, state, &mut **front_end)
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
 use crate::expression::{Evaluator, Problem, Shown};
+use crate::instruction::Kind;
 use crate::lanes::{Lanes, Position};
 use crate::program::{Line, Program};
 use crate::session::{Action, State, Step};
 use crate::spot::{Place, Spot};
-use crate::waves::{Kind, Who};
+use crate::waves::{Wave, Who};
 use dwarf::{Content, Die};
 use sim::{Fault, Registers, Report, Stopped};
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub enum Reason {
     Found(Box<Report>),
     /// The instruction did not come off well; the dispatch ends.
     Trapped(Box<Fault>),
+    /// The dispatch has ended: the wave stands at its last instruction, after which nothing changes.
+    Ended,
     /// The front end has asked to be heard.
     Asked,
     /// A value is set.
@@ -228,7 +231,8 @@ impl Stop<'_> {
     /// # Errors
     /// The value does not fit, or there is nothing that can be written.
     pub fn set(&self, text: &str, new: &str, lane: u32) -> Result<(Action, String), Problem> {
-        let stands = !matches!(self.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Chosen(_));
+        let stands =
+            !matches!(self.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Chosen(_) | Reason::Ended);
         if !self.is_own || !std::ptr::eq(self.at, self.top) {
             return Err("a value is set in the function where the wave that has stopped stands".to_owned());
         }
@@ -264,11 +268,15 @@ impl Stop<'_> {
     /// Waves that have begun and not come to their end, and the line that each has come to last.
     pub fn running(&self) -> Vec<(Who, Option<Line>)> {
         let own = self.who();
-        let running = self.state.waves.iter().filter(|(who, wave)| **who == own || !wave.is_done);
-        let line = |wave: &crate::waves::Wave| wave.turns.iter().rev().find_map(|turn| turn.line);
-        let mut running: Vec<_> = running.map(|(who, wave)| (*who, line(wave))).collect();
-        running.sort_by_key(|wave| wave.0);
-        running
+        self.waves_that(|who, wave| who == own || !wave.is_done)
+    }
+
+    fn waves_that(&self, is_one: impl Fn(Who, &Wave) -> bool) -> Vec<(Who, Option<Line>)> {
+        let waves = self.state.waves.iter().filter(|(who, wave)| is_one(**who, wave));
+        let line = |wave: &Wave| wave.turns.iter().rev().find_map(|turn| turn.line);
+        let mut waves: Vec<_> = waves.map(|(who, wave)| (*who, line(wave))).collect();
+        waves.sort_by_key(|wave| wave.0);
+        waves
     }
 
     /// On until the function returns.
@@ -291,15 +299,10 @@ impl Stop<'_> {
         }
     }
 
-    /// Waves that have begun, and the line that each has come to last.
-    pub fn waves(&self) -> Vec<(Who, Option<String>)> {
-        let line = |wave: &crate::waves::Wave| {
-            let turn = wave.turns.iter().rev().find_map(|turn| turn.line);
-            turn.map(|line| self.program.name_of(line))
-        };
-        let mut waves: Vec<_> = self.state.waves.iter().map(|(who, wave)| (*who, line(wave))).collect();
-        waves.sort();
-        waves
+    /// Waves that have come to their end, and the line that each has come to last.
+    pub fn ended(&self) -> Vec<(Who, Option<Line>)> {
+        let own = self.who();
+        self.waves_that(|who, wave| who != own && wave.is_done)
     }
 
     /// Where the lanes are, by what the object says; none if it says nothing of them in the function that is looked at.

@@ -1,6 +1,8 @@
 //! What is kept of each wave while it runs: the calls that are under way, and where it was when lines changed.
 
-use crate::program::{Line, Program};
+use crate::instruction::{Instruction, Kind};
+use crate::presence::Presence;
+use crate::program::Line;
 use sim::{Registers, Stopped};
 use std::sync::Arc;
 
@@ -40,33 +42,20 @@ pub(crate) struct Call {
     pub registers: Option<Arc<Registers>>,
 }
 
-/// What an instruction does to calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Call,
-    Jump,
-    End,
-    Other,
-}
-
-impl Kind {
-    pub(crate) fn of(at: &Stopped<'_>) -> Kind {
-        let text = at.text();
-        match text.split_whitespace().next() {
-            Some("s_swappc_b64" | "s_call_b64") => Kind::Call,
-            Some("s_setpc_b64") => Kind::Jump,
-            Some(text) if text.starts_with("s_endpgm") => Kind::End,
-            _ => Kind::Other,
-        }
-    }
-}
-
-/// Where a wave has come to another line: the instruction by its number, the line, how many calls are under way.
+/// Where a wave, or lanes of a wave that have waited, have come to another line: the instruction by its number, the line, how many calls are
+/// under way, and the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub ordinal: u64,
     pub line: Option<Line>,
     pub depth: usize,
+    pub lanes: u64,
+}
+
+impl Turn {
+    fn place(&self) -> (Option<Line>, usize) {
+        (self.line, self.depth)
+    }
 }
 
 /// Turns that are kept of a wave: what is longer ago is not stepped back to.
@@ -85,12 +74,14 @@ pub(crate) struct Wave {
     pub now: u64,
     /// It has come to its last instruction.
     pub is_done: bool,
+    /// Which lanes run the line.
+    pub presence: Presence,
 }
 
 impl Wave {
     /// The wave is about to execute an instruction.
-    pub(crate) fn comes_to(&mut self, at: &Stopped<'_>, kind: Kind, ordinal: u64, program: &Program) {
-        let address = at.address();
+    pub(crate) fn comes_to(&mut self, at: &Stopped<'_>, instruction: &Instruction, ordinal: u64) {
+        let (address, kind) = (at.address(), instruction.kind);
         match self.last {
             Some((call, length, Kind::Call)) => {
                 let registers = self.registers.take();
@@ -110,24 +101,46 @@ impl Wave {
         self.is_done = kind == Kind::End;
         self.before = (self.now != 0).then_some(self.now);
         self.now = ordinal;
-        let (line, depth) = (program.line_at(address), self.calls.len());
-        if self.turns.last().is_none_or(|turn| (turn.line, turn.depth) != (line, depth)) {
-            if self.turns.len() == TURNS {
-                self.turns.drain(..TURNS / 2);
-            }
-            self.turns.push(Turn { ordinal, line, depth });
+        let depth = self.calls.len();
+        self.presence.comes_to(instruction, (address, at.exec()), depth, ordinal);
+        self.turn(instruction, address, ordinal);
+    }
+
+    /// Keeps where the wave, or lanes that have waited, have come to another line: where a step would stop.
+    fn turn(&mut self, instruction: &Instruction, address: u64, ordinal: u64) {
+        let (line, depth) = (instruction.line, self.calls.len());
+        let last = self.turns.last();
+        let begins = self.presence.beginning(instruction.begins, address);
+        let lanes = match last {
+            Some(last) if last.depth != depth => self.presence.here(),
+            Some(last) if last.line == line => begins & !last.lanes,
+            _ => begins,
+        };
+        if lanes == 0 {
+            return;
         }
+        if self.turns.len() == TURNS {
+            self.turns.drain(..TURNS / 2);
+        }
+        self.turns.push(Turn { ordinal, line, depth, lanes });
     }
 
     /// The turn to go back to: the beginning of the line at hand, or of the one before if that is where the wave stands. `over`: not into
-    /// functions that have been called.
-    pub(crate) fn turn_before(&self, over: bool) -> Option<u64> {
-        let now = self.turns.last()?;
-        if now.ordinal != self.now {
-            return Some(now.ordinal);
+    /// functions that have been called. `lane`: of what this lane has done. `is_done`: the wave stands behind the instruction at hand.
+    pub(crate) fn turn_before(&self, over: bool, lane: Option<u32>, is_done: bool) -> Option<u64> {
+        let depth = self.calls.len();
+        let is_own = |turn: &&Turn| lane.map_or(turn.lanes != 0, |lane| turn.lanes >> lane & 1 != 0);
+        let turns = self.turns.iter().rev().filter(is_own);
+        let mut turns = turns.filter(|turn| turn.line.is_some() && (!over || turn.depth <= depth)).peekable();
+        while let Some(last) = turns.next() {
+            let mut first = last.ordinal;
+            while let Some(earlier) = turns.next_if(|turn| turn.place() == last.place()) {
+                first = earlier.ordinal;
+            }
+            if is_done || first != self.now {
+                return Some(first);
+            }
         }
-        let earlier = self.turns[..self.turns.len() - 1].iter().rev();
-        let mut earlier = earlier.filter(|turn| turn.line.is_some() && (!over || turn.depth <= now.depth));
-        earlier.find(|turn| turn.line != now.line || turn.depth != now.depth).map(|turn| turn.ordinal)
+        None
     }
 }

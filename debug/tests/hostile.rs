@@ -45,7 +45,7 @@ struct Curious(u32);
 
 impl FrontEnd for Curious {
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
-        let _ = (stop.frames(), stop.waves(), stop.variables(0), stop.variables(63));
+        let _ = (stop.frames(), stop.running(), stop.ended(), stop.variables(0), stop.variables(63));
         let _ = (stop.lanes(), stop.position(5));
         for text in ["i", "t", "*t.to", "t.in[1].b[2]", "out[3]", "n == 4", "$v0", "t.in[-1]", "once.y"] {
             let _ = stop.value(text, 5);

@@ -20,7 +20,7 @@ mod walker;
 mod writer;
 
 use self::coming::{AtHead, Coming};
-use self::effects::{Does, Effects};
+use self::effects::{Does, Effect, Effects};
 use self::loops::Loops;
 use self::walker::{Kept, NONE, Places, REGISTERS, Spilled, State, Walker, spilled};
 use self::writer::{Writer, find_places};
@@ -495,6 +495,7 @@ impl Reader<'_> {
                 entered.begin(block);
             }
             let effects = known.effects.of_block(block);
+            let arguments = if offset == 0 { effects.iter().position(is_pointed).unwrap_or(0) } else { 0 };
             find_places(track, effects, places);
             writer.enter(track, places.first().map_or(NONE, |place| place.0));
             for (n, effect) in effects.iter().enumerate() {
@@ -503,8 +504,9 @@ impl Reader<'_> {
                 if let Some(entered) = &entered {
                     given.note(track, (walker, first), entered, part == Some(0));
                 }
-                // What a statement waits for belongs in front of it: where one stops, values and lanes have come.
-                let early = n < data.prologue as usize || effect.is_wait;
+                // What a statement waits for belongs in front of it: where one stops, values and lanes have come. So do the copies of
+                // arguments with which the function begins.
+                let early = n < arguments.max(data.prologue as usize) || effect.is_wait;
                 let statement = if early { None } else { writer.records(track, places[n]) };
                 let statement = statement.filter(|_| !known.foreign[block.as_u32() as usize]);
                 writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
@@ -526,6 +528,11 @@ impl Reader<'_> {
         }
         FinalCode { terms: std::mem::take(&mut terms.all), ..writer.finish(offset) }
     }
+}
+
+/// Whether an instruction is of an operation of the IR.
+fn is_pointed(effect: &Effect) -> bool {
+    effect.point != 0 && !is_spill(effect.point)
 }
 
 /// By watched register, the register that had its value when the function was entered, if the caller has put it there.

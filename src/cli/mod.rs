@@ -249,6 +249,8 @@ pub enum Failure {
     Tests,
     /// Buffers are not what they should be.
     Differs(String),
+    /// A failure that has been reported, by its exit code.
+    Told(u8),
 }
 
 impl Failure {
@@ -262,6 +264,7 @@ impl Failure {
             Failure::Internal(_) => 5,
             Failure::Reported | Failure::Found(_) => 6,
             Failure::Tests | Failure::Differs(_) => 7,
+            Failure::Told(code) => *code,
         }
     }
 
@@ -278,7 +281,7 @@ impl Failure {
             Failure::Usage(text) | Failure::File(text) => {
                 complain(&format!("error: {text}\n"));
             }
-            Failure::Reported | Failure::Tests => {}
+            Failure::Reported | Failure::Tests | Failure::Told(_) => {}
         }
     }
 }

@@ -267,9 +267,13 @@ const sessions = {
         assert.deepEqual(stop.frames.map((frame) => frame.name), ['inner', 'outer', 't']);
         assert.match(logged(), /exec is 0xffffffffffffffff\n/);
 
-        // Comments have no code: the line that has is told.
-        const moved = await dc.setBreakpointsRequest({ source: { path: calls }, breakpoints: [{ line: 3 }, { line: 9999 }] });
-        assert.deepEqual(moved.body.breakpoints.map((one) => [one.verified, one.line]), [[true, 4], [false, undefined]]);
+        // What has no code is where its function goes on, which is told; in front of a function and after it there is none.
+        const moved = await dc.setBreakpointsRequest({ source: { path: calls }, breakpoints: [3, 4, 7, 16, 18, 9999].map((line) => ({ line })) });
+        assert.deepEqual(
+            moved.body.breakpoints.map((one) => [one.verified, one.line]),
+            [[false, undefined], [true, 5], [false, undefined], [true, 17], [false, undefined], [false, undefined]],
+        );
+        assert.match(moved.body.breakpoints[2].message, /no code belongs to line 7 .* `outer` begins in line 9/);
         const lines = await dc.customRequest('breakpointLocations', { source: { path: calls }, line: 8, endLine: 13 });
         assert.deepEqual(lines.body.breakpoints.map((one) => one.line), [10, 11]);
         // The function is called twice: the second time only.
@@ -282,7 +286,10 @@ const sessions = {
         const code = (await dc.disassembleRequest({ memoryReference: at, instructionOffset: -1, instructionCount: 5 })).body.instructions;
         assert.equal(code.length, 5);
         assert.equal(code[1].address, at);
-        assert.equal(code[1].symbol, 'inner');
+        // The function begins with its prologue, which the breakpoint leaves out.
+        const around = (await dc.disassembleRequest({ memoryReference: at, instructionOffset: -4, instructionCount: 5 })).body.instructions;
+        assert.equal(around[4].address, at);
+        assert.ok(around.slice(0, 4).some((one) => one.symbol === 'inner'));
         const reference = code[3].address;
         await dc.customRequest('setInstructionBreakpoints', { breakpoints: [{ instructionReference: code[1].address, offset: Number(reference) - Number(at) }] });
         const instruction = await stopped(dc, () => dc.continueRequest({ threadId: stop.threadId }));
@@ -318,7 +325,7 @@ const sessions = {
         const [exited] = await Promise.all([
             dc.waitForEvent('exited'),
             dc.waitForEvent('terminated'),
-            launch(dc, program, { grid: 128, args: ['zeros:128'] }, () => dc.setExceptionBreakpointsRequest({ filters: [] })),
+            launch(dc, program, { grid: 128, args: ['zeros:128'], stopOnExit: false }, () => dc.setExceptionBreakpointsRequest({ filters: [] })),
         ]);
         assert.equal(exited.body.exitCode, 6);
         assert.match(told(), /race\[race-write-after-read\].*\n.*found\.k:7:5/);
@@ -329,7 +336,7 @@ const sessions = {
         const [end] = await Promise.all([
             dc.waitForEvent('exited'),
             dc.waitForEvent('terminated'),
-            launch(dc, program, { grid: 128, args: ['zeros:128'], strict: false }),
+            launch(dc, program, { grid: 128, args: ['zeros:128'], strict: false, stopOnExit: false }),
         ]);
         assert.equal(end.body.exitCode, 0);
         await leave(dc);
@@ -346,6 +353,52 @@ const sessions = {
         const [exited] = await Promise.all([dc.waitForEvent('exited'), dc.continueRequest({ threadId: stop.threadId })]);
         assert.equal(exited.body.exitCode, 4);
         await leave(dc);
+    },
+
+    // The end of the dispatch is a stop: what it has printed is there, values too, and there is a way back.
+    async end() {
+        const program = source('end.k', 'kernel k(out: *global u32) {\n    let i = global_id(0);\n    out[i] = i + 1;\n}\n');
+        const more = { grid: 4, args: ['zeros:4'], print: ['out'] };
+        const dc = client(kernc);
+        const printed = output(dc, 'stdout');
+        const stop = await stopped(dc, () => launch(dc, program, more));
+        assert.equal(stop.reason, 'exit');
+        assert.match(stop.description, /^the dispatch has ended: group \(0, 0, 0\) wave 0/);
+        assert.equal(printed(), 'the dispatch has ended: 1 waves, 11 wave instructions\nout: 1, 2, 3, 4\n');
+        const { threadId } = stop;
+        assert.equal(await evaluate(dc, 'out[2]', 'watch', { frameId: stop.frames[0].id }), '3');
+        await assert.rejects(dc.customRequest('setExpression', { expression: 'out[2]', value: '7' }), /a value is set in front of an instruction/);
+        assert.match(await evaluate(dc, 'where', 'repl'), /^the dispatch has ended; its last instruction is this:/);
+        const { dataId } = (await dc.dataBreakpointInfoRequest({ name: 'out[2]' })).body;
+        await dc.setDataBreakpointsRequest({ breakpoints: [{ dataId, accessType: 'write' }] });
+        const wrote = await stopped(dc, () => dc.reverseContinueRequest({ threadId }));
+        assert.deepEqual([wrote.reason, wrote.line], ['breakpoint', 3]);
+        await dc.setDataBreakpointsRequest({ breakpoints: [] });
+        assert.equal((await stopped(dc, () => dc.continueRequest({ threadId }))).reason, 'exit');
+        const back = await stopped(dc, () => dc.stepBackRequest({ threadId }));
+        assert.deepEqual([back.reason, back.line], ['step', 3]);
+        assert.equal(await evaluate(dc, 'out[2]', 'watch', { frameId: back.frames[0].id }), '0');
+        assert.equal((await stopped(dc, () => dc.nextRequest({ threadId }))).reason, 'exit');
+        const [exited] = await Promise.all([dc.waitForEvent('exited'), dc.waitForEvent('terminated'), dc.continueRequest({ threadId })]);
+        assert.equal(exited.body.exitCode, 0);
+        await leave(dc);
+
+        // What is wrong is told where the dispatch has ended, once, and is the exit code.
+        const differs = client(kernc);
+        const told = output(differs, 'stderr');
+        const wrong = await stopped(differs, () => launch(differs, program, { ...more, options: ['--expect', 'out=[1, 2, 3, 5]'] }));
+        assert.equal(wrong.reason, 'exit');
+        assert.match(told(), /out/);
+        const once = told();
+        const [code] = await Promise.all([differs.waitForEvent('exited'), differs.nextRequest({ threadId: wrong.threadId })]);
+        assert.equal(code.body.exitCode, 7);
+        assert.equal(told(), once);
+        await leave(differs);
+
+        // Who does not want that is not stopped.
+        const brief = client(kernc);
+        await Promise.all([brief.waitForEvent('terminated'), launch(brief, program, { ...more, stopOnExit: false })]);
+        await leave(brief);
     },
 
     // Waves are threads, and lanes where that is asked for: who steps in one follows it.
@@ -375,7 +428,7 @@ const sessions = {
             `kernel k(out: *global u32) {\n    let mut i: u32 = 0;\n    while i != ${bound} {\n        i = i + 2;\n        out[global_id(0)] = i;\n    }\n}\n`;
         const program = source('loop.k', text(3));
         const dc = client(kernc);
-        await launch(dc, program, { args: ['zeros:64'], strict: false, print: ['out'], options: ['--max-instructions', '100000000000'] });
+        await launch(dc, program, { args: ['zeros:64'], strict: false, stopOnExit: false, print: ['out'], options: ['--max-instructions', '100000000000'] });
         await assert.rejects(evaluate(dc, '$exec'), /the kernel runs/);
         assert.equal((await dc.threadsRequest()).body.threads.length, 1);
         const paused = await stopped(dc, () => dc.pauseRequest({ threadId: 128 }));

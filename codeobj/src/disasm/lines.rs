@@ -35,6 +35,8 @@ struct Row {
     is_statement: bool,
     /// Code ends here.
     is_end: bool,
+    /// What brings a function's parameters to their places ends here.
+    is_prologue_end: bool,
 }
 
 /// All line tables of a file.
@@ -104,7 +106,8 @@ impl Lines {
             let file = first.saturating_add(u32::try_from(row.file_index()).unwrap_or(u32::MAX));
             let is_end = row.end_sequence();
             let is_statement = row.is_stmt() || is_end;
-            self.rows.push(Row { address: row.address(), file, line, column, is_statement, is_end });
+            let (address, is_prologue_end) = (row.address(), row.prologue_end());
+            self.rows.push(Row { address, file, line, column, is_statement, is_end, is_prologue_end });
             if self.rows.len() >= ROWS {
                 return None;
             }
@@ -169,6 +172,11 @@ impl Lines {
             row.line == 0 && !self.rows.get(at + 1).is_some_and(goes_on)
         });
         steps.map(|(_, row)| (row.address, self.place(row)))
+    }
+
+    /// Where prologues of functions end, in ascending order.
+    pub fn prologue_ends(&self) -> impl Iterator<Item = u64> {
+        self.rows.iter().filter(|row| row.is_prologue_end).map(|row| row.address)
     }
 
     /// Where statements begin. Of rows at one address the last one counts.

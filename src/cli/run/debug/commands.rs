@@ -1,7 +1,8 @@
 //! The debugger's commands.
 
+use super::points;
 use super::terminal::Terminal;
-use debug::{Action, Frame, Line, Position, Shown, Space, Step, Stop};
+use debug::{Action, Frame, Line, Position, Reason, Shown, Space, Step, Stop};
 use kernc::sim;
 use std::fmt::Write;
 
@@ -12,41 +13,17 @@ pub enum Outcome {
     Go(Action),
 }
 
-type Done = Result<Outcome, String>;
+pub type Done = Result<Outcome, String>;
 
-struct Command {
+pub struct Command {
     /// The first is its name, others are short for it.
-    names: &'static [&'static str],
-    takes: &'static str,
-    help: &'static str,
-    run: fn(&mut Terminal, &mut Stop<'_>, &str) -> Done,
+    pub names: &'static [&'static str],
+    pub takes: &'static str,
+    pub help: &'static str,
+    pub run: fn(&mut Terminal, &mut Stop<'_>, &str) -> Done,
 }
 
 const COMMANDS: &[Command] = &[
-    Command {
-        names: &["break", "b"],
-        takes: "PLACE [if CONDITION]",
-        help: "stop at a line, FILE:LINE, a function, *ADDRESS; where the condition holds in some lane",
-        run: break_at,
-    },
-    Command {
-        names: &["watch"],
-        takes: "EXPRESSION | *ADDRESS [BYTES]",
-        help: "stop when what is there in memory changes",
-        run: watch,
-    },
-    Command {
-        names: &["delete", "d"],
-        takes: "NUMBER",
-        help: "take out a breakpoint or watchpoint",
-        run: delete,
-    },
-    Command {
-        names: &["breakpoints"],
-        takes: "",
-        help: "list breakpoints and watchpoints",
-        run: breakpoints,
-    },
     Command {
         names: &["continue", "c"],
         takes: "",
@@ -85,7 +62,7 @@ const COMMANDS: &[Command] = &[
     },
     Command { names: &["finish"], takes: "", help: "go on until the function returns", run: finish },
     Command {
-        names: &["until", "u"],
+        names: &["until", "u", "advance"],
         takes: "PLACE",
         help: "go on to a place, or until the function returns",
         run: until,
@@ -208,7 +185,12 @@ const COMMANDS: &[Command] = &[
         help: "show the counters, and which memory operations have yet to write or read registers",
         run: pending,
     },
-    Command { names: &["waves"], takes: "", help: "list the waves that have begun", run: waves },
+    Command {
+        names: &["waves"],
+        takes: "[all]",
+        help: "list the waves that have begun and not ended; `all`: those that have ended, too",
+        run: waves,
+    },
     Command {
         names: &["where"],
         takes: "",
@@ -225,15 +207,29 @@ const COMMANDS: &[Command] = &[
     Command { names: &["help", "h"], takes: "", help: "list the commands", run: help },
 ];
 
+/// All commands, in the order of `help`.
+fn all() -> impl Iterator<Item = &'static Command> {
+    points::COMMANDS.iter().chain(COMMANDS)
+}
+
 /// Whether a line is a command.
 pub fn is_one(line: &str) -> bool {
-    let name = line.split_whitespace().next();
-    COMMANDS.iter().any(|command| command.names.iter().any(|one| name == Some(one)))
+    line.split_whitespace().next().and_then(named).is_some()
+}
+
+/// Whether a line is a command that ends the session where the dispatch has ended.
+pub fn leaves(line: &str) -> bool {
+    let command = line.split_whitespace().next().and_then(named);
+    command.is_some_and(|command| ["continue", "detach", "quit"].contains(&command.names[0]))
+}
+
+fn named(name: &str) -> Option<&'static Command> {
+    all().find(|command| command.names.contains(&name))
 }
 
 /// The commands by their names.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    COMMANDS.iter().filter_map(|command| command.names.first().copied())
+    all().filter_map(|command| command.names.first().copied())
 }
 
 /// Runs a line.
@@ -242,8 +238,7 @@ pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     if name.is_empty() {
         return Ok(Outcome::Stay);
     }
-    let command = COMMANDS.iter().find(|command| command.names.contains(&name));
-    let command = command.ok_or_else(|| format!("there is no command `{name}`; `help` lists them"))?;
+    let command = named(name).ok_or_else(|| format!("there is no command `{name}`; `help` lists them"))?;
     stop.on_frame(terminal.frame, |stop| (command.run)(terminal, stop, rest.trim()))?
 }
 
@@ -259,11 +254,11 @@ fn back(step: Step) -> Done {
     go(Action::Back(step))
 }
 
-fn stay() -> Done {
+pub fn stay() -> Done {
     Ok(Outcome::Stay)
 }
 
-fn number(text: &str) -> Result<u64, String> {
+pub fn number(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
@@ -274,56 +269,6 @@ fn number(text: &str) -> Result<u64, String> {
 /// A value of the lane, or why there is none.
 pub fn shown(stop: &Stop<'_>, text: &str) -> String {
     stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.to_string())
-}
-
-fn break_at(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    let (place, condition) = match rest.split_once(" if ") {
-        Some((place, condition)) => (place.trim(), Some(condition.trim())),
-        None => (rest, None),
-    };
-    let breakpoint = stop.add_breakpoint(place, condition)?;
-    let first = breakpoint.addresses.first().copied().unwrap_or(0);
-    let line = stop.program.line_at(first).map(|line| stop.program.name_of(line));
-    let places = breakpoint.addresses.len();
-    let more = if places == 1 { String::new() } else { format!(", {places} places") };
-    outln!("breakpoint {} at {}{more}", breakpoint.id, line.unwrap_or_else(|| format!("{first:#x}")));
-    stay()
-}
-
-fn watch(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    let address = rest.strip_prefix('*').filter(|address| address.starts_with(|c: char| c.is_ascii_digit()));
-    let id = match address {
-        Some(address) => {
-            let (address, bytes) = address.split_once(' ').unwrap_or((address, "4"));
-            let bytes = number(bytes.trim())?;
-            if !(1..=4096).contains(&bytes) {
-                return Err("1 to 4096 bytes can be watched".to_owned());
-            }
-            stop.watch_memory(number(address)?, bytes as usize)
-        }
-        None => stop.add_watchpoint(rest)?,
-    };
-    outln!("watchpoint {id}: {rest}");
-    stay()
-}
-
-fn delete(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    let id = number(rest)?;
-    match u32::try_from(id).is_ok_and(|id| stop.remove(id)) {
-        true => stay(),
-        false => Err(format!("there is no breakpoint {id}")),
-    }
-}
-
-fn breakpoints(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
-    for one in stop.breakpoints() {
-        let condition = one.condition.as_ref().map_or(String::new(), |condition| format!(" if {condition}"));
-        outln!("{}: {}{condition}, reached {} times", one.id, one.text, one.hits);
-    }
-    for one in stop.watchpoints() {
-        outln!("{}: watch {}", one.id, one.text);
-    }
-    stay()
 }
 
 fn finish(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
@@ -582,15 +527,28 @@ fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     }
 }
 
-fn waves(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
-    for (who, line) in stop.waves() {
+fn waves(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    let ended = match rest {
+        "" => Vec::new(),
+        "all" => stop.ended(),
+        other => return Err(format!("`waves` takes nothing, or `all`, and not `{other}`")),
+    };
+    let running = stop.running().into_iter().map(|(who, line)| (who, line, ""));
+    let mut waves: Vec<_> = running.collect();
+    waves.extend(ended.into_iter().map(|(who, line)| (who, line, ", has ended")));
+    waves.sort_by_key(|wave| wave.0);
+    for (who, line, state) in waves {
         let mark = if who == stop.who() { '>' } else { ' ' };
-        outln!("{mark} {who} at {}", line.unwrap_or_else(|| "?".to_owned()));
+        let place = line.map_or_else(|| "?".to_owned(), |line| stop.program.name_of(line));
+        outln!("{mark} {who} at {place}{state}");
     }
     stay()
 }
 
 fn whereabouts(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
+    if stop.reason == Reason::Ended {
+        outln!("the dispatch has ended; its last instruction is this:");
+    }
     outln!("{}, instruction {}, {:#x}: {}", stop.who(), stop.ordinal(), stop.at.address(), stop.at.text());
     if let Some(flight) = stop.at.in_flight() {
         outln!("under way: {}", counters(&flight));
@@ -636,7 +594,7 @@ fn counters(flight: &sim::InFlight) -> String {
 }
 
 fn help(_: &mut Terminal, _: &mut Stop<'_>, _: &str) -> Done {
-    for command in COMMANDS {
+    for command in all() {
         let usage = format!("{} {}", command.names.join(", "), command.takes);
         outln!("{usage:<44} {}", command.help);
     }

@@ -3,6 +3,7 @@
 mod commands;
 mod dap;
 mod gdb;
+mod points;
 mod terminal;
 
 use super::launch::{Launch, Run, found, mode, spoken, stopped};
@@ -42,18 +43,36 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
         (Some(port), _) => dap::run(port),
         (None, Some(port)) => {
             let gdb = || Ok(Box::new(gdb::Gdb::new(port, args.gdb_architecture)?) as Box<dyn FrontEnd>);
-            dispatch(&args.run, gdb, |_, _| true)
+            dispatch(&args.run, gdb, &Here)
         }
-        (None, None) => dispatch(&args.run, || Ok(Box::new(Terminal::new(&args.commands))), |_, _| true),
+        (None, None) => dispatch(&args.run, || Ok(Box::new(Terminal::new(&args.commands))), &Here),
     }
 }
 
-/// Debugs a dispatch. `front_end` is made when all is there; then `begin` is asked, with the file that is debugged, whether the dispatch
-/// shall begin.
+/// Who has asked for a dispatch.
+trait Host {
+    /// All is there, for a file: whether the dispatch shall begin.
+    fn begins(&self, _session: &Session, _file: &Path) -> bool {
+        true
+    }
+
+    /// Tells of a failure before the session ends, and returns what is left of it for then.
+    fn told(&self, failure: Failure) -> Failure {
+        failure.report();
+        Failure::Told(failure.code())
+    }
+}
+
+/// The command line.
+struct Here;
+
+impl Host for Here {}
+
+/// Debugs a dispatch. `front_end` is made when all is there.
 fn dispatch(
     args: &RunArgs,
     front_end: impl FnOnce() -> Result<Box<dyn FrontEnd>, Failure>,
-    begin: impl FnOnce(&Session, &Path) -> bool,
+    host: &dyn Host,
 ) -> Result<(), Failure> {
     let args = &RunArgs { is_debugged: true, ..args.clone() };
     let refused = [
@@ -84,27 +103,40 @@ fn dispatch(
     let object = parse(file, &loaded.bytes)?;
     let program = debug::Program::read(&object, |name| sources::text(name, file));
     let session = Session::new(program, front_end()?);
-    if !begin(&session, file) {
+    if !host.begins(&session, file) {
         return Ok(());
     }
     launch.debugger = Some(&session);
-    let Run { mut device, placed, stats } = loop {
-        let run = launch.run(args, mode, &sim::Observe::default())?;
-        if !session.wants_again() {
-            break run;
-        }
+    let outcome = |mut run: Run| {
+        spoken(&mut run.device, &loaded.teller);
+        let stats = run.stats.map_err(|fault| stopped(&fault, &loaded.teller))?;
+        outln!("the dispatch has ended: {} waves, {} wave instructions", stats.waves, stats.instructions);
+        shown.show(launch.kernel, &run.device, &run.placed)?;
+        let found = found(args, &loaded, launch.kernel, run.device.reports(), &policy);
+        complain(&policy.unused(&loaded.file));
+        found?;
+        expect::check_all(&expected, &run.device, &run.placed)
     };
-    session.ended(stats.is_ok());
-    if session.has_quit() {
-        return Ok(());
+    let mut last = Ok(());
+    loop {
+        let run = launch.run(args, mode, &sim::Observe::default())?;
+        if session.wants_again() {
+            continue;
+        }
+        if session.has_quit() {
+            return Ok(());
+        }
+        if !session.has_left() {
+            last = outcome(run);
+            if session.may_stay() {
+                // Who is heard at the end has to know before what went wrong.
+                last = last.map_err(|failure| host.told(failure));
+                if session.stays() {
+                    continue;
+                }
+            }
+        }
+        session.ended(last.is_ok());
+        return last;
     }
-    let teller = &loaded.teller;
-    spoken(&mut device, teller);
-    let stats = stats.map_err(|fault| stopped(&fault, teller))?;
-    outln!("the dispatch has ended: {} waves, {} wave instructions", stats.waves, stats.instructions);
-    shown.show(launch.kernel, &device, &placed)?;
-    let found = found(args, &loaded, launch.kernel, device.reports(), &policy);
-    complain(&policy.unused(&loaded.file));
-    found?;
-    expect::check_all(&expected, &device, &placed)
 }

@@ -9,6 +9,8 @@ use std::io::{BufRead, IsTerminal};
 pub struct Terminal {
     /// Commands of the command line that are left.
     first: VecDeque<String>,
+    /// A command that was read where the dispatch had ended, and has yet to be run there.
+    held: Option<String>,
     /// The last one: an empty line means it again.
     last: String,
     /// Whether somebody types; else commands are shown, so that what comes out can be read.
@@ -23,6 +25,7 @@ impl Terminal {
     pub fn new(commands: &[String]) -> Terminal {
         Terminal {
             first: commands.iter().cloned().collect(),
+            held: None,
             last: String::new(),
             is_typed: std::io::stdin().is_terminal(),
             displays: Vec::new(),
@@ -32,6 +35,9 @@ impl Terminal {
 
     /// The next command; none at the end.
     fn next(&mut self) -> Option<String> {
+        if let Some(held) = self.held.take() {
+            return Some(held);
+        }
         if let Some(first) = self.first.pop_front() {
             outln!("(kernc) {first}");
             return Some(first);
@@ -63,7 +69,9 @@ impl Terminal {
 
 impl FrontEnd for Terminal {
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
-        if stop.reason != Reason::Set {
+        if stop.reason == Reason::Ended {
+            self.frame = 0;
+        } else if stop.reason != Reason::Set {
             self.frame = 0;
             outln!("{}", headline(stop));
             outln!("{}", place(stop));
@@ -83,10 +91,39 @@ impl FrontEnd for Terminal {
                         return Action::Detach;
                     }
                 }
+                Ok(Outcome::Go(action)) if stop.reason == Reason::Ended && !may_go(&action, stop) => {
+                    outln!("the dispatch has ended: go back, or `continue` ends the session");
+                }
                 Ok(Outcome::Go(action)) => return action,
                 Err(problem) => outln!("{problem}"),
             }
         }
+    }
+
+    /// Commands that only end the session need no wave that stands at the end.
+    fn stays(&mut self) -> bool {
+        // An empty line does not end the session that the last command has run to its end.
+        self.last.clear();
+        while let Some(line) = self.next() {
+            if commands::leaves(&line) {
+                return false;
+            }
+            if !line.is_empty() {
+                self.held = Some(line);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Whether an action leads anywhere at the end of the dispatch: back, or out of the session.
+fn may_go(action: &Action, stop: &Stop<'_>) -> bool {
+    match action {
+        Action::To(number) => *number <= stop.ordinal(),
+        Action::Back(_) | Action::BackToBreakpoint => true,
+        Action::Continue | Action::Detach | Action::Quit => true,
+        _ => false,
     }
 }
 
@@ -115,6 +152,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
         Reason::Chosen(what) => what.clone(),
         Reason::Found(what) => format!("found: {}", what.message),
         Reason::Trapped(_) => "the instruction fails".to_owned(),
+        Reason::Ended => "the dispatch has ended".to_owned(),
         Reason::Asked => "paused".to_owned(),
         Reason::Set => "a value is set".to_owned(),
     };

@@ -14,6 +14,8 @@ use std::path::Path;
 #[derive(Default)]
 pub struct Options {
     pub stops_on_entry: bool,
+    /// The end of the dispatch is a stop.
+    pub stops_on_exit: bool,
     /// Nothing stops it.
     pub no_debug: bool,
     /// Lanes of the wave are threads, too.
@@ -95,6 +97,7 @@ pub fn configured(server: &mut Server, _: &mut Breakpoints<'_>, _: &Value) -> An
 pub fn begin(server: &mut Server, session: &Session, file: &Path) -> bool {
     server.options = Options {
         stops_on_entry: server.launch.is("stopOnEntry"),
+        stops_on_exit: server.launch.get("stopOnExit") != Some(&json!(false)),
         no_debug: server.launch.is("noDebug"),
         lanes: server.launch.is("lanesAsThreads"),
     };

@@ -16,15 +16,16 @@ mod stops;
 mod values;
 mod wire;
 
-use super::dispatch;
+use super::{Host, dispatch};
 use crate::cli::{Failure, capture};
-use debug::{Action, FrontEnd, Stop};
+use debug::{Action, FrontEnd, Session, Stop};
 use launch::parse;
 use requests::{Place, Then};
 use serde_json::json;
 use server::Server;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::Inbox;
@@ -53,6 +54,26 @@ impl FrontEnd for Shared {
 
     fn logged(&mut self, text: &str) {
         self.lock().output("console", &format!("{text}\n"));
+    }
+
+    /// What the dispatch has printed is told before the client hears that it has ended.
+    fn stays(&mut self) -> bool {
+        let mut server = self.lock();
+        server.printed();
+        server.options.stops_on_exit && !server.is_leaving
+    }
+}
+
+impl Host for Shared {
+    fn begins(&self, session: &Session, file: &Path) -> bool {
+        launch::begin(&mut self.lock(), session, file)
+    }
+
+    fn told(&self, failure: Failure) -> Failure {
+        let mut server = self.lock();
+        server.printed();
+        server.output("stderr", &told(&failure));
+        Failure::Told(failure.code())
     }
 }
 
@@ -86,11 +107,7 @@ fn connect(port: u16) -> std::io::Result<Ends> {
 fn launched(shared: &Shared) -> Then {
     let (text, done) = capture::capture(|| {
         let args = parse(&shared.lock().launch)?;
-        dispatch(
-            &args,
-            || Ok(Box::new(shared.clone())),
-            |session, file| launch::begin(&mut shared.lock(), session, file),
-        )
+        dispatch(&args, || Ok(Box::new(shared.clone())), shared)
     });
     let mut server = shared.lock();
     let done = done.unwrap_or_else(|| Err(Failure::Internal("error: kernc panicked\n".to_owned())));

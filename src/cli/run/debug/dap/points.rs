@@ -212,7 +212,7 @@ impl Point {
         };
         let count = self.count.as_ref().map(|count| count.parse::<Hits>()).transpose()?;
         let (condition, log) = (self.condition.as_deref(), self.log.as_deref());
-        let set = breakpoints.add(&Wanted { place: &place, condition, count, log })?;
+        let set = breakpoints.add(&Wanted { place: &place, condition, count, log, is_temporary: false })?;
         self.own = Some(set.id);
         Ok(set.addresses.first().copied())
     }

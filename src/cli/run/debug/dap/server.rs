@@ -5,6 +5,7 @@ use super::points::Points;
 use super::requests::{Place, Reply, Then, answer};
 use super::values::Nodes;
 use super::wire::{self, Inbox, Incoming};
+use crate::cli::capture;
 use crate::cli::run::debug::terminal::Terminal;
 use debug::{Program, Who};
 use serde_json::{Value, json};
@@ -194,6 +195,12 @@ impl Server {
             message["body"] = body;
         }
         self.send(message);
+    }
+
+    /// Tells what the dispatch has printed so far.
+    pub fn printed(&mut self) {
+        let text = capture::taken();
+        self.output("stdout", &String::from_utf8_lossy(&text));
     }
 
     /// Output for the client's console.

@@ -73,6 +73,7 @@ fn arrive(server: &mut Server, stop: &Stop<'_>) {
     server.typed.frame = 0;
     let (reason, hit) = match &stop.reason {
         Reason::Begin => ("entry", None),
+        Reason::Ended => ("exit", None),
         Reason::Breakpoint(id) | Reason::Changed { id, .. } => server.points.reason(*id),
         Reason::Step | Reason::Finished | Reason::Chosen(_) => ("step", None),
         Reason::Arrived if server.goes_back && stop.ordinal() == 1 => ("entry", None),

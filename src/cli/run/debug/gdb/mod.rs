@@ -101,6 +101,7 @@ impl Gdb {
                     text.push_str(&format!("watch:{address:x};"));
                 }
             }
+            Reason::Ended => text.push_str("replaylog:end;"),
             Reason::Arrived if self.is_reverse && stop.ordinal() <= 1 => text.push_str("replaylog:begin;"),
             _ => {}
         }
@@ -174,6 +175,11 @@ impl FrontEnd for Gdb {
         let is_interrupted = connection.is_interrupted();
         let _ = connection.stream().set_nonblocking(false);
         is_interrupted
+    }
+
+    /// GDB is told that there is no way on; if it goes on, that the dispatch has ended.
+    fn stays(&mut self) -> bool {
+        self.connection.is_some()
     }
 
     fn ended(&mut self, is_well: bool) {

@@ -1,0 +1,96 @@
+//! What is known of an instruction once for all waves that come to it.
+
+use crate::program::{Line, Program};
+use sim::Stopped;
+
+/// What an instruction does to calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Call,
+    Jump,
+    End,
+    Other,
+}
+
+impl Kind {
+    pub(crate) fn of(at: &Stopped<'_>) -> Kind {
+        Kind::new(&at.text())
+    }
+
+    fn new(text: &str) -> Kind {
+        match text.split_whitespace().next() {
+            Some("s_swappc_b64" | "s_call_b64") => Kind::Call,
+            Some("s_setpc_b64") => Kind::Jump,
+            Some(text) if text.starts_with("s_endpgm") => Kind::End,
+            _ => Kind::Other,
+        }
+    }
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instruction {
+    pub kind: Kind,
+    /// Its line.
+    pub line: Option<Line>,
+    /// A statement of that line begins with it.
+    pub begins: bool,
+    /// Where the code of that line around it begins and ends.
+    pub run: (u64, u64),
+    /// It does something for active lanes, other than to choose which lanes are active or where the wave goes.
+    pub works: bool,
+    /// It makes lanes active only to save or load registers of all lanes: EXEC is kept and comes back.
+    pub is_whole: bool,
+}
+
+impl Instruction {
+    pub(crate) fn new(at: &Stopped<'_>, program: &Program) -> Instruction {
+        let (text, address) = (at.text(), at.address());
+        let kind = Kind::new(&text);
+        let run = program.run_at(address);
+        Instruction {
+            kind,
+            line: program.line_at(address),
+            begins: program.begins_at(address),
+            run,
+            works: kind != Kind::Other || works(&text),
+            is_whole: is_whole(&text),
+        }
+    }
+}
+
+/// Whether an instruction is one of the lanes that are active. Moves of scalar registers to and from a lane's register are the compiler's.
+fn works(text: &str) -> bool {
+    let name = text.split_whitespace().next().unwrap_or("");
+    let is_spill = name.starts_with("v_readlane") || name.starts_with("v_writelane");
+    let is_scalar =
+        name.starts_with("s_") && !name.starts_with("s_barrier") && !name.starts_with("s_sendmsg");
+    !is_spill && !is_scalar
+}
+
+/// `s_or_saveexec_b64 s[4:5], -1`.
+fn is_whole(text: &str) -> bool {
+    text.contains("_saveexec_b") && text.ends_with(", -1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_instructions_are() {
+        for (text, is_work, is_of_all) in [
+            ("v_add_u32_e32 v0, v1, v2", true, false),
+            ("global_store_dword v[0:1], v2, off", true, false),
+            ("v_writelane_b32 v40, s30, 0", false, false),
+            ("s_or_b64 exec, exec, s[4:5]", false, false),
+            ("s_or_saveexec_b64 s[4:5], -1", false, true),
+            ("s_xor_saveexec_b32 s4, -1", false, true),
+            ("s_and_saveexec_b64 s[4:5], vcc", false, false),
+            ("s_barrier", true, false),
+            ("s_cbranch_execz 12", false, false),
+        ] {
+            assert_eq!((works(text), is_whole(text)), (is_work, is_of_all), "{text}");
+        }
+    }
+}

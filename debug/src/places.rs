@@ -1,0 +1,165 @@
+//! Places of the source in the code: where a breakpoint at a line or a function is.
+//!
+//! The rules are GDB's. A function begins where its prologue ends. A line without code is the next one that has code, unless another
+//! function begins between the two.
+
+use crate::expression::Problem;
+use crate::program::{Line, Program, parse_address};
+use dwarf::{Content, Die};
+
+/// Where a function is declared.
+struct Declared<'a> {
+    name: &'a str,
+    line: Line,
+}
+
+/// What a user calls a place in the code.
+enum Place<'a> {
+    Address(&'a str),
+    Line(Option<&'a str>, u32),
+    Function(&'a str),
+}
+
+impl<'a> Place<'a> {
+    fn new(text: &'a str) -> Place<'a> {
+        if let Some(address) = text.strip_prefix('*') {
+            return Place::Address(address.trim());
+        }
+        let (file, line) = match text.rsplit_once(':') {
+            Some((file, line)) => (Some(file), line),
+            None => (None, text),
+        };
+        match line.parse() {
+            Ok(line) => Place::Line(file, line),
+            Err(_) => Place::Function(text),
+        }
+    }
+}
+
+impl Program {
+    /// Addresses that a place in the code means: a line, `file:line`, a function, `*address`. `here`: whose file a line without one is of.
+    ///
+    /// # Errors
+    /// There is no such place.
+    pub fn addresses(&self, place: &str, here: Option<Line>) -> Result<Vec<u64>, Problem> {
+        match Place::new(place) {
+            Place::Address(text) => {
+                let address = parse_address(text).ok_or_else(|| format!("`{text}` is no address"))?;
+                let known = self.function_at(address);
+                known.map(|_| vec![address]).ok_or_else(|| format!("there is no code at {address:#x}"))
+            }
+            Place::Line(file, line) => {
+                let file = match (file, here) {
+                    (None, Some(here)) => Some(here.file),
+                    (file, _) => self.file(file),
+                };
+                let file = file.ok_or_else(|| "no source file is called so".to_owned())?;
+                self.addresses_of_line(Line { file, line })
+            }
+            Place::Function(name) => {
+                let addresses = self.addresses_of_function(name);
+                if addresses.is_empty() {
+                    Err(format!("no function is called `{name}`"))
+                } else {
+                    Ok(addresses)
+                }
+            }
+        }
+    }
+
+    /// Where a line, or the next one of its function that has code, begins.
+    fn addresses_of_line(&self, wanted: Line) -> Result<Vec<u64>, Problem> {
+        let number = wanted.line;
+        let lines = self.rows.iter().filter_map(|row| row.line).filter(|row| row.file == wanted.file);
+        let next = lines.map(|row| row.line).filter(|&row| row >= number).min();
+        let next = next.ok_or_else(|| format!("no code belongs to line {number} or what follows it"))?;
+        let declared = self.declared();
+        let begun = declared.iter().filter(|function| function.line.file == wanted.file);
+        let begun = begun.filter(|function| (number + 1..=next).contains(&function.line.line));
+        if let Some(Declared { name, line }) = begun.min_by_key(|function| function.line.line) {
+            return Err(format!(
+                "no code belongs to line {number} or what follows it in its function: `{name}` begins in line {}",
+                line.line
+            ));
+        }
+        Ok(self.starts_of(Line { line: next, ..wanted }))
+    }
+
+    /// Where code of a line begins that comes from another line. Where a function begins with the line, its prologue is left out.
+    fn starts_of(&self, line: Line) -> Vec<u64> {
+        let mut before = None;
+        let mut starts = Vec::new();
+        for row in &self.rows {
+            if row.line == Some(line) && before != Some(line) {
+                let function = self.function_at(row.address).filter(|function| function.start == row.address);
+                starts.push(
+                    function.map_or(row.address, |function| self.body_of(function.start, function.end)),
+                );
+            }
+            before = row.line;
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// Where a function begins: after its prologue, and wherever it is inlined.
+    fn addresses_of_function(&self, name: &str) -> Vec<u64> {
+        let own = self.function(name).map(|function| self.body_of(function.start, function.end));
+        let mut addresses: Vec<u64> = own.into_iter().chain(self.instances_of(name)).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        addresses
+    }
+
+    /// Where the code of a function begins by debug information: its own, and wherever it is inlined.
+    fn instances_of(&self, name: &str) -> Vec<u64> {
+        let Some(info) = &self.info else { return Vec::new() };
+        let is_function = |die: &&Die| is_function(die) && info.name_of(die) == Some(name);
+        let start = |die: &Die| {
+            let (start, end) = *die.ranges().first()?;
+            Some(if die.tag == "DW_TAG_subprogram" { self.body_of(start, end) } else { start })
+        };
+        // The index has both kinds (DWARF 5, section 6.1.1.1); without one all entries are looked at.
+        match &self.names {
+            Some(names) => {
+                let named = names.find(name).iter().filter_map(|named| info.entry(named.entry));
+                named.filter(is_function).filter_map(start).collect()
+            }
+            None => info.entries.iter().filter(is_function).filter_map(start).collect(),
+        }
+    }
+
+    /// Where to stop in a function: where the line table says that its prologue ends; else at the second row, as what is in front of it
+    /// brings parameters to their places; else where it begins.
+    fn body_of(&self, start: u64, end: u64) -> u64 {
+        let first = self.prologue_ends.partition_point(|&address| address < start);
+        let marked = self.prologue_ends.get(first).copied();
+        let second = || {
+            let first = self.rows.partition_point(|row| row.address <= start);
+            self.rows[first..].iter().find(|row| row.line.is_some()).map(|row| row.address)
+        };
+        marked
+            .filter(|&address| address < end)
+            .or_else(second)
+            .filter(|&address| address < end)
+            .unwrap_or(start)
+    }
+
+    /// Where debug information says that functions are declared which have code.
+    fn declared(&self) -> Vec<Declared<'_>> {
+        let Some(info) = &self.info else { return Vec::new() };
+        let declared = |die: &'_ Die| {
+            let Some(Content::Number(line)) = die.get("DW_AT_decl_line") else { return None };
+            let file = self.file(die.text("DW_AT_decl_file"))?;
+            Some(Line { file, line: u32::try_from(*line).ok()? })
+        };
+        let functions = info.entries.iter().filter(|die| die.tag == "DW_TAG_subprogram");
+        let defined = functions.filter(|die| die.get("DW_AT_declaration").is_none());
+        defined.filter_map(|die| Some(Declared { name: info.name_of(die)?, line: declared(die)? })).collect()
+    }
+}
+
+fn is_function(die: &Die) -> bool {
+    matches!(die.tag.as_str(), "DW_TAG_subprogram" | "DW_TAG_inlined_subroutine")
+}
