@@ -28,6 +28,8 @@ pub struct CodeObject {
     variables: Vec<(ir::Global, ir::GlobalData)>,
     /// What another object has, of what the code names.
     externals: Vec<(isa::Referent, SmolStr)>,
+    /// What [`emit::Program::signatures`] says.
+    function_signatures: Vec<String>,
     /// Variables in LDS that a linker places, in the order of their symbols.
     shared: Vec<(ir::Global, ir::GlobalData)>,
     /// Functions that are called, by what code calls them, and whether other objects may: their code is behind that of the kernels.
@@ -276,6 +278,7 @@ impl CodeObject {
         let functions = module.funcs.iter().filter(|(_, func)| here(func));
         let functions = functions.map(|(id, func)| (id, func.linkage == ir::Linkage::Export)).collect();
         let externals = externals(module, code);
+        let function_signatures = function_signatures(module, &externals);
         let shared = shared(module, code);
         let referenced = referenced(module.globals.len(), code);
         // Other objects may name what this one does not.
@@ -302,6 +305,7 @@ impl CodeObject {
             variables,
             functions,
             externals,
+            function_signatures,
             shared,
             formats,
             code: archive,
@@ -461,6 +465,7 @@ impl CodeObject {
             kernels: &kernels,
             functions,
             externals: &externals,
+            signatures: &self.function_signatures,
             shared: &shared,
             variables,
             formats,
@@ -524,6 +529,27 @@ fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(isa::Referent, Smol
         }
     }
     found
+}
+
+/// Returns names and signatures of the functions that other objects may call, and of those in other objects that the code names. A signature
+/// has the types that the calling convention sees: parts of structs one by one, integers without a sign.
+fn function_signatures(module: &ir::Module, externals: &[(isa::Referent, SmolStr)]) -> Vec<String> {
+    let is_named = |id: ir::FuncId| externals.iter().any(|(to, _)| *to == isa::Referent::Func(id.as_u32()));
+    let is_known = |(id, func): &(ir::FuncId, &ir::Function)| match func.linkage {
+        ir::Linkage::Export => func.kernel.is_none(),
+        ir::Linkage::Extern => is_named(*id),
+        ir::Linkage::Local => false,
+    };
+    let text = |(_, func): (ir::FuncId, &ir::Function)| {
+        let list = |types: &mut dyn Iterator<Item = ir::Type>| {
+            types.map(|ty| ty.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let params = list(&mut func.param_types());
+        let results = list(&mut func.results.iter().copied());
+        let arrow = if results.is_empty() { "" } else { " -> " };
+        format!("{} ({params}){arrow}{results}", func.name)
+    };
+    module.funcs.iter().filter(is_known).map(text).collect()
 }
 
 /// The variables in LDS that a linker places, in the order of their symbols: those that other objects do not know first, each in the order in

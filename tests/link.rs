@@ -7,6 +7,8 @@ mod cases;
 mod common;
 #[path = "link/lds.rs"]
 mod lds;
+#[path = "link/signatures.rs"]
+mod signatures;
 
 use cases::compare::compare;
 use cases::{Case, member_of};

@@ -87,6 +87,12 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     }
     program.shared.iter().for_each(|variable| out.push_str(&variable.directives()));
     notes::epilogue(program, &mut out);
+    if !program.signatures.is_empty() {
+        let _ = writeln!(out, "\t.section\t{},\"eMS\",@progbits,1", objwriter::elf::SIGNATURES);
+        for signature in program.signatures {
+            let _ = writeln!(out, "\t.asciz\t\"{signature}\"");
+        }
+    }
     Ok(out)
 }
 

@@ -11,9 +11,9 @@ use bumpalo::Bump;
 use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
 use objwriter::dwarf::{self, Contents, LineTable, LineTableHeader, SourceFile, Unit};
 use objwriter::elf::{
-    Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_MERGE, SHF_STRINGS, SHF_WRITE,
-    SHT_NOTE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT,
-    STV_PROTECTED, Section, Symbol, Target, reloc,
+    Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXCLUDE, SHF_EXECINSTR, SHF_MERGE, SHF_STRINGS,
+    SHF_WRITE, SHT_NOTE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT,
+    STV_DEFAULT, STV_PROTECTED, Section, Symbol, Target, reloc,
 };
 use objwriter::frames::FrameTable;
 use smallvec::{SmallVec, smallvec};
@@ -574,6 +574,20 @@ impl<'a> Image<'a> {
             let own = self.sections.len() as u32;
             self.order.push(Target::Section(own));
             self.sections.push(Section { align: 8, ..section(FRAMES, frames.finish(own)) });
+        }
+        if self.addresses.is_none() && !self.program.signatures.is_empty() {
+            let mut data = Vec::new();
+            for signature in self.program.signatures {
+                data.extend_from_slice(signature.as_bytes());
+                data.push(0);
+            }
+            let flags = SHF_EXCLUDE | SHF_MERGE | SHF_STRINGS;
+            let contents = Contents { bytes: data, ..Contents::default() };
+            self.sections.push(Section {
+                flags,
+                entry_size: 1,
+                ..section(objwriter::elf::SIGNATURES, contents)
+            });
         }
         let object = Object {
             identity: Identity::of(&self.program.target),

@@ -260,6 +260,8 @@ pub struct Program<'a> {
     pub functions: &'a [Function<'a>],
     /// What code names of other objects. A loadable object has none.
     pub externals: &'a [External<'a>],
+    /// Strings `NAME SIGNATURE` of the functions that other objects call or define: see [`objwriter::elf::SIGNATURES`].
+    pub signatures: &'a [String],
     /// Variables in LDS that a linker places, in the order of their symbols.
     pub shared: &'a [shared::Shared<'a>],
     /// Variables in order.

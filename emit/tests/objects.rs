@@ -110,6 +110,7 @@ fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program
         kernels,
         functions: &[],
         externals: &[],
+        signatures: &[],
         shared: &[],
         variables: &VARIABLES,
         formats: &[],

@@ -3,7 +3,7 @@
 //!
 //! [`archive`] and [`input`] take files apart, [`symbols`] decides which definition each name means and which members of archives are
 //! needed, [`versions`] which names are seen, [`live`] which sections stay. [`code`] reads functions, [`reach`] follows what they lead to,
-//! [`stack`] what their calls take, [`resources`] what compilers say of them, and [`kernels`] raises descriptors. [`sections`] joins those of one
+//! [`stack`] what their calls take, [`resources`] what compilers say of them, and [`kernels`] raises descriptors. [`signatures`] compares what objects say of the types of functions. [`sections`] joins those of one
 //! name, [`notes`] the metadata; [`report`] tells of it all. What comes out is one [`objwriter::elf::Object`], as if one assembler source had held it
 //! all; laying it out, relocating it and its dynamic tables are what `objwriter` does for the compiler and the assembler, too.
 //!
@@ -25,6 +25,7 @@ mod registers;
 mod report;
 mod resources;
 mod sections;
+mod signatures;
 mod stack;
 mod symbols;
 mod versions;
@@ -147,12 +148,13 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Linked, V
         unfit.extend(symbols.hide(versions));
     }
     let identity = identity::joined(&symbols.objects).map_err(|error| unfit.push(error));
-    let live::Live { sections: live, dropped } = live::sections(symbols, options.gc_sections);
+    let live::Live { sections: live, dropped } = live::sections(symbols, options);
     dropped.into_iter().for_each(|global| symbols.globals[global].is_dropped = true);
     let mut errors = symbols.faults();
     if is_loadable {
         errors.extend(symbols.undefined(options.allow_undefined));
     }
+    errors.extend(signatures::differences(&symbols.objects));
     errors.append(&mut unfit);
     let (true, Ok(identity)) = (errors.is_empty(), identity) else { return Err(errors) };
     let one = |error| vec![error];

@@ -2,8 +2,9 @@
 
 use crate::input::{Object, Place, is_for_linkers};
 use crate::symbols::{Global, Meaning, Symbols};
+use crate::{Kind, Options};
 use codeobj::elf::Section;
-use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, STV_HIDDEN, STV_INTERNAL};
+use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, SIGNATURES, STV_HIDDEN, STV_INTERNAL};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What stays.
@@ -16,14 +17,16 @@ pub struct Live {
 }
 
 /// What stays.
-pub fn sections(symbols: &Symbols, collect: bool) -> Live {
-    let may_stay =
-        |object: &Object, n: usize, section: &Section| !is_for_linkers(section) && !object.dropped[n];
+pub fn sections(symbols: &Symbols, options: &Options) -> Live {
+    let may_stay = |object: &Object, n: usize, section: &Section| {
+        let is_kept = options.kind == Kind::Relocatable && section.name == SIGNATURES;
+        (is_kept || !is_for_linkers(section)) && !object.dropped[n]
+    };
     let candidates = |object: &Object| -> Vec<bool> {
         object.sections().iter().enumerate().map(|(n, section)| may_stay(object, n, section)).collect()
     };
     let possible: Vec<Vec<bool>> = symbols.objects.iter().map(candidates).collect();
-    if !collect {
+    if !options.gc_sections {
         return Live { sections: possible, dropped: Vec::new() };
     }
     let mut reach = Reach {

@@ -24,6 +24,10 @@ use std::borrow::Cow;
 /// it is one, and who looks for races has to know.
 pub const ATOMICS: &str = ".kernc.atomics";
 
+/// kernc's own section: strings `NAME SIGNATURE`, one for each function that the object defines for other objects or calls in
+/// them. `kernc link` compares the strings of all objects; other linkers leave the section out (`SHF_EXCLUDE`).
+pub const SIGNATURES: &str = ".kernc.signatures";
+
 /// `sh_type`: contents.
 pub const SHT_PROGBITS: u32 = 1;
 /// `sh_type`: note records.

@@ -1,0 +1,41 @@
+//! Compares the signatures of functions across objects.
+//!
+//! Objects that kernc compiles say which types the parameters and the results of functions have that they define for other
+//! objects or call in them: [`objwriter::elf::SIGNATURES`]. A call puts arguments where the callee does not look for them if the two differ.
+//! Objects of other compilers say nothing, and are not compared.
+
+use crate::input::Object;
+use codeobj::elf::Section;
+use objwriter::elf::SIGNATURES;
+use rustc_hash::FxHashMap;
+
+/// Returns a sentence for each function of which two objects name different signatures, in the order of the objects, and for each
+/// section of signatures that cannot be read.
+pub fn differences(objects: &[Object<'_>]) -> Vec<String> {
+    let mut known: FxHashMap<&str, (&str, &str)> = FxHashMap::default();
+    let mut found = Vec::new();
+    for object in objects {
+        for section in object.sections().iter().filter(|section| section.name == SIGNATURES) {
+            let Some(entries) = entries(section) else {
+                found.push(format!("{}: the section {SIGNATURES} is damaged", object.name));
+                continue;
+            };
+            for (name, signature) in entries {
+                let (first, other) = *known.entry(name).or_insert((signature, &object.name));
+                if first != signature {
+                    found.push(format!(
+                        "`{name}` has different types in two objects: `{first}` in {other}, and `{signature}` in {}",
+                        object.name
+                    ));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Returns names and signatures; nothing if the contents are no strings of that form.
+fn entries<'a>(section: &Section<'a>) -> Option<Vec<(&'a str, &'a str)>> {
+    let text = std::str::from_utf8(section.data).ok()?;
+    text.split_terminator('\0').map(|entry| entry.split_once(' ')).collect()
+}
