@@ -90,7 +90,7 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
             if let Some(wrong) = members.clone().enumerate().position(is) {
                 let problem = Problem::Event { rule: wanted };
                 let [first, second] = [site, site + 1 + wrong].map(|site| site as Site);
-                sink(Finding { first, second, registers: None, problem, across: false });
+                sink(Finding { first, second, registers: None, problem, is_doubtful: false });
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::hazards::{Producer, RULES, Rule};
 use crate::mai::MaiKind;
 use crate::{rdna, single};
 use isa::target::Generation;
-use isa::{Feature, MachInst, Target};
+use isa::{Feature, MachInst, Setting, Target};
 
 /// Instructions of one processor by [`Site`].
 #[derive(Clone, Debug)]
@@ -29,14 +29,18 @@ pub struct Code {
     pub(crate) has_transfers: bool,
     /// Vector memory instructions form clauses that may be replayed.
     pub(crate) vector_clauses: bool,
+    /// Whether memory instructions may be replayed: `Any` where the target id leaves it open.
+    xnack: Setting,
 }
 
 impl Code {
     /// No instructions yet. `target` says the wave size too. `xnack`: whether memory instructions may be replayed.
-    pub fn new(target: &'static Target, xnack: bool) -> Code {
+    pub fn new(target: &'static Target, xnack: Setting) -> Code {
         let rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
         let generation = target.generation;
-        let clauses = xnack && target.has(Feature::XNACK) && generation >= Generation::Gfx8;
+        let can_replay = target.has(Feature::XNACK) && generation >= Generation::Gfx8;
+        let xnack = if can_replay { xnack } else { Setting::Unsupported };
+        let clauses = xnack.may_be_on();
         let mut feared = [0; 64];
         for rule in &rules {
             feared[rule.second as usize] |= 1 << rule.first as u32;
@@ -44,7 +48,7 @@ impl Code {
         Code {
             target,
             feared,
-            singles: single::rows(target, clauses),
+            singles: single::rows(target, xnack),
             window: rules.iter().map(|rule| u32::from(rule.states)).max().unwrap_or(0),
             rules,
             effects: Vec::new(),
@@ -58,12 +62,13 @@ impl Code {
                 clauses,
             },
             vector_clauses: clauses && generation <= Generation::Gfx9,
+            xnack,
         }
     }
 
     /// Whether memory instructions may be replayed.
-    pub fn replays(&self) -> bool {
-        self.has.clauses
+    pub fn xnack(&self) -> Setting {
+        self.xnack
     }
 
     /// Makes room for so many more.

@@ -3,20 +3,28 @@
 //!
 //! # Conditions
 //! A condition is the instruction that computes the flag which a branch tests, with the instructions of the same block that compute its
-//! sources, down to registers and constants. What a branch tests is said by registers as they are at the beginning of its block. What is
-//! known behind the branch is that, if the block leaves those registers alone, and the same said by registers as they are at the end. Two
-//! branches share a condition if these are the same; compares are brought into one form, so that a branch and its opposite share one.
+//! sources, down to registers and constants ([`crate::nodes`]). What a branch tests is said by registers as they are at the beginning of its
+//! block. What is known behind the branch is that, if the block leaves those registers alone, and the same said by registers as they are at
+//! the end. Two branches share a condition if these are the same; compares are brought into one form, so that a branch and its opposite share
+//! one.
+//!
+//! # What follows
+//! Compares of one register with constants leave a set of values ([`crate::ranges`]), which decides other compares of the register and, where
+//! it is one value, whatever is computed from the register alone. A constant that a block puts into a register decides them too. What is
+//! known of a register is known of its copies.
 //!
 //! # Not here
-//! What follows from a condition for another one, and conditions across calls.
+//! Conditions across calls, and what follows from two registers for a third one.
 
 use crate::finding::Site;
+use crate::nodes::{Finder, Held, Tested};
 use crate::program::{Program, Root};
+use crate::ranges::Ranges;
 use crate::regset::RegSet;
-use isa::table::{Family, Role};
-use isa::{MachInst, Mods, Opcode, Operand, Reg, RegRange, op};
-use smallvec::SmallVec;
-use std::collections::HashMap;
+use isa::{Reg, RegRange};
+use smallvec::{SmallVec, smallvec};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Which conditions are known, and whether they hold: a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +35,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Keeps those of some conditions.
-    fn only(self, conditions: u64) -> Facts {
+    pub(crate) fn only(self, conditions: u64) -> Facts {
         Facts { known: self.known & conditions, holds: self.holds & conditions }
     }
 
@@ -40,9 +48,14 @@ impl Facts {
         (self.known >> condition & 1 != 0).then_some(self.holds >> condition & 1 != 0)
     }
 
-    /// What both say.
-    pub(crate) fn common(self, other: Facts) -> Facts {
-        self.only(other.known & !(self.holds ^ other.holds))
+    /// What either says.
+    fn and_also(self, other: Facts) -> Facts {
+        Facts { known: self.known | other.known, holds: self.holds | other.holds }
+    }
+
+    /// Those that are known.
+    pub(crate) fn known(self) -> u64 {
+        self.known
     }
 }
 
@@ -55,32 +68,55 @@ struct Test {
     behind: Option<(u8, bool)>,
     /// The same of the flag itself, for branches that test the flag again.
     flag: Option<(u8, bool)>,
+    /// Conditions that may decide this one.
+    needs: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
     /// Conditions that change in it.
     killed: u64,
+    /// What is known at its end from the constants and copies that it makes.
+    made: Facts,
     /// Conditions that matter at its beginning.
     live: u64,
 }
 
+/// What a condition says of one register.
+#[derive(Clone, Debug)]
+enum Says {
+    /// Nothing that is known.
+    Other,
+    /// The register's value is one of these.
+    Ranges(Reg, Ranges),
+    /// A node holds, which is computed from the register alone.
+    Folded(Reg, u32),
+    /// Two registers hold the same.
+    Equal(Reg, Reg),
+}
+
 /// See the module.
-#[derive(Debug, Default)]
-pub(crate) struct Conditions {
+#[derive(Default)]
+pub(crate) struct Conditions<'a> {
     tests: HashMap<Site, Test>,
     blocks: HashMap<Site, Block>,
+    /// The conditions, by number.
+    says: Vec<Says>,
+    finder: Option<Finder<'a>>,
+    /// First and last instructions of blocks.
+    ends: Vec<(Site, Site)>,
+    distances: OnceCell<HashMap<Site, [u8; MOST]>>,
 }
 
 /// The most conditions that are distinguished in a program.
 const MOST: usize = 64;
-/// How many instructions deep a condition is looked into.
-const DEPTH: u32 = 5;
+/// The most of them that are no copies.
+const MOST_TESTED: usize = 56;
 
-impl Conditions {
+impl<'a> Conditions<'a> {
     /// The conditions that branches of a program share.
-    pub(crate) fn of(program: &Program, roots: &[Root]) -> Conditions {
-        let mut finder = Finder { program, nodes: HashMap::new(), reads: Vec::new() };
+    pub(crate) fn of(program: &'a Program, roots: &[Root]) -> Conditions<'a> {
+        let mut finder = Finder::new(program);
         let mut branches: Vec<(Site, Tested)> = Vec::new();
         let ends = ends(program, roots);
         for &(start, end) in &ends {
@@ -88,47 +124,189 @@ impl Conditions {
                 branches.push((end, tested));
             }
         }
-        let shared = shared(&branches);
+        let held = held(program, &mut finder, &branches, &ends);
+        let shared = shared(&finder, &branches, &held);
         if shared.is_empty() {
             return Conditions::default();
         }
+        let mut conditions = Conditions { ends, ..Conditions::default() };
+        let reads = conditions.number(&finder, &shared, &held);
+        conditions.find_tests(&branches, &shared);
+        conditions.find_blocks(program, &reads);
+        conditions.finder = Some(finder);
+        conditions.find_made(&held);
+        conditions.find_needs();
+        conditions.find_live(program);
+        conditions
+    }
+
+    /// Gives each condition its number, and each pair of registers of which one is copied. Returns the registers that each depends on.
+    fn number(&mut self, finder: &Finder<'a>, shared: &HashMap<u32, u8>, held: &[Made]) -> Vec<RegSet> {
+        let mut nodes: Vec<(u8, u32)> = shared.iter().map(|(node, number)| (*number, *node)).collect();
+        nodes.sort_unstable();
+        let mut reads = Vec::new();
+        for (_, node) in nodes {
+            reads.push(finder.reads[node as usize]);
+            self.says.push(match (finder.leaf(node), finder.ranges(node)) {
+                (Some(leaf), Some(ranges)) => Says::Ranges(leaf, ranges),
+                (Some(leaf), None) => Says::Folded(leaf, node),
+                _ => Says::Other,
+            });
+        }
+        for made in held {
+            let Held::Copy(source) = made.held else { continue };
+            if self.says.len() < MOST && self.equal(made.register, source).is_none() {
+                let mut both = RegSet::of(RegRange { first: made.register, len: 1 });
+                both.insert(RegRange { first: source, len: 1 });
+                reads.push(both);
+                self.says.push(Says::Equal(made.register, source));
+            }
+        }
+        reads
+    }
+
+    /// The condition that two registers hold the same.
+    fn equal(&self, one: Reg, other: Reg) -> Option<u8> {
+        let is = |says: &Says| matches!(says, Says::Equal(a, b) if (*a, *b) == (one, other) || (*b, *a) == (one, other));
+        self.says.iter().position(is).map(|number| number as u8)
+    }
+
+    fn find_tests(&mut self, branches: &[(Site, Tested)], shared: &HashMap<u32, u8>) {
         let number = |(node, holds): (u32, bool)| shared.get(&node).map(|number| (*number, holds));
         let tests = branches.iter().map(|(site, tested)| {
             let condition = tested.condition.and_then(number);
-            (*site, Test { condition, behind: tested.behind.and_then(number), flag: number(tested.flag) })
+            let behind = tested.behind.and_then(number);
+            (*site, Test { condition, behind, flag: number(tested.flag), needs: 0 })
         });
-        let tests: HashMap<Site, Test> = tests.collect();
-        let mut blocks: HashMap<Site, Block> = HashMap::new();
-        let reads = shared.iter().map(|(node, number)| (*number, finder.reads[*node as usize]));
-        let reads: Vec<(u8, RegSet)> = reads.collect();
-        let any = reads.iter().fold(RegSet::EMPTY, |any, (_, reads)| any.or(reads));
-        for &(start, end) in &ends {
+        self.tests = tests.collect();
+    }
+
+    /// Finds what each block changes.
+    fn find_blocks(&mut self, program: &Program, reads: &[RegSet]) {
+        let any = reads.iter().fold(RegSet::EMPTY, |any, reads| any.or(reads));
+        for &(start, end) in &self.ends {
             let mut killed = 0;
             for site in start..=end {
                 let effects = program.code.effects(site);
                 if effects.writes.intersects(&any) {
-                    let hit = reads.iter().filter(|(_, reads)| reads.intersects(&effects.writes));
+                    let hit = reads.iter().enumerate().filter(|(_, reads)| reads.intersects(&effects.writes));
                     killed |= hit.fold(0, |killed, (number, _)| killed | 1 << number);
                 }
             }
-            blocks.insert(start, Block { killed, live: 0 });
+            self.blocks.insert(start, Block { killed, ..Block::default() });
         }
-        let mut conditions = Conditions { tests, blocks };
-        conditions.find_live(program, &ends);
-        conditions
+    }
+
+    /// Finds what is known at the ends of blocks that make constants and copies.
+    fn find_made(&mut self, held: &[Made]) {
+        for made in held {
+            let mut facts = Facts::default();
+            match made.held {
+                Held::Copy(source) => {
+                    facts =
+                        self.equal(made.register, source).map_or(facts, |number| facts.with(number, true));
+                }
+                Held::Constant(value) => {
+                    for (number, says) in self.says.iter().enumerate() {
+                        let holds = match says {
+                            Says::Ranges(register, set) if *register == made.register => {
+                                Ranges::one(value).are_in(set)
+                            }
+                            Says::Folded(register, node) if *register == made.register => {
+                                self.folded(*node, value)
+                            }
+                            _ => None,
+                        };
+                        facts = holds.map_or(facts, |holds| facts.with(number as u8, holds));
+                    }
+                }
+            }
+            if let Some(block) = self.blocks.get_mut(&made.block) {
+                block.made = block.made.and_also(facts);
+            }
+        }
+    }
+
+    /// Whether a node holds that is computed from one register, where the register holds a value.
+    fn folded(&self, node: u32, value: u32) -> Option<bool> {
+        self.finder.as_ref()?.value_at(node, Some(value)).map(|value| value != 0)
+    }
+
+    /// Finds which conditions may decide each test. Of a register that its block changes nothing is asked: that is how loops count.
+    fn find_needs(&mut self) {
+        let block_of = |end: Site, ends: &[(Site, Site)]| {
+            let block = ends.binary_search_by_key(&end, |(_, end)| *end).ok()?;
+            self.blocks.get(&ends[block].0)
+        };
+        let mut needs = HashMap::new();
+        for (&site, test) in &self.tests {
+            let Some((condition, _)) = test.condition else { continue };
+            let killed = block_of(site, &self.ends).map_or(0, |block| block.killed);
+            let mut mask = 1 << condition;
+            if let (Says::Ranges(leaf, _) | Says::Folded(leaf, _), 0) =
+                (&self.says[usize::from(condition)], killed >> condition & 1)
+            {
+                let registers = self.same(*leaf, |_| true);
+                for (number, says) in self.says.iter().enumerate() {
+                    let is_of = match says {
+                        Says::Ranges(register, _) => registers.contains(register),
+                        Says::Equal(one, other) => registers.contains(one) && registers.contains(other),
+                        _ => false,
+                    };
+                    mask |= u64::from(is_of) << number;
+                }
+            }
+            needs.insert(site, mask);
+        }
+        for (site, mask) in needs {
+            self.tests.entry(site).and_modify(|test| test.needs = mask);
+        }
+    }
+
+    /// The registers that hold what a register holds, by the copies that are said to be there.
+    fn same(&self, register: Reg, is_there: impl Fn(u8) -> bool) -> SmallVec<[Reg; 4]> {
+        let mut registers: SmallVec<[Reg; 4]> = smallvec![register];
+        let mut next = 0;
+        while let Some(&register) = registers.get(next) {
+            next += 1;
+            for (number, says) in self.says.iter().enumerate() {
+                let Says::Equal(one, other) = says else { continue };
+                for (from, to) in [(one, other), (other, one)] {
+                    if *from == register && !registers.contains(to) && is_there(number as u8) {
+                        registers.push(*to);
+                    }
+                }
+            }
+        }
+        registers
+    }
+
+    /// The values that a register may have.
+    fn possible(&self, register: Reg, facts: Facts) -> Ranges {
+        let registers = self.same(register, |number| facts.get(number) == Some(true));
+        let mut ranges = Ranges::all();
+        for (number, says) in self.says.iter().enumerate() {
+            let Says::Ranges(register, set) = says else { continue };
+            if !registers.contains(register) {
+                continue;
+            }
+            match facts.get(number as u8) {
+                Some(true) => ranges = ranges.and(set),
+                Some(false) => ranges = ranges.and(&set.complement()),
+                None => {}
+            }
+        }
+        ranges
     }
 
     /// Which conditions matter at the beginning of each block: those that some way tests before they change.
-    fn find_live(&mut self, program: &Program, ends: &[(Site, Site)]) {
+    fn find_live(&mut self, program: &Program) {
         loop {
             let mut changed = false;
-            for &(start, end) in ends.iter().rev() {
-                let is_call = program.insts[end as usize].inst.is_call();
-                let next = if is_call { None } else { Some(program.successors(end)) };
-                let next = next.into_iter().flatten().filter_map(|site| self.blocks.get(&site));
+            for &(start, end) in self.ends.iter().rev() {
+                let next = next_blocks(program, end).into_iter().filter_map(|site| self.blocks.get(&site));
                 let behind = next.fold(0, |live, block| live | block.live);
-                let own = self.tests.get(&end).and_then(|test| test.condition);
-                let own = own.map_or(0, |(condition, _)| 1 << condition);
+                let own = self.tests.get(&end).map_or(0, |test| test.needs);
                 let Some(block) = self.blocks.get_mut(&start) else { continue };
                 let live = behind & !block.killed | own;
                 changed |= live != block.live;
@@ -140,10 +318,51 @@ impl Conditions {
         }
     }
 
+    /// For each block, how many blocks from there on each condition is tested next, if the condition does not change before.
+    fn distances(&self, program: &Program) -> HashMap<Site, [u8; MOST]> {
+        const FAR: [u8; MOST] = [u8::MAX; MOST];
+        let mut distances: HashMap<Site, [u8; MOST]> =
+            self.blocks.keys().map(|start| (*start, FAR)).collect();
+        loop {
+            let mut changed = false;
+            for &(start, end) in self.ends.iter().rev() {
+                let Some(block) = self.blocks.get(&start) else { continue };
+                let own = self.tests.get(&end).map_or(0, |test| test.needs);
+                let mut new = FAR;
+                for next in next_blocks(program, end) {
+                    let Some(far) = distances.get(&next) else { continue };
+                    new.iter_mut().zip(far).for_each(|(new, far)| *new = (*new).min(far.saturating_add(1)));
+                }
+                for (number, new) in new.iter_mut().enumerate() {
+                    *new = if block.killed >> number & 1 != 0 { u8::MAX } else { *new };
+                    *new = if own >> number & 1 != 0 { 0 } else { *new };
+                }
+                changed |= distances.insert(start, new) != Some(new);
+            }
+            if !changed {
+                return distances;
+            }
+        }
+    }
+
+    /// The condition of some that is tested farthest from the beginning of a block on, as a bit.
+    pub(crate) fn farthest(&self, program: &Program, block: Site, some: u64) -> Option<u64> {
+        let distances = self.distances.get_or_init(|| self.distances(program));
+        let far = |number: &usize| distances.get(&block).map_or(0, |far| far[*number]);
+        let number = (0..MOST).filter(|number| some >> number & 1 != 0).max_by_key(far)?;
+        Some(1 << number)
+    }
+
     /// Whether a branch goes to its target, by what is known at the beginning of its block.
     pub(crate) fn decided(&self, branch: Site, facts: Facts) -> Option<bool> {
         let (condition, taken) = self.tests.get(&branch)?.condition?;
-        facts.get(condition).map(|holds| holds == taken)
+        let holds = facts.get(condition).or_else(|| match &self.says[usize::from(condition)] {
+            _ if facts.known == 0 => None,
+            Says::Ranges(register, set) => self.possible(*register, facts).are_in(set),
+            Says::Folded(register, node) => self.folded(*node, self.possible(*register, facts).only()?),
+            _ => None,
+        });
+        holds.map(|holds| holds == taken)
     }
 
     /// Returns what is known at the place `next` after the block from `start` to `end`. `taken` says whether `next` is the
@@ -160,7 +379,7 @@ impl Conditions {
         if live == 0 {
             return Facts::default();
         }
-        let mut known = facts.only(!block.killed);
+        let mut known = facts.only(!block.killed).and_also(block.made);
         if let (Some(taken), Some(test)) = (taken, self.tests.get(&end)) {
             if let Some((condition, holds)) = test.condition.filter(|(c, _)| block.killed >> c & 1 == 0) {
                 known = known.with(condition, holds == taken);
@@ -193,16 +412,53 @@ fn ends(program: &Program, roots: &[Root]) -> Vec<(Site, Site)> {
     blocks
 }
 
-/// A condition, or a flag: the number of a node, and whether the branch is taken where the node holds.
-struct Tested {
-    condition: Option<(u32, bool)>,
-    behind: Option<(u32, bool)>,
-    flag: (u32, bool),
+/// Where control goes on in the same function after a block.
+fn next_blocks(program: &Program, end: Site) -> SmallVec<[Site; 2]> {
+    match program.insts[end as usize].inst.is_call() {
+        true => SmallVec::new(),
+        false => program.successors(end).collect(),
+    }
 }
 
-/// Conditions that more than one branch tests, with numbers.
-fn shared(branches: &[(Site, Tested)]) -> HashMap<u32, u8> {
+/// What a block puts into a register that a condition depends on.
+struct Made {
+    block: Site,
+    register: Reg,
+    held: Held,
+}
+
+/// What blocks put into the registers that branches test: constants, and copies of one another.
+fn held(
+    program: &Program,
+    finder: &mut Finder<'_>,
+    branches: &[(Site, Tested)],
+    ends: &[(Site, Site)],
+) -> Vec<Made> {
+    let nodes = branches.iter().flat_map(|(_, tested)| tested.condition.into_iter().chain(tested.behind));
+    let mut leaves: Vec<Reg> = nodes.filter_map(|(node, _)| finder.leaf(node)).collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    let mut all = RegSet::EMPTY;
+    leaves.iter().for_each(|leaf| all.insert(RegRange { first: *leaf, len: 1 }));
+    let mut held = Vec::new();
+    for &(start, end) in ends {
+        let mut written = RegSet::EMPTY;
+        (start..=end).for_each(|site| written.add(&program.code.effects(site).writes.and(&all)));
+        for &register in leaves.iter().filter(|leaf| written.contains(**leaf)) {
+            match finder.at_end((start, end), register) {
+                Some(Held::Copy(source)) if source == register || !leaves.contains(&source) => {}
+                Some(value) => held.push(Made { block: start, register, held: value }),
+                None => {}
+            }
+        }
+    }
+    held
+}
+
+/// Conditions that are worth a number: that more than one branch tests, or that something else may decide.
+fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> HashMap<u32, u8> {
     let mut counts: HashMap<u32, u32> = HashMap::new();
+    let mut tests: BTreeMap<Reg, u32> = BTreeMap::new();
     for (_, tested) in branches {
         let mut nodes: SmallVec<[u32; 3]> = SmallVec::new();
         for (node, _) in tested.condition.into_iter().chain(tested.behind).chain([tested.flag]) {
@@ -211,217 +467,32 @@ fn shared(branches: &[(Site, Tested)]) -> HashMap<u32, u8> {
                 *counts.entry(node).or_default() += 1;
             }
         }
+        if let Some(leaf) = tested.condition.and_then(|(node, _)| finder.leaf(node)) {
+            *tests.entry(leaf).or_default() += 1;
+        }
     }
+    // Others are tested of a copy, or there are constants that decide.
+    for made in held {
+        let registers =
+            [Some(made.register), if let Held::Copy(source) = made.held { Some(source) } else { None }];
+        for register in registers.into_iter().flatten() {
+            *tests.entry(register).or_default() += 1;
+        }
+    }
+    let is_shared =
+        |node: u32| counts[&node] > 1 || finder.leaf(node).is_some_and(|leaf| tests.get(&leaf) > Some(&1));
+    let tested: HashSet<u32> = branches.iter().filter_map(|(_, tested)| Some(tested.condition?.0)).collect();
     // A flag matters only to a branch that finds the flag.
     let mut shared = HashMap::new();
-    for (node, _) in branches.iter().filter_map(|(_, tested)| tested.condition) {
-        if counts[&node] > 1 && shared.len() < MOST {
+    for (node, _) in branches.iter().flat_map(|(_, tested)| tested.condition.into_iter().chain(tested.behind))
+    {
+        if (tested.contains(&node) || finder.ranges(node).is_some())
+            && is_shared(node)
+            && shared.len() < MOST_TESTED
+        {
             let number = shared.len() as u8;
             shared.entry(node).or_insert(number);
         }
     }
     shared
-}
-
-/// A value: a register at the beginning of the block, or what an instruction makes of values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Node {
-    Register(Reg, u8),
-    Constant(Operand),
-    /// Which of the registers that an instruction writes, by its code, and 0 for the first operand.
-    Computed(Opcode, Mods, u16, SmallVec<[u32; 4]>),
-}
-
-/// By which registers a value is said: those at the beginning of the block from there on, or those at the end.
-#[derive(Clone, Copy)]
-enum View {
-    Beginning(Site),
-    End(Site, Site),
-}
-
-struct Finder<'a> {
-    program: &'a Program,
-    nodes: HashMap<Node, u32>,
-    /// The registers that each depends on.
-    reads: Vec<RegSet>,
-}
-
-impl Finder<'_> {
-    /// What the branch at the end of a block tests.
-    fn tested(&mut self, start: Site, end: Site) -> Option<Tested> {
-        let masks = self.program.code.target().wave_size / 32;
-        let (flag, if_set) = flag(&self.program.insts[end as usize].inst, masks as u8)?;
-        let register = self.node(Node::Register(flag.first, flag.len), RegSet::of(flag));
-        let (condition, behind) = match self.last_writer(start, end, flag) {
-            None => (Some((register, true)), None),
-            Some(site) => (
-                self.condition(View::Beginning(start), site, flag),
-                self.condition(View::End(start, end), site, flag),
-            ),
-        };
-        let taken = |condition: Option<(u32, bool)>| condition.map(|(node, holds)| (node, holds == if_set));
-        Some(Tested { condition: taken(condition), behind: taken(behind), flag: (register, if_set) })
-    }
-
-    /// The condition that the instruction at a site computes into a flag, in the one form that all that say the same have.
-    fn condition(&mut self, view: View, site: Site, flag: RegRange) -> Option<(u32, bool)> {
-        let inst = self.program.insts[site as usize].inst;
-        let Some((opcode, swapped, holds)) = compare(inst.op).filter(|_| flag.first == Reg::SCC) else {
-            return Some((self.computed(view, site, flag, DEPTH)?, true));
-        };
-        let mut sources = self.sources(view, site, DEPTH)?;
-        if swapped {
-            sources.swap(0, 1);
-        }
-        if matches!(opcode, op::S_CMP_EQ_U32 | op::S_CMP_EQ_U64) {
-            sources.sort_unstable();
-        }
-        let reads = self.all_read(&sources);
-        Some((self.node(Node::Computed(opcode, inst.mods, 0, sources), reads), holds))
-    }
-
-    fn node(&mut self, node: Node, reads: RegSet) -> u32 {
-        let number = self.reads.len() as u32;
-        let known = *self.nodes.entry(node).or_insert(number);
-        if known == number {
-            self.reads.push(reads);
-        }
-        known
-    }
-
-    fn all_read(&self, nodes: &[u32]) -> RegSet {
-        nodes.iter().fold(RegSet::EMPTY, |all, node| all.or(&self.reads[*node as usize]))
-    }
-
-    /// The last instruction from `start` on and before `end` that writes some of these registers.
-    fn last_writer(&self, start: Site, end: Site, registers: RegRange) -> Option<Site> {
-        let wanted = RegSet::of(registers);
-        (start..end).rev().find(|site| self.program.code.effects(*site).writes.intersects(&wanted))
-    }
-
-    /// What registers hold before the instruction at a site.
-    fn value(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
-        let (start, is_register) = match view {
-            View::Beginning(start) => (start, None),
-            View::End(start, end) => (start, Some(self.last_writer(site, end, registers).is_none())),
-        };
-        let writer = if is_register == Some(true) { None } else { self.last_writer(start, site, registers) };
-        match writer {
-            Some(writer) => self.computed(view, writer, registers, depth.checked_sub(1)?),
-            // What was there at the beginning is not there any more.
-            None if is_register == Some(false) => None,
-            None => Some(self.node(Node::Register(registers.first, registers.len), RegSet::of(registers))),
-        }
-    }
-
-    /// What an instruction writes to registers.
-    fn computed(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
-        let MachInst { op, mods, ops, .. } = self.program.insts[site as usize].inst;
-        let is_pure =
-            matches!(
-                op.family(),
-                Family::Sop1
-                    | Family::Sop2
-                    | Family::Sopk
-                    | Family::Sopc
-                    | Family::Vop1
-                    | Family::Vop2
-                    | Family::Vop3
-                    | Family::Vopc
-            ) && !matches!(op, op::S_GETREG_B32 | op::S_CALL_B64 | op::S_SWAPPC_B64 | op::S_GETPC_B64)
-                && !op.row().name.contains("movrel");
-        let writes = &self.program.code.effects(site).writes;
-        if !is_pure || !RegSet::of(registers).without(writes).is_empty() {
-            return None;
-        }
-        let which = match ops[0] == Operand::Reg(registers) {
-            true => 0,
-            // Of a part of what it writes nothing is known, but for flags.
-            false if registers.first == Reg::SCC || registers.first.0 >= Reg::VCC.0 => registers.first.0,
-            false => return None,
-        };
-        let sources = self.sources(view, site, depth)?;
-        // A copy is what it copies.
-        if matches!(op, op::S_MOV_B32 | op::S_MOV_B64) && which == 0 {
-            return sources.first().copied();
-        }
-        let reads = self.all_read(&sources);
-        Some(self.node(Node::Computed(op, mods, which, sources), reads))
-    }
-
-    /// What an instruction reads.
-    fn sources(&mut self, view: View, site: Site, depth: u32) -> Option<SmallVec<[u32; 4]>> {
-        let inst = self.program.insts[site as usize].inst;
-        let mut read: SmallVec<[Operand; 4]> = SmallVec::new();
-        for (index, operand) in inst.operands().iter().enumerate() {
-            if inst.role(index) != Role::Def {
-                read.push(*operand);
-            }
-        }
-        let named = read.clone();
-        inst.for_each_hw_reg(self.program.code.target(), |role, range| {
-            if role != Role::Def && !named.contains(&Operand::Reg(range)) {
-                read.push(Operand::Reg(range));
-            }
-        });
-        let mut sources = SmallVec::new();
-        for operand in read {
-            sources.push(match operand {
-                // Flags and constants of the hardware that are read like registers.
-                Operand::Reg(range) if (192..256).contains(&range.first.0) && range.first != Reg::SCC => {
-                    return None;
-                }
-                Operand::Reg(range) => self.value(view, site, range, depth)?,
-                Operand::Inline(_) | Operand::Literal(_) | Operand::Imm(_) => {
-                    self.node(Node::Constant(operand), RegSet::EMPTY)
-                }
-                _ => return None,
-            });
-        }
-        Some(sources)
-    }
-}
-
-/// The flag that a branch tests, and whether it is taken where the flag is set; `masks`: dwords of a lane mask.
-fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
-    let one = |first| RegRange { first, len: 1 };
-    let mask = |first| RegRange { first, len: masks };
-    match branch.op {
-        op::S_CBRANCH_SCC0 => Some((one(Reg::SCC), false)),
-        op::S_CBRANCH_SCC1 => Some((one(Reg::SCC), true)),
-        op::S_CBRANCH_VCCZ => Some((mask(Reg::VCC), false)),
-        op::S_CBRANCH_VCCNZ => Some((mask(Reg::VCC), true)),
-        op::S_CBRANCH_EXECZ => Some((mask(Reg::EXEC), false)),
-        op::S_CBRANCH_EXECNZ => Some((mask(Reg::EXEC), true)),
-        _ => None,
-    }
-}
-
-/// A compare as one of few: the operation, whether its sources change places, and whether it holds where the other does.
-fn compare(opcode: Opcode) -> Option<(Opcode, bool, bool)> {
-    Some(match opcode {
-        op::S_CMP_EQ_I32 | op::S_CMP_EQ_U32 => (op::S_CMP_EQ_U32, false, true),
-        op::S_CMP_LG_I32 | op::S_CMP_LG_U32 => (op::S_CMP_EQ_U32, false, false),
-        op::S_CMP_GT_I32 => (op::S_CMP_GT_I32, false, true),
-        op::S_CMP_LE_I32 => (op::S_CMP_GT_I32, false, false),
-        op::S_CMP_LT_I32 => (op::S_CMP_GT_I32, true, true),
-        op::S_CMP_GE_I32 => (op::S_CMP_GT_I32, true, false),
-        op::S_CMP_GT_U32 => (op::S_CMP_GT_U32, false, true),
-        op::S_CMP_LE_U32 => (op::S_CMP_GT_U32, false, false),
-        op::S_CMP_LT_U32 => (op::S_CMP_GT_U32, true, true),
-        op::S_CMP_GE_U32 => (op::S_CMP_GT_U32, true, false),
-        op::S_CMP_EQ_U64 => (op::S_CMP_EQ_U64, false, true),
-        op::S_CMP_LG_U64 => (op::S_CMP_EQ_U64, false, false),
-        op::S_BITCMP0_B32 => (op::S_BITCMP1_B32, false, false),
-        op::S_BITCMP1_B32 => (op::S_BITCMP1_B32, false, true),
-        op::S_BITCMP0_B64 => (op::S_BITCMP1_B64, false, false),
-        op::S_BITCMP1_B64 => (op::S_BITCMP1_B64, false, true),
-        op::S_CMPK_LG_U32 => (op::S_CMPK_EQ_U32, false, false),
-        op::S_CMPK_LG_I32 => (op::S_CMPK_EQ_I32, false, false),
-        op::S_CMPK_LE_I32 => (op::S_CMPK_GT_I32, false, false),
-        op::S_CMPK_LE_U32 => (op::S_CMPK_GT_U32, false, false),
-        op::S_CMPK_GE_I32 => (op::S_CMPK_LT_I32, false, false),
-        op::S_CMPK_GE_U32 => (op::S_CMPK_LT_U32, false, false),
-        _ => return None,
-    })
 }

@@ -115,6 +115,8 @@ pub struct Effects {
     pub depctr: (bool, bool),
     /// Wait states it is worth.
     pub states: u8,
+    /// Wait states that it takes beyond those before any other instruction is issued, and before a matrix instruction is.
+    pub(crate) extra: [u8; 2],
     /// As which first instruction of a hazard it counts: bits of [`Producer`].
     pub(crate) produces: u64,
     /// As which second one: bits of [`Consumer`].
@@ -183,6 +185,7 @@ impl Effects {
             waits: waits(target, inst),
             depctr: (false, false),
             states: states(target, inst),
+            extra: [0; 2],
             produces: 0,
             consumes: 0,
             fears: 0,
@@ -194,6 +197,7 @@ impl Effects {
         };
         effects.registers(target, inst);
         effects.auxiliary(target, inst);
+        effects.extra = extra(&effects);
         let vcc = [Reg::VCC, Reg::VCC.offset(1)];
         effects.vccz = effects.kinds.intersects(Kinds::VCCZ_BRANCH | Kinds::SMEM)
             || effects.reads.contains(Reg::VCCZ)
@@ -414,6 +418,18 @@ fn scattered(inst: &MachInst) -> Kinds {
 /// What the instruction waits for.
 fn waits(target: &Target, inst: &MachInst) -> Waits {
     if inst.op == op::S_WAIT_IDLE { Waits::ALL } else { target.waited(inst).unwrap_or(Waits::NONE) }
+}
+
+/// See [`Effects::extra`]. No manual counts these; source: `WriteQuarterRate32` and the matrix instructions' `HWXDL` in LLVM's schedules.
+fn extra(effects: &Effects) -> [u8; 2] {
+    // The next matrix instruction waits for the unit, which each pass takes four cycles, as long as a wait state.
+    if effects.mai.is_matrix() {
+        return [0, effects.mai.passes.saturating_sub(1)];
+    }
+    match effects.op {
+        op::V_MUL_LO_U32 | op::V_MUL_HI_U32 | op::V_MUL_HI_I32 => [3; 2],
+        _ => [0; 2],
+    }
 }
 
 /// Wait states that an instruction is worth.

@@ -118,8 +118,9 @@ pub struct Finding {
     pub registers: Option<RegRange>,
     /// What it is.
     pub problem: Problem,
-    /// Whether the two are in different functions. Compilers look at one at a time, so that this alone does not make a hazard certain.
-    pub across: bool,
+    /// Whether a hazard is less than certain: the two instructions are in different functions, of which compilers look at one at a time,
+    /// or the instructions between them take longer than the wait states that manuals and LLVM count for them.
+    pub is_doubtful: bool,
 }
 
 impl Finding {
@@ -131,7 +132,7 @@ impl Finding {
             }
             Problem::Hazard { rule: &Rule { level, .. }, .. }
             | Problem::Event { rule: &EventRule { level, .. } } => {
-                if self.across {
+                if self.is_doubtful {
                     level.min(Level::Manual)
                 } else {
                     level
@@ -198,7 +199,7 @@ impl Finding {
         if (self.first, self.second, self.id()) != (other.first, other.second, other.id()) {
             return false;
         }
-        self.across &= other.across;
+        self.is_doubtful &= other.is_doubtful;
         match (&mut self.problem, other.problem) {
             (Problem::Hazard { found, .. }, Problem::Hazard { found: theirs, .. }) => {
                 *found = (*found).min(theirs);

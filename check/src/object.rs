@@ -8,7 +8,7 @@ use callconv::{Convention, column};
 use codeobj::disasm::{Lines, SourcePlace};
 use codeobj::identity::OsAbi;
 use codeobj::{CodeObject, Identity};
-use isa::{Feature, Target};
+use isa::{Feature, Setting, Target};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -141,7 +141,7 @@ pub fn check_with(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Report, Refusal> {
     let mut entries = Entries::new(object, options.target)?;
-    entries.xnack = options.xnack.unwrap_or(entries.xnack);
+    entries.xnack = options.xnack.map_or(entries.xnack, Setting::of);
     if let Some(name) = options.kernel {
         entries.entries.retain(|entry| entry.name == name);
         if entries.entries.is_empty() {
@@ -191,7 +191,7 @@ pub struct Entries<'a, 'data> {
     object: &'a CodeObject<'data>,
     target: &'static Target,
     entries: Vec<Entry<'data>>,
-    xnack: bool,
+    xnack: Setting,
 }
 
 /// The code of one wave size in one section.
@@ -212,8 +212,7 @@ impl<'a, 'data> Entries<'a, 'data> {
         let identity = Identity::of_object(object);
         let target = target.or(identity.target).ok_or(Refusal::UnknownProcessor(identity.mach))?;
         let entries = entries(object, identity.os_abi, target);
-        let xnack = identity.xnack.may_be_on();
-        Ok(Entries { object, target, entries, xnack })
+        Ok(Entries { object, target, entries, xnack: identity.xnack })
     }
 
     /// The processor that the code is read for.
@@ -298,7 +297,7 @@ impl<'a, 'data> Entries<'a, 'data> {
 /// A section of code, ready to be read in one wave size.
 struct Section {
     target: &'static Target,
-    xnack: bool,
+    xnack: Setting,
     words: Vec<u32>,
     base: u64,
     /// Addresses of literals that a linker fills in.

@@ -9,7 +9,7 @@ use crate::finding::Site;
 use crate::reader::{Found, Reader};
 use crate::table::Table;
 use isa::table::Flags;
-use isa::{MachInst, Target};
+use isa::{MachInst, Setting, Target};
 use std::collections::{BTreeSet, HashSet};
 
 /// Where analysis begins.
@@ -114,7 +114,7 @@ impl Program {
     /// `base`.
     pub fn read(
         target: &'static Target,
-        xnack: bool,
+        xnack: Setting,
         words: &[u32],
         base: u64,
         roots: &mut Vec<Root>,
@@ -125,7 +125,7 @@ impl Program {
     /// The same of a file that is not linked yet: `open` are the addresses of literals that a linker fills in.
     pub(crate) fn read_open(
         target: &'static Target,
-        xnack: bool,
+        xnack: Setting,
         words: &[u32],
         base: u64,
         roots: &mut Vec<Root>,
@@ -209,7 +209,7 @@ fn live(reader: &Reader<'_>, roots: &[Root]) -> (Vec<bool>, Vec<(u64, Unknown)>)
 }
 
 /// Puts what was read in the order of addresses.
-fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: bool, roots: &[Root]) -> Program {
+fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roots: &[Root]) -> Program {
     let (live, mut unknown) = live(&reader, roots);
     let mut code = Code::new(target, xnack);
     let count = live.iter().filter(|live| **live).count();

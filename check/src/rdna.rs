@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::effects::{Effects, Kinds};
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
 use crate::regset::RegSet;
-use isa::{Reg, RegRange};
+use isa::{Reg, RegRange, Setting};
 use smallvec::SmallVec;
 
 /// VMEM, LDS or flat reads an SGPR, then SALU or SMEM writes it.
@@ -83,6 +83,11 @@ pub static CLAUSE_STORE: EventRule = EventRule {
     source: "llvm: checkSoftClauseHazards",
     level: Level::Certain,
 };
+
+/// [`CLAUSE`] in code whose target id leaves open whether accesses are replayed.
+pub static OPEN_CLAUSE: EventRule = EventRule { level: Level::Manual, ..CLAUSE };
+/// [`CLAUSE_STORE`] in such code.
+pub static OPEN_CLAUSE_STORE: EventRule = EventRule { level: Level::Manual, ..CLAUSE_STORE };
 
 /// Each of them.
 pub static EVENT_RULES: [&EventRule; 9] = [
@@ -228,7 +233,13 @@ impl Events {
         sink: &mut impl FnMut(Finding),
     ) {
         let mut report = |first, registers: Option<RegRange>, rule| {
-            sink(Finding { first, second: site, registers, problem: Problem::Event { rule }, across: false });
+            sink(Finding {
+                first,
+                second: site,
+                registers,
+                problem: Problem::Event { rule },
+                is_doubtful: false,
+            });
         };
         if code.has.rdna1 {
             self.scalar_writes(code, effects, &mut report);
@@ -405,8 +416,15 @@ impl Events {
         let is_near = spoilt(code, near, site).is_some();
         let found = if is_near { spoilt(code, near, site) } else { spoilt(code, &self.clause, site) };
         if let Some((first, registers, rule)) = found {
-            let is_long = !is_near && std::ptr::eq(rule, &CLAUSE);
-            report(first, registers, if is_long { &LONG_CLAUSE } else { rule });
+            let is_store = std::ptr::eq(rule, &CLAUSE_STORE);
+            let is_open = code.xnack() == Setting::Any;
+            let rule = match (is_store, is_near, is_open) {
+                (true, _, true) => &OPEN_CLAUSE_STORE,
+                (false, true, true) => &OPEN_CLAUSE,
+                (false, false, _) => &LONG_CLAUSE,
+                _ => rule,
+            };
+            report(first, registers, rule);
             self.clause.clear();
         }
         add(&mut self.clause, site);
@@ -422,18 +440,20 @@ fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<Reg
     if effects.kinds.contains(Kinds::STORES) {
         return Some((load, None, &CLAUSE_STORE));
     }
+    // The half of a register that a load keeps is no source: a replay brings the other half again.
     let common = |reads: &RegSet, writes: &RegSet| reads.and(writes).first_group();
     let overwritten = members.iter().rev().find_map(|&member| {
         let theirs = code.effects(member);
-        let registers = common(&theirs.reads, &effects.writes).or(common(&effects.reads, &theirs.writes))?;
+        let registers = common(&theirs.reads_at_issue, &effects.writes)
+            .or(common(&effects.reads_at_issue, &theirs.writes))?;
         Some((member, registers))
     });
-    let own = || Some((load, common(&effects.reads, &effects.writes)?));
+    let own = || Some((load, common(&effects.reads_at_issue, &effects.writes)?));
     // What members before have overwritten was safe only as long as the load that did so was the first.
     let theirs = || {
         let written = members.iter().fold(RegSet::EMPTY, |all, member| all.or(&code.effects(*member).writes));
         let mut members = members.iter().rev();
-        members.find_map(|&member| Some((member, common(&code.effects(member).reads, &written)?)))
+        members.find_map(|&member| Some((member, common(&code.effects(member).reads_at_issue, &written)?)))
     };
     let (first, registers) = overwritten.or_else(own).or_else(theirs)?;
     Some((first, Some(registers), &CLAUSE))

@@ -78,6 +78,8 @@ struct Recent {
     clock: u32,
     /// Whether a call or return has come since.
     across: bool,
+    /// Wait states that the instructions since have taken beyond those that are counted for them ([`Effects::extra`]).
+    extra: [u8; 2],
 }
 
 /// See the module.
@@ -185,7 +187,7 @@ impl Scoreboard {
             let pending = self.outstanding_of(Class::Scalar) != 0;
             let across = &self.across;
             self.events.issue(code, site, effects, pending, &mut |finding| {
-                sink(Finding { across: across.contains(&finding.first), ..finding });
+                sink(Finding { is_doubtful: across.contains(&finding.first), ..finding });
             });
             self.across.retain(|old| *old != site);
         }
@@ -197,6 +199,11 @@ impl Scoreboard {
         }
         if code.has_transfers {
             self.transfers.issue(site, effects, self.last[0], sink);
+        }
+        if effects.extra != [0; 2] && self.live != 0 {
+            for recent in &mut self.recent {
+                recent.extra = [0, 1].map(|kind| recent.extra[kind].saturating_add(effects.extra[kind]));
+            }
         }
         if effects.produces & code.wanted != 0 {
             self.produce(code, site, effects);
@@ -420,7 +427,8 @@ impl Scoreboard {
         let info = ticket.class.info();
         // A wait for the largest count waits for nothing.
         let most = u32::from(info.counter.max(code.target()).saturating_sub(1));
-        let age = if info.in_order { self.age(ticket) } else { 0 };
+        let age = self.age(ticket);
+        let count = if info.in_order { age.min(most) as u8 } else { 0 };
         Some(Finding {
             first: operation.site,
             second,
@@ -430,9 +438,11 @@ impl Scoreboard {
                 also: tickets.next().map(|ticket| ticket.class),
                 access,
                 outstanding: self.outstanding(info.counter),
-                count: age.min(most) as u8,
+                count,
                 hope: match operation.tickets {
-                    _ if age > most => Hope::Limit,
+                    // A flat access alone on `vmcnt` is the oldest one there if flat accesses complete in order.
+                    [Some(Ticket { class: Class::FlatVector, .. }), None] if age > most => Hope::Limit,
+                    _ if age > most && info.in_order => Hope::Limit,
                     [Some(Ticket { class: Class::FlatVector, .. }), _] if operation.ordered => {
                         Hope::FlatOrder
                     }
@@ -440,7 +450,7 @@ impl Scoreboard {
                     _ => Hope::None,
                 },
             },
-            across: false,
+            is_doubtful: false,
         })
     }
 
@@ -538,7 +548,11 @@ impl Scoreboard {
                 }
                 let registers = common.first_group().filter(|range| range.first.0 != 225);
                 let problem = Problem::Hazard { rule, found: states as u8 };
-                sink(Finding { first: recent.site, second: site, registers, problem, across: recent.across });
+                let extra = recent.extra[usize::from(effects.mai.is_matrix())];
+                let is_matrix = first.mai.is_matrix() || effects.mai.is_matrix();
+                let in_time = is_matrix && states + u32::from(extra) >= u32::from(rule.states);
+                let is_doubtful = recent.across || in_time;
+                sink(Finding { first: recent.site, second: site, registers, problem, is_doubtful });
             }
         }
     }
@@ -563,14 +577,14 @@ impl Scoreboard {
             self.produce_pairs(code, site, pair);
         }
         let produces = effects.produces & code.wanted;
-        self.push(Recent { site, via: None, produces, clock: self.clock, across: false });
+        self.push(Recent { site, via: None, produces, clock: self.clock, across: false, extra: [0; 2] });
     }
 
     #[inline]
     fn push(&mut self, new: Recent) {
         self.live |= new.produces;
         match self.recent.iter_mut().find(|old| (old.site, old.via) == (new.site, new.via)) {
-            Some(old) => (old.clock, old.across) = (new.clock, new.across),
+            Some(old) => *old = new,
             None => self.recent.push(new),
         }
     }
@@ -588,7 +602,8 @@ impl Scoreboard {
             })
             .collect();
         for via in vectors {
-            self.push(Recent { site, via: Some(via), produces: 1 << pair as u32, clock, across: false });
+            let produces = 1 << pair as u32;
+            self.push(Recent { site, via: Some(via), produces, clock, across: false, extra: [0; 2] });
         }
     }
 
@@ -660,14 +675,15 @@ impl Scoreboard {
             let clock = self.clock.wrapping_sub(1).wrapping_sub(other.states_since(theirs));
             let same = |ours: &&mut Recent| (ours.site, ours.via) == (theirs.site, theirs.via);
             match self.recent.iter_mut().find(same) {
-                Some(ours) if (self.clock.wrapping_sub(ours.clock)) <= self.clock.wrapping_sub(clock) => {
-                    changed |= ours.across && !theirs.across;
-                    ours.across &= theirs.across;
-                }
                 Some(ours) => {
-                    ours.clock = clock;
+                    let is_nearer = self.clock.wrapping_sub(ours.clock) > self.clock.wrapping_sub(clock);
+                    let extra = [0, 1].map(|kind| ours.extra[kind].min(theirs.extra[kind]));
+                    changed |= is_nearer || ours.across && !theirs.across || extra != ours.extra;
                     ours.across &= theirs.across;
-                    changed = true;
+                    ours.extra = extra;
+                    if is_nearer {
+                        ours.clock = clock;
+                    }
                 }
                 None => {
                     self.recent.push(Recent { clock, ..*theirs });

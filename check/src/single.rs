@@ -10,15 +10,15 @@ use crate::finding::{EventRule, Level};
 use crate::hazards::{ALL, Processors, RDNA1, REPLAYING};
 use isa::legal;
 use isa::table::Family;
-use isa::{MachInst, Operand, Target, op};
+use isa::{MachInst, Operand, Setting, Target, op};
 
 /// A defect.
 #[derive(Debug)]
 pub(crate) struct Row {
     rule: EventRule,
     processors: Processors,
-    /// Only where memory instructions may be replayed.
-    replay: bool,
+    /// Only in code for this setting of XNACK.
+    xnack: Option<Setting>,
     is: fn(&Target, &MachInst) -> bool,
 }
 
@@ -32,12 +32,30 @@ const fn row(
     Row {
         rule: EventRule { id, name, mend, source, level: Level::Certain },
         processors: RDNA1,
-        replay: false,
+        xnack: None,
         is,
     }
 }
 
-static ROWS: [Row; 7] = [
+/// A scalar load of several dwords that a replay would begin anew with another address.
+const fn own_address(xnack: Setting, level: Level) -> Row {
+    Row {
+        rule: EventRule {
+            id: "xnack-own-address",
+            name: "scalar load overwrites its own address, though XNACK may replay a part of it",
+            mend: "load to other registers",
+            source: "GCN3; Vega; llvm: S_LOAD_DWORDX2_IMM_ec",
+            level,
+        },
+        processors: REPLAYING,
+        xnack: Some(xnack),
+        is: |_, inst| {
+            inst.is_replayed_in_parts() && inst.overwritten_source().is_some() && is_unaligned(inst)
+        },
+    }
+}
+
+static ROWS: [Row; 8] = [
     Row {
         processors: ALL,
         ..row(
@@ -58,19 +76,9 @@ static ROWS: [Row; 7] = [
             |_, inst| legal::sum_overlaps(inst.op.row(), inst),
         )
     },
-    Row {
-        processors: REPLAYING,
-        replay: true,
-        ..row(
-            "xnack-own-address",
-            "scalar load overwrites its own address, though XNACK may replay a part of it",
-            "load to other registers",
-            "GCN3; Vega; llvm: S_LOAD_DWORDX2_IMM_ec",
-            |_, inst| {
-                inst.is_replayed_in_parts() && inst.overwritten_source().is_some() && is_unaligned(inst)
-            },
-        )
-    },
+    own_address(Setting::On, Level::Certain),
+    // Tensile makes such code for processors whose setting is open, and older compilers did.
+    own_address(Setting::Any, Level::Manual),
     row(
         "offset-3f-branch",
         "branch over 63 dwords, which this processor takes wrongly",
@@ -121,9 +129,11 @@ fn is_unaligned(inst: &MachInst) -> bool {
     }
 }
 
-/// The rows of a processor. `replays`: whether memory instructions may be replayed.
-pub(crate) fn rows(target: &Target, replays: bool) -> Vec<&'static Row> {
-    ROWS.iter().filter(|row| row.processors.contains(target) && (replays || !row.replay)).collect()
+/// The rows of a processor. `xnack`: whether memory instructions may be replayed.
+pub(crate) fn rows(target: &Target, xnack: Setting) -> Vec<&'static Row> {
+    let holds =
+        |row: &&Row| row.processors.contains(target) && row.xnack.is_none_or(|wanted| wanted == xnack);
+    ROWS.iter().filter(holds).collect()
 }
 
 /// What is wrong with the instruction by itself.

@@ -31,10 +31,10 @@ use std::collections::{HashMap, VecDeque};
 pub(crate) struct Solver<'a> {
     program: &'a Program,
     /// States at the head of each block that was reached.
-    heads: HashMap<Site, Vec<Variant>>,
+    heads: HashMap<Site, Head>,
     /// Heads and numbers of their variants.
     open: VecDeque<(Site, usize)>,
-    conditions: Conditions,
+    conditions: Conditions<'a>,
     path: FlatPath,
     /// Whether a block begins at an instruction.
     is_head: Vec<bool>,
@@ -45,6 +45,13 @@ pub(crate) struct Solver<'a> {
     exits: HashMap<Site, Scoreboard>,
     /// Calls of each function that were reached, and the state there.
     calls: HashMap<Site, Vec<(Site, Scoreboard)>>,
+}
+
+/// A place that control comes to from elsewhere.
+struct Head {
+    variants: Vec<Variant>,
+    /// Conditions by which paths are kept apart here.
+    apart: u64,
 }
 
 /// The paths to a place that have found the same conditions.
@@ -83,7 +90,7 @@ pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> 
                 second: site,
                 registers: None,
                 problem: Problem::Event { rule },
-                across: false,
+                is_doubtful: false,
             });
         }
     }
@@ -112,7 +119,7 @@ impl<'a> Solver<'a> {
         program: &'a Program,
         roots: &[Root],
         flat_lds: bool,
-        conditions: Conditions,
+        conditions: Conditions<'a>,
     ) -> Solver<'a> {
         let generation = program.code.target().generation;
         let functions = Functions::new(program, roots);
@@ -149,9 +156,10 @@ impl<'a> Solver<'a> {
         // Sound code needs a few turns; what damaged code would need is not worth it.
         let mut budget = 1_000_000 + 64 * program.insts.len();
         while let Some((site, number)) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
-            let Some(variant) = solver.heads.get_mut(&site).map(|variants| &mut variants[number]) else {
-                break;
-            };
+            let head = solver.heads.get_mut(&site);
+            // Kinds of paths may have been taken together since.
+            let open = head.and_then(|head| head.variants.get_mut(number)).filter(|variant| variant.is_open);
+            let Some(variant) = open else { continue };
             variant.is_open = false;
             let (facts, state) = (variant.facts, variant.state.clone());
             let Some(left) = budget.checked_sub(solver.length(site) + state.len()) else { break };
@@ -176,7 +184,8 @@ impl<'a> Solver<'a> {
             false => Scoreboard::callee(self.program.code.target().generation),
         };
         self.is_head[site as usize] = true;
-        self.heads.insert(site, vec![Variant { facts: Facts::default(), state, is_open: true }]);
+        let variants = vec![Variant { facts: Facts::default(), state, is_open: true }];
+        self.heads.insert(site, Head { variants, apart: !0 });
         Some((site, 0))
     }
 
@@ -244,7 +253,7 @@ impl<'a> Solver<'a> {
         let mut heads: Vec<Site> = self.heads.keys().copied().collect();
         heads.sort();
         for site in heads {
-            for variant in &self.heads[&site] {
+            for variant in &self.heads[&site].variants {
                 self.block(site, variant.state.clone(), sink, before);
             }
         }
@@ -259,26 +268,48 @@ impl<'a> Solver<'a> {
 
     fn reach(&mut self, site: Site, state: &Scoreboard, facts: Facts) {
         self.is_head[site as usize] = true;
-        let variants = self.heads.entry(site).or_default();
-        let same = variants.iter().position(|variant| variant.facts == facts);
-        let number = match same {
-            Some(number) => number,
-            None if variants.len() < MOST_VARIANTS => {
-                variants.push(Variant { facts, state: state.clone(), is_open: true });
-                self.open.push_back((site, variants.len() - 1));
-                return;
+        let head = self.heads.entry(site).or_insert(Head { variants: Vec::new(), apart: !0 });
+        let facts = facts.only(head.apart);
+        match head.variants.iter().position(|variant| variant.facts == facts) {
+            Some(number) => {
+                let variant = &mut head.variants[number];
+                if variant.state.join(state, &self.program.code) && !variant.is_open {
+                    variant.is_open = true;
+                    self.open.push_back((site, number));
+                }
             }
-            // With so many kinds of paths some are taken together.
-            None => 0,
-        };
-        let variant = &mut variants[number];
-        let common = variant.facts.common(facts);
-        let changed = variant.state.join(state, &self.program.code) | (common != variant.facts);
-        variant.facts = common;
-        if changed && !variant.is_open {
-            variant.is_open = true;
-            self.open.push_back((site, number));
+            None => {
+                self.open.push_back((site, head.variants.len()));
+                head.variants.push(Variant { facts, state: state.clone(), is_open: true });
+                if head.variants.len() > MOST_VARIANTS {
+                    self.take_together(site);
+                }
+            }
         }
+    }
+
+    /// Takes kinds of paths to a place together, until there are few enough: those that differ by what is tested farthest from there.
+    fn take_together(&mut self, site: Site) {
+        let Some(head) = self.heads.get_mut(&site) else { return };
+        while head.variants.len() > MOST_VARIANTS {
+            let known = head.variants.iter().fold(0, |known, variant| known | variant.facts.known());
+            let Some(farthest) = self.conditions.farthest(self.program, site, known) else { return };
+            head.apart &= !farthest;
+            let mut left: Vec<Variant> = Vec::new();
+            for variant in head.variants.drain(..) {
+                let facts = variant.facts.only(head.apart);
+                match left.iter_mut().find(|other| other.facts == facts) {
+                    Some(other) => {
+                        other.is_open |=
+                            other.state.join(&variant.state, &self.program.code) | variant.is_open
+                    }
+                    None => left.push(Variant { facts, ..variant }),
+                }
+            }
+            head.variants = left;
+        }
+        let open = head.variants.iter().enumerate().filter(|(_, variant)| variant.is_open);
+        self.open.extend(open.map(|(number, _)| (site, number)));
     }
 
     /// Walks a block. Returns where control goes from its end, with the state there.

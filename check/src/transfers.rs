@@ -103,7 +103,7 @@ impl Transfers {
             }
             let rule = if reads && old.fills && !found { &IN_FLIGHT } else { &MAY_OVERLAP };
             let problem = Problem::Event { rule };
-            sink(Finding { first: old.site, second: site, registers: None, problem, across: false });
+            sink(Finding { first: old.site, second: site, registers: None, problem, is_doubtful: false });
         }
         let fills = if is_transfer { !stores } else { stores };
         self.filled |= is_lds && stores;

@@ -33,7 +33,7 @@ impl ScalarStores {
         } else if kinds.contains(Kinds::END) {
             for &first in &self.0 {
                 let problem = Problem::Event { rule: &NOT_WRITTEN_BACK };
-                sink(Finding { first, second: site, registers: None, problem, across: false });
+                sink(Finding { first, second: site, registers: None, problem, is_doubtful: false });
             }
         }
     }

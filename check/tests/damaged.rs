@@ -113,8 +113,8 @@ fn random_code() {
             address: 4 * random.below(words.len()) as u64,
             is_function: random.below(2) == 0,
         }));
-        let program =
-            check::program::Program::read(target, true, &words, 0, &mut roots).expect("a known processor");
+        let program = check::program::Program::read(target, isa::Setting::On, &words, 0, &mut roots)
+            .expect("a known processor");
         let _ = check::solve::solve(&program, &roots, false);
     }
 }

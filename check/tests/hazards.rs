@@ -178,7 +178,7 @@ fn clauses_under_xnack() {
 fn defects() {
     let single = |processor: &str, text: &str| {
         let target = common::target(processor);
-        let code = check::Code::new(target, false);
+        let code = check::Code::new(target, isa::Setting::Off);
         code.single(&common::instructions(target, text)[0]).map(|rule| rule.id)
     };
     for processor in ["gfx1010", "gfx1011", "gfx1012", "gfx1013"] {
@@ -194,7 +194,7 @@ fn defects() {
     }
     let replayed = |processor: &str, xnack, text: &str| {
         let target = common::target(processor);
-        let code = check::Code::new(target, xnack);
+        let code = check::Code::new(target, isa::Setting::of(xnack));
         code.single(&common::instructions(target, text)[0]).map(|rule| rule.id)
     };
     for processor in ["gfx801", "gfx902", "gfx90a", "gfx1010"] {
@@ -219,7 +219,7 @@ fn impossible() {
             .expect("a known processor")
             .decode_tolerant(&words)
             .expect("it decodes");
-        check::Code::new(target, false).single(&inst).map(|rule| rule.id)
+        check::Code::new(target, isa::Setting::Off).single(&inst).map(|rule| rule.id)
     };
     // v_add_f32_e64 v0, s1, s2; the same with s1 twice; with v2.
     let adds = |opcode: u32, second: u32| [opcode << 16, 1 | second << 9];
@@ -360,7 +360,7 @@ fn in_program(target: &'static Target, text: &str) -> Vec<(&'static str, u32, u3
         isa::encode(target, &inst, &mut words).expect("an instruction of the processor");
     }
     let mut roots = vec![check::program::Root { address: 0, is_function: false }];
-    let program = check::program::Program::read(target, false, &words, 0, &mut roots).unwrap();
+    let program = check::program::Program::read(target, isa::Setting::Off, &words, 0, &mut roots).unwrap();
     let found = check::solve::solve(&program, &roots, false);
     found.iter().map(|finding| (finding.id(), finding.first, finding.second)).collect()
 }

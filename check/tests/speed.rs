@@ -3,6 +3,7 @@
 mod common;
 
 use check::{Code, Scoreboard};
+use isa::Setting;
 use std::time::Instant;
 
 const LOOP: &str = "
@@ -33,7 +34,7 @@ fn speed() {
             true => LOOP.replace("v_add_u32", "v_add_nc_u32").replace("vcc, ", "vcc_lo, "),
             false => LOOP.to_owned(),
         };
-        let mut code = Code::new(target, false);
+        let mut code = Code::new(target, Setting::Off);
         for inst in common::instructions(target, &text) {
             code.add(&inst);
         }

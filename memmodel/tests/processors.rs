@@ -109,7 +109,7 @@ fn instruction(rng: &mut Rng, subtarget: &Subtarget, pool: &Pool) -> Option<Mach
         return None;
     }
     squeeze(&mut inst);
-    let sound = check::Code::new(subtarget.target, subtarget.xnack.may_be_on()).single(&inst).is_none();
+    let sound = check::Code::new(subtarget.target, subtarget.xnack).single(&inst).is_none();
     let mut words = Vec::new();
     (sound && isa::encode(subtarget, &inst, &mut words).is_ok()).then_some(inst)
 }
@@ -165,7 +165,7 @@ fn words(subtarget: &Subtarget, func: &MachFunc) -> Vec<u32> {
 fn findings(subtarget: &Subtarget, func: &MachFunc) -> Vec<String> {
     let words = words(subtarget, func);
     let mut roots = vec![Root { address: 0, is_function: false }];
-    let xnack = subtarget.xnack.may_be_on();
+    let xnack = subtarget.xnack;
     let program = Program::read(subtarget.target, xnack, &words, 0, &mut roots).unwrap();
     assert!(program.unknown.is_empty(), "{:?}", program.unknown);
     let found = check::solve::solve(&program, &roots, false);

@@ -271,7 +271,7 @@ impl Launch<'_> {
         let items: u32 = self.group.iter().product();
         let shape = strict::Shape {
             target: self.target.target,
-            replays: self.target.xnack.may_be_on(),
+            xnack: self.target.xnack,
             groups: self.groups().iter().product(),
             waves_per_group: items.div_ceil(self.target.wave_size),
             split_group: self.splits_group(),

@@ -139,7 +139,7 @@ fn a_device_that_does_not_replay() {
         }
     };
     for (object, device, rule) in [
-        (None, None, "xnack-clause"),
+        (None, None, ""),
         (None, Some(true), "xnack-clause"),
         (None, Some(false), ""),
         (Some(true), Some(true), "xnack-clause"),

@@ -177,7 +177,8 @@ impl Policy {
         self.deny.iter().any(|rule| rule == "unfollowed")
     }
 
-    pub fn judge(&self, rule: &str, spot: &Spot) -> Verdict {
+    /// What is done with a finding of a rule, `level` of which says how sure that finding is.
+    pub fn judge(&self, rule: &str, level: Level, spot: &Spot) -> Verdict {
         let is_acknowledged = |entry: &&Entry| entry.rule == rule && entry.is_at(spot);
         if let Some(entry) = self.acknowledged.iter().find(is_acknowledged) {
             entry.used.set(true);
@@ -186,7 +187,7 @@ impl Policy {
         if self.allow.iter().any(|allowed| allowed == rule) {
             return Verdict::Allowed;
         }
-        let counts = level_of(rule) >= self.level || self.deny.iter().any(|denied| denied == rule);
+        let counts = level >= self.level || self.deny.iter().any(|denied| denied == rule);
         if counts { Verdict::Counts } else { Verdict::Hidden }
     }
 

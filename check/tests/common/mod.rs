@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use check::{Code, Finding, Scoreboard};
-use isa::{Decoder, MachInst, Target};
+use isa::{Decoder, MachInst, Setting, Target};
 
 /// The instructions of a text.
 pub fn instructions(target: &'static Target, text: &str) -> Vec<MachInst> {
@@ -34,7 +34,7 @@ pub fn assembles(target: &'static Target, text: &str) -> bool {
 
 /// What is found in a straight line.
 pub fn straight(target: &'static Target, xnack: bool, text: &str) -> Vec<Finding> {
-    let mut code = Code::new(target, xnack);
+    let mut code = Code::new(target, Setting::of(xnack));
     let instructions = instructions(target, text);
     let mut findings = Vec::new();
     for inst in &instructions {

@@ -54,7 +54,7 @@ impl Text {
         let code = self.ranges.get(self.entry.0 as usize)?;
         let address = code.file_base + u64::from(self.entry.1) * 4;
         let mut roots = vec![Root { address, is_function: false }];
-        let program = Program::read(self.target, false, &code.words, code.file_base, &mut roots)?;
+        let program = Program::read(self.target, isa::Setting::Off, &code.words, code.file_base, &mut roots)?;
         Some((program, roots))
     }
 }

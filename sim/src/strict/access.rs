@@ -8,7 +8,8 @@ use super::{FaultClass, Watcher};
 use crate::exec::Cx;
 use crate::watch::{MemAccess, Space};
 use crate::wave::reg;
-use isa::Generation;
+use check::Level;
+use isa::{Generation, Setting};
 
 /// Lane of scalar accesses.
 pub(super) const SCALAR: u32 = u32::MAX;
@@ -129,10 +130,16 @@ impl Watcher<'_> {
     /// A part of the load may be there, and its address gone, when the rest finds no page.
     #[cold]
     fn replayed_address(&mut self, address: u64) {
+        let is_open = self.shared.reading.program.code.xnack() == Setting::Any;
+        let level = if is_open { Level::Manual } else { Level::Certain };
+        if level < self.shared.level {
+            return;
+        }
         let message = format!(
             "a load of {address:#x}, no multiple of its size, overwrites its own address, though XNACK may replay a part of it"
         );
         let mut finding = self.finding(FaultClass::Hazard, "xnack-own-address", message);
+        finding.level = level;
         finding.label = "overwrites its address".into();
         finding.fix = Some("load to other registers".into());
         self.report(finding);

@@ -31,6 +31,7 @@ pub(crate) struct Elsewhere {
 pub(crate) struct Finding {
     pub(super) class: FaultClass,
     pub(super) rule: String,
+    pub(super) level: check::Level,
     pub(super) message: String,
     pub(super) place: u32,
     /// Wave of the group.
@@ -58,6 +59,7 @@ impl Finding {
         Report {
             class: self.class,
             rule: self.rule,
+            level: self.level,
             message: self.message,
             at: at(self.place, first_wave - 1 + self.wave as u32, self.lane, &self.calls),
             at_label: self.label,
@@ -74,6 +76,7 @@ impl Watcher<'_> {
         Finding {
             class,
             rule: rule.to_owned(),
+            level: super::rules::level(rule),
             message,
             place: self.group.now.place,
             wave: self.group.now.wave,

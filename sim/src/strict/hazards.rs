@@ -9,7 +9,7 @@ use crate::op::Code;
 use crate::wave::{ActiveLanes, SHARED_APERTURE};
 use check::{Counter, FlatPath, Problem, Site};
 use isa::decode::Decoder;
-use isa::{MachInst, Operand, Target, op};
+use isa::{MachInst, Operand, Setting, Target, op};
 
 /// All ranges of code as the scoreboard wants them.
 pub(super) struct Program {
@@ -19,9 +19,9 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn new(target: &'static Target, replays: bool, ranges: &[Code]) -> Program {
+    pub(super) fn new(target: &'static Target, xnack: Setting, ranges: &[Code]) -> Program {
         let decoder = Decoder::new(target);
-        let mut code = check::Code::new(target, replays);
+        let mut code = check::Code::new(target, xnack);
         let nothing = MachInst::new(op::S_NOP, &[Operand::Imm(0)]);
         let mut first = Vec::new();
         for range in ranges {
@@ -98,8 +98,9 @@ impl Watcher<'_> {
         }
         self.group.now.hazards = found;
         self.group.now.hazards.clear();
-        if let Some(rule) = touch.single {
+        if let Some(rule) = touch.single.filter(|rule| rule.level >= self.shared.level) {
             let mut finding = self.finding(FaultClass::Hazard, rule.id, rule.name.to_owned());
+            finding.level = rule.level;
             finding.label = "wrong wherever it stands".into();
             finding.fix = Some(rule.mend.to_owned());
             self.report(finding);
@@ -134,6 +135,7 @@ impl Watcher<'_> {
             }
         };
         let mut finding = self.finding(FaultClass::Hazard, hazard.id(), hazard.to_string());
+        finding.level = hazard.level();
         finding.label = second;
         if hazard.first != check::CALLER && hazard.first != hazard.second {
             let place = shared.reading.program.place(hazard.first);

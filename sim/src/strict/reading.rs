@@ -4,7 +4,7 @@ use super::hazards::Program;
 use super::touch::{self, Touch};
 use crate::op::Code;
 use isa::decode::Decoder;
-use isa::{MachInst, Target};
+use isa::{MachInst, Setting, Target};
 use std::sync::OnceLock;
 
 /// All ranges of code, as waves of one size understand them.
@@ -17,10 +17,10 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// `replays`: XNACK may have memory instructions replayed.
-    pub(crate) fn new(target: &'static Target, replays: bool, code: &[Code]) -> Reading {
+    /// `xnack`: whether memory instructions may be replayed.
+    pub(crate) fn new(target: &'static Target, xnack: Setting, code: &[Code]) -> Reading {
         Reading {
-            program: Program::new(target, replays, code),
+            program: Program::new(target, xnack, code),
             decoder: Decoder::new(target),
             words: code.iter().map(|code| code.words.clone()).collect(),
             touches: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),

@@ -56,6 +56,8 @@ pub struct Report {
     pub class: FaultClass,
     /// The rule that is broken, by a name that does not change.
     pub rule: String,
+    /// How sure it is.
+    pub level: check::Level,
     /// What happened, in one sentence.
     pub message: String,
     /// The instruction at which it shows.

@@ -163,6 +163,11 @@ pub fn rules() -> &'static [Rule] {
     &RULES
 }
 
+/// How sure the findings of a rule are, unless they say themselves.
+pub(super) fn level(id: &str) -> check::Level {
+    check::rules::find(id).map_or(check::Level::Certain, |rule| rule.level)
+}
+
 /// Whether there is a rule of that name, here or among the checker's.
 pub(super) fn is_known(id: &str) -> bool {
     RULES.iter().any(|rule| rule.id == id) || check::rules::find(id).is_some()

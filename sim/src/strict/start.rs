@@ -23,7 +23,7 @@ use crate::names::Names;
 use crate::op::Code;
 use crate::watch::Space;
 use crate::wave::Wave;
-use isa::{Generation, Target};
+use isa::{Generation, Setting, Target};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -100,8 +100,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The shape of a strict dispatch.
 pub(crate) struct Shape {
     pub(crate) target: &'static Target,
-    /// Whether XNACK may have memory instructions replayed; the same for all dispatches of a module.
-    pub(crate) replays: bool,
+    /// Whether memory instructions may be replayed; the same for all dispatches of a module.
+    pub(crate) xnack: Setting,
     /// The code, if a dispatch before this one has had it read.
     pub(crate) reading: Arc<OnceLock<Arc<Reading>>>,
     pub(crate) groups: u64,
@@ -138,7 +138,7 @@ impl Shared {
     ) -> Shared {
         let waves = u128::from(shape.groups) * u128::from(shape.waves_per_group) + 1;
         let races = waves < u128::from(MAX_WAVES);
-        let read = || Arc::new(Reading::new(shape.target, shape.replays, code));
+        let read = || Arc::new(Reading::new(shape.target, shape.xnack, code));
         let reading = Arc::clone(shape.reading.get_or_init(read));
         let per_wave = || (0..if races { waves as usize } else { 0 }).map(|_| AtomicU32::new(0)).collect();
         let gfx10 = shape.target.generation == Generation::Gfx10;

@@ -451,7 +451,7 @@ fn part(name: &str) -> Part {
 pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code) -> Touch {
     match decoder.map(|decoder| decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))) {
         Some(Ok((inst, _))) => {
-            let own_address = if code.replays() { own_address(&inst) } else { 0 };
+            let own_address = if code.xnack().may_be_on() { own_address(&inst) } else { 0 };
             Touch { single: code.single(&inst), own_address, ..Touch::of(code.target(), &inst) }
         }
         _ => Touch::nothing(),

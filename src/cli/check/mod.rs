@@ -7,7 +7,7 @@ mod total;
 use super::container::{self, Chosen, EntryArgs, Opened};
 use super::inspect::{parse, whole};
 use super::modes;
-use super::rules::{Policy, RulesArgs, Spot, Verdict};
+use super::rules::{Policy, RulesArgs, Spot, Verdict, level_of};
 use super::told::Teller;
 use super::{Failure, check_output, complain, page, source};
 use check::object::{self, Options, Place, Report};
@@ -232,7 +232,7 @@ fn judge(report: &mut Report, policy: &Policy, file: &Path) {
     let hidden = &mut report.hidden;
     report.findings.retain(|located| {
         let rule = located.finding.id();
-        let verdict = policy.judge(rule, &spot(&located.second, file));
+        let verdict = policy.judge(rule, located.finding.level(), &spot(&located.second, file));
         if verdict == Verdict::Hidden {
             match hidden.iter_mut().find(|(name, _)| *name == rule) {
                 Some((_, count)) => *count += 1,
@@ -243,7 +243,8 @@ fn judge(report: &mut Report, policy: &Policy, file: &Path) {
     });
     report.unfollowed = 0;
     report.notes.retain_mut(|note| {
-        let verdict = policy.judge(note.unknown.rule(), &spot(&note.place, file));
+        let rule = note.unknown.rule();
+        let verdict = policy.judge(rule, level_of(rule), &spot(&note.place, file));
         note.counts = verdict == Verdict::Counts;
         report.unfollowed += usize::from(!note.counts);
         verdict != Verdict::Allowed

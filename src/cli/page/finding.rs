@@ -85,7 +85,7 @@ pub fn of_report(report: &Report) -> Finding {
     Finding {
         by: "run",
         rule: report.rule.to_string(),
-        level: super::super::rules::level_of(&report.rule).name(),
+        level: report.level.name(),
         text: report.message.to_string(),
         help: report.fix.as_ref().map(ToString::to_string),
         at: other.map(|(at, _)| at).into_iter().chain([&report.at]).map(|at| at.offset).collect(),

@@ -215,7 +215,7 @@ pub fn counting<'a>(
         let at = &report.at;
         let symbol = Some((at.kernel.as_str(), at.offset.saturating_sub(kernel.entry)));
         let spot = Spot { object: &loaded.file, symbol, source: at.source.as_ref() };
-        policy.judge(&report.rule, &spot) == Verdict::Counts
+        policy.judge(&report.rule, report.level, &spot) == Verdict::Counts
     })
 }
 

@@ -1,0 +1,333 @@
+//! Values that scalar registers hold in a block, told by registers at its beginning or at its end: a condition is one of them.
+
+use crate::finding::Site;
+use crate::fold::{Folded, fold};
+use crate::program::Program;
+use crate::ranges::Ranges;
+use crate::regset::RegSet;
+use isa::table::{Family, Role};
+use isa::{MachInst, Mods, Opcode, Operand, Reg, RegRange, op};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// How many instructions deep a value is looked into.
+const DEPTH: u32 = 5;
+
+/// A condition, or a flag: the number of a node, and whether the branch is taken where the node holds.
+pub(crate) struct Tested {
+    pub(crate) condition: Option<(u32, bool)>,
+    pub(crate) behind: Option<(u32, bool)>,
+    pub(crate) flag: (u32, bool),
+}
+
+/// A value: a register at the beginning of the block, or what an instruction makes of values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Node {
+    Register(Reg, u8),
+    Constant(Operand),
+    /// Which of the registers that an instruction writes, by its code, and 0 for the first operand.
+    Computed(Opcode, Mods, u16, SmallVec<[u32; 4]>),
+}
+
+/// By which registers a value is said: those at the beginning of the block from there on, or those at the end.
+#[derive(Clone, Copy)]
+pub(crate) enum View {
+    Beginning(Site),
+    End(Site, Site),
+}
+
+pub(crate) struct Finder<'a> {
+    program: &'a Program,
+    numbers: HashMap<Node, u32>,
+    /// The nodes, by number.
+    nodes: Vec<Node>,
+    /// The registers that each depends on.
+    pub(crate) reads: Vec<RegSet>,
+    /// The only register that each depends on, if that is an SGPR.
+    leaves: Vec<Leaf>,
+}
+
+/// The registers that a value depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaf {
+    None,
+    /// This SGPR alone.
+    One(Reg),
+    Other,
+}
+
+impl<'a> Finder<'a> {
+    pub(crate) fn new(program: &'a Program) -> Finder<'a> {
+        let (numbers, nodes, reads, leaves) = (HashMap::new(), Vec::new(), Vec::new(), Vec::new());
+        Finder { program, numbers, nodes, reads, leaves }
+    }
+
+    /// What the branch at the end of a block tests.
+    pub(crate) fn tested(&mut self, start: Site, end: Site) -> Option<Tested> {
+        let masks = self.program.code.target().wave_size / 32;
+        let (flag, if_set) = flag(&self.program.insts[end as usize].inst, masks as u8)?;
+        let register = self.node(Node::Register(flag.first, flag.len), RegSet::of(flag));
+        let (condition, behind) = match self.last_writer(start, end, flag) {
+            None => (Some((register, true)), None),
+            Some(site) => (
+                self.condition(View::Beginning(start), site, flag),
+                self.condition(View::End(start, end), site, flag),
+            ),
+        };
+        let taken = |condition: Option<(u32, bool)>| condition.map(|(node, holds)| (node, holds == if_set));
+        Some(Tested { condition: taken(condition), behind: taken(behind), flag: (register, if_set) })
+    }
+
+    /// The condition that the instruction at a site computes into a flag, in the one form that all that say the same have.
+    fn condition(&mut self, view: View, site: Site, flag: RegRange) -> Option<(u32, bool)> {
+        let inst = self.program.insts[site as usize].inst;
+        let Some((opcode, swapped, holds)) = compare(inst.op).filter(|_| flag.first == Reg::SCC) else {
+            return Some((self.computed(view, site, flag, DEPTH)?, true));
+        };
+        let mut sources = self.sources(view, site, DEPTH)?;
+        if swapped {
+            sources.swap(0, 1);
+        }
+        if matches!(opcode, op::S_CMP_EQ_U32 | op::S_CMP_EQ_U64) {
+            sources.sort_unstable();
+        }
+        let reads = self.all_read(&sources);
+        Some((self.node(Node::Computed(opcode, inst.mods, 0, sources), reads), holds))
+    }
+
+    fn node(&mut self, node: Node, reads: RegSet) -> u32 {
+        let number = self.reads.len() as u32;
+        let known = *self.numbers.entry(node.clone()).or_insert(number);
+        if known == number {
+            self.reads.push(reads);
+            self.leaves.push(self.leaf_of(&node));
+            self.nodes.push(node);
+        }
+        known
+    }
+
+    fn leaf_of(&self, node: &Node) -> Leaf {
+        match node {
+            Node::Register(first, 1) if first.0 < Reg::VCC.0 => Leaf::One(*first),
+            Node::Register(..) => Leaf::Other,
+            Node::Constant(_) => Leaf::None,
+            Node::Computed(.., sources) => {
+                sources.iter().fold(Leaf::None, |all, source| match (all, self.leaves[*source as usize]) {
+                    (leaf, Leaf::None) | (Leaf::None, leaf) => leaf,
+                    (one, other) if one == other => one,
+                    _ => Leaf::Other,
+                })
+            }
+        }
+    }
+
+    /// The only register that a value depends on, if that is an SGPR.
+    pub(crate) fn leaf(&self, node: u32) -> Option<Reg> {
+        match self.leaves[node as usize] {
+            Leaf::One(register) => Some(register),
+            _ => None,
+        }
+    }
+
+    /// The values of its register for which a node holds, if the node compares the register itself with a constant.
+    pub(crate) fn ranges(&self, node: u32) -> Option<Ranges> {
+        let Node::Computed(opcode, _, 0, sources) = &self.nodes[node as usize] else { return None };
+        let &[one, other] = &sources[..] else { return None };
+        let is_register = |node: u32| matches!(self.nodes[node as usize], Node::Register(_, 1));
+        let constant = |node: u32| match self.nodes[node as usize] {
+            Node::Constant(operand) => constant(operand),
+            _ => None,
+        };
+        match (constant(one), constant(other)) {
+            (None, Some(value)) if is_register(one) => Ranges::of_compare(*opcode, true, value),
+            (Some(value), None) if is_register(other) => Ranges::of_compare(*opcode, false, value),
+            _ => None,
+        }
+    }
+
+    /// The value of a node whose only register holds a value: SCC where it is a condition. None where it is not folded.
+    pub(crate) fn value_at(&self, node: u32, value: Option<u32>) -> Option<u64> {
+        match &self.nodes[node as usize] {
+            Node::Register(_, 1) => value.map(u64::from),
+            Node::Register(..) => None,
+            Node::Constant(operand) => constant(*operand).map(u64::from),
+            Node::Computed(opcode, _, which, sources) => {
+                // Constants of 64 bits are extended in ways of their own.
+                let mut read: SmallVec<[u64; 2]> = SmallVec::new();
+                if opcode.row().name.contains("64") || sources.len() > 2 {
+                    return None;
+                }
+                for source in sources {
+                    read.push(self.value_at(*source, value)?);
+                }
+                let get = |index: usize| read.get(index).copied().unwrap_or_default();
+                let Folded { value, scc } = fold(*opcode, get(0), get(1), None)?;
+                let scc = scc.map(u64::from);
+                if *which == 0 { value.or(scc) } else { scc.filter(|_| *which == Reg::SCC.0) }
+            }
+        }
+    }
+
+    /// What a register holds at the end of a block that writes it: a constant, or what another register holds there.
+    pub(crate) fn at_end(&mut self, (start, end): (Site, Site), register: Reg) -> Option<Held> {
+        let range = RegRange { first: register, len: 1 };
+        let writer = self.last_writer(start, end + 1, range)?;
+        let node = self.computed(View::End(start, end), writer, range, DEPTH)?;
+        match (&self.nodes[node as usize], self.leaves[node as usize]) {
+            (Node::Register(other, 1), Leaf::One(_)) => Some(Held::Copy(*other)),
+            (_, Leaf::None) => Some(Held::Constant(u32::try_from(self.value_at(node, None)?).ok()?)),
+            _ => None,
+        }
+    }
+
+    fn all_read(&self, nodes: &[u32]) -> RegSet {
+        nodes.iter().fold(RegSet::EMPTY, |all, node| all.or(&self.reads[*node as usize]))
+    }
+
+    /// The last instruction from `start` on and before `end` that writes some of these registers.
+    fn last_writer(&self, start: Site, end: Site, registers: RegRange) -> Option<Site> {
+        let wanted = RegSet::of(registers);
+        (start..end).rev().find(|site| self.program.code.effects(*site).writes.intersects(&wanted))
+    }
+
+    /// What registers hold before the instruction at a site.
+    fn value(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
+        let (start, is_register) = match view {
+            View::Beginning(start) => (start, None),
+            View::End(start, end) => (start, Some(self.last_writer(site, end, registers).is_none())),
+        };
+        let writer = if is_register == Some(true) { None } else { self.last_writer(start, site, registers) };
+        match writer {
+            Some(writer) => self.computed(view, writer, registers, depth.checked_sub(1)?),
+            // What was there at the beginning is not there any more.
+            None if is_register == Some(false) => None,
+            None => Some(self.node(Node::Register(registers.first, registers.len), RegSet::of(registers))),
+        }
+    }
+
+    /// What an instruction writes to registers.
+    fn computed(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
+        let MachInst { op, mods, ops, .. } = self.program.insts[site as usize].inst;
+        let is_pure =
+            matches!(
+                op.family(),
+                Family::Sop1
+                    | Family::Sop2
+                    | Family::Sopk
+                    | Family::Sopc
+                    | Family::Vop1
+                    | Family::Vop2
+                    | Family::Vop3
+                    | Family::Vopc
+            ) && !matches!(op, op::S_GETREG_B32 | op::S_CALL_B64 | op::S_SWAPPC_B64 | op::S_GETPC_B64)
+                && !op.row().name.contains("movrel");
+        let writes = &self.program.code.effects(site).writes;
+        if !is_pure || !RegSet::of(registers).without(writes).is_empty() {
+            return None;
+        }
+        let which = match ops[0] == Operand::Reg(registers) {
+            true => 0,
+            // Of a part of what it writes nothing is known, but for flags.
+            false if registers.first == Reg::SCC || registers.first.0 >= Reg::VCC.0 => registers.first.0,
+            false => return None,
+        };
+        let sources = self.sources(view, site, depth)?;
+        // A copy is what it copies.
+        if matches!(op, op::S_MOV_B32 | op::S_MOV_B64) && which == 0 {
+            return sources.first().copied();
+        }
+        let reads = self.all_read(&sources);
+        Some(self.node(Node::Computed(op, mods, which, sources), reads))
+    }
+
+    /// What an instruction reads.
+    fn sources(&mut self, view: View, site: Site, depth: u32) -> Option<SmallVec<[u32; 4]>> {
+        let inst = self.program.insts[site as usize].inst;
+        let mut read: SmallVec<[Operand; 4]> = SmallVec::new();
+        for (index, operand) in inst.operands().iter().enumerate() {
+            if inst.role(index) != Role::Def {
+                read.push(*operand);
+            }
+        }
+        let named = read.clone();
+        inst.for_each_hw_reg(self.program.code.target(), |role, range| {
+            if role != Role::Def && !named.contains(&Operand::Reg(range)) {
+                read.push(Operand::Reg(range));
+            }
+        });
+        let mut sources = SmallVec::new();
+        for operand in read {
+            sources.push(match operand {
+                // Flags and constants of the hardware that are read like registers.
+                Operand::Reg(range) if (192..256).contains(&range.first.0) && range.first != Reg::SCC => {
+                    return None;
+                }
+                Operand::Reg(range) => self.value(view, site, range, depth)?,
+                Operand::Inline(_) | Operand::Literal(_) | Operand::Imm(_) => {
+                    self.node(Node::Constant(operand), RegSet::EMPTY)
+                }
+                _ => return None,
+            });
+        }
+        Some(sources)
+    }
+}
+
+/// What is known of a register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Held {
+    Constant(u32),
+    /// What this register holds.
+    Copy(Reg),
+}
+
+fn constant(operand: Operand) -> Option<u32> {
+    match operand {
+        Operand::Imm(value) => Some(value as u32),
+        other => other.const_u32(),
+    }
+}
+
+/// The flag that a branch tests, and whether it is taken where the flag is set; `masks`: dwords of a lane mask.
+fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
+    let one = |first| RegRange { first, len: 1 };
+    let mask = |first| RegRange { first, len: masks };
+    match branch.op {
+        op::S_CBRANCH_SCC0 => Some((one(Reg::SCC), false)),
+        op::S_CBRANCH_SCC1 => Some((one(Reg::SCC), true)),
+        op::S_CBRANCH_VCCZ => Some((mask(Reg::VCC), false)),
+        op::S_CBRANCH_VCCNZ => Some((mask(Reg::VCC), true)),
+        op::S_CBRANCH_EXECZ => Some((mask(Reg::EXEC), false)),
+        op::S_CBRANCH_EXECNZ => Some((mask(Reg::EXEC), true)),
+        _ => None,
+    }
+}
+
+/// A compare as one of few: the operation, whether its sources change places, and whether it holds where the other does.
+fn compare(opcode: Opcode) -> Option<(Opcode, bool, bool)> {
+    Some(match opcode {
+        op::S_CMP_EQ_I32 | op::S_CMP_EQ_U32 => (op::S_CMP_EQ_U32, false, true),
+        op::S_CMP_LG_I32 | op::S_CMP_LG_U32 => (op::S_CMP_EQ_U32, false, false),
+        op::S_CMP_GT_I32 => (op::S_CMP_GT_I32, false, true),
+        op::S_CMP_LE_I32 => (op::S_CMP_GT_I32, false, false),
+        op::S_CMP_LT_I32 => (op::S_CMP_GT_I32, true, true),
+        op::S_CMP_GE_I32 => (op::S_CMP_GT_I32, true, false),
+        op::S_CMP_GT_U32 => (op::S_CMP_GT_U32, false, true),
+        op::S_CMP_LE_U32 => (op::S_CMP_GT_U32, false, false),
+        op::S_CMP_LT_U32 => (op::S_CMP_GT_U32, true, true),
+        op::S_CMP_GE_U32 => (op::S_CMP_GT_U32, true, false),
+        op::S_CMP_EQ_U64 => (op::S_CMP_EQ_U64, false, true),
+        op::S_CMP_LG_U64 => (op::S_CMP_EQ_U64, false, false),
+        op::S_BITCMP0_B32 => (op::S_BITCMP1_B32, false, false),
+        op::S_BITCMP1_B32 => (op::S_BITCMP1_B32, false, true),
+        op::S_BITCMP0_B64 => (op::S_BITCMP1_B64, false, false),
+        op::S_BITCMP1_B64 => (op::S_BITCMP1_B64, false, true),
+        op::S_CMPK_LG_U32 => (op::S_CMPK_EQ_U32, false, false),
+        op::S_CMPK_LG_I32 => (op::S_CMPK_EQ_I32, false, false),
+        op::S_CMPK_LE_I32 => (op::S_CMPK_GT_I32, false, false),
+        op::S_CMPK_LE_U32 => (op::S_CMPK_GT_U32, false, false),
+        op::S_CMPK_GE_I32 => (op::S_CMPK_LT_I32, false, false),
+        op::S_CMPK_GE_U32 => (op::S_CMPK_LT_U32, false, false),
+        _ => return None,
+    })
+}
