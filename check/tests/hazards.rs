@@ -388,3 +388,44 @@ fn broken_clauses() {
         }
     }
 }
+
+/// What stands between may take longer than the wait states that it counts for: a matrix instruction before another one, and a product of
+/// 32 bits before anything.
+#[test]
+fn what_takes_longer_makes_a_matrix_hazard_less_certain() {
+    let levels = |processor: &str, text: &str| -> Vec<String> {
+        let found = straight(common::target(processor), false, text);
+        found.iter().map(|finding| format!("{} {}", finding.level().name(), finding.id())).collect()
+    };
+    for processor in ["gfx908", "gfx90a"] {
+        let (write, matrix) = ("v_or_b32_e32 v4, v5, v6", "v_mfma_f32_32x32x2f32 a[0:15], v4, v7, a[0:15]");
+        let after = |between: &str| levels(processor, &format!("{write}\n{between}\n{matrix}"));
+        assert_eq!(
+            after("v_mfma_f32_32x32x2f32 a[16:31], v8, v7, a[16:31]"),
+            ["by the manual valu-vgpr-mai"]
+        );
+        assert_eq!(after("v_mov_b32 v9, v8"), ["certain valu-vgpr-mai"]);
+        assert_eq!(after("s_nop 0"), ["certain valu-vgpr-mai"]);
+        assert_eq!(after("s_nop 1"), [""; 0]);
+    }
+    let read = |between: &str| {
+        let matrix = "v_mfma_f32_32x32x2f32 a[0:15], v4, v7, a[0:15]";
+        levels("gfx90a", &format!("{matrix}\n{between}\ns_nop 15\nv_accvgpr_read_b32 v8, a0"))
+    };
+    assert_eq!(read("v_mul_lo_u32 v1, v2, v3\nv_mov_b32 v1, v2"), ["by the manual mfma-read"]);
+    assert_eq!(read("v_mov_b32 v1, v3\nv_mov_b32 v1, v2"), ["certain mfma-read"]);
+    assert_eq!(read("v_mov_b32 v1, v3\nv_mov_b32 v1, v2\nv_mov_b32 v1, v2"), [""; 0]);
+}
+
+/// The half of a register that a load keeps is no address: a replay brings both halves again.
+#[test]
+fn halves_of_a_register_may_share_a_clause() {
+    let target = common::target("gfx900");
+    let load = |what: &str, to: &str, address: &str| {
+        format!("buffer_load_{what} {to}, {address}, s[0:3], 0 offen\n")
+    };
+    let pair = load("short_d16", "v1", "v2") + &load("short_d16_hi", "v1", "v3");
+    assert_eq!(clauses(target, true, &pair), 0);
+    let address = load("dword", "v4", "v1") + &load("short_d16_hi", "v1", "v3");
+    assert_eq!(clauses(target, true, &address), 1);
+}

@@ -301,3 +301,72 @@ fn waits_in_a_clause_are_by_the_manual() {
         ["clause-with-wait", "broken-clause"]
     );
 }
+
+/// A load is in flight unless a branch that other compares decide is taken.
+#[test]
+fn compares_of_a_register_with_constants_decide_each_other() {
+    let wrong = "v_add_u32_e32 v2, v1, v1\ns_endpgm";
+    let load = "s_waitcnt lgkmcnt(0)\nglobal_load_dword v1, v0, s[0:1]\n";
+    let after = |tests: &str, last: &str| {
+        format!("{load}{tests}{last}\n{wrong}\nwait:\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v2, v1, v1")
+    };
+    // `s4` is neither 0 nor 1, and at most 2: it is 2.
+    let two = "s_cmp_eq_u32 s4, 0\ns_cbranch_scc1 wait\ns_cmp_eq_u32 s4, 1\ns_cbranch_scc1 wait\n\
+               s_cmp_le_u32 s4, 2\ns_cbranch_scc0 wait\n";
+    for last in [
+        "s_cmp_eq_i32 s4, 2\ns_cbranch_scc1 wait",
+        "s_cmpk_gt_u32 s4, 0x3\ns_cbranch_scc0 wait",
+        "s_cmp_lt_i32 s4, 3\ns_cbranch_scc1 wait",
+        "s_and_b32 s9, s4, 1\ns_cbranch_scc0 wait",
+        "s_bitcmp1_b32 s4, 1\ns_cbranch_scc1 wait",
+    ] {
+        expect(&after(two, last), &[], &[]);
+        // The opposite, and one value more.
+        let opposite = last.replace("scc1", "sccX").replace("scc0", "scc1").replace("sccX", "scc0");
+        expect(&after(two, &opposite), &["read-in-flight"], &[]);
+        let three = two.replace("le_u32 s4, 2", "le_u32 s4, 5");
+        expect(&after(&three, last), &["read-in-flight"], &[]);
+    }
+    // What is known of a register is known of a copy, until one of the two changes.
+    let copied =
+        format!("s_lshr_b32 s4, s5, 3\ns_mov_b32 s6, s4\ns_cmp_eq_u32 s5, 0\ns_cbranch_scc1 wait\n{two}");
+    let odd = "s_and_b32 s9, s6, 1\ns_cbranch_scc0 wait";
+    expect(&after(&copied, odd), &[], &[]);
+    expect(&after(&copied.replace("s_mov_b32 s6, s4", "s_mov_b32 s6, s8"), odd), &["read-in-flight"], &[]);
+    let changed = copied.replace("s_cmp_le_u32", "s_add_u32 s6, s6, 1\ns_cmp_le_u32");
+    expect(&after(&changed, odd), &["read-in-flight"], &[]);
+    // An unsigned value is at most 0 where it is 0.
+    let none = "s_cmp_eq_u32 s4, 0\ns_cbranch_scc1 wait\n";
+    expect(&after(none, "s_cmp_le_u32 s4, 0\ns_cbranch_scc0 wait"), &[], &[]);
+    expect(&after(none, "s_cmp_le_i32 s4, 0\ns_cbranch_scc0 wait"), &["read-in-flight"], &[]);
+}
+
+/// A register says which way control came: what each way has in flight is waited for where the register is tested.
+#[test]
+fn constants_decide_the_compares_of_their_register() {
+    let body = |state: u32| {
+        format!(
+            "s_cmp_eq_u32 s4, 0\ns_cbranch_scc1 other\ns_mov_b32 s5, 1\nglobal_load_dword v1, v0, s[0:1]\ns_branch join\n\
+             other:\ns_mov_b32 s5, {state}\njoin:\ns_cmp_eq_u32 s5, 1\ns_cbranch_scc0 after\ns_waitcnt vmcnt(0)\n\
+             after:\ns_cmp_eq_u32 s5, 2\ns_cbranch_scc1 end\nv_add_u32_e32 v2, v1, v1\nend:"
+        )
+    };
+    expect(&body(2), &[], &[]);
+    let wrong = body(2).replace("s5, 1\ns_cbranch_scc0", "s5, 3\ns_cbranch_scc0");
+    expect(&wrong, &["read-in-flight"], &[]);
+}
+
+/// Of many kinds of paths those are kept apart that differ by what is tested soonest.
+#[test]
+fn conditions_that_are_tested_far_away_give_way() {
+    let tests = |word: &str| -> String {
+        let one = |n| format!("s_cmp_eq_u32 s{}, 0\ns_cbranch_scc1 {word}{n}\ns_nop 0\n{word}{n}:\n", 20 + n);
+        (0..8).map(one).collect()
+    };
+    let guarded = "s_cmp_eq_u32 s4, 0\ns_cbranch_scc1 none\nglobal_load_dword v1, v0, s[0:1]\nnone:\ns_nop 0\n\
+                   s_cmp_eq_u32 s4, 0\ns_cbranch_scc1 skip\ns_waitcnt vmcnt(0)\nskip:\nv_add_u32_e32 v2, v1, v1\n";
+    let body = |guarded: &str| format!("{}{guarded}{}", tests("first"), tests("second"));
+    expect(&body(guarded), &[], &[]);
+    let wrong = guarded.replace("s_nop 0\n", "s_add_u32 s4, s4, 1\n");
+    expect(&body(&wrong), &["read-in-flight"], &[]);
+}

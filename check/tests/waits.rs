@@ -155,3 +155,13 @@ fn mends() {
     );
     assert_eq!(hazard[0].mend(), "s_nop 4");
 }
+
+/// More flat accesses than the counter counts: the oldest is complete if they complete in order.
+#[test]
+fn flat_accesses_at_the_limit() {
+    let loads =
+        |count| -> String { (0..count).map(|n| format!("flat_load_ubyte v{n}, v[200:201]\n")).collect() };
+    let wait = "s_waitcnt lgkmcnt(0)\nv_mov_b32 v100, v0";
+    check("gfx90a", &format!("{}{wait}", loads(65)), &["counter-at-limit 0 66"]);
+    check("gfx90a", &format!("{}{wait}", loads(40)), &["read-in-flight 0 41"]);
+}
