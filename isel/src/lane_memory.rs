@@ -70,14 +70,15 @@ impl Lower<'_> {
                 }
             });
         }
+        let offset = if self.opts.exchange.is_some() { self.vtemp(1) } else { slot };
         match number {
-            Some(number) => self.emit(Role::VShlB32, &[slot, Operand::int(2), number]),
-            None => self.copy(slot, Operand::int(0)),
+            Some(number) => self.emit(Role::VShlB32, &[offset, Operand::int(2), number]),
+            None => self.copy(offset, Operand::int(0)),
         }
         if let Some(exchange) = self.opts.exchange {
             let base = self.stemp(1);
             self.linked_address(base, exchange);
-            self.emit(Role::VAddU32, &[slot, base, slot]);
+            self.emit(Role::VAddU32, &[slot, base, offset]);
         }
     }
 

@@ -336,3 +336,57 @@ fn lds_that_nobody_defines() {
         assert!(text.contains("another object has `own`"), "{text}");
     }
 }
+
+/// Functions of other objects exchange values of lanes through LDS that the linker places, on processors without an instruction for that.
+#[test]
+fn lanes_exchange_through_linked_lds() {
+    let dir = crate::common::scratch("link_lds_exchange");
+    let sources = [
+        "extern fn prefix(x: u32) -> u32;\n\
+         shared static OWN: [u32; 64];\n\
+         #[workgroup_size(64)]\n\
+         kernel k(o: *global u32) { OWN[local_id(0)] = 7; o[global_id(0)] = prefix(local_id(0)) + OWN[local_id(0)]; }\n",
+        "#[export]\nfn prefix(x: u32) -> u32 { let mut y = x; if x != 3 { y += wave_scan_add(x & 255); } return y; }\n",
+    ];
+    for (processor, size) in
+        [("gfx600", "--wave64"), ("gfx700", "--wave64"), ("gfx1010", "--wave64"), ("gfx906", "--wave64")]
+    {
+        for level in ["-O0", "-O2"] {
+            let mut objects = Vec::new();
+            for (n, source) in sources.iter().enumerate() {
+                let (file, out) = (dir.join(format!("{n}.k")), dir.join(format!("{n}.{processor}.o")));
+                std::fs::write(&file, source).unwrap();
+                let line = [
+                    &crate::text(&file),
+                    "--mcpu",
+                    processor,
+                    size,
+                    level,
+                    "--verify",
+                    "--emit",
+                    "obj",
+                    "-o",
+                    &crate::text(&out),
+                ];
+                run_kernc(&line).unwrap_or_else(|error| panic!("{processor} {level}: {error:?}"));
+                objects.push(crate::text(&out));
+            }
+            let out = crate::text(&dir.join(format!("{processor}.co")));
+            run_kernc(&["link", &objects[0], &objects[1], "-o", &out]).unwrap();
+            let shown = run_kernc(&["run", &out, "--grid", "64", "zeros:64", "--print", "0"]).unwrap();
+            let mut sum = 0;
+            let expected: Vec<String> = (0..64u32)
+                .map(|lane| {
+                    sum += if lane == 3 { 0 } else { lane };
+                    (lane + 7 + if lane == 3 { 0 } else { sum }).to_string()
+                })
+                .collect();
+            let numbers: Vec<&str> =
+                shown.split(|c: char| !c.is_ascii_digit()).filter(|text| !text.is_empty()).collect();
+            assert!(
+                numbers.ends_with(&expected.iter().map(String::as_str).collect::<Vec<_>>()),
+                "{processor} {level}: {shown}"
+            );
+        }
+    }
+}
