@@ -224,6 +224,39 @@ fn gdb_reads_our_line_tables() {
     has(&text, &lines);
 }
 
+/// Functions and lines begin where GDB has them, by the same line table: `Breakpoint 1 at 0x1544: file a.k, line 4.`
+#[test]
+fn breakpoints_are_where_gdb_has_them() {
+    let places = ["inner", "outer", "t", "calls.k:5", "calls.k:10", "calls.k:11", "calls.k:17"];
+    for level in ["-O0", "-O2"] {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("places{level}.co"));
+        let path = path.to_str().expect("a name").to_owned();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kernc"));
+        command.args([CALLS, "--mcpu", "gfx906", "-g", level, "-o", &path]);
+        assert!(command.status().expect("kernc").success());
+        let asked: Vec<String> = places.iter().map(|place| format!("break {place}")).collect();
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let Some([text, _]) = gdb(None, &asked, &path) else { return println!("left out: no {GDB}") };
+        let theirs = text.lines().filter_map(|line| {
+            let (address, place) = line.split_once(" at 0x")?.1.split_once(": file ")?;
+            let line = place.trim_end_matches('.').rsplit("line ").next()?;
+            Some((format!("0x{address}"), line.to_owned()))
+        });
+        let theirs: Vec<(String, String)> = theirs.collect();
+        assert_eq!(theirs.len(), places.len(), "{text}");
+        for (place, (address, line)) in places.iter().zip(theirs) {
+            let commands =
+                [format!("break {place}"), "continue".to_owned(), "where".to_owned(), "quit".to_owned()];
+            let mut command = Command::new(env!("CARGO_BIN_EXE_kernc"));
+            command.args(["debug", &path, "--grid", "64", "iota:64", "zeros:64"]);
+            command.args(commands.iter().flat_map(|one| ["-x", one]));
+            let output = command.stdin(Stdio::null()).output().expect("kernc");
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            has(&text, &[&format!("calls.k:{line}\n"), &format!(", {address}: ")]);
+        }
+    }
+}
+
 /// What a client says, and one packet of what it hears.
 struct Client(TcpStream);
 

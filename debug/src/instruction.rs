@@ -35,6 +35,10 @@ pub(crate) struct Instruction {
     pub line: Option<Line>,
     /// A statement of that line begins with it.
     pub begins: bool,
+    /// From here on, the code of the line only chooses which lanes are active.
+    pub chooses: bool,
+    /// It is in front of the place where its function is said to begin.
+    pub is_prologue: bool,
     /// Where the code of that line around it begins and ends.
     pub run: (u64, u64),
     /// It does something for active lanes, other than to choose which lanes are active or where the wave goes.
@@ -52,11 +56,46 @@ impl Instruction {
             kind,
             line: program.line_at(address),
             begins: program.begins_at(address),
+            chooses: chooses(at, run),
+            is_prologue: program.is_prologue(address),
             run,
             works: kind != Kind::Other || works(&text),
             is_whole: is_whole(&text),
         }
     }
+}
+
+/// Instructions that are looked at for what the code of a line does.
+const MOST: usize = 32;
+
+/// Whether the code of a run, from where a wave stands to the first branch or to its end, does nothing but choose which lanes are active: it
+/// writes EXEC, and moves masks to and from where they are kept.
+fn chooses(at: &Stopped<'_>, run: (u64, u64)) -> bool {
+    let mut address = at.address();
+    let (mut writes, mut is_of_all) = (false, false);
+    for _ in 0..MOST {
+        let Some((text, length)) = at.text_at(address).filter(|_| address < run.1) else { break };
+        let writes_exec = text.contains("saveexec") || text.split([' ', ',']).nth(1).is_some_and(is_exec);
+        let keeps = writes_exec
+            || is_of_all
+            || text.contains("exec")
+            || ["v_readlane", "v_writelane", "s_waitcnt", "s_nop"].iter().any(|name| text.starts_with(name));
+        let branches = text.starts_with("s_branch") || text.starts_with("s_cbranch");
+        if !keeps && !branches {
+            return false;
+        }
+        writes |= writes_exec && !is_whole(&text) && !is_of_all;
+        is_of_all = is_whole(&text) || is_of_all && !writes_exec;
+        if branches {
+            break;
+        }
+        address += length;
+    }
+    writes
+}
+
+fn is_exec(operand: &str) -> bool {
+    matches!(operand, "exec" | "exec_lo" | "exec_hi")
 }
 
 /// Whether an instruction is one of the lanes that are active. Moves of scalar registers to and from a lane's register are the compiler's.

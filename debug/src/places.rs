@@ -146,6 +146,11 @@ impl Program {
             .unwrap_or(start)
     }
 
+    /// Whether an address is in front of the place where its function is said to begin.
+    pub(crate) fn is_prologue(&self, address: u64) -> bool {
+        self.function_at(address).is_some_and(|function| address < self.body_of(function.start, function.end))
+    }
+
     /// Where debug information says that functions are declared which have code.
     fn declared(&self) -> Vec<Declared<'_>> {
         let Some(info) = &self.info else { return Vec::new() };

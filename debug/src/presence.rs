@@ -4,7 +4,7 @@
 //! EXEC alone does not say it. Compilers make lanes active again with an instruction of whatever line stands there: in front of the code that
 //! the lanes have waited for, or behind the code that they have not run. So code of one line, without another line in between, is a *run*. A
 //! lane takes part in a run if it is active where the wave comes into the run; or it becomes active before anything is done for any lane; or
-//! something is done for it there. A lane that is active only while branches or masks are computed takes no part.
+//! something is done for it there. A lane that is active only while branches or masks are computed takes no part, and code that only chooses which lanes are active is no lane's.
 //!
 //! Where all lanes are active only so that registers are saved or loaded (whole wave mode), those count which were before.
 
@@ -52,7 +52,8 @@ impl Presence {
         let begins = address == instruction.run.0;
         if begins || self.run != instruction.run || self.depth != depth {
             (self.run, self.depth, self.entry, self.entered) = (instruction.run, depth, address, ordinal);
-            (self.own, self.new, self.is_head) = (self.active, self.active, begins);
+            let lanes = if instruction.chooses { 0 } else { self.active };
+            (self.own, self.new, self.is_head) = (lanes, lanes, begins && !instruction.chooses);
             return;
         }
         self.is_head &= !has_worked;
@@ -83,5 +84,91 @@ impl Presence {
             (false, true) => self.new,
             (false, false) => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instruction::Kind;
+    use crate::program::Line;
+
+    /// What an instruction does: nothing for lanes, something for them, or it is the beginning of whole wave mode.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Does {
+        Masks,
+        Work,
+        Whole,
+    }
+
+    /// Lanes that begin the line at each instruction of a run from 0 to 100, by address, EXEC and what it does.
+    fn beginning(instructions: &[(u64, u64, Does)]) -> Vec<u64> {
+        let mut presence = Presence::default();
+        let mut ordinal = 0;
+        let begins = instructions.iter().map(|&(address, exec, does)| {
+            let instruction = Instruction {
+                kind: Kind::Other,
+                line: Some(Line { file: 0, line: 1 }),
+                begins: address == 0,
+                chooses: false,
+                is_prologue: false,
+                run: (0, 100),
+                works: does == Does::Work,
+                is_whole: does == Does::Whole,
+            };
+            ordinal += 1;
+            presence.comes_to(&instruction, (address, exec), 0, ordinal);
+            presence.beginning(instruction.begins, address)
+        });
+        begins.collect()
+    }
+
+    use Does::{Masks, Whole, Work};
+
+    #[test]
+    fn lanes_that_join_in_front_of_the_line_begin_it() {
+        // The line begins with the instruction that makes lanes active again.
+        assert_eq!(beginning(&[(0, 1, Masks), (4, 3, Work), (8, 3, Work)]), [1, 2, 0]);
+        assert_eq!(beginning(&[(0, 0, Masks), (4, 3, Masks), (8, 3, Work)]), [0, 3, 0]);
+    }
+
+    #[test]
+    fn lanes_that_join_behind_the_line_do_not() {
+        assert_eq!(beginning(&[(0, 1, Work), (4, 1, Masks), (8, 3, Masks)]), [1, 0, 0]);
+        // They do where something is done for them.
+        assert_eq!(beginning(&[(0, 1, Work), (4, 1, Masks), (8, 3, Work)]), [1, 0, 2]);
+    }
+
+    #[test]
+    fn a_jump_into_the_midst_of_a_line_begins_nothing() {
+        assert_eq!(beginning(&[(8, 1, Masks), (12, 3, Work), (0, 3, Work)]), [0, 0, 3]);
+    }
+
+    #[test]
+    fn saving_registers_of_all_lanes_makes_none_of_them_active() {
+        let saves = [(0, 1, Whole), (4, 0xf, Work), (8, 0xf, Masks), (12, 1, Work), (16, 3, Work)];
+        assert_eq!(beginning(&saves), [1, 0, 0, 0, 2]);
+    }
+
+    #[test]
+    fn lanes_arrive_at_what_the_wave_has_come_past() {
+        let mut presence = Presence::default();
+        let instruction = |works| Instruction {
+            kind: Kind::Other,
+            line: None,
+            begins: false,
+            chooses: false,
+            is_prologue: false,
+            run: (0, 100),
+            works,
+            is_whole: false,
+        };
+        presence.comes_to(&instruction(false), (0, 1), 0, 1);
+        assert_eq!(presence.arriving(&[0], 0), 1);
+        presence.comes_to(&instruction(true), (4, 3), 0, 2);
+        assert_eq!(
+            [presence.arriving(&[0], 4), presence.arriving(&[8], 4), presence.arriving(&[4], 4)],
+            [2, 0, 3]
+        );
     }
 }

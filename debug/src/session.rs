@@ -219,7 +219,9 @@ impl State {
             Want::Line { who: of, from, depth: before, over } => {
                 let instruction = self.instructions.get(&address)?;
                 let line = instruction.line;
-                let begins = counts(presence.beginning(instruction.begins, address));
+                // A function that is stepped into begins after its prologue.
+                let begins = instruction.begins && !(instruction.is_prologue && depth > *before);
+                let begins = counts(presence.beginning(begins, address));
                 let is_new = begins && line != *from || depth < *before && counts(presence.active);
                 let is_here = *of == who && (!over || depth <= *before);
                 (is_here && line.is_some() && is_new).then_some(Reason::Step)

@@ -512,7 +512,10 @@ impl Reader<'_> {
                 writer.changed(&walker.changes, |spot| terms.is_asked[spot as usize]);
                 walker.changes.clear();
                 writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));
-                if !(early && writer.is_due(track, places[n])) {
+                if early && offset == 0 {
+                    // Debuggers look for a function's own line where its code begins.
+                    writer.line(0, 0, None);
+                } else if !(early && writer.is_due(track, places[n])) {
                     writer.line(offset, track.place(effect.point), statement);
                 }
                 self.step(data, n, walker);

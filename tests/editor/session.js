@@ -226,7 +226,7 @@ const sessions = {
         const inside = await stopped(dc, () => dc.stepInRequest({ threadId }));
         assert.deepEqual(inside.frames.map((frame) => frame.name), ['helper', 'sums']);
         assert.equal(inside.reason, 'step');
-        assert.deepEqual(inside.frames.map((frame) => frame.line), [2, 9]);
+        assert.deepEqual(inside.frames.map((frame) => frame.line), [3, 9]);
         assert.equal((await scopes(dc, inside)).Locals > 0, true);
         // The caller, as it was at the call.
         const outer = { frameId: inside.frames[1].id };
@@ -275,7 +275,7 @@ const sessions = {
         );
         assert.match(moved.body.breakpoints[2].message, /no code belongs to line 7 .* `outer` begins in line 9/);
         const lines = await dc.customRequest('breakpointLocations', { source: { path: calls }, line: 8, endLine: 13 });
-        assert.deepEqual(lines.body.breakpoints.map((one) => one.line), [10, 11]);
+        assert.deepEqual(lines.body.breakpoints.map((one) => one.line), [9, 10, 11]);
         // The function is called twice: the second time only.
         await dc.setBreakpointsRequest({ source: { path: calls }, breakpoints: [] });
         await dc.setFunctionBreakpointsRequest({ breakpoints: [] });
