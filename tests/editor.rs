@@ -139,6 +139,16 @@ fn breakpoints_of_each_kind() {
 }
 
 #[test]
+fn conditions_are_checked_when_they_are_set() {
+    session("conditions", true);
+}
+
+#[test]
+fn expressions_and_commands_that_are_typed() {
+    session("typed", false);
+}
+
+#[test]
 fn what_strict_mode_finds_is_an_exception() {
     session("strict", false);
 }

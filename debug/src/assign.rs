@@ -1,11 +1,10 @@
 //! Values that are set: what is written where.
 
-use crate::expression::{Evaluator, Problem, Value};
-use crate::format::{Shape, encoding, shape};
+use crate::expr::{Content, Evaluator, Kind, Number, Problem, Scalar, Ty, Value, View};
 use crate::spot::Place;
 use crate::variables::Nowhere;
 use crate::waves::Who;
-use dwarf::{AddressSpace, Bank, DebugInfo, Part, Register, Storage};
+use dwarf::{AddressSpace, Bank, Part, Register, Storage};
 use sim::{Stopped, Write};
 
 /// The writes that give what an expression names another value, and that value as text.
@@ -13,60 +12,56 @@ use sim::{Stopped, Write};
 /// # Errors
 /// The value does not fit, or what is named is nowhere that could be written.
 pub(crate) fn assign(
-    evaluator: &mut Evaluator<'_>,
+    evaluator: &Evaluator<'_>,
     (text, new): (&str, &str),
 ) -> Result<(Vec<Write>, String), Problem> {
     let value = evaluator.value(text)?;
-    let info = evaluator.scope.as_ref().map(|scope| scope.info);
-    let bytes = parsed(info, value.ty, value.bytes.len(), new.trim())?;
+    let bytes = parsed(evaluator, &value.ty, new.trim())?;
     let writes = writes(evaluator, &value, &bytes, text)?;
-    Ok((writes, Value { bytes, there: None, ..value }.text(info)))
+    let set = Value { content: Some(Content::of(bytes)), ..value };
+    Ok((writes, evaluator.text(&set, None)))
 }
 
-/// The bytes of a value that was typed, for a type.
-fn parsed(info: Option<&DebugInfo>, ty: Option<u64>, size: usize, text: &str) -> Result<Vec<u8>, Problem> {
-    let ty = info.zip(ty);
-    let shape = ty.map_or(Shape::Unknown, |(info, ty)| shape(info, ty));
+/// The bytes of a value that was typed, for a type: a number, or an expression that is one.
+fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Problem> {
+    let types = evaluator.types;
     let wrong = || {
-        let name = ty.map_or("a register".to_owned(), |(info, ty)| info.type_name(Some(ty)));
+        let name = if let Ty::Bits(_) = ty { "a register".to_owned() } else { types.name(ty) };
         format!("`{text}` is no value of {name}")
     };
-    let kind = match shape {
-        Shape::Array { .. } | Shape::Struct { .. } => {
+    let unsigned = |bytes: u64| Scalar::of(Kind::Unsigned, bytes as usize);
+    let (scalar, is_raw) = match types.view(ty) {
+        View::Array { .. } | View::Struct(_) => {
             return Err("a value of several parts is set part by part".to_owned());
         }
-        Shape::Base { die, .. } => encoding(die),
-        Shape::Pointer { .. } | Shape::Enum { .. } | Shape::Unknown => "",
+        View::Number(scalar) => (Some(scalar), false),
+        View::Enum(_, scalar) => (Some(scalar), true),
+        View::Pointer { bytes, .. } => (unsigned(bytes), true),
+        View::Bits | View::Code | View::Unknown => (unsigned(types.size(ty)), true),
     };
-    if kind == "DW_ATE_float" {
-        let number: f64 = text.parse().map_err(|_| wrong())?;
-        return match size {
-            2 => Ok(half::f16::from_f64(number).to_le_bytes().to_vec()),
-            4 => Ok((number as f32).to_le_bytes().to_vec()),
-            8 => Ok(number.to_le_bytes().to_vec()),
-            _ => Err(wrong()),
-        };
+    let scalar = scalar.ok_or_else(wrong)?;
+    if scalar.is_float() {
+        let float = text.parse().ok().map(Number::Float);
+        let number = float.or_else(|| computed(evaluator, text)).ok_or_else(wrong)?;
+        return Ok(scalar.write(number));
     }
-    let number = match text {
-        "true" if kind == "DW_ATE_boolean" => 1,
-        "false" if kind == "DW_ATE_boolean" => 0,
-        _ => whole(text).ok_or_else(wrong)?,
+    let number = match (text, computed(evaluator, text)) {
+        (text, None) => whole(text).ok_or_else(wrong)?,
+        (_, Some(Number::Int(number))) => number,
+        (_, Some(Number::Float(_))) => return Err(wrong()),
     };
-    let bits = 8 * size as u32;
-    if !(1..=64).contains(&bits) {
-        return Err(wrong());
-    }
+    let (least, most) = scalar.range();
     // What has no sign can be typed with one where registers hold bits.
-    let (least, most) = match kind {
-        "DW_ATE_signed" | "DW_ATE_signed_char" => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        "DW_ATE_boolean" => (0, 1),
-        "" => (-(1i128 << (bits - 1)), (1i128 << bits) - 1),
-        _ => (0, (1i128 << bits) - 1),
-    };
+    let least = if is_raw { least.min(-(most / 2) - 1) } else { least };
     if !(least..=most).contains(&number) {
         return Err(wrong());
     }
-    Ok(number.to_le_bytes()[..size].to_vec())
+    Ok(number.to_le_bytes()[..usize::from(scalar.bytes)].to_vec())
+}
+
+/// The number that an expression is.
+fn computed(evaluator: &Evaluator<'_>, text: &str) -> Option<Number> {
+    evaluator.number(&evaluator.value(text).ok()?).ok()?.number
 }
 
 /// `12`, `-3`, `0x1f`.
@@ -80,7 +75,7 @@ fn whole(text: &str) -> Option<i128> {
 }
 
 fn writes(evaluator: &Evaluator<'_>, value: &Value, bytes: &[u8], text: &str) -> Result<Vec<Write>, Problem> {
-    let (at, lane) = (evaluator.at, evaluator.lane);
+    let (at, lane) = (evaluator.at.ok_or("no wave stands")?, evaluator.lane);
     if !value.registers.is_empty() {
         let dwords = bytes.chunks_exact(4).map(|dword| [dword[0], dword[1], dword[2], dword[3]]);
         let pairs = value.registers.iter().zip(dwords.map(u32::from_le_bytes));

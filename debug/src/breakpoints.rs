@@ -1,6 +1,6 @@
 //! Where to stop.
 
-use crate::expression::{Evaluator, Problem};
+use crate::expr::{Evaluator, Problem};
 use crate::gate::Gate;
 use crate::hits::Hits;
 use crate::presence::Presence;
@@ -33,7 +33,12 @@ pub struct Breakpoint {
     pub(crate) is_instruction: bool,
     /// The wave that has come here last, and the number of the instruction with which it has come into the line.
     pub(crate) last: Option<(Who, u64)>,
+    /// Addresses where the condition or what is said makes no sense, and why: waves do not stop there.
+    pub left_out: LeftOut,
 }
+
+/// Addresses, and why waves do not stop there.
+pub type LeftOut = Vec<(u64, Problem)>;
 
 /// A breakpoint as it is asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,9 +55,12 @@ pub struct Wanted<'a> {
     pub is_temporary: bool,
 }
 
-/// Where a wave has come to a breakpoint: for which lane, if its condition is about one.
+/// Where a wave has come to a breakpoint.
 pub(crate) struct Hit {
+    /// For which lane, if its condition is about one.
     pub lane: Option<u32>,
+    /// Why its condition has no value in that lane.
+    pub problem: Option<Problem>,
 }
 
 impl Breakpoint {
@@ -81,19 +89,38 @@ impl Breakpoint {
         lanes: u64,
         entered: u64,
     ) -> Option<Hit> {
-        let lane = match &self.condition {
-            None => None,
+        let (lane, problem) = match &self.condition {
+            None => (None, None),
             Some(condition) => {
-                let mut lanes = (0..at.lanes()).filter(|&lane| lanes >> lane & 1 != 0);
-                let holds =
-                    |lane: &u32| Evaluator::new(at, program, *lane, 0).holds(condition).unwrap_or(false);
-                Some(lanes.find(holds)?)
+                let (lane, problem) = held(condition, at, program, lanes)?;
+                (Some(lane), problem)
             }
         };
         self.last = Some((Who::of(at), entered));
+        // What has no value is told each time.
+        if problem.is_some() {
+            return Some(Hit { lane, problem });
+        }
         self.hits += 1;
-        self.count.is_none_or(|count| count.has(self.hits)).then_some(Hit { lane })
+        self.count.is_none_or(|count| count.has(self.hits)).then_some(Hit { lane, problem })
     }
+}
+
+/// The first of some lanes for which a condition holds; if it holds for none, the first for which it has no value, and why.
+fn held(condition: &str, at: &Stopped<'_>, program: &Program, lanes: u64) -> Option<(u32, Option<Problem>)> {
+    let mut evaluator = Evaluator::new(at, program, 0, 0);
+    let asked = (0..at.lanes()).filter(|&lane| lanes >> lane & 1 != 0);
+    let parsed = evaluator.parse(condition);
+    let mut failed = None;
+    for lane in asked {
+        evaluator.lane = lane;
+        match parsed.as_ref().map_err(Problem::clone).and_then(|parsed| evaluator.holds(parsed)) {
+            Ok(true) => return Some((lane, None)),
+            Ok(false) => {}
+            Err(problem) => failed = failed.or(Some((lane, Some(problem)))),
+        }
+    }
+    failed
 }
 
 /// Breakpoints and watchpoints of a session: before its dispatch, or where a wave has stopped.
@@ -109,9 +136,9 @@ impl Breakpoints<'_> {
     /// One more.
     ///
     /// # Errors
-    /// There is no such place.
+    /// There is no such place, or what is said of it makes no sense at any of its addresses.
     pub fn add(&mut self, wanted: &Wanted<'_>) -> Result<Breakpoint, Problem> {
-        let addresses = self.program.addresses(wanted.place, self.here)?;
+        let (addresses, left_out) = self.sensible(wanted)?;
         let breakpoint = Breakpoint {
             id: self.state.next_id(),
             text: wanted.place.to_owned(),
@@ -123,9 +150,29 @@ impl Breakpoints<'_> {
             gate: Gate::new(wanted.is_temporary),
             is_instruction: wanted.place.starts_with('*'),
             last: None,
+            left_out,
         };
         self.state.breakpoints.push(breakpoint.clone());
         Ok(breakpoint)
+    }
+
+    /// Addresses of a place where the condition and what is said make sense, and the others.
+    fn sensible(&self, wanted: &Wanted<'_>) -> Result<(Vec<u64>, LeftOut), Problem> {
+        let all = self.program.addresses(wanted.place, self.here)?;
+        let (mut addresses, mut left_out) = (Vec::new(), Vec::new());
+        for address in all {
+            let evaluator = Evaluator::of_types(self.program, address, 0);
+            let condition = wanted.condition.map_or(Ok(()), |text| evaluator.condition(text));
+            match condition.and_then(|()| wanted.log.map_or(Ok(()), |log| crate::log::check(log, &evaluator)))
+            {
+                Ok(()) => addresses.push(address),
+                Err(why) => left_out.push((address, why)),
+            }
+        }
+        match left_out.first() {
+            Some((_, why)) if addresses.is_empty() => Err(why.clone()),
+            _ => Ok((addresses, left_out)),
+        }
     }
 
     /// Stops when what is at a place in memory changes. What is there now is not known yet.

@@ -10,12 +10,13 @@
 
 mod assign;
 mod breakpoints;
-mod expression;
+mod expr;
 mod format;
 mod gate;
 mod hits;
 mod instruction;
 mod lanes;
+mod letter;
 mod log;
 mod machine;
 mod pending;
@@ -29,16 +30,18 @@ mod stop;
 mod unwinding;
 mod variables;
 mod waves;
+mod write;
 
-pub use breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
-pub use expression::{Parts, Problem, Shown};
+pub use breakpoints::{Breakpoint, Breakpoints, LeftOut, Wanted, Watchpoint};
+pub use expr::{Language, Parts, Problem, Shown};
 pub use gate::Gate;
 pub use hits::Hits;
 pub use lanes::{Lanes, LanesAt, Position, lanes};
+pub use letter::Letter;
 pub use program::{Function, Line, Program};
 pub use session::{Action, FrontEnd, Session, Step};
 pub use sight::{Seen, Sight, Sights};
 pub use sim::Stopped;
 pub use spot::{Place, Spot};
-pub use stop::{Frame, Reason, Space, Stop};
+pub use stop::{Frame, Reason, Space, Stop, Variables};
 pub use waves::Who;

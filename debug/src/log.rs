@@ -1,17 +1,28 @@
 //! What a breakpoint says instead of stopping: text with expressions in braces.
 
-use crate::expression::Evaluator;
+use crate::expr::{Evaluator, Problem};
 use crate::program::Program;
 use sim::Stopped;
 
 /// The text for a lane; for the first active one where none is given.
 pub(crate) fn text(log: &str, at: &Stopped<'_>, program: &Program, lane: Option<u32>) -> String {
     let lane = lane.unwrap_or(at.exec().trailing_zeros() & 63);
-    let info = program.info.as_ref();
-    fill(log, |expression| match Evaluator::new(at, program, lane, 0).value(expression) {
-        Ok(value) => value.text(info),
-        Err(problem) => problem,
+    let evaluator = Evaluator::new(at, program, lane, 0);
+    fill(log, |expression| {
+        let value = evaluator.value(expression);
+        value.map_or_else(|problem| problem, |value| evaluator.text(&value, None))
     })
+}
+
+/// Makes sure that the expressions of a text make sense where an evaluator looks.
+pub(crate) fn check(log: &str, evaluator: &Evaluator<'_>) -> Result<(), Problem> {
+    let mut wrong = None;
+    fill(log, |expression| {
+        let problem = evaluator.value(expression).err();
+        wrong = wrong.take().or(problem.map(|why| format!("`{{{expression}}}`: {why}")));
+        String::new()
+    });
+    wrong.map_or(Ok(()), Err)
 }
 
 /// What stands in braces is replaced; what is not closed is text.

@@ -3,10 +3,10 @@
 use crate::pending::register_of;
 use dwarf::{
     AddressSpace, Bank, Caller, Common, DebugInfo, Frames, Given, Known, Loaded, Location, Machine, Need,
-    Opcode, Ops, Procedure, Reason, Register, ReturnAddress, Row,
+    Opcode, Ops, Procedure, Reason, Register, ReturnAddress, Row, Storage,
 };
 use isa::Reg;
-use sim::Stopped;
+use sim::{Dword, Flat, Stopped};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
@@ -130,6 +130,28 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// The bits that nothing has written of what is at a place in a register or in memory.
+    pub(crate) fn undefined(&self, location: &Location, mask: &mut [u8]) {
+        let first = (location.bit / 8) as u64;
+        for (at, byte) in (first..).zip(mask) {
+            let number = usize::try_from(at / 4).unwrap_or(usize::MAX);
+            let dword = match &location.storage {
+                Storage::Register(register) => match register.facts() {
+                    Some((Bank::Sgpr, code, _)) => Dword::Scalar(code as u16),
+                    Some((Bank::Vgpr, code, _)) => Dword::Vector(code as u16, number as u32),
+                    Some((Bank::Agpr, code, _)) => Dword::Vector(256 + code as u16, number as u32),
+                    _ => return,
+                },
+                Storage::Memory(space) => match dword_of(*space, at, self.lane) {
+                    Some(dword) => dword,
+                    None => return,
+                },
+                _ => return,
+            };
+            *byte = self.at.undefined(dword).to_le_bytes()[at as usize % 4];
+        }
+    }
+
     /// Asks the registers and memory alone.
     fn of_registers<T>(&self, ask: impl FnOnce(&Frame<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let registers = Frame::registers_of(self.at, self.lane);
@@ -158,6 +180,22 @@ impl<'a> Frame<'a> {
                 }
             }
         })
+    }
+}
+
+/// The dword of LDS or private memory that a byte is in; none of other memories.
+fn dword_of(space: AddressSpace, at: u64, lane: u32) -> Option<Dword> {
+    let number = |at: u64| usize::try_from(at / 4).unwrap_or(usize::MAX);
+    match space {
+        AddressSpace::LOCAL => Some(Dword::Lds(number(at))),
+        AddressSpace::PRIVATE_LANE => Some(Dword::Private(lane, number(at))),
+        AddressSpace::PRIVATE_WAVE => Some(Dword::Scratch(number(at))),
+        AddressSpace::GENERIC => match Flat::of(at) {
+            Flat::Lds(offset) => Some(Dword::Lds(number(offset))),
+            Flat::Private(offset) => Some(Dword::Private(lane, number(offset))),
+            Flat::Global(_) => None,
+        },
+        space => space.lane().map(|lane| Dword::Private(lane, number(at))),
     }
 }
 

@@ -3,7 +3,7 @@
 //! The rules are GDB's. A function begins where its prologue ends. A line without code is the next one that has code, unless another
 //! function begins between the two.
 
-use crate::expression::Problem;
+use crate::expr::Problem;
 use crate::program::{Line, Program, parse_address};
 use dwarf::{Content, Die};
 

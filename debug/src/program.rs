@@ -1,11 +1,11 @@
 //! What an object says of its code: functions, lines, and debug information, if it has any.
 
+use crate::expr::Language;
 use crate::variables::Scope;
 use codeobj::CodeObject;
 use codeobj::disasm::Lines;
 use dwarf::{DebugInfo, Frames, Names};
 use rustc_hash::FxHashMap;
-use sim::Stopped;
 
 /// A function or kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,7 @@ pub(crate) struct Row {
 }
 
 /// An object, as a debugger sees it.
+#[cfg_attr(test, derive(Default))]
 pub struct Program {
     functions: Vec<Function>,
     /// By address, each once.
@@ -112,9 +113,20 @@ impl Program {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// What debug information says of where a wave stands; `level` as [`Scope::new`] has it.
-    pub(crate) fn scope<'a>(&'a self, at: &'a Stopped<'a>, level: usize) -> Option<Scope<'a>> {
-        self.info.as_ref().map(|info| Scope::new((info, self.frames.as_ref()), at, level))
+    /// What debug information says of an address; `level` as [`Scope::new`] has it.
+    pub(crate) fn scope(&self, address: u64, level: usize) -> Option<Scope<'_>> {
+        self.info.as_ref().map(|info| Scope::new((info, self.frames.as_ref()), address, level))
+    }
+
+    /// The language of the code at an address; kernc's where nothing is said.
+    pub(crate) fn language(&self, address: u64) -> Language {
+        let Some(info) = &self.info else { return Language::Kernc };
+        let around = info.around(address);
+        let unit = around.first().and_then(|&at| info.units.get(info.entries.get(at)?.unit));
+        match unit.or(info.units.first()) {
+            Some(unit) if !unit.is_kernc => Language::C,
+            _ => Language::Kernc,
+        }
     }
 
     /// All functions, by address.

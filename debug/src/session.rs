@@ -119,6 +119,8 @@ pub(crate) struct State {
     pub ordinal: u64,
     pub waves: FxHashMap<Who, Wave>,
     pub lane: Option<u32>,
+    /// The wave of the group that is looked at, if that is not the one that has stopped.
+    pub wave: Option<u32>,
     /// The lane for which the wave has stopped.
     pub focus: Option<u32>,
     /// What breakpoints have said.
@@ -174,7 +176,7 @@ impl State {
                 && watch.gate.stops(self.ordinal)
                 && first.is_none()
             {
-                let (old, new) = (watched(program, watch, &old), watched(program, watch, &new));
+                let (old, new) = (watched(program, at, watch, old), watched(program, at, watch, new));
                 first = Some(Reason::Changed { id: watch.id, old, new, by });
             }
         }
@@ -193,12 +195,17 @@ impl State {
                 continue;
             }
             match &breakpoint.log {
-                Some(log) => self.logs.push(crate::log::text(log, at, program, hit.lane.or(chosen))),
-                None => {
+                Some(log) if hit.problem.is_none() => {
+                    self.logs.push(crate::log::text(log, at, program, hit.lane.or(chosen)));
+                }
+                _ => {
                     self.hit.push(breakpoint.id);
                     if first.is_none() {
                         self.focus = hit.lane;
-                        first = Some(Reason::Breakpoint(breakpoint.id));
+                        first = Some(match hit.problem {
+                            Some(why) => Reason::Condition { id: breakpoint.id, why },
+                            None => Reason::Breakpoint(breakpoint.id),
+                        });
                     }
                 }
             }
@@ -293,9 +300,13 @@ impl State {
 
     /// What was decided.
     fn go(&mut self, action: Action, at: &Stopped<'_>, program: &Program) -> Go {
+        // What moves on is the wave that is looked at.
+        let chosen = self.wave.take().and_then(|wave| at.wave_of_group(wave));
+        let at = chosen.as_ref().unwrap_or(at);
         let who = Who::of(at);
-        let Some(wave) = self.waves.get(&who) else { return Go::On };
-        let (depth, before, now) = (wave.calls.len(), wave.before, self.ordinal);
+        // Another wave of the group may not have begun.
+        let wave = self.waves.get(&who);
+        let (depth, now) = (wave.map_or(0, |wave| wave.calls.len()), self.ordinal);
         // The end is behind the last instruction.
         let is_at_end = std::mem::take(&mut self.is_at_end);
         let goes_back = matches!(action, Action::Back(_) | Action::BackToBreakpoint | Action::To(_));
@@ -311,16 +322,20 @@ impl State {
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over)) => {
                 // A lane that waits stands nowhere in this line.
-                let is_here = self.lane.is_none_or(|lane| wave.presence.here() >> lane & 1 != 0);
+                let here = wave.map_or_else(|| at.exec(), |wave| wave.presence.here());
+                let is_here = self.lane.is_none_or(|lane| here >> lane & 1 != 0);
                 let from = program.line_at(at.address()).filter(|_| is_here);
                 self.want = Want::Line { who, from, depth, over: step == Step::Over };
             }
             Action::Step(Step::Out) => self.want = Want::Out { who, depth },
             Action::Until(addresses) => self.want = Want::Address { who, addresses, depth },
             Action::Back(Step::Instruction) if is_at_end => return self.go_to(now),
-            Action::Back(Step::Instruction) => return self.go_to(before.unwrap_or(1)),
+            Action::Back(Step::Instruction) => {
+                let to = wave.and_then(|wave| wave.before);
+                return self.go_to(to.unwrap_or(1));
+            }
             Action::Back(step) => {
-                let to = wave.turn_before(step != Step::Line, self.lane, is_at_end);
+                let to = wave.and_then(|wave| wave.turn_before(step != Step::Line, self.lane, is_at_end));
                 return self.go_to(to.unwrap_or(1));
             }
             Action::BackToBreakpoint => {
@@ -382,6 +397,7 @@ impl Session {
             ordinal: 0,
             waves: FxHashMap::default(),
             lane: None,
+            wave: None,
             focus: None,
             logs: Vec::new(),
             hit: Vec::new(),
@@ -545,6 +561,7 @@ impl Session {
         let is_asked = reason == Reason::Asked;
         state.is_at_end = reason == Reason::Ended;
         let want = std::mem::replace(&mut state.want, Want::Nothing);
+        state.wave = None;
         let action = front_end.stopped(&mut Stop::new(reason, at, &self.program, state));
         if is_asked && action == Action::Resume {
             state.want = want;

@@ -1,15 +1,16 @@
 //! A wave that has stopped: what a front end may ask of it.
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
-use crate::expression::{Evaluator, Problem, Shown};
+use crate::expr::{Content, Evaluator, Parts, Problem, Shown, Ty, UNDEFINED, Value};
 use crate::instruction::Kind;
 use crate::lanes::{Lanes, Position};
+use crate::letter::Letter;
 use crate::program::{Line, Program};
 use crate::session::{Action, State, Step};
 use crate::spot::{Place, Spot};
 use crate::waves::{Wave, Who};
-use dwarf::{Content, Die};
-use sim::{Fault, Registers, Report, Stopped};
+use dwarf::{AddressSpace, Die};
+use sim::{Fault, Flat, Registers, Report, Stopped};
 use std::sync::Arc;
 
 /// Why a wave has stopped.
@@ -19,6 +20,13 @@ pub enum Reason {
     Begin,
     /// A breakpoint, by its number.
     Breakpoint(u32),
+    /// The condition of a breakpoint has no value.
+    Condition {
+        /// The number of the breakpoint.
+        id: u32,
+        /// Why.
+        why: Problem,
+    },
     /// A watched place has changed: number of the watchpoint, what was there, what is there now; which wave's instruction did it, and where.
     Changed {
         /// Its number.
@@ -59,6 +67,17 @@ pub enum Space {
     Lds,
     /// A lane's private memory, by offset.
     Private,
+}
+
+/// Which variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variables {
+    /// All that are in force.
+    All,
+    /// Parameters of the function.
+    Parameters,
+    /// Other variables of the function.
+    Locals,
 }
 
 /// A function under way.
@@ -123,7 +142,7 @@ impl Stop<'_> {
     pub fn on_wave<T>(&mut self, wave: Option<u32>, look: impl FnOnce(&mut Stop<'_>) -> T) -> T {
         let other = wave.and_then(|wave| self.at.wave_of_group(wave));
         let at = other.as_ref().unwrap_or(self.at);
-        let is_own = other.as_ref().is_none_or(|other| other.wave() == self.at.wave());
+        let is_own = self.is_own && other.as_ref().is_none_or(|other| other.wave() == self.at.wave());
         look(&mut Stop { is_own, ..Stop::new(self.reason.clone(), at, self.program, self.state) })
     }
 
@@ -190,10 +209,20 @@ impl Stop<'_> {
 
     /// The lane that is looked at: the one that was chosen, that for which a breakpoint's condition holds, or the first that is active.
     pub fn lane(&self) -> u32 {
-        self.state.lane.or(self.state.focus).unwrap_or_else(|| match self.at.exec() {
+        self.state.lane.or(self.state.focus.filter(|_| self.is_own)).unwrap_or_else(|| match self.at.exec() {
             0 => 0,
             exec => exec.trailing_zeros(),
         })
+    }
+
+    /// The wave of the group that was chosen to be looked at.
+    pub fn chosen_wave(&self) -> Option<u32> {
+        self.state.wave
+    }
+
+    /// Looks at a wave of the group, by its number, until a wave stops again; steps are those of that wave.
+    pub fn choose_wave(&mut self, wave: u32) {
+        self.state.wave = Some(wave);
     }
 
     /// Looks at a lane from now on, which steps follow; none: whichever is active.
@@ -215,15 +244,41 @@ impl Stop<'_> {
     /// # Errors
     /// What is wrong with it, or why there is no value.
     pub fn value(&self, text: &str, lane: u32) -> Result<Shown, Problem> {
-        let info = self.program.info.as_ref();
-        let value = Evaluator::new(self.at, self.program, lane, self.level).value(text)?;
-        let ty = match (info, value.ty) {
-            (Some(info), Some(ty)) => info.type_name(Some(ty)),
-            _ => "register".to_owned(),
+        self.value_as(text, lane, None)
+    }
+
+    /// The same, with numbers in a format.
+    ///
+    /// # Errors
+    /// As [`Stop::value`].
+    pub fn value_as(&self, text: &str, lane: u32, letter: Option<Letter>) -> Result<Shown, Problem> {
+        let evaluator = self.evaluator(lane);
+        self.shown(&evaluator, evaluator.value(text), letter)
+    }
+
+    /// A value to be shown; what is computed of undefined values is `?`.
+    fn shown(
+        &self,
+        evaluator: &Evaluator<'_>,
+        value: Result<Value, Problem>,
+        letter: Option<Letter>,
+    ) -> Result<Shown, Problem> {
+        let value = match value {
+            Err(why) if why == UNDEFINED => {
+                let (text, ty, parts) = ("?".to_owned(), "?".to_owned(), Parts::None);
+                return Ok(Shown { text, ty, parts, spot: None, pending: None });
+            }
+            value => value?,
         };
-        let spot = value.spot(self.who(), lane);
+        let (text, ty) = (evaluator.text(&value, letter), evaluator.types.name(&value.ty));
+        let spot = value.spot(self.who(), evaluator.lane);
         let pending = crate::pending::wait(self.at, &value.registers());
-        Ok(Shown { text: value.text(info), ty, parts: value.parts(info), spot, pending })
+        Ok(Shown { text, ty, parts: evaluator.parts(&value), spot, pending })
+    }
+
+    /// Evaluates what a lane has in the function that is looked at.
+    fn evaluator(&self, lane: u32) -> Evaluator<'_> {
+        Evaluator::new(self.at, self.program, lane, self.level)
     }
 
     /// What sets an expression to a value that was typed, as [`Action::Set`] takes it, and the value as text.
@@ -239,14 +294,20 @@ impl Stop<'_> {
         if !stands || !self.at.takes_writes() {
             return Err("a value is set in front of an instruction, and not in weak mode".to_owned());
         }
-        let mut evaluator = Evaluator::new(self.at, self.program, lane, self.level);
-        let (writes, text) = crate::assign::assign(&mut evaluator, (text, new))?;
+        let (writes, text) = crate::assign::assign(&self.evaluator(lane), (text, new))?;
         Ok((Action::Set(writes), text))
     }
 
     /// The value of an expression for each lane, or why it has none; and whether the lane is active.
-    pub fn across(&self, text: &str) -> Vec<(Result<Shown, Problem>, bool)> {
-        (0..self.at.lanes()).map(|lane| (self.value(text, lane), self.at.exec() >> lane & 1 != 0)).collect()
+    pub fn across(&self, text: &str, letter: Option<Letter>) -> Vec<(Result<Shown, Problem>, bool)> {
+        let mut evaluator = self.evaluator(0);
+        let parsed = evaluator.parse(text);
+        let value = |lane| {
+            evaluator.lane = lane;
+            let value = parsed.as_ref().map_err(Problem::clone).and_then(|parsed| evaluator.eval(parsed));
+            (self.shown(&evaluator, value, letter), self.at.exec() >> lane & 1 != 0)
+        };
+        (0..self.at.lanes()).map(value).collect()
     }
 
     /// Reads memory; of private memory, a lane's. Whether it is all there.
@@ -260,9 +321,78 @@ impl Stop<'_> {
 
     /// Variables in force, with their values for a lane or why they have none.
     pub fn variables(&self, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
-        let Some(scope) = self.program.scope(self.at, self.level) else { return Vec::new() };
-        let names: Vec<String> = scope.variables().iter().map(|variable| variable.name.to_owned()).collect();
-        names.into_iter().map(|name| (name.clone(), self.value(&name, lane))).collect()
+        self.variables_of(Variables::All, lane)
+    }
+
+    /// The same for some of them.
+    pub fn variables_of(&self, which: Variables, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
+        let evaluator = self.evaluator(lane);
+        let Some(scope) = &evaluator.scope else { return Vec::new() };
+        let variables = scope.variables();
+        let wanted = variables.iter().filter(|variable| match which {
+            Variables::All => true,
+            Variables::Parameters => variable.is_parameter(),
+            // Variables of the unit are right below its own entry.
+            Variables::Locals => !variable.is_parameter() && variable.die.depth > 1,
+        });
+        let value = |name: &str| self.shown(&evaluator, evaluator.value(name), None);
+        wanted.map(|variable| (variable.name.to_owned(), value(variable.name))).collect()
+    }
+
+    /// The type of an expression, or the type that a name is of.
+    ///
+    /// # Errors
+    /// It is neither.
+    pub fn type_of(&self, text: &str) -> Result<String, Problem> {
+        let evaluator = self.evaluator(self.lane());
+        evaluator.type_of(text).map(|ty| evaluator.types.name(&ty))
+    }
+
+    /// What such a type consists of.
+    ///
+    /// # Errors
+    /// As [`Stop::type_of`].
+    pub fn described(&self, text: &str) -> Result<String, Problem> {
+        let evaluator = self.evaluator(self.lane());
+        evaluator.type_of(text).map(|ty| evaluator.types.described(&ty))
+    }
+
+    /// The memory and the address that an expression leads to: a pointer's, an array's, or a number that is a flat address.
+    ///
+    /// # Errors
+    /// It has no value, or is no address.
+    pub fn address(&self, text: &str, lane: u32) -> Result<(Space, u64), Problem> {
+        let evaluator = self.evaluator(lane);
+        let (space, address) = evaluator.target(&evaluator.value(text)?)?;
+        match space {
+            AddressSpace::GLOBAL => Ok((Space::Global, address)),
+            AddressSpace::LOCAL => Ok((Space::Lds, address)),
+            AddressSpace::GENERIC => Ok(match Flat::of(address) {
+                Flat::Global(address) => (Space::Global, address),
+                Flat::Lds(offset) => (Space::Lds, offset),
+                Flat::Private(offset) => (Space::Private, offset),
+            }),
+            space if space == AddressSpace::PRIVATE_LANE || space.lane().is_some() => {
+                Ok((Space::Private, address))
+            }
+            other => Err(format!("{other} memory cannot be shown")),
+        }
+    }
+
+    /// The number of some bytes that is at a place in memory, in a format; none if nothing is there.
+    pub fn unit(&self, space: Space, address: u64, bytes: usize, letter: Letter) -> Option<String> {
+        let mut content = vec![0; bytes];
+        if !self.read(space, self.lane(), address, &mut content) {
+            return None;
+        }
+        let evaluator = self.evaluator(self.lane());
+        let memory = match space {
+            Space::Global => AddressSpace::GLOBAL,
+            Space::Lds => AddressSpace::LOCAL,
+            Space::Private => AddressSpace::PRIVATE_LANE,
+        };
+        let content = evaluator.content(memory, address, content);
+        Some(evaluator.text(&Value::new(Ty::Bits(bytes), Some(content)), Some(letter)))
     }
 
     /// Waves that have begun and not come to their end, and the line that each has come to last.
@@ -400,7 +530,7 @@ impl Stop<'_> {
     /// # Errors
     /// It is nowhere there.
     pub fn spot(&self, text: &str, lane: u32) -> Result<Spot, Problem> {
-        let value = Evaluator::new(self.at, self.program, lane, self.level).value(text)?;
+        let value = self.evaluator(lane).value(text)?;
         value.spot(self.who(), lane).ok_or_else(|| format!("`{text}` is not in memory"))
     }
 
@@ -452,7 +582,7 @@ impl Stop<'_> {
 /// Where an inlined function is called.
 fn call_line(die: &Die) -> Option<String> {
     let line = match die.get("DW_AT_call_line")? {
-        Content::Number(line) => *line,
+        dwarf::Content::Number(line) => *line,
         _ => return None,
     };
     let file = die.text("DW_AT_call_file").unwrap_or("?");
@@ -460,9 +590,7 @@ fn call_line(die: &Die) -> Option<String> {
 }
 
 /// The text of a watched value.
-pub(crate) fn watched(program: &Program, watch: &Watchpoint, bytes: &[u8]) -> String {
-    match &program.info {
-        Some(info) => crate::format::value(info, watch.ty, bytes),
-        None => crate::format::plain(bytes),
-    }
+pub(crate) fn watched(program: &Program, at: &Stopped<'_>, watch: &Watchpoint, bytes: Vec<u8>) -> String {
+    let ty = watch.ty.map_or(Ty::Bits(bytes.len()), Ty::Die);
+    Evaluator::new(at, program, 0, 0).text(&Value::new(ty, Some(Content::of(bytes))), None)
 }

@@ -63,5 +63,5 @@ fn differs(unwound: &dyn Machine, then: &dyn Machine, register: Register, exec: 
     let (lane, (is, was)) =
         dwords.find(|(lane, (is, was))| is != was && (!is_vector || exec >> lane & 1 != 0))?;
     let of = if is_vector { format!(" of lane {lane}") } else { String::new() };
-    Some(format!("{register}{of} is {}, and was {}", crate::format::plain(is), crate::format::plain(was)))
+    Some(format!("{register}{of} is {}, and was {}", crate::write::plain(is), crate::write::plain(was)))
 }

@@ -47,6 +47,10 @@ impl<'a> Variable<'a> {
         type_of(self.origin).or(type_of(self.die))
     }
 
+    pub(crate) fn is_parameter(&self) -> bool {
+        self.die.tag == "DW_TAG_formal_parameter"
+    }
+
     /// The line of its declaration.
     pub(crate) fn line(&self) -> u64 {
         match self.origin.get("DW_AT_decl_line") {
@@ -135,11 +139,11 @@ impl<'a> Expression<'a> {
     }
 }
 
-/// The debug information that is in force where a wave stands.
+/// The debug information that is in force at an address.
+#[derive(Clone)]
 pub(crate) struct Scope<'a> {
     pub info: &'a DebugInfo,
     frames: Option<&'a Frames>,
-    at: &'a Stopped<'a>,
     /// Entries around the address, outermost first.
     path: Vec<usize>,
 }
@@ -148,15 +152,15 @@ impl<'a> Scope<'a> {
     /// `level`: of functions that are inlined there, how many are left to get to the one that is looked at.
     pub(crate) fn new(
         (info, frames): (&'a DebugInfo, Option<&'a Frames>),
-        at: &'a Stopped<'a>,
+        address: u64,
         level: usize,
     ) -> Scope<'a> {
-        let mut path = info.around(at.address());
+        let mut path = info.around(address);
         for _ in 0..level {
             let is_inlined = |&at: &usize| info.entries[at].tag == "DW_TAG_inlined_subroutine";
             path.truncate(path.iter().rposition(is_inlined).unwrap_or(path.len()));
         }
-        Scope { info, frames, at, path }
+        Scope { info, frames, path }
     }
 
     /// Variables, innermost first; of a name the first one counts. Those of the unit come last.
@@ -164,27 +168,32 @@ impl<'a> Scope<'a> {
         variables(self.info, &self.path)
     }
 
-    /// The state of a lane, as expressions see it.
-    pub(crate) fn frame(&self, lane: u32, unit: usize) -> Frame<'a> {
-        let mut frame = Frame::new((self.at, lane), (self.info, self.frames), unit);
+    /// The variable of a name.
+    pub(crate) fn variable(&self, name: &str) -> Option<Variable<'a>> {
+        self.variables().into_iter().find(|variable| variable.name == name)
+    }
+
+    /// The state of a lane of a wave that stands there, as expressions see it.
+    pub(crate) fn frame(&self, at: &'a Stopped<'a>, lane: u32, unit: usize) -> Frame<'a> {
+        let mut frame = Frame::new((at, lane), (self.info, self.frames), unit);
         frame.base = frame_base(self.info, &self.path);
         frame
     }
 
-    /// What holds a variable for a lane.
-    pub(crate) fn holder(&self, variable: &Variable<'a>, lane: u32) -> Result<Held, Nowhere> {
-        match variable.said(self.info, self.at.address())? {
+    /// What holds a variable for a lane of a wave that stands there.
+    pub(crate) fn holder(
+        &self,
+        at: &'a Stopped<'a>,
+        variable: &Variable<'a>,
+        lane: u32,
+    ) -> Result<Held, Nowhere> {
+        match variable.said(self.info, at.address())? {
             Said::Constant(bytes) => Ok(Held::Constant(bytes)),
             Said::At(expression) => {
-                let place = expression.place(&mut self.frame(lane, expression.unit))?;
+                let place = expression.place(&mut self.frame(at, lane, expression.unit))?;
                 Ok(Held::At(expression.of_lane(&place, lane).unwrap_or(place)))
             }
         }
-    }
-
-    /// The entry of a variable's type.
-    pub(crate) fn type_of(&self, variable: &Variable<'a>) -> Option<u64> {
-        variable.ty()
     }
 }
 

@@ -75,6 +75,7 @@ pub mod at {
     pub const LANGUAGE: u16 = 0x13;
     pub const INLINE: u16 = 0x20;
     pub const PRODUCER: u16 = 0x25;
+    pub const PROTOTYPED: u16 = 0x27;
     pub const ABSTRACT_ORIGIN: u16 = 0x31;
     pub const COUNT: u16 = 0x37;
     pub const DATA_MEMBER_LOCATION: u16 = 0x38;
@@ -118,6 +119,10 @@ pub enum Shape {
     Pointer,
     PointerClass,
     Untyped,
+    /// A pointer to a function, and the type of the function: with a result and parameters, or without.
+    FunctionType,
+    FunctionTypeOf,
+    Taken,
     Array,
     Vector,
     Count,
@@ -205,6 +210,7 @@ const RANGES: (u16, Form) = (at::RANGES, Form::Ranges);
 const PLACES: (u16, Form) = (at::LOCATION, Form::Places);
 const PLACE: (u16, Form) = (at::LOCATION, Form::Place);
 const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Known);
+const PROTOTYPED: (u16, Form) = (at::PROTOTYPED, Form::Flag);
 const EXTERNAL: (u16, Form) = (at::EXTERNAL, Form::Flag);
 const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
 /// How many lanes, which are active, and where all of them are.
@@ -218,7 +224,7 @@ const CALLED: [(u16, Form); 3] =
     [(at::CALL_FILE, Form::Number), (at::CALL_LINE, Form::Number), (at::CALL_COLUMN, Form::Number)];
 
 /// Tag, whether there are children, attributes.
-const SHAPES: [(Shape, u16, bool, Attributes); 54] = [
+const SHAPES: [(Shape, u16, bool, Attributes); 57] = [
     (Shape::Unit5, 0x11, true, unit!(BASES[0], BASES[1])),
     (Shape::Unit4, 0x11, true, unit!()),
     (Shape::ExtendedUnit5, 0x11, true, unit!(BASES[0], BASES[1], AUGMENTED)),
@@ -229,9 +235,17 @@ const SHAPES: [(Shape, u16, bool, Attributes); 54] = [
         false,
         &[(at::NAME, Form::Text), (at::ENCODING, Form::Byte), (at::BYTE_SIZE, Form::Byte)],
     ),
-    (Shape::Pointer, 0x0f, false, &[TYPE]),
-    (Shape::PointerClass, 0x0f, false, &[TYPE, (at::ADDRESS_CLASS, Form::Byte), (at::BYTE_SIZE, Form::Byte)]),
-    (Shape::Untyped, 0x0f, false, &[]),
+    (Shape::Pointer, 0x0f, false, &[(at::NAME, Form::Text), TYPE]),
+    (
+        Shape::PointerClass,
+        0x0f,
+        false,
+        &[(at::NAME, Form::Text), TYPE, (at::ADDRESS_CLASS, Form::Byte), (at::BYTE_SIZE, Form::Byte)],
+    ),
+    (Shape::Untyped, 0x0f, false, &[(at::NAME, Form::Text)]),
+    (Shape::FunctionType, 0x15, true, &[PROTOTYPED]),
+    (Shape::FunctionTypeOf, 0x15, true, &[PROTOTYPED, TYPE]),
+    (Shape::Taken, 0x05, false, &[TYPE]),
     (Shape::Array, 0x01, true, &[TYPE]),
     (
         Shape::Vector,

@@ -1,6 +1,7 @@
 //! `.debug_info` and what it refers to.
 
 mod lane_pc;
+mod types;
 
 use crate::calls::Call;
 use crate::entries::{Entries, Shape};
@@ -287,113 +288,6 @@ impl<'a> Unit<'a> {
         }
         if is_extended {
             self.text(AUGMENTATION);
-        }
-    }
-
-    /// All types: the description has those of variables and what they are made of.
-    fn used_types(&mut self) {
-        let info = self.info;
-        for (number, ty) in (0..).zip(&info.description.types) {
-            if !matches!(ty, TypeInfo::Unit) || self.is_mentioned(number) {
-                self.type_entry(number, ty);
-            }
-        }
-    }
-
-    /// Whether an entry is of a type.
-    fn is_mentioned(&self, ty: u32) -> bool {
-        let info = self.info;
-        let locals = info.functions.iter().flatten().flat_map(|function| &function.variables);
-        let mut variables =
-            locals.map(|variable| variable.ty).chain(info.description.variables.iter().map(|one| one.ty));
-        let in_type = |other: &TypeInfo| match other {
-            TypeInfo::Pointer { to, space } => *to == ty && class(*space, info.options.dialect).is_some(),
-            TypeInfo::Array { element, .. } | TypeInfo::Vector { element, .. } => *element == ty,
-            TypeInfo::Struct { members, .. } => members.iter().any(|member| member.ty == ty),
-            TypeInfo::Unit | TypeInfo::Scalar { .. } | TypeInfo::Opaque { .. } => false,
-        };
-        variables.any(|other| other == ty) || info.description.types.iter().any(in_type)
-    }
-
-    fn type_entry(&mut self, number: u32, ty: &TypeInfo) {
-        let entry = match ty {
-            TypeInfo::Unit => {
-                let entry = self.entries.begin(Shape::Unspecified);
-                self.text("()");
-                self.named("()", entry, Shape::Unspecified);
-                entry
-            }
-            TypeInfo::Scalar { name, encoding, bytes } => {
-                let entry = self.entries.begin(Shape::Scalar);
-                self.text(name);
-                self.entries.bytes(&[encoding_number(*encoding), *bytes]);
-                self.named(name, entry, Shape::Scalar);
-                entry
-            }
-            TypeInfo::Pointer { to, space } => self.pointer(*to, *space),
-            TypeInfo::Array { element, len } => {
-                let entry = self.entries.begin(Shape::Array);
-                self.ty(*element);
-                self.count(*len);
-                entry
-            }
-            TypeInfo::Vector { name, element, lanes, bytes } => {
-                let entry = self.entries.begin(Shape::Vector);
-                self.text(name);
-                self.ty(*element);
-                self.entries.number((*bytes).into());
-                self.count((*lanes).into());
-                self.named(name, entry, Shape::Vector);
-                entry
-            }
-            TypeInfo::Struct { name, bytes, members } => {
-                let shape = if members.is_empty() { Shape::EmptyStruct } else { Shape::Struct };
-                let entry = self.entries.begin(shape);
-                self.text(name);
-                self.named(name, entry, shape);
-                self.entries.number((*bytes).into());
-                for member in members {
-                    self.entries.begin(Shape::Member);
-                    self.text(&member.name);
-                    self.ty(member.ty);
-                    self.entries.number(member.offset.into());
-                }
-                if !members.is_empty() {
-                    self.entries.end();
-                }
-                entry
-            }
-            TypeInfo::Opaque { name } => {
-                let entry = self.entries.begin(Shape::Opaque);
-                self.text(name);
-                entry
-            }
-        };
-        self.types[number as usize] = entry;
-    }
-
-    fn count(&mut self, count: u32) {
-        self.entries.begin(Shape::Count);
-        self.entries.number(count.into());
-        self.entries.end();
-    }
-
-    fn pointer(&mut self, to: u32, space: Space) -> u32 {
-        let class = class(space, self.info.options.dialect);
-        let is_unit = matches!(self.info.description.types[to as usize], TypeInfo::Unit);
-        match class {
-            Some(class) => {
-                let entry = self.entries.begin(Shape::PointerClass);
-                self.ty(to);
-                self.entries.bytes(&[class, (space.pointer_bits() / 8) as u8]);
-                entry
-            }
-            None if is_unit => self.entries.begin(Shape::Untyped),
-            None => {
-                let entry = self.entries.begin(Shape::Pointer);
-                self.ty(to);
-                entry
-            }
         }
     }
 
@@ -791,7 +685,7 @@ impl<'a> Unit<'a> {
             TypeInfo::Vector { bytes, .. } | TypeInfo::Struct { bytes, .. } => *bytes,
             TypeInfo::Pointer { space, .. } => space.pointer_bits() / 8,
             TypeInfo::Array { element, len } => self.size(*element).saturating_mul(*len),
-            TypeInfo::Opaque { .. } => 8,
+            TypeInfo::Function { .. } | TypeInfo::Opaque { .. } => 8,
             TypeInfo::Unit => 0,
         }
     }
@@ -840,29 +734,5 @@ impl<'a> Unit<'a> {
                 self.entries.place(&bytes);
             }
         }
-    }
-}
-
-fn encoding_number(encoding: Encoding) -> u8 {
-    match encoding {
-        Encoding::Bool => 0x02,
-        Encoding::Float => 0x04,
-        Encoding::Signed => 0x05,
-        Encoding::Unsigned => 0x07,
-    }
-}
-
-/// The address class of pointers to a memory: the guide's (seed 000, line 664), or LLVM's, which has none for what has addresses of 64 bits.
-fn class(space: Space, dialect: Dialect) -> Option<u8> {
-    match (space, dialect) {
-        (Space::Private, Dialect::Standard) => Some(1),
-        (Space::Shared, Dialect::Standard) => Some(2),
-        (_, Dialect::Standard) => (space.pointer_bits() == 32).then_some(3),
-        (Space::Generic, Dialect::Heterogeneous) => Some(0),
-        (Space::Global, Dialect::Heterogeneous) => Some(1),
-        (Space::Region, Dialect::Heterogeneous) => Some(2),
-        (Space::Shared, Dialect::Heterogeneous) => Some(3),
-        (Space::Constant, Dialect::Heterogeneous) => Some(4),
-        (Space::Private, Dialect::Heterogeneous) => Some(5),
     }
 }

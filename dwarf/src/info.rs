@@ -68,6 +68,8 @@ pub struct Unit {
     pub encoding: Encoding,
     /// Its addresses in `.debug_addr`.
     pub addresses: Vec<u64>,
+    /// Whether kernc has written it: types are spelled as in its language.
+    pub is_kernc: bool,
 }
 
 /// An expression of a location list.
@@ -212,7 +214,9 @@ impl DebugInfo {
         let count = dwarf.debug_addr.reader().len() / usize::from(header.address_size.max(1));
         let address = |index| dwarf.address(unit, gimli::DebugAddrIndex(index)).ok();
         let addresses = (0..count).map_while(address).collect();
-        self.units.push(Unit { offset: offset as u64, version: header.version, encoding, addresses });
+        let version = header.version;
+        self.units.push(Unit { offset: offset as u64, version, encoding, addresses, is_kernc: false });
+        let first = self.entries.len();
         let mut cursor = unit.entries();
         while let Some(entry) = cursor.next_dfs().map_err(damaged)? {
             if self.entries.len() >= ENTRIES {
@@ -234,6 +238,8 @@ impl DebugInfo {
                 attributes: attributes.collect(),
             });
         }
+        let producer = self.entries.get(first).and_then(|die| die.text("DW_AT_producer"));
+        self.units[number].is_kernc = producer.is_some_and(|producer| producer.starts_with("kernc "));
         Ok(())
     }
 

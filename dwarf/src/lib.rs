@@ -31,6 +31,7 @@ mod op;
 mod show;
 mod show_frame;
 mod text;
+mod type_names;
 mod unwind;
 mod value;
 

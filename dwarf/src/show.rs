@@ -100,47 +100,6 @@ impl DebugInfo {
         text
     }
 
-    /// A type as a user would write it.
-    pub fn type_name(&self, offset: Option<u64>) -> String {
-        self.type_within(offset, 0)
-    }
-
-    fn type_within(&self, offset: Option<u64>, depth: u32) -> String {
-        let Some(die) = offset.and_then(|offset| self.entry(offset)) else { return "void".to_owned() };
-        if depth > 16 {
-            return "...".to_owned();
-        }
-        let of = match die.get("DW_AT_type") {
-            Some(&Content::Reference(of)) => Some(of),
-            _ => None,
-        };
-        let inner = || self.type_within(of, depth + 1);
-        if let Some(name) = die.text("DW_AT_name") {
-            return name.to_owned();
-        }
-        match die.tag.as_str() {
-            "DW_TAG_pointer_type" => format!("{} *", inner()),
-            "DW_TAG_reference_type" => format!("{} &", inner()),
-            "DW_TAG_const_type" => format!("const {}", inner()),
-            "DW_TAG_volatile_type" => format!("volatile {}", inner()),
-            "DW_TAG_restrict_type" => format!("restrict {}", inner()),
-            "DW_TAG_array_type" => {
-                let at = self.index_of(die.offset);
-                let counts = at.into_iter().flat_map(|at| self.children(at)).map(|range| {
-                    match range.get("DW_AT_count") {
-                        Some(Content::Number(count)) => format!("[{count}]"),
-                        _ => "[]".to_owned(),
-                    }
-                });
-                format!("{}{}", inner(), counts.collect::<String>())
-            }
-            "DW_TAG_structure_type" => "struct".to_owned(),
-            "DW_TAG_union_type" => "union".to_owned(),
-            "DW_TAG_subroutine_type" => format!("{} ()", inner()),
-            tag => tag.to_owned(),
-        }
-    }
-
     /// What is in force at an address: functions, those that are inlined there in them, and their variables with where they are.
     /// Nothing if no code is described there.
     pub fn at(&self, address: u64) -> Option<String> {

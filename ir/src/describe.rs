@@ -53,6 +53,8 @@ pub enum TypeInfo {
     },
     /// A pointer.
     Pointer {
+        /// Name.
+        name: SmolStr,
         /// To what.
         to: u32,
         /// Where that is.
@@ -74,7 +76,16 @@ pub enum TypeInfo {
         /// Fields.
         members: Vec<Member>,
     },
-    /// Something that only the host and its library know, or a function.
+    /// The address of a function.
+    Function {
+        /// Name.
+        name: SmolStr,
+        /// Types of parameters.
+        params: Vec<u32>,
+        /// Type of the result.
+        result: u32,
+    },
+    /// Something that only the host and its library know.
     Opaque {
         /// Name.
         name: SmolStr,

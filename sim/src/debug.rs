@@ -85,6 +85,16 @@ impl Flat {
             _ => Flat::Global(address),
         }
     }
+
+    /// The flat address that leads there.
+    pub fn address(self) -> u64 {
+        let within = |aperture: u32, low: u64| u64::from(aperture) << 32 | u64::from(low as u32);
+        match self {
+            Flat::Global(address) => address,
+            Flat::Lds(offset) => within(SHARED_APERTURE, offset),
+            Flat::Private(offset) => within(PRIVATE_APERTURE, offset),
+        }
+    }
 }
 
 /// The waves of a group around the one that runs.
@@ -94,6 +104,33 @@ pub(crate) struct Others<'a> {
     pub(crate) behind: &'a [Wave],
 }
 
+/// A dword that a wave has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dword {
+    /// A scalar register by its code.
+    Scalar(u16),
+    /// A VGPR and a lane; accumulation VGPRs are from 256 on.
+    Vector(u16, u32),
+    /// A dword of the group's LDS.
+    Lds(usize),
+    /// A lane and a dword of its private memory.
+    Private(u32, usize),
+    /// A dword of the wave's private memory as it lies in memory.
+    Scratch(usize),
+}
+
+impl Dword {
+    /// The same, with private memory as it lies in memory.
+    fn in_memory(self, lanes: u32) -> Dword {
+        match self {
+            Dword::Private(lane, number) => {
+                Dword::Scratch(number.saturating_mul(lanes as usize).saturating_add(lane as usize))
+            }
+            dword => dword,
+        }
+    }
+}
+
 /// What a run knows beside the wave that has stopped.
 pub(crate) trait Surroundings {
     /// Another wave of the group.
@@ -101,6 +138,12 @@ pub(crate) trait Surroundings {
 
     /// What a wave of the group has under way.
     fn in_flight(&self, wave: u32) -> Option<InFlight>;
+
+    /// Bits of a dword that nothing has written; none where no account of that is kept.
+    fn undefined(&self, wave: u32, dword: Dword) -> u32 {
+        let _ = (wave, dword);
+        0
+    }
 
     /// Whether registers and memory can be written here.
     fn takes_writes(&self) -> bool {
@@ -241,6 +284,15 @@ impl<'a> Stopped<'a> {
         if self.is_earlier { None } else { self.around.in_flight(self.wave.id) }
     }
 
+    /// The bits of a dword that nothing has written: strict mode knows them. Of registers at an earlier instruction they are not known.
+    pub fn undefined(&self, dword: Dword) -> u32 {
+        let is_register = matches!(dword, Dword::Scalar(_) | Dword::Vector(..));
+        match self.is_earlier && is_register {
+            true => 0,
+            false => self.around.undefined(self.wave.id, dword.in_memory(self.wave.lanes)),
+        }
+    }
+
     /// The address in the file of a memory operation's instruction; none if it is one of a caller's.
     pub fn address_of(&self, operation: &Operation) -> Option<u64> {
         let (range, index) = operation.at?;
@@ -250,6 +302,16 @@ impl<'a> Stopped<'a> {
     /// Where it is, with its place in the source.
     pub fn location(&self, lane: Option<u32>) -> Location {
         self.launch.location(self.wave.range, self.next, self.group, self.wave.id, lane)
+    }
+
+    /// Work-items of the grid, by dimension.
+    pub fn grid(&self) -> [u32; 3] {
+        self.launch.grid
+    }
+
+    /// The group, the wave of it and the lane that a work-item has, by its global id; none if the grid does not have the work-item.
+    pub fn place_of_item(&self, item: [u32; 3]) -> Option<([u32; 3], u32, u32)> {
+        self.launch.place_of_item(item)
     }
 
     /// Lanes that are active.
@@ -389,13 +451,26 @@ impl Surroundings for Debugging<'_> {
     fn takes_writes(&self) -> bool {
         true
     }
+
+    fn undefined(&self, wave: u32, dword: Dword) -> u32 {
+        self.inner.as_ref().map_or(0, |inner| inner.undefined(wave, dword))
+    }
 }
 
 impl Watch for Debugging<'_> {
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
         let mut go = self.debugger.before(&self.stopped(cx));
         while go == Go::Write {
-            self.debugger.writes().iter().for_each(|write| write.apply(cx));
+            for write in self.debugger.writes() {
+                write.apply(cx);
+                let wave = (cx.wave.id, cx.wave.lanes);
+                let inner = self.inner.as_mut();
+                if let Some(inner) = inner {
+                    write
+                        .dwords()
+                        .for_each(|(dword, bits)| inner.define(wave.0, dword.in_memory(wave.1), bits));
+                }
+            }
             go = self.debugger.written(&self.stopped(cx));
         }
         if go == Go::End {

@@ -301,6 +301,17 @@ impl Launch<'_> {
     }
 
     /// A place in the code, and who was there.
+    pub(crate) fn place_of_item(&self, item: [u32; 3]) -> Option<([u32; 3], u32, u32)> {
+        if (0..3).any(|dim| item[dim] >= self.grid[dim]) {
+            return None;
+        }
+        let group: [u32; 3] = std::array::from_fn(|dim| item[dim] / self.group[dim].max(1));
+        let own: [u32; 3] = std::array::from_fn(|dim| item[dim] % self.group[dim].max(1));
+        let [x, y, _] = self.group_size(group);
+        let at = own[0] + x * (own[1] + y * own[2]);
+        Some((group, at / self.target.wave_size, at % self.target.wave_size))
+    }
+
     pub(crate) fn location(
         &self,
         range: u32,

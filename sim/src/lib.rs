@@ -100,7 +100,7 @@ pub use codeobj::disasm::SourcePlace;
 
 pub use args::{ArgError, ArgValue, Conversion, Layout, Placed, parse_arg};
 pub use buffer::{Buffer, Number};
-pub use debug::{Debugger, Flat, Go, Registers, Stopped};
+pub use debug::{Debugger, Dword, Flat, Go, Registers, Stopped};
 pub use descriptor::Descriptor;
 pub use device::{Device, DevicePtr, ModuleId};
 pub use estimate::Estimate;

@@ -3,6 +3,7 @@
 //! Fast mode has no watcher. Every handler reaches memory through the accessors of `exec::access`, which ask the watcher
 //! if there is one; whole-wave shortcuts are taken only where there is none.
 
+use crate::debug::Dword;
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
 use crate::flight::InFlight;
@@ -103,6 +104,14 @@ pub(crate) trait Watch {
     fn in_flight(&self, _wave: u32) -> Option<InFlight> {
         None
     }
+
+    /// The bits of a dword that nothing has written, if the watcher knows it. `wave`: of the group.
+    fn undefined(&self, _wave: u32, _dword: Dword) -> u32 {
+        0
+    }
+
+    /// A debugger has written bits of a dword of a wave: they are defined.
+    fn define(&mut self, _wave: u32, _dword: Dword, _bits: u32) {}
 
     /// Before a read. `Some(value)` replaces what memory holds (a stale cache line, say).
     fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap>;

@@ -1,5 +1,6 @@
 //! What a debugger writes into a dispatch where a wave has stopped.
 
+use crate::debug::Dword;
 use crate::exec::Cx;
 
 /// A place, and what is written there. What is not there is not written.
@@ -47,6 +48,31 @@ impl Write {
                 });
             }
         }
+    }
+}
+
+impl Write {
+    /// The dwords of registers, LDS and private memory that are written, and which of their bits are.
+    pub(crate) fn dwords(&self) -> impl Iterator<Item = (Dword, u32)> {
+        let register = match *self {
+            Write::Scalar(code, _) => Some(Dword::Scalar(code)),
+            Write::Vector(number, lane, _) => Some(Dword::Vector(number, lane)),
+            _ => None,
+        };
+        let memory = match self {
+            Write::Lds(offset, bytes) => Some((None, *offset, bytes.len())),
+            Write::Private(lane, offset, bytes) => Some((Some(*lane), *offset, bytes.len())),
+            _ => None,
+        };
+        let bytes = memory.into_iter().flat_map(|(lane, offset, count)| {
+            let places = (0..count as u64).filter_map(move |at| offset.checked_add(at));
+            places.map(move |at| {
+                let number = usize::try_from(at / 4).unwrap_or(usize::MAX);
+                let dword = lane.map_or(Dword::Lds(number), |lane| Dword::Private(lane, number));
+                (dword, 0xff << (at % 4 * 8))
+            })
+        });
+        register.into_iter().map(|dword| (dword, u32::MAX)).chain(bytes)
     }
 }
 

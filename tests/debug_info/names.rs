@@ -16,9 +16,11 @@ fn belongs(die: &Die) -> bool {
         matches!(die.get("DW_AT_location"), Some(dwarf::Content::Expression(_))) && die.depth <= 2;
     match &*die.tag {
         "DW_TAG_subprogram" | "DW_TAG_inlined_subroutine" => !die.ranges().is_empty(),
-        "DW_TAG_base_type" | "DW_TAG_structure_type" | "DW_TAG_array_type" | "DW_TAG_unspecified_type" => {
-            die.get("DW_AT_declaration").is_none()
-        }
+        "DW_TAG_base_type"
+        | "DW_TAG_pointer_type"
+        | "DW_TAG_structure_type"
+        | "DW_TAG_array_type"
+        | "DW_TAG_unspecified_type" => die.get("DW_AT_declaration").is_none(),
         "DW_TAG_variable" => is_global,
         _ => false,
     }

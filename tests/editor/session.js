@@ -303,6 +303,84 @@ const sessions = {
         await leave(dc);
     },
 
+    // A condition or a log point that makes no sense leaves its breakpoint unverified, with the reason; one that has no value at the stop
+    // stops there, and says why.
+    async conditions() {
+        const dc = client(kernc, { cwd: folder });
+        const wrong = [
+            ['i +', /an operand is missing after `\+`/],
+            ['sun == 3', /nothing is called `sun` here: did you mean `sum`\?/],
+            ['i = 2', /`==` compares/],
+            ['s', /a value of type S is neither true nor false/],
+            ['s.c == 1', /S has no field `c`/],
+            ['(', /an operand is missing/],
+            ['j == 99999999999999999999', /does not fit 64 bits/],
+        ];
+        let set, logs;
+        const stop = await stopped(dc, () =>
+            launch(dc, 'sums.co', { args: ['zeros:64', N], processor: undefined }, async () => {
+                const all = [...wrong.map((one) => one[0]), 'i > 2 && j == 1 && !(i & 1)'];
+                const breakpoints = all.map((condition) => ({ line: 11, condition }));
+                set = (await dc.setBreakpointsRequest({ source: { path: SUMS }, breakpoints })).body.breakpoints;
+                const logged = { name: 'helper', logMessage: 'x is {x} of {nosuch}' };
+                logs = (await dc.setFunctionBreakpointsRequest({ breakpoints: [{ name: 'helper', condition: 'sum == 1' }, logged] })).body.breakpoints;
+            }),
+        );
+        set.slice(0, -1).forEach((one, at) => {
+            assert.equal(one.verified, false, wrong[at][0]);
+            assert.match(one.message, wrong[at][1]);
+        });
+        assert.ok(set.at(-1).verified);
+        assert.deepEqual(logs.map((one) => one.verified), [false, false]);
+        assert.match(logs[0].message, /nothing is called `sum` here/);
+        assert.match(logs[1].message, /`\{nosuch\}`: nothing is called `nosuch` here/);
+        assert.deepEqual(stop.hitBreakpointIds, [set.at(-1).id]);
+        assert.equal(await evaluate(dc, 'i'), '4');
+
+        const failing = { source: { path: SUMS }, breakpoints: [{ line: 11, condition: '1 / (j - 2)' }] };
+        await dc.setBreakpointsRequest(failing);
+        const failed = await stopped(dc, () => dc.continueRequest({ threadId: stop.threadId }));
+        assert.equal(failed.reason, 'breakpoint');
+        assert.match(failed.description, /whose condition has no value here: division by zero/);
+        assert.equal(failed.text, 'division by zero');
+        assert.equal(await evaluate(dc, 'j'), '2');
+        await leave(dc);
+    },
+
+    // The console evaluates expressions, and has the terminal's commands: for another wave and a work-item, too.
+    async typed() {
+        const program = path.join(__dirname, '../golden/debug/look.k');
+        const dc = client(kernc);
+        const stop = await stopped(dc, () =>
+            launch(dc, program, { grid: 256, group: 128, args: ['iota:256', 'zeros:256'], optimization: 0 }, () =>
+                dc.setBreakpointsRequest({ source: { path: program }, breakpoints: [{ line: 10 }] }),
+            ),
+        );
+        const typed = (expression) => evaluate(dc, expression, 'repl');
+        assert.equal(await typed('i * 2 + 1'), '1');
+        assert.equal(await typed('out'), '0x6fffff000');
+        assert.equal((await dc.evaluateRequest({ expression: 'out', context: 'watch' })).body.type, '*global u32');
+        assert.equal(await typed('print/x i + 255'), '0xff');
+        assert.equal(await typed('whatis i as f32'), 'type = f32');
+        assert.match(await typed('x/2dw x + 4'), /^0x[0-9a-f]+: {2}4 {2}5$/);
+        assert.match(await typed('info args'), /^x: \*global u32 = /);
+        assert.match(await typed('item 70'), /^group \(0, 0, 0\) wave 1, 64 of 64 lanes, lane 6, work-item \(70, 0, 0\)/);
+        assert.equal(await typed('$exec'), '0xffffffffffffffff');
+        assert.match(await typed('wave'), /^group \(0, 0, 0\) wave 1/);
+        assert.match(await typed('wave 0'), /^group \(0, 0, 0\) wave 0/);
+        for (const [line, why] of [
+            ['x/99999999x 0', /1 to 4096 can be shown at once/],
+            ['item 9999', /there is no work-item \(9999, 0, 0\)/],
+            ['print/q i', /there is no format `q`/],
+            ['info nosuch', /there is no `info nosuch`: args, /],
+            ['i +', /an operand is missing/],
+            ['('.repeat(10000), /more than 256 parts/],
+        ]) {
+            await assert.rejects(typed(line), why);
+        }
+        await leave(dc);
+    },
+
     // What strict mode finds is an exception, with the whole report; there is a way back from it.
     async strict() {
         const program = path.join(__dirname, '../golden/debug/found.k');

@@ -245,7 +245,8 @@ fn base_types_may_be_vectors() {
         .chain(size.map(|size| attribute("DW_AT_LLVM_vector_size", Content::Number(size))))
         .collect(),
     };
-    let unit = Unit { offset: 0, version: 5, encoding: Encoding::default(), addresses: Vec::new() };
+    let unit =
+        Unit { offset: 0, version: 5, encoding: Encoding::default(), addresses: Vec::new(), is_kernc: false };
     let entries = vec![ty(0x10, None), ty(0x20, Some(3)), ty(0x30, Some(0))];
     let info = DebugInfo { units: vec![unit], entries, ..DebugInfo::default() };
     let known = info.known(0);

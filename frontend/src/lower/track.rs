@@ -7,7 +7,7 @@ use crate::ast::Ast;
 use crate::check::{Checked, Func};
 use crate::lexer::Span;
 use crate::scalar::Scalar;
-use crate::types::{Ty, TyKind};
+use crate::types::{FnType, Ty, TyKind};
 use ir::describe::{Description, Encoding, Member, ModuleVariable, Subprogram, TypeInfo};
 use ir::track::{Leaf, Variable, What};
 use ir::{Block, Function, Slot, SrcLoc, Value};
@@ -81,9 +81,11 @@ impl Describer {
                 lanes,
                 bytes: types.layout(ty).size,
             },
-            TyKind::Pointer(pointer) => {
-                TypeInfo::Pointer { to: self.number(checked, ast, pointer.to), space: pointer.space }
-            }
+            TyKind::Pointer(pointer) => TypeInfo::Pointer {
+                name: types.name(ty, &ast.names).into(),
+                to: self.number(checked, ast, pointer.to),
+                space: pointer.space,
+            },
             TyKind::Array(element, len) => {
                 TypeInfo::Array { element: self.number(checked, ast, element), len }
             }
@@ -102,9 +104,15 @@ impl Describer {
                     members,
                 }
             }
-            TyKind::Function(_) | TyKind::Opaque(..) => {
-                TypeInfo::Opaque { name: types.name(ty, &ast.names).into() }
+            TyKind::Function(index) => {
+                let FnType { params, result } = types.functions[index as usize].clone();
+                TypeInfo::Function {
+                    name: types.name(ty, &ast.names).into(),
+                    params: params.iter().map(|&param| self.number(checked, ast, param)).collect(),
+                    result: self.number(checked, ast, result),
+                }
             }
+            TyKind::Opaque(..) => TypeInfo::Opaque { name: types.name(ty, &ast.names).into() },
             TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None => TypeInfo::Unit,
         }
     }

@@ -120,7 +120,7 @@ fn live(func: &Function, wanted: &FxHashSet<Inst>) -> FxHashMap<Inst, Bits> {
 /// Whether a type has addresses in it, which the interpreter has others of.
 fn has_pointer(types: &[TypeInfo], ty: u32) -> bool {
     match types.get(ty as usize) {
-        Some(TypeInfo::Pointer { .. } | TypeInfo::Opaque { .. }) => true,
+        Some(TypeInfo::Pointer { .. } | TypeInfo::Function { .. } | TypeInfo::Opaque { .. }) => true,
         Some(TypeInfo::Array { element, .. }) => has_pointer(types, *element),
         Some(TypeInfo::Struct { members, .. }) => members.iter().any(|member| has_pointer(types, member.ty)),
         _ => false,

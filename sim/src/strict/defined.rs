@@ -152,6 +152,14 @@ impl Defined {
         }
     }
 
+    /// The undefined bits of an SGPR.
+    pub(super) fn scalar_bits(&self, code: usize) -> u32 {
+        match code < 128 && self.scalar >> code & 1 != 0 {
+            true => self.scalar_bits[code],
+            false => 0,
+        }
+    }
+
     fn set_scalar_bits(&mut self, code: usize, bits: u32) {
         if bits == 0 {
             self.scalar &= !(1 << code);

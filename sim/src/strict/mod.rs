@@ -60,6 +60,7 @@ pub(crate) use reading::Reading;
 pub(crate) use restricts::Restricts;
 pub(crate) use start::{Shape, Shared};
 
+use crate::debug::Dword;
 use crate::exec::{Cx, Flow, dpp, ds_lanes};
 use crate::fault::{Access, Trap};
 use crate::launch::Launch;
@@ -276,6 +277,34 @@ impl Watch for Watcher<'_> {
 
     fn in_flight(&self, wave: u32) -> Option<crate::flight::InFlight> {
         self.under_way(wave)
+    }
+
+    fn undefined(&self, wave: u32, dword: Dword) -> u32 {
+        let Some(shadow) = self.group.waves.get(wave as usize) else { return 0 };
+        match dword {
+            Dword::Scalar(code) => shadow.defined.scalar_bits(code.into()),
+            Dword::Vector(number, lane) => shadow.defined.vector_bits(number.into(), lane as usize & 63),
+            Dword::Lds(number) => self.group.lds_bits.get(number).copied().unwrap_or(0),
+            Dword::Scratch(number) => shadow.scratch.get(number).copied().unwrap_or(0),
+            Dword::Private(..) => 0,
+        }
+    }
+
+    fn define(&mut self, wave: u32, dword: Dword, defined: u32) {
+        let GroupShadow { waves, lds_bits, .. } = &mut *self.group;
+        let Some(shadow) = waves.get_mut(wave as usize) else { return };
+        let bits = match dword {
+            Dword::Scalar(code) if code < 128 => return shadow.defined.define_scalars(1 << code),
+            Dword::Vector(number, lane) => {
+                return shadow.defined.define_vector(number.into(), 1 << (lane & 63));
+            }
+            Dword::Lds(number) => lds_bits.get_mut(number),
+            Dword::Scratch(number) => shadow.scratch.get_mut(number),
+            Dword::Scalar(_) | Dword::Private(..) => None,
+        };
+        if let Some(bits) = bits {
+            *bits &= !defined;
+        }
     }
 
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {

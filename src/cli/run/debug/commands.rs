@@ -1,7 +1,9 @@
 //! The debugger's commands.
 
+use super::format::Format;
 use super::points;
-use super::terminal::Terminal;
+use super::terminal::{Display, Terminal};
+use super::{examine, info, look};
 use debug::{Action, Frame, Line, Position, Reason, Shown, Space, Step, Stop};
 use kernc::sim;
 use std::fmt::Write;
@@ -105,8 +107,9 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         names: &["print", "p"],
-        takes: "EXPRESSION",
-        help: "show a value of the lane: s.b[1], *p, $v3, $s[4:5], $exec",
+        takes: "[/FORMAT] EXPRESSION",
+        help: "show a value of the lane: s.b[1], *p, i * 2, $v3, $s[4:5], $exec; formats are x z o t d u c f a",
+
         run: print,
     },
     Command {
@@ -117,11 +120,40 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         names: &["lanes"],
-        takes: "[EXPRESSION]",
+        takes: "[[/FORMAT] EXPRESSION]",
         help: "show a value of all lanes, or where they are",
         run: lanes,
     },
-    Command { names: &["display"], takes: "EXPRESSION", help: "show a value at each stop", run: display },
+    Command {
+        names: &["display"],
+        takes: "[/FORMAT] EXPRESSION",
+        help: "show a value at each stop",
+        run: display,
+    },
+    Command {
+        names: &["undisplay"],
+        takes: "[NUMBER]",
+        help: "show a value no more at each stop, or none",
+        run: undisplay,
+    },
+    Command {
+        names: &["whatis"],
+        takes: "EXPRESSION | TYPE",
+        help: "show the name of a type",
+        run: info::what_is,
+    },
+    Command {
+        names: &["ptype"],
+        takes: "EXPRESSION | TYPE",
+        help: "show what a type consists of",
+        run: info::type_of,
+    },
+    Command {
+        names: &["info", "i"],
+        takes: "WHAT",
+        help: "show args, breakpoints, display, frame, functions, locals, registers or waves",
+        run: info::info,
+    },
     Command { names: &["locals"], takes: "", help: "show the variables in force", run: locals },
     Command {
         names: &["registers"],
@@ -130,7 +162,13 @@ const COMMANDS: &[Command] = &[
         run: registers,
     },
     Command {
-        names: &["memory", "x"],
+        names: &["x"],
+        takes: "[/FORMAT] [ADDRESS]",
+        help: "show memory: x/4xw tile, x/8xb lds:16, x/s p, x/3i $pc; without an address what comes next",
+        run: examine::examine,
+    },
+    Command {
+        names: &["memory"],
         takes: "ADDRESS [DWORDS]",
         help: "show global memory",
         run: |_, stop, rest| memory(stop, rest, Space::Global),
@@ -175,9 +213,15 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         names: &["wave"],
-        takes: "NUMBER COMMAND",
-        help: "a command for another wave of the group that has not ended",
-        run: wave,
+        takes: "[NUMBER [COMMAND]]",
+        help: "look at another wave of the group that has not ended, or run one command for it; say which",
+        run: look::wave,
+    },
+    Command {
+        names: &["item"],
+        takes: "X[,Y[,Z]]",
+        help: "look at the wave and the lane of a work-item of the group, by its global id",
+        run: look::item,
     },
     Command {
         names: &["pending"],
@@ -204,7 +248,12 @@ const COMMANDS: &[Command] = &[
         run: |_, _, _| go(Action::Detach),
     },
     Command { names: &["quit", "q"], takes: "", help: "end the session", run: |_, _, _| go(Action::Quit) },
-    Command { names: &["help", "h"], takes: "", help: "list the commands", run: help },
+    Command {
+        names: &["help", "h"],
+        takes: "[COMMAND]",
+        help: "list the commands, or say what one does",
+        run: help,
+    },
 ];
 
 /// All commands, in the order of `help`.
@@ -212,14 +261,66 @@ fn all() -> impl Iterator<Item = &'static Command> {
     points::COMMANDS.iter().chain(COMMANDS)
 }
 
+/// Commands that a format may follow: `print/x`.
+const FORMATTED: [&str; 5] = ["print", "p", "lanes", "display", "x"];
+
+/// Commands that an empty line does not repeat: done twice, they are rarely meant.
+const ONCE: [&str; 20] = [
+    "break",
+    "b",
+    "tbreak",
+    "tb",
+    "disable",
+    "enable",
+    "ignore",
+    "watch",
+    "delete",
+    "d",
+    "set",
+    "display",
+    "undisplay",
+    "lane",
+    "wave",
+    "item",
+    "frame",
+    "f",
+    "detach",
+    "help",
+];
+
+/// Commands that go on where they have ended: without what they were given.
+const ON: [&str; 3] = ["x", "list", "l"];
+
+/// The line that an empty one stands for, behind the last one: the same again, what comes next in memory or in the source, or nothing.
+pub fn again(last: &str) -> &str {
+    let name = last.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
+    match name {
+        name if ONCE.contains(&name) => "",
+        name if ON.contains(&name) => name,
+        _ => last,
+    }
+}
+
+/// The name of a command at the beginning of a line, and what it takes.
+fn parted(line: &str) -> (&str, &str) {
+    let end = line.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(line.len());
+    (&line[..end], line[end..].trim())
+}
+
+/// Whether a line begins with a command that a format follows: `x/4xw`.
+pub fn has_format(line: &str) -> bool {
+    let (name, _) = parted(line);
+    line[name.len()..].starts_with('/') && FORMATTED.contains(&name)
+}
+
 /// Whether a line is a command.
 pub fn is_one(line: &str) -> bool {
-    line.split_whitespace().next().and_then(named).is_some()
+    named(parted(line).0).is_some()
 }
 
 /// Whether a line is a command that ends the session where the dispatch has ended.
 pub fn leaves(line: &str) -> bool {
-    let command = line.split_whitespace().next().and_then(named);
+    let command = named(parted(line).0);
     command.is_some_and(|command| ["continue", "detach", "quit"].contains(&command.names[0]))
 }
 
@@ -232,14 +333,33 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     all().filter_map(|command| command.names.first().copied())
 }
 
-/// Runs a line.
+/// Runs a line, for the wave that is looked at.
 pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
-    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    if name.is_empty() {
+    match stop.chosen_wave() {
+        Some(wave) => stop.on_wave(Some(wave), |stop| run_here(line, terminal, stop)),
+        None => run_here(line, terminal, stop),
+    }
+}
+
+/// Runs a line, for the wave at hand.
+pub fn run_here(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
+    let (name, rest) = parted(line);
+    if name.is_empty() && rest.is_empty() {
         return Ok(Outcome::Stay);
     }
-    let command = named(name).ok_or_else(|| format!("there is no command `{name}`; `help` lists them"))?;
-    stop.on_frame(terminal.frame, |stop| (command.run)(terminal, stop, rest.trim()))?
+    let command = named(name).ok_or_else(|| unknown(name))?;
+    if line[name.len()..].starts_with('/') && !FORMATTED.contains(&name) {
+        return Err(format!("`{name}` takes no format"));
+    }
+    stop.on_frame(terminal.frame, |stop| (command.run)(terminal, stop, rest))?
+}
+
+fn unknown(name: &str) -> String {
+    let all = all().flat_map(|command| command.names.iter().copied());
+    match frontend::nearest(name, all) {
+        Some(near) => format!("there is no command `{name}`: did you mean `{near}`? `help` lists them"),
+        None => format!("there is no command `{name}`; `help` lists them"),
+    }
 }
 
 fn go(action: Action) -> Done {
@@ -267,7 +387,7 @@ pub fn number(text: &str) -> Result<u64, String> {
 }
 
 /// A value of the lane, or why there is none.
-pub fn shown(stop: &Stop<'_>, text: &str) -> String {
+fn shown(stop: &Stop<'_>, text: &str) -> String {
     stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.to_string())
 }
 
@@ -302,7 +422,7 @@ fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 }
 
 /// Where the lane that is looked at goes on, if it is not active and the object says it.
-fn waits(stop: &Stop<'_>) {
+pub fn waits(stop: &Stop<'_>) {
     let lane = stop.lane();
     if stop.at.exec() >> lane & 1 != 0 {
         return;
@@ -340,7 +460,8 @@ fn lane_range(first: usize, count: usize) -> String {
 }
 
 fn print(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    outln!("{}", stop.value(rest, stop.lane())?);
+    let (format, text) = Format::split(rest)?;
+    outln!("{}", stop.value_as(text, stop.lane(), format.of_value("print")?)?);
     stay()
 }
 
@@ -357,10 +478,19 @@ fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let text = |(shown, is_active): (Result<Shown, String>, bool)| {
         (shown.map_or_else(|problem| problem, |shown| shown.text), is_active)
     };
+    let (format, rest) = Format::split(rest)?;
+    let letter = format.of_value("lanes")?;
     if let Some(wait) = stop.value(rest, stop.lane()).ok().and_then(|shown| shown.pending) {
         outln!("not written yet, but after {wait}:");
     }
-    let all: Vec<(String, bool)> = stop.across(rest).into_iter().map(text).collect();
+    let all = stop.across(rest, letter);
+    // What no lane has is told once.
+    if let Some((Err(problem), _)) = all.first()
+        && all.iter().all(|(shown, _)| shown.as_ref().err() == Some(problem))
+    {
+        return Err(problem.clone());
+    }
+    let all: Vec<(String, bool)> = all.into_iter().map(text).collect();
     let runs: Vec<&[(String, bool)]> = all.chunk_by(|one, next| one == next).collect();
     let widest = all.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
     if runs.len() > 8 && widest <= 12 {
@@ -381,22 +511,43 @@ fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
 }
 
 fn display(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    outln!("{rest} = {}", stop.value(rest, stop.lane())?);
-    terminal.displays.push(rest.to_owned());
+    let (format, text) = Format::split(rest)?;
+    let letter = format.of_value("display")?;
+    stop.value_as(text, stop.lane(), letter)?;
+    let id = terminal.displays.last().map_or(1, |last| last.id + 1);
+    let display = Display { id, text: text.to_owned(), letter };
+    outln!("{}", display.shown(stop));
+    terminal.displays.push(display);
     stay()
+}
+
+fn undisplay(terminal: &mut Terminal, _: &mut Stop<'_>, rest: &str) -> Done {
+    if rest.is_empty() {
+        terminal.displays.clear();
+        return stay();
+    }
+    let id = number(rest)?;
+    let count = terminal.displays.len();
+    terminal.displays.retain(|display| display.id != id);
+    if terminal.displays.len() < count { stay() } else { Err(format!("there is no display {id}")) }
 }
 
 fn locals(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     if stop.program.info.is_none() {
         return Err("the object does not describe variables".to_owned());
     }
-    for (name, shown) in stop.variables(stop.lane()) {
+    show_variables(stop.variables(stop.lane()));
+    stay()
+}
+
+/// Variables with their types, or why they have no value.
+pub fn show_variables(all: Vec<(String, Result<Shown, String>)>) {
+    for (name, shown) in all {
         match shown {
             Ok(shown) => outln!("{name}: {} = {shown}", shown.ty),
             Err(problem) => outln!("{name} = {problem}"),
         }
     }
-    stay()
 }
 
 fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -413,7 +564,7 @@ fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         let name = format!("{bank}{number}");
         let Ok(value) = stop.value(&format!("${name}"), stop.lane()) else { continue };
         // What nothing has ever been put into fills the screen.
-        if value.text == "0x00000000" && value.pending.is_none() {
+        if matches!(value.text.as_str(), "0x00000000" | "?") && value.pending.is_none() {
             continue;
         }
         let end = if shown % 4 == 3 { "\n" } else { "  " };
@@ -485,19 +636,26 @@ fn shown_frame(number: usize, frame: &Frame) -> String {
     format!("#{number} {} at {place}{inlined}", frame.function)
 }
 
-fn list(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+/// Lines around the one at hand or a given one; then those that follow.
+fn list(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let here = stop.line();
-    let around = match rest {
-        "" => here,
-        line => {
+    let around = match (rest, terminal.listed) {
+        ("", Some(last)) => Some(Line { line: last.line.saturating_add(6), ..last }),
+        ("", None) => here,
+        (line, _) => {
             let line = u32::try_from(number(line)?).map_err(|_| "there is no such line".to_owned())?;
             here.or(stop.program.file(None).map(|file| Line { file, line })).map(|here| Line { line, ..here })
         }
     };
     let around = around.ok_or("there is no source here")?;
+    let count = stop.program.text(around.file).map_or(0, <[String]>::len);
+    if count > 0 && around.line.saturating_sub(5) as usize > count {
+        return Err(format!("the source has {count} lines"));
+    }
     let mut is_there = false;
     for line in around.line.saturating_sub(5).max(1)..around.line.saturating_add(6) {
         let Some(text) = stop.program.source(Line { line, ..around }) else { continue };
+        terminal.listed = Some(Line { line, ..around });
         let mark = if here == Some(Line { line, ..around }) { '>' } else { ' ' };
         outln!("{mark}{line:4} | {text}");
         is_there = true;
@@ -514,17 +672,6 @@ fn disassemble(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         address += length;
     }
     stay()
-}
-
-fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
-    let (wave, command) = rest.split_once(' ').ok_or("which wave, and what to do there?")?;
-    let missing = || format!("there is no wave `{wave}` in the group, or it has ended");
-    let number = u32::try_from(number(wave)?).map_err(|_| missing())?;
-    stop.at.wave_of_group(number).ok_or_else(missing)?;
-    match stop.on_wave(Some(number), |stop| run(command.trim(), terminal, stop))? {
-        Outcome::Stay => stay(),
-        Outcome::Go(_) => Err("what moves on is the wave that has stopped".to_owned()),
-    }
 }
 
 fn waves(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
@@ -593,8 +740,9 @@ fn counters(flight: &sim::InFlight) -> String {
         .join(", ")
 }
 
-fn help(_: &mut Terminal, _: &mut Stop<'_>, _: &str) -> Done {
-    for command in all() {
+fn help(_: &mut Terminal, _: &mut Stop<'_>, rest: &str) -> Done {
+    let only = if rest.is_empty() { None } else { Some(named(rest).ok_or_else(|| unknown(rest))?) };
+    for command in all().filter(|one| only.is_none_or(|only| one.names == only.names)) {
         let usage = format!("{} {}", command.names.join(", "), command.takes);
         outln!("{usage:<44} {}", command.help);
     }

@@ -2,7 +2,11 @@
 
 mod commands;
 mod dap;
+mod examine;
+mod format;
 mod gdb;
+mod info;
+mod look;
 mod points;
 mod terminal;
 

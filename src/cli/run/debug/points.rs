@@ -78,6 +78,9 @@ fn break_at(stop: &mut Stop<'_>, rest: &str, is_temporary: bool) -> Done {
     let wanted = Wanted { place, condition, is_temporary, ..Wanted::default() };
     let breakpoint = stop.breakpoints_mut().add(&wanted)?;
     outln!("{}breakpoint {} at {}", kind(&breakpoint.gate), breakpoint.id, places(stop, &breakpoint));
+    for (address, why) in &breakpoint.left_out {
+        outln!("not at {address:#x}: {why}");
+    }
     stay()
 }
 

@@ -1,24 +1,44 @@
 //! The debugger in a terminal: where a wave has stopped, and what is typed there.
 
-use super::commands::{self, Outcome};
+use super::commands::{self, Outcome, again};
+use super::examine::Examined;
 use crate::cli::capture;
-use debug::{Action, FrontEnd, Reason, Stop};
+use debug::{Action, FrontEnd, Letter, Line, Reason, Stop};
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
+
+/// A value that is shown at each stop.
+pub struct Display {
+    pub id: u64,
+    pub text: String,
+    pub letter: Option<Letter>,
+}
+
+impl Display {
+    /// The value of the lane, or why there is none.
+    pub fn shown(&self, stop: &Stop<'_>) -> String {
+        let shown = stop.value_as(&self.text, stop.lane(), self.letter);
+        format!("{} = {}", self.text, shown.map_or_else(|problem| problem, |shown| shown.to_string()))
+    }
+}
 
 pub struct Terminal {
     /// Commands of the command line that are left.
     first: VecDeque<String>,
     /// A command that was read where the dispatch had ended, and has yet to be run there.
     held: Option<String>,
-    /// The last one: an empty line means it again.
+    /// What an empty line stands for.
     last: String,
     /// Whether somebody types; else commands are shown, so that what comes out can be read.
     is_typed: bool,
     /// Shown each time a wave stops.
-    pub displays: Vec<String>,
+    pub displays: Vec<Display>,
     /// The function under way that is looked at; 0 is the innermost.
     pub frame: usize,
+    /// The last line of the source that was listed since.
+    pub listed: Option<Line>,
+    /// The memory that was shown last.
+    pub examined: Option<Examined>,
 }
 
 impl Terminal {
@@ -30,7 +50,14 @@ impl Terminal {
             is_typed: std::io::stdin().is_terminal(),
             displays: Vec::new(),
             frame: 0,
+            listed: None,
+            examined: None,
         }
+    }
+
+    /// Looks at the innermost function, of another wave or after a move.
+    pub fn look_anew(&mut self) {
+        (self.frame, self.listed) = (0, None);
     }
 
     /// The next command; none at the end.
@@ -39,8 +66,7 @@ impl Terminal {
             return Some(held);
         }
         if let Some(first) = self.first.pop_front() {
-            outln!("(kernc) {first}");
-            return Some(first);
+            return Some(self.read(&first));
         }
         // A test has no terminal.
         if capture::is_on() {
@@ -56,33 +82,43 @@ impl Terminal {
         let line = line.trim().to_owned();
         match read {
             Ok(0) | Err(_) => None,
-            Ok(_) if line.is_empty() && self.is_typed => Some(self.last.clone()),
-            Ok(_) => {
-                if !self.is_typed {
-                    outln!("(kernc) {line}");
-                }
-                Some(line)
-            }
+            Ok(_) if self.is_typed => Some(self.meant(&line)),
+            Ok(_) => Some(self.read(&line)),
         }
+    }
+
+    /// A line that nobody has seen yet: it is shown.
+    fn read(&mut self, line: &str) -> String {
+        let line = self.meant(line.trim());
+        outln!("(kernc) {line}");
+        line
+    }
+
+    /// What a line stands for: an empty one means the last one again.
+    fn meant(&mut self, line: &str) -> String {
+        if line.is_empty() {
+            return self.last.clone();
+        }
+        again(line).clone_into(&mut self.last);
+        line.to_owned()
     }
 }
 
 impl FrontEnd for Terminal {
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
         if stop.reason == Reason::Ended {
-            self.frame = 0;
+            self.look_anew();
         } else if stop.reason != Reason::Set {
-            self.frame = 0;
+            self.look_anew();
             outln!("{}", headline(stop));
             outln!("{}", place(stop));
             for display in &self.displays {
-                outln!("{display} = {}", commands::shown(stop, display));
+                outln!("{}", display.shown(stop));
             }
         }
         loop {
             // Who has nothing more to say lets it run, if it can.
             let Some(line) = self.next() else { return Action::Detach };
-            self.last.clone_from(&line);
             match commands::run(&line, self, stop) {
                 Ok(Outcome::Stay) => {}
                 Ok(Outcome::Go(_)) if matches!(stop.reason, Reason::Trapped(_)) && !goes_back(&line) => {
@@ -137,6 +173,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
     let why = match &stop.reason {
         Reason::Begin => "the kernel begins".to_owned(),
         Reason::Breakpoint(id) => format!("breakpoint {id}"),
+        Reason::Condition { id, why } => format!("breakpoint {id}, whose condition has no value here: {why}"),
         Reason::Changed { id, old, new, by } => {
             let text = stop.watchpoints().iter().find(|watch| watch.id == *id);
             let name = text.map_or("it", |watch| watch.text.as_str());
@@ -161,7 +198,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
 }
 
 /// The line where it stands, or the instruction.
-fn place(stop: &Stop<'_>) -> String {
+pub fn place(stop: &Stop<'_>) -> String {
     let function = stop.program.function_at(stop.at.address()).map_or("?", |function| function.name.as_str());
     match stop.line() {
         Some(line) => {

@@ -146,6 +146,12 @@ impl View {
         View { wave: stop.at.wave(), frame: 0, lane: stop.lane() }
     }
 
+    /// That of a wave of the group, in a function under way.
+    pub fn chosen(stop: &mut Stop<'_>, wave: u32, frame: usize) -> View {
+        let lane = stop.on_wave(Some(wave), |stop| stop.lane());
+        View { wave, frame, lane }
+    }
+
     /// The same for another lane.
     pub fn of_lane(self, lane: u32) -> View {
         View { lane, ..self }

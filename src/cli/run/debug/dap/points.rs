@@ -164,6 +164,12 @@ pub fn set_again(server: &mut Server, session: &Session) {
     server.points.groups = groups;
 }
 
+/// A breakpoint that is set: its first address, and one where it does not stop, with the reason.
+struct Set {
+    address: u64,
+    left_out: Option<(u64, String)>,
+}
+
 impl Point {
     /// Sets it; what the client is told of it ("Breakpoint").
     fn set(
@@ -175,8 +181,11 @@ impl Point {
         match self.try_set(breakpoints, paths) {
             Err(why) => json!({ "id": self.id, "verified": false, "message": why }),
             Ok(None) => json!({ "id": self.id, "verified": true }),
-            Ok(Some(address)) => {
+            Ok(Some(Set { address, left_out })) => {
                 let mut told = json!({ "id": self.id, "verified": true, "instructionReference": format!("{address:#x}") });
+                if let Some((address, why)) = left_out {
+                    told["message"] = json!(format!("not at {address:#x}: {why}"));
+                }
                 if let Some(line) = breakpoints.program.line_at(address) {
                     told["line"] = json!(line.line + first - 1);
                     told["source"] = code::described(breakpoints.program, paths, line.file);
@@ -186,12 +195,12 @@ impl Point {
         }
     }
 
-    /// Its first address, if it is a place in the code.
+    /// Where it is, if it is a place in the code.
     fn try_set(
         &mut self,
         breakpoints: &mut Breakpoints<'_>,
         paths: &[Option<std::path::PathBuf>],
-    ) -> Result<Option<u64>, Refusal> {
+    ) -> Result<Option<Set>, Refusal> {
         self.own = None;
         let place = match &self.about {
             About::Memory(name, id) => {
@@ -214,7 +223,8 @@ impl Point {
         let (condition, log) = (self.condition.as_deref(), self.log.as_deref());
         let set = breakpoints.add(&Wanted { place: &place, condition, count, log, is_temporary: false })?;
         self.own = Some(set.id);
-        Ok(set.addresses.first().copied())
+        let left_out = set.left_out.into_iter().next();
+        Ok(set.addresses.first().map(|&address| Set { address, left_out }))
     }
 }
 

@@ -13,17 +13,27 @@ use serde_json::{Value, json};
 pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let text = arguments.text("expression").ok_or("`expression` is missing")?.trim();
     let is_typed = arguments.text("context") == Some("repl");
-    let view = decoded(server, stop, arguments.number("frameId"));
+    // A wave that was chosen by a command is the one that is typed about.
+    let view = match stop.chosen_wave().filter(|_| is_typed) {
+        Some(wave) => Ok(View::chosen(stop, wave, server.typed.frame)),
+        None => decoded(server, stop, arguments.number("frameId")),
+    };
     let frame = view.as_ref().ok().and_then(|view| view.frame_of(stop));
     let shown = view.and_then(|view| Ok((view, view.look(stop, |stop| stop.value(text, view.lane))??)));
     match shown {
         Ok((view, shown)) => values::evaluated(server, text, view, shown),
-        Err(_) if is_typed && commands::is_one(text) => {
+        Err(_) if is_typed && commands::is_one(text) && !is_short(stop, text) => {
             server.typed.frame = frame.unwrap_or(server.typed.frame);
             command(server, stop, text)
         }
         Err(why) => Err(why),
     }
+}
+
+/// Whether a text begins with a name of one letter, which is that of a variable rather than that of a command: `i + `.
+fn is_short(stop: &Stop<'_>, text: &str) -> bool {
+    let name = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+    name.len() == 1 && !commands::has_format(text) && stop.type_of(name).is_ok()
 }
 
 /// Runs a command; what it prints is the answer.

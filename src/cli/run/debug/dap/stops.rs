@@ -3,8 +3,7 @@
 use super::frames::stopped_thread;
 use super::requests::{Answer, Place, Then, body};
 use super::server::Server;
-use crate::cli::run::debug::commands;
-use crate::cli::run::debug::terminal::headline;
+use crate::cli::run::debug::terminal::{Display, headline};
 use crate::cli::told::Teller;
 use debug::{Action, Reason, Stop};
 use serde_json::{Value, json};
@@ -70,11 +69,13 @@ pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
 /// Tells the client that and why a wave has stopped ("Stopped Event").
 fn arrive(server: &mut Server, stop: &Stop<'_>) {
     server.is_running = false;
-    server.typed.frame = 0;
+    server.typed.look_anew();
     let (reason, hit) = match &stop.reason {
         Reason::Begin => ("entry", None),
         Reason::Ended => ("exit", None),
-        Reason::Breakpoint(id) | Reason::Changed { id, .. } => server.points.reason(*id),
+        Reason::Breakpoint(id) | Reason::Condition { id, .. } | Reason::Changed { id, .. } => {
+            server.points.reason(*id)
+        }
         Reason::Step | Reason::Finished | Reason::Chosen(_) => ("step", None),
         Reason::Arrived if server.goes_back && stop.ordinal() == 1 => ("entry", None),
         Reason::Arrived if server.goes_back => ("breakpoint", None),
@@ -86,12 +87,15 @@ fn arrive(server: &mut Server, stop: &Stop<'_>) {
     if let Some(hit) = hit {
         body["hitBreakpointIds"] = json!([hit]);
     }
+    if let Reason::Condition { why, .. } = &stop.reason {
+        body["text"] = json!(why);
+    }
     if let Some((_, what, _)) = exception(stop) {
         body["text"] = json!(what);
     }
     body["threadId"] = json!(stopped_thread(server, stop));
     server.event("stopped", body);
-    let shown = |text: &String| format!("{text} = {}\n", commands::shown(stop, text));
+    let shown = |display: &Display| format!("{}\n", display.shown(stop));
     let displays: String = server.typed.displays.iter().map(shown).collect();
     server.output("console", &displays);
 }

@@ -195,7 +195,7 @@ fn lanes(stop: &Stop<'_>, text: &str, view: View) -> Vec<Row> {
         // The expression would be one of the lane that is followed.
         Row { text: None, ..Row::of(&name, text, view.of_lane(lane as u32), shown) }
     };
-    stop.across(text).into_iter().enumerate().map(row).collect()
+    stop.across(text, None).into_iter().enumerate().map(row).collect()
 }
 
 /// Registers that are alone, and the banks.

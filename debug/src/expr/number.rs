@@ -1,0 +1,377 @@
+//! Arithmetic on typed numbers, as C has it: operands are converted to a common type, integers have widths and signs.
+//!
+//! Unsigned integers wrap around. What C leaves undefined is an error: signed results that do not fit, divisors of 0, shifts by the width
+//! or more. An operand without a value has only a type: the result has one, too, so that expressions are checked before any wave stands.
+
+use super::parse::Binary;
+use super::{Language, Problem};
+use half::f16;
+
+/// What the bits of a number mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bool,
+    Signed,
+    Unsigned,
+    Float,
+}
+
+/// The type of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scalar {
+    pub kind: Kind,
+    /// 1, 2, 4 or 8; of floats not 1.
+    pub bytes: u8,
+}
+
+impl Scalar {
+    pub(crate) const INT: Scalar = Scalar { kind: Kind::Signed, bytes: 4 };
+    pub(crate) const BOOL: Scalar = Scalar { kind: Kind::Bool, bytes: 1 };
+    pub(crate) const DOUBLE: Scalar = Scalar { kind: Kind::Float, bytes: 8 };
+
+    /// Returns a type of so many bytes; none if there is no such number.
+    pub(crate) fn of(kind: Kind, bytes: usize) -> Option<Scalar> {
+        let is_there = match kind {
+            Kind::Float => matches!(bytes, 2 | 4 | 8),
+            _ => matches!(bytes, 1 | 2 | 4 | 8),
+        };
+        is_there.then_some(Scalar { kind, bytes: bytes as u8 })
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        8 * u32::from(self.bytes)
+    }
+
+    pub(crate) fn is_float(self) -> bool {
+        self.kind == Kind::Float
+    }
+
+    /// Returns the name that the language has for the type.
+    pub(crate) fn name(self, language: Language) -> String {
+        let bits = self.bits();
+        match (language, self.kind) {
+            (_, Kind::Bool) => "bool".to_owned(),
+            (Language::Kernc, Kind::Signed) => format!("i{bits}"),
+            (Language::Kernc, Kind::Unsigned) => format!("u{bits}"),
+            (Language::Kernc, Kind::Float) => format!("f{bits}"),
+            (Language::C, Kind::Float) => match bits {
+                16 => "half".to_owned(),
+                32 => "float".to_owned(),
+                _ => "double".to_owned(),
+            },
+            (Language::C, kind) => {
+                let sign = if kind == Kind::Unsigned { "unsigned " } else { "" };
+                let name = match bits {
+                    8 => "char",
+                    16 => "short",
+                    32 => "int",
+                    _ => "long",
+                };
+                format!("{sign}{name}")
+            }
+        }
+    }
+
+    /// The number that little-endian bytes are.
+    pub(crate) fn read(self, bytes: &[u8]) -> Number {
+        let mut all = [0; 8];
+        let count = bytes.len().min(usize::from(self.bytes)).min(8);
+        all[..count].copy_from_slice(&bytes[..count]);
+        let bits = u64::from_le_bytes(all);
+        match (self.kind, self.bytes) {
+            (Kind::Bool, _) => Number::Int(i128::from(bits != 0)),
+            (Kind::Float, 2) => Number::Float(f16::from_bits(bits as u16).to_f64()),
+            (Kind::Float, 4) => Number::Float(f32::from_bits(bits as u32).into()),
+            (Kind::Float, _) => Number::Float(f64::from_bits(bits)),
+            _ => Number::Int(self.wrapped(i128::from(bits))),
+        }
+    }
+
+    /// The bytes of a number of the type, little-endian.
+    pub(crate) fn write(self, number: Number) -> Vec<u8> {
+        let bits = match (self.convert(number), self.bytes) {
+            (Number::Int(value), _) => value as u64,
+            (Number::Float(value), 2) => f16::from_f64(value).to_bits().into(),
+            (Number::Float(value), 4) => (value as f32).to_bits().into(),
+            (Number::Float(value), _) => value.to_bits(),
+        };
+        bits.to_le_bytes()[..usize::from(self.bytes)].to_vec()
+    }
+
+    /// The low bits of an integer, with the sign of the type.
+    fn wrapped(self, value: i128) -> i128 {
+        let spare = 128 - self.bits();
+        match self.kind {
+            Kind::Signed => value << spare >> spare,
+            _ => ((value as u128) << spare >> spare) as i128,
+        }
+    }
+
+    /// The nearest number of the type: integers wrap around, floats that are too large for an integer become the largest, NaN becomes 0.
+    pub(crate) fn convert(self, number: Number) -> Number {
+        match (number, self.kind) {
+            (Number::Int(value), Kind::Bool) => Number::Int(i128::from(value != 0)),
+            (Number::Float(value), Kind::Bool) => Number::Int(i128::from(value != 0.0)),
+            (Number::Int(value), Kind::Float) => self.rounded(value as f64, value),
+            (Number::Float(value), Kind::Float) => self.narrowed(value),
+            (Number::Int(value), _) => Number::Int(self.wrapped(value)),
+            (Number::Float(value), _) => {
+                let (least, most) = self.range();
+                Number::Int((value as i128).clamp(least, most))
+            }
+        }
+    }
+
+    /// An integer as a float, rounded once.
+    fn rounded(self, double: f64, value: i128) -> Number {
+        match self.bytes {
+            4 => Number::Float((value as f32).into()),
+            _ => self.narrowed(double),
+        }
+    }
+
+    fn narrowed(self, value: f64) -> Number {
+        Number::Float(match self.bytes {
+            2 => f16::from_f64(value).to_f64(),
+            4 => (value as f32).into(),
+            _ => value,
+        })
+    }
+
+    /// The least and the greatest integer of the type.
+    pub(crate) fn range(self) -> (i128, i128) {
+        let bits = self.bits();
+        match self.kind {
+            Kind::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            Kind::Bool => (0, 1),
+            _ => (0, (1 << bits) - 1),
+        }
+    }
+}
+
+/// A number: an integer of at most 64 bits, or a float.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Int(i128),
+    Float(f64),
+}
+
+impl Number {
+    fn is_zero(self) -> bool {
+        match self {
+            Number::Int(value) => value == 0,
+            Number::Float(value) => value == 0.0,
+        }
+    }
+
+    fn float(self) -> f64 {
+        match self {
+            Number::Int(value) => value as f64,
+            Number::Float(value) => value,
+        }
+    }
+
+    fn int(self) -> i128 {
+        match self {
+            Number::Int(value) => value,
+            Number::Float(value) => value as i128,
+        }
+    }
+}
+
+/// A number with its type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Operand {
+    pub scalar: Scalar,
+    /// None if only the type is known.
+    pub number: Option<Number>,
+    /// It was typed without a suffix: in kernc it takes the type of the other operand.
+    pub is_literal: bool,
+}
+
+impl Operand {
+    pub(crate) fn new(scalar: Scalar, number: Option<Number>) -> Operand {
+        Operand { scalar, number: number.map(|number| scalar.convert(number)), is_literal: false }
+    }
+
+    /// The nearest number of another type.
+    pub(crate) fn to(self, scalar: Scalar) -> Operand {
+        Operand::new(scalar, self.number)
+    }
+
+    /// Whether the number is not 0; none if only its type is known.
+    pub(crate) fn truth(self) -> Option<bool> {
+        self.number.map(|number| !number.is_zero())
+    }
+
+    fn of_truth(truth: Option<bool>, language: Language) -> Operand {
+        let scalar = match language {
+            Language::Kernc => Scalar::BOOL,
+            Language::C => Scalar::INT,
+        };
+        Operand::new(scalar, truth.map(|truth| Number::Int(truth.into())))
+    }
+}
+
+/// C's integer promotion: narrower integers and truth values become `int`.
+fn promoted(scalar: Scalar) -> Scalar {
+    if scalar.is_float() || scalar.bytes >= 4 { scalar } else { Scalar::INT }
+}
+
+/// The type that both operands are converted to: C's usual arithmetic conversions. In kernc, a literal that is a float takes the other's
+/// type, if that is a float.
+fn common(left: Operand, right: Operand, language: Language) -> Scalar {
+    let (a, b) = (promoted(left.scalar), promoted(right.scalar));
+    match (a.is_float(), b.is_float()) {
+        (true, true) if language == Language::Kernc && left.is_literal != right.is_literal => {
+            if left.is_literal { b } else { a }
+        }
+        (true, true) => {
+            if a.bytes >= b.bytes {
+                a
+            } else {
+                b
+            }
+        }
+        (true, false) => a,
+        (false, true) => b,
+        (false, false) => match a.bytes.cmp(&b.bytes) {
+            std::cmp::Ordering::Greater => a,
+            std::cmp::Ordering::Less => b,
+            std::cmp::Ordering::Equal if a.kind == Kind::Unsigned => a,
+            std::cmp::Ordering::Equal => b,
+        },
+    }
+}
+
+/// Computes with two numbers.
+///
+/// # Errors
+/// The operator has no meaning for these types, or the result is none of the type.
+pub(crate) fn binary(
+    op: Binary,
+    left: Operand,
+    right: Operand,
+    language: Language,
+) -> Result<Operand, Problem> {
+    if let Binary::Shl | Binary::Shr = op {
+        return shift(op, left, right, language);
+    }
+    let scalar = common(left, right, language);
+    let (a, b) = (left.to(scalar).number, right.to(scalar).number);
+    let both = a.zip(b);
+    if let Some(holds) = op.comparison() {
+        let compared = both.map(|(a, b)| match (a, b) {
+            (Number::Int(a), Number::Int(b)) => holds(Some(a.cmp(&b))),
+            (a, b) => holds(a.float().partial_cmp(&b.float())),
+        });
+        return Ok(Operand::of_truth(compared, language));
+    }
+    if scalar.is_float() {
+        if matches!(op, Binary::And | Binary::Or | Binary::Xor) {
+            return Err(format!("`{}` takes integers, and not {}", op.sign(), scalar.name(language)));
+        }
+        let number = both.map(|(a, b)| Number::Float(of_floats(op, a.float(), b.float())));
+        return Ok(Operand::new(scalar, number));
+    }
+    let number = both.map(|(a, b)| of_integers(op, a.int(), b.int())).transpose()?;
+    fits(scalar, number, language)
+}
+
+/// Sums, products and quotients of narrower floats, rounded once more, are what they would be at once: a double has more than twice the
+/// digits. Remainders are exact.
+fn of_floats(op: Binary, a: f64, b: f64) -> f64 {
+    match op {
+        Binary::Add => a + b,
+        Binary::Sub => a - b,
+        Binary::Mul => a * b,
+        Binary::Div => a / b,
+        _ => a % b,
+    }
+}
+
+/// Numbers of 64 bits: no sum or difference overflows, and of a product of unsigned numbers the low bits are right.
+fn of_integers(op: Binary, a: i128, b: i128) -> Result<i128, Problem> {
+    if b == 0 && matches!(op, Binary::Div | Binary::Rem) {
+        return Err("division by zero".to_owned());
+    }
+    Ok(match op {
+        Binary::Add => a + b,
+        Binary::Sub => a - b,
+        Binary::Mul => a.wrapping_mul(b),
+        Binary::Div => a / b,
+        Binary::Rem => a % b,
+        Binary::And => a & b,
+        Binary::Or => a | b,
+        _ => a ^ b,
+    })
+}
+
+/// A result of a type: unsigned ones wrap around, signed ones have to fit.
+fn fits(scalar: Scalar, number: Option<i128>, language: Language) -> Result<Operand, Problem> {
+    let (least, most) = scalar.range();
+    match number {
+        Some(value) if scalar.kind == Kind::Signed && !(least..=most).contains(&value) => {
+            Err(format!("the result, {value}, does not fit {}", scalar.name(language)))
+        }
+        number => Ok(Operand::new(scalar, number.map(Number::Int))),
+    }
+}
+
+/// Shifts: the type is that of the left operand.
+fn shift(op: Binary, left: Operand, right: Operand, language: Language) -> Result<Operand, Problem> {
+    let scalar = promoted(left.scalar);
+    if scalar.is_float() || right.scalar.is_float() {
+        return Err(format!("`{}` takes integers", op.sign()));
+    }
+    let (Some(value), Some(count)) = (left.to(scalar).number, right.number) else {
+        return Ok(Operand::new(scalar, None));
+    };
+    let (value, count) = (value.int(), count.int());
+    if !(0..i128::from(scalar.bits())).contains(&count) {
+        return Err(format!("{} has no shift by {count}", scalar.name(language)));
+    }
+    // Bits that are shifted out are lost, as in C and kernc.
+    let shifted = if op == Binary::Shl { value << count } else { value >> count };
+    Ok(Operand::new(scalar, Some(Number::Int(scalar.wrapped(shifted)))))
+}
+
+/// The negative of a number.
+pub(crate) fn negative(operand: Operand, language: Language) -> Result<Operand, Problem> {
+    let scalar = promoted(operand.scalar);
+    let negated = match operand.to(scalar).number {
+        Some(Number::Float(value)) => Operand::new(scalar, Some(Number::Float(-value))),
+        Some(Number::Int(value)) => fits(scalar, Some(-value), language)?,
+        None => Operand::new(scalar, None),
+    };
+    Ok(Operand { is_literal: operand.is_literal, ..negated })
+}
+
+/// The bits of an integer, each inverted.
+pub(crate) fn complement(operand: Operand, language: Language) -> Result<Operand, Problem> {
+    let scalar = promoted(operand.scalar);
+    if scalar.is_float() {
+        return Err(format!("`~` takes an integer, and not {}", scalar.name(language)));
+    }
+    let number = operand.to(scalar).number.map(|number| Number::Int(!number.int()));
+    Ok(Operand::new(scalar, number))
+}
+
+/// `!`: whether a number is 0. In kernc that is of truth values, and of integers the complement.
+pub(crate) fn not(operand: Operand, language: Language) -> Result<Operand, Problem> {
+    match (language, operand.scalar.kind) {
+        (Language::Kernc, Kind::Signed | Kind::Unsigned) => complement(operand, language),
+        _ => Ok(Operand::of_truth(operand.truth().map(|truth| !truth), language)),
+    }
+}
+
+/// The text of a number.
+pub(crate) fn text(scalar: Scalar, number: Number) -> String {
+    match (number, scalar.bytes) {
+        (Number::Int(value), _) if scalar.kind == Kind::Bool => (value != 0).to_string(),
+        (Number::Int(value), _) => value.to_string(),
+        // As short as the type allows.
+        (Number::Float(value), 4) => format!("{:?}", value as f32),
+        (Number::Float(value), _) => format!("{value:?}"),
+    }
+}

@@ -1,0 +1,378 @@
+//! The syntax of expressions: of C's and of kernc's operators, each with the precedence that the language has.
+
+use super::lex::{Literal, Token, tokens};
+use super::{Language, Problem};
+use dwarf::AddressSpace;
+use std::cmp::Ordering;
+
+/// An operator with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    And,
+    Or,
+    Xor,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    /// `&&`
+    Both,
+    /// `||`
+    Either,
+}
+
+/// Operators with their signs, and how tightly they bind in kernc and in C.
+const OPERATORS: [(&str, Binary, u8, u8); 18] = [
+    ("||", Binary::Either, 1, 1),
+    ("&&", Binary::Both, 2, 2),
+    ("==", Binary::Eq, 3, 6),
+    ("!=", Binary::Ne, 3, 6),
+    ("<", Binary::Lt, 3, 7),
+    ("<=", Binary::Le, 3, 7),
+    (">", Binary::Gt, 3, 7),
+    (">=", Binary::Ge, 3, 7),
+    ("|", Binary::Or, 4, 3),
+    ("^", Binary::Xor, 5, 4),
+    ("&", Binary::And, 6, 5),
+    ("<<", Binary::Shl, 7, 8),
+    (">>", Binary::Shr, 7, 8),
+    ("+", Binary::Add, 8, 9),
+    ("-", Binary::Sub, 8, 9),
+    ("*", Binary::Mul, 9, 10),
+    ("/", Binary::Div, 9, 10),
+    ("%", Binary::Rem, 9, 10),
+];
+
+/// Whether an order of two numbers, none if one is NaN, is what a comparison asks for.
+pub(crate) type Holds = fn(Option<Ordering>) -> bool;
+
+impl Binary {
+    /// Its sign.
+    pub(crate) fn sign(self) -> &'static str {
+        OPERATORS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
+    }
+
+    /// What holds, if it is a comparison.
+    pub(crate) fn comparison(self) -> Option<Holds> {
+        Some(match self {
+            Binary::Eq => |order| order == Some(Ordering::Equal),
+            Binary::Ne => |order| order != Some(Ordering::Equal),
+            Binary::Lt => |order| order == Some(Ordering::Less),
+            Binary::Le => |order| matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            Binary::Gt => |order| order == Some(Ordering::Greater),
+            Binary::Ge => |order| matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+            _ => return None,
+        })
+    }
+}
+
+/// An operator in front of its operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unary {
+    Plus,
+    Minus,
+    Not,
+    Complement,
+    /// What a pointer points to.
+    Target,
+    /// Where something is in memory.
+    Address,
+}
+
+const UNARY: [(&str, Unary); 6] = [
+    ("+", Unary::Plus),
+    ("-", Unary::Minus),
+    ("!", Unary::Not),
+    ("~", Unary::Complement),
+    ("*", Unary::Target),
+    ("&", Unary::Address),
+];
+
+/// A type that was typed: a name, and pointers to it, the innermost first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TypeText {
+    pub name: String,
+    pub pointers: Vec<AddressSpace>,
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Expr {
+    Literal(Literal),
+    Name(String),
+    Register(String),
+    Unary(Unary, Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Field(Box<Expr>, String),
+    Index(Box<Expr>, Box<Expr>),
+    Cast(Box<Expr>, TypeText),
+}
+
+/// Words that say where what a pointer points to is, of C's and of kernc's.
+const SPACES: [(&str, AddressSpace); 10] = [
+    ("global", AddressSpace::GLOBAL),
+    ("__global", AddressSpace::GLOBAL),
+    ("constant", AddressSpace::GLOBAL),
+    ("__constant", AddressSpace::GLOBAL),
+    ("local", AddressSpace::LOCAL),
+    ("__local", AddressSpace::LOCAL),
+    ("shared", AddressSpace::LOCAL),
+    ("private", AddressSpace::PRIVATE_LANE),
+    ("__private", AddressSpace::PRIVATE_LANE),
+    ("generic", AddressSpace::GENERIC),
+];
+
+/// Words of a type that change nothing about a value.
+const QUALIFIERS: [&str; 6] = ["const", "volatile", "restrict", "struct", "union", "enum"];
+
+/// Words that together are the name of a type in C.
+const WORDS: [&str; 5] = ["unsigned", "signed", "long", "short", "int"];
+
+/// What knows which names are types.
+pub(crate) type IsType<'a> = &'a dyn Fn(&str) -> bool;
+
+/// Reads an expression.
+///
+/// # Errors
+/// What has no place in one, or what is missing.
+pub(crate) fn expression(text: &str, language: Language, is_type: IsType<'_>) -> Result<Expr, Problem> {
+    let mut parser = Parser::new(text, language, is_type)?;
+    let expr = parser.binary(0)?;
+    parser.end()?;
+    Ok(expr)
+}
+
+/// Reads a type.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn type_text(text: &str, language: Language, is_type: IsType<'_>) -> Result<TypeText, Problem> {
+    let mut parser = Parser::new(text, language, is_type)?;
+    let ty = parser.ty(true)?;
+    parser.end()?;
+    Ok(ty)
+}
+
+struct Parser<'a> {
+    tokens: Vec<Token>,
+    at: usize,
+    language: Language,
+    is_type: IsType<'a>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &str, language: Language, is_type: IsType<'a>) -> Result<Parser<'a>, Problem> {
+        let tokens = tokens(text, language)?;
+        if tokens.is_empty() {
+            return Err("an expression is missing".to_owned());
+        }
+        Ok(Parser { tokens, at: 0, language, is_type })
+    }
+
+    fn next(&mut self) -> Option<Token> {
+        let token = self.tokens.get(self.at).cloned();
+        self.at += usize::from(token.is_some());
+        token
+    }
+
+    fn is_at(&self, sign: &str) -> bool {
+        matches!(self.tokens.get(self.at), Some(Token::Sign(next)) if *next == sign)
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        let is = self.is_at(sign);
+        self.at += usize::from(is);
+        is
+    }
+
+    fn needs(&mut self, sign: &str) -> Result<(), Problem> {
+        if self.takes(sign) {
+            return Ok(());
+        }
+        match self.tokens.get(self.at) {
+            Some(token) => Err(format!("`{sign}` is missing in front of `{token}`")),
+            None => Err(format!("`{sign}` is missing at the end")),
+        }
+    }
+
+    /// What comes is an operand, and something else is there, or nothing.
+    fn no_operand(&self) -> Problem {
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        match (before, self.tokens.get(self.at)) {
+            (_, Some(token)) => format!("`{token}` stands where an operand is missing"),
+            (Some(token), None) => format!("an operand is missing after `{token}`"),
+            (None, None) => "an expression is missing".to_owned(),
+        }
+    }
+
+    fn end(&self) -> Result<(), Problem> {
+        match self.tokens.get(self.at) {
+            None => Ok(()),
+            Some(Token::Sign(sign)) if sign.ends_with('=') && !matches!(*sign, "==" | "!=" | "<=" | ">=") => {
+                Err(format!(
+                    "`{sign}` has no place in an expression: `==` compares, and the command `set` writes"
+                ))
+            }
+            Some(token) => Err(format!("`{token}` has no place here: the expression ends before it")),
+        }
+    }
+
+    fn operator(&self) -> Option<(Binary, u8)> {
+        let Some(Token::Sign(sign)) = self.tokens.get(self.at) else { return None };
+        let (_, op, kernc, c) = *OPERATORS.iter().find(|row| row.0 == *sign)?;
+        Some((op, if self.language == Language::Kernc { kernc } else { c }))
+    }
+
+    /// Operators that bind at least as tightly.
+    fn binary(&mut self, least: u8) -> Result<Expr, Problem> {
+        let mut left = self.cast()?;
+        let mut compared = false;
+        while let Some((op, strength)) = self.operator().filter(|op| op.1 >= least) {
+            let is_comparison = op.comparison().is_some();
+            if compared && is_comparison && self.language == Language::Kernc {
+                return Err("comparisons do not chain: `a < b && b < c`".to_owned());
+            }
+            self.at += 1;
+            let right = self.binary(strength + 1)?;
+            left = Expr::Binary(op, Box::new(left), Box::new(right));
+            compared = is_comparison;
+        }
+        Ok(left)
+    }
+
+    /// `x as f32`
+    fn cast(&mut self) -> Result<Expr, Problem> {
+        let mut value = self.unary()?;
+        while self.tokens.get(self.at) == Some(&Token::Name("as".to_owned())) {
+            self.at += 1;
+            value = Expr::Cast(Box::new(value), self.ty(false)?);
+        }
+        Ok(value)
+    }
+
+    fn unary(&mut self) -> Result<Expr, Problem> {
+        let sign = UNARY.iter().find(|(sign, _)| self.is_at(sign));
+        if let Some((_, op)) = sign {
+            self.at += 1;
+            return Ok(Expr::Unary(*op, Box::new(self.unary()?)));
+        }
+        if self.is_at("(") && self.begins_type(self.at + 1) {
+            self.at += 1;
+            let ty = self.ty(true)?;
+            self.needs(")")?;
+            return Ok(Expr::Cast(Box::new(self.unary()?), ty));
+        }
+        self.postfix()
+    }
+
+    fn postfix(&mut self) -> Result<Expr, Problem> {
+        let mut value = self.primary()?;
+        loop {
+            if self.takes(".") || self.takes("->") {
+                let Some(Token::Name(name)) = self.next() else {
+                    return Err("a field is missing".to_owned());
+                };
+                value = Expr::Field(Box::new(value), name);
+            } else if self.takes("[") {
+                let index = self.binary(0)?;
+                self.needs("]")?;
+                value = Expr::Index(Box::new(value), Box::new(index));
+            } else if self.is_at("(") {
+                return Err("functions cannot be called here".to_owned());
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Result<Expr, Problem> {
+        let missing = self.no_operand();
+        match self.next() {
+            Some(Token::Sign("(")) => {
+                let value = self.binary(0)?;
+                self.needs(")")?;
+                Ok(value)
+            }
+            Some(Token::Literal(literal)) => Ok(Expr::Literal(literal)),
+            Some(Token::Register(name)) => Ok(Expr::Register(name)),
+            Some(Token::Name(name)) if name != "as" => Ok(Expr::Name(name)),
+            _ => Err(missing),
+        }
+    }
+
+    /// Whether a type begins at a token.
+    fn begins_type(&self, at: usize) -> bool {
+        match self.tokens.get(at) {
+            Some(Token::Name(name)) => (self.is_type)(name),
+            _ => false,
+        }
+    }
+
+    /// `f32`, `*global u32`, `unsigned int`, `struct S *`, `global float *`; a `*` behind the type of `x as f32 * 2` is an operator.
+    fn ty(&mut self, takes_stars: bool) -> Result<TypeText, Problem> {
+        let mut pointers = Vec::new();
+        while self.takes("*") {
+            pointers.push(self.space().unwrap_or(AddressSpace::GENERIC));
+        }
+        // kernc writes the outermost pointer first.
+        pointers.reverse();
+        let space = self.space();
+        let mut words: Vec<String> = Vec::new();
+        while let Some(Token::Name(name)) = self.tokens.get(self.at) {
+            let is_more =
+                words.is_empty() || words.iter().all(|word| WORDS.contains(&word.as_str())) && is_more(name);
+            if !is_more && !QUALIFIERS.contains(&name.as_str()) {
+                break;
+            }
+            if !QUALIFIERS.contains(&name.as_str()) {
+                words.push(name.clone());
+            }
+            self.at += 1;
+        }
+        if words.is_empty() {
+            return Err(self.no_operand().replace("an operand", "a type"));
+        }
+        while takes_stars && self.takes("*") {
+            pointers.push(if pointers.is_empty() {
+                space.unwrap_or(AddressSpace::GENERIC)
+            } else {
+                AddressSpace::GENERIC
+            });
+            self.space();
+        }
+        Ok(TypeText { name: words.join(" "), pointers })
+    }
+
+    /// Words in front of a type: the last one that says where it is.
+    fn space(&mut self) -> Option<AddressSpace> {
+        let mut space = None;
+        while let Some(Token::Name(name)) = self.tokens.get(self.at) {
+            let named = SPACES.iter().find(|row| row.0 == name);
+            if named.is_none() && !QUALIFIERS.contains(&name.as_str()) {
+                break;
+            }
+            space = named.map(|row| row.1).or(space);
+            self.at += 1;
+        }
+        space
+    }
+}
+
+/// Whether a word is part of a type, whatever names there are.
+pub(crate) fn is_word(name: &str) -> bool {
+    QUALIFIERS.contains(&name) || WORDS.contains(&name) || SPACES.iter().any(|row| row.0 == name)
+}
+
+/// Whether a word goes on after `unsigned` or `long`.
+fn is_more(name: &str) -> bool {
+    WORDS.contains(&name) || matches!(name, "char" | "double")
+}

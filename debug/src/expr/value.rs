@@ -1,0 +1,129 @@
+//! A value, and where it is.
+
+use super::Problem;
+use super::number::{Operand, Scalar};
+use super::types::Ty;
+use crate::pending::registers_of;
+use crate::spot::{Place, Spot};
+use crate::variables::Nowhere;
+use crate::waves::Who;
+use dwarf::{AddressSpace, Location};
+use isa::Reg;
+
+/// Why nothing can be computed with a value of which bits are undefined.
+pub(crate) const UNDEFINED: &str = "a value is undefined: nothing has written it";
+
+/// The bytes of a value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Content {
+    pub bytes: Vec<u8>,
+    /// Which bytes are anywhere, if not all are.
+    pub there: Option<Vec<bool>>,
+    /// Bits that nothing has written, if there are any.
+    pub undefined: Option<Vec<u8>>,
+}
+
+impl Content {
+    pub(crate) fn of(bytes: Vec<u8>) -> Content {
+        Content { bytes, ..Content::default() }
+    }
+
+    /// The bytes, if all are there and are defined.
+    pub(crate) fn whole(&self) -> Result<&[u8], Problem> {
+        if self.there.is_some() {
+            return Err(Nowhere::Here.to_string());
+        }
+        match self.undefined {
+            Some(_) => Err(UNDEFINED.to_owned()),
+            None => Ok(&self.bytes),
+        }
+    }
+
+    /// Some of the bytes.
+    pub(crate) fn part(&self, from: usize, size: usize) -> Result<Content, Problem> {
+        let range = from..from.saturating_add(size);
+        let bytes = self.bytes.get(range.clone()).ok_or("it is outside")?.to_vec();
+        let there = self.there.as_ref().and_then(|there| there.get(range.clone()));
+        let undefined = self.undefined.as_ref().and_then(|undefined| undefined.get(range));
+        Ok(Content {
+            bytes,
+            there: there.map_or(Ok(None), |there| missing(there.to_vec()))?,
+            undefined: undefined.map(<[u8]>::to_vec).and_then(any),
+        })
+    }
+}
+
+/// Which bytes are anywhere, if not all are.
+///
+/// # Errors
+/// None is.
+pub(crate) fn missing(there: Vec<bool>) -> Result<Option<Vec<bool>>, Problem> {
+    match (there.contains(&true), there.contains(&false)) {
+        (false, true) => Err(Nowhere::Here.to_string()),
+        (true, true) => Ok(Some(there)),
+        (_, false) => Ok(None),
+    }
+}
+
+/// A mask, if it has a bit.
+pub(crate) fn any(mask: Vec<u8>) -> Option<Vec<u8>> {
+    mask.iter().any(|&byte| byte != 0).then_some(mask)
+}
+
+/// A value, and where it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub ty: Ty,
+    /// None if only the type was asked for.
+    pub content: Option<Content>,
+    pub location: Option<Location>,
+    /// Registers that were named.
+    pub registers: Vec<Reg>,
+    /// It was typed, as a number without a type.
+    pub is_literal: bool,
+}
+
+impl Value {
+    pub(crate) fn new(ty: Ty, content: Option<Content>) -> Value {
+        Value { ty, content, location: None, registers: Vec::new(), is_literal: false }
+    }
+
+    pub(crate) fn number(operand: Operand) -> Value {
+        let Operand { scalar, number, is_literal } = operand;
+        let content = number.map(|number| Content::of(scalar.write(number)));
+        Value { is_literal, ..Value::new(Ty::Scalar(scalar), content) }
+    }
+
+    /// The number that the bytes are as a type.
+    pub(crate) fn operand(&self, scalar: Scalar) -> Result<Operand, Problem> {
+        let bytes = self.content.as_ref().map(Content::whole).transpose()?;
+        let number = bytes.map(|bytes| scalar.read(bytes));
+        Ok(Operand { is_literal: self.is_literal, ..Operand::new(scalar, number) })
+    }
+
+    /// Registers that it is in.
+    pub(crate) fn registers(&self) -> Vec<Reg> {
+        let mut all = self.registers.clone();
+        if let Some(location) = &self.location {
+            registers_of(&location.storage, &mut all);
+        }
+        all
+    }
+
+    /// Where it is in memory.
+    pub(crate) fn spot(&self, who: Who, lane: u32) -> Option<Spot> {
+        let (space, address) = self.location.as_ref()?.address()?;
+        let place = match space {
+            AddressSpace::GLOBAL => Place::Global(address),
+            AddressSpace::LOCAL => Place::Lds(who.group, address),
+            AddressSpace::PRIVATE_LANE => Place::Private(who, lane, address),
+            AddressSpace::GENERIC => Place::flat(address, who, lane),
+            _ => return None,
+        };
+        let ty = match self.ty {
+            Ty::Die(die) => Some(die),
+            _ => None,
+        };
+        Some(Spot { place, bytes: self.content.as_ref()?.bytes.len(), ty })
+    }
+}

@@ -1,0 +1,103 @@
+//! What stands behind a `/` of a command: how many, in which format, of which size, as GDB has it. `4xw`, `t`, `3i`.
+
+use debug::Letter;
+
+/// Formats of memory that are none of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum As {
+    Number(Letter),
+    Instruction,
+    Text,
+}
+
+/// A format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Format {
+    pub count: Option<u64>,
+    pub shown: Option<As>,
+    /// Bytes.
+    pub size: Option<usize>,
+}
+
+/// Letters of sizes, in bytes.
+const SIZES: [(char, usize); 4] = [('b', 1), ('h', 2), ('w', 4), ('g', 8)];
+
+impl Format {
+    /// Splits off the format at the beginning of what a command takes: `/4xw tile`.
+    ///
+    /// # Errors
+    /// A letter is no format.
+    pub fn split(text: &str) -> Result<(Format, &str), String> {
+        let Some(behind) = text.strip_prefix('/') else { return Ok((Format::default(), text)) };
+        let (written, rest) = behind.split_once(char::is_whitespace).unwrap_or((behind, ""));
+        Ok((Format::parse(written)?, rest.trim()))
+    }
+
+    fn parse(text: &str) -> Result<Format, String> {
+        let letters = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = &text[..text.len() - letters.len()];
+        let count = match digits {
+            "" => None,
+            digits => Some(digits.parse().map_err(|_| format!("`{digits}` is more than any memory has"))?),
+        };
+        let mut format = Format { count, ..Format::default() };
+        for letter in letters.chars() {
+            let shown = match letter {
+                'i' => Some(As::Instruction),
+                's' => Some(As::Text),
+                letter => Letter::of(letter).map(As::Number),
+            };
+            let size = SIZES.iter().find(|row| row.0 == letter).map(|row| row.1);
+            match (shown, size) {
+                (Some(_), _) => format.shown = shown,
+                (_, Some(_)) => format.size = size,
+                _ => {
+                    return Err(format!(
+                        "there is no format `{letter}`: x z o t d u c f a, of memory also i and s; sizes are b h w g"
+                    ));
+                }
+            }
+        }
+        Ok(format)
+    }
+
+    /// The format of a value: a letter alone.
+    ///
+    /// # Errors
+    /// There is more, or it is a format of memory.
+    pub fn of_value(self, command: &str) -> Result<Option<Letter>, String> {
+        match self {
+            Format { count: Some(_), .. } => Err(format!("`{command}` takes no count: `x` shows memory")),
+            Format { size: Some(_), .. } => Err(format!("`{command}` takes no size: `x` shows memory")),
+            Format { shown: None, .. } => Ok(None),
+            Format { shown: Some(As::Number(letter)), .. } => Ok(Some(letter)),
+            _ => Err(format!("`{command}` has no format i or s: `x` has")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats() {
+        let split =
+            |text| Format::split(text).map(|(format, rest)| (format.count, format.shown, format.size, rest));
+        let hex = Some(As::Number(Letter::Hex));
+        assert_eq!(split("/4xw a + 1"), Ok((Some(4), hex, Some(4), "a + 1")));
+        assert_eq!(split("/x"), Ok((None, hex, None, "")));
+        assert_eq!(split("/3i f"), Ok((Some(3), Some(As::Instruction), None, "f")));
+        assert_eq!(split("/gx  p"), Ok((None, hex, Some(8), "p")));
+        assert_eq!(split("a /x"), Ok((None, None, None, "a /x")));
+        assert_eq!(split("/ a"), Ok((None, None, None, "a")));
+        for wrong in ["/q a", "/4q", "/x4 a", "/-1x a", "/\u{e9}", "/99999999999999999999x a"] {
+            assert!(Format::split(wrong).is_err(), "{wrong}");
+        }
+        let of = |text: &str| Format::split(text).and_then(|(format, _)| format.of_value("print"));
+        assert_eq!(of("/t a"), Ok(Some(Letter::Binary)));
+        for wrong in ["/2x a", "/xg a", "/i a", "/s a"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}
