@@ -129,7 +129,7 @@ impl Case {
         }
         // clang jumps to the end of a block by code of its condition.
         let counts =
-            |line: &&usize| !structural.contains(line) && !(self.is_clangs && conditions.contains(line));
+            |line: &&usize| !(structural.contains(line) || self.is_clangs && conditions.contains(line));
         let mut rest = lines.iter();
         for line in stops.iter().filter(counts) {
             if !rest.any(|other| other == line) {
