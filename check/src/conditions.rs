@@ -76,13 +76,13 @@ struct Test {
 struct Block {
     /// Conditions that change in it.
     killed: u64,
-    /// What is known at its end from the constants and copies that it makes.
+    /// Conditions that the block decides: it writes a constant to their register, or a copy of another register.
     made: Facts,
     /// Conditions that matter at its beginning.
     live: u64,
 }
 
-/// What a condition says of one register.
+/// A condition, as a statement about a register or two.
 #[derive(Clone, Debug)]
 enum Says {
     /// Nothing that is known.
@@ -420,7 +420,7 @@ fn next_blocks(program: &Program, end: Site) -> SmallVec<[Site; 2]> {
     }
 }
 
-/// What a block puts into a register that a condition depends on.
+/// A register that a condition depends on, and the constant or the copy that a block writes to the register.
 struct Made {
     block: Site,
     register: Reg,

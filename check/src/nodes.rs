@@ -168,7 +168,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What a register holds at the end of a block that writes it: a constant, or what another register holds there.
+    /// Returns the value of a register at the end of a block that writes the register, if that value is a constant or equals the value of another
+    /// register there.
     pub(crate) fn at_end(&mut self, (start, end): (Site, Site), register: Reg) -> Option<Held> {
         let range = RegRange { first: register, len: 1 };
         let writer = self.last_writer(start, end + 1, range)?;
@@ -205,7 +206,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What an instruction writes to registers.
+    /// Returns the node for the value that the instruction at `site` writes to `registers`, if the value is known to depend on registers and
+    /// constants alone.
     fn computed(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
         let MachInst { op, mods, ops, .. } = self.program.insts[site as usize].inst;
         let is_pure =
@@ -240,7 +242,7 @@ impl<'a> Finder<'a> {
         Some(self.node(Node::Computed(op, mods, which, sources), reads))
     }
 
-    /// What an instruction reads.
+    /// Returns the nodes of the values that the instruction at `site` reads.
     fn sources(&mut self, view: View, site: Site, depth: u32) -> Option<SmallVec<[u32; 4]>> {
         let inst = self.program.insts[site as usize].inst;
         let mut read: SmallVec<[Operand; 4]> = SmallVec::new();
@@ -273,11 +275,11 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// What is known of a register.
+/// The value of a register at the end of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Held {
     Constant(u32),
-    /// What this register holds.
+    /// The value of this register.
     Copy(Reg),
 }
 

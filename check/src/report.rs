@@ -21,17 +21,7 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
             false => writeln!(out, "note: {}{}: {text}", position(place), instruction(place)),
         };
     }
-    if !report.hidden.is_empty() {
-        let hidden = &report.hidden;
-        let total: usize = hidden.iter().map(|(_, count)| count).sum();
-        let list: Vec<String> = hidden.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
-        let plural = if total == 1 { "finding is" } else { "findings are" };
-        let _ = writeln!(
-            out,
-            "note: {total} {plural} not certain ({}): `--rules all` shows them",
-            list.join(", ")
-        );
-    }
+    out += &hidden(&report.hidden);
     let count = report.findings.len() + report.notes.iter().filter(|note| note.counts).count();
     let Report { instructions, roots, target, .. } = report;
     let entries = if *roots == 1 { "entry" } else { "entries" };
@@ -49,6 +39,17 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
         count => writeln!(out, "; {count} paths were not followed"),
     };
     out
+}
+
+/// Returns the line about findings that were left out, by rule and count; nothing if there are none.
+pub fn hidden(counts: &[(&str, usize)]) -> String {
+    if counts.is_empty() {
+        return String::new();
+    }
+    let total: usize = counts.iter().map(|(_, count)| count).sum();
+    let list: Vec<String> = counts.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+    let plural = if total == 1 { "finding is" } else { "findings are" };
+    format!("note: {total} {plural} not certain ({}): `--rules all` shows them\n", list.join(", "))
 }
 
 fn instruction(place: &Place) -> String {

@@ -137,7 +137,7 @@ static OWN: [Rule; 10] = [
     },
 ];
 
-/// Of rules that are by the manual, always or somewhere: who does without what they ask for.
+/// Rules of the level "by the manual", in all code or in some, and the compilers or libraries whose code breaks them.
 static RELIED_ON: &[(&str, &str)] = &[
     ("counter-at-limit", "Tensile's kernels rely on it."),
     (

@@ -356,7 +356,7 @@ fn constants_decide_the_compares_of_their_register() {
     expect(&wrong, &["read-in-flight"], &[]);
 }
 
-/// Of many kinds of paths those are kept apart that differ by what is tested soonest.
+/// The solver keeps paths apart by the conditions that are tested next, and joins those that differ in conditions tested far away.
 #[test]
 fn conditions_that_are_tested_far_away_give_way() {
     let tests = |word: &str| -> String {

@@ -97,7 +97,7 @@ impl Breakpoint {
             }
         };
         self.last = Some((Who::of(at), entered));
-        // What has no value is told each time.
+        // A condition without a value stops the wave each time: neither hits nor counts matter.
         if problem.is_some() {
             return Some(Hit { lane, problem });
         }

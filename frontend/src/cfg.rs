@@ -1,7 +1,8 @@
 //! What a program can ask about the processor that it is compiled for: `#[cfg(…)]` and `has(…)`.
 
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::Diagnostic;
 use crate::lexer::Span;
+use isa::spelling::nearest;
 use std::fmt::Debug;
 
 /// What is asked about.

@@ -5,10 +5,11 @@
 //! Nothing of this costs a program without mistakes anything: the table is text, read when there is an error to explain.
 
 use crate::builtins;
-use crate::diag::{Diagnostic, Sink, nearest};
+use crate::diag::{Diagnostic, Sink};
 use crate::echoes::{self, Read};
 use crate::lexer::{Span, Tok, Tokens};
 use crate::scalar::{Scalar, vector_name};
+use isa::spelling::nearest;
 use smallvec::SmallVec;
 use std::sync::LazyLock;
 

@@ -33,9 +33,10 @@ mod written;
 
 pub use cfg::{Processor, Question};
 pub use codes::{codes, explain};
-pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile, nearest};
+pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile};
 pub use documentation::{Documented, documentation};
 pub use files::{File, Files, beside};
+pub use isa::spelling::nearest;
 pub use lower::border::Abi;
 pub use parts::{all_parts, parts};
 pub use warn::{Level, Warnings};

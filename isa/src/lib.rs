@@ -28,6 +28,7 @@ pub mod shrink;
 mod slots;
 mod spare;
 pub mod special;
+pub mod spelling;
 pub mod subtarget;
 pub mod table;
 pub mod target;

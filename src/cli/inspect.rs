@@ -74,7 +74,7 @@ fn described(
         return Ok(text + &names_of(object));
     }
     if args.json {
-        return pretty(&codeobj::inspect::json(object, &name, target));
+        return super::pretty(&codeobj::inspect::json(object, &name, target));
     }
     Ok(codeobj::inspect::text(object, &name, target))
 }
@@ -117,7 +117,7 @@ fn json_list(file: &Path, opened: &Opened<'_>) -> Result<String, Failure> {
         })
     };
     let part = |part: &LeftOut| json!({ "part": part.path.join(":"), "what": part.why.to_string() });
-    pretty(&json!({
+    super::pretty(&json!({
         "file": file.display().to_string(),
         "objects": opened.chosen.iter().map(object).collect::<Vec<_>>(),
         "other_parts": opened.left_out.iter().map(part).collect::<Vec<_>>(),
@@ -128,12 +128,6 @@ fn json_list(file: &Path, opened: &Opened<'_>) -> Result<String, Failure> {
 fn kernels<'data>(object: &codeobj::CodeObject<'data>) -> Vec<&'data str> {
     let headers = object.kernel_codes().map(|header| header.kernel);
     object.descriptors().map(|descriptor| descriptor.kernel).chain(headers).collect()
-}
-
-fn pretty(tree: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(tree)
-        .map(|text| text + "\n")
-        .map_err(|error| Failure::Internal(format!("error: {error}\n")))
 }
 
 /// How the frame at an address is unwound, if the object says so.

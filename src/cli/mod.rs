@@ -291,6 +291,13 @@ pub fn current_test() -> Option<String> {
     test::running()
 }
 
+/// Returns a tree as JSON of many lines.
+fn pretty(tree: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(tree)
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::Internal(format!("error: {error}\n")))
+}
+
 /// Prints to standard error, if anyone listens.
 fn complain(text: &str) {
     if capture::take_up(text.as_bytes()) {

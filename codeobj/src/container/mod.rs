@@ -95,7 +95,7 @@ impl<'data> Contents<'data> {
     ///
     /// A damaged container is read as far as it goes; [`Contents::left_out`] says what is wrong with the rest.
     pub fn read(bytes: &'data [u8]) -> Option<Contents<'data>> {
-        if kind(bytes) == Kind::Unknown || kind(bytes) == Kind::CodeObject {
+        if !is_container(bytes) {
             return None;
         }
         let mut opener = Opener { contents: Contents::default(), unpacked: 0 };
@@ -107,6 +107,11 @@ impl<'data> Contents<'data> {
     pub fn damaged(&self) -> impl Iterator<Item = &LeftOut> {
         self.left_out.iter().filter(|part| matches!(part.why, Reason::Damaged(_)))
     }
+}
+
+/// Returns whether a file is a container, by its first bytes.
+pub fn is_container(bytes: &[u8]) -> bool {
+    !matches!(kind(bytes), Kind::Unknown | Kind::CodeObject)
 }
 
 /// What a file is, by its first bytes.

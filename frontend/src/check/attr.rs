@@ -2,10 +2,11 @@
 
 use super::{Checker, Func, Leaves};
 use crate::ast::{Attr, ExprKind, List};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::Diagnostic;
 use crate::scalar::Scalar;
 use crate::types::Ty;
 use ir::{Denormals, Exceptions, InitialState, Inline, Linkage};
+use isa::spelling::nearest;
 
 /// Attributes of kernels and what their arguments look like.
 pub const KERNEL_ATTRS: [(&str, &str); 15] = [

@@ -5,12 +5,13 @@ use super::item::Literal;
 use super::{Checker, Res};
 use crate::ast::{ExprId, GenericArg, List, Name};
 use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Row, Two, Wide};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
 use crate::words;
 use ir::{Order, Pos, Space, TernOp};
+use isa::spelling::nearest;
 
 /// Fewest and most arguments.
 fn arity(builtin: Builtin) -> (usize, usize) {

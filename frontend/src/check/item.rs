@@ -3,11 +3,12 @@
 use super::operator::untyped_binary;
 use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
 use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, Sym, TypeId, TypeKind};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::Diagnostic;
 use crate::scalar::{Scalar, vector_name};
 use crate::types::{Parts, Pointer, Qualifiers, Ty, TyKind};
 use ir::half::Half;
 use ir::{Inline, KernelInfo, Linkage, Space};
+use isa::spelling::nearest;
 use smol_str::SmolStr;
 
 /// Constants and structs may refer to each other this deep.

@@ -2,9 +2,10 @@
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{ExprId, ExprKind, Name, UnaryOp};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::Diagnostic;
 use crate::scalar::Scalar;
 use ir::half::Half;
+use isa::spelling::nearest;
 use std::f64::consts;
 
 /// A constant of the float types: for both, for `f32`.

@@ -9,11 +9,12 @@ mod flow;
 use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, Item, ItemKind, Name, StmtKind, UnaryOp};
 use crate::builtins::{Builtin, Lane};
 use crate::check::{Checked, Res};
-use crate::diag::{Diagnostic, Severity, nearest};
+use crate::diag::{Diagnostic, Severity};
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
 use ir::UnOp;
+use isa::spelling::nearest;
 
 /// What becomes of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,12 +9,11 @@ use super::inspect::{parse, whole};
 use super::modes;
 use super::rules::{Policy, RulesArgs, Spot, Verdict, level_of};
 use super::told::Teller;
-use super::{Failure, check_output, complain, page, source};
+use super::{Failure, check_output, complain, page, pretty, source};
 use check::object::{self, Options, Place, Report};
 use clap::Args;
 use kernc::{Modes, Target};
 use progress::Progress;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use total::Total;
 
@@ -206,12 +205,6 @@ impl<'a> Checker<'a> {
 /// Returns how many findings and notes of a report count.
 fn counts(report: &Report) -> usize {
     report.findings.len() + report.notes.iter().filter(|note| note.counts).count()
-}
-
-fn pretty(tree: &Value) -> Result<String, Failure> {
-    serde_json::to_string_pretty(tree)
-        .map(|text| text + "\n")
-        .map_err(|error| Failure::Internal(format!("error: {error}\n")))
 }
 
 /// What counts of what is wrong with an object, for a page; nothing of one that cannot be checked.

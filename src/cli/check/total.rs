@@ -50,14 +50,9 @@ impl Total {
         for ((level, rule), count) in &self.found {
             let _ = writeln!(out, "{count:9} {rule} ({})", level.0.name());
         }
-        if !self.hidden.is_empty() {
-            let list: Vec<String> =
-                self.hidden.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
-            let total: usize = self.hidden.values().sum();
-            let plural = if total == 1 { "finding is" } else { "findings are" };
-            let list = list.join(", ");
-            let _ = writeln!(out, "note: {total} {plural} not certain ({list}): `--rules all` shows them");
-        }
+        out += &check::report::hidden(
+            &self.hidden.iter().map(|(rule, count)| (*rule, *count)).collect::<Vec<_>>(),
+        );
         let Total { objects, instructions, entries, unfollowed, .. } = self;
         let said = match self.reports {
             0 => "nothing to report".to_owned(),

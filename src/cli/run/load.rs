@@ -5,7 +5,7 @@ use crate::cli::compile::loadable;
 use crate::cli::container::{self, Chosen};
 use crate::cli::told::Teller;
 use crate::cli::{Failure, read};
-use codeobj::container::Contents;
+use codeobj::container::is_container;
 use kernc::Target;
 use kernc::ir::{Module, Op, Space};
 use kernc::sim;
@@ -61,7 +61,7 @@ impl Loaded {
     /// Reads a file; a source is compiled with the options of the command.
     pub fn new(file: &Path, args: &RunArgs) -> Result<Loaded, Failure> {
         let bytes = read(file)?;
-        if bytes.starts_with(b"\x7fELF") || Contents::read(&bytes).is_some() {
+        if bytes.starts_with(b"\x7fELF") || is_container(&bytes) {
             return Loaded::of_object(file, &bytes, args);
         }
         if args.entry.is_given() {

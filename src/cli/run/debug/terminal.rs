@@ -106,10 +106,10 @@ impl Terminal {
 
 impl FrontEnd for Terminal {
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
-        if stop.reason == Reason::Ended {
+        if stop.reason != Reason::Set {
             self.look_anew();
-        } else if stop.reason != Reason::Set {
-            self.look_anew();
+        }
+        if !matches!(stop.reason, Reason::Set | Reason::Ended) {
             outln!("{}", headline(stop));
             outln!("{}", place(stop));
             for display in &self.displays {
