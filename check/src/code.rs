@@ -2,7 +2,7 @@
 
 use crate::effects::{Effects, Kinds};
 use crate::finding::{EventRule, Site};
-use crate::hazards::{Producer, RULES, Rule};
+use crate::hazards::{Producer, RULES, Rule, producers};
 use crate::mai::MaiKind;
 use crate::{rdna, single};
 use isa::target::Generation;
@@ -12,7 +12,12 @@ use isa::{Feature, MachInst, Setting, Target};
 #[derive(Clone, Debug)]
 pub struct Code {
     target: &'static Target,
+    /// In the order of the first instruction.
     rules: Vec<&'static Rule>,
+    /// For each kind of first instruction, where its rules are in `rules`.
+    after: [(u8, u8); 64],
+    /// For each kind of first instruction, wait states after which no rule asks for it.
+    reach: [u8; 64],
     /// The producers that each kind of consumer has to fear.
     feared: [u64; 64],
     /// What is wrong with an instruction wherever it stands.
@@ -20,8 +25,6 @@ pub struct Code {
     effects: Vec<Effects>,
     /// Producers that any instruction has to fear.
     pub(crate) wanted: u64,
-    /// Wait states after which no producer matters.
-    pub(crate) window: u32,
     /// Whether there are instructions that are dangerous right after a VALU instruction.
     makes_pairs: bool,
     pub(crate) has: rdna::Has,
@@ -36,20 +39,26 @@ pub struct Code {
 impl Code {
     /// No instructions yet. `target` says the wave size too. `xnack`: whether memory instructions may be replayed.
     pub fn new(target: &'static Target, xnack: Setting) -> Code {
-        let rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
+        let mut rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
+        rules.sort_by_key(|rule| rule.first);
         let generation = target.generation;
         let can_replay = target.has(Feature::XNACK) && generation >= Generation::Gfx8;
         let xnack = if can_replay { xnack } else { Setting::Unsupported };
         let clauses = xnack.may_be_on();
         let mut feared = [0; 64];
-        for rule in &rules {
-            feared[rule.second as usize] |= 1 << rule.first as u32;
+        let (mut after, mut reach) = ([(0, 0); 64], [0; 64]);
+        for (place, rule) in (0..).zip(&rules) {
+            let first = rule.first as usize;
+            feared[rule.second as usize] |= 1 << first;
+            reach[first] = rule.states.max(reach[first]);
+            after[first] = if after[first].1 == 0 { (place, place + 1) } else { (after[first].0, place + 1) };
         }
         Code {
             target,
             feared,
             singles: single::rows(target, xnack),
-            window: rules.iter().map(|rule| u32::from(rule.states)).max().unwrap_or(0),
+            after,
+            reach,
             rules,
             effects: Vec::new(),
             wanted: 0,
@@ -134,6 +143,17 @@ impl Code {
     /// The rows about wait states that the processor has.
     pub fn rules(&self) -> &[&'static Rule] {
         &self.rules
+    }
+
+    /// The rows whose first instruction is of a kind.
+    pub(crate) fn rules_after(&self, producer: usize) -> &[&'static Rule] {
+        let (from, to) = self.after[producer];
+        &self.rules[usize::from(from)..usize::from(to)]
+    }
+
+    /// Wait states after which no rule asks for an instruction of some kinds.
+    pub(crate) fn reach(&self, kinds: u64) -> u8 {
+        producers(kinds).map(|kind| self.reach[kind]).max().unwrap_or(0)
     }
 
     /// What is wrong with an instruction wherever it stands.

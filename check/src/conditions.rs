@@ -13,6 +13,9 @@
 //! it is one value, whatever is computed from the register alone. A constant that a block puts into a register decides them too. What is
 //! known of a register is known of its copies.
 //!
+//! A loop that counts a copy down, and code behind the loop that tests the lowest bit of the other register, agree on how often the loop goes
+//! round modulo two: a condition says that both registers are even or both odd. A block that adds an odd constant to one of them negates it.
+//!
 //! # Not here
 //! Conditions across calls, and what follows from two registers for a third one.
 
@@ -48,6 +51,11 @@ impl Facts {
         (self.known >> condition & 1 != 0).then_some(self.holds >> condition & 1 != 0)
     }
 
+    /// Negates some conditions, where they are known.
+    fn negate(self, conditions: u64) -> Facts {
+        Facts { holds: (self.holds ^ conditions) & self.known, ..self }
+    }
+
     /// What either says.
     fn and_also(self, other: Facts) -> Facts {
         Facts { known: self.known | other.known, holds: self.holds | other.holds }
@@ -76,6 +84,8 @@ struct Test {
 struct Block {
     /// Conditions that change in it.
     killed: u64,
+    /// Conditions that hold behind the block where they do not hold before.
+    negated: u64,
     /// Conditions that the block decides: it writes a constant to their register, or a copy of another register.
     made: Facts,
     /// Conditions that matter at its beginning.
@@ -93,6 +103,8 @@ enum Says {
     Folded(Reg, u32),
     /// Two registers hold the same.
     Equal(Reg, Reg),
+    /// The lowest bits of two registers are the same.
+    SameParity(Reg, Reg),
 }
 
 /// See the module.
@@ -133,6 +145,7 @@ impl<'a> Conditions<'a> {
         let reads = conditions.number(&finder, &shared, &held);
         conditions.find_tests(&branches, &shared);
         conditions.find_blocks(program, &reads);
+        conditions.find_parities(&mut finder);
         conditions.finder = Some(finder);
         conditions.find_made(&held);
         conditions.find_needs();
@@ -160,6 +173,16 @@ impl<'a> Conditions<'a> {
                 both.insert(RegRange { first: source, len: 1 });
                 reads.push(both);
                 self.says.push(Says::Equal(made.register, source));
+                let is_tested = |says: &Says| match says {
+                    Says::Folded(register, node) => {
+                        [made.register, source].contains(register) && finder.is_of_lowest_bit(*node)
+                    }
+                    _ => false,
+                };
+                if self.says.len() < MOST && self.says.iter().any(is_tested) {
+                    reads.push(both);
+                    self.says.push(Says::SameParity(made.register, source));
+                }
             }
         }
         reads
@@ -167,7 +190,7 @@ impl<'a> Conditions<'a> {
 
     /// The condition that two registers hold the same.
     fn equal(&self, one: Reg, other: Reg) -> Option<u8> {
-        let is = |says: &Says| matches!(says, Says::Equal(a, b) if (*a, *b) == (one, other) || (*b, *a) == (one, other));
+        let is = |says: &Says| matches!(says, Says::Equal(a, b) if is_pair((*a, *b), (one, other)));
         self.says.iter().position(is).map(|number| number as u8)
     }
 
@@ -197,14 +220,37 @@ impl<'a> Conditions<'a> {
         }
     }
 
+    /// Finds the blocks that change registers by constants alone: what is known of the lowest bits of the registers is known behind the block.
+    fn find_parities(&mut self, finder: &mut Finder<'a>) {
+        for (number, says) in self.says.iter().enumerate() {
+            let Says::SameParity(one, other) = *says else { continue };
+            for &(start, end) in &self.ends {
+                let Some(block) = self.blocks.get_mut(&start) else { continue };
+                if block.killed >> number & 1 == 0 {
+                    continue;
+                }
+                let changes = [one, other].map(|register| finder.adds_odd((start, end), register));
+                if let [Some(one), Some(other)] = changes {
+                    block.killed &= !(1 << number);
+                    block.negated |= u64::from(one != other) << number;
+                }
+            }
+        }
+    }
+
     /// Finds what is known at the ends of blocks that make constants and copies.
     fn find_made(&mut self, held: &[Made]) {
         for made in held {
             let mut facts = Facts::default();
             match made.held {
                 Held::Copy(source) => {
-                    facts =
-                        self.equal(made.register, source).map_or(facts, |number| facts.with(number, true));
+                    for (number, says) in self.says.iter().enumerate() {
+                        if let Says::Equal(one, other) | Says::SameParity(one, other) = *says
+                            && is_pair((one, other), (made.register, source))
+                        {
+                            facts = facts.with(number as u8, true);
+                        }
+                    }
                 }
                 Held::Constant(value) => {
                     for (number, says) in self.says.iter().enumerate() {
@@ -223,6 +269,7 @@ impl<'a> Conditions<'a> {
             }
             if let Some(block) = self.blocks.get_mut(&made.block) {
                 block.made = block.made.and_also(facts);
+                block.killed |= facts.known;
             }
         }
     }
@@ -246,11 +293,14 @@ impl<'a> Conditions<'a> {
             if let (Says::Ranges(leaf, _) | Says::Folded(leaf, _), 0) =
                 (&self.says[usize::from(condition)], killed >> condition & 1)
             {
-                let registers = self.same(*leaf, |_| true);
+                let mut registers = self.same(*leaf, |_| true);
+                let lowest = self.lowest_bit(&self.says[usize::from(condition)]);
+                registers.extend(self.partners(lowest).map(|(_, partner)| partner));
                 for (number, says) in self.says.iter().enumerate() {
                     let is_of = match says {
                         Says::Ranges(register, _) => registers.contains(register),
                         Says::Equal(one, other) => registers.contains(one) && registers.contains(other),
+                        Says::SameParity(one, other) => lowest == Some(*one) || lowest == Some(*other),
                         _ => false,
                     };
                     mask |= u64::from(is_of) << number;
@@ -279,6 +329,32 @@ impl<'a> Conditions<'a> {
             }
         }
         registers
+    }
+
+    /// Returns the register of a condition that depends on the lowest bit of the register alone.
+    fn lowest_bit(&self, says: &Says) -> Option<Reg> {
+        match says {
+            Says::Folded(register, node) if self.finder.as_ref()?.is_of_lowest_bit(*node) => Some(*register),
+            _ => None,
+        }
+    }
+
+    /// Returns the registers whose lowest bits are compared with the one of a register, each with the number of the condition.
+    fn partners(&self, register: Option<Reg>) -> impl Iterator<Item = (u8, Reg)> {
+        self.says.iter().enumerate().filter_map(move |(number, says)| match *says {
+            Says::SameParity(one, other) if register == Some(one) => Some((number as u8, other)),
+            Says::SameParity(one, other) if register == Some(other) => Some((number as u8, one)),
+            _ => None,
+        })
+    }
+
+    /// Returns a value with the lowest bit of a register, if the bit follows from the value of a register that is compared with it.
+    fn parity(&self, register: Reg, facts: Facts) -> Option<u32> {
+        self.partners(Some(register)).find_map(|(number, partner)| {
+            let is_same = facts.get(number)?;
+            let value = self.possible(partner, facts).only()?;
+            Some(value & 1 ^ u32::from(!is_same))
+        })
     }
 
     /// The values that a register may have.
@@ -359,7 +435,11 @@ impl<'a> Conditions<'a> {
         let holds = facts.get(condition).or_else(|| match &self.says[usize::from(condition)] {
             _ if facts.known == 0 => None,
             Says::Ranges(register, set) => self.possible(*register, facts).are_in(set),
-            Says::Folded(register, node) => self.folded(*node, self.possible(*register, facts).only()?),
+            says @ Says::Folded(register, node) => {
+                let value = self.possible(*register, facts).only();
+                let value = value.or_else(|| self.parity(self.lowest_bit(says)?, facts))?;
+                self.folded(*node, value)
+            }
             _ => None,
         });
         holds.map(|holds| holds == taken)
@@ -379,7 +459,7 @@ impl<'a> Conditions<'a> {
         if live == 0 {
             return Facts::default();
         }
-        let mut known = facts.only(!block.killed).and_also(block.made);
+        let mut known = facts.only(!block.killed).negate(block.negated).and_also(block.made);
         if let (Some(taken), Some(test)) = (taken, self.tests.get(&end)) {
             if let Some((condition, holds)) = test.condition.filter(|(c, _)| block.killed >> c & 1 == 0) {
                 known = known.with(condition, holds == taken);
@@ -390,6 +470,11 @@ impl<'a> Conditions<'a> {
         }
         known.only(live)
     }
+}
+
+/// Whether two pairs have the same registers.
+fn is_pair((one, other): (Reg, Reg), pair: (Reg, Reg)) -> bool {
+    pair == (one, other) || pair == (other, one)
 }
 
 /// The first and the last instruction of each block. A call ends one.

@@ -22,6 +22,8 @@ pub(crate) struct Functions {
     local: HashSet<Site>,
     /// For each function, those it may get to, itself among them; by number in `starts`.
     reached: HashMap<Site, HashSet<usize>>,
+    /// Whether there are too many functions, or too much code in them, to follow calls.
+    pub(crate) are_too_many: bool,
 }
 
 impl Functions {
@@ -37,11 +39,15 @@ impl Functions {
         let mut functions = Functions { starts, ..Functions::default() };
         let calls = (0..program.insts.len() as Site).filter_map(|site| program.callee(site));
         let called: HashSet<Site> = calls.collect();
-        if called.is_empty() || functions.starts.len() > MOST_FUNCTIONS {
+        if called.is_empty() {
             return functions;
         }
-        let Some(others) = functions.own(program, &entries) else {
-            return Functions { starts: functions.starts, ..Functions::default() };
+        let others = match functions.starts.len() {
+            0..=MOST_FUNCTIONS => functions.own(program, &entries),
+            _ => None,
+        };
+        let Some(others) = others else {
+            return Functions { starts: functions.starts, are_too_many: true, ..Functions::default() };
         };
         let is_local = |root: &&Root| root.is_function && program.local.contains(&root.address);
         let local = roots.iter().filter(is_local).filter_map(|root| program.at(root.address));

@@ -143,6 +143,15 @@ pub enum Consumer {
     Fma64,
 }
 
+/// Returns the producers in a set of bits, as numbers.
+pub(crate) fn producers(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let number = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (number < u64::BITS).then_some(number as usize)
+    })
+}
+
 /// A condition beside the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {

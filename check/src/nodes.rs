@@ -181,6 +181,53 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// Returns whether a node depends on the lowest bit of a register and on nothing else of it, like `s_and_b32 s9, s5, 1`.
+    pub(crate) fn is_of_lowest_bit(&self, node: u32) -> bool {
+        let Node::Computed(opcode, _, _, sources) = &self.nodes[node as usize] else { return false };
+        let node = |source: u32| &self.nodes[source as usize];
+        let pair = match &sources[..] {
+            &[one, other] => Some((node(one), node(other))),
+            _ => None,
+        };
+        match (*opcode, pair) {
+            (
+                op::S_AND_B32,
+                Some((Node::Register(..), Node::Constant(mask)) | (Node::Constant(mask), Node::Register(..))),
+            ) => constant(*mask) == Some(1),
+            (op::S_BITCMP1_B32, Some((Node::Register(..), Node::Constant(bit)))) => constant(*bit) == Some(0),
+            _ => sources
+                .iter()
+                .all(|source| self.leaves[*source as usize] == Leaf::None || self.is_of_lowest_bit(*source)),
+        }
+    }
+
+    /// Returns whether a block adds an odd constant to a register, or takes one from it; `None` if the block changes the register in any
+    /// other way than by constants.
+    pub(crate) fn adds_odd(&mut self, (start, end): (Site, Site), register: Reg) -> Option<bool> {
+        let range = RegRange { first: register, len: 1 };
+        let node = self.value(View::Beginning(start), end + 1, range, DEPTH)?;
+        let (has_register, is_odd) = self.parity(node, register)?;
+        has_register.then_some(is_odd)
+    }
+
+    /// Returns the lowest bit of a sum as whether it contains a register an odd number of times, and whether the constants in the sum are odd.
+    fn parity(&self, node: u32, register: Reg) -> Option<(bool, bool)> {
+        match &self.nodes[node as usize] {
+            Node::Register(other, 1) => (*other == register).then_some((true, false)),
+            Node::Constant(operand) => Some((false, constant(*operand)? & 1 != 0)),
+            Node::Computed(
+                op::S_ADD_U32 | op::S_ADD_I32 | op::S_SUB_U32 | op::S_SUB_I32 | op::S_ADDK_I32,
+                _,
+                0,
+                sources,
+            ) => sources.iter().try_fold((false, false), |(has, is_odd), source| {
+                let (other_has, is_other_odd) = self.parity(*source, register)?;
+                Some((has != other_has, is_odd != is_other_odd))
+            }),
+            _ => None,
+        }
+    }
+
     fn all_read(&self, nodes: &[u32]) -> RegSet {
         nodes.iter().fold(RegSet::EMPTY, |all, node| all.or(&self.reads[*node as usize]))
     }

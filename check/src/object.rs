@@ -2,7 +2,7 @@
 
 use crate::finding::{CALLER, Finding, Level, Problem, Site};
 use crate::program::{Program, Root, Unknown};
-use crate::solve;
+use crate::solve::{self, Solution};
 use crate::units::{Unit, Units};
 use callconv::{Convention, column};
 use codeobj::disasm::{Lines, SourcePlace};
@@ -470,10 +470,12 @@ struct Told {
 impl Teller<'_, '_> {
     fn told(&self, unit: &Unit) -> Told {
         let program = &unit.program;
-        let found = solve::solve(program, &unit.roots, self.options.flat_lds);
-        let findings = found.into_iter().map(|finding| self.located(program, finding)).collect();
+        let Solution { findings, unfollowed } = solve::solution(program, &unit.roots, self.options.flat_lds);
+        let findings = findings.into_iter().map(|finding| self.located(program, finding)).collect();
         let mut notes = Vec::new();
-        for &(address, unknown) in &program.unknown {
+        let unfollowed =
+            unfollowed.into_iter().map(|(site, unknown)| (program.insts[site as usize].address, unknown));
+        for (address, unknown) in program.unknown.iter().copied().chain(unfollowed) {
             let place = match program.at(address) {
                 Some(site) => self.place(program, site),
                 None => self.bare(address),

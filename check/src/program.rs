@@ -36,6 +36,8 @@ pub enum Unknown {
     NoInstruction,
     /// Control leaves the section.
     Outside,
+    /// The states of the paths that meet are more than the solver looks at.
+    Unfinished,
 }
 
 impl Unknown {
@@ -58,6 +60,9 @@ impl Unknown {
             Unknown::Fork => "fork: the paths behind it are not followed",
             Unknown::TrapReturn => "return from an exception: the path is not followed",
             Unknown::NoInstruction => "no instruction of this processor: the path is not followed",
+            Unknown::Unfinished => {
+                "too many paths meet: the code that can be reached from here is not checked to the end"
+            }
             Unknown::Outside => "control leaves the section: the path is not followed",
         }
     }
@@ -217,7 +222,7 @@ fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roo
     let mut insts: Vec<Placed> = Vec::with_capacity(count);
     let mut ways = Vec::new();
     for number in reader.by_address.numbers().filter(|number| live[*number as usize]) {
-        let Found { address, inst, bytes } = reader.found[number as usize];
+        let Found { address, inst, bytes, .. } = reader.found[number as usize];
         code.add(&inst);
         if inst.op.row().flags.contains(Flags::BRANCH) {
             ways.push((insts.len(), reader.final_way(address, &inst, bytes)));

@@ -57,6 +57,8 @@ pub(crate) struct Found {
     pub(crate) address: u64,
     pub(crate) inst: MachInst,
     pub(crate) bytes: u64,
+    /// Whether it neither reads nor writes what [`Known`] follows, lanes of VGPRs apart.
+    is_vector: bool,
 }
 
 impl Found {
@@ -160,7 +162,8 @@ impl<'a> Reader<'a> {
             let Ok((inst, len)) = self.decoder.decode_tolerant(&self.words[word..]) else { continue };
             let bytes = len as u64 * 4;
             self.by_address.set(word, self.found.len() as u32);
-            self.found.push(Found { address, inst, bytes });
+            let is_vector = targets::is_vector(self.target, &inst);
+            self.found.push(Found { address, inst, bytes, is_vector });
             let way = self.way(address, &inst, bytes, None);
             if let Some(callee) = way.callee {
                 self.called(callee, &inst);
@@ -399,8 +402,12 @@ impl<'a> Reader<'a> {
             let Some(at) = self.by_address.get(address) else { return (None, known, steps) };
             let found = &self.found[at as usize];
             steps += 1;
-            see(found, &known);
             let next = found.next();
+            if found.is_vector && !known.has_lanes() && !self.by_address.is_marked(next) {
+                address = next;
+                continue;
+            }
+            see(found, &known);
             let literal = self.open.is_empty() || !self.open.contains(&next.wrapping_sub(4));
             if found.inst.op.row().flags.contains(Flags::BRANCH) {
                 let way = self.way(address, &found.inst, found.bytes, self.fact(found, &known));

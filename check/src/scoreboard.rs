@@ -15,7 +15,7 @@ use crate::code::Code;
 use crate::counters::{self, CLASS_TABLE, CLASSES, Class, Counter, FlatPath};
 use crate::effects::{Effects, Kinds, Waits};
 use crate::finding::{Access, CALLER, Finding, Hope, Problem, Site};
-use crate::hazards::{self, Producer};
+use crate::hazards::{self, Producer, producers};
 use crate::mai::MaiKind;
 use crate::rdna::Events;
 use crate::regset::RegSet;
@@ -80,10 +80,12 @@ struct Recent {
     across: bool,
     /// Wait states that the instructions since have taken beyond those that are counted for them ([`Effects::extra`]).
     extra: [u8; 2],
+    /// Wait states after which no rule asks for the instruction.
+    reach: u8,
 }
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Scoreboard {
     /// Registers that operations will write.
     written: RegSet,
@@ -105,6 +107,21 @@ pub struct Scoreboard {
     /// Tickets of the last instruction.
     last: [Option<Ticket>; 2],
     is_busy: bool,
+}
+
+impl Clone for Scoreboard {
+    /// Copies the lists as a whole: a derived `clone` would copy one element at a time.
+    fn clone(&self) -> Scoreboard {
+        Scoreboard {
+            operations: SmallVec::from_slice(&self.operations),
+            recent: SmallVec::from_slice(&self.recent),
+            across: SmallVec::from_slice(&self.across),
+            events: self.events.clone(),
+            transfers: self.transfers.clone(),
+            scalar_stores: self.scalar_stores.clone(),
+            ..*self
+        }
+    }
 }
 
 impl Default for Scoreboard {
@@ -212,7 +229,7 @@ impl Scoreboard {
             && effects.kinds.intersects(Kinds::VALU | Kinds::WAIT)
         {
             self.recent.retain(|recent| recent.produces >> Producer::FpAtomic as u32 & 1 == 0);
-            self.prune(code);
+            self.prune();
         }
         self.clock = self.clock.wrapping_add(u32::from(effects.states));
     }
@@ -319,7 +336,7 @@ impl Scoreboard {
             left.join_operations(before);
         }
         left.rebuild(code);
-        left.prune(code);
+        left.prune();
         left
     }
 
@@ -525,18 +542,20 @@ impl Scoreboard {
     }
 
     fn hazards(&mut self, code: &Code, site: Site, effects: &Effects, sink: &mut impl FnMut(Finding)) {
-        self.prune(code);
+        let mut has_old = false;
         for recent in &self.recent {
-            if recent.produces & effects.fears == 0 {
+            let states = self.states_since(recent);
+            has_old |= states >= u32::from(recent.reach);
+            if recent.produces & effects.fears == 0 || states >= u32::from(recent.reach) {
                 continue;
             }
-            let states = self.states_since(recent);
             let first = code.effects(recent.site);
             let via = recent.via.map(|via| code.effects(via));
-            for rule in code.rules() {
+            let rules =
+                producers(recent.produces & effects.fears).flat_map(|producer| code.rules_after(producer));
+            for &rule in rules {
                 if states >= u32::from(rule.states)
                     || !effects.is_consumer(rule.second)
-                    || recent.produces >> rule.first as u32 & 1 == 0
                     || !rule.when.holds(first, effects)
                 {
                     continue;
@@ -555,18 +574,23 @@ impl Scoreboard {
                 sink(Finding { first: recent.site, second: site, registers, problem, is_doubtful });
             }
         }
+        if has_old {
+            self.prune();
+        }
     }
 
     /// Forgets what is too long ago.
-    fn prune(&mut self, code: &Code) {
-        let (clock, window) = (self.clock, code.window);
-        self.recent.retain(|recent| clock.wrapping_sub(recent.clock).wrapping_sub(1) < window);
+    fn prune(&mut self) {
+        let clock = self.clock;
+        let is_near =
+            |recent: &Recent| clock.wrapping_sub(recent.clock).wrapping_sub(1) < u32::from(recent.reach);
+        self.recent.retain(|recent| is_near(recent));
         self.live = self.recent.iter().fold(0, |live, recent| live | recent.produces);
     }
 
     fn produce(&mut self, code: &Code, site: Site, effects: &Effects) {
         if self.recent.len() >= 20 {
-            self.prune(code);
+            self.prune();
         }
         let pair = match effects.mai.kind {
             MaiKind::AccRead | MaiKind::AccWrite => Some(Producer::AccAfterValu),
@@ -577,7 +601,15 @@ impl Scoreboard {
             self.produce_pairs(code, site, pair);
         }
         let produces = effects.produces & code.wanted;
-        self.push(Recent { site, via: None, produces, clock: self.clock, across: false, extra: [0; 2] });
+        self.push(Recent {
+            site,
+            via: None,
+            produces,
+            clock: self.clock,
+            across: false,
+            extra: [0; 2],
+            reach: code.reach(produces),
+        });
     }
 
     #[inline]
@@ -603,7 +635,15 @@ impl Scoreboard {
             .collect();
         for via in vectors {
             let produces = 1 << pair as u32;
-            self.push(Recent { site, via: Some(via), produces, clock, across: false, extra: [0; 2] });
+            self.push(Recent {
+                site,
+                via: Some(via),
+                produces,
+                clock,
+                across: false,
+                extra: [0; 2],
+                reach: code.reach(produces),
+            });
         }
     }
 
@@ -623,10 +663,10 @@ impl Scoreboard {
         changed |= self.scalar_stores.join(&other.scalar_stores);
         changed |= self.transfers.join(&other.transfers, &self.issued, &other.issued);
         changed |= self.join_operations(other);
-        changed |= self.join_recent(other, code.window);
+        changed |= self.join_recent(other);
         if changed {
             self.rebuild(code);
-            self.prune(code);
+            self.prune();
         }
         changed
     }
@@ -669,9 +709,10 @@ impl Scoreboard {
         changed
     }
 
-    fn join_recent(&mut self, other: &Scoreboard, window: u32) -> bool {
+    fn join_recent(&mut self, other: &Scoreboard) -> bool {
         let mut changed = false;
-        for theirs in other.recent.iter().filter(|recent| other.states_since(recent) < window) {
+        let near = other.recent.iter().filter(|recent| other.states_since(recent) < u32::from(recent.reach));
+        for theirs in near {
             let clock = self.clock.wrapping_sub(1).wrapping_sub(other.states_since(theirs));
             let same = |ours: &&mut Recent| (ours.site, ours.via) == (theirs.site, theirs.via);
             match self.recent.iter_mut().find(same) {

@@ -21,7 +21,7 @@ use crate::counters::FlatPath;
 use crate::effects::Kinds;
 use crate::finding::{Finding, Problem, Site};
 use crate::functions::Functions;
-use crate::program::{Program, Root};
+use crate::program::{Program, Root, Unknown};
 use crate::scoreboard::Scoreboard;
 use isa::target::Generation;
 use smallvec::SmallVec;
@@ -45,6 +45,16 @@ pub(crate) struct Solver<'a> {
     exits: HashMap<Site, Scoreboard>,
     /// Calls of each function that were reached, and the state there.
     calls: HashMap<Site, Vec<(Site, Scoreboard)>>,
+    /// The block at which the budget ended, before all states were found.
+    unfinished: Option<Site>,
+}
+
+/// What is found in a program.
+pub struct Solution {
+    /// Everything that is wrong, in the order of the second instruction.
+    pub findings: Vec<Finding>,
+    /// Paths that the solver does not follow although [`Program::unknown`] does not list them, and why.
+    pub unfollowed: Vec<(Site, Unknown)>,
 }
 
 /// A place that control comes to from elsewhere.
@@ -75,9 +85,14 @@ enum End {
     Return(Site),
 }
 
-/// Everything that is wrong, in the order of the second instruction. `flat_lds`: flat accesses may go to LDS, whatever the
+/// Returns everything that is wrong, in the order of the second instruction. `flat_lds`: flat accesses may go to LDS, whatever the
 /// processor.
 pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> {
+    solution(program, roots, flat_lds).findings
+}
+
+/// Returns everything that is wrong, and what was not followed. `flat_lds`: as of [`solve`].
+pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
     let conditions = Conditions::of(program, roots);
     let solver = Solver::solved(program, roots, flat_lds, conditions);
     let mut findings: Vec<Finding> = Vec::new();
@@ -97,7 +112,7 @@ pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> 
     clauses::find(program, |finding| findings.push(finding));
     findings.sort_by_key(|finding| (finding.second, finding.first, finding.id()));
     findings.dedup_by(|other, one| one.merge(other));
-    findings
+    Solution { findings, unfollowed: solver.unfollowed() }
 }
 
 /// Which instructions are reached from functions.
@@ -140,6 +155,7 @@ impl<'a> Solver<'a> {
             functions,
             exits: HashMap::new(),
             calls: HashMap::new(),
+            unfinished: None,
         };
         for root in roots {
             let Some(site) = program.at(root.address) else { continue };
@@ -153,7 +169,7 @@ impl<'a> Solver<'a> {
             };
             solver.reach(site, &state, Facts::default());
         }
-        // Sound code needs a few turns; what damaged code would need is not worth it.
+        // Sound code needs a few turns. Where code needs more, the report says so.
         let mut budget = 1_000_000 + 64 * program.insts.len();
         while let Some((site, number)) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
             let head = solver.heads.get_mut(&site);
@@ -162,9 +178,14 @@ impl<'a> Solver<'a> {
             let Some(variant) = open else { continue };
             variant.is_open = false;
             let (facts, state) = (variant.facts, variant.state.clone());
-            let Some(left) = budget.checked_sub(solver.length(site) + state.len()) else { break };
-            budget = left;
+            let entries = state.len();
             let (end, state) = solver.block(site, state, &mut |_| {}, &mut |_, _| {});
+            let (End::Next(last, _) | End::Call(last, _) | End::Return(last)) = end;
+            let Some(left) = budget.checked_sub((last - site) as usize + 1 + entries) else {
+                solver.unfinished = Some(site);
+                break;
+            };
+            budget = left;
             match end {
                 End::Next(end, next) => solver.go_on((site, end), &next, &state, facts),
                 End::Call(call, callee) => solver.call(call, callee, state),
@@ -172,6 +193,18 @@ impl<'a> Solver<'a> {
             }
         }
         solver
+    }
+
+    /// Returns the block at which the budget ended, and the calls of known functions if there were too many functions to follow calls.
+    fn unfollowed(&self) -> Vec<(Site, Unknown)> {
+        let mut unfollowed: Vec<(Site, Unknown)> = Vec::new();
+        if self.functions.are_too_many {
+            let calls =
+                (0..self.program.insts.len() as Site).filter(|site| self.program.callee(*site).is_some());
+            unfollowed.extend(calls.map(|call| (call, Unknown::Call)));
+        }
+        unfollowed.extend(self.unfinished.map(|site| (site, Unknown::Unfinished)));
+        unfollowed
     }
 
     /// A local function that no call has led to, as the call stands in code that is not reached: it is looked at by itself.
@@ -259,13 +292,6 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Instructions from here to the next head, and what has to be joined behind them.
-    fn length(&self, site: Site) -> usize {
-        let heads = self.program.insts[site as usize..].iter().skip(1);
-        let straight = heads.take_while(|placed| !placed.is_leader()).take(1000).count();
-        straight + 1
-    }
-
     fn reach(&mut self, site: Site, state: &Scoreboard, facts: Facts) {
         self.is_head[site as usize] = true;
         let head = self.heads.entry(site).or_insert(Head { variants: Vec::new(), apart: !0 });
@@ -324,11 +350,16 @@ impl<'a> Solver<'a> {
         loop {
             before(site, &state);
             state.issue_on(code, site, self.path, &mut |finding| sink(finding));
+            let is_call = code.effects(site).kinds.contains(Kinds::CALL);
+            if !is_call && self.program.goes_straight(site) && !self.is_head[site as usize + 1] {
+                site += 1;
+                continue;
+            }
             let callee = self.program.callee(site).filter(|&callee| self.functions.is_followed(callee));
             if let Some(callee) = callee {
                 return (End::Call(site, callee), state);
             }
-            if code.effects(site).kinds.contains(Kinds::CALL) {
+            if is_call {
                 state.after_call(code);
             }
             if self.program.returns(site) && self.in_function[site as usize] {

@@ -76,6 +76,11 @@ impl Known {
         }
     }
 
+    /// Whether something is known of lanes of VGPRs.
+    pub(crate) fn has_lanes(&self) -> bool {
+        self.0.last().is_some_and(|(key, _)| *key >= LANES)
+    }
+
     /// Keeps what another path knows, too. Whether anything was lost.
     pub(crate) fn join(&mut self, other: &Known) -> bool {
         let before = self.0.len();
@@ -275,12 +280,30 @@ impl Known {
         let (from, to) = (Key::from(range.first.0), Key::from(range.first.0) + Key::from(range.len));
         if from < 256 {
             self.0.retain(|(key, _)| !(from..to).contains(key));
-        } else if self.0.last().is_some_and(|(key, _)| *key >= LANES) {
+        } else if self.has_lanes() {
             self.0.retain(|(key, _)| {
                 *key < LANES || !(from..to).contains(&(((*key - LANES) >> LANE_BITS) + 256))
             });
         }
     }
+}
+
+/// Whether an instruction neither reads nor writes what is followed, lanes of VGPRs that are known apart. It is no branch.
+pub(crate) fn is_vector(target: &Target, inst: &MachInst) -> bool {
+    let is_other = matches!(
+        inst.op.family(),
+        Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vop3p | Family::Ds | Family::Mubuf
+    );
+    let names_scalars = inst.operands().iter().any(|operand| match operand {
+        Operand::Reg(range) => is_followed(range.first),
+        _ => false,
+    });
+    if !is_other || names_scalars || is_lane_write(inst) {
+        return false;
+    }
+    let mut writes_scalars = false;
+    inst.for_each_written(target, |range| writes_scalars |= range.first.0 < 256);
+    !writes_scalars
 }
 
 /// Whether it is known what a register holds: a scalar register, or SCC.

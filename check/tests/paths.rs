@@ -370,3 +370,86 @@ fn conditions_that_are_tested_far_away_give_way() {
     let wrong = guarded.replace("s_nop 0\n", "s_add_u32 s4, s4, 1\n");
     expect(&body(&wrong), &["read-in-flight"], &[]);
 }
+
+/// A loop that goes round an odd number of times leaves in its middle; the code behind the loop tests the lowest bit of the number.
+#[test]
+fn odd_and_even_rounds_of_a_loop_are_told_apart() {
+    let half = |register: u32, leave: &str| {
+        format!(
+            "s_waitcnt vmcnt(1)\nv_add_u32_e32 v9, v{register}, v{register}\nglobal_load_dword v{register}, v0, s[0:1]\n\
+             s_sub_u32 s5, s5, 1\ns_cmp_eq_i32 s5, 2\n{leave}\n"
+        )
+    };
+    let body = format!(
+        "s_mov_b32 s6, s5\nglobal_load_dword v1, v0, s[0:1]\nglobal_load_dword v2, v0, s[0:1]\nround:\n{}{}end:\ns_waitcnt vmcnt(1)\n\
+         s_and_b32 s9, s6, 1\ns_cbranch_scc0 even\nv_add_u32_e32 v9, v2, v2\ns_endpgm\neven:\nv_add_u32_e32 v9, v1, v1",
+        half(1, "s_cbranch_scc1 end"),
+        half(2, "s_cbranch_scc0 round"),
+    );
+    expect(&body, &[], &[]);
+    let replaced = |old: &str, new: &str| {
+        assert!(body.contains(old), "{old}");
+        body.replace(old, new)
+    };
+    // The same in other words.
+    let (down, odd) = ("s_sub_u32 s5, s5, 1", "s_and_b32 s9, s6, 1");
+    for same in [
+        replaced(down, "s_add_i32 s5, s5, -1"),
+        replaced(down, "s_addk_i32 s5, 0xffff"),
+        replaced(down, "s_sub_u32 s5, s5, 3"),
+        replaced(odd, "s_bitcmp1_b32 s6, 0"),
+        replaced(odd, "s_and_b32 s9, s6, 1\ns_cmp_lg_u32 s9, 0"),
+        replaced("round:", "round:\ns_add_u32 s6, s6, 2"),
+    ] {
+        expect(&same, &[], &[]);
+    }
+    // The wrong way, and what says nothing of the number of rounds.
+    let wrong = ["read-in-flight", "read-in-flight"];
+    for other in [
+        replaced("cc0 even", "cc1 even"),
+        replaced("s_mov_b32 s6, s5", "s_mov_b32 s6, s7"),
+        replaced(down, "s_sub_u32 s5, s5, s7"),
+        replaced(odd, "s_and_b32 s9, s6, 2"),
+        replaced(odd, "s_lshr_b32 s9, s6, 1\ns_and_b32 s9, s9, 1"),
+        replaced("round:", "round:\ns_add_u32 s6, s6, s7"),
+        replaced("round:", "round:\ns_add_u32 s6, s6, 1"),
+        replaced("s_cmp_eq_i32 s5, 2", "s_cmp_le_i32 s5, 2"),
+    ] {
+        expect(&other, &wrong, &[]);
+    }
+    // Both ways out come with an even number: the first of them to a load that is in flight, and no way to what is for odd numbers.
+    expect(&replaced(down, "s_sub_u32 s5, s5, 2"), &wrong[..1], &[]);
+}
+
+/// Every block has one load more under way than the one before, and control may come from all blocks to the first.
+#[test]
+fn what_has_too_many_paths_is_not_finished_and_the_report_says_so() {
+    let blocks = |count| {
+        let one = "global_load_dword v1, v0, s[0:1]\ns_add_u32 s5, s5, s6\ns_cbranch_scc1 first\n";
+        format!("first:\n{}s_waitcnt vmcnt(0)", one.repeat(count))
+    };
+    expect(&blocks(50), &[], &[]);
+    expect(&blocks(800), &[], &[Unknown::Unfinished]);
+    let human = check::report::human(&read("gfx906", &blocks(800)), "case", false);
+    assert!(
+        human.contains("nothing found in 2402 instructions, 1 entry, for gfx906; 1 path was not followed"),
+        "{human}"
+    );
+}
+
+/// Calls are followed as long as there are not too many functions: each call that is not followed is in the report.
+#[test]
+fn calls_of_too_many_functions_are_not_followed_and_the_report_says_so() {
+    let calls = |count: usize| {
+        let calls: String = (0..count).map(|n| format!("s_call_b64 s[30:31], f{n}\n")).collect();
+        let wait = "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)";
+        let functions: String =
+            (0..count).map(|n| format!("f{n}:\n{wait}\ns_setpc_b64 s[30:31]\n")).collect();
+        read("gfx906", &format!("{calls}s_endpgm\n{functions}"))
+    };
+    let followed = calls(100);
+    assert_eq!((followed.findings.len(), followed.unfollowed), (0, 0));
+    let many = calls(4100);
+    assert_eq!((many.findings.len(), many.unfollowed), (0, 4100));
+    assert!(many.notes.iter().all(|note| note.unknown == Unknown::Call), "{:?}", many.notes.last());
+}

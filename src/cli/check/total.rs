@@ -55,6 +55,7 @@ impl Total {
         );
         let Total { objects, instructions, entries, unfollowed, .. } = self;
         let said = match self.reports {
+            0 if self.unfollowed > 0 || !self.not_checked.is_empty() => "nothing found".to_owned(),
             0 => "nothing to report".to_owned(),
             1 => "1 report".to_owned(),
             count => format!("{count} reports"),
@@ -92,6 +93,7 @@ impl Total {
             "file": file.display().to_string(),
             "entries": self.entries,
             "instructions": self.instructions,
+            "unfollowed": self.unfollowed,
             "objects": reports.iter().map(|(report, name)| formats::tree(report, name)).collect::<Vec<_>>(),
             "not_checked": not_checked,
         })
