@@ -33,6 +33,8 @@ pub(crate) struct Instruction {
     pub kind: Kind,
     /// Its line.
     pub line: Option<Line>,
+    /// Functions that are inlined around it.
+    pub inlined: usize,
     /// A statement of that line begins with it.
     pub begins: bool,
     /// From here on, the code of the line only chooses which lanes are active.
@@ -55,6 +57,7 @@ impl Instruction {
         Instruction {
             kind,
             line: program.line_at(address),
+            inlined: program.inlined_at(address),
             begins: program.begins_at(address),
             chooses: chooses(at, run),
             is_prologue: program.is_prologue(address),

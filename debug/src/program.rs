@@ -140,6 +140,13 @@ impl Program {
         self.rows[..end].last()?.line
     }
 
+    /// Returns how many functions are inlined around an address.
+    pub(crate) fn inlined_at(&self, address: u64) -> usize {
+        let Some(info) = &self.info else { return 0 };
+        let around = info.around(address);
+        around.into_iter().filter(|&at| info.entries[at].tag == "DW_TAG_inlined_subroutine").count()
+    }
+
     /// Whether a statement begins at an address.
     pub(crate) fn begins_at(&self, address: u64) -> bool {
         self.rows

@@ -22,6 +22,8 @@ pub enum Step {
     Line,
     /// To another line, functions that are called at once.
     Over,
+    /// To a later line of this function, or to its caller; loops and functions that are called at once.
+    Past,
     /// Until the function returns.
     Out,
 }
@@ -89,7 +91,9 @@ enum Want {
         who: Who,
         from: Option<Line>,
         depth: usize,
-        over: bool,
+        /// Functions that are inlined around the place where the step began.
+        inlined: usize,
+        step: Step,
     },
     Out {
         who: Who,
@@ -223,14 +227,18 @@ impl State {
         match &self.want {
             Want::Begin => Some(Reason::Begin),
             Want::Instruction(of) => (*of == who).then_some(Reason::Step),
-            Want::Line { who: of, from, depth: before, over } => {
+            Want::Line { who: of, from, depth: before, inlined, step } => {
                 let instruction = self.instructions.get(&address)?;
                 let line = instruction.line;
                 // A function that is stepped into begins after its prologue.
                 let begins = instruction.begins && !(instruction.is_prologue && depth > *before);
                 let begins = counts(presence.beginning(begins, address));
-                let is_new = begins && line != *from || depth < *before && counts(presence.active);
-                let is_here = *of == who && (!over || depth <= *before);
+                let is_other = match step {
+                    Step::Past => is_past((*from, *inlined), (line, instruction.inlined)),
+                    _ => line != *from,
+                };
+                let is_new = begins && is_other || depth < *before && counts(presence.active);
+                let is_here = *of == who && (*step == Step::Line || depth <= *before);
                 (is_here && line.is_some() && is_new).then_some(Reason::Step)
             }
             Want::Out { who: of, depth: before } => {
@@ -320,12 +328,13 @@ impl State {
             Action::Detach => self.want = Want::End,
             Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
-            Action::Step(step @ (Step::Line | Step::Over)) => {
+            Action::Step(step @ (Step::Line | Step::Over | Step::Past)) => {
                 // A lane that waits stands nowhere in this line.
                 let here = wave.map_or_else(|| at.exec(), |wave| wave.presence.here());
                 let is_here = self.lane.is_none_or(|lane| here >> lane & 1 != 0);
                 let from = program.line_at(at.address()).filter(|_| is_here);
-                self.want = Want::Line { who, from, depth, over: step == Step::Over };
+                let inlined = program.inlined_at(at.address());
+                self.want = Want::Line { who, from, depth, inlined, step };
             }
             Action::Step(Step::Out) => self.want = Want::Out { who, depth },
             Action::Until(addresses) => self.want = Want::Address { who, addresses, depth },
@@ -376,6 +385,15 @@ impl State {
         self.again = false;
         self.failed = None;
         self.is_at_end = false;
+    }
+}
+
+/// Whether a place is past another in the same function, or in what that was inlined into. Each place is a line and the number of
+/// functions that are inlined around it.
+fn is_past((from, inlined): (Option<Line>, usize), (line, around): (Option<Line>, usize)) -> bool {
+    match (from, line) {
+        (Some(from), Some(line)) if around == inlined => line.file == from.file && line.line > from.line,
+        _ => around <= inlined && line != from,
     }
 }
 

@@ -76,6 +76,27 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("unset[1]", "9", "int"),
     ("unset", "[?, 9]", "int[2]"),
     ("unset[0] + 1", "?", "?"),
+    ("sizeof(i)", "4", "unsigned long"),
+    ("sizeof i * 2", "8", "unsigned long"),
+    ("sizeof(struct Node)", "16", "unsigned long"),
+    ("sizeof(Bits) - 1", "7", "unsigned long"),
+    ("sizeof *one.next", "16", "unsigned long"),
+    ("sizeof(one.next->next->value)", "2", "unsigned long"),
+    ("sizeof grid", "24", "unsigned long"),
+    ("sizeof(grid[1]) / sizeof(int)", "3", "unsigned long"),
+    ("sizeof(unsigned short *)", "8", "unsigned long"),
+    ("sizeof(float4)", "16", "unsigned long"),
+    ("sizeof(v.xyz)", "16", "unsigned long"),
+    ("sizeof(c + c)", "4", "unsigned long"),
+    ("sizeof(color)", "4", "unsigned long"),
+    ("sizeof f", "8", "unsigned long"),
+    ("v.xy", "[1.0, 2.0]", "float __attribute__((ext_vector_type(2)))"),
+    ("v.wyx", "[3.0, 2.0, 1.0]", "float __attribute__((ext_vector_type(3)))"),
+    ("v.s30.y", "1.0", "float"),
+    ("v.hi", "[3.0, 3.0]", "float __attribute__((ext_vector_type(2)))"),
+    ("v.even.hi", "3.0", "float"),
+    ("v.odd.x * 2", "4.0", "float"),
+    ("v.xxyy[2]", "2.0", "float"),
 ];
 
 /// What has no value, and why.
@@ -90,6 +111,13 @@ const REFUSED: &[(&str, &str)] = &[
     ("f(1, 2)", "functions cannot be called here"),
     ("*f", "a function has no value"),
     ("v.q", "float4 has no component `q`"),
+    ("v.xq", "float4 has no component `xq`"),
+    ("v.s04", "float4 has no component `s04`"),
+    ("v.xyzwx", "float4 has no component `xyzwx`"),
+    ("v.xy + 1", "a number is needed, and not a value of type float __attribute__((ext_vector_type(2)))"),
+    ("sizeof", "an operand is missing after `sizeof`"),
+    ("sizeof(Nod)", "nothing is called `Nod` here"),
+    ("sizeof(struct Nod)", "no type is called `Nod`: did you mean `Node`?"),
     ("i.x", "a value of type int has no fields"),
     ("(struct Nod *)one", "no type is called `Nod`: did you mean `Node`?"),
     ("(Bits)i", "a value of type int cannot be cast to Bits"),
@@ -166,7 +194,12 @@ fn compile(level: &str) -> Option<Vec<u8>> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let (source, object) =
         (folder.join(format!("c_types{level}.cl")), folder.join(format!("c_types{level}.co")));
-    std::fs::write(&source, SOURCE).expect("a folder that can be written");
+    // The compiler has a say in sizes, too.
+    let sizes = VALUES.iter().filter(|row| row.0.starts_with("sizeof"));
+    let asserted: String = sizes.map(|row| format!("_Static_assert(({}) == {}, \"\"); ", row.0, row.1)).collect();
+    let text = SOURCE.replace("  out[i] = color", &format!("  {asserted}out[i] = color"));
+    assert_ne!(text, SOURCE);
+    std::fs::write(&source, text).expect("a folder that can be written");
     let status = Command::new("clang-19")
         .args("-target amdgcn-amd-amdhsa -mcpu=gfx906 -x cl -cl-std=CL2.0 -g -nogpulib -w".split(' '))
         .arg(level)

@@ -118,7 +118,24 @@ impl<'a> Evaluator<'a> {
                 self.element(&self.eval(of)?, index.number.map(whole))
             }
             Expr::Cast(of, ty) => self.cast(&self.eval(of)?, ty),
+            Expr::SizeOf(of) => {
+                // Where an operand has no value, it still has a type.
+                let value = self.eval(of).or_else(|_| self.without_wave().eval(of))?;
+                self.size_of(&value.ty)
+            }
+            Expr::SizeOfType(text) => self.size_of(&self.types.named(text)?),
         }
+    }
+
+    /// The bytes of a type as a number: in C a `size_t`, in kernc one that goes with all integers.
+    fn size_of(&self, ty: &Ty) -> Result<Value, Problem> {
+        if matches!(self.types.view(ty), View::Code | View::Unknown) {
+            return Err(format!("the size of {} is not known", self.types.name(ty)));
+        }
+        let size = (!self.only_types).then(|| Number::Int(self.types.size(ty).into()));
+        let scalar = Scalar { kind: Kind::Unsigned, bytes: 8 };
+        let is_literal = self.language() == Language::Kernc;
+        Ok(Value::number(Operand { is_literal, ..Operand::new(scalar, size) }))
     }
 
     fn unary(&self, op: Unary, value: &Value) -> Result<Value, Problem> {
@@ -377,16 +394,33 @@ impl<'a> Evaluator<'a> {
                 inner.next().ok_or_else(|| format!("{} has no field `{name}`{}", owner(), hint(name, names)))
             }
             (View::Array { of, count, is_vector: true }, _) => {
-                let at = component(name).filter(|&at| at < count);
-                let at = at.ok_or_else(|| format!("{} has no component `{name}`", owner()))?;
-                let step = self.types.size(&of);
-                self.part(value, at * step, of)
+                if let Some(at) = component(name).filter(|&at| at < count) {
+                    let step = self.types.size(&of);
+                    return self.part(value, at * step, of);
+                }
+                let chosen = swizzle(name, count, self.language());
+                let chosen = chosen.ok_or_else(|| format!("{} has no component `{name}`", owner()))?;
+                match chosen[..] {
+                    [at] => self.part(value, at * self.types.size(&of), of),
+                    _ => self.swizzled(value, &of, &chosen),
+                }
             }
             (View::Pointer { .. }, _) if depth < DEPTH => {
                 self.field(&self.element(value, Some(0))?, name, depth + 1)
             }
             _ => Err(format!("a value of type {} has no fields", owner())),
         }
+    }
+
+    /// A vector of some components of a vector.
+    fn swizzled(&self, value: &Value, of: &Ty, chosen: &[u64]) -> Result<Value, Problem> {
+        let ty = Ty::Vector(Box::new(of.clone()), chosen.len() as u64);
+        let Some(content) = &value.content else { return Ok(Value::new(ty, None)) };
+        let step = self.types.size(of) as usize;
+        let parts = chosen.iter().map(|&at| content.part(at as usize * step, step));
+        let parts = parts.collect::<Result<Vec<Content>, Problem>>()?;
+        let content = Content::joined(&parts, self.types.size(&ty) as usize);
+        Ok(Value { registers: value.registers.clone(), ..Value::new(ty, Some(content)) })
     }
 
     /// A field of so many bits from one on.
@@ -502,6 +536,28 @@ fn component(name: &str) -> Option<u64> {
     let letter = ["x", "y", "z", "w"].iter().position(|one| *one == name);
     let digit = || name.strip_prefix(['s', 'S']).filter(|digit| digit.len() == 1);
     letter.map(|at| at as u64).or_else(|| u64::from_str_radix(digit()?, 16).ok())
+}
+
+/// The numbers of several components of a vector of `count`: `xy`, `s0f`; in OpenCL also `lo`, `hi`, `even`, `odd`.
+fn swizzle(name: &str, count: u64, language: Language) -> Option<Vec<u64>> {
+    let whole = count.next_power_of_two();
+    let half: Option<Vec<u64>> = match (name, language) {
+        ("lo", Language::C) => Some((0..whole / 2).collect()),
+        ("hi", Language::C) => Some((whole / 2..whole).collect()),
+        ("even", Language::C) => Some((0..whole).step_by(2).collect()),
+        ("odd", Language::C) => Some((1..whole).step_by(2).collect()),
+        _ => None,
+    };
+    if half.is_some() {
+        return half;
+    }
+    let digits = name.strip_prefix(['s', 'S']).filter(|digits| !digits.is_empty());
+    let letters = |sign: char| component(&sign.to_string());
+    let chosen: Option<Vec<u64>> = match digits {
+        Some(digits) => digits.chars().map(|digit| digit.to_digit(16).map(u64::from)).collect(),
+        None => name.chars().map(letters).collect(),
+    };
+    chosen.filter(|chosen| [2, 3, 4, 8, 16].contains(&chosen.len()) && chosen.iter().all(|&at| at < count))
 }
 
 /// Bits that nothing has written of what is at a place; none where nothing is known of that.

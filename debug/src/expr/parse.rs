@@ -115,6 +115,10 @@ pub(crate) enum Expr {
     Field(Box<Expr>, String),
     Index(Box<Expr>, Box<Expr>),
     Cast(Box<Expr>, TypeText),
+    /// Bytes of a value.
+    SizeOf(Box<Expr>),
+    /// Bytes of a type.
+    SizeOfType(TypeText),
 }
 
 /// Words that say where what a pointer points to is, of C's and of kernc's.
@@ -265,6 +269,10 @@ impl<'a> Parser<'a> {
             self.at += 1;
             return Ok(Expr::Unary(*op, Box::new(self.unary()?)));
         }
+        if self.tokens.get(self.at) == Some(&Token::Name("sizeof".to_owned())) {
+            self.at += 1;
+            return self.size();
+        }
         if self.is_at("(") && self.begins_type(self.at + 1) {
             self.at += 1;
             let ty = self.ty(true)?;
@@ -272,6 +280,19 @@ impl<'a> Parser<'a> {
             return Ok(Expr::Cast(Box::new(self.unary()?), ty));
         }
         self.postfix()
+    }
+
+    /// What follows `sizeof`: a type in parentheses, or an operand.
+    fn size(&mut self) -> Result<Expr, Problem> {
+        let stars = self.tokens.iter().skip(self.at + 1).take_while(|token| **token == Token::Sign("*")).count();
+        // kernc writes the stars of a pointer in front of its type.
+        if self.is_at("(") && self.begins_type(self.at + 1 + stars) {
+            self.at += 1;
+            let ty = self.ty(true)?;
+            self.needs(")")?;
+            return Ok(Expr::SizeOfType(ty));
+        }
+        Ok(Expr::SizeOf(Box::new(self.unary()?)))
     }
 
     fn postfix(&mut self) -> Result<Expr, Problem> {

@@ -19,6 +19,8 @@ pub(crate) enum Ty {
     Bits(usize),
     /// A pointer into a memory.
     Pointer(Box<Ty>, AddressSpace),
+    /// A vector of so many elements, as components of a vector are.
+    Vector(Box<Ty>, u64),
     /// Code, of which no type is known.
     Code,
 }
@@ -114,6 +116,9 @@ impl<'a> Types<'a> {
             (_, Ty::Scalar(scalar)) => return View::Number(*scalar),
             (_, Ty::Bits(_)) => return View::Bits,
             (_, Ty::Code) => return View::Code,
+            (_, Ty::Vector(of, count)) => {
+                return View::Array { of: (**of).clone(), count: *count, is_vector: true };
+            }
             (_, Ty::Pointer(to, space)) => {
                 let bytes = space.address_bits().map_or(8, |bits| u64::from(bits) / 8);
                 return View::Pointer { to: (**to).clone(), space: *space, bytes };
@@ -157,6 +162,8 @@ impl<'a> Types<'a> {
             Ty::Scalar(scalar) => scalar.bytes.into(),
             Ty::Bits(bytes) => *bytes as u64,
             Ty::Pointer(_, space) => space.address_bits().map_or(8, |bits| u64::from(bits) / 8),
+            // Three elements take the place of four.
+            Ty::Vector(of, count) => count.next_power_of_two().saturating_mul(self.size(of)),
             Ty::Code => 0,
         }
     }
@@ -176,6 +183,13 @@ impl<'a> Types<'a> {
             Ty::Scalar(scalar) => scalar.name(self.language),
             Ty::Bits(_) => "register".to_owned(),
             Ty::Code => "code".to_owned(),
+            Ty::Vector(of, count) => {
+                let of = self.name(of);
+                match self.language {
+                    Language::Kernc => format!("{of}x{count}"),
+                    Language::C => format!("{of} __attribute__((ext_vector_type({count})))"),
+                }
+            }
             Ty::Pointer(to, space) => {
                 let to = self.name(to);
                 match (self.language, *space) {

@@ -39,6 +39,24 @@ impl Content {
         }
     }
 
+    /// Joins contents; what lacks to a size is padding.
+    pub(crate) fn joined(parts: &[Content], size: usize) -> Content {
+        let all = |mask: fn(&Content) -> Vec<u8>| {
+            let mut bytes: Vec<u8> = parts.iter().flat_map(mask).collect();
+            bytes.resize(size, 0);
+            bytes
+        };
+        let mut there: Vec<bool> =
+            parts.iter().flat_map(|part| part.there.clone().unwrap_or_else(|| vec![true; part.bytes.len()])).collect();
+        there.resize(size, true);
+        let undefined = all(|part| part.undefined.clone().unwrap_or_else(|| vec![0; part.bytes.len()]));
+        Content {
+            bytes: all(|part| part.bytes.clone()),
+            there: there.contains(&false).then_some(there),
+            undefined: any(undefined),
+        }
+    }
+
     /// Some of the bytes.
     pub(crate) fn part(&self, from: usize, size: usize) -> Result<Content, Problem> {
         let range = from..from.saturating_add(size);

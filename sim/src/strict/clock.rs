@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-/// For each wave, the number of its last operation that is known to be complete; sorted by wave.
+/// For each wave, the number of its last operation that is known to be complete; sorted by wave. Under the wave's number
+/// with [`PASSED_ON`] stands its last operation that a wave of its group has passed on, complete or not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Option<Arc<Vec<(u32, u32)>>>);
+
+/// Marks the second number that a clock has for a wave. Waves have smaller numbers (`MAX_WAVES`).
+const PASSED_ON: u32 = 1 << 31;
 
 impl Clock {
     pub(super) fn is_empty(&self) -> bool {
@@ -34,6 +38,20 @@ impl Clock {
             Ok(at) => entries[at].1 = number,
             Err(at) => entries.insert(at, (wave, number)),
         }
+    }
+
+    /// Learns what another wave of a wave's group knows of it: its operations up to `done` are complete, those up to `seen`
+    /// are done as far as the group can tell.
+    pub(super) fn learn_from_mate(&mut self, wave: u32, done: u32, seen: u32) {
+        self.learn(wave, done);
+        if seen > done {
+            self.learn(wave | PASSED_ON, seen);
+        }
+    }
+
+    /// The last operation of `wave` that another wave of its group has passed on, complete or not.
+    pub(super) fn passed_on(&self, wave: u32) -> u32 {
+        self.get(wave | PASSED_ON)
     }
 
     /// Learns all that another clock knows.

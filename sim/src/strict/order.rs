@@ -146,7 +146,7 @@ impl Order {
         clock.learn(self.wave, self.flight.memory_done());
         for (at, known) in self.local.iter().enumerate() {
             if at != me {
-                clock.learn(first + at as u32, known.far);
+                clock.learn_from_mate(first + at as u32, known.far, known.memory);
             }
         }
         clock
@@ -157,7 +157,7 @@ impl Order {
     pub(super) fn learned(&self, first: u32) -> Clock {
         let mut clock = self.acquired.clone();
         for (at, known) in self.local.iter().enumerate() {
-            clock.learn(first + at as u32, known.far);
+            clock.learn_from_mate(first + at as u32, known.far, known.memory);
         }
         clock
     }

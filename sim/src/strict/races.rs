@@ -10,11 +10,13 @@ use super::defined::Origin;
 use super::findings::{Elsewhere, Finding, split_place};
 use super::late::Excuse;
 use super::order::Handed;
+use super::rules::PASSED_ON;
 use super::{FaultClass, Watcher};
 use crate::exec::Cx;
 use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::{MemAccess, Space};
+use check::Level;
 use isa::{Generation, ModFlags};
 
 /// The dwords an access touches, with the bytes in each.
@@ -407,6 +409,10 @@ impl Watcher<'_> {
         if earlier.wave() == self.me() {
             return self.report_transfer(access, conflict == Conflict::ReadAfterWrite, earlier, place);
         }
+        let passed_on = access.space != Space::Lds && self.is_passed_on(earlier);
+        if passed_on && Level::Manual < self.shared.level {
+            return;
+        }
         let (rule, verb, before) = match conflict {
             Conflict::ReadAfterWrite => ("race-read-after-write", "reads it", "wrote it"),
             Conflict::WriteAfterWrite => ("race-write-after-write", "writes it", "wrote another value"),
@@ -421,7 +427,10 @@ impl Watcher<'_> {
         finding.label = verb.into();
         finding.lane = lane_of(access);
         finding.other = Some(self.elsewhere(earlier, place, before));
-        self.explain_order(&mut finding, access.space, earlier);
+        match passed_on {
+            true => self.explain_passing_on(&mut finding, earlier),
+            false => self.explain_order(&mut finding, access.space, earlier),
+        }
         self.report_unless(excuse, access, finding);
     }
 
@@ -438,17 +447,45 @@ impl Watcher<'_> {
         }
     }
 
+    /// Whether another wave of the first access's group learned of the access, and passed it on to this wave.
+    fn is_passed_on(&self, earlier: Stamp) -> bool {
+        let order = &self.group.waves[self.group.now.wave].order;
+        !self.is_mate(earlier) && order.acquired.passed_on(earlier.wave()) >= earlier.number()
+    }
+
+    /// Explains an order that a wave passed on while the access of another wave of its group was in flight.
+    fn explain_passing_on(&self, finding: &mut Finding, earlier: Stamp) {
+        let (_, wave) = self.shared.group_and_place(earlier.wave() - 1);
+        finding.rule = PASSED_ON.into();
+        finding.level = Level::Manual;
+        finding.notes.extend([
+            format!(
+                "wave {wave} told its group, by LDS or a barrier, while the first access was in flight; another wave of the group \
+                 told the rest of the device"
+            ),
+            "a wait of that other wave counts its own operations alone, so the first access may still be in flight".into(),
+        ]);
+        let wait = self.wait_for_memory();
+        finding.fix = Some(format!("{wait} in wave {wave}, after the first access and before wave {wave} tells its group"));
+    }
+
+    /// The wait for all vector memory operations.
+    fn wait_for_memory(&self) -> &'static str {
+        match self.shared.target.generation {
+            Generation::Gfx10 => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
+            _ => "`s_waitcnt vmcnt(0)`",
+        }
+    }
+
     /// Why there is no order, and what would make one.
     fn explain_order(&self, finding: &mut Finding, space: Space, earlier: Stamp) {
         let order = &self.group.waves[self.group.now.wave].order;
         let mate = self.shared.in_group(self.group.first_wave, earlier.wave());
         let known = mate.and_then(|mate| order.local.get(mate));
-        let gfx10 = self.shared.target.generation == Generation::Gfx10;
-        let wait = match (space, gfx10) {
-            (Space::Lds, _) if earlier.is_transfer() => "`s_waitcnt vmcnt(0)`",
-            (Space::Lds, _) => "`s_waitcnt lgkmcnt(0)`",
-            (_, true) => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
-            _ => "`s_waitcnt vmcnt(0)`",
+        let wait = match space {
+            Space::Lds if earlier.is_transfer() => "`s_waitcnt vmcnt(0)`",
+            Space::Lds => "`s_waitcnt lgkmcnt(0)`",
+            _ => self.wait_for_memory(),
         };
         let handed_too_early = |finding: &mut Finding| {
             let why =
@@ -736,7 +773,7 @@ impl Watcher<'_> {
                 order.local[at].merge(*known);
             }
             order.scalar_fresh = false;
-            self.shared.publish_barrier(order.wave, published[me].far);
+            self.shared.publish_barrier(order.wave, published[me].far, published[me].memory);
             if acquired.is_empty() {
                 continue;
             }

@@ -15,7 +15,10 @@ const fn rule(id: &'static str, name: &'static str, text: &'static str) -> Rule 
     Rule { id, name, text }
 }
 
-static RULES: [Rule; 28] = [
+/// The rule about accesses that a wave passes on for another wave of its group.
+pub(super) const PASSED_ON: &str = "passed-on-in-flight";
+
+static RULES: [Rule; 29] = [
     rule(
         "race-read-after-write",
         "a wave reads what another has written, without order",
@@ -33,6 +36,15 @@ static RULES: [Rule; 28] = [
         "a wave writes what another has read, without order",
         "The reader might as well have found the new value: often a barrier is missing at the end of a loop, before shared \
          memory is filled again, or between filling and reading it.",
+    ),
+    rule(
+        PASSED_ON,
+        "a wave passes on an access of another wave of its group, which may be in flight",
+        "A wave accesses memory and tells its group, by LDS or a barrier; another wave of the group releases to the device; a wave \
+         of another group acquires that. The waves of a group share a cache, so nothing waits before the group is told, and a wait \
+         of the releasing wave counts its own operations alone. The first wave has to wait for the access before it tells its \
+         group. This counts with `--rules manual`: the guide's sequences, which LLVM emits, have no such wait, and the guide does not \
+         promise that accesses of one compute unit stay in order.",
     ),
     rule(
         "lane-race",

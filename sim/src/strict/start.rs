@@ -60,6 +60,8 @@ pub(crate) struct Shared {
     any_far: AtomicBool,
     /// For each wave, its operations that were complete at its last barrier.
     at_barrier: Vec<AtomicU32>,
+    /// The same of its operations that its group takes for done.
+    seen_at_barrier: Vec<AtomicU32>,
     /// For each wave, its operations that were issued before its last write-back of the scalar cache.
     written_back: Vec<AtomicU32>,
     seen: Mutex<Seen>,
@@ -161,6 +163,7 @@ impl Shared {
             far: RwLock::default(),
             any_far: AtomicBool::new(false),
             at_barrier: per_wave(),
+            seen_at_barrier: per_wave(),
             written_back: per_wave(),
             seen: Mutex::default(),
             names,
@@ -281,9 +284,12 @@ impl Shared {
         self.any_far.store(true, Ordering::Release);
     }
 
-    pub(super) fn publish_barrier(&self, wave: u32, done: u32) {
-        if let Some(place) = self.at_barrier.get(wave as usize) {
-            place.store(done, Ordering::Release);
+    /// Notes a wave's operations that are complete at a barrier, and those that its group takes for done.
+    pub(super) fn publish_barrier(&self, wave: u32, done: u32, seen: u32) {
+        for (places, number) in [(&self.at_barrier, done), (&self.seen_at_barrier, seen)] {
+            if let Some(place) = places.get(wave as usize) {
+                place.store(number, Ordering::Release);
+            }
         }
     }
 
@@ -310,9 +316,10 @@ impl Shared {
     pub(super) fn learned_by(&self, wave: u32, clock: &mut Clock) {
         let first = self.group_of(wave);
         for mate in first..first + self.waves_per_group {
-            let done = self.at_barrier.get(mate as usize).map_or(0, |done| done.load(Ordering::Acquire));
+            let [done, seen] = [&self.at_barrier, &self.seen_at_barrier]
+                .map(|places| places.get(mate as usize).map_or(0, |number| number.load(Ordering::Acquire)));
             if mate != wave {
-                clock.learn(mate, done);
+                clock.learn_from_mate(mate, done, seen);
             }
         }
         if self.any_far.load(Ordering::Acquire) {

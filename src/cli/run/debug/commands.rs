@@ -64,10 +64,16 @@ const COMMANDS: &[Command] = &[
     },
     Command { names: &["finish"], takes: "", help: "go on until the function returns", run: finish },
     Command {
-        names: &["until", "u", "advance"],
-        takes: "PLACE",
-        help: "go on to a place, or until the function returns",
+        names: &["until", "u"],
+        takes: "[PLACE]",
+        help: "go on to a place, else to a later line, at most until the function returns",
         run: until,
+    },
+    Command {
+        names: &["advance"],
+        takes: "PLACE",
+        help: "go on to a place, at most until the function returns",
+        run: advance,
     },
     Command {
         names: &["reverse-step", "rs"],
@@ -395,7 +401,17 @@ fn finish(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     go(stop.out()?)
 }
 
-fn until(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+fn until(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    match rest {
+        "" => step(Step::Past),
+        _ => advance(terminal, stop, rest),
+    }
+}
+
+fn advance(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
+    if rest.is_empty() {
+        return Err("a place is missing: a line, a function, `*ADDRESS`".to_owned());
+    }
     go(Action::Until(stop.addresses(rest)?))
 }
 
