@@ -196,7 +196,8 @@ fn compile(level: &str) -> Option<Vec<u8>> {
         (folder.join(format!("c_types{level}.cl")), folder.join(format!("c_types{level}.co")));
     // The compiler has a say in sizes, too.
     let sizes = VALUES.iter().filter(|row| row.0.starts_with("sizeof"));
-    let asserted: String = sizes.map(|row| format!("_Static_assert(({}) == {}, \"\"); ", row.0, row.1)).collect();
+    let asserted: String =
+        sizes.map(|row| format!("_Static_assert(({}) == {}, \"\"); ", row.0, row.1)).collect();
     let text = SOURCE.replace("  out[i] = color", &format!("  {asserted}out[i] = color"));
     assert_ne!(text, SOURCE);
     std::fs::write(&source, text).expect("a folder that can be written");

@@ -185,6 +185,28 @@ pub fn event(inst: &MachInst) -> Option<Event> {
     })
 }
 
+/// How an instruction accesses LDS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LdsPath {
+    /// A vector memory load that writes LDS in place of registers.
+    Load,
+    /// A vector memory store of what is in LDS.
+    Store,
+    /// An LDS instruction, or a flat one, which may be one.
+    Instruction,
+}
+
+/// Returns how an instruction accesses LDS, if it may.
+pub fn lds_path(inst: &MachInst) -> Option<LdsPath> {
+    let event = event(inst)?;
+    match event {
+        Event::Load if inst.mods.flags.contains(ModFlags::LDS) => Some(LdsPath::Load),
+        Event::Store if inst.mods.flags.contains(ModFlags::LDS) => Some(LdsPath::Store),
+        Event::Lds | Event::FlatLoad | Event::FlatStore | Event::FlatExchange => Some(LdsPath::Instruction),
+        _ => None,
+    }
+}
+
 /// 0 load, 1 store and whatever returns nothing, 2 exchange.
 fn manner(inst: &MachInst) -> usize {
     let flags = inst.op.row().flags;

@@ -11,6 +11,7 @@
 mod coherence;
 mod hazards;
 mod in_flight;
+mod transfers;
 
 use crate::Model;
 use isa::{MBlock, MachFunc, MachInst, Reg};
@@ -19,6 +20,7 @@ use std::fmt;
 pub use coherence::{barriers, coherence};
 pub use hazards::hazards;
 pub use in_flight::in_flight;
+pub use transfers::transfers;
 
 /// An instruction's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,6 +138,7 @@ impl std::error::Error for Violation {}
 pub fn check(func: &MachFunc, model: &Model) -> Vec<Violation> {
     let mut faults = pseudos(func);
     in_flight(func, model, &mut faults);
+    transfers(func, model, &mut faults);
     hazards(func, model, &mut faults);
     coherence(func, model, &mut faults);
     faults.sort();

@@ -1,12 +1,12 @@
 //! Inserts waits so that no instruction reads or overwrites a register that an older memory operation may still write
-//! (or read), and so that wait points hold.
+//! (or read), so that loads to LDS and stores from LDS do not mix with LDS instructions, and so that wait points hold.
 //!
 //! # Source
 //! Vega ISA, "Data Dependency Resolution"; the order of completion is in [`crate::counters`].
 //! # Requires
 //! Hardware registers; no `FENCE`.
 //! # Guarantees
-//! [`crate::proof::in_flight`] finds nothing; no `WAIT_POINT` remains.
+//! [`crate::proof::in_flight`] and [`crate::proof::transfers`] find nothing; no `WAIT_POINT` remains.
 //! # Lattice
 //! Class of operations -> (registers -> age), the age of an operation being the number of younger ones of its class.
 //! Bottom: empty. Join: union, the lower age. Ages saturate at the largest count that still waits, so it terminates.
@@ -18,6 +18,7 @@
 
 mod hoist;
 mod state;
+mod transfers;
 
 use crate::calls::{self, Away};
 use crate::counters::{self, CLASSES, Counter, Wait};
@@ -223,6 +224,10 @@ fn step(
             Away::Return => (calls::waits(convention).at_return, "return"),
         };
         state.existing(model, calls::wait_for(waits, model.subtarget()), why, &mut need);
+        state.transferred(model, why, &mut need);
+    }
+    if inst.op == op::S_BARRIER {
+        state.transferred(model, inst.op.row().name, &mut need);
     }
     if !carried.wait.is_none() {
         if inst.op == op::S_ENDPGM {

@@ -13,8 +13,7 @@ use check::program::{Program, Root};
 use isa::subtarget::Setting;
 use isa::table::{Family, Flags};
 use isa::{
-    ArgRange, Edge, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, ModFlags, Opcode, Operand, Reg,
-    Subtarget, op,
+    ArgRange, Edge, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Opcode, Operand, Reg, Subtarget, op,
 };
 use memmodel::{Context, Model, Options, proof};
 use random::Rng;
@@ -104,10 +103,6 @@ fn instruction(rng: &mut Rng, subtarget: &Subtarget, pool: &Pool) -> Option<Mach
     let list = if rng.chance(4) { &pool.any } else { &pool.interesting };
     let (op, form) = rng.pick(list);
     let mut inst = random::inst(rng, subtarget, op, form);
-    if inst.mods.flags.contains(ModFlags::LDS) {
-        // A load to LDS or a store from LDS. The compiler emits neither, and the passes know no waits for them.
-        return None;
-    }
     squeeze(&mut inst);
     let sound = check::Code::new(subtarget.target, subtarget.xnack).single(&inst).is_none();
     let mut words = Vec::new();

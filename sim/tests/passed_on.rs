@@ -89,7 +89,8 @@ fn a_wave_passes_on_what_another_wave_did() {
             let report = report(&bad, Level::Manual).unwrap_or_else(|| panic!("nothing is found\n{bad}"));
             assert_eq!((report.rule.as_str(), report.level), ("passed-on-in-flight", Level::Manual));
             assert_eq!(report.other.as_ref().map(|other| other.0.wave), Some(1));
-            let fix = "`s_waitcnt vmcnt(0)` in wave 1, after the first access and before wave 1 tells its group";
+            let fix =
+                "`s_waitcnt vmcnt(0)` in wave 1, after the first access and before wave 1 tells its group";
             assert_eq!(report.fix.as_deref(), Some(fix));
         }
     }

@@ -284,7 +284,8 @@ impl<'a> Parser<'a> {
 
     /// What follows `sizeof`: a type in parentheses, or an operand.
     fn size(&mut self) -> Result<Expr, Problem> {
-        let stars = self.tokens.iter().skip(self.at + 1).take_while(|token| **token == Token::Sign("*")).count();
+        let stars =
+            self.tokens.iter().skip(self.at + 1).take_while(|token| **token == Token::Sign("*")).count();
         // kernc writes the stars of a pointer in front of its type.
         if self.is_at("(") && self.begins_type(self.at + 1 + stars) {
             self.at += 1;

@@ -46,8 +46,10 @@ impl Content {
             bytes.resize(size, 0);
             bytes
         };
-        let mut there: Vec<bool> =
-            parts.iter().flat_map(|part| part.there.clone().unwrap_or_else(|| vec![true; part.bytes.len()])).collect();
+        let mut there: Vec<bool> = parts
+            .iter()
+            .flat_map(|part| part.there.clone().unwrap_or_else(|| vec![true; part.bytes.len()]))
+            .collect();
         there.resize(size, true);
         let undefined = all(|part| part.undefined.clone().unwrap_or_else(|| vec![0; part.bytes.len()]));
         Content {

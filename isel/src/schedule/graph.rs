@@ -8,7 +8,7 @@ use super::{NONE, is_load};
 use ir::constraints::{Class, SCHEDULE};
 use isa::func::SpaceSet;
 use isa::table::{Family, Flags, Implicit, Role};
-use isa::{MachFunc, MachInst, MemRef, Operand, Reg, RegRange, SyncOrder, Target, op};
+use isa::{MachFunc, MachInst, MemRef, ModFlags, Operand, Reg, RegRange, SyncOrder, Target, op};
 use rustc_hash::FxHashMap;
 
 /// Dependences: lists of successors. Nodes are the instructions and, behind them, the joins.
@@ -168,6 +168,8 @@ impl Graph {
         let accesses = flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC);
         let atomic = flags.contains(Flags::ATOMIC) || mem.order != SyncOrder::NotAtomic;
         let held = Class::held(atomic, mem.volatile).is_some_and(|class| !SCHEDULE.takes.contains(class));
+        // Loads to LDS and stores from LDS access two memories, of which one is named.
+        let held = held || inst.mods.flags.contains(ModFlags::LDS);
         let ordered = flags.contains(Flags::ORDERED) && inst.op != op::S_GETPC_B64 || held;
         if !accesses && !ordered {
             return;

@@ -1,12 +1,13 @@
 //! What is in flight at a point of the program.
 
+use super::transfers::{Transfer, Transfers};
 use super::{Cause, Need};
 use crate::Model;
 use crate::calls;
-use crate::counters::{self, CLASS_COUNT, CLASSES, Class, ClassSet, Counter, Tells, Wait};
+use crate::counters::{self, CLASS_COUNT, CLASSES, Class, ClassSet, Counter, LdsPath, Tells, Wait};
 use crate::effects::{self, Access, RegSet};
 use callconv::Convention;
-use isa::{FuncRole, MachFunc, MachInst, Opcode, RegRange, op};
+use isa::{FuncRole, MachFunc, MachInst, ModFlags, Opcode, RegRange, op};
 
 /// An operation that may not be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,7 @@ pub(super) struct State {
     pub(super) regs: RegSet,
     /// By class: the youngest operation that fences order, as [`Pending::issued`].
     fenced: [Option<(u32, Opcode)>; CLASS_COUNT],
+    transfers: Transfers,
     /// By class: operations issued. Those of classes without order are all of the same age.
     clock: [u32; CLASS_COUNT],
 }
@@ -39,13 +41,14 @@ impl State {
     pub(super) fn clear(&mut self) {
         self.ops.clear();
         (self.regs, self.fenced) = (RegSet::EMPTY, [None; CLASS_COUNT]);
+        self.transfers = Transfers::default();
     }
 
     pub(super) fn copy_from(&mut self, other: &State) {
-        let State { ops, regs, fenced, clock } = other;
+        let State { ops, regs, fenced, transfers, clock } = other;
         self.ops.clear();
         self.ops.extend_from_slice(ops);
-        (self.regs, self.fenced, self.clock) = (*regs, *fenced, *clock);
+        (self.regs, self.fenced, self.transfers, self.clock) = (*regs, *fenced, *transfers, *clock);
     }
 
     /// Younger operations of the class than the one issued then, up to the largest count that still waits.
@@ -61,6 +64,9 @@ impl State {
     /// What an instruction needs before it may issue.
     #[inline]
     pub(super) fn required(&self, model: &Model, inst: &MachInst, need: &mut Need) {
+        if !self.transfers.is_empty() || inst.mods.flags.contains(ModFlags::LDS) {
+            self.required_in_lds(model, inst, need);
+        }
         if self.ops.is_empty() {
             return;
         }
@@ -89,8 +95,46 @@ impl State {
         }
     }
 
+    /// What an instruction needs of accesses of LDS that go another way.
+    #[cold]
+    fn required_in_lds(&self, model: &Model, inst: &MachInst, need: &mut Need) {
+        let Some(path) = counters::lds_path(inst) else { return };
+        let consumer = inst.op.row().name;
+        for transfer in self.transfers.before(path) {
+            self.demand_transfer(model, transfer, consumer, need);
+        }
+        if path == LdsPath::Instruction {
+            return;
+        }
+        for class in counters::each(counters::LDS | counters::FLAT) {
+            let counter = CLASSES[class].counter;
+            if let Some((issued, producer)) = self.fenced[class]
+                && counter == Counter::Lgkm
+            {
+                let age = self.age(model, class, issued);
+                need.demand(counter, age, Cause { producer, reg: None, consumer });
+            }
+        }
+    }
+
+    fn demand_transfer(&self, model: &Model, transfer: Transfer, consumer: &'static str, need: &mut Need) {
+        let Transfer { class, issued, op: producer } = transfer;
+        let age = self.age(model, class, issued);
+        need.demand(CLASSES[class].counter, age, Cause { producer, reg: None, consumer });
+    }
+
+    /// What others need that access LDS afterwards: all loads to LDS and stores from LDS.
+    pub(super) fn transferred(&self, model: &Model, consumer: &'static str, need: &mut Need) {
+        for transfer in self.transfers.all() {
+            self.demand_transfer(model, transfer, consumer, need);
+        }
+    }
+
     /// What a wait point needs: all that fences order, on the counters of the mask.
     pub(super) fn fence(&self, model: &Model, mask: i32, rule: &'static str, need: &mut Need) {
+        if mask & counters::wait_point_bit(Counter::Lgkm) != 0 {
+            self.transferred(model, rule, need);
+        }
         for (class, youngest) in self.fenced.iter().enumerate() {
             let counter = CLASSES[class].counter;
             if let Some((issued, producer)) = *youngest
@@ -141,6 +185,7 @@ impl State {
                 *youngest = None;
             }
         }
+        self.transfers.retain(|transfer| !done(transfer.class, transfer.issued));
     }
 
     /// After the issue of an instruction.
@@ -180,6 +225,7 @@ impl State {
 
     fn issue_memory(&mut self, func: &MachFunc, inst: &MachInst, classes: ClassSet) {
         let ordered = counters::ordered(func, inst);
+        let path = counters::lds_path(inst).filter(|path| *path != LdsPath::Instruction);
         for index in counters::each(classes) {
             let class = &CLASSES[index];
             if class.in_order {
@@ -188,6 +234,11 @@ impl State {
             let issued = self.clock[index];
             if class.ordered_by_fences && ordered {
                 self.fenced[index] = Some((issued, inst.op));
+            }
+            if let Some(path) = path
+                && class.tells == Tells::Done
+            {
+                self.transfers.issue(path, Transfer { class: index, issued, op: inst.op });
             }
             counters::held(inst, class, |range| {
                 if class.in_order {
@@ -225,7 +276,15 @@ impl State {
                 changed = true;
             }
         }
-        changed
+        let mut transfers = other.transfers;
+        transfers.rebase(|Transfer { class, issued, .. }| {
+            self.clock[class].wrapping_sub(other.age(model, class, issued).into())
+        });
+        let clock = self.clock;
+        let age = |transfer: Transfer| {
+            clock[transfer.class].wrapping_sub(transfer.issued).min(model.oldest(transfer.class).into())
+        };
+        self.transfers.join(transfers, |new, own| age(new) < age(own)) || changed
     }
 }
 

@@ -466,7 +466,9 @@ impl Watcher<'_> {
             "a wait of that other wave counts its own operations alone, so the first access may still be in flight".into(),
         ]);
         let wait = self.wait_for_memory();
-        finding.fix = Some(format!("{wait} in wave {wave}, after the first access and before wave {wave} tells its group"));
+        finding.fix = Some(format!(
+            "{wait} in wave {wave}, after the first access and before wave {wave} tells its group"
+        ));
     }
 
     /// The wait for all vector memory operations.
