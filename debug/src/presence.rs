@@ -109,6 +109,7 @@ mod tests {
             let instruction = Instruction {
                 kind: Kind::Other,
                 line: Some(Line { file: 0, line: 1 }),
+                inlined: 0,
                 begins: address == 0,
                 chooses: false,
                 is_prologue: false,
@@ -156,6 +157,7 @@ mod tests {
         let instruction = |works| Instruction {
             kind: Kind::Other,
             line: None,
+            inlined: 0,
             begins: false,
             chooses: false,
             is_prologue: false,
