@@ -2,8 +2,8 @@
 //!
 //! A compiler counts what it sees, and assumes something of functions in other objects. Here the code that a kernel reaches is
 //! known: a descriptor that allots less than that code takes is raised. Reached is what relocations and distances lead to, function
-//! by function, tables of addresses among them. Of a kernel's own object only LDS and the stack are looked at: registers there
-//! the compiler has counted.
+//! by function, tables of addresses among them. A kernel that reaches no code of other objects keeps the registers that its compiler counted.
+//! A kernel that does may come back to functions of its own object, which its compiler did not know that it reaches.
 //!
 //! LDS symbols are allotted one after another behind the LDS that kernels have of their own, those without a size (whose size
 //! a launch decides) last; each has one address in all kernels (seed 000, line 490).
@@ -228,7 +228,9 @@ impl<'a> Raise<'_, '_, 'a> {
         declared: &dyn Fn(usize) -> Option<Declared>,
     ) -> Result<Vec<Count>, String> {
         let (mut used, mut most) = (Used::default(), [None; 3]);
-        for node in self.elsewhere() {
+        let leaves = self.elsewhere().next().is_some();
+        let called = self.kernel.nodes.iter().copied().skip(1).filter(|_| leaves);
+        for node in called.filter(|&node| self.graph.nodes[node].facts.is_code) {
             let declared = declared(node).filter(|declared| declared.is_all);
             let here = self.graph.nodes[node].facts.used.join(declared.unwrap_or_default().used);
             let joined = used.join(here);

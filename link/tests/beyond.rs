@@ -142,6 +142,23 @@ fn registers_of_other_objects() {
     );
 }
 
+/// A kernel calls a function of another object, which calls a function of the kernel's object that the kernel does not call itself.
+#[test]
+fn registers_of_functions_called_back() {
+    let a = [
+        kernel("caller", 4, 8, 0, &["f"]),
+        kernel("alone", 4, 8, 0, &[]),
+        function("home", "\tv_mov_b32 v72, s60\n"),
+        metadata(&[("caller", 4, 14, 0), ("alone", 4, 14, 0)]),
+    ];
+    let b = function("f", "\ts_getpc_b64 s[4:5]\n\ts_add_u32 s4, s4, home@rel32@lo+4\n");
+    let file = linked(&[&a.concat(), &b]).expect("it links");
+    assert_eq!(descriptor(&file, "caller"), (18, 8, 0));
+    assert_eq!(descriptor(&file, "alone"), (0, 1, 0));
+    let row = |name: &str, vgprs, sgprs| (name.to_owned(), vgprs, sgprs, 0);
+    assert_eq!(kernels(&file), [row("caller", 73, 67), row("alone", 4, 14)]);
+}
+
 /// What is joined first has its registers raised then, and its LDS when it is linked.
 #[test]
 fn joined_and_linked() {
