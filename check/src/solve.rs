@@ -73,7 +73,7 @@ struct Variant {
 }
 
 /// Kinds of paths that are kept apart at a place.
-const MOST_VARIANTS: usize = 8;
+const MOST_VARIANTS: usize = 24;
 
 /// How a block ends.
 enum End {

@@ -356,6 +356,31 @@ fn constants_decide_the_compares_of_their_register() {
     expect(&wrong, &["read-in-flight"], &[]);
 }
 
+/// A persistent kernel comes to its next tile from four ways, and tests two other conditions before the one that says which: 16 kinds of paths.
+#[test]
+fn ways_to_a_place_are_told_apart_although_other_conditions_are_tested_first() {
+    let other = |word: &str| -> String {
+        let one = |n| format!("s_cmp_eq_u32 s{}, 0\ns_cbranch_scc1 {word}{n}\ns_nop 0\n{word}{n}:\n", 20 + n);
+        (0..2).map(one).collect()
+    };
+    let ways: String = (1..5)
+        .map(|way| {
+            let load = if way == 1 { "global_load_dword v1, v0, s[0:1]" } else { "s_nop 0" };
+            format!("s_cmp_eq_u32 s4, {way}\ns_cbranch_scc0 not{way}\ns_mov_b32 s5, {way}\n{load}\ns_branch join\nnot{way}:\n")
+        })
+        .collect();
+    let ends: String = (2..5).map(|way| format!("s_cmp_eq_u32 s5, {way}\ns_cbranch_scc1 end\n")).collect();
+    let body = format!(
+        "{}{ways}s_endpgm\njoin:\n{}{ends}s_cmp_eq_u32 s5, 1\ns_cbranch_scc0 after\ns_waitcnt vmcnt(0)\nafter:\n\
+         v_add_u32_e32 v2, v1, v1\nend:",
+        other("first"),
+        other("second"),
+    );
+    expect(&body, &[], &[]);
+    let wrong = body.replace("s_cmp_eq_u32 s5, 1\n", "s_cmp_eq_u32 s5, 5\n");
+    expect(&wrong, &["read-in-flight"], &[]);
+}
+
 /// The solver keeps paths apart by the conditions that are tested next, and joins those that differ in conditions tested far away.
 #[test]
 fn conditions_that_are_tested_far_away_give_way() {
