@@ -40,7 +40,16 @@ pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Stand
     let own_lane = !own.is_empty();
     let shown = own.into_iter().chain(others).take(MOST_WAVES);
     let (waves, waits) = shown.map(|reason| (reason.at, reason.text)).unzip();
-    Fault::Stuck { limit, deadlock: true, own_lane, waves, waits, count }
+    Fault::Stuck { limit, deadlock: true, of_group: false, own_lane, waves, waits, count }
+}
+
+/// Returns the fault of a group of which each wave that has not ended waits for another wave of the group; other groups may go on.
+pub(crate) fn of_group(launch: &Launch<'_>, limit: u64, group: (Group, Vec<Standing>)) -> Fault {
+    let mut fault = fault(launch, limit, &[group]);
+    if let Fault::Stuck { of_group, .. } = &mut fault {
+        *of_group = true;
+    }
+    fault
 }
 
 fn wave_text(number: u32, [x, y, z]: [u32; 3]) -> String {
@@ -83,7 +92,8 @@ fn polls(
     let at = location(first.at);
     let what = |polled: &&Polled| {
         let (name, value) = (name(launch, polled), value(launch, group, polled));
-        format!("{name}, which is {value}: {}", written_by(launch, group, polled, ended))
+        let written = written_by(launch, group, polled, ended);
+        format!("{name}, which is {value}{}", written.map_or(String::new(), |by| format!(": {by}")))
     };
     let mut places = polled.iter().take(MOST_PLACES).map(what).collect::<Vec<_>>().join("; ");
     if polled.len() > MOST_PLACES {
@@ -124,16 +134,16 @@ fn value(launch: &Launch<'_>, group: &Group, polled: &Polled) -> u64 {
     }
 }
 
-/// Who has written a place last.
+/// Who has written a place last, which strict mode knows.
 fn written_by(
     launch: &Launch<'_>,
     group: &Group,
     polled: &Polled,
     ended: &dyn Fn(u64, u32) -> bool,
-) -> String {
-    let (Some(shadow), Some(shared)) = (&group.shadow, &launch.strict) else { return String::new() };
+) -> Option<String> {
+    let (Some(shadow), Some(shared)) = (&group.shadow, &launch.strict) else { return None };
     let Some((place, wave)) = shadow.last_change(shared, launch.memory, polled.space, polled.address) else {
-        return "nothing has written it".to_owned();
+        return Some("nothing has written it".to_owned());
     };
     let (number, wave) = shared.group_and_place(wave - 1);
     let id = launch.group_id(number);
@@ -141,5 +151,5 @@ fn written_by(
     let at = launch.location(range, pc, id, wave, None);
     let line = at.source.as_ref().map_or_else(|| format!("`{}`", at.text), ToString::to_string);
     let end = if ended(number, wave) { ", which has ended," } else { "" };
-    format!("{}{end} has written it last, {line}", wave_text(wave, id))
+    Some(format!("{}{end} has written it last, {line}", wave_text(wave, id)))
 }

@@ -216,6 +216,8 @@ pub enum Fault {
         limit: u64,
         /// Whether it is certain that none of the waves goes on.
         deadlock: bool,
+        /// In a deadlock: whether the waves are those of one group, and other groups may go on.
+        of_group: bool,
         /// In a deadlock: whether lanes of a wave wait for another lane of the same wave.
         own_lane: bool,
         /// Where the waves are that have not ended; not all of them if there are many.
@@ -334,8 +336,9 @@ impl Fault {
                 "deadlock: lanes of a wave wait for another lane of their own wave, which waits for them"
                     .to_owned()
             }
-            Fault::Stuck { deadlock: true, count, .. } => {
-                format!("deadlock: no wave makes progress any more; {}", not_ended(*count))
+            Fault::Stuck { deadlock: true, of_group, count, .. } => {
+                let whose = if *of_group { "no wave of a group makes" } else { "no wave makes" };
+                format!("deadlock: {whose} progress any more; {}", not_ended(*count))
             }
             Fault::Stuck { limit, count, .. } => {
                 format!("no end after {limit} wave instructions; {}", not_ended(*count))

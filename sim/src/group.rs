@@ -24,8 +24,13 @@ pub(crate) enum Turn {
     Yield,
     /// Each wave that is at no barrier waits for something, or seems to.
     Waits,
+    /// Each wave that is at no barrier stands, and reads nothing that others than the group can change.
+    Stands(Vec<Standing>),
     Fault(Fault),
 }
+
+/// Turns at the end of which each wave waits, before it is looked at whether the group waits for itself.
+const SOME_WAITS: u64 = 16;
 
 /// Why a wave stopped.
 enum Stop {
@@ -58,6 +63,8 @@ impl Looks {
 pub(crate) struct Standing {
     pub(crate) wave: usize,
     pub(crate) polled: Vec<Polled>,
+    /// It reads memory that waves of other groups or the host may change.
+    pub(crate) reads_memory: bool,
     /// The lanes that read.
     pub(crate) lanes: u64,
 }
@@ -69,6 +76,8 @@ pub(crate) struct Group {
     /// Turns that it has had.
     pub(crate) turns: u64,
     pub(crate) waves: Vec<Wave>,
+    /// Turns at the end of which each wave waited.
+    pub(crate) waits: u64,
     /// For each wave.
     pub(crate) looks: Vec<Looks>,
     /// The wave that is the first to have its turn.
@@ -118,11 +127,27 @@ impl Group {
             }
             self.open_barrier(launch);
             if ran == waited && self.executed < stop_at {
-                return Turn::Waits;
+                return self.wait(launch, scratch);
             }
             if self.executed >= stop_at {
                 return Turn::Yield;
             }
+        }
+    }
+
+    /// Ends a turn in which each wave waited. Strict mode looks at all groups, to tell more.
+    fn wait(&mut self, launch: &Launch<'_>, scratch: &mut Scratch) -> Turn {
+        self.waits += 1;
+        let looks = self.waits >= SOME_WAITS && self.waits.is_power_of_two() && launch.strict.is_none();
+        if !looks {
+            return Turn::Waits;
+        }
+        match self.standing(launch, scratch) {
+            Ok(Some(standing)) if !standing.is_empty() && standing.iter().all(|one| !one.reads_memory) => {
+                Turn::Stands(standing)
+            }
+            Ok(_) => Turn::Waits,
+            Err(fault) => Turn::Fault(fault),
         }
     }
 
@@ -220,7 +245,9 @@ impl Group {
                 continue;
             }
             match self.go_round(wave, launch, scratch) {
-                Ok(Notes { polled, lanes, .. }) => standing.push(Standing { wave, polled, lanes }),
+                Ok(Notes { polled, reads_memory, lanes, .. }) => {
+                    standing.push(Standing { wave, polled, reads_memory, lanes });
+                }
                 Err(stop) => {
                     let entered = self.enter(wave, stop, launch);
                     return entered.map(|()| None).map_err(|trap| self.fault(wave, launch, trap));

@@ -401,6 +401,7 @@ impl Launch<'_> {
             id,
             number,
             turns: 0,
+            waits: 0,
             looks: Vec::new(),
             next: 0,
             waves,

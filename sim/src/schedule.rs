@@ -261,7 +261,7 @@ impl<'a> Scheduler<'a> {
         let count = groups().map(Group::running).sum();
         let waves = groups().flat_map(|group| group.running_locations(self.launch)).take(MAX_STUCK).collect();
         let (limit, waits) = (self.limit, Vec::new());
-        Fault::Stuck { limit, deadlock: false, own_lane: false, waves, waits, count }
+        Fault::Stuck { limit, deadlock: false, of_group: false, own_lane: false, waves, waits, count }
     }
 
     /// Ends a dispatch of strict mode if it is certain that none of its waves goes on: all groups have begun, and each wave stands.
@@ -355,6 +355,11 @@ impl<'a> Scheduler<'a> {
                     shared.cross();
                 }
                 state.waiting.push_back(group);
+            }
+            Turn::Stands(standing) => {
+                state.resident -= 1;
+                let fault = deadlock::of_group(self.launch, self.limit, (group, standing));
+                state.fail(when, fault);
             }
             Turn::Fault(fault) => {
                 state.resident -= 1;

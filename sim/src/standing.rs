@@ -33,6 +33,8 @@ pub(crate) struct Notes {
     /// Something has changed that other waves can see, or the wave has looked at a clock.
     pub(crate) has_changed: bool,
     pub(crate) polled: Vec<Polled>,
+    /// It has read memory that waves of other groups or the host may change.
+    pub(crate) reads_memory: bool,
     /// The lanes that have read it.
     pub(crate) lanes: u64,
     /// How often an atomic of the wave had changed something before the instruction at work.
@@ -50,6 +52,7 @@ impl Notes {
         let &MemAccess { space, address, bytes, kind, flags, lane, .. } = access;
         let is_atomic = kind == Access::Atomic || flags.contains(ModFlags::GLC);
         self.lanes |= 1u64.checked_shl(lane).unwrap_or(0);
+        self.reads_memory |= space == Space::Global;
         let polled = Polled { space, address, bytes, at: self.at, is_atomic };
         if space != Space::Scratch && self.polled.len() < MOST_POLLED && !self.polled.contains(&polled) {
             self.polled.push(polled);

@@ -104,5 +104,8 @@ fn a_wave_does_not_wait_for_its_own_access() {
     let body = body.replace("s_waitcnt vmcnt(0)\nglobal_store_dword v3, v2, s[4:5] offset:4", &own);
     let report = report(&body, Level::Certain).expect("a finding");
     assert_eq!((report.rule.as_str(), report.level), ("race-read-after-write", Level::Certain));
-    assert_eq!(report.fix.as_deref(), Some("`s_waitcnt vmcnt(0)` before the store or atomic that releases"));
+    assert_eq!(
+        report.fix.as_deref(),
+        Some("`s_waitcnt vmcnt(0)` in the first wave, before its store or atomic that releases")
+    );
 }

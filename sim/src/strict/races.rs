@@ -493,7 +493,7 @@ impl Watcher<'_> {
             let why =
                 "an atomic has ordered the waves, but the first access was still in flight at the release";
             finding.notes.push(why.into());
-            finding.fix = Some(format!("{wait} before the store or atomic that releases"));
+            finding.fix = Some(format!("{wait} in the first wave, before its store or atomic that releases"));
         };
         match known {
             Some(known) if known.issued >= earlier.number() => {
