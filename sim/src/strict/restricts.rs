@@ -100,8 +100,12 @@ impl Default for Labels {
 }
 
 /// The numbers of the bits that are set.
-fn codes(bits: u128) -> impl Iterator<Item = usize> {
-    (0..128).filter(move |code| bits >> code & 1 != 0)
+fn codes(mut bits: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let code = (bits != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        code
+    })
 }
 
 impl Labels {
