@@ -105,6 +105,9 @@ pub static EVENT_RULES: [&EventRule; 9] = [
 /// Instructions that LLVM's hazard recognizer looks back (`MaxLookAhead`).
 const LLVM_LOOKS_BACK: Site = 5;
 
+/// Instructions that clauses consist of.
+const CLAUSE_KINDS: Kinds = Kinds::SMEM.union(Kinds::VMEM).union(Kinds::FLAT);
+
 /// Which of them a processor has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Has {
@@ -117,8 +120,10 @@ pub(crate) struct Has {
 impl Has {
     /// Whether any of them has to look at the instruction.
     #[inline(always)]
-    pub(crate) fn concerns(self, effects: &Effects) -> bool {
-        self.rdna1 || self.clauses || self.partial_vccz && effects.vccz
+    pub(crate) fn concerns(self, effects: &Effects, events: &Events) -> bool {
+        // What is no memory instruction ends a clause and does nothing else.
+        let clauses = || !events.clause.is_empty() || effects.kinds.intersects(CLAUSE_KINDS);
+        self.rdna1 || self.partial_vccz && effects.vccz || self.clauses && clauses()
     }
 }
 

@@ -200,7 +200,7 @@ impl Scoreboard {
         if effects.fears & self.live != 0 {
             self.hazards(code, site, effects, sink);
         }
-        if code.has.concerns(effects) {
+        if code.has.concerns(effects, &self.events) {
             let pending = self.outstanding_of(Class::Scalar) != 0;
             let across = &self.across;
             self.events.issue(code, site, effects, pending, &mut |finding| {

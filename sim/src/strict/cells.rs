@@ -1,8 +1,11 @@
 //! Who touched each dword last: arrays parallel to memory, made a page at a time where they are needed.
+//!
+//! Most loads read 16 neighbouring dwords by 16 neighbouring lanes. As long as a page has such loads only, one cell stands
+//! for 16 dwords, which is a line; the first other access of the page gives each dword a cell of its own.
 
 use crate::memory::Memory;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 /// Waves of a dispatch that can be told apart; with more, races are not looked for.
 pub(super) const MAX_WAVES: u64 = 1 << WAVE_BITS;
@@ -142,6 +145,21 @@ impl Cell {
         Stamp(self.write.swap(stamp.0, Ordering::SeqCst))
     }
 
+    /// What it holds now, for another dword.
+    fn copy(&self) -> Cell {
+        let of = |place: &AtomicU32| AtomicU32::new(place.load(Ordering::Relaxed));
+        let stamp = |stamp: &AtomicU64| AtomicU64::new(stamp.load(Ordering::Acquire));
+        Cell {
+            write: stamp(&self.write),
+            read: stamp(&self.read),
+            write_place: of(&self.write_place),
+            read_place: of(&self.read_place),
+            other_read: stamp(&self.other_read),
+            other_read_place: of(&self.other_read_place),
+            write_lane: of(&self.write_lane),
+        }
+    }
+
     pub(super) fn set_read(&self, stamp: Stamp, place: u32) {
         let (last, last_place) = self.last_read();
         if last.wave() != stamp.wave() && !last.is_none() {
@@ -153,28 +171,38 @@ impl Cell {
     }
 }
 
-/// A dword of LDS, which belongs to one group.
+/// The last accesses of a dword of LDS, which belongs to one group: what each access looks at.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsCell {
     pub(super) write: Stamp,
     pub(super) read: Stamp,
-    pub(super) write_place: u32,
-    pub(super) read_place: u32,
     /// The last read by another wave than that of `read`.
     pub(super) other_read: Stamp,
+    pub(super) read_place: u32,
     pub(super) other_read_place: u32,
-    /// The lane of the last write.
-    pub(super) write_lane: u32,
-    /// The last write that was no atomic, before the place was one of atomics: an atomic of the writer hides it.
+}
+
+/// The last write of a dword of LDS.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LdsWrite {
+    pub(super) place: u32,
+    pub(super) lane: u32,
+    /// What was written, for stores of what is there already.
+    pub(super) value: u32,
+}
+
+/// What atomics have done to a dword of LDS.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LdsAtomics {
+    /// The last write before the first atomic: an atomic of the writer hides it.
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,
-    /// What was written last, for stores of what is there already.
-    pub(super) value: u32,
     /// Waves that have taken part in atomics that return: a bit for each.
     pub(super) joined: u64,
 }
 
 impl LdsCell {
+    #[inline(always)]
     pub(super) fn set_read(&mut self, stamp: Stamp, place: u32) {
         if self.read.wave() != stamp.wave() && !self.read.is_none() {
             (self.other_read, self.other_read_place) = (self.read, self.read_place);
@@ -188,9 +216,44 @@ impl LdsCell {
     }
 }
 
+/// Dwords of a page.
 const PAGE: usize = 1024;
 
-type Allocation = Vec<OnceLock<Box<[Cell]>>>;
+/// Dwords of a line.
+pub(super) const LINE: usize = 16;
+
+/// The cells of a page.
+struct Paged {
+    /// One for each line: reads of all its dwords.
+    lines: Box<[Cell]>,
+    /// One for each dword, from the first access on that is not a load of whole lines.
+    cells: OnceLock<Box<[Cell]>>,
+}
+
+impl Paged {
+    fn new() -> Paged {
+        Paged { lines: (0..PAGE / LINE).map(|_| Cell::default()).collect(), cells: OnceLock::new() }
+    }
+
+    /// The cells of the dwords. Notes in `lost` whether another thread has entered a load of a line too late for them.
+    fn cells(&self, lost: &AtomicBool) -> &[Cell] {
+        self.cells.get().map_or_else(|| self.split(lost), Box::as_ref)
+    }
+
+    #[cold]
+    fn split(&self, lost: &AtomicBool) -> &[Cell] {
+        let lines: Vec<Cell> = self.lines.iter().map(Cell::copy).collect();
+        let cells = self.cells.get_or_init(|| (0..PAGE).map(|dword| lines[dword / LINE].copy()).collect());
+        // Either this finds a late load in its line, or the load finds the cells: see `Cells::read_lines`.
+        fence(Ordering::SeqCst);
+        if self.lines.iter().zip(&lines).any(|(now, before)| now.last_read() != before.last_read()) {
+            lost.store(true, Ordering::Relaxed);
+        }
+        cells
+    }
+}
+
+type Allocation = Vec<OnceLock<Paged>>;
 
 /// The page that was used last, and the address where it begins.
 #[derive(Default)]
@@ -199,21 +262,46 @@ pub(super) struct Page<'a> {
     cells: &'a [Cell],
 }
 
+/// The lines of the page that was used last, and the address where it begins.
+#[derive(Default)]
+pub(super) struct Lines<'a> {
+    start: u64,
+    page: Option<&'a Paged>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of so many dwords from an address on, if they are whole lines of one page that has no other cells.
+    #[inline]
+    fn find(&self, address: u64, dwords: usize) -> Option<&'a [Cell]> {
+        let page = self.page.filter(|page| page.cells.get().is_none())?;
+        let dword = (address.wrapping_sub(self.start) / 4) as usize;
+        let is_whole = dword.is_multiple_of(LINE) && address.is_multiple_of(4);
+        page.lines.get(dword / LINE..dword / LINE + dwords / LINE).filter(|_| is_whole)
+    }
+}
+
 /// Cells of all allocations.
 pub(super) struct Cells {
     allocations: Vec<OnceLock<(u64, Allocation)>>,
+    /// Whether a load may be missing because two threads were at a page at the same time.
+    lost: AtomicBool,
 }
 
 impl Cells {
     pub(super) fn new(memory: &Memory) -> Cells {
-        Cells { allocations: (0..memory.slots()).map(|_| OnceLock::new()).collect() }
+        let allocations = (0..memory.slots()).map(|_| OnceLock::new()).collect();
+        Cells { allocations, lost: AtomicBool::new(false) }
+    }
+
+    /// Whether a load may be missing because two threads were at a page at the same time.
+    pub(super) fn may_have_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
     }
 
     /// The cell of the dword at an address inside of an allocation.
     #[inline]
     pub(super) fn at(&self, memory: &Memory, address: u64) -> Option<&Cell> {
-        let page = self.page(memory, address)?;
-        page.cells.get((address.wrapping_sub(page.start) / 4) as usize)
+        self.on(&mut Page::default(), memory, address)
     }
 
     /// The same, where the page may be the one that was used last.
@@ -222,11 +310,46 @@ impl Cells {
         if let Some(cell) = page.cells.get((address.wrapping_sub(page.start) / 4) as usize) {
             return Some(cell);
         }
-        *page = self.page(memory, address)?;
+        let (start, paged) = self.page(memory, address)?;
+        *page = Page { start, cells: paged.cells(&self.lost) };
         page.cells.get((address.wrapping_sub(page.start) / 4) as usize)
     }
 
-    fn page(&self, memory: &Memory, address: u64) -> Option<Page<'_>> {
+    /// Enters a load of so many dwords from an address on, each of which one lane reads. False, and nothing is entered, where
+    /// the dwords are not whole lines of one page, or the page has a cell for each dword.
+    pub(super) fn read_lines<'a>(
+        &'a self,
+        lines: &mut Lines<'a>,
+        memory: &Memory,
+        (address, dwords): (u64, usize),
+        (stamp, place): (Stamp, u32),
+        several_threads: bool,
+    ) -> bool {
+        if address.wrapping_sub(lines.start) >= 4 * PAGE as u64 || lines.page.is_none() {
+            let Some((start, page)) = self.page(memory, address) else { return false };
+            *lines = Lines { start, page: Some(page) };
+        }
+        let Some(found) = lines.find(address, dwords) else { return false };
+        for line in found {
+            let last = line.last_read().0;
+            if !last.same_operation(stamp) {
+                line.set_read(stamp, place);
+            } else if !last.is_by_several() {
+                line.set_read(stamp.by_several(true), place);
+            }
+        }
+        if several_threads {
+            // As in `Paged::split`.
+            fence(Ordering::SeqCst);
+            if lines.page.is_some_and(|page| page.cells.get().is_some()) {
+                self.lost.store(true, Ordering::Relaxed);
+            }
+        }
+        true
+    }
+
+    /// The page of an address, and where it begins.
+    fn page(&self, memory: &Memory, address: u64) -> Option<(u64, &Paged)> {
         let slot = memory.slot(address)?;
         let (base, pages) = self.allocations.get(slot)?.get_or_init(|| {
             let (base, bytes) =
@@ -235,14 +358,40 @@ impl Cells {
             (base, (0..pages).map(|_| OnceLock::new()).collect())
         });
         let page = (address.wrapping_sub(*base) / 4) as usize / PAGE;
-        let cells = pages.get(page)?.get_or_init(|| (0..PAGE).map(|_| Cell::default()).collect());
-        Some(Page { start: base.wrapping_add((page * PAGE * 4) as u64), cells })
+        let cells = pages.get(page)?.get_or_init(Paged::new);
+        Some((base.wrapping_add((page * PAGE * 4) as u64), cells))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_begin_as_their_lines() {
+        let mut memory = Memory::new();
+        let base = memory.alloc(4 * 2 * PAGE as u64).unwrap();
+        let (cells, mut lines) = (Cells::new(&memory), Lines::default());
+        let stamp = |wave: u32| Stamp::new(wave, 7, 0, 15);
+        let mut read = |address: u64, dwords, wave| {
+            cells.read_lines(&mut lines, &memory, (address, dwords), (stamp(wave), wave), false)
+        };
+        let line = 4 * LINE as u64;
+        assert!(read(base + line, LINE, 1) && read(base + line, 2 * LINE, 2) && read(base + line, LINE, 2));
+        // No whole lines, or no lines of one page.
+        assert!(!read(base + 4, LINE, 3) && !read(base + 2, LINE, 3));
+        assert!(!read(base + 4 * PAGE as u64 - line, 2 * LINE, 3));
+        let of = |dword: u64| {
+            let cell = cells.at(&memory, base + 4 * dword).unwrap();
+            let ((read, place), (other, other_place)) = (cell.last_read(), cell.other_read());
+            (read.wave(), place, read.is_by_several(), other.wave(), other_place)
+        };
+        assert_eq!([of(15), of(16), of(31), of(32)].map(|read| read.0), [0, 2, 2, 2]);
+        assert_eq!((of(16), of(32)), ((2, 2, true, 1, 1), (2, 2, false, 0, 0)));
+        // The page has cells now, the next page has none yet.
+        assert!(!read(base + line, LINE, 3) && read(base + 4 * PAGE as u64, LINE, 3));
+        assert!(!cells.may_have_lost());
+    }
 
     #[test]
     fn stamps_round_trip() {

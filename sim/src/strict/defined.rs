@@ -6,7 +6,7 @@
 //! differ are those that depend on them. So there is no second meaning of instructions here, moving and masking undefined
 //! values is as exact as the handlers are, and what is reported as dependent has been seen to depend.
 
-use super::touch::{Class, Runs, Touch};
+use super::touch::{Class, Plain, Runs, Touch};
 use crate::exec::{Cx, Flow};
 use crate::op::{Op, Src};
 use crate::wave::{ActiveLanes, Lanes};
@@ -200,7 +200,27 @@ impl Defined {
         self.try_out(cx, op, touch)
     }
 
+    /// The same of a plain instruction. False, and nothing is done, where an input is undefined.
+    #[inline(always)]
+    pub(super) fn step_plain(&mut self, plain: &Plain, exec: u64) -> bool {
+        let mut undefined = 0;
+        for register in plain.reads {
+            undefined |= self.vector.get(usize::from(register)).copied().unwrap_or(0);
+        }
+        let scalars = self.scalar & plain.scalar_reads != 0 || self.scc && plain.reads_scc;
+        if undefined & exec != 0 || scalars {
+            return false;
+        }
+        for register in plain.writes {
+            self.define_vector(usize::from(register), exec);
+        }
+        self.scalar &= !plain.scalar_writes;
+        self.scc &= !plain.writes_scc;
+        true
+    }
+
     /// All results are defined.
+    #[inline]
     pub(super) fn define_results(&mut self, touch: &Touch, exec: u64) {
         let lanes = if touch.ignores_exec { u64::MAX } else { exec };
         for register in touch.writes.registers() {

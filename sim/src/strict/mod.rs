@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `hazards` | registers in flight, wait states: the scoreboard of crate `check` |
 //! | `defined` | what depends on registers, LDS or scratch that nobody has written |
-//! | `races`, `whole`, `order`, `cells`, `marks`, `polls`, `late` | accesses of two waves without order; reads of what caches may hold stale |
+//! | `races`, `whole`, `lds`, `order`, `cells`, `marks`, `polls`, `late` | accesses of two waves without order; reads of what caches may hold stale |
 //! | `lanes`, `flow` | accesses of lanes of one wave without order |
 //! | `transfers` | accesses of LDS by a wave whose loads to LDS, or stores from it, are in flight |
 //! | `writeback` | scalar stores that stay in the scalar cache |
@@ -34,6 +34,7 @@ mod flow;
 mod hazards;
 mod lanes;
 mod late;
+mod lds;
 mod marks;
 mod order;
 mod polls;
@@ -70,7 +71,7 @@ use crate::watch::{CacheOp, MemAccess, OutOfRange, Space, Watch};
 use crate::wave::Lanes;
 use barrier::Barrier;
 use calls::{Calls, Transfer};
-use cells::{LdsCell, Stamp};
+use cells::{LdsAtomics, LdsCell, LdsWrite, Stamp};
 use defined::{Defined, Depends, Origin};
 use findings::Finding;
 use isa::ModFlags;
@@ -78,7 +79,7 @@ use lanes::{Stored, Together};
 use order::{Handed, Order};
 use restricts::Labels;
 use std::collections::HashMap;
-use touch::{Class, Shuffle, Touch};
+use touch::{Class, Plain, Shuffle, Touch};
 
 /// How a dispatch is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,8 +126,11 @@ pub(crate) struct WaveShadow {
 /// The shadow of a group.
 pub(crate) struct GroupShadow {
     waves: Vec<WaveShadow>,
+    /// By dword of LDS, as are the next three.
     lds: Vec<LdsCell>,
-    /// Undefined bits of LDS, dword by dword.
+    lds_writes: Vec<LdsWrite>,
+    lds_atomics: Vec<LdsAtomics>,
+    /// Undefined bits.
     lds_bits: Vec<u32>,
     /// What atomics have released, by dword of LDS.
     lds_releases: Vec<Option<Box<Handed>>>,
@@ -223,6 +227,15 @@ impl<'a> Watcher<'a> {
         }
     }
 
+    /// The same of a plain instruction, where nothing but its registers is to be looked at and all it reads is defined. Whether
+    /// that is so.
+    #[inline(always)]
+    fn steps_plainly(&mut self, cx: &Cx<'_>, plain: &Plain) -> bool {
+        let wave = &mut self.group.waves[self.group.now.wave];
+        let is_watched = cx.wave.gpr_idx || wave.calls.is_inside() || self.shared.restricts.is_some();
+        !is_watched && wave.defined.step_plain(plain, cx.wave.exec())
+    }
+
     /// Registers that M0 has a part in naming: what is read counts as defined, what may be written becomes so.
     #[cold]
     fn step_indexed(&mut self, cx: &Cx<'_>, touch: &Touch) {
@@ -315,6 +328,11 @@ impl Watch for Watcher<'_> {
         now.place = findings::place(cx.wave.range, cx.wave.last);
         (now.reported, now.stops) = (false, false);
         self.issue(cx, touch);
+        if let Some(plain) = &touch.plain
+            && self.steps_plainly(cx, plain)
+        {
+            return self.verdict();
+        }
         if self.group.waves[self.group.now.wave].calls.is_inside() {
             self.note_overwritten(cx, op, touch);
         }
@@ -345,7 +363,7 @@ impl Watch for Watcher<'_> {
     }
 
     fn after(&mut self, cx: &mut Cx<'_>, op: &Op, flow: Flow) -> Result<(), Trap> {
-        let Some(touch) = self.touch else { return Ok(()) };
+        let Some(touch) = self.touch.filter(|touch| touch.plain.is_none()) else { return Ok(()) };
         if let Class::Memory(kind) = touch.class {
             if matches!(flow, Flow::Next | Flow::Poll) {
                 self.after_memory(cx, touch, kind);

@@ -4,7 +4,7 @@
 //! seen a value has also seen who wrote it.
 
 use super::access::{SCALAR, lane_of};
-use super::cells::{LdsCell, Stamp};
+use super::cells::{LdsAtomics, LdsWrite, Stamp};
 use super::clock::Clock;
 use super::defined::Origin;
 use super::findings::{Elsewhere, Finding, split_place};
@@ -551,28 +551,20 @@ const LDS_PLACES: u64 = 1 << 63;
 
 /// LDS: one group, one copy, no caches.
 impl Watcher<'_> {
-    pub(super) fn lds_ordered(&self, earlier: Stamp) -> bool {
-        let order = &self.group.waves[self.group.now.wave].order;
-        if earlier.wave() == order.wave {
-            return self.follows_own(earlier);
-        }
-        let mate = self.shared.in_group(self.group.first_wave, earlier.wave());
-        mate.and_then(|mate| order.local.get(mate)).is_some_and(|known| {
-            let done = if earlier.is_transfer() { known.transfers } else { known.lds };
-            done >= earlier.number()
-        })
-    }
-
     /// Whether this wave has taken part in atomics on a dword that return.
     fn takes_part_lds(&self, word: usize) -> bool {
-        self.group.lds.get(word).is_some_and(|cell| cell.joined >> (self.group.now.wave & 63) & 1 != 0)
+        let atomics = self.group.lds_atomics.get(word);
+        atomics.is_some_and(|atomics| atomics.joined >> (self.group.now.wave & 63) & 1 != 0)
     }
 
     pub(super) fn lds_write(&mut self, access: &MemAccess, value: u32) {
         self.note_lane(access, value);
         for (address, mask) in dwords(access) {
             let word = (address / 4) as usize;
-            let Some(&cell) = self.group.lds.get(word) else { continue };
+            let (Some(&cell), Some(&last)) = (self.group.lds.get(word), self.group.lds_writes.get(word))
+            else {
+                continue;
+            };
             let conflicts =
                 |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.lds_ordered(stamp);
             let sync = cell.write.is_sync();
@@ -580,8 +572,8 @@ impl Watcher<'_> {
                 if address == access.address & !3 { value << (access.address % 4 * 8) } else { value };
             let bytes = (0..4)
                 .fold(0, |bits, byte| bits | if mask >> byte & 1 != 0 { 0xff << (8 * byte) } else { 0 });
-            let same = cell.write.mask() & mask == mask && (cell.value ^ placed) & bytes == 0;
-            let places = (cell.write_place, self.group.now.place);
+            let same = cell.write.mask() & mask == mask && (last.value ^ placed) & bytes == 0;
+            let places = (last.place, self.group.now.place);
             let marked = |place| self.shared.marks.has(place);
             let lets_go = sync && self.takes_part_lds(word)
                 || (sync || marked(places.0)) && marked(places.1)
@@ -595,8 +587,8 @@ impl Watcher<'_> {
                 read.map(|(read, place)| (Conflict::WriteAfterRead, read, place))
             };
             let is_apart = !same && cell.write.mask() & mask != 0;
-            if is_apart && !self.follows_lane(cell.write, cell.write_lane, access.lane) {
-                self.report_sides(access, cell.write, cell.write_place, cell.write_lane);
+            if is_apart && !self.follows_lane(cell.write, last.lane, access.lane) {
+                self.report_sides(access, cell.write, last.place, last.lane);
             }
             if let (Some((conflict, stamp, place)), false) = (found, sync && self.takes_part_lds(word)) {
                 self.report_conflict(access, conflict, stamp, place, None);
@@ -606,12 +598,9 @@ impl Watcher<'_> {
                 self.change(Space::Lds, address);
             }
             let (stamp, place) = (self.stamp(mask).sync(sync), self.group.now.place);
-            let cell = &mut self.group.lds[word];
-            (cell.write, cell.write_place, cell.write_lane) = (stamp, place, access.lane);
-            if !sync {
-                (cell.plain, cell.plain_place) = (stamp, place);
-            }
-            cell.value = cell.value & !bytes | placed & bytes;
+            self.group.lds[word].write = stamp;
+            let value = last.value & !bytes | placed & bytes;
+            self.group.lds_writes[word] = LdsWrite { place, lane: access.lane, value };
         }
     }
 
@@ -642,14 +631,19 @@ impl Watcher<'_> {
         for (address, mask) in dwords(access) {
             let word = (address / 4) as usize;
             let Some(&cell) = self.group.lds.get(word) else { continue };
+            let (last, mut atomics) = (self.group.lds_writes[word], self.group.lds_atomics[word]);
+            if !cell.write.is_sync() {
+                (atomics.plain, atomics.plain_place) = (cell.write, last.place);
+            }
+            let LdsAtomics { plain, plain_place, .. } = atomics;
             let conflicts =
                 |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.lds_ordered(stamp);
             let awaits =
-                || self.shared.marks.has(cell.plain_place) || self.shared.looks(self.group.now.place).polls;
-            if conflicts(cell.plain) && !awaits() {
-                self.report_conflict(access, Conflict::WriteAfterWrite, cell.plain, cell.plain_place, None);
+                || self.shared.marks.has(plain_place) || self.shared.looks(self.group.now.place).polls;
+            if conflicts(plain) && !awaits() {
+                self.report_conflict(access, Conflict::WriteAfterWrite, plain, plain_place, None);
             } else if conflicts(cell.read)
-                && !self.has_joined_lds(&cell, cell.read)
+                && !self.has_joined_lds(&atomics, cell.read)
                 && !self.loads_atomically(cell.read_place, true)
             {
                 let excuse = Some(Excuse::Joined(cell.read.wave()));
@@ -658,21 +652,21 @@ impl Watcher<'_> {
             self.publish_store_lds(word, cell.write);
             self.release_lds(word);
             let (stamp, place) = (self.stamp(mask).sync(true).atomic(true), self.group.now.place);
-            let cell = &mut self.group.lds[word];
-            (cell.write, cell.write_place, cell.write_lane) = (stamp, place, SCALAR);
-            if self.touch.is_some_and(|touch| touch.returns) {
-                cell.joined |= 1 << (self.group.now.wave & 63);
-                if self.group.lds_waits {
-                    self.shared.join(LDS_PLACES | address, self.me());
-                }
+            self.group.lds[word].write = stamp;
+            self.group.lds_writes[word] = LdsWrite { place, lane: SCALAR, ..last };
+            let returns = self.touch.is_some_and(|touch| touch.returns);
+            atomics.joined |= u64::from(returns) << (self.group.now.wave & 63);
+            self.group.lds_atomics[word] = atomics;
+            if returns && self.group.lds_waits {
+                self.shared.join(LDS_PLACES | address, self.me());
             }
         }
     }
 
     /// Whether the wave of an access has taken part in atomics on the dword that return.
-    fn has_joined_lds(&self, cell: &LdsCell, stamp: Stamp) -> bool {
+    fn has_joined_lds(&self, atomics: &LdsAtomics, stamp: Stamp) -> bool {
         let mate = self.shared.in_group(self.group.first_wave, stamp.wave());
-        mate.is_some_and(|mate| cell.joined >> (mate & 63) & 1 != 0)
+        mate.is_some_and(|mate| atomics.joined >> (mate & 63) & 1 != 0)
     }
 
     /// The common case of a read of LDS: an aligned dword whose last write is known to have happened before. False where
@@ -693,27 +687,6 @@ impl Watcher<'_> {
         true
     }
 
-    /// A read of a dword of LDS whose last write is known to have happened before: its undefined bits. A dword that has
-    /// been looked at for this instruction is not looked at again.
-    #[inline(always)]
-    pub(super) fn read_lds_word(&mut self, word: usize) -> Option<u32> {
-        let (&bits, cell) = (self.group.lds_bits.get(word)?, self.group.lds.get(word)?);
-        let (read, write) = (cell.read, cell.write);
-        let now = &self.group.now;
-        if read.same_operation(now.stamp) {
-            self.group.lds[word].read = read.by_several(true);
-        } else {
-            if write.is_sync() || !(write.is_none() || write == now.ordered || self.lds_ordered(write)) {
-                return None;
-            }
-            let now = &mut self.group.now;
-            now.ordered = write;
-            let cell = &mut self.group.lds[word];
-            cell.set_read(now.stamp, now.place);
-        }
-        Some(bits)
-    }
-
     fn lds_read(&mut self, access: &MemAccess) {
         let atomic = access.kind == Access::Atomic;
         for (address, mask) in dwords(access) {
@@ -730,7 +703,8 @@ impl Watcher<'_> {
                     false => {
                         let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
                         let conflict = Conflict::ReadAfterWrite;
-                        self.report_conflict(access, conflict, write, cell.write_place, excuse);
+                        let place = self.group.lds_writes[word].place;
+                        self.report_conflict(access, conflict, write, place, excuse);
                     }
                 }
             }

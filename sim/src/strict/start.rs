@@ -2,7 +2,7 @@
 
 use super::barrier::Barrier;
 use super::calls::{Link, Rules};
-use super::cells::{Cells, LdsCell, MAX_WAVES, Stamp};
+use super::cells::{Cells, LdsAtomics, LdsCell, LdsWrite, MAX_WAVES, Stamp};
 use super::clock::Clock;
 use super::defined::Defined;
 use super::lanes::Together;
@@ -128,7 +128,7 @@ impl Shared {
 
     /// Whether something may have been missed because two threads were at one place of memory at the same time.
     pub(crate) fn may_have_missed(&self) -> bool {
-        self.crossed.load(Ordering::Relaxed)
+        self.crossed.load(Ordering::Relaxed) || self.cells.may_have_lost()
     }
 
     pub(crate) fn new(
@@ -358,6 +358,8 @@ impl GroupShadow {
                 })
                 .collect(),
             lds: vec![LdsCell::default(); lds_dwords],
+            lds_writes: vec![LdsWrite::default(); lds_dwords],
+            lds_atomics: vec![LdsAtomics::default(); lds_dwords],
             lds_bits: vec![u32::MAX; lds_dwords],
             lds_releases: vec![None; lds_dwords],
             lds_changes: HashMap::new(),
@@ -398,8 +400,9 @@ impl GroupShadow {
     ) -> Option<Change> {
         let ((stamp, place), change) = match space {
             Space::Lds => {
-                let cell = self.lds.get((address / 4) as usize)?;
-                ((cell.write, cell.write_place), self.lds_changes.get(&(address & !3)).copied())
+                let word = (address / 4) as usize;
+                let written = (self.lds.get(word)?.write, self.lds_writes.get(word)?.place);
+                (written, self.lds_changes.get(&(address & !3)).copied())
             }
             _ => (shared.cells.at(memory, address)?.last_write(), shared.last_change(address)),
         };

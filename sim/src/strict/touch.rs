@@ -171,6 +171,61 @@ pub(super) struct Touch {
     pub(super) left: Left,
     /// Whether it calls or returns.
     pub(super) transfer: Transfer,
+    /// All of it, if it is plain.
+    pub(super) plain: Option<Plain>,
+}
+
+/// VGPRs that a plain instruction reads and writes at most.
+const PLAIN_READS: usize = 4;
+const PLAIN_WRITES: usize = 2;
+
+/// In place of a VGPR: none.
+const NO_VGPR: u16 = u16::MAX;
+
+/// An instruction of which registers are all that matters, as most are: it acts on the active lanes, one by one, leaves EXEC as
+/// it is, and goes on in the same function. One cache line has all of it.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Plain {
+    pub(super) scalar_reads: u128,
+    pub(super) scalar_writes: u128,
+    /// [`NO_VGPR`] fills up.
+    pub(super) reads: [u16; PLAIN_READS],
+    pub(super) writes: [u16; PLAIN_WRITES],
+    pub(super) reads_scc: bool,
+    pub(super) writes_scc: bool,
+}
+
+impl Plain {
+    fn of(touch: &Touch) -> Option<Plain> {
+        let is_unusual = touch.across
+            || touch.writes_exec
+            || touch.ends
+            || touch.sets_flat_scratch
+            || touch.is_flat
+            || touch.single.is_some()
+            || touch.shuffle != Shuffle::None
+            || touch.transfer != Transfer::None;
+        let is_plain = matches!(touch.class, Class::Pure | Class::Branch) && !is_unusual;
+        is_plain.then_some(())?;
+        Some(Plain {
+            scalar_reads: touch.scalar_reads,
+            scalar_writes: touch.scalar_writes,
+            reads: few(&touch.reads)?,
+            writes: few(&touch.writes)?,
+            reads_scc: touch.reads_scc,
+            writes_scc: touch.writes_scc,
+        })
+    }
+}
+
+/// The registers of some runs, filled up with [`NO_VGPR`]; `None` if they are too many.
+fn few<const MOST: usize>(runs: &Runs) -> Option<[u16; MOST]> {
+    let mut few = [NO_VGPR; MOST];
+    for (at, register) in runs.registers().enumerate() {
+        *few.get_mut(at)? = register as u16;
+    }
+    Some(few)
 }
 
 const M0_BIT: u128 = 1 << Reg::M0.0;
@@ -207,6 +262,7 @@ impl Touch {
             ends: false,
             left: Left::default(),
             transfer: Transfer::None,
+            plain: None,
         }
     }
 
@@ -452,7 +508,8 @@ pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code
     match decoder.map(|decoder| decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))) {
         Some(Ok((inst, _))) => {
             let own_address = if code.xnack().may_be_on() { own_address(&inst) } else { 0 };
-            Touch { single: code.single(&inst), own_address, ..Touch::of(code.target(), &inst) }
+            let touch = Touch { single: code.single(&inst), own_address, ..Touch::of(code.target(), &inst) };
+            Touch { plain: Plain::of(&touch), ..touch }
         }
         _ => Touch::nothing(),
     }

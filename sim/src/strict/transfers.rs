@@ -17,18 +17,6 @@ impl Watcher<'_> {
         self.touch.is_some_and(|touch| touch.queues.transfer && touch.class == Class::Memory(Memory::Load))
     }
 
-    /// Returns whether the instruction at work accesses LDS after an earlier access by its own wave.
-    #[inline]
-    pub(super) fn follows_own(&self, earlier: Stamp) -> bool {
-        let flight = &self.group.waves[self.group.now.wave].order.flight;
-        let transfers = self.touch.is_some_and(|touch| touch.queues.transfer);
-        match (earlier.is_transfer(), transfers) {
-            (false, false) => true,
-            (false, true) => flight.lds_done() >= earlier.number(),
-            (true, _) => self.loads_to_lds() || flight.transfers_done() >= earlier.number(),
-        }
-    }
-
     /// Reports two accesses of LDS by one wave, of which at least one is a transfer, without a wait between them.
     #[cold]
     pub(super) fn report_transfer(&mut self, access: &MemAccess, reads: bool, earlier: Stamp, place: u32) {

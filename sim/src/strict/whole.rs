@@ -2,12 +2,12 @@
 //! others are known to have happened before. What is not so simple is announced lane by lane, and looked at in `races`.
 
 use super::Watcher;
-use super::cells::{Cell, Page, Stamp};
+use super::cells::{Cell, Lines, Page, Stamp};
 use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::{MemAccess, Space};
-use crate::wave::{ActiveLanes, Lanes, ROW, Row, rows};
-use isa::{Generation, ModFlags};
+use crate::wave::{ActiveLanes, Lanes, ROW};
+use isa::ModFlags;
 
 /// A load of memory that has been let through, to be entered when it is done.
 pub(super) struct Load {
@@ -22,33 +22,16 @@ impl Load {
     pub(super) const NONE: Load = Load { addresses: [0; 64], exec: 0, dwords: 0, flags: ModFlags::empty() };
 }
 
-/// Lanes that have all the addresses between them, and those of them whose address others have as well: the others of the row,
-/// or the rows that follow and have the same addresses.
-fn distinct(addresses: &Lanes, exec: u64) -> (u64, u64) {
-    if exec != u64::MAX {
-        return (exec, 0);
-    }
-    let (mut lanes, mut shared, mut last) = (0, 0, 0);
-    for (row, kind) in rows(addresses).into_iter().enumerate() {
-        let here = match kind {
-            Row::Again => {
-                shared |= last;
-                continue;
-            }
-            Row::One => 1 << (row * ROW),
-            Row::Each => ((1 << ROW) - 1) << (row * ROW),
-        };
-        if kind == Row::One {
-            shared |= here;
-        }
-        (lanes, last) = (lanes | here, here);
-    }
-    (lanes, shared)
+/// Whether the lanes of a row, whose addresses these are, load dwords one behind the other.
+fn are_in_step(addresses: &[u64], dwords: u32) -> bool {
+    let step = 4 * u64::from(dwords);
+    let expected = |lane: usize| addresses[0].wrapping_add(step * lane as u64);
+    addresses[..ROW].iter().enumerate().fold(0, |apart, (lane, &at)| apart | at ^ expected(lane)) == 0
 }
 
 impl Watcher<'_> {
     /// Whether the data and the lanes of the store at work are beyond doubt.
-    fn stores_plainly(&self, exec: u64) -> bool {
+    pub(super) fn stores_plainly(&self, exec: u64) -> bool {
         let now = &self.group.now;
         now.data_defined && self.group.waves[now.wave].barrier.has_seen(exec)
     }
@@ -66,10 +49,32 @@ impl Watcher<'_> {
 
     /// Enters the load that was let through.
     pub(super) fn enter_loads(&mut self, memory: &Memory) {
-        let Load { addresses, exec, dwords, flags } = std::mem::replace(&mut self.group.now.load, Load::NONE);
+        let exec = std::mem::take(&mut self.group.now.load.exec);
         if exec == 0 || !self.shared.races {
             return;
         }
+        let (shared, now) = (self.shared, &self.group.now);
+        let Load { addresses, dwords, flags, .. } = &now.load;
+        let mut lines = Lines::default();
+        let mut left = 0;
+        for row in 0..64 / ROW {
+            let lanes = ((1u64 << ROW) - 1) << (row * ROW);
+            let first = addresses[row * ROW];
+            let in_step = exec & lanes == lanes && are_in_step(&addresses[row * ROW..], *dwords);
+            let (run, stamp) = ((first, ROW * *dwords as usize), (now.stamp, now.place));
+            if !in_step || !shared.cells.read_lines(&mut lines, memory, run, stamp, shared.several_threads) {
+                left |= exec & lanes;
+            }
+        }
+        if left != 0 {
+            let (addresses, dwords, flags) = (*addresses, *dwords, *flags);
+            self.enter_lanes(memory, &Load { addresses, exec: left, dwords, flags });
+        }
+    }
+
+    /// Enters what lanes load, lane by lane.
+    fn enter_lanes(&mut self, memory: &Memory, load: &Load) {
+        let Load { addresses, exec, dwords, flags } = *load;
         let (stamp, place) = (self.group.now.stamp, self.group.now.place);
         let mut page = Page::default();
         let (mut last, mut previous) = (None, None::<&Cell>);
@@ -157,87 +162,5 @@ impl Watcher<'_> {
     fn is_free(&self, cell: &Cell, write: Stamp) -> bool {
         let before = |stamp: Stamp| stamp.is_none() || self.ordered(stamp);
         !write.is_sync() && before(write) && before(cell.last_read().0) && before(cell.other_read().0)
-    }
-
-    /// Stores to LDS: see [`Watch::write_lds`](crate::watch::Watch::write_lds).
-    pub(super) fn stores_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
-        if self.shared.target.generation < Generation::Gfx9 || !self.stores_plainly(exec) {
-            return false;
-        }
-        let first = |lane: usize| (addresses[lane].wrapping_add(offset) / 4) as usize;
-        let free = |stamp: Stamp| stamp.is_none() || self.lds_ordered(stamp);
-        let all_free = ActiveLanes(exec).all(|lane| {
-            let cells = self.group.lds.get(first(lane)..first(lane) + data.len()).unwrap_or_default();
-            let lane = lane as u32;
-            cells.iter().all(|cell| {
-                !cell.write.is_sync()
-                    && free(cell.write)
-                    && free(cell.read)
-                    && free(cell.other_read)
-                    && self.follows_lane(cell.write, cell.write_lane, lane)
-            })
-        });
-        if !all_free {
-            return false;
-        }
-        let (stamp, place) = (self.group.now.stamp, self.group.now.place);
-        let mut again = false;
-        for lane in ActiveLanes(exec) {
-            for (dword, values) in data.iter().enumerate() {
-                let word = first(lane) + dword;
-                let (Some(cell), Some(bits)) =
-                    (self.group.lds.get_mut(word), self.group.lds_bits.get_mut(word))
-                else {
-                    continue;
-                };
-                again |= cell.write == stamp;
-                (cell.write, cell.write_place, cell.write_lane) = (stamp, place, lane as u32);
-                (cell.plain, cell.plain_place) = (stamp, place);
-                (cell.value, *bits) = (values[lane], 0);
-            }
-        }
-        if again {
-            for (dword, values) in data.iter().enumerate() {
-                let address =
-                    |lane: usize| u64::from(addresses[lane].wrapping_add(offset)) + 4 * dword as u64;
-                self.note_lanes(Space::Lds, address, exec, values);
-            }
-        }
-        true
-    }
-
-    /// Reads of LDS, if all that is read is defined: see [`Watch::read_lds`](crate::watch::Watch::read_lds).
-    pub(super) fn reads_whole_lds(&mut self, addresses: &Lanes, exec: u64, offsets: &[u32]) -> bool {
-        if self.shared.target.generation < Generation::Gfx9 {
-            return false;
-        }
-        let (lanes, shared) = distinct(addresses, exec);
-        let word = |lane: usize, offset: u32| (addresses[lane].wrapping_add(offset) / 4) as usize;
-        let all_whole = offsets.iter().all(|&offset| {
-            // Lanes that read one dword are often neighbours.
-            let mut last = usize::MAX;
-            ActiveLanes(lanes).all(|lane| {
-                let word = word(lane, offset);
-                if std::mem::replace(&mut last, word) == word {
-                    self.share_lds_word(word);
-                    return true;
-                }
-                self.read_lds_word(word) == Some(0)
-            })
-        });
-        if all_whole {
-            let each = offsets.iter().flat_map(|&offset| ActiveLanes(shared).map(move |lane| (lane, offset)));
-            each.for_each(|(lane, offset)| self.share_lds_word(word(lane, offset)));
-        }
-        all_whole
-    }
-
-    /// Notes that several lanes of the load at work read a dword of LDS.
-    fn share_lds_word(&mut self, word: usize) {
-        if let Some(cell) = self.group.lds.get_mut(word)
-            && cell.read.same_operation(self.group.now.stamp)
-        {
-            cell.read = cell.read.by_several(true);
-        }
     }
 }

@@ -1,0 +1,221 @@
+//! Accesses of LDS by all lanes of a wave at once, where nothing about the accesses can be wrong: as `whole` for memory.
+
+use super::cells::{LdsCell, LdsWrite, Stamp};
+use super::flight::Flight;
+use super::order::{Known, Order};
+use super::touch::{Class, Memory, Touch};
+use super::{GroupShadow, Watcher};
+use crate::watch::Space;
+use crate::wave::{ActiveLanes, Lanes, ROW, Row, rows};
+use isa::Generation;
+
+/// What the wave at work knows of accesses of LDS by the waves of its group.
+pub(super) struct LdsOrder<'a> {
+    wave: u32,
+    first_wave: u32,
+    local: &'a [Known],
+    flight: &'a Flight,
+    /// Whether the instruction at work is a load to LDS or a store from LDS.
+    transfers: bool,
+    /// Whether the instruction at work is a load to LDS.
+    loads_to_lds: bool,
+}
+
+impl<'a> LdsOrder<'a> {
+    pub(super) fn new(order: &'a Order, first_wave: u32, touch: Option<&Touch>) -> LdsOrder<'a> {
+        let transfers = touch.is_some_and(|touch| touch.queues.transfer);
+        LdsOrder {
+            wave: order.wave,
+            first_wave,
+            local: &order.local,
+            flight: &order.flight,
+            transfers,
+            loads_to_lds: transfers && touch.is_some_and(|touch| touch.class == Class::Memory(Memory::Load)),
+        }
+    }
+
+    /// Whether an access is known to have happened before.
+    #[inline(always)]
+    pub(super) fn has(&self, earlier: Stamp) -> bool {
+        if earlier.wave() == self.wave {
+            return !(self.transfers || earlier.is_transfer()) || self.follows_own(earlier);
+        }
+        let mate = earlier.wave().wrapping_sub(self.first_wave) as usize;
+        self.local.get(mate).is_some_and(|known| {
+            let done = if earlier.is_transfer() { known.transfers } else { known.lds };
+            done >= earlier.number()
+        })
+    }
+
+    /// Whether the instruction at work accesses LDS after an earlier access by its own wave, of which one is a transfer.
+    fn follows_own(&self, earlier: Stamp) -> bool {
+        match earlier.is_transfer() {
+            false => self.flight.lds_done() >= earlier.number(),
+            true => self.loads_to_lds || self.flight.transfers_done() >= earlier.number(),
+        }
+    }
+
+    /// Whether there was no access, or it is known to have happened before.
+    #[inline(always)]
+    fn allows(&self, earlier: Stamp) -> bool {
+        earlier.is_none() || self.has(earlier)
+    }
+}
+
+/// The reads of LDS of an instruction.
+struct Reads<'a> {
+    order: LdsOrder<'a>,
+    /// A write that is known to have happened before the instruction.
+    ordered: Stamp,
+    stamp: Stamp,
+    place: u32,
+}
+
+impl Reads<'_> {
+    /// Enters the read of a dword whose last write is known to have happened before. False, and nothing is entered, where it
+    /// is not. A dword that the instruction has read already is not looked at again.
+    #[inline(always)]
+    fn enter(&mut self, cell: &mut LdsCell, is_shared: bool) -> bool {
+        let (read, write) = (cell.read, cell.write);
+        if read.same_operation(self.stamp) {
+            cell.read = read.by_several(true);
+            return true;
+        }
+        if write != self.ordered || write.is_sync() {
+            if write.is_sync() || !self.order.allows(write) {
+                return false;
+            }
+            self.ordered = write;
+        }
+        cell.set_read(self.stamp.by_several(is_shared), self.place);
+        true
+    }
+}
+
+/// Lanes that have all the addresses between them, and those of them whose address others have as well: the others of the row,
+/// or the rows that follow and have the same addresses.
+fn distinct(addresses: &Lanes, exec: u64) -> (u64, u64) {
+    if exec != u64::MAX {
+        return (exec, 0);
+    }
+    let (mut lanes, mut shared, mut last) = (0, 0, 0);
+    for (row, kind) in rows(addresses).into_iter().enumerate() {
+        let here = match kind {
+            Row::Again => {
+                shared |= last;
+                continue;
+            }
+            Row::One => 1 << (row * ROW),
+            Row::Each => ((1 << ROW) - 1) << (row * ROW),
+        };
+        if kind == Row::One {
+            shared |= here;
+        }
+        (lanes, last) = (lanes | here, here);
+    }
+    (lanes, shared)
+}
+
+impl Watcher<'_> {
+    fn lds_order(&self) -> LdsOrder<'_> {
+        let group = &self.group;
+        LdsOrder::new(&group.waves[group.now.wave].order, group.first_wave, self.touch)
+    }
+
+    /// Whether an access of LDS is known to have happened before.
+    pub(super) fn lds_ordered(&self, earlier: Stamp) -> bool {
+        self.lds_order().has(earlier)
+    }
+
+    /// Stores to LDS: see [`Watch::write_lds`](crate::watch::Watch::write_lds).
+    pub(super) fn stores_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
+        if self.shared.target.generation < Generation::Gfx9 || !self.stores_plainly(exec) {
+            return false;
+        }
+        let first = |lane: usize| (addresses[lane].wrapping_add(offset) / 4) as usize;
+        if !self.may_store_lds(first, exec, data.len()) {
+            return false;
+        }
+        let GroupShadow { lds, lds_bits, lds_writes, now, .. } = &mut *self.group;
+        let (stamp, place) = (now.stamp, now.place);
+        let mut again = false;
+        for lane in ActiveLanes(exec) {
+            for (dword, values) in data.iter().enumerate() {
+                let word = first(lane) + dword;
+                let (Some(cell), Some(bits), Some(write)) =
+                    (lds.get_mut(word), lds_bits.get_mut(word), lds_writes.get_mut(word))
+                else {
+                    continue;
+                };
+                again |= cell.write == stamp;
+                (cell.write, *bits) = (stamp, 0);
+                *write = LdsWrite { place, lane: lane as u32, value: values[lane] };
+            }
+        }
+        if again {
+            for (dword, values) in data.iter().enumerate() {
+                let address =
+                    |lane: usize| u64::from(addresses[lane].wrapping_add(offset)) + 4 * dword as u64;
+                self.note_lanes(Space::Lds, address, exec, values);
+            }
+        }
+        true
+    }
+
+    /// Whether all accesses of the dwords that lanes are about to store are known to have happened before, and none of them
+    /// was an atomic. `first`: the first of the dwords that a lane stores.
+    fn may_store_lds(&self, first: impl Fn(usize) -> usize, exec: u64, dwords: usize) -> bool {
+        let order = self.lds_order();
+        ActiveLanes(exec).all(|lane| {
+            let words = first(lane)..first(lane) + dwords;
+            let cells = self.group.lds.get(words.clone()).unwrap_or_default();
+            // With all lanes on, a store comes after what any lane has stored.
+            let follows = |cell: &LdsCell, word: usize| {
+                exec == u64::MAX
+                    || self.follows_lane(cell.write, self.group.lds_writes[word].lane, lane as u32)
+            };
+            cells.iter().zip(words).all(|(cell, word)| {
+                !cell.write.is_sync()
+                    && order.allows(cell.write)
+                    && order.allows(cell.read)
+                    && order.allows(cell.other_read)
+                    && follows(cell, word)
+            })
+        })
+    }
+
+    /// Reads of LDS, if all that is read is defined: see [`Watch::read_lds`](crate::watch::Watch::read_lds).
+    pub(super) fn reads_whole_lds(&mut self, addresses: &Lanes, exec: u64, offsets: &[u32]) -> bool {
+        if self.shared.target.generation < Generation::Gfx9 {
+            return false;
+        }
+        let (lanes, shared) = distinct(addresses, exec);
+        let GroupShadow { waves, lds, lds_bits, now, first_wave, .. } = &mut *self.group;
+        let order = LdsOrder::new(&waves[now.wave].order, *first_wave, self.touch);
+        let mut reads = Reads { order, ordered: now.ordered, stamp: now.stamp, place: now.place };
+        let all_whole = offsets.iter().all(|&offset| {
+            // Lanes that read one dword are often neighbours.
+            let mut last = usize::MAX;
+            ActiveLanes(lanes).all(|lane| {
+                let word = (addresses[lane].wrapping_add(offset) / 4) as usize;
+                let (Some(cell), Some(&bits)) = (lds.get_mut(word), lds_bits.get(word)) else { return false };
+                let is_again = std::mem::replace(&mut last, word) == word;
+                reads.enter(cell, shared >> lane & 1 != 0) && (is_again || bits == 0)
+            })
+        });
+        now.ordered = reads.ordered;
+        all_whole
+    }
+
+    /// A read of a dword of LDS whose last write is known to have happened before: its undefined bits.
+    #[inline(always)]
+    pub(super) fn read_lds_word(&mut self, word: usize) -> Option<u32> {
+        let GroupShadow { waves, lds, lds_bits, now, first_wave, .. } = &mut *self.group;
+        let (&bits, cell) = (lds_bits.get(word)?, lds.get_mut(word)?);
+        let order = LdsOrder::new(&waves[now.wave].order, *first_wave, self.touch);
+        let mut reads = Reads { order, ordered: now.ordered, stamp: now.stamp, place: now.place };
+        let is_entered = reads.enter(cell, false);
+        now.ordered = reads.ordered;
+        is_entered.then_some(bits)
+    }
+}
