@@ -1,9 +1,7 @@
 //! Size of our code beside clang's on each generation: instructions and VGPRs of the 21 kernels at -O2 and -O3. Prints the tables of
-//! which docs/performance.md quotes some (`cargo test --test code_size -- --nocapture`), and holds the project to them.
+//! which docs/performance.md quotes some (`cargo test --test kernc code_size:: -- --nocapture`), and holds the project to them.
 
-mod common;
-
-use common::{KERNELS, compile_as, have, root, tool};
+use crate::common::{KERNELS, compile_as, have, root, tool};
 use kernc::{Language, OptLevel, Subtarget};
 
 /// Most that our geometric means may be of clang's.

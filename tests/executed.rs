@@ -2,9 +2,7 @@
 //! examples, and small ones in `tests/executed` with functions that work on private arrays, loops of rounds after an `if`,
 //! and tables of indices.
 
-mod common;
-
-use common::{KERNELS, have, root, scratch, source, tool};
+use crate::common::{KERNELS, have, root, scratch, source, tool};
 use kernc::sim::{CodeObject, Device, Dispatch};
 use kernc::{Compiler, OptLevel, Options, Subtarget};
 use rayon::prelude::*;

@@ -3,9 +3,7 @@
 
 use kernc::{Compiler, Observer, OptLevel, Options, Subtarget, Target};
 
-mod common;
-
-use common::{KERNELS, source};
+use crate::common::{KERNELS, source};
 use isa::{Opcode, op};
 
 /// Three-operand integer instructions, additions without carry, comparisons of half a register.

@@ -1,8 +1,6 @@
 //! Branches over more than `s_branch` reaches: right results, no report of strict mode, and the same bytes from LLVM's assembler.
 
-mod common;
-
-use common::{have, scratch, section, tool};
+use crate::common::{have, scratch, section, tool};
 use fuzz::launch::{emulate, interpret};
 use fuzz::program::{PARAMS, Shape};
 use kernc::{CodeObject, Compiler, OptLevel, Options, Target};

@@ -1,13 +1,7 @@
 //! Atomic arithmetic on floats: which instruction does it on which processor, with clang as the judge, and that the results are those of
 //! the loop.
 
-mod common;
-#[path = "language/harness.rs"]
-mod harness;
-#[path = "common/run_file.rs"]
-mod run_file;
-
-use common::{have, scratch, tool};
+use crate::common::{have, scratch, tool};
 use kernc::sim::Mode;
 use kernc::{Compiler, Options, Subtarget};
 use std::fmt::Write;
@@ -160,14 +154,14 @@ fn results_are_those_of_the_loop() {
 }
 
 fn contended(source: &str) {
-    let file = run_file::RunFile::parse(source).unwrap();
+    let file = crate::run_file::RunFile::parse(source).unwrap();
     for processor in PROCESSORS {
         for unsafe_fp_atomics in [false, true] {
             let options = Options { unsafe_fp_atomics, ..Options::default() };
             let mut compiler = Compiler::new(Subtarget::by_name(processor).unwrap());
             let object = compiler.compile(source, &options).unwrap();
             for mode in [Mode::STRICT, Mode::Weak { seed: 3 }] {
-                let buffers = harness::emulate_in(mode, &file.launch(), object.bytes());
+                let buffers = crate::harness::emulate_in(mode, &file.launch(), object.bytes());
                 let outcome = buffers.and_then(|buffers| file.compare(&buffers));
                 assert!(outcome.is_ok(), "{processor}, unsafe {unsafe_fp_atomics}: {outcome:?}");
             }

@@ -1,9 +1,7 @@
 //! OpenCL's global offset: `global_id` counts from there with `--lang opencl`, in every version of code objects, on processors of each
 //! generation; and so does clang's code for `get_global_id`.
 
-mod common;
-
-use common::{have, root, scratch};
+use crate::common::{have, root, scratch};
 use kernc::sim::{self, Device, Dispatch};
 use kernc::{CodeObjectVersion, Compiler, Language, OptLevel, Options, Subtarget};
 
@@ -101,7 +99,7 @@ fn ids_of_clang_count_from_the_offset() {
             ["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx906", "-nogpulib"];
         let files =
             ["-O2", &number, &slot, source.to_str().expect("text"), "-o", out.to_str().expect("text")];
-        common::tool("clang-19", &[target.as_slice(), &files].concat());
+        crate::common::tool("clang-19", &[target.as_slice(), &files].concat());
         assert!(run(&std::fs::read(&out).expect("an object"), OFFSET) == expected(OFFSET), "V{version}");
     }
 }

@@ -1,12 +1,10 @@
 //! Metadata beside that of clang 14 and 19 for the same kernels: every version, both languages that clang has, and every use of hidden
 //! arguments. Differences are those of [`DIFFERENCES`], which docs/code-object.md lists with their reasons.
 //!
-//! `KERNC_HIDDEN=all cargo test --test hidden_arguments` asks about every processor.
+//! `KERNC_HIDDEN=all cargo test --test kernc hidden_arguments::` asks about every processor.
 
-mod common;
-
+use crate::common::{have, scratch};
 use codeobj::yaml::{self, Node};
-use common::{have, scratch};
 use kernc::{CodeObjectVersion, Compiler, Language, OptLevel, Options, PROCESSORS, Printf, Subtarget};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -173,7 +171,7 @@ impl Case {
             .args([format!("{cpu}{processor}"), format!("-mcode-object-version={version}")])
             .args([format!("-DOFFSET_SLOT={offset}"), format!("-DPRINTF_SLOT={printf}")])
             .arg(format!("-DHOSTCALL_SLOT={hostcall}"))
-            .arg(common::root().join("tests/hidden").join(sources.clang))
+            .arg(crate::common::root().join("tests/hidden").join(sources.clang))
             .current_dir(scratch("hidden_arguments"))
             .output()
             .expect("clang runs");
@@ -366,7 +364,7 @@ fn lists_are_those_of_clang() {
 
 #[test]
 fn differences_are_on_the_page() {
-    let page = std::fs::read_to_string(common::root().join("docs/code-object.md")).expect("the page");
+    let page = std::fs::read_to_string(crate::common::root().join("docs/code-object.md")).expect("the page");
     for row in DIFFERENCES {
         // Rows for x, y and z, or for all that clang lists, are one on the page.
         let mut words = row.what.split(" for ").flat_map(|part| part.split('`'));

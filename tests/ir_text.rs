@@ -1,13 +1,10 @@
 //! IR that people write: what parses is compiled or refused with a message, whatever pass it is for. It never ends in a fault
 //! of the compiler.
 //!
-//! Texts of right programs are changed at random; `KERNC_MUTANTS=100000 cargo test --test ir_text` for a long run.
+//! Texts of right programs are changed at random; `KERNC_MUTANTS=100000 cargo test --test kernc ir_text::` for a long run.
 
-#[path = "common/mutants.rs"]
-mod mutants;
-
+use crate::mutants::{Seed, Tally};
 use kernc::{Compiler, Form, Limits, OptLevel, Options, PassRange, Subtarget, TextOptions};
-use mutants::{Seed, Tally};
 
 const PROGRAMS: [&str; 10] = [
     "examples/saxpy.k",
@@ -169,7 +166,7 @@ fn changed_texts_are_compiled_or_refused() {
     let tally = Tally::of(4000, |rng| {
         let start = &starts[rng.below(starts.len() as u32) as usize];
         let text = start.seed.mutate(rng, WORDS);
-        let end = mutants::caught(|| go_on(&text, start));
+        let end = crate::mutants::caught(|| go_on(&text, start));
         (format!("; {} at {:?} before {}\n{text}", start.processor, start.level, start.next), end)
     });
     tally.judge();

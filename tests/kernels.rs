@@ -1,8 +1,6 @@
 //! The 21 kernels: our code objects and clang's, in the emulator, against CPU references.
 
-mod common;
-
-use common::{KERNELS, clang, compile_for, compile_version, have, scratch};
+use crate::common::{KERNELS, clang, compile_for, compile_version, have, scratch};
 use kernc::{Language, OptLevel};
 
 fn check(name: &str, bytes: &[u8], what: &str, failures: &mut Vec<String>) {
@@ -93,7 +91,7 @@ fn same_input_same_bytes() {
                 verify: false,
                 ..kernc::Options::default()
             };
-            let object = used.compile(&common::source(other), &options).unwrap();
+            let object = used.compile(&crate::common::source(other), &options).unwrap();
             if other == kernel {
                 assert!(object.bytes() == first.bytes(), "{kernel}");
             }

@@ -1,7 +1,5 @@
 //! The library as an embedder meets it: what it pulls in, its errors, limits, threads, and IR instead of a source.
 
-mod common;
-
 use kernc::ir::build::{Elem, KernelBuilder};
 use kernc::{Arg, Compiler, Error, Limits, OptLevel, Options, Resource, Target};
 use std::process::Command;
@@ -47,7 +45,8 @@ fn embedders_get_the_compiler_and_no_more() {
 #[test]
 fn readme_shows_the_embedder() {
     let read = |path: &str| {
-        std::fs::read_to_string(common::root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+        std::fs::read_to_string(crate::common::root().join(path))
+            .unwrap_or_else(|error| panic!("{path}: {error}"))
     };
     let (readme, program) = (read("README.md"), read("tests/embedder/src/main.rs"));
     let code = program.split_once("\n\n").expect("a comment, then code").1;
@@ -134,7 +133,8 @@ fn errors_do_not_depend_on_threads() {
     let mut source = String::new();
     for n in 0..600 {
         let registers = if [311, 312, 598].contains(&n) { 1 } else { 40 };
-        let tight = std::fs::read_to_string(common::root().join("tests/data/cli/tight.k")).expect("a kernel");
+        let tight =
+            std::fs::read_to_string(crate::common::root().join("tests/data/cli/tight.k")).expect("a kernel");
         source += &tight
             .replace("num_sgpr(1)", &format!("num_sgpr({registers})"))
             .replace("kernel tight", &format!("kernel k{n}"));
@@ -179,8 +179,8 @@ fn invalid_ir_is_refused_with_reasons() {
 #[test]
 fn ir_compiles_to_the_same_code() {
     let mut compiler = compiler();
-    for name in common::KERNELS {
-        let source = common::source(name);
+    for name in crate::common::KERNELS {
+        let source = crate::common::source(name);
         // A module has no source that a line table could speak of.
         let options =
             Options { opt_level: kernc::OptLevel::O0, debug: kernc::DebugInfo::None, ..Options::default() };
@@ -588,7 +588,8 @@ fn promises_that_are_missing() {
 fn good_programs_are_not_warned_of() {
     let mut count = 0;
     for directory in ["examples", "tests/data/run", "tests/data/users"] {
-        for entry in std::fs::read_dir(common::root().join(directory)).expect("part of the repository") {
+        for entry in std::fs::read_dir(crate::common::root().join(directory)).expect("part of the repository")
+        {
             let path = entry.expect("readable").path();
             if path.extension().is_some_and(|extension| extension == "k") {
                 let name = path.display().to_string();

@@ -1,12 +1,11 @@
 //! Shapes of the memory model as compiled code: every order, scope and address space of loads, stores, atomics and fences,
 //! in every schedule that the emulator's weak memory allows.
 //!
-//! `litmus/tests` explores the sequences of the guide. Here the code comes from the compiler: nothing forbidden comes out of it, also
+//! `tools/litmus/tests` explores the sequences of the guide. Here the code comes from the compiler: nothing forbidden comes out of it, also
 //! with two agents whose L2s differ, and what the compiler has inserted is needed: without it something forbidden does come out.
 //! `docs/litmus.md` has the tables; `KERNC_LITMUS=full` runs all of it,
 //! `KERNC_LITMUS=gfx906` all of one processor.
 
-mod common;
 #[path = "litmus_compiled/inserted.rs"]
 mod inserted;
 
@@ -48,7 +47,7 @@ fn all_machines() -> Vec<Machine> {
 
 /// All shapes that are not about machine code as it stands, those with few threads first.
 fn shapes() -> Vec<Shape> {
-    let directory = common::root().join("tests/litmus");
+    let directory = crate::common::root().join("tests/litmus");
     let files = std::fs::read_dir(directory).expect("the shapes are there");
     let mut files: Vec<_> = files.map(|entry| entry.expect("a shape").path()).collect();
     files.sort();
@@ -256,7 +255,7 @@ fn run_kernels(path: &std::path::Path, machine: Machine) -> Result<(), String> {
 
 #[test]
 fn kernels_show_what_they_say() {
-    let directory = common::root().join("tests/litmus");
+    let directory = crate::common::root().join("tests/litmus");
     let files = std::fs::read_dir(directory).expect("the shapes are there");
     let paths = files.map(|entry| entry.expect("a shape").path());
     let sources: Vec<_> = paths.filter(|path| path.extension() == Some("k".as_ref())).collect();

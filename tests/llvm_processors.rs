@@ -1,8 +1,6 @@
 //! LLVM's assemblers judge the bytes for every processor in every mode, in every version of the code object.
 
-mod common;
-
-use common::{KERNELS, compile_as, have, scratch, section};
+use crate::common::{KERNELS, compile_as, have, scratch, section};
 use kernc::{CodeObjectVersion, Language, Modes, OptLevel, PROCESSORS, Subtarget, Target, combinations};
 use rayon::prelude::*;
 use std::path::Path;

@@ -11,9 +11,7 @@
 //! store(lock, 0, release); // broken 1: store(lock, 0, relaxed);
 //! ```
 
-mod common;
-
-use common::{have, root, scratch, tool};
+use crate::common::{have, root, scratch, tool};
 use kernc::sim::{CodeObject, Device, Dispatch, Fault, Limits, Mode};
 use kernc::{Compiler, Options, Target};
 use std::path::PathBuf;
@@ -186,7 +184,7 @@ fn twins_have_other_code() {
         let right = program.compile(0, "gfx906");
         for twin in 1..=TWINS {
             let broken = program.compile(twin, "gfx906");
-            let text = |object: &[u8]| common::section(object, ".text");
+            let text = |object: &[u8]| crate::common::section(object, ".text");
             assert!(text(&right) != text(&broken), "{} {twin}", program.name());
         }
     }

@@ -1,13 +1,10 @@
 //! Machine IR that people write: what parses is compiled, or refused with a message that says where, whatever pass it is
 //! for. It never ends in a fault of the compiler.
 //!
-//! Texts of right programs are changed at random; `KERNC_MUTANTS=100000 cargo test --test machine_text` for a long run.
+//! Texts of right programs are changed at random; `KERNC_MUTANTS=100000 cargo test --test kernc machine_text::` for a long run.
 
-#[path = "common/mutants.rs"]
-mod mutants;
-
+use crate::mutants::{Seed, Tally};
 use kernc::{Compiler, Form, OptLevel, Options, PassRange, Program, Subtarget, TextOptions};
-use mutants::{Seed, Tally};
 
 /// Among them they have what passes have cases for: loops, jump tables, atomics, scratch, LDS, wide values, calls.
 const PROGRAMS: [&str; 11] = [
@@ -157,7 +154,7 @@ fn changed_texts_are_compiled_or_refused() {
         let text = start.seed.mutate(rng, &WORDS);
         // Whoever does not ask for checks between passes gets no less of them on what was written by hand.
         let verify = rng.below(4) != 0;
-        let end = mutants::caught(|| go_on(&text, start, verify));
+        let end = crate::mutants::caught(|| go_on(&text, start, verify));
         (format!("; {} before {}\n{text}", start.processor, start.next), end)
     });
     tally.judge();

@@ -1,8 +1,6 @@
 //! LLVM's tools judge our bytes: disassembler, assembler, object reader and linker.
 
-mod common;
-
-use common::{KERNELS, compile, have, scratch, section, tool};
+use crate::common::{KERNELS, compile, have, scratch, section, tool};
 use kernc::{CodeObjectVersion, Compiler, Language, OptLevel, Options, Subtarget};
 use std::path::Path;
 
@@ -71,9 +69,9 @@ fn assembles(assembler: &str, versions: std::ops::RangeInclusive<u8>, test: &str
     for ((kernel, level), version) in
         programs().flat_map(|program| versions.clone().map(move |v| (program, v)))
     {
-        let object = common::compile_version(kernel, level, version, Language::default());
+        let object = crate::common::compile_version(kernel, level, version, Language::default());
         let (source, assembled) = (dir.join(format!("{kernel}.s")), dir.join(format!("{kernel}.o")));
-        let text = common::source(kernel);
+        let text = crate::common::source(kernel);
         std::fs::write(&source, object.assembly(Some((kernel, &text))).unwrap()).unwrap();
         let number = format!("--amdhsa-code-object-version={version}");
         // The older versions cannot say "either" and mean "off" here.
@@ -114,7 +112,7 @@ fn llvm_19_assembles_other_processors_text() {
     for target in ["gfx600", "gfx602", "gfx700", "gfx803", "gfx90a", "gfx1010", "gfx1030"] {
         let subtarget = Subtarget::by_name(target).unwrap().with_version(CodeObjectVersion::V4);
         for (kernel, opt_level) in programs() {
-            let text = common::source(kernel);
+            let text = crate::common::source(kernel);
             let options = Options { opt_level, ..Options::default() };
             let object = Compiler::new(subtarget).compile(&text, &options).unwrap();
             let (source, assembled) = (dir.join(format!("{kernel}.s")), dir.join(format!("{kernel}.o")));
@@ -159,7 +157,7 @@ fn lld_links_our_objects() {
     if !have(&["ld.lld-19"], "lld_links_our_objects") {
         return;
     }
-    let dir = scratch("link");
+    let dir = scratch("oracle_link");
     for kernel in KERNELS {
         let object = compile(kernel, OptLevel::O2);
         let (input, linked) = (dir.join(format!("{kernel}.o")), dir.join(format!("{kernel}.co")));

@@ -8,7 +8,6 @@
 mod cases;
 #[path = "orders/clang.rs"]
 mod clang;
-mod common;
 #[path = "orders/page.rs"]
 mod page;
 

@@ -1,13 +1,9 @@
 //! What `printf` prints, by OpenCL's buffer and by calls of the host: random formats and arguments beside the C library's `printf` and
 //! clang's OpenCL kernels, by the compiler's code on processors of several generations, and by the interpreter.
 //!
-//! `KERNC_PRINTF=2000 cargo test --test printf` for a long run.
+//! `KERNC_PRINTF=2000 cargo test --test kernc printf::` for a long run.
 
-mod common;
-#[path = "language/harness.rs"]
-mod harness;
-
-use common::{have, scratch, tool};
+use crate::common::{have, scratch, tool};
 use fuzz::rng::Rng;
 use ir::interp::{Interp, Memory};
 use kernc::sim::{self, Device, Dispatch, Mode};
@@ -330,7 +326,7 @@ impl Program {
         let calls = self.calls.iter().filter(|call| call.is_right_in_clang());
         let calls = calls.map(|call| Call::statement(&call.cl_format, &call.cl_args));
         let (alloc, _) =
-            include_str!("../sim/tests/cl/printf.cl").split_once("__kernel").expect("its kernels");
+            include_str!("../tools/sim/tests/cl/printf.cl").split_once("__kernel").expect("its kernels");
         format!("{alloc}__kernel void k(__global const ulong *x) {{\n{}}}\n", calls.collect::<String>())
     }
 
@@ -367,7 +363,7 @@ fn interpret(module: &ir::Module, bits: &[u8]) -> Result<String, String> {
 
 /// What the interpreter has printed either way.
 fn interpreted(interp: &Interp<'_>, module: &ir::Module, memory: &mut Memory) -> String {
-    let buffer = sim::printf_text(&interp.take_printed(memory), &harness::formats(module));
+    let buffer = sim::printf_text(&interp.take_printed(memory), &crate::harness::formats(module));
     memory.take_messages().iter().fold(buffer, |text, message| text + &sim::message_text(message))
 }
 

@@ -1,9 +1,7 @@
-//! The table of docs/processors.md, which is made of the processors' facts: `KERNC_BLESS=1 cargo test --test processor_table`
+//! The table of docs/processors.md, which is made of the processors' facts: `KERNC_BLESS=1 cargo test --test kernc processor_table::`
 //! writes it.
 
-mod common;
-
-use common::{have, root};
+use crate::common::{have, root};
 use kernc::{Modes, PROCESSORS, Target, combinations};
 use std::fmt::Write;
 use std::process::Command;

@@ -1,17 +1,11 @@
 //! The 21 kernels and the programs of `tests/data/run` on every processor that is compiled for, in every mode it has.
 
-mod common;
-#[path = "language/harness.rs"]
-mod harness;
-#[path = "common/run_file.rs"]
-mod run_file;
-
-use common::{KERNELS, source};
+use crate::common::{KERNELS, source};
+use crate::run_file::RunFile;
 use isa::Feature;
 use kernc::sim::{Device, Mode};
 use kernc::{CodeObjectVersion, Compiler, OptLevel, Options, PROCESSORS, Subtarget, Target, combinations};
 use rayon::prelude::*;
-use run_file::RunFile;
 use std::collections::{HashMap, HashSet};
 
 /// Every processor in every combination of its modes.
@@ -34,8 +28,13 @@ fn compile(kernel: &str, cell: Subtarget, opt_level: OptLevel) -> Vec<u8> {
     let text = source(kernel);
     let params =
         if KERNELS.contains(&kernel) { Vec::new() } else { RunFile::parse(&text).expect(kernel).params() };
-    let options =
-        Options { opt_level, verify: true, params, files: Some(harness::files()), ..Options::default() };
+    let options = Options {
+        opt_level,
+        verify: true,
+        params,
+        files: Some(crate::harness::files()),
+        ..Options::default()
+    };
     let compiled = Compiler::new(cell).compile(&text, &options);
     compiled.unwrap_or_else(|error| panic!("{kernel} for {cell}: {}", error.render(false))).bytes().to_vec()
 }
@@ -56,7 +55,7 @@ fn run(kernel: &str, object: &[u8], mode: Mode) -> Result<(), String> {
     }
     let text = source(kernel);
     let file = RunFile::parse(&text)?;
-    file.compare(&harness::emulate_in(mode, &file.launch(), object)?)
+    file.compare(&crate::harness::emulate_in(mode, &file.launch(), object)?)
 }
 
 /// What does not go well with a kernel in a cell: `kernc check` finds something, or results are wrong.
@@ -117,7 +116,7 @@ fn weak() {
 #[test]
 fn small_programs() {
     let cells: Vec<Subtarget> = kinds().collect();
-    let names = run_file::names();
+    let names = crate::run_file::names();
     let runs: Vec<_> = cells
         .iter()
         .flat_map(|&cell| names.iter().filter(move |name| exists(name, &cell)).map(move |name| (name, cell)))
@@ -149,14 +148,14 @@ fn exists(name: &str, cell: &Subtarget) -> bool {
 
 /// Everything: takes minutes in the fuzz profile, which takes as long to build, and is not run by `cargo test`.
 ///
-/// `cargo test --profile fuzz --test processors -- --ignored --nocapture` prints a row a processor: how many cells of mode, level
+/// `cargo test --profile fuzz --test kernc processors:: -- --ignored --nocapture` prints a row a processor: how many cells of mode, level
 /// and program there are, how many of these have the bytes of a cell that ran before (and are not run again), what failed.
 #[test]
 #[ignore = "takes minutes"]
 fn the_whole_table() {
     const LEVELS: [OptLevel; 3] = [OptLevel::O0, OptLevel::O2, OptLevel::O3];
     const MODES: [Mode; 4] = [Mode::Fast, Mode::STRICT, Mode::Weak { seed: 1 }, Mode::Weak { seed: 2 }];
-    let files = run_file::names();
+    let files = crate::run_file::names();
     let names: Vec<&str> = KERNELS.into_iter().chain(files.iter().map(String::as_str)).collect();
     let mut seen = HashSet::new();
     let mut rows: HashMap<&str, [usize; 3]> = HashMap::new();
@@ -199,5 +198,5 @@ fn the_whole_table() {
 }
 
 fn text(object: &[u8]) -> Vec<u8> {
-    common::section(object, ".text")
+    crate::common::section(object, ".text")
 }

@@ -1,8 +1,6 @@
 //! Two arguments that overlap although one is `restrict`: what strict mode reports, of kernc's code and of clang's.
 
-mod common;
-
-use common::{have, scratch, tool};
+use crate::common::{have, scratch, tool};
 use kernc::sim::{CodeObject, Device, Dispatch, Fault, Limits, Mode};
 use kernc::{Compiler, Options, Target};
 

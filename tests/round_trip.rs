@@ -1,9 +1,7 @@
 //! The text of a program between any two passes says everything: it is read to what is written alike, and the passes that
 //! are left make the same bytes of it.
 
-mod common;
-
-use common::KERNELS;
+use crate::common::KERNELS;
 use isa::MachFunc;
 use kernc::{
     Compiler, Form, Observer, OptLevel, Options, PassRange, Program, Subtarget, Target, TextOptions,

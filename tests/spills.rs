@@ -1,7 +1,5 @@
 //! Kernels with fewer registers than they need: right results all the same.
 
-mod common;
-
 use fuzz::generate::Size;
 use fuzz::program::{PARAMS, Shape};
 use fuzz::{Config, run};
@@ -20,7 +18,7 @@ fn squeezed(kernel: &str, attributes: &str, opt_level: OptLevel) -> (u32, u32) {
 
 /// The same on another processor.
 fn squeezed_on(processor: &str, kernel: &str, attributes: &str, opt_level: OptLevel) -> Resources {
-    let source = common::source(kernel).replacen("\nkernel ", &format!("\n{attributes}\nkernel "), 1);
+    let source = crate::common::source(kernel).replacen("\nkernel ", &format!("\n{attributes}\nkernel "), 1);
     let options = Options { opt_level, verify: true, ..Options::default() };
     let object = Compiler::new(Target::by_name(processor).unwrap())
         .compile(&source, &options)

@@ -1,8 +1,6 @@
 //! What clang 19 makes of an OpenCL kernel: we must print it as `llvm-objdump` does and encode it to the same words.
 
-mod common;
-
-use common::llvm;
+use crate::common::llvm;
 use isa::Target;
 use std::process::Command;
 

@@ -1,10 +1,8 @@
 //! Typed buffers, images, exports and interpolation on every processor: LLVM 19 must assemble our text to our words,
 //! and print our words as our text (it has no disassembler for GFX6 and GFX7).
 
-mod common;
-
-use common::random::Rng;
-use common::{graphics, llvm};
+use crate::common::random::Rng;
+use crate::common::{graphics, llvm};
 use isa::table::{Family, Flags};
 use isa::{Generation, Lane, MachInst, ModFlags, Operand, PROCESSORS, Target};
 
@@ -124,7 +122,7 @@ fn record() -> Option<String> {
     Some(out)
 }
 
-/// `KERNC_BLESS=1 cargo test -p kernc-isa --test graphics` records anew.
+/// `KERNC_BLESS=1 cargo test -p kernc-isa --test isa graphics::` records anew.
 #[test]
 fn recorded_vectors_hold() {
     if std::env::var_os("KERNC_BLESS").is_some() {

@@ -1,9 +1,7 @@
 //! LLVM 19 is asked about every row: it must assemble our text to our words and print our words as our text.
 
-mod common;
-
-use common::llvm;
-use common::random::{self, Rng};
+use crate::common::llvm;
+use crate::common::random::{self, Rng};
 use isa::table::{self, Family, Flags};
 use isa::{Form, Generation, MachInst, Opcode, Target, op};
 

@@ -1,13 +1,11 @@
 //! Which mnemonics LLVM 14 and 19 accept for which processor, recorded, and that the table knows every one of them.
 //!
-//! `KERNC_BLESS=1 cargo test -p kernc-isa --test mnemonics` records anew. Candidates are the names in the assemblers'
+//! `KERNC_BLESS=1 cargo test -p kernc-isa --test isa mnemonics::` records anew. Candidates are the names in the assemblers'
 //! own tables of mnemonics, which lie in LLVM's shared library as strings with their length in front; whether a
 //! processor has one is what `llvm-mc` says to the bare name: "instruction not supported on this GPU" or a complaint
 //! about operands.
 
-mod common;
-
-use common::llvm;
+use crate::common::llvm;
 use isa::{Generation, PROCESSORS, Target, table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

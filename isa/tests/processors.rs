@@ -1,8 +1,6 @@
 //! The facts of the table of processors, as LLVM 19's assembler writes them into objects.
 
-mod common;
-
-use common::llvm;
+use crate::common::llvm;
 use isa::{Feature, Generation, PROCESSORS, Target};
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,12 +1,10 @@
 //! Random words, read as LLVM 19 reads them: valid or not, text, and length.
 //!
-//! `KERNC_SWEEP="gfx906 gfx1010" KERNC_RANDOM_WORDS=2000000 cargo test -p kernc-isa --test random_words -- --nocapture` is
+//! `KERNC_SWEEP="gfx906 gfx1010" KERNC_RANDOM_WORDS=2000000 cargo test -p kernc-isa --test isa random_words:: -- --nocapture` is
 //! the long run; it prints what differs, by mnemonic, with an example each.
 
-mod common;
-
-use common::llvm;
-use common::random::Rng;
+use crate::common::llvm;
+use crate::common::random::Rng;
 use isa::{Decoder, Target};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Shortest forms: hand-worked cases, and properties over random instructions.
 
-mod common;
-
-use common::random::{self, Rng};
+use crate::common::random::{self, Rng};
 use isa::{MachInst, Operand, Reg, RegRange, Role, Target, op};
 
 fn v(n: u16) -> Operand {

@@ -1,11 +1,9 @@
 //! Text and words of every row and form of every generation as LLVM 19 has them, recorded, so that the table is held to
-//! them where LLVM is not installed. `KERNC_BLESS=1 cargo test -p kernc-isa --test vectors` records them anew; it needs
+//! them where LLVM is not installed. `KERNC_BLESS=1 cargo test -p kernc-isa --test isa vectors::` records them anew; it needs
 //! `llvm-mc-19`. The assembler's tests read the same files.
 
-mod common;
-
-use common::llvm;
-use common::random::{self, Rng};
+use crate::common::llvm;
+use crate::common::random::{self, Rng};
 use isa::{Form, Generation, MachInst, Opcode, PROCESSORS, Target};
 use std::collections::HashSet;
 use std::fmt::Write;

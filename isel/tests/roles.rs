@@ -1,6 +1,6 @@
 //! Every role on every processor: an instruction the processor has, an expansion, or a reason.
 //!
-//! `cargo test -p kernc-isel --test roles -- --nocapture` prints the table.
+//! `cargo test -p kernc-isel --test isel roles:: -- --nocapture` prints the table.
 
 use isa::table::{Family, Kind, OpSpec};
 use isa::{Opcode, PROCESSORS, Subtarget, op};

@@ -1,8 +1,6 @@
 //! The longest clause; what is in one and what is not shows in `tests/golden/clauses`.
 
-mod common;
-
-use common::build::{end, s, straight};
+use crate::common::build::{end, s, straight};
 use isa::{MachInst, Operand, Subtarget, op};
 use memmodel::{Context, Model, clauses};
 
@@ -12,7 +10,7 @@ fn the_longest() {
     for (loads, expected) in
         [(1, vec![]), (2, vec![1]), (63, vec![62]), (64, vec![62]), (65, vec![62, 1]), (126, vec![62, 62])]
     {
-        let load = MachInst::new(op::S_LOAD_DWORD, &[s(90), common::build::ss(2, 2), Operand::Imm(0)]);
+        let load = MachInst::new(op::S_LOAD_DWORD, &[s(90), crate::common::build::ss(2, 2), Operand::Imm(0)]);
         let mut insts = vec![load; loads];
         insts.push(end());
         let mut func = straight(&insts);

@@ -1,8 +1,6 @@
 //! What orders and scopes become in code, with the waits that data flow leaves of them.
 
-mod common;
-
-use common::build::*;
+use crate::common::build::*;
 use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED};
 use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, Subtarget, SyncOrder, SyncScope, op};
 use memmodel::sequences::{Kind, Steps, lookup};

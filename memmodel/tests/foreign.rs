@@ -4,15 +4,13 @@
 //! The code comes from `clang-19` for `foreign.cl`, if that is installed, and from every object in the directory that
 //! `KERNC_FOREIGN_OBJECTS` names.
 
-mod common;
-
 use isa::{MachFunc, Operand, Subtarget, op};
 use memmodel::{Model, proof};
 
 /// (object and function, code)
 fn corpus(target: &Subtarget) -> Vec<(String, MachFunc)> {
     let mut objects = Vec::new();
-    match common::tool("clang-19") {
+    match crate::common::tool("clang-19") {
         Some(mut clang) => {
             let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign.cl");
             let output = clang
@@ -27,10 +25,10 @@ fn corpus(target: &Subtarget) -> Vec<(String, MachFunc)> {
         None => eprintln!("left out: clang-19 is not installed"),
     }
     if let Some(directory) = std::env::var_os("KERNC_FOREIGN_OBJECTS") {
-        objects.extend(common::objects(directory.as_ref()));
+        objects.extend(crate::common::objects(directory.as_ref()));
     }
     let functions = objects.iter().flat_map(|(name, bytes)| {
-        let functions = common::functions(target, bytes);
+        let functions = crate::common::functions(target, bytes);
         functions.into_iter().map(move |(function, code)| (format!("{name}:{function}"), code))
     });
     functions.collect()

@@ -2,10 +2,8 @@
 //!
 //! Judge: `llc-19`, which runs its own pass over the same pairs; left out if that is not installed.
 
-mod common;
-
-use common::build::*;
-use common::pairs::*;
+use crate::common::build::*;
+use crate::common::pairs::*;
 use isa::{MachInst, op};
 use memmodel::{Context, Options, hazards, proof};
 
@@ -113,7 +111,7 @@ fn nops_say_why() {
 /// LLVM asks for the same number of wait states wherever it knows the rule.
 #[test]
 fn llvm_asks_for_as_many() {
-    let Some(mut llc) = common::tool("llc-19") else {
+    let Some(mut llc) = crate::common::tool("llc-19") else {
         eprintln!("left out: llc-19 is not installed");
         return;
     };

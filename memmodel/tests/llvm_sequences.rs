@@ -3,8 +3,6 @@
 //! Judge: `llc-19`; left out if that is not installed. LLVM's sequences are younger than our source; [`agree`] says where
 //! the two differ and why.
 
-mod common;
-
 use isa::func::{SPACE_GLOBAL, SPACE_SHARED};
 use isa::{MachInst, MemRef, ModFlags, Subtarget, SyncOrder, SyncScope, op};
 use memmodel::Model;
@@ -162,7 +160,7 @@ impl Machine {
 
 /// Compiles and reads what stands around each access.
 fn llvm(machine: &Machine, cases: &[&Case]) -> Option<Vec<Around>> {
-    let mut llc = common::tool("llc-19")?;
+    let mut llc = crate::common::tool("llc-19")?;
     let mut child = llc
         .args(["-mtriple=amdgcn-amd-amdhsa", "-O1", "-o", "-"])
         .arg(format!("-mcpu={}", machine.subtarget.name))

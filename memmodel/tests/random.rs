@@ -1,9 +1,7 @@
 //! Random functions: the checker accepts what the passes make of them, and with any wait weakened by one, or any nop or
 //! wait deleted, it does not.
 
-mod common;
-
-use common::build::*;
+use crate::common::build::*;
 use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED};
 use isa::{Form, Lane, MachFunc, MachInst, ModFlags, Operand, SyncOrder, SyncScope, op};
 use memmodel::counters::{Counter, Wait};

@@ -1,8 +1,6 @@
 //! What the waits pass writes, idea by idea. Every result is also put to the checker, and every wait is taken away once.
 
-mod common;
-
-use common::build::*;
+use crate::common::build::*;
 use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE};
 use isa::{MachFunc, ModFlags, Note, Operand, SyncOrder, SyncScope, op};
 use memmodel::{Context, Options, proof, waits};

@@ -1,8 +1,6 @@
 //! Random functions through the allocator, judged by its checker; and the checker, judged by sabotage.
 
-mod generate;
-
-use generate::{Rng, Shape, generate};
+use crate::generate::{Rng, Shape, generate};
 use isa::{MachFunc, Operand, Subtarget};
 use regalloc::{AllocError, Context, Options, Stats};
 

@@ -30,8 +30,10 @@ pub const KERNELS: [&str; 21] = [
     "vadd4",
 ];
 
+/// Returns the folder of the workspace.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    folders.find(|folder| folder.join("Cargo.lock").exists()).expect("the folder of the workspace")
 }
 
 /// Source text of an example, or of a program of `tests/data/run`.

@@ -1,6 +1,6 @@
 //! elfutils: `eu-readelf` and `eu-elflint`.
 
-use crate::objects::{objects, paths, tool};
+use crate::debug_info::objects::{objects, paths, tool};
 
 const SECTIONS: [&str; 9] =
     ["info", "abbrev", "line", "decodedline", "loc", "ranges", "str", "addr", "frame"];

@@ -1,6 +1,6 @@
 //! GNU's readers, and GDB for an architecture that is not theirs.
 
-use crate::objects::{Judged, objects, tool, tool_with_input};
+use crate::debug_info::objects::{Judged, objects, tool, tool_with_input};
 use dwarf::Die;
 use std::collections::BTreeSet;
 use std::fmt::Write;

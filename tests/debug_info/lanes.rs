@@ -1,6 +1,6 @@
 //! What is said of lanes grows with the regions that they wait for.
 
-use crate::objects::{Source, compile};
+use crate::debug_info::objects::{Source, compile};
 use ::dwarf::Content;
 use kernc::{DebugInfo, Dialect, Dwarf, OptLevel};
 

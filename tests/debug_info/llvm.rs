@@ -1,6 +1,6 @@
 //! LLVM's verifier, and its symbolizer beside the line table and the inlined calls as kernc reads them.
 
-use crate::objects::{Judged, objects, paths, tool, tool_with_input};
+use crate::debug_info::objects::{Judged, objects, paths, tool, tool_with_input};
 use dwarf::{Content, Die};
 use std::fmt::Write;
 

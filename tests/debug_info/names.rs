@@ -1,6 +1,6 @@
 //! The index of names beside the entries: what a debugger asks it for is all there.
 
-use crate::objects::{Judged, objects, tool};
+use crate::debug_info::objects::{Judged, objects, tool};
 use dwarf::{Die, Names};
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! pyelftools, beside the numbers of what kernc reads.
 
-use crate::objects::{Judged, objects, tool};
+use crate::debug_info::objects::{Judged, objects, tool};
 use dwarf::Content;
 
 /// Whether there is one that knows DWARF 5: Debian's 0.29 does not know `DW_FORM_strx`.

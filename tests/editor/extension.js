@@ -59,7 +59,7 @@ async function extension() {
 
 /** Each attribute of a launch is one that the server takes, and that the page explains. */
 function attributes() {
-    const server = fs.readFileSync(path.join(__dirname, '../../src/cli/run/debug/dap/launch.rs'), 'utf8');
+    const server = fs.readFileSync(path.join(__dirname, '../../tools/cli/src/run/debug/dap/launch.rs'), 'utf8');
     const page = fs.readFileSync(path.join(__dirname, '../../docs/editor.md'), 'utf8');
     const { properties } = contributes.debuggers[0].configurationAttributes.launch;
     assert.ok(Object.keys(properties).length > 10);

@@ -1,7 +1,7 @@
 //! A random signature with values of each lane, and what is expected of a call.
 
-use crate::machine::Config;
-use crate::random::Random;
+use crate::interop::machine::Config;
+use crate::interop::random::Random;
 use callconv::{Convention, How, Kind, Place, Scalar, Signature, Space, TypeId, Types, assign};
 use kernc::Subtarget;
 use kernc::isa::Generation;
@@ -26,7 +26,7 @@ pub struct Case {
     pub result: Option<TypeId>,
     /// Whether it is stored at a flat address that the caller gives.
     pub result_is_flat: bool,
-    /// Whether clang that does not optimise takes some argument wrongly (`lanes_on_the_stack` in `callconv/tests/llvm`).
+    /// Whether clang that does not optimise takes some argument wrongly (`lanes_on_the_stack` in `isa/callconv/tests/llvm`).
     pub wrong_in_llvm: bool,
     /// By lane, by parameter: its bytes in memory.
     pub args: Vec<Vec<Vec<u8>>>,

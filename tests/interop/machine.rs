@@ -1,7 +1,7 @@
 //! Both compilers' objects, linked and run.
 
-use crate::case::{Case, IDLE, LANES, STRIDE, spans};
-use crate::{ours, theirs};
+use crate::interop::case::{Case, IDLE, LANES, STRIDE, spans};
+use crate::interop::{ours, theirs};
 use callconv::{Convention, TypeId, Types};
 use kernc::isa::{Apertures, Feature};
 use kernc::sim::{self, CodeObject, Device, Dispatch};
@@ -353,7 +353,7 @@ fn check(machine: &mut Machine, kernel: &str, role: &Role, case: &Case) -> Resul
     let args: Vec<_> = (0..LANES).map(|lane| image(case, lane)).collect();
     let both = |[one, other]: &[Vec<u8>; 2]| {
         let mut bytes = one.clone();
-        bytes.resize(crate::case::CHOICE, 0);
+        bytes.resize(crate::interop::case::CHOICE, 0);
         bytes.extend(other);
         bytes
     };
@@ -380,7 +380,7 @@ fn check(machine: &mut Machine, kernel: &str, role: &Role, case: &Case) -> Resul
             }
         }
         let fold = case.fold(lane, own);
-        let found = &stored[lane][crate::case::FOLD..crate::case::FOLD + 4];
+        let found = &stored[lane][crate::interop::case::FOLD..crate::interop::case::FOLD + 4];
         if found != fold.to_le_bytes() {
             return Err(format!("fold of lane {lane}: {found:02x?}, not {:02x?}", fold.to_le_bytes()));
         }

@@ -1,6 +1,6 @@
 //! Signatures in the kernel language.
 
-use crate::case::{CHOICE, Case, FOLD, IDLE, STRIDE, spans};
+use crate::interop::case::{CHOICE, Case, FOLD, IDLE, STRIDE, spans};
 use callconv::{Kind, Scalar, Space, TypeId, Types};
 use std::fmt::Write;
 

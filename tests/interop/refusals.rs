@@ -1,7 +1,7 @@
 //! What does not go together is refused, by the compiler, by the linker, or in strict mode.
 
-use crate::has;
-use crate::machine::{Config, clang, compiled, link};
+use crate::interop::has;
+use crate::interop::machine::{Config, clang, compiled, link};
 use kernc::sim::{self, CodeObject, Device, Dispatch};
 use kernc::{Compiler, Error, OptLevel, Options, Setting};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Signatures in C, and clang.
 
-use crate::case::{CHOICE, Case, FOLD, IDLE, STRIDE, spans};
-use crate::ctypes::name;
+use crate::interop::case::{CHOICE, Case, FOLD, IDLE, STRIDE, spans};
+use crate::interop::ctypes::name;
 use kernc::{Subtarget, isa};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! `f16` against its definition: the nearest of all halves, found by search, of a result that is exact in `f64`.
 
-use crate::arithmetic::{Number, check};
 use crate::harness::run_bytes;
+use crate::language::arithmetic::{Number, check};
 use std::sync::LazyLock;
 
 /// A half by its bits.

@@ -1,9 +1,9 @@
 //! Instructions that waves execute for each function, beside what clang and AMD's device library (`ocml`) make of the
 //! same OpenCL function, on the emulator; and how accurate that library is there.
 
-use crate::functions::{FUNCTIONS, Function, Second};
-use crate::run::{Float, compiled, executed, kernel};
-use crate::{chosen, expression, inputs, second, worst};
+use crate::math::functions::{FUNCTIONS, Function, Second};
+use crate::math::run::{Float, compiled, executed, kernel};
+use crate::math::{chosen, expression, inputs, second, worst};
 use kernc::{OptLevel, sim::Mode};
 use std::process::Command;
 

@@ -1,9 +1,9 @@
 //! The `half_` functions: of `f32`, at least ten bits right, denormals flushed (OpenCL 3.0 C, 6.15.2 and 7.4).
 
-use crate::exact::Scaled;
-use crate::functions::{Function, Second};
-use crate::run::{Float, compiled, executed, kernel};
-use crate::{PROCESSORS, arguments, expression, inputs, second, ulps, worst};
+use crate::math::exact::Scaled;
+use crate::math::functions::{Function, Second};
+use crate::math::run::{Float, compiled, executed, kernel};
+use crate::math::{PROCESSORS, arguments, expression, inputs, second, ulps, worst};
 use kernc::{OptLevel, sim::Mode};
 
 /// Units in the last place that each may be off.

@@ -1,7 +1,7 @@
 //! The functions: what they compute, how far they may be off, and where they are interesting.
 
-use crate::exact::{self, Pair, Scaled};
-use crate::run::Float;
+use crate::math::exact::{self, Pair, Scaled};
+use crate::math::run::Float;
 
 /// A function, its limits in OpenCL's full profile, and how it is known otherwise.
 pub struct Function {

@@ -1,8 +1,8 @@
 //! Functions of one `f16`, for all of its 65,536 numbers, against `libm`'s of `f64`.
 
-use crate::clang;
-use crate::functions::{FUNCTIONS, Second};
-use crate::run::{compiled, emulated, executed};
+use super::clang;
+use crate::math::functions::{FUNCTIONS, Second};
+use crate::math::run::{compiled, emulated, executed};
 use kernc::{OptLevel, sim::Mode};
 
 /// OpenCL's limit for most functions of halves is two units; ours are those of `f32`, rounded.

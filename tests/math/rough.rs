@@ -1,9 +1,9 @@
 //! The limits hold as well where the hardware's approximations are as far off as they may be, which the emulator's never
 //! are: `f32` by one more unit in the last place, reciprocals and roots of `f64` by 2^29 (docs/fidelity.md).
 
-use crate::functions::Function;
-use crate::run::{Float, executed, kernel};
-use crate::{arguments, chosen, expression, inputs, second, worst};
+use crate::math::functions::Function;
+use crate::math::run::{Float, executed, kernel};
+use crate::math::{arguments, chosen, expression, inputs, second, worst};
 use ir::{BinOp, CastOp, FloatCc, Function as Func, Module, Op, SrcLoc, Type, UnOp, Value};
 use kernc::{Compiler, Options, Target, sim::Mode};
 

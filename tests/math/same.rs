@@ -1,6 +1,6 @@
 //! Functions whose result is one of a few numbers, or exact: bit for bit what `libm` and models of a line give.
 
-use crate::run::{Float, emulated, executed, kernel};
+use crate::math::run::{Float, emulated, executed, kernel};
 use kernc::{Compiler, OptLevel, Options, Target, sim::Mode};
 
 pub type Wide = fn(f64, f64) -> f64;
@@ -95,8 +95,8 @@ fn equal(a: f64, b: f64) -> bool {
 }
 
 fn check(ty: Float) {
-    let mut next = crate::random(0);
-    let some = crate::edges(ty);
+    let mut next = crate::math::random(0);
+    let some = crate::math::edges(ty);
     let mut args: Vec<(f64, f64)> = some.iter().flat_map(|&x| some.iter().map(move |&y| (x, y))).collect();
     let mut number = || match ty {
         Float::F32 => f64::from(f32::from_bits(next() as u32)),
@@ -175,7 +175,7 @@ fn vectors() {
         );
         let float = if ty == "f32" { Float::F32 } else { Float::F64 };
         let xs: Vec<f64> = (1..65).map(|n| f64::from(n) * 0.37).collect();
-        for processor in crate::PROCESSORS {
+        for processor in crate::math::PROCESSORS {
             for level in [OptLevel::O0, OptLevel::O2] {
                 let how = (processor, level, Mode::STRICT);
                 let out = emulated(&source, how, &[("x", float.bytes(&xs))], 64, 64 * float.size());

@@ -1,7 +1,7 @@
 //! Hashes and ciphers: results against digests that the standards and their test suites give, and against Rust.
 
-use crate::value::{exactly, holds};
-use crate::{Run, input, output, right, value};
+use crate::users::value::{exactly, holds};
+use crate::users::{Run, input, output, right, value};
 use testkit::Rng;
 
 /// Bytes of a digest in hexadecimal digits.

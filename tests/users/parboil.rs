@@ -1,7 +1,7 @@
 //! Kernels of the Parboil benchmarks.
 
-use crate::value::{close, exactly};
-use crate::{Run, input, output, right, value};
+use crate::users::value::{close, exactly};
+use crate::users::{Run, input, output, right, value};
 use testkit::Rng;
 
 #[test]

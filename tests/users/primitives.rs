@@ -1,7 +1,7 @@
 //! Primitives of parallel algorithms.
 
-use crate::value::{close, exactly, holds};
-use crate::{Run, input, output, right, value};
+use crate::users::value::{close, exactly, holds};
+use crate::users::{Run, input, output, right, value};
 use testkit::Rng;
 
 #[test]

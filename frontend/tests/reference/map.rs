@@ -1,6 +1,6 @@
 //! The table `tests/language/map.txt`: pieces of the reference, and what shows each.
 
-use crate::pieces::Piece;
+use crate::reference::pieces::Piece;
 
 /// What a row says of its piece.
 #[derive(Clone, Debug, PartialEq, Eq)]

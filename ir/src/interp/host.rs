@@ -1,7 +1,7 @@
 //! The host that a program calls (`Pos::HostcallBuffer`): it keeps the messages that are printed.
 //!
 //! The buffer is that of ROCm's device library, of which the printing of messages (service 2) is answered here, and nothing else: the
-//! emulator has the whole (`sim/src/hostcall.rs`). The host looks when a wave sleeps.
+//! emulator has the whole (`tools/sim/src/hostcall.rs`). The host looks when a wave sleeps.
 
 use super::memory::Memory;
 

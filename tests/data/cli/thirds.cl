@@ -1,4 +1,4 @@
-// One line is reached by item 2 only, one by none. `__printf_alloc` comes from no LLVM: see sim/tests/cl/printf.cl.
+// One line is reached by item 2 only, one by none. `__printf_alloc` comes from no LLVM: see tools/sim/tests/cl/printf.cl.
 // thirds.co: clang-19 -x cl -target amdgcn-amd-amdhsa -mcpu=gfx906 -mcode-object-version=5 -nogpulib -cl-std=CL2.0
 //   -Xclang -finclude-default-header -O1 -gline-tables-only -fdebug-compilation-dir=. -c; ld.lld-19 -shared
 __global char *__printf_alloc(uint bytes) {

@@ -3,9 +3,9 @@
 use super::device::Bench;
 use super::oracle::{self, BLOCK, Reference, Turns};
 use super::{Found, Worst};
-use crate::functions::Function;
-use crate::half;
-use crate::run::Float;
+use crate::math::functions::Function;
+use crate::math::half;
+use crate::math::run::Float;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Numbers that are computed at once.

@@ -61,7 +61,7 @@ const WORST: &[(&str, u64)] = &[
 #[test]
 fn worst_cases() {
     for &(name, bits) in WORST {
-        let function = crate::FUNCTIONS.iter().find(|function| function.name == name).unwrap();
+        let function = crate::math::FUNCTIONS.iter().find(|function| function.name == name).unwrap();
         let x = f64::from_bits(bits);
         let pair = (function.exact)(x, 0.0).0;
         let rest = pair.1.abs() / (pair.0.abs().next_up() - pair.0.abs());

@@ -8,9 +8,9 @@ mod record;
 mod some;
 mod task;
 
-use crate::functions::{FUNCTIONS, Function, Second};
-use crate::run::Float;
-use crate::{arguments, error, half, same};
+use crate::math::functions::{FUNCTIONS, Function, Second};
+use crate::math::run::Float;
+use crate::math::{arguments, error, half, same};
 use device::Bench;
 use record::Row;
 use task::{Code, How, SWEPT, Task};
@@ -200,7 +200,7 @@ fn is_fresh(task: &Task, rows: &[Row]) -> bool {
 /// The long run (`KERNC_MATH=full`): what is not recorded for the code of today.
 #[test]
 fn within_limits_for_all_numbers() {
-    if !crate::full() {
+    if !crate::math::full() {
         return println!("left out: KERNC_MATH=full is not set");
     }
     let (commit, mut faults) = (commit(), Vec::new());

@@ -5,9 +5,9 @@
 
 use super::device::Bench;
 use super::{Found, Worst};
-use crate::functions::{Function, Second};
-use crate::run::Float;
-use crate::{arguments, error};
+use crate::math::functions::{Function, Second};
+use crate::math::run::Float;
+use crate::math::{arguments, error};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Arguments that are computed at once, and how often.
@@ -102,7 +102,7 @@ pub fn same(wide: fn(f64, f64) -> f64, narrow: fn(f32, f32) -> f32, ty: Float, o
 /// Any bits, and those whose exponents are close. NaN is quiet: `fmax`, which `maxmag` is where sizes are the same, may hand
 /// on or drop a signalling one (C23, F.10.9.2; OpenCL says nothing), and an `f32` that was an `f64` is quiet anyway.
 fn anything(ty: Float, part: u32) -> Vec<(f64, f64)> {
-    let mut next = crate::random(u64::from(part) + 500);
+    let mut next = crate::math::random(u64::from(part) + 500);
     let mut number = || {
         let bits = next();
         let near = bits & 1 == 0;

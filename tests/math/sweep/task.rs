@@ -1,11 +1,11 @@
 //! What is swept: functions, types, and the code that the processors have for them.
 
 use super::device;
-use crate::coarse::HALF;
-use crate::functions::{FUNCTIONS, Function, Second};
-use crate::run::Float;
-use crate::same::{Narrow, Wide};
-use crate::{PROCESSORS, expression, same, second};
+use crate::math::coarse::HALF;
+use crate::math::functions::{FUNCTIONS, Function, Second};
+use crate::math::run::Float;
+use crate::math::same::{Narrow, Wide};
+use crate::math::{PROCESSORS, expression, same, second};
 use kernc::{CodeObject, Compiler, Options, Target};
 use object::{Object, ObjectSection};
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ impl Task {
         match self.how {
             How::All(function) => function.limit(Float::F32),
             How::Some(function, ty) => function.limit(ty),
-            How::Halves(_) => crate::half::LIMIT,
+            How::Halves(_) => crate::math::half::LIMIT,
             How::AllSame(_) | How::Pairs(_) | How::SomeSame(..) => 0.0,
         }
     }

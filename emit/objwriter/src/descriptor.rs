@@ -1,0 +1,501 @@
+//! Kernel descriptors: the 64 bytes from which the packet processor starts a kernel.
+//!
+//! [`FIELDS`] names every bit once: compiler and assembler write by it, the inspector and the disassembler read by it. A field
+//! may have a directive of its own; the register counts have several each: see [`Registers`].
+//!
+//! # Source
+//! seed 000, lines 2567 (descriptor) and 4719 (directives and their defaults). What the seed does not know yet (kernarg size
+//! and preload, `uses_dynamic_stack`, `compute_pgm_rsrc3`) as LLVM 19's assembler encodes it, proven field by field in `tools/asm/tests`.
+
+use isa::{Feature, Generation, Target};
+use std::fmt;
+
+/// Bytes of a descriptor.
+pub const SIZE: usize = 64;
+/// Where the 64-bit distance from descriptor to entry point lies.
+pub const ENTRY_OFFSET: u64 = 16;
+
+/// Bytes at which the words of several fields begin.
+const RSRC3: u8 = 44;
+const RSRC1: u8 = 48;
+const RSRC2: u8 = 52;
+const PROPERTIES: u8 = 56;
+const PRELOAD: u8 = 58;
+
+/// What a field's number means to a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A number.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Signed offset in bytes.
+    Offset,
+    /// On or off.
+    Flag,
+    /// Blocks of VGPRs, less one.
+    VgprBlocks,
+    /// Blocks of SGPRs, less one.
+    SgprBlocks,
+    /// Blocks of four AGPRs' offset, less one.
+    AccumOffset,
+    /// Blocks of 8 shared VGPRs.
+    SharedVgprs,
+    /// Rounding mode.
+    Round,
+    /// Denormal mode.
+    Denorm,
+    /// Which work-item ids are in VGPRs.
+    WorkItemId,
+    /// Register of several fields: a heading, shown in hexadecimal.
+    Register,
+}
+
+/// Processors that have a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// All.
+    All,
+    /// From this generation on.
+    Since(Generation),
+    /// Those with the unified register file of gfx90a.
+    Gfx90a,
+}
+
+impl On {
+    /// Whether the processor is one of them.
+    pub fn has(self, target: &Target) -> bool {
+        match self {
+            On::All => true,
+            On::Since(generation) => target.generation >= generation,
+            On::Gfx90a => target.has(Feature::GFX90A),
+        }
+    }
+}
+
+/// What a field holds if nothing is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// This number.
+    Is(u64),
+    /// 1 for wave32.
+    Wave32,
+    /// 1 unless compute-unit mode is asked for.
+    WgpMode,
+}
+
+/// A field of the descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in the guide, in lower case.
+    pub name: &'static str,
+    /// The directive that sets it, without `.amdhsa_`.
+    pub directive: Option<&'static str>,
+    /// First byte of the word it is in.
+    pub byte: u8,
+    /// Its lowest bit there.
+    pub low: u8,
+    /// Its bits.
+    pub width: u8,
+    /// Processors that have it.
+    pub on: On,
+    /// Meaning of its number.
+    pub unit: Unit,
+    /// Without a directive.
+    pub default: Default,
+    /// User SGPRs that 1 asks for.
+    pub user_sgprs: u32,
+}
+
+const fn bits(byte: u8, low: u8, width: u8, name: &'static str, unit: Unit) -> Field {
+    let default = Default::Is(0);
+    Field { name, directive: None, byte, low, width, on: On::All, unit, default, user_sgprs: 0 }
+}
+
+const fn flag(byte: u8, low: u8, name: &'static str) -> Field {
+    bits(byte, low, 1, name, Unit::Flag)
+}
+
+const fn word(byte: u8, width: u8, name: &'static str, unit: Unit) -> Field {
+    bits(byte, 0, width, name, unit)
+}
+
+impl Field {
+    const fn directive(mut self, name: &'static str) -> Field {
+        self.directive = Some(name);
+        self
+    }
+
+    const fn on(mut self, on: On) -> Field {
+        self.on = on;
+        self
+    }
+
+    const fn gfx10(self) -> Field {
+        self.on(On::Since(Generation::Gfx10))
+    }
+
+    const fn default(mut self, default: Default) -> Field {
+        self.default = default;
+        self
+    }
+
+    const fn one(self) -> Field {
+        self.default(Default::Is(1))
+    }
+
+    const fn sgprs(mut self, count: u32) -> Field {
+        self.user_sgprs = count;
+        self
+    }
+
+    const fn mask(&self) -> u64 {
+        u64::MAX >> (64 - self.width)
+    }
+
+    /// The largest number it holds.
+    pub const fn max(&self) -> u64 {
+        self.mask()
+    }
+
+    /// Where the eight bytes begin that hold it, none behind the descriptor's end, and its lowest bit in them.
+    const fn place(&self) -> (usize, u32) {
+        let start = if (self.byte as usize) < SIZE - 8 { self.byte as usize } else { SIZE - 8 };
+        (start, self.low as u32 + 8 * (self.byte as usize - start) as u32)
+    }
+
+    /// Its number in a descriptor's bytes.
+    pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
+        let (start, low) = self.place();
+        let mut word = [0; 8];
+        word.copy_from_slice(&bytes[start..start + 8]);
+        u64::from_le_bytes(word) >> low & self.mask()
+    }
+
+    /// Puts a number, cut to the field, into a descriptor's bytes.
+    pub fn set(&self, bytes: &mut [u8; SIZE], value: u64) {
+        let (start, low) = self.place();
+        let place = &mut bytes[start..start + 8];
+        let mut word = [0; 8];
+        word.copy_from_slice(place);
+        let others = u64::from_le_bytes(word) & !(self.mask() << low);
+        place.copy_from_slice(&(others | (value & self.mask()) << low).to_le_bytes());
+    }
+
+    /// What it holds for a processor if nothing is said. `cumode`: compute-unit mode is asked for.
+    pub fn default_for(&self, target: &Target, cumode: bool) -> u64 {
+        match self.default {
+            _ if !self.on.has(target) => 0,
+            Default::Is(value) => value,
+            Default::Wave32 => u64::from(target.wave_size == 32),
+            Default::WgpMode => u64::from(!cumode),
+        }
+    }
+}
+
+/// A table of constants, and a name for each.
+macro_rules! fields {
+    ($($(#[$doc:meta])* $id:ident = $field:expr;)*) => {
+        $(
+            #[doc = concat!("`", stringify!($id), "`.")]
+            $(#[$doc])*
+            pub const $id: Field = $field;
+        )*
+
+        /// Every field, those with a directive in the order of the guide's table of them. Bits that no field covers are
+        /// reserved and 0.
+        pub static FIELDS: &[Field] = &[$($id),*];
+    };
+}
+
+fields! {
+    GROUP_SEGMENT_FIXED_SIZE = word(0, 32, "group_segment_fixed_size", Unit::Bytes).directive("group_segment_fixed_size");
+    PRIVATE_SEGMENT_FIXED_SIZE = word(4, 32, "private_segment_fixed_size", Unit::Bytes).directive("private_segment_fixed_size");
+    KERNARG_SIZE = word(8, 32, "kernarg_size", Unit::Bytes).directive("kernarg_size");
+    ENTRY = word(16, 64, "kernel_code_entry_byte_offset", Unit::Offset);
+    KERNEL_CODE_PROPERTIES = word(PROPERTIES, 16, "kernel_code_properties", Unit::Register);
+    PRIVATE_SEGMENT_BUFFER = flag(PROPERTIES, 0, "enable_sgpr_private_segment_buffer").directive("user_sgpr_private_segment_buffer").sgprs(4);
+    DISPATCH_PTR = flag(PROPERTIES, 1, "enable_sgpr_dispatch_ptr").directive("user_sgpr_dispatch_ptr").sgprs(2);
+    QUEUE_PTR = flag(PROPERTIES, 2, "enable_sgpr_queue_ptr").directive("user_sgpr_queue_ptr").sgprs(2);
+    KERNARG_SEGMENT_PTR = flag(PROPERTIES, 3, "enable_sgpr_kernarg_segment_ptr").directive("user_sgpr_kernarg_segment_ptr").sgprs(2);
+    DISPATCH_ID = flag(PROPERTIES, 4, "enable_sgpr_dispatch_id").directive("user_sgpr_dispatch_id").sgprs(2);
+    FLAT_SCRATCH_INIT = flag(PROPERTIES, 5, "enable_sgpr_flat_scratch_init").directive("user_sgpr_flat_scratch_init").sgprs(2);
+    PRIVATE_SEGMENT_SIZE = flag(PROPERTIES, 6, "enable_sgpr_private_segment_size").directive("user_sgpr_private_segment_size").sgprs(1);
+    KERNARG_PRELOAD = word(PRELOAD, 16, "kernarg_preload", Unit::Register);
+    /// SGPRs that are loaded with the first arguments.
+    KERNARG_PRELOAD_LENGTH = bits(PRELOAD, 0, 7, "length", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_length");
+    KERNARG_PRELOAD_OFFSET = bits(PRELOAD, 7, 9, "offset", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_offset");
+    WAVEFRONT_SIZE32 = flag(PROPERTIES, 10, "enable_wavefront_size32").gfx10().directive("wavefront_size32").default(Default::Wave32);
+    USES_DYNAMIC_STACK = flag(PROPERTIES, 11, "uses_dynamic_stack").directive("uses_dynamic_stack");
+    COMPUTE_PGM_RSRC2 = word(RSRC2, 32, "compute_pgm_rsrc2", Unit::Register);
+    PRIVATE_SEGMENT_WAVEFRONT_OFFSET = flag(RSRC2, 0, "enable_sgpr_private_segment_wavefront_offset").directive("system_sgpr_private_segment_wavefront_offset");
+    USER_SGPR_COUNT = bits(RSRC2, 1, 5, "user_sgpr_count", Unit::Count);
+    TRAP_HANDLER = flag(RSRC2, 6, "enable_trap_handler");
+    WORKGROUP_ID_X = flag(RSRC2, 7, "enable_sgpr_workgroup_id_x").directive("system_sgpr_workgroup_id_x").one();
+    WORKGROUP_ID_Y = flag(RSRC2, 8, "enable_sgpr_workgroup_id_y").directive("system_sgpr_workgroup_id_y");
+    WORKGROUP_ID_Z = flag(RSRC2, 9, "enable_sgpr_workgroup_id_z").directive("system_sgpr_workgroup_id_z");
+    WORKGROUP_INFO = flag(RSRC2, 10, "enable_sgpr_workgroup_info").directive("system_sgpr_workgroup_info");
+    WORKITEM_ID = bits(RSRC2, 11, 2, "enable_vgpr_workitem_id", Unit::WorkItemId).directive("system_vgpr_workitem_id");
+    EXCEPTION_ADDRESS_WATCH = flag(RSRC2, 13, "enable_exception_address_watch");
+    EXCEPTION_MEMORY = flag(RSRC2, 14, "enable_exception_memory");
+    GRANULATED_LDS_SIZE = bits(RSRC2, 15, 9, "granulated_lds_size", Unit::Count);
+    COMPUTE_PGM_RSRC1 = word(RSRC1, 32, "compute_pgm_rsrc1", Unit::Register);
+    /// See [`Registers`].
+    VGPR_BLOCKS = bits(RSRC1, 0, 6, "granulated_workitem_vgpr_count", Unit::VgprBlocks);
+    /// See [`Registers`].
+    SGPR_BLOCKS = bits(RSRC1, 6, 4, "granulated_wavefront_sgpr_count", Unit::SgprBlocks);
+    PRIORITY = bits(RSRC1, 10, 2, "priority", Unit::Count);
+    FLOAT_ROUND_MODE_32 = bits(RSRC1, 12, 2, "float_round_mode_32", Unit::Round).directive("float_round_mode_32");
+    FLOAT_ROUND_MODE_16_64 = bits(RSRC1, 14, 2, "float_round_mode_16_64", Unit::Round).directive("float_round_mode_16_64");
+    FLOAT_DENORM_MODE_32 = bits(RSRC1, 16, 2, "float_denorm_mode_32", Unit::Denorm).directive("float_denorm_mode_32");
+    FLOAT_DENORM_MODE_16_64 = bits(RSRC1, 18, 2, "float_denorm_mode_16_64", Unit::Denorm).directive("float_denorm_mode_16_64").default(Default::Is(3));
+    PRIV = flag(RSRC1, 20, "priv");
+    DX10_CLAMP = flag(RSRC1, 21, "enable_dx10_clamp").directive("dx10_clamp").one();
+    DEBUG_MODE = flag(RSRC1, 22, "debug_mode");
+    IEEE_MODE = flag(RSRC1, 23, "enable_ieee_mode").directive("ieee_mode").one();
+    BULKY = flag(RSRC1, 24, "bulky");
+    CDBG_USER = flag(RSRC1, 25, "cdbg_user");
+    FP16_OVERFLOW = flag(RSRC1, 26, "fp16_ovfl").on(On::Since(Generation::Gfx9)).directive("fp16_overflow");
+    WGP_MODE = flag(RSRC1, 29, "wgp_mode").gfx10().directive("workgroup_processor_mode").default(Default::WgpMode);
+    MEM_ORDERED = flag(RSRC1, 30, "mem_ordered").gfx10().directive("memory_ordered").one();
+    FWD_PROGRESS = flag(RSRC1, 31, "fwd_progress").gfx10().directive("forward_progress");
+    EXCEPTION_INVALID_OP = flag(RSRC2, 24, "enable_exception_ieee_754_fp_invalid_operation").directive("exception_fp_ieee_invalid_op");
+    EXCEPTION_DENORM_SRC = flag(RSRC2, 25, "enable_exception_fp_denormal_source").directive("exception_fp_denorm_src");
+    EXCEPTION_DIV_ZERO = flag(RSRC2, 26, "enable_exception_ieee_754_fp_division_by_zero").directive("exception_fp_ieee_div_zero");
+    EXCEPTION_OVERFLOW = flag(RSRC2, 27, "enable_exception_ieee_754_fp_overflow").directive("exception_fp_ieee_overflow");
+    EXCEPTION_UNDERFLOW = flag(RSRC2, 28, "enable_exception_ieee_754_fp_underflow").directive("exception_fp_ieee_underflow");
+    EXCEPTION_INEXACT = flag(RSRC2, 29, "enable_exception_ieee_754_fp_inexact").directive("exception_fp_ieee_inexact");
+    EXCEPTION_INT_DIV_ZERO = flag(RSRC2, 30, "enable_exception_int_divide_by_zero").directive("exception_int_div_zero");
+    COMPUTE_PGM_RSRC3 = word(RSRC3, 32, "compute_pgm_rsrc3", Unit::Register);
+    /// First accumulation VGPR in units of 4, less one; `.amdhsa_accum_offset` says it in registers.
+    ACCUM_OFFSET = bits(RSRC3, 0, 6, "accum_offset", Unit::AccumOffset).on(On::Gfx90a);
+    TG_SPLIT = flag(RSRC3, 16, "tg_split").on(On::Gfx90a).directive("tg_split");
+    SHARED_VGPR_COUNT = bits(RSRC3, 0, 4, "shared_vgpr_count", Unit::SharedVgprs).gfx10().directive("shared_vgpr_count");
+}
+
+/// Fields that have a directive, each with its name, in the order of the guide.
+pub fn directives(target: &Target) -> impl Iterator<Item = (&'static str, &'static Field)> {
+    let on_target = FIELDS.iter().filter(|field| field.on.has(target));
+    on_target.filter_map(|field| Some((field.directive?, field)))
+}
+
+/// What a descriptor holds before anything is said. `cumode`: compute-unit mode is asked for.
+pub fn defaults(target: &Target, cumode: bool) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    for field in FIELDS.iter().filter(|field| !matches!(field.default, Default::Is(0))) {
+        field.set(&mut bytes, field.default_for(target, cumode));
+    }
+    bytes
+}
+
+/// User SGPRs that the enabled inputs take.
+pub fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
+    let fields = FIELDS.iter().filter(|field| field.user_sgprs > 0 && field.on.has(target));
+    let inputs: u32 = fields.map(|field| field.get(bytes) as u32 * field.user_sgprs).sum();
+    let preload = KERNARG_PRELOAD_LENGTH;
+    inputs + if preload.on.has(target) { preload.get(bytes) as u32 } else { 0 }
+}
+
+/// Units in which `compute_pgm_rsrc1` counts registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granules {
+    /// VGPRs a block.
+    pub vgpr: u32,
+    /// SGPRs a block; GFX10 does not count them, its field is 0.
+    pub sgpr: Option<u32>,
+}
+
+impl Granules {
+    /// The processor's, for its size of wavefronts.
+    pub fn of(target: &Target) -> Granules {
+        let counts_sgprs = target.generation < Generation::Gfx10;
+        let sgpr = counts_sgprs.then_some(target.sgpr_encoding_granule);
+        Granules { vgpr: target.vgpr_encoding_granule, sgpr }
+    }
+
+    /// Blocks less one, as the field holds it.
+    const fn blocks(count: u32, granule: u32) -> u32 {
+        let count = if count == 0 { 1 } else { count };
+        count.div_ceil(granule) - 1
+    }
+}
+
+/// What a wave gets where the initialisation of SGPRs has its defect.
+const SGPRS_OF_INIT_BUG: u32 = 96;
+
+/// Registers of a kernel, as the directives count them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// One more than the highest VGPR.
+    pub vgprs: u32,
+    /// One more than the highest numbered SGPR.
+    pub sgprs: u32,
+    /// VCC is in use.
+    pub vcc: bool,
+    /// FLAT_SCRATCH is reserved.
+    pub flat_scratch: bool,
+    /// XNACK_MASK is reserved.
+    pub xnack_mask: bool,
+}
+
+/// More registers than a descriptor or a processor has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooMany {
+    /// VGPRs.
+    Vgprs(u32),
+    /// SGPRs that have numbers, and how many the processor has.
+    Addressable(u32, u32),
+    /// SGPRs in all.
+    Sgprs(u32),
+}
+
+impl fmt::Display for TooMany {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TooMany::Vgprs(count) => write!(f, "{count} VGPRs are more than a descriptor can say"),
+            TooMany::Addressable(count, most) => {
+                write!(f, "{count} SGPRs are more than the {most} there are")
+            }
+            TooMany::Sgprs(count) => write!(f, "{count} SGPRs are more than a descriptor can say"),
+        }
+    }
+}
+
+impl std::error::Error for TooMany {}
+
+impl Registers {
+    /// SGPRs beyond the numbered ones: VCC, FLAT_SCRATCH, XNACK_MASK lie above them and are allotted with them. Assemblers
+    /// count FLAT_SCRATCH on GFX6 too, which does not have it.
+    pub const fn extra_sgprs(&self, target: &Target) -> u32 {
+        let extra = if self.vcc { 2 } else { 0 };
+        match target.generation {
+            Generation::Gfx10 => extra,
+            Generation::Gfx8 | Generation::Gfx9 if self.flat_scratch => 6,
+            Generation::Gfx8 | Generation::Gfx9 if self.xnack_mask => 4,
+            Generation::Gfx6 | Generation::Gfx7 if self.flat_scratch => 4,
+            _ => extra,
+        }
+    }
+
+    /// SGPRs in all.
+    pub const fn total_sgprs(&self, target: &Target) -> u32 {
+        self.sgprs.saturating_add(self.extra_sgprs(target))
+    }
+
+    /// Puts the counts into a descriptor.
+    ///
+    /// # Errors
+    /// More than there is room for.
+    pub fn set(&self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(), TooMany> {
+        let granules = Granules::of(target);
+        let vgprs = u64::from(Granules::blocks(self.vgprs, granules.vgpr));
+        if vgprs > VGPR_BLOCKS.max() {
+            return Err(TooMany::Vgprs(self.vgprs));
+        }
+        VGPR_BLOCKS.set(bytes, vgprs);
+        let Some(granule) = granules.sgpr else { return Ok(()) };
+        // Up to GFX7 and with the defect, VCC and the others lie among the addressable registers.
+        let has_bug = target.has(Feature::SGPR_INIT_BUG);
+        let total = self.total_sgprs(target);
+        let most = if has_bug { SGPRS_OF_INIT_BUG } else { target.addressable_sgprs };
+        let used = if target.generation < Generation::Gfx8 || has_bug { total } else { self.sgprs };
+        if used > most {
+            return Err(TooMany::Addressable(used, most));
+        }
+        let count = if has_bug { SGPRS_OF_INIT_BUG } else { total };
+        let sgprs = u64::from(Granules::blocks(count, granule));
+        if sgprs > SGPR_BLOCKS.max() {
+            return Err(TooMany::Sgprs(count));
+        }
+        SGPR_BLOCKS.set(bytes, sgprs);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_fields_of_a_processor_share_bits() {
+        for target in isa::PROCESSORS.iter() {
+            let mut taken = [0; SIZE];
+            for field in FIELDS.iter().filter(|field| field.unit != Unit::Register && field.on.has(target)) {
+                assert_eq!(field.get(&taken), 0, "{}: {}", target.name, field.name);
+                field.set(&mut taken, field.max());
+            }
+            // Headings cover what their fields do.
+            for heading in FIELDS.iter().filter(|field| field.unit == Unit::Register) {
+                heading.set(&mut taken, 0);
+            }
+            let words = taken.iter().enumerate().filter(|(_, bits)| **bits != 0).map(|(at, _)| at);
+            assert!(words.eq((0..12).chain(16..24)), "{}", target.name);
+        }
+    }
+
+    #[test]
+    fn setting_keeps_the_neighbours() {
+        for field in FIELDS {
+            let mut bytes = [0xff; SIZE];
+            field.set(&mut bytes, 0);
+            let cleared: u32 = bytes.iter().map(|byte| byte.count_zeros()).sum();
+            assert_eq!((cleared, field.get(&bytes)), (u32::from(field.width), 0), "{}", field.name);
+            field.set(&mut bytes, u64::MAX);
+            assert_eq!((bytes, field.get(&bytes)), ([0xff; SIZE], field.max()), "{}", field.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for (n, field) in FIELDS.iter().enumerate() {
+            let rest = &FIELDS[n + 1..];
+            assert!(rest.iter().all(|other| other.name != field.name), "{}", field.name);
+            let directive = field.directive;
+            assert!(directive.is_none() || rest.iter().all(|other| other.directive != directive));
+        }
+    }
+
+    #[test]
+    fn user_sgprs_are_those_of_the_entry_state() {
+        let target = Target::by_name("gfx906").unwrap();
+        let abi = isa::Abi {
+            private_segment_buffer: true,
+            dispatch_ptr: true,
+            queue_ptr: true,
+            kernarg_ptr: true,
+            dispatch_id: true,
+            flat_scratch_init: true,
+            ..isa::Abi::default()
+        };
+        let mut bytes = [0; SIZE];
+        let inputs = [
+            PRIVATE_SEGMENT_BUFFER,
+            DISPATCH_PTR,
+            QUEUE_PTR,
+            KERNARG_SEGMENT_PTR,
+            DISPATCH_ID,
+            FLAT_SCRATCH_INIT,
+        ];
+        inputs.iter().for_each(|field| field.set(&mut bytes, 1));
+        assert_eq!(user_sgprs(&bytes, target), abi.user_sgpr_count());
+    }
+
+    /// Seed 000, line 2660, and what LLVM's assembler writes.
+    #[test]
+    fn register_blocks() {
+        let registers = Registers { vgprs: 25, sgprs: 14, vcc: true, flat_scratch: false, xnack_mask: false };
+        let of = |name: &str, registers: Registers| {
+            let mut bytes = [0; SIZE];
+            registers
+                .set(Target::by_name(name).unwrap(), &mut bytes)
+                .map(|()| (VGPR_BLOCKS.get(&bytes), SGPR_BLOCKS.get(&bytes)))
+        };
+        assert_eq!(of("gfx906", registers), Ok((6, 1)));
+        assert_eq!(of("gfx906", Registers { sgprs: 15, ..registers }), Ok((6, 2)));
+        assert_eq!(of("gfx90a", registers), Ok((3, 1)));
+        assert_eq!(of("gfx1010", registers), Ok((3, 0)));
+        assert_eq!(of("gfx802", registers), Ok((6, 11)));
+        assert_eq!(of("gfx906", Registers { vgprs: 257, ..registers }), Err(TooMany::Vgprs(257)));
+        assert_eq!(of("gfx906", Registers { sgprs: 103, ..registers }), Err(TooMany::Addressable(103, 102)));
+    }
+}

@@ -1,0 +1,16 @@
+//! Integration tests of this package, in one executable: a file is a module, `cargo test --test isa FILE::` runs one.
+
+#![allow(missing_docs)]
+
+mod clang_objects;
+mod common;
+mod effects;
+mod facts;
+mod graphics;
+mod llvm_agrees;
+mod mnemonics;
+mod processors;
+mod random_words;
+mod shrink;
+mod text;
+mod vectors;

@@ -1,0 +1,42 @@
+//! Integration tests of this package, in one executable: a file is a module, `cargo test --test kernc FILE::` runs one.
+
+#![allow(missing_docs)]
+
+mod code_size;
+mod common;
+mod debug_info;
+mod executed;
+mod expansions;
+mod far;
+mod float_atomics;
+mod fuzz;
+mod global_offset;
+#[path = "language/harness.rs"]
+mod harness;
+mod hidden_arguments;
+mod interop;
+mod ir_text;
+mod kernels;
+mod language;
+mod library;
+mod listings;
+mod litmus_compiled;
+mod llvm_processors;
+mod lock_free;
+mod machine_text;
+mod math;
+#[path = "common/mutants.rs"]
+mod mutants;
+mod oracle;
+mod orders;
+mod printf;
+mod processor_table;
+mod processors;
+mod regress;
+mod restrict;
+mod round_trip;
+#[path = "common/run_file.rs"]
+mod run_file;
+mod shapes;
+mod spills;
+mod users;

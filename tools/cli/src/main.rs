@@ -1,0 +1,583 @@
+//! Command line of kernc.
+//!
+//! Exit codes: 0 success; 1 the source has errors; 2 the command line is wrong; 3 a file cannot be read, written or
+//! understood; 4 the emulated kernel stopped with a fault; 5 a fault of kernc itself; 6 `kernc check`, or `kernc run` in
+//! strict mode, has something to report; 7 `kernc test` has a test that does not pass, or `kernc run` has left other buffers than
+//! were expected.
+
+/// Like `print!`, which panics when nobody reads any more.
+macro_rules! out {
+    ($($text:tt)*) => { $crate::output::print(format_args!($($text)*)) };
+}
+
+/// Like `println!`, which panics when nobody reads any more.
+macro_rules! outln {
+    ($($text:tt)*) => { $crate::output::print(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+mod abi;
+mod assemble;
+mod capture;
+mod check;
+mod compile;
+mod container;
+mod disasm;
+mod doc;
+mod features;
+mod idle;
+mod inspect;
+mod link;
+mod litmus;
+mod modes;
+mod observe;
+mod output;
+mod page;
+mod report;
+mod rules;
+mod run;
+mod schedules;
+mod slips;
+mod source;
+mod sources;
+mod state;
+mod targets;
+mod test;
+mod told;
+mod watch;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use kernc::{DebugInfo, Dialect, Dwarf, DwarfVersion, Language, OptLevel, PassRange, Printf};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub use output::finish;
+use output::{check_output, write};
+
+/// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
+#[derive(Parser)]
+#[command(
+    name = "kernc",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    compile: CompileArgs,
+}
+
+#[derive(Subcommand)]
+// Options of a command are built when it is asked for: to build all of them takes longer than to compile a small kernel.
+#[command(defer = true)]
+enum Command {
+    /// Run a kernel in the emulator.
+    Run(Box<run::RunArgs>),
+    /// Debug a kernel in the emulator: breakpoints, steps of lines and lanes, variables, the way back.
+    Debug(Box<run::debug::DebugArgs>),
+    /// Print the code of a code object as assembly.
+    Disasm(disasm::DisasmArgs),
+    /// Show what a code object says: header, notes, metadata, kernel descriptors, symbols.
+    Inspect(inspect::InspectArgs),
+    /// Find missing waits and hazards in the code of a code object, without running it.
+    Check(check::CheckArgs),
+    /// Explore litmus tests of the memory model in every schedule.
+    Litmus(litmus::LitmusArgs),
+    /// Assemble a source in LLVM's syntax.
+    As(assemble::AsArgs),
+    /// Link relocatable objects and archives to a code object.
+    Link(link::LinkArgs),
+    /// Say where a function has its arguments and its result, and what a call preserves.
+    Abi(Box<abi::AbiArgs>),
+    /// Run text tests: files that say what to run on them and what comes out.
+    Test(test::TestArgs),
+    /// List the items of a source, and what `///` comments say of them.
+    Doc(doc::DocArgs),
+    /// List the processors, and what kernc does for each.
+    Targets,
+    /// Explain a diagnostic code or a rule, like `kernc explain E0012` or `kernc explain read-in-flight`.
+    Explain {
+        /// The code, or the name of the rule.
+        code: String,
+    },
+}
+
+// Options of the compiler that `kernc FILE` and `kernc run FILE` share. A doc comment would be taken for the text of the command's help.
+#[derive(Args, Clone)]
+pub(crate) struct CommonArgs {
+    #[command(flatten)]
+    target: modes::TargetArgs,
+    /// Language that the metadata names. With opencl, atomics below seq_cst order one address space, and `global_id` counts from the
+    /// global offset of the dispatch.
+    #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl", "hip", "hcc"])]
+    lang: String,
+    /// Calling convention of functions: what LLVM 19 does, what LLVM 14 does, or what the guide says.
+    #[arg(long, value_name = "CONVENTION", default_value = "today", value_parser = abi::CONVENTIONS)]
+    call_abi: String,
+    /// Bytes of stack for calls of which nobody knows how deep they go, of each work-item.
+    #[arg(long, value_name = "BYTES", default_value_t = kernc::Options::default().call_stack_size)]
+    call_stack_size: u32,
+    /// Optimisation level.
+    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3"])]
+    opt_level: String,
+    /// Set a `param` item.
+    #[arg(short = 'P', value_name = "NAME=VALUE")]
+    params: Vec<String>,
+    /// Where `use "file.k"` looks for files that are not beside the one that names them.
+    #[arg(short = 'I', value_name = "DIRECTORY")]
+    include: Vec<PathBuf>,
+    /// Warn of something (`all` for everything): `kernc explain NAME` says of what.
+    #[arg(short = 'W', value_name = "NAME")]
+    warn: Vec<String>,
+    /// Do not warn of something.
+    #[arg(short = 'A', value_name = "NAME")]
+    allow_warning: Vec<String>,
+    /// Take a warning for an error.
+    #[arg(short = 'D', value_name = "NAME")]
+    deny_warning: Vec<String>,
+    /// Contract `a * b + c` to one rounding.
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
+    fp_contract: String,
+    /// Take the bare instructions for functions and divisions of `f32`.
+    #[arg(long)]
+    fast_math: bool,
+    /// Leave `assert` out: its condition is not computed
+    #[arg(long)]
+    no_asserts: bool,
+    /// Print the place of an integer division by zero, and end the dispatch there
+    #[arg(long)]
+    check_divisions: bool,
+    /// How what `printf` and `assert` print gets to the host: by OpenCL's buffer, or by calls of the host, as HIP's.
+    #[arg(long, value_name = "WAY", default_value = "buffer", value_parser = ["buffer", "hostcall"])]
+    printf: String,
+    /// Take the atomic instructions for floats in device memory: they may flush denormals, and are not for memory that the host shares.
+    #[arg(long)]
+    unsafe_fp_atomics: bool,
+    /// Debug information: 0 for none, 1 for a line table, 2, which `-g` alone is, for all; the others are 2 as well, and say which DWARF.
+    #[arg(short = 'g', value_name = "WHAT", default_value = "1", value_parser = DEBUG.map(|row| row.0))]
+    debug: Vec<String>,
+    #[command(flatten)]
+    state: state::StateArgs,
+    /// How diagnostics are printed.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    error_format: Format,
+    /// Wait for everything after each memory operation (to find a missing wait by bisection).
+    #[arg(long, value_name = "MODE", value_parser = ["flow", "all"], default_value = "flow")]
+    waits: String,
+    /// Verify the program between passes and check the register allocation.
+    #[arg(long)]
+    verify: bool,
+    /// Begin with this pass; the file holds what it works on, as `--stop-after` writes it.
+    #[arg(long, value_name = "PASS")]
+    start_at: Option<String>,
+    /// End with this pass, and write the IR or machine IR that it leaves. A pass that runs several times is the first of
+    /// them, PASS.2 is the second.
+    #[arg(long, value_name = "PASS")]
+    stop_after: Option<String>,
+    /// With `--stop-after`: write `!OFFSET` behind instructions that have a place in the source.
+    #[arg(long)]
+    locations: bool,
+    /// With `--stop-after`: leave out what the module declares, which `--start-at` would need.
+    #[arg(long)]
+    no_declarations: bool,
+}
+
+#[derive(Args)]
+struct CompileArgs {
+    /// Kernel source, IR (`.kir`) or machine IR (`.mir`, with `--start-at`); `-` reads standard input.
+    #[arg(required = true)]
+    source: Option<PathBuf>,
+    /// Where the output goes (`-` is standard output). With several `--emit`, the extension is replaced.
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What to write.
+    #[arg(long, value_delimiter = ',', default_value = "co")]
+    emit: Vec<Emit>,
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Print what each kernel occupies.
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "human", require_equals = true)]
+    report: Option<Format>,
+    /// Write a page for a browser: source beside assembly, reasons of waits, register pressure, occupancy.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print where the time went.
+    #[arg(long)]
+    time_passes: bool,
+    /// Print the program after a pass (`all` for each of them).
+    #[arg(long, value_name = "PASS")]
+    dump_after: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    /// Loadable code object.
+    Co,
+    /// Relocatable object.
+    Obj,
+    /// Assembly.
+    Asm,
+    /// Optimised IR.
+    Ir,
+    /// Machine code with its blocks.
+    Mir,
+    /// Metadata as YAML.
+    Meta,
+}
+
+/// Why a command did not succeed.
+pub enum Failure {
+    /// Rendered diagnostics.
+    Source(String),
+    /// A wrong option.
+    Usage(String),
+    /// A file.
+    File(String),
+    /// The emulated kernel; rendered as `Source`.
+    Fault(String),
+    /// What strict mode has found.
+    Found(String),
+    /// kernc itself; rendered as `Source`.
+    Internal(String),
+    /// `kernc check` has something to report, and has.
+    Reported,
+    /// `kernc test` has told which tests did not pass.
+    Tests,
+    /// Buffers are not what they should be.
+    Differs(String),
+    /// A failure that has been reported, by its exit code.
+    Told(u8),
+}
+
+impl Failure {
+    /// The documented exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Source(_) => 1,
+            Failure::Usage(_) => 2,
+            Failure::File(_) => 3,
+            Failure::Fault(_) => 4,
+            Failure::Internal(_) => 5,
+            Failure::Reported | Failure::Found(_) => 6,
+            Failure::Tests | Failure::Differs(_) => 7,
+            Failure::Told(code) => *code,
+        }
+    }
+
+    /// Tells the user.
+    pub fn report(&self) {
+        match self {
+            Failure::Source(text)
+            | Failure::Fault(text)
+            | Failure::Found(text)
+            | Failure::Differs(text)
+            | Failure::Internal(text) => {
+                complain(text);
+            }
+            Failure::Usage(text) | Failure::File(text) => {
+                complain(&format!("error: {text}\n"));
+            }
+            Failure::Reported | Failure::Tests | Failure::Told(_) => {}
+        }
+    }
+}
+
+/// The test that a panic of this thread belongs to, if it runs one.
+pub fn current_test() -> Option<String> {
+    test::running()
+}
+
+/// Returns a tree as JSON of many lines.
+fn pretty(tree: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(tree)
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::Internal(format!("error: {error}\n")))
+}
+
+/// Prints to standard error, if anyone listens.
+fn complain(text: &str) {
+    if capture::take_up(text.as_bytes()) {
+        return;
+    }
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+}
+
+/// Runs a parsed command line.
+pub fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Debug(args)) => run::debug::run(&args),
+        Some(Command::Disasm(args)) => disasm::run(&args),
+        Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Litmus(args)) => litmus::run(&args),
+        Some(Command::As(args)) => assemble::run(args),
+        Some(Command::Link(args)) => link::run(&args),
+        Some(Command::Abi(args)) => abi::run(&args),
+        Some(Command::Test(args)) => test::run(&args),
+        Some(Command::Doc(args)) => doc::run(&args),
+        Some(Command::Targets) => {
+            targets::run();
+            Ok(())
+        }
+        Some(Command::Explain { code }) => explain(&code),
+        None => compile::run(cli.compile),
+    }
+}
+
+fn explain(code: &str) -> Result<(), Failure> {
+    let text = kernc::explain(code).map(str::to_owned).or_else(|| rules::page(code));
+    let text = text.ok_or_else(|| Failure::Usage(format!("there is no diagnostic and no rule `{code}`")))?;
+    outln!("{}", text.trim_end());
+    Ok(())
+}
+
+/// A word, how much there is to say, and, if the word says that, in what.
+type DebugRow = (&'static str, DebugInfo, Option<DwarfVersion>, Option<Dialect>);
+
+/// The word that wants the source in the object.
+const EMBED: &str = "embed-source";
+
+/// The word that takes [`EMBED`] back.
+const NO_EMBED: &str = "no-embed-source";
+
+/// The word that wants an index of names.
+const NAMES: &str = "pubnames";
+
+/// What stands behind `-g`.
+const DEBUG: [DebugRow; 9] = [
+    ("0", DebugInfo::None, None, None),
+    ("1", DebugInfo::Lines, None, None),
+    ("2", DebugInfo::Full, None, None),
+    ("dwarf-4", DebugInfo::Full, Some(DwarfVersion::V4), None),
+    ("dwarf-5", DebugInfo::Full, Some(DwarfVersion::V5), None),
+    ("heterogeneous-dwarf", DebugInfo::Full, None, Some(Dialect::Heterogeneous)),
+    (EMBED, DebugInfo::Full, None, None),
+    (NO_EMBED, DebugInfo::Lines, None, None),
+    (NAMES, DebugInfo::Full, None, None),
+];
+
+/// Reads the command line. One that is wrong ends the command, as does one that asks for help.
+pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
+    slips::parse(words(line).collect()).unwrap_or_else(|error| {
+        if error.use_stderr() {
+            error.exit();
+        }
+        out!("{}", error.render());
+        let code = finish().map_or_else(
+            |failure| {
+                failure.report();
+                failure.code()
+            },
+            |()| 0,
+        );
+        std::process::exit(code.into());
+    })
+}
+
+/// A command line with other spellings replaced: `-g` alone is `-g2`, since an option that may have a value would take the next word
+/// for it, and `-mcpu=NAME` is `--mcpu=NAME`.
+fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    line.into_iter().map(|word| match word.to_str() {
+        Some("-g") => "-g2".into(),
+        Some(text) if text.starts_with("-mcpu=") => format!("-{text}").into(),
+        _ => word,
+    })
+}
+
+/// What `-O` says.
+fn opt_level(text: &str) -> OptLevel {
+    match text {
+        "0" => OptLevel::O0,
+        "1" => OptLevel::O1,
+        "3" => OptLevel::O3,
+        _ => OptLevel::O2,
+    }
+}
+
+/// What was most likely meant by a name of a warning that does not exist: a definition, or a word of C compilers.
+fn meant(name: &str) -> String {
+    match name.split_once('=') {
+        Some(_) => format!("; `-P {name}` sets a `param` item"),
+        None if name.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit()) => {
+            format!("; `-P {name}=VALUE` sets a `param` item")
+        }
+        None if name == "error" => "; `-D all` takes all warnings for errors".to_owned(),
+        None => String::new(),
+    }
+}
+
+impl CommonArgs {
+    fn options(&self, source: &Path) -> Result<kernc::Options, Failure> {
+        let opt_level = opt_level(&self.opt_level);
+        let params = self.params.iter().map(|param| match param.split_once('=') {
+            Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+            None => Err(Failure::Usage(format!("`-P {param}` is not of the form NAME=VALUE"))),
+        });
+        Ok(kernc::Options {
+            file_name: source.display().to_string(),
+            opt_level,
+            params: params.collect::<Result<_, _>>()?,
+            fp_contract: self.fp_contract == "on",
+            fast_math: self.fast_math,
+            asserts: !self.no_asserts,
+            check_divisions: self.check_divisions,
+            printf: if self.printf == "hostcall" { Printf::Hostcall } else { Printf::Buffer },
+            unsafe_fp_atomics: self.unsafe_fp_atomics,
+            waits_all: self.waits == "all",
+            state: self.state.state(),
+            language: Language::by_name(&self.lang).unwrap_or_default(),
+            call_abi: abi::convention(&self.call_abi),
+            call_stack_size: self.call_stack_size,
+            debug: self.debug_info(),
+            dwarf: self.dwarf()?,
+            warnings: self.warnings()?,
+            files: Some(Arc::new(kernc::Directories { list: self.include.clone() })),
+            verify: self.verify || cfg!(debug_assertions),
+            ..kernc::Options::default()
+        })
+    }
+
+    /// The rows of [`DEBUG`] that are asked for.
+    fn debug_rows(&self) -> impl DoubleEndedIterator<Item = &'static DebugRow> {
+        self.debug.iter().filter_map(|word| DEBUG.iter().find(|row| row.0 == word))
+    }
+
+    /// How much the last `-g` says.
+    fn debug_info(&self) -> DebugInfo {
+        let mut rows = self.debug_rows().filter(|row| row.0 != NO_EMBED);
+        rows.next_back().map_or_else(DebugInfo::default, |row| row.1)
+    }
+
+    fn dwarf(&self) -> Result<Dwarf, Failure> {
+        let version = self.debug_rows().rev().find_map(|row| row.2).unwrap_or_default();
+        let dialect = self.debug_rows().rev().find_map(|row| row.3).unwrap_or_default();
+        let mut embeds = self.debug_rows().filter(|row| [EMBED, NO_EMBED].contains(&row.0));
+        let embed_source = embeds.next_back().is_some_and(|row| row.0 == EMBED);
+        let names = self.debug_rows().any(|row| row.0 == NAMES);
+        if names && version == DwarfVersion::V4 {
+            let message = "`-gpubnames` is for DWARF 5: version 4 has no index that debuggers use";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        Ok(Dwarf { version, dialect, embed_source, names })
+    }
+
+    /// What is warned of: a warning that is denied is not only told, one that is allowed is neither; `all` stands back behind
+    /// names.
+    fn warnings(&self) -> Result<kernc::Warnings, Failure> {
+        use kernc::Level::{Allow, Deny, Warn};
+        let mut warnings = kernc::Warnings::default();
+        let lists = [(&self.warn, Warn), (&self.deny_warning, Deny), (&self.allow_warning, Allow)];
+        for named in [false, true] {
+            for (names, level) in &lists {
+                for name in names.iter().filter(|name| (*name != "all") == named) {
+                    warnings.set(name, *level).map_err(|why| Failure::Usage(why + &meant(name)))?;
+                }
+            }
+        }
+        Ok(warnings)
+    }
+
+    /// Tells what a source is warned of.
+    fn tell_warnings(&self, warnings: Option<&kernc::Diagnostics>) {
+        use std::io::IsTerminal;
+        if let Some(warnings) = warnings {
+            complain(&match self.error_format {
+                Format::Human => warnings.render(std::io::stderr().is_terminal()),
+                Format::Json => warnings.to_json(),
+            });
+        }
+    }
+
+    /// The passes that are asked for. What a file holds is known by its extension, or by the pass to begin with.
+    fn passes(&self, path: &Path, options: &kernc::Options) -> Result<PassRange, Failure> {
+        let (start, stop) = (self.start_at.as_deref(), self.stop_after.as_deref());
+        let range = PassRange::new(options.opt_level, start, stop).map_err(Failure::Usage)?;
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("kir") if start.is_none() => range
+                .from_ir()
+                .ok_or_else(|| Failure::Usage("a `.kir` file is behind the frontend".to_owned())),
+            Some("mir") if start.is_none() => {
+                Err(Failure::Usage("a `.mir` file needs `--start-at` with the pass to go on with".to_owned()))
+            }
+            _ => Ok(range),
+        }
+    }
+
+    /// An error of the compiler as the user wants to see it.
+    fn failure(&self, error: &kernc::Error) -> Failure {
+        use std::io::IsTerminal;
+        let text = match self.error_format {
+            Format::Human => error.render(std::io::stderr().is_terminal()),
+            Format::Json => error.to_json(),
+        };
+        match error {
+            kernc::Error::Internal { .. } => Failure::Internal(text),
+            _ => Failure::Source(text),
+        }
+    }
+}
+
+/// Reads a file, or standard input for `-`.
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes)
+            .map_err(|error| Failure::File(format!("cannot read standard input: {error}")))?;
+        return Ok(bytes);
+    }
+    std::fs::read(path).map_err(|error| Failure::File(format!("cannot read {}: {error}", path.display())))
+}
+
+/// Reads a source text. A byte order mark in front of it is left out, unless the frontend reads the text, which knows it.
+fn read_source(path: &Path) -> Result<String, Failure> {
+    let text = String::from_utf8(read(path)?)
+        .map_err(|error| Failure::File(format!("{} is not UTF-8 text: {error}", path.display())))?;
+    let is_frontends = path.extension().is_some_and(|extension| extension == "k");
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) if !is_frontends => Ok(rest.to_owned()),
+        _ => Ok(text),
+    }
+}
+
+/// Exit code of a panic, which is a fault of kernc itself like any other.
+const PANIC: u8 = 5;
+
+fn main() -> ExitCode {
+    if cfg!(panic = "abort") {
+        end_at_panic();
+    }
+    let cli = parse(std::env::args_os());
+    let run = || run(cli).and_then(|()| finish());
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            failure.report();
+            ExitCode::from(failure.code())
+        }
+        Err(_) => ExitCode::from(PANIC),
+    }
+}
+
+/// Where panics do not unwind, as in the release profile, the message is followed by the documented exit code and not by a
+/// signal.
+fn end_at_panic() {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        tell(panic);
+        if let Some(test) = current_test() {
+            eprintln!("{test}: kernc panicked in this test");
+        }
+        std::process::exit(PANIC.into());
+    }));
+}

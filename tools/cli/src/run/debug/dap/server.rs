@@ -1,0 +1,235 @@
+//! The server: messages in and out, and what is kept between them.
+
+use super::launch::Options;
+use super::points::Points;
+use super::requests::{Place, Reply, Then, answer};
+use super::values::Nodes;
+use super::wire::{self, Inbox, Incoming};
+use crate::capture;
+use crate::run::debug::terminal::Terminal;
+use debug::{Program, Who};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::PathBuf;
+
+pub struct Server {
+    inbox: Inbox,
+    output: Box<dyn Write + Send>,
+    /// Number of the last message sent.
+    seq: u64,
+    pub is_initialized: bool,
+    /// What the client calls the first line.
+    pub first_line: u32,
+    /// Whether it knows that what it has asked for may become invalid.
+    pub invalidates: bool,
+    /// What was launched.
+    pub launch: Value,
+    pub options: Options,
+    /// Number and command of a request that is answered later.
+    later: Option<(Value, Value)>,
+    /// Why the stream cannot be read any more.
+    pub broken: Option<String>,
+    /// The dispatch has not begun: breakpoints are set.
+    pub is_configuring: bool,
+    pub is_running: bool,
+    /// The client has gone, or wants to.
+    pub is_leaving: bool,
+    /// The dispatch is to be launched anew.
+    pub is_restarting: bool,
+    /// Where the wave has been sent back to whatever there is.
+    pub goes_back: bool,
+    pub points: Points,
+    /// Where the texts of the object's source files are.
+    pub paths: Vec<Option<PathBuf>>,
+    /// What was launched, as a file.
+    pub file: PathBuf,
+    /// Waves that have numbers.
+    pub waves: Vec<Who>,
+    /// Frames that have numbers: thread, and place in its stack.
+    pub frames: Vec<(u64, usize)>,
+    pub nodes: Nodes,
+    /// Where instructions begin, once it is asked for.
+    pub code: Vec<u64>,
+    /// What is typed.
+    pub typed: Terminal,
+}
+
+impl Server {
+    pub fn new(inbox: Inbox, output: Box<dyn Write + Send>) -> Server {
+        Server {
+            inbox,
+            output,
+            seq: 0,
+            is_initialized: false,
+            first_line: 1,
+            invalidates: false,
+            launch: Value::Null,
+            options: Options::default(),
+            later: None,
+            broken: None,
+            is_configuring: false,
+            is_running: false,
+            is_leaving: false,
+            is_restarting: false,
+            goes_back: false,
+            points: Points::default(),
+            paths: Vec::new(),
+            file: PathBuf::new(),
+            waves: Vec::new(),
+            frames: Vec::new(),
+            nodes: Nodes::default(),
+            code: Vec::new(),
+            typed: Terminal::new(&[]),
+        }
+    }
+
+    /// Takes requests until one leads somewhere.
+    pub fn serve(&mut self, place: &mut Place<'_, '_>) -> Then {
+        loop {
+            let next = self.inbox.next();
+            match self.take(next, place) {
+                Then::Stay => {}
+                then => return then,
+            }
+        }
+    }
+
+    /// Takes the requests that wait while a dispatch runs; nothing if none leads somewhere.
+    pub fn serve_waiting(&mut self, place: &mut Place<'_, '_>) -> Option<Then> {
+        while let Some(next) = self.inbox.try_next() {
+            match self.take(next, place) {
+                Then::Stay => {}
+                then => return Some(then),
+            }
+        }
+        None
+    }
+
+    /// Takes what has come.
+    fn take(&mut self, incoming: Incoming, place: &mut Place<'_, '_>) -> Then {
+        let bytes = match incoming {
+            Incoming::Message(bytes) => bytes,
+            Incoming::Closed => {
+                self.is_leaving = true;
+                return Then::Leave;
+            }
+            Incoming::Broken(why) => {
+                self.respond(&Value::from(0), &Value::from(""), Err(why.clone()));
+                self.broken = Some(why);
+                self.is_leaving = true;
+                return Then::Leave;
+            }
+        };
+        let request: Value = match serde_json::from_slice(&bytes) {
+            Ok(request) => request,
+            Err(error) => {
+                self.respond(&Value::from(0), &Value::from(""), Err(format!("this is no JSON: {error}")));
+                return Then::Stay;
+            }
+        };
+        let number = |name| request.get(name).filter(|value| value.is_u64()).cloned().unwrap_or(json!(0));
+        let (seq, command) = (number("seq"), request.get("command").cloned().unwrap_or(json!("")));
+        let is_request = request.get("type").is_some_and(|kind| kind == "request");
+        let answer = match command.as_str() {
+            Some(command) if is_request => {
+                answer(self, place, command, request.get("arguments").unwrap_or(&Value::Null))
+            }
+            _ => Err("this is no request".to_owned()),
+        };
+        match answer {
+            Ok(Reply { then: Then::Launch, .. }) => {
+                self.later = Some((seq, command));
+                Then::Launch
+            }
+            Ok(Reply { body, then }) => {
+                self.respond(&seq, &command, Ok(body));
+                self.is_leaving |= then == Then::Leave;
+                then
+            }
+            Err(why) => {
+                self.respond(&seq, &command, Err(why));
+                Then::Stay
+            }
+        }
+    }
+
+    /// Answers what was to be answered later.
+    pub fn answer_later(&mut self, answer: Result<Value, String>) {
+        if let Some((seq, command)) = self.later.take() {
+            self.respond(&seq, &command, answer);
+        }
+    }
+
+    /// Whether there was a launch to refuse.
+    pub fn refuses(&mut self, why: &str) -> bool {
+        let was_restarting = std::mem::take(&mut self.is_restarting);
+        if self.later.is_none() {
+            return false;
+        }
+        self.answer_later(Err(why.to_owned()));
+        self.launch = Value::Null;
+        if was_restarting {
+            self.event("terminated", Value::Null);
+        }
+        true
+    }
+
+    fn respond(&mut self, seq: &Value, command: &Value, answer: Result<Value, String>) {
+        let mut response =
+            json!({ "type": "response", "request_seq": seq, "command": command, "success": answer.is_ok() });
+        match answer {
+            Ok(Value::Null) => {}
+            Ok(body) => response["body"] = body,
+            Err(why) => {
+                response["body"] = json!({ "error": { "id": 1, "format": why, "showUser": true } });
+                response["message"] = Value::from(why);
+            }
+        }
+        self.send(response);
+    }
+
+    /// Tells the client something that it has not asked for.
+    pub fn event(&mut self, event: &str, body: Value) {
+        let mut message = json!({ "type": "event", "event": event });
+        if !body.is_null() {
+            message["body"] = body;
+        }
+        self.send(message);
+    }
+
+    /// Tells what the dispatch has printed so far.
+    pub fn printed(&mut self) {
+        let text = capture::taken();
+        self.output("stdout", &String::from_utf8_lossy(&text));
+    }
+
+    /// Output for the client's console.
+    pub fn output(&mut self, category: &str, text: &str) {
+        if !text.is_empty() {
+            self.event("output", json!({ "category": category, "output": text }));
+        }
+    }
+
+    fn send(&mut self, mut message: Value) {
+        self.seq += 1;
+        message["seq"] = Value::from(self.seq);
+        // Who does not read any more does not write either: that is the end.
+        if wire::write(&mut self.output, &message).is_err() {
+            self.is_leaving = true;
+        }
+    }
+
+    /// An object is there.
+    pub fn loaded(&mut self, program: &Program, path: impl Fn(&str) -> Option<PathBuf>) {
+        self.paths = program.files.iter().map(|file| path(file)).collect();
+        self.waves.clear();
+        self.code.clear();
+        self.forget();
+    }
+
+    /// Whatever was said of a stop is void.
+    pub fn forget(&mut self) {
+        self.frames.clear();
+        self.nodes.clear();
+    }
+}

@@ -1,0 +1,195 @@
+//! `kernc debug --gdb PORT`: the debugger behind the GDB remote serial protocol. What a request does is what a command of the terminal does.
+
+mod packets;
+mod registers;
+mod requests;
+
+pub use registers::Architecture;
+
+use super::terminal::{Terminal, headline};
+use crate::Failure;
+use debug::{Action, FrontEnd, Reason, Stop, Stopped, Who};
+use packets::{Connection, Incoming, hex};
+use requests::Answer;
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+/// Instructions between two looks at whether GDB wants the dispatch to stop: looking costs a call of the system.
+const PATIENCE: u32 = 4096;
+
+/// A debugged dispatch, served to one GDB.
+pub struct Gdb {
+    listener: TcpListener,
+    connection: Option<Connection<TcpStream>>,
+    architecture: Architecture,
+    /// What `monitor` commands keep.
+    terminal: Terminal,
+    /// Waves in the order in which they were met: the number of a thread is that of its place, from 1 on.
+    met: Vec<Who>,
+    /// The wave of the group that is looked at, if it is not the one that has stopped.
+    chosen: Option<u32>,
+    /// Breakpoints and watchpoints by kind, address and length, with their numbers here.
+    points: BTreeMap<(char, u64, u64), u32>,
+    /// The dispatch goes on, and GDB waits to be told where it stops.
+    runs: bool,
+    /// It goes back.
+    is_reverse: bool,
+    /// Instructions since GDB was looked at.
+    unheard: u32,
+}
+
+impl Gdb {
+    /// Listens on a port, or on any that is free, of this machine alone.
+    pub fn new(port: u16, architecture: Architecture) -> Result<Gdb, Failure> {
+        let refused = |error: std::io::Error| Failure::Usage(format!("`--gdb {port}`: {error}"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
+        let port = listener.local_addr().map_err(refused)?.port();
+        outln!("waiting for GDB: `target remote localhost:{port}`");
+        // Who has asked for any port reads it here.
+        let _ = std::io::Write::flush(&mut std::io::stdout());
+        Ok(Gdb {
+            listener,
+            connection: None,
+            architecture,
+            terminal: Terminal::new(&[]),
+            met: Vec::new(),
+            chosen: None,
+            points: BTreeMap::new(),
+            runs: false,
+            is_reverse: false,
+            unheard: 0,
+        })
+    }
+
+    /// The number of a wave as a thread.
+    fn thread(&mut self, who: Who) -> usize {
+        let known = self.met.iter().position(|met| *met == who);
+        1 + known.unwrap_or_else(|| {
+            self.met.push(who);
+            self.met.len() - 1
+        })
+    }
+
+    /// The threads of the group that has stopped: those of its waves that have not ended.
+    fn threads(&mut self, stop: &Stop<'_>) -> Vec<usize> {
+        let group = stop.at.group();
+        let waves = (0..stop.at.waves()).filter(|&wave| stop.at.wave_of_group(wave).is_some());
+        waves.map(|wave| self.thread(Who { group, wave })).collect()
+    }
+
+    /// Looks at the wave that was chosen.
+    fn look<T>(&mut self, stop: &mut Stop<'_>, look: impl FnOnce(&mut Gdb, &mut Stop<'_>) -> T) -> T {
+        stop.on_wave(self.chosen, |stop| look(self, stop))
+    }
+
+    /// Why it has stopped, as a packet says it (GDB manual, "Stop Reply Packets").
+    fn report(&mut self, stop: &Stop<'_>) -> String {
+        // SIGINT, SIGSEGV, SIGTRAP.
+        let signal = match stop.reason {
+            Reason::Asked => 2,
+            Reason::Trapped(_) => 11,
+            _ => 5,
+        };
+        let mut text = format!("T{signal:02x}thread:{:x};", self.thread(stop.who()));
+        if let Some(pc) = registers::read(stop.at, 0) {
+            text.push_str(&format!("0:{pc};"));
+        }
+        let of = |id: u32| self.points.iter().find(|(_, point)| **point == id).map(|(key, _)| *key);
+        match &stop.reason {
+            Reason::Changed { id, .. } => {
+                if let Some((_, address, _)) = of(*id) {
+                    text.push_str(&format!("watch:{address:x};"));
+                }
+            }
+            Reason::Ended => text.push_str("replaylog:end;"),
+            Reason::Arrived if self.is_reverse && stop.ordinal() <= 1 => text.push_str("replaylog:begin;"),
+            _ => {}
+        }
+        text
+    }
+
+    fn serve(&mut self, stop: &mut Stop<'_>) -> Option<Action> {
+        if self.connection.is_none() {
+            let (stream, _) = self.listener.accept().ok()?;
+            // Packets are small, and each waits for the one before.
+            let _ = stream.set_nodelay(true);
+            self.connection = Some(Connection::new(stream));
+        }
+        self.chosen = None;
+        self.terminal.frame = 0;
+        self.thread(stop.who());
+        if self.runs {
+            self.runs = false;
+            // What GDB cannot know by itself.
+            if matches!(stop.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Changed { .. }) {
+                self.say(format!("O{}", hex(format!("{}\n", headline(stop)).as_bytes())).as_bytes())?;
+            }
+            let report = self.report(stop);
+            self.say(report.as_bytes())?;
+        }
+        loop {
+            let Incoming::Packet(packet) = self.connection.as_mut()?.next()? else { continue };
+            match requests::answer(self, stop, &packet) {
+                Answer::Text(text) => self.say(text.as_bytes())?,
+                Answer::Go(action) => {
+                    self.runs = true;
+                    self.is_reverse = matches!(action, Action::Back(_) | Action::BackToBreakpoint);
+                    return Some(action);
+                }
+                Answer::End(text, action) => {
+                    if let Some(text) = text {
+                        self.say(text.as_bytes())?;
+                    }
+                    self.connection = None;
+                    return Some(action);
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, body: &[u8]) -> Option<()> {
+        self.connection.as_mut()?.send(body)
+    }
+}
+
+impl FrontEnd for Gdb {
+    /// If GDB has gone, the dispatch runs to its end.
+    fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
+        let action = self.serve(stop);
+        if action.is_none() {
+            self.connection = None;
+        }
+        action.unwrap_or(Action::Detach)
+    }
+
+    fn is_waiting(&mut self) -> bool {
+        self.unheard += 1;
+        if self.unheard < PATIENCE {
+            return false;
+        }
+        self.unheard = 0;
+        let Some(connection) = &mut self.connection else { return false };
+        if connection.stream().set_nonblocking(true).is_err() {
+            return false;
+        }
+        let is_interrupted = connection.is_interrupted();
+        let _ = connection.stream().set_nonblocking(false);
+        is_interrupted
+    }
+
+    /// GDB is told that there is no way on; if it goes on, that the dispatch has ended.
+    fn stays(&mut self) -> bool {
+        self.connection.is_some()
+    }
+
+    fn ended(&mut self, is_well: bool) {
+        if self.runs {
+            self.say(if is_well { b"W00" } else { b"W01" });
+        }
+    }
+}
+
+/// Where an address of memory is in the file.
+fn in_file(at: &Stopped<'_>, address: u64) -> u64 {
+    address.wrapping_sub(at.base())
+}

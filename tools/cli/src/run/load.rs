@@ -1,0 +1,190 @@
+//! What is run: a code object, or a source that one is made of.
+
+use super::RunArgs;
+use crate::compile::loadable;
+use crate::container::{self, Chosen};
+use crate::told::Teller;
+use crate::{Failure, read};
+use codeobj::container::is_container;
+use kernc::Target;
+use kernc::ir::{Module, Op, Space};
+use kernc::sim;
+use std::path::{Path, PathBuf};
+
+/// A code object, and what only its source says.
+pub struct Loaded {
+    /// Its name in messages.
+    pub name: String,
+    pub file: PathBuf,
+    pub object: sim::CodeObject,
+    /// Its file.
+    pub bytes: Vec<u8>,
+    /// Why the compiler has inserted instructions; nothing is known of objects.
+    pub reasons: Vec<kernc::Reason>,
+    pub teller: Teller,
+    /// Each kernel with a `shared dyn` variable of its body, by their names; nothing is known of objects.
+    dynamic: Option<Vec<(String, String)>>,
+}
+
+/// How many bytes of `shared dyn` a kernel wants from whoever launches it.
+pub enum Dynamic<'a> {
+    /// Its body has a variable of that name.
+    Variable(&'a str),
+    /// None.
+    No,
+    /// The object does not say.
+    Unknown,
+}
+
+/// What is kept of a compilation.
+#[derive(Default)]
+struct Seen {
+    ir: kernc::KeepIr,
+    warnings: Option<kernc::Diagnostics>,
+}
+
+impl kernc::Observer for Seen {
+    fn ir(&mut self, pass: &'static str, module: &Module) {
+        self.ir.ir(pass, module);
+    }
+
+    fn warnings(&mut self, warnings: kernc::Diagnostics) {
+        self.warnings.get_or_insert_default().append(warnings);
+    }
+
+    fn looks_at_machine_code(&self) -> bool {
+        self.ir.looks_at_machine_code()
+    }
+}
+
+impl Loaded {
+    /// Reads a file; a source is compiled with the options of the command.
+    pub fn new(file: &Path, args: &RunArgs) -> Result<Loaded, Failure> {
+        let bytes = read(file)?;
+        if bytes.starts_with(b"\x7fELF") || is_container(&bytes) {
+            return Loaded::of_object(file, &bytes, args);
+        }
+        if args.entry.is_given() {
+            return Err(Failure::Usage("`--entry` is for files with several code objects".to_owned()));
+        }
+        let name = file.display().to_string();
+        if args.params.is_some() {
+            return Err(Failure::Usage(
+                "`--params` is for objects; a source says what its parameters are".to_owned(),
+            ));
+        }
+        let source = String::from_utf8(bytes)
+            .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
+        let target = args.common.target.subtarget()?;
+        let mut options = args.common.options(file)?;
+        if args.is_debugged && options.debug == kernc::DebugInfo::Lines {
+            // All that our own debugger understands.
+            options.debug = kernc::DebugInfo::Full;
+            options.dwarf.dialect = kernc::Dialect::Heterogeneous;
+        }
+        let range = args.common.passes(file, &options)?;
+        let mut seen = Seen::default();
+        let program = kernc::Compiler::new(target).compile_passes(&source, &range, &options, &mut seen);
+        args.common.tell_warnings(seen.warnings.as_ref());
+        let program = program.map_err(|error| args.common.failure(&error))?;
+        let kernc::Program::Object(object) = program else {
+            return Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned()));
+        };
+        loadable(&object)?;
+        // Only a page shows reasons.
+        let reasons = if args.html.is_some() { object.reasons() } else { Vec::new() };
+        let bytes = object.bytes().to_vec();
+        let (object, teller) = (parse(&name, &bytes, None)?, Teller::new(file, Some(&source), args.isa));
+        // Machine IR that was read has no IR.
+        let dynamic = (!seen.ir.0.funcs.is_empty()).then(|| dynamic_variables(&seen.ir.0));
+        Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
+    }
+
+    /// Reads a code object, or the one of a container that the options choose.
+    fn of_object(file: &Path, bytes: &[u8], args: &RunArgs) -> Result<Loaded, Failure> {
+        let asked = args.common.target.asked()?;
+        let opened = container::open(file, bytes, &args.entry, asked)?;
+        let complete = opened.finish();
+        let Chosen { file, bytes, .. } = opened.only(file)?;
+        complete?;
+        let name = file.display().to_string();
+        let mut object = parse(&name, &bytes, asked.map(|(target, _)| target))?;
+        describe(&mut object, args)?;
+        if let Some((asked, _)) = asked
+            && asked.name != object.target().name
+        {
+            let (own, asked) = (object.target().name, asked.name);
+            return Err(Failure::Usage(format!("{name} is for {own}, not for {asked}")));
+        }
+        let teller = Teller::new(&file, None, args.isa);
+        Ok(Loaded {
+            name,
+            file,
+            object,
+            bytes: bytes.into_owned(),
+            reasons: Vec::new(),
+            teller,
+            dynamic: None,
+        })
+    }
+
+    /// The kernel of that name, or the only one.
+    pub fn kernel(&self, name: Option<&str>) -> Result<&sim::KernelInfo, Failure> {
+        let object = &self.object;
+        let names =
+            || object.kernels().iter().map(|kernel| kernel.name.as_str()).collect::<Vec<_>>().join(", ");
+        match (name, object.kernels()) {
+            (Some(name), _) => object
+                .kernel(name)
+                .ok_or_else(|| Failure::Usage(format!("no kernel `{name}`; {} has: {}", self.name, names()))),
+            (None, [only]) => Ok(only),
+            (None, []) => Err(Failure::Usage(format!("{} has no kernel", self.name))),
+            (None, _) => Err(Failure::Usage(format!("choose a kernel with `--kernel`: {}", names()))),
+        }
+    }
+
+    /// What is known of a kernel's `shared dyn` variable.
+    pub fn dynamic(&self, kernel: &sim::KernelInfo) -> Dynamic<'_> {
+        let Some(dynamic) = &self.dynamic else { return Dynamic::Unknown };
+        let found = dynamic.iter().find(|(of, _)| *of == kernel.name);
+        found.map_or(Dynamic::No, |(_, variable)| Dynamic::Variable(variable))
+    }
+}
+
+fn parse(name: &str, bytes: &[u8], target: Option<&'static Target>) -> Result<sim::CodeObject, Failure> {
+    let object = sim::CodeObject::load_for(bytes, target);
+    object.map_err(|error| Failure::File(format!("{name}: {error}")))
+}
+
+/// Says what the parameters of the chosen kernel are, if the command line does.
+fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure> {
+    let Some(text) = &args.params else { return Ok(()) };
+    let name = match (&args.kernel, object.kernels()) {
+        (Some(name), _) => name.clone(),
+        (None, [only]) => only.name.clone(),
+        _ => {
+            return Err(Failure::Usage(
+                "`--params` describes one kernel; choose it with `--kernel`".to_owned(),
+            ));
+        }
+    };
+    object.set_parameters(&name, text).map_err(|why| Failure::Usage(format!("`--params`: {why}")))
+}
+
+/// Kernels and the dynamically sized variables that they name. All calls are inlined by now.
+fn dynamic_variables(module: &Module) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for func in module.funcs.values().filter(|func| func.kernel.is_some()) {
+        for inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+            let Op::GlobalAddr(global) = func.insts[*inst].op else { continue };
+            let data = &module.globals[global];
+            if data.dynamic && data.space == Space::Shared {
+                // The frontend calls it `kernel.variable`.
+                let variable = data.name.rsplit('.').next().unwrap_or_default();
+                found.push((func.name.to_string(), variable.to_owned()));
+                break;
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,34 @@
+//! What LLVM means by expressions that the standard gives another meaning.
+//!
+//! LLVM 19 has no operation for address spaces. Behind the location of a variable that is not in global memory it writes `DW_OP_lit<n>; DW_OP_swap; DW_OP_xderef`,
+//! where n is 1 for private and 2 for local memory: a mark for debuggers that know it, which by the standard would read what is there.
+//! `tools/dwarf/tests/clang.rs` has what clang does.
+
+use crate::names::AddressSpace;
+use crate::op::{Encoding, Op, Opcode, Ops};
+
+/// An expression without the mark, and the address space that the mark means.
+pub fn marked(expression: &[u8], encoding: Encoding) -> Option<(&[u8], AddressSpace)> {
+    // Most end with something else, which is seen at once.
+    let ends = [Opcode::XDEREF, Opcode::STACK_VALUE].map(|end| end.0 as u8);
+    expression.last().filter(|last| ends.contains(last))?;
+    let ops: Vec<Op<'_>> = Ops::new(expression, encoding).collect::<Result<_, _>>().ok()?;
+    // Of a constant it marks the address too, and goes on.
+    let ops = match ops.as_slice() {
+        [rest @ .., last] if last.opcode == Opcode::STACK_VALUE => rest,
+        all => all,
+    };
+    let [rest @ .., space, swap, xderef] = ops else { return None };
+    let is_mark = !rest.is_empty() && swap.opcode == Opcode::SWAP && xderef.opcode == Opcode::XDEREF;
+    let number = match space.opcode.run() {
+        Some((Opcode::LIT0, number)) => u64::from(number),
+        _ if space.opcode == Opcode::CONSTU => space.unsigned(0),
+        _ => return None,
+    };
+    let space = match number {
+        1 => AddressSpace::PRIVATE_LANE,
+        2 => AddressSpace::LOCAL,
+        _ => return None,
+    };
+    is_mark.then(|| (&expression[..rest.last().map_or(0, |op| op.end)], space))
+}
