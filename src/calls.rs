@@ -1,5 +1,5 @@
-//! Functions that are called: compiled before who calls them, so that a call costs what the function takes, and what a kernel needs for all
-//! that it may call.
+//! Functions that are called. They are compiled before their callers, so that a call clobbers only the
+//! registers that the function uses, and a kernel reserves what its possible callees need.
 
 use crate::error::Error;
 use crate::models::{Models, own_target};
@@ -12,59 +12,62 @@ use isa::{MachFunc, Subtarget};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Bytes of stack that a kernel gets where nobody knows how deep calls go: what recursion may take of a work-item. As many as LLVM
-/// takes a call of unknown code for (`-amdgpu-assume-external-call-stack-size`).
+/// Number of stack bytes per work-item that a kernel gets for calls of unknown depth, such as recursion. LLVM
+/// assumes the same number for a call of unknown code (`-amdgpu-assume-external-call-stack-size`).
 pub(crate) const UNKNOWN_DEPTH: u32 = 16384;
 
-/// IR instructions of a module up to which all functions are taken to be near enough for a call in one instruction: at a few
-/// instructions of eight bytes for each, well within the 2^17 bytes that it reaches.
+/// Largest number of IR instructions in a module for which every function is assumed to be in reach of a
+/// one-instruction call. With a few instructions of eight bytes for each, the code is well within the 2^17
+/// bytes that such a call reaches.
 const NEAR: usize = 2000;
 
 const SGPRS: usize = 0;
 const VGPRS: usize = 1;
 
-/// What calls need to know, gathered before the first function is compiled.
+/// Facts about the functions of a module that the compilation of calls needs; gathered before the first
+/// function is compiled.
 pub(crate) struct Calls {
-    /// By function.
+    /// Callee information, by function.
     pub callees: Vec<isel::Callee>,
-    /// What addresses of functions lead to.
+    /// Callee information for calls through function addresses.
     pub pointer: isel::Callee,
-    /// Variables in LDS that functions name.
+    /// Layout of the LDS variables that functions name.
     pub shared: isel::SharedLayout,
-    /// The variable in LDS by which functions that code of other objects may call exchange values of lanes.
+    /// LDS variable through which functions that other objects may call exchange values between lanes.
     pub exchange: Option<ir::Global>,
-    /// By function: whether code of other objects may call it, directly or through others.
+    /// For each function, `Some` if code of other objects may call it, directly or through other functions.
     pub outside: Vec<Option<()>>,
-    /// Whether functions are near each other.
+    /// Whether all functions are in reach of a one-instruction call.
     pub near: bool,
-    /// Whether it is agreed that M0 is the limit of LDS accesses in all functions, though nothing says that calls preserve it.
+    /// Whether all functions keep the limit of LDS accesses in M0 by agreement, although the convention does
+    /// not require calls to preserve it.
     m0_agreed: bool,
-    /// What is the same in all lanes.
+    /// Which values are the same in all lanes.
     pub uniform: Arc<UniformCalls>,
     /// The calling convention.
     pub convention: Convention,
-    /// Hidden arguments that code of another object may read.
+    /// Implicit arguments that code of another object may read.
     foreign_hidden: isa::Hidden,
     graph: CallGraph,
-    /// By function: SGPRs and VGPRs that all kernels have that get to it.
+    /// For each function, the numbers of SGPRs and VGPRs that all kernels which reach the function have.
     room: [Vec<Option<u32>>; 2],
-    /// By function: lanes of a wavefront of the kernels that get to it, the fewest and the most.
+    /// For each function, the smallest and the largest wave size of the kernels that reach it.
     lanes: Vec<Option<(u32, u32)>>,
 }
 
-/// Registers and stack of a function and of all that it calls.
+/// Registers and stack that a function and all its direct and indirect callees use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Uses {
     vgprs: u32,
     sgprs: u32,
     vcc: bool,
     hidden: isa::Hidden,
-    /// Bytes of a lane; `None` if nobody knows.
+    /// Bytes per lane; `None` if unknown.
     stack: Option<u32>,
 }
 
 impl Calls {
-    /// Of a module. Nothing is gathered where no function is called.
+    /// Gathers the facts about the functions of a module.
     pub fn new(module: &ir::Module, target: &Subtarget, job: &Job<'_>, scratch: &mut isel::Context) -> Calls {
         let convention = job.options.call_abi;
         let opts = isel::Options { lacks: job.lacks, convention, ..isel::Options::default() };
@@ -73,7 +76,7 @@ impl Calls {
             Some(code) => graph_of_code(module, code),
             None => CallGraph::new(module),
         };
-        // Code of another object may be given an address of ours and the other way round.
+        // Function addresses may cross between this object and other objects in both directions.
         let foreign = module.funcs.values().any(|func| func.linkage != ir::Linkage::Local)
             || module.globals.values().any(|global| global.external);
         let (needs, pointer) = isel::needs(module, (&graph, foreign), target, &opts, scratch);
@@ -83,7 +86,7 @@ impl Calls {
         let callees =
             callees.map(|(needs, func)| isel::Callee { needs, local: local(func), ..unknown.clone() });
         let callees = callees.collect();
-        // The kernels of other objects may have the largest of work-groups.
+        // Kernels of other objects may have work-groups of the largest size.
         let stranger = ir::KernelInfo::default();
         let size: usize = module.funcs.values().map(ir::Function::inst_count).sum();
         let shared = isel::shared_layout(module, target, &opts, scratch);
@@ -117,8 +120,9 @@ impl Calls {
     }
 }
 
-/// Returns what code of another object may read. Each way of printing has a place of its own from V5 on; before, code of other objects
-/// is taken to print as this object's does.
+/// Returns the implicit arguments that code of another object may read. From V5 on, each way of printing has
+/// a separate argument; before that, code of other objects is assumed to print in the same way as this
+/// object.
 fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
     let args = isa::HiddenArgs::of(target.code_object);
     let apart = args.offset("hidden_printf_buffer") != args.offset("hidden_hostcall_buffer");
@@ -128,8 +132,8 @@ fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
     all
 }
 
-/// Compiles all functions of a module that are no kernels, callees first, and says of each what a call of it costs. `code` gets them in the
-/// order of the module.
+/// Compiles all functions of a module that are not kernels, callees first, and records for each what a call
+/// of it costs. The functions' code is appended to `code` in the order of the module.
 #[cold]
 pub(crate) fn functions(
     scratch: &mut Scratch,
@@ -176,13 +180,14 @@ pub(crate) fn functions(
     result
 }
 
-/// Whether functions have their registers and frames when they have been compiled. Passes may end before that; who calls them is
-/// then to count on all that the convention allows.
+/// Returns whether the range of passes includes register allocation, so that the registers and frames of
+/// functions are known. If it does not, callers must assume everything that the convention allows.
 pub(crate) fn is_allocated(job: &Job<'_>) -> bool {
     job.range.machine().contains(&const { machine_pass("regalloc") })
 }
 
-/// By function, lanes of a wavefront of the kernels that get to it, the fewest and the most. Kernels of other objects have the usual number.
+/// Returns, for each function, the smallest and the largest wave size of the kernels that reach it. Kernels
+/// of other objects have the target's default wave size.
 fn wave_sizes(module: &ir::Module, graph: &CallGraph, target: &Subtarget) -> Vec<Option<(u32, u32)>> {
     let own = |id| match &module.funcs[id] {
         ir::Function { kernel: Some(kernel), .. } => Some(own_target(target, kernel).wave_size),
@@ -193,7 +198,7 @@ fn wave_sizes(module: &ir::Module, graph: &CallGraph, target: &Subtarget) -> Vec
     fewest.into_iter().zip(most).map(|(fewest, most)| Some((fewest?, most?.0))).collect()
 }
 
-/// Code is for wavefronts of one size.
+/// Returns the error for a function that waves of two sizes call, because code works for one wave size only.
 #[cold]
 fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> Error {
     let message =
@@ -203,7 +208,7 @@ fn two_sizes(func: &ir::Function, (fewest, most): (u32, u32), job: &Job<'_>) -> 
     job.refuse("E0115", message, help.to_owned(), job.place(call, 1).map(|place| (place, "in this function")))
 }
 
-/// By function, its number among machine functions: kernels come first.
+/// Returns, for each function, its index among the machine functions, in which kernels come first.
 fn places(module: &ir::Module) -> Vec<Option<usize>> {
     let kernels = module.funcs.iter().filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id);
     let mut places = vec![None; module.funcs.len()];
@@ -213,7 +218,7 @@ fn places(module: &ir::Module) -> Vec<Option<usize>> {
     places
 }
 
-/// The call graph where the module has no code, and its machine functions have.
+/// Returns the call graph computed from machine functions, for a module whose functions have no IR.
 fn graph_of_code(module: &ir::Module, code: &[MachFunc]) -> CallGraph {
     let places = places(module);
     let mut graph = CallGraph::default();
@@ -225,7 +230,7 @@ fn graph_of_code(module: &ir::Module, code: &[MachFunc]) -> CallGraph {
                 isa::Callee::Pointer(sig) => Use::Through(ir::SigId::from_u32(sig)),
             });
         }
-        // Some of them belong to calls.
+        // Some of the relocations belong to the calls above.
         for reloc in &func.relocs {
             if let isa::Referent::Func(id) = reloc.to {
                 each(Use::Address(ir::FuncId::from_u32(id)));
@@ -235,7 +240,7 @@ fn graph_of_code(module: &ir::Module, code: &[MachFunc]) -> CallGraph {
     graph
 }
 
-/// The functions that have code here.
+/// Returns the functions that have code in this module.
 fn with_code<'a>(
     funcs: impl Iterator<Item = (ir::FuncId, &'a ir::Function)>,
 ) -> impl Iterator<Item = ir::FuncId> {
@@ -243,8 +248,9 @@ fn with_code<'a>(
     funcs.filter(move |(_, func)| here(func)).map(|(id, _)| id)
 }
 
-/// Whether M0 is what LDS accesses want when a function returns: it writes nothing else there, nor does who it calls (which says so
-/// by writing it again). Where it is not agreed that there is this limit in it, a function that sets it does not keep it.
+/// Returns whether M0 contains the limit of LDS accesses when the function returns. The function must not
+/// write any other value to M0, and neither may its callees (after such a call the function writes M0 again).
+/// Unless it is agreed that M0 always has this limit, a function that sets M0 does not preserve it.
 fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
     let insts = func.blocks.values().flat_map(|block| &block.insts);
@@ -252,7 +258,7 @@ fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
         if inst.operands().first() == Some(&isa::Operand::Reg(isa::TAIL_TARGET))
             && inst.op == isa::op::S_SETPC_B64
         {
-            // Nobody says so of the function that it goes to.
+            // Nothing is known about M0 in the function that a tail call jumps to.
             return false;
         }
         let writes = inst.operands().first() == Some(&isa::Operand::Reg(limit));
@@ -263,7 +269,8 @@ fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     })
 }
 
-/// Whether a function names the stack pointer or the descriptor of scratch memory, or calls another that does.
+/// Returns whether a function uses the stack pointer or the scratch descriptor, or calls a function that
+/// does.
 fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
     let pointer = callconv::column(convention).stack.pointer;
     let insts = func.blocks.values().flat_map(|block| &block.insts);
@@ -274,10 +281,11 @@ fn wants_stack(func: &MachFunc, convention: Convention) -> bool {
     named || func.calls.iter().any(|call| call.stack)
 }
 
-/// Makes kernels ask for what those need that they call. `code` has the kernels in order, then the functions.
+/// Makes kernels reserve the resources that their callees need. `code` contains the kernels in order,
+/// followed by the functions.
 ///
 /// # Errors
-/// A stack that is known and that no processor of the kind gives a work-item.
+/// The stack size of a kernel is known and is larger than the processor provides per work-item.
 #[cold]
 pub(crate) fn propagate(
     calls: &Calls,
@@ -288,7 +296,8 @@ pub(crate) fn propagate(
 ) -> Result<(), Error> {
     let place = places(module);
     let mut uses = vec![None; place.len()];
-    // What calls itself uses what all on the way use, so once is not enough.
+    // A recursive function uses what all functions on its cycle use, so the pass is repeated until the
+    // fixpoint.
     while calls
         .graph
         .bottom_up()
@@ -314,7 +323,8 @@ pub(crate) fn propagate(
     Ok(())
 }
 
-/// Frames of a kernel and of what it calls that are larger together than what a work-item may have.
+/// Returns the error for a kernel whose frames, together with those of its callees, exceed the private memory
+/// of a work-item.
 #[cold]
 fn too_deep(func: &ir::Function, (stack, limit): (u32, u32), target: &Subtarget, job: &Job<'_>) -> Error {
     let name = &func.name;
@@ -327,7 +337,8 @@ fn too_deep(func: &ir::Function, (stack, limit): (u32, u32), target: &Subtarget,
     job.refuse("E0110", message, help, job.place(loc, name.len()).map(|place| (place, "needs too much")))
 }
 
-/// What a function and all that it calls use, as far as that is known of those. Says whether it is another answer than before.
+/// Computes what a function and all its callees use, as far as the callees are known. Returns whether the
+/// result differs from the previous one.
 fn find_uses(
     calls: &Calls,
     id: ir::FuncId,
@@ -336,7 +347,7 @@ fn find_uses(
     known: &mut [Option<Uses>],
 ) -> bool {
     let number = id.as_u32() as usize;
-    // Nobody knows what code of another object uses.
+    // The resource use of code in another object is unknown.
     let Some(place) = places[number] else { return false };
     let func = &code[place];
     let MachFunc { vgprs, sgprs, uses_vcc, scratch_size, hidden, .. } = *func;
@@ -369,7 +380,7 @@ fn find_uses(
     known[number].replace(all) != Some(all)
 }
 
-/// The functions that code calls by their names.
+/// Returns the functions that the code calls by name.
 fn callees(func: &MachFunc) -> impl Iterator<Item = u32> {
     func.calls.iter().filter_map(|call| match call.callee {
         isa::Callee::Func(id) => Some(id),

@@ -15,43 +15,44 @@ use std::sync::OnceLock;
 
 /// A compiled translation unit.
 ///
-/// Next to the object's bytes it keeps the machine code and what is to be said of kernels and variables, for the
-/// listing and the relocatable form; [`CodeObject::into_bytes`] drops all but the bytes.
+/// Besides the bytes of the object it keeps the machine code and the facts about kernels and variables, for
+/// the listing and the relocatable form. [`CodeObject::into_bytes`] drops everything but the bytes.
 #[derive(Clone)]
 pub struct CodeObject {
     target: Subtarget,
     language: Language,
     bytes: Vec<u8>,
     signatures: SmallVec<[Signature; 1]>,
-    /// Parameters of the kernels, one kernel after the other.
+    /// Parameters of all kernels, one kernel after the other.
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
-    /// What another object has, of what the code names.
+    /// Functions and variables that the code names and another object defines.
     externals: Vec<(isa::Referent, SmolStr)>,
-    /// What [`emit::Program::signatures`] says.
+    /// Signatures for [`emit::Program::signatures`].
     function_signatures: Vec<String>,
-    /// Variables in LDS that a linker places, in the order of their symbols.
+    /// LDS variables that the linker places, in the order of their symbols.
     shared: Vec<(ir::Global, ir::GlobalData)>,
-    /// Functions that are called, by what code calls them, and whether other objects may: their code is behind that of the kernels.
+    /// Called functions by id, each with a flag that says whether other objects may call it. Their code
+    /// follows that of the kernels.
     functions: Vec<(ir::FuncId, bool)>,
-    /// Formats of `printf`, as the metadata has them.
+    /// Formats of `printf` as the metadata lists them.
     formats: Vec<String>,
     code: Archive,
-    /// Of the source, if the object has a line table.
+    /// Lines of the source, if the object has a line table.
     lines: Option<Lines>,
-    /// All that is told of the source, if that was asked for.
+    /// Full debug information, if requested.
     debug: Option<Box<DebugInfo>>,
-    /// What the object has call frame information in, if it has some.
+    /// Dialect of the call frame information, if the object has any.
     frames: Option<Dialect>,
-    /// Made when someone asks for it.
+    /// Kernel information, computed at its first use.
     kernels: OnceLock<Vec<KernelInfo>>,
 }
 
-/// A kernel, but for its parameters and its code.
+/// A kernel without its parameters and its code.
 #[derive(Clone)]
 struct Signature {
     info: ir::KernelInfo,
-    /// How many of the parameters are its own.
+    /// Number of the kernel's parameters in the object's list.
     params: usize,
     name: SmolStr,
     kernarg_size: u32,
@@ -64,27 +65,27 @@ struct Signature {
 pub struct KernelArg {
     /// Name.
     pub name: SmolStr,
-    /// Type as the source writes it; a struct with its fields.
+    /// Type as the source writes it; a struct is written with its fields.
     pub type_name: SmolStr,
     /// Byte offset in the kernarg segment.
     pub offset: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// A pointer to a buffer rather than a value.
+    /// Whether the argument is a pointer to a buffer and not a value.
     pub is_pointer: bool,
 }
 
-/// What a wave of the kernel occupies.
+/// Resources that a wave of the kernel occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
-    /// Vector registers, with accumulation registers where those are of the same file.
+    /// Number of vector registers, including accumulation registers if both are in the same register file.
     pub vgprs: u32,
-    /// Accumulation registers.
+    /// Number of accumulation registers.
     pub agprs: u32,
-    /// Scalar registers, VCC included.
+    /// Number of scalar registers, including VCC.
     pub sgprs: u32,
-    /// Bytes of statically allotted LDS.
+    /// Bytes of statically allocated LDS.
     pub lds: u32,
     /// Bytes of scratch memory per work-item.
     pub scratch: u32,
@@ -94,43 +95,43 @@ pub struct Resources {
     pub spilled_sgprs: u32,
     /// Bytes of code.
     pub code_bytes: u32,
-    /// Instructions.
+    /// Number of instructions.
     pub instructions: u32,
-    /// Waves per SIMD and their limit.
+    /// Waves per SIMD and the resource that limits them.
     pub occupancy: Occupancy,
-    /// Most vector registers that the kernel may have.
+    /// Largest number of vector registers that the kernel may use.
     pub vgpr_limit: VgprLimit,
 }
 
-/// Why an inserted instruction is there.
+/// Reason why the compiler inserted an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reason {
-    /// The kernel it is in.
+    /// Name of the kernel that contains the instruction.
     pub kernel: SmolStr,
-    /// Bytes from the kernel's first instruction to it.
+    /// Byte offset of the instruction from the kernel's first instruction.
     pub offset: u32,
-    /// The reason, as listings have it: `vmcnt: v_fmac_f32 needs v2 of global_load_dword`.
+    /// The reason as listings show it: `vmcnt: v_fmac_f32 needs v2 of global_load_dword`.
     pub text: String,
 }
 
-/// What a host needs to launch a kernel, and what an engineer wants to know of it.
+/// Facts about a kernel that a host needs to launch it and that engineers may want to know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KernelInfo {
-    /// Name; the descriptor's symbol is `NAME.kd`.
+    /// Name of the kernel; the symbol of its descriptor is `NAME.kd`.
     pub name: SmolStr,
     /// Arguments in order.
     pub args: Vec<KernelArg>,
-    /// Bytes of the kernarg segment, hidden arguments included.
+    /// Bytes of the kernarg segment, including implicit arguments.
     pub kernarg_size: u32,
     /// Required work-group size.
     pub workgroup_size: Option<[u32; 3]>,
-    /// Registers, memory, occupancy.
+    /// Registers, memory and occupancy.
     pub resources: Resources,
 }
 
-/// A kernel argument's value.
+/// Value of a kernel argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -147,28 +148,28 @@ pub enum Arg<'a> {
     F64(f64),
     /// A device address.
     Pointer(u64),
-    /// A struct or vector, laid out as the language does.
+    /// A struct or vector with the memory layout of the language.
     Bytes(&'a [u8]),
 }
 
-/// Arguments that do not fit the kernel.
+/// Error for arguments that do not match the kernel's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PackError {
-    /// The kernel takes another number of arguments.
+    /// The number of arguments is wrong.
     Count {
-        /// Arguments it takes.
+        /// Number of arguments that the kernel takes.
         expected: usize,
-        /// Arguments given.
+        /// Number of arguments given.
         given: usize,
     },
-    /// An argument of the wrong size.
+    /// An argument has the wrong size.
     Size {
         /// Name of the argument.
         name: String,
-        /// Bytes it takes.
+        /// Size of the parameter in bytes.
         expected: u32,
-        /// Bytes given.
+        /// Size of the given argument in bytes.
         given: u32,
     },
 }
@@ -189,7 +190,7 @@ impl fmt::Display for PackError {
 impl std::error::Error for PackError {}
 
 impl<'a> Arg<'a> {
-    /// Its bytes in memory; `scalar` is room for those of a number.
+    /// Returns the bytes of the argument in memory; `scalar` is a buffer for the bytes of a number.
     fn bytes<'b>(self, scalar: &'b mut [u8; 8]) -> &'b [u8]
     where
         'a: 'b,
@@ -213,7 +214,7 @@ impl<'a> Arg<'a> {
 }
 
 impl KernelInfo {
-    /// The kernarg segment for the given arguments, in order.
+    /// Returns the kernarg segment for the given arguments, which are in the order of the parameters.
     pub fn pack(&self, args: &[Arg<'_>]) -> Result<Vec<u8>, PackError> {
         if args.len() != self.args.len() {
             return Err(PackError::Count { expected: self.args.len(), given: args.len() });
@@ -233,7 +234,7 @@ impl KernelInfo {
     }
 }
 
-/// Says which kernels are in it, not their code.
+/// Lists the kernels of the object, not their code.
 impl fmt::Debug for CodeObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut object = f.debug_struct("CodeObject");
@@ -245,7 +246,8 @@ impl fmt::Debug for CodeObject {
 }
 
 impl CodeObject {
-    /// Writes the object of a module and its final machine code: of its kernels in order, then of its functions.
+    /// Writes the object for a module and its final machine code. `code` contains the kernels in order,
+    /// followed by the functions.
     pub(crate) fn new(
         (target, language): (Subtarget, Language),
         module: &mut ir::Module,
@@ -281,7 +283,7 @@ impl CodeObject {
         let function_signatures = function_signatures(module, &externals);
         let shared = shared(module, code);
         let referenced = referenced(module.globals.len(), code);
-        // Other objects may name what this one does not.
+        // Other objects may name constants that this object does not use.
         let is_open = crate::shared::is_open(module);
         let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
             _ if global.external => false,
@@ -322,12 +324,12 @@ impl CodeObject {
         Ok(object)
     }
 
-    /// By kernel, bytes of LDS.
+    /// Returns the LDS size of each kernel in bytes.
     pub(crate) fn lds(&self) -> impl Iterator<Item = u32> {
         self.signatures.iter().map(|signature| signature.resources.lds)
     }
 
-    /// Adds to the kernels' LDS the variables that a linker would place.
+    /// Adds the LDS variables that a linker would place to the LDS sizes of the kernels.
     fn count_lds(&mut self, code: &[MachFunc]) {
         if self.shared.is_empty() {
             return;
@@ -339,34 +341,35 @@ impl CodeObject {
         }
     }
 
-    /// Functions and variables of other objects that the code names. Where there are some, it takes a linker to make an object that can be
-    /// loaded: [`CodeObject::bytes`] is empty, and [`CodeObject::relocatable`] is for the linker.
+    /// Returns the names of the functions and variables that the code uses and other objects define. If there
+    /// are any, only a linker can make a loadable object: [`CodeObject::bytes`] is empty, and
+    /// [`CodeObject::relocatable`] returns the input for the linker.
     pub fn undefined(&self) -> impl Iterator<Item = &str> {
         self.externals.iter().map(|(_, name)| name.as_str())
     }
 
-    /// The loadable ELF file.
+    /// Returns the loadable ELF file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The loadable ELF file, and nothing else.
+    /// Returns the loadable ELF file and drops everything else.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// The processor it is for, and its modes.
+    /// Returns the target processor with its modes.
     pub fn target(&self) -> &Subtarget {
         &self.target
     }
 
-    /// Its kernels, in source order.
+    /// Returns the kernels in source order.
     pub fn kernels(&self) -> &[KernelInfo] {
         self.kernels
             .get_or_init(|| self.with_params().map(|(kernel, own)| kernel_info(kernel, own)).collect())
     }
 
-    /// The kernels, each with its parameters.
+    /// Returns the kernels, each with its parameters.
     fn with_params(&self) -> impl Iterator<Item = (&Signature, &[ir::KernelParam])> {
         let mut left = self.params.as_slice();
         self.signatures.iter().map(move |kernel| {
@@ -376,21 +379,22 @@ impl CodeObject {
         })
     }
 
-    /// A relocatable ELF file with the same code, for a linker.
+    /// Returns a relocatable ELF file with the same code, for a linker.
     pub fn relocatable(&self) -> Result<Vec<u8>, Error> {
         self.with_program(&self.code.funcs(), emit::elf::relocatable)
             .map_err(|error| not_written(error, &self.target))
     }
 
-    /// An assembler source of the same code. With the source text, it shows source lines and the reasons of inserted
-    /// instructions as comments.
+    /// Returns an assembler source of the same code. If the source text (name and contents) is given, source
+    /// lines and the reasons of inserted instructions are added as comments.
     pub fn assembly(&self, source: Option<(&str, &str)>) -> Result<String, Error> {
         let source = source.map(|(name, text)| emit::asm::Source { name, text });
         self.with_program(&self.code.funcs(), |program| emit::asm::listing(program, source))
             .map_err(|error| not_written(error, &self.target))
     }
 
-    /// Why inserted instructions are there (waits, invalidates, nops, spills, copies), kernel by kernel in the order of the code.
+    /// Returns the reasons of the inserted instructions (waits, invalidates, nops, spills, copies), kernel by
+    /// kernel in the order of the code.
     pub fn reasons(&self) -> Vec<Reason> {
         let mut reasons = Vec::new();
         for (func, signature) in self.code.funcs().iter().zip(&self.signatures) {
@@ -407,7 +411,7 @@ impl CodeObject {
         reasons
     }
 
-    /// The metadata note as YAML.
+    /// Returns the metadata note as YAML.
     pub fn metadata(&self) -> String {
         self.with_program(&self.code.funcs(), |program| match self.externals.is_empty() {
             true => emit::shared::loadable(program, emit::metadata::text),
@@ -415,7 +419,7 @@ impl CodeObject {
         })
     }
 
-    /// The final machine code as text.
+    /// Returns the final machine code as text.
     pub fn machine_code(&self) -> String {
         let targets = self.signatures.iter().map(|kernel| own_target(&self.target, &kernel.info));
         self.code
@@ -426,7 +430,7 @@ impl CodeObject {
             .collect()
     }
 
-    /// Does something with the emitter's view of it.
+    /// Calls `f` with the object in the form that the emitter takes.
     fn with_program<T>(&self, code: &[MachFunc], f: impl FnOnce(&Program) -> T) -> T {
         let args: SmallVec<[emit::Arg<'_>; 8]> = self.params.iter().map(argument).collect();
         let mut left = args.as_slice();
@@ -476,7 +480,7 @@ impl CodeObject {
     }
 }
 
-/// What the metadata says of `printf`: nothing if no kernel prints.
+/// Returns the formats of `printf` for the metadata; empty if no kernel prints.
 fn formats(module: &ir::Module, code: &[MachFunc]) -> Vec<String> {
     if !code.iter().any(|func| func.hidden.contains(Hidden::PRINTF_BUFFER)) {
         return Vec::new();
@@ -497,7 +501,8 @@ fn variable(id: ir::Global, global: &ir::GlobalData) -> emit::Variable<'_> {
     }
 }
 
-/// What the object asks of the writer and does not get; anything else is a fault of ours.
+/// Converts an error of the emitter: an unsupported request is the user's error, any other error is an
+/// internal one.
 #[cold]
 fn not_written(error: EmitError, target: &Subtarget) -> Error {
     match error {
@@ -506,7 +511,7 @@ fn not_written(error: EmitError, target: &Subtarget) -> Error {
     }
 }
 
-/// What another object has, of what code and variables name.
+/// Returns the functions and variables that code and variables refer to and another object defines.
 fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(isa::Referent, SmolStr)> {
     let addresses = module.globals.values().flat_map(|global| &global.funcs);
     let addresses = addresses.map(|&(_, func)| isa::Referent::Func(func.as_u32()));
@@ -531,8 +536,9 @@ fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(isa::Referent, Smol
     found
 }
 
-/// Returns names and signatures of the functions that other objects may call, and of those in other objects that the code names. A signature
-/// has the types that the calling convention sees: parts of structs one by one, integers without a sign.
+/// Returns the names and signatures of the functions that other objects may call and of those that the code
+/// calls in other objects. A signature lists the types as the calling convention sees them: the fields of
+/// structs one by one, and integers without signedness.
 fn function_signatures(module: &ir::Module, externals: &[(isa::Referent, SmolStr)]) -> Vec<String> {
     let is_named = |id: ir::FuncId| externals.iter().any(|(to, _)| *to == isa::Referent::Func(id.as_u32()));
     let is_known = |(id, func): &(ir::FuncId, &ir::Function)| match func.linkage {
@@ -552,8 +558,9 @@ fn function_signatures(module: &ir::Module, externals: &[(isa::Referent, SmolStr
     module.funcs.iter().filter(is_known).map(text).collect()
 }
 
-/// The variables in LDS that a linker places, in the order of their symbols: those that other objects do not know first, each in the order in
-/// which code names it.
+/// Returns the LDS variables that a linker places, in the order of their symbols: first the variables that
+/// are private to this object. Within each group the variables are in the order in which the code first names
+/// them.
 fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::GlobalData)> {
     let mut found: Vec<(ir::Global, ir::GlobalData)> = Vec::new();
     let named = code.iter().flat_map(|func| {
@@ -578,7 +585,8 @@ fn shared(module: &ir::Module, code: &[MachFunc]) -> Vec<(ir::Global, ir::Global
     all
 }
 
-/// Which constants the code refers to, by their ids; one that was folded into the code needs no place in the object.
+/// Returns which globals the code refers to, by id. A constant whose value was folded into the code is not
+/// emitted.
 fn referenced(globals: usize, code: &[MachFunc]) -> SmallVec<[bool; 16]> {
     let mut referenced = smallvec![false; globals];
     for reloc in code.iter().flat_map(|func| &func.relocs) {
@@ -638,7 +646,7 @@ fn argument(param: &ir::KernelParam) -> emit::Arg<'_> {
             }
         },
         address_space: param.space.map(|space| match space {
-            // The metadata keeps OpenCL's word for LDS.
+            // The metadata uses OpenCL's word for LDS.
             Space::Shared => "local",
             other => other.name(),
         }),
@@ -649,7 +657,7 @@ fn argument(param: &ir::KernelParam) -> emit::Arg<'_> {
     }
 }
 
-/// What the host gets to know of a kernel.
+/// Returns the facts about a kernel for the host.
 fn kernel_info(kernel: &Signature, params: &[ir::KernelParam]) -> KernelInfo {
     let arg = |param: &ir::KernelParam| KernelArg {
         name: param.name.clone(),
@@ -667,7 +675,7 @@ fn kernel_info(kernel: &Signature, params: &[ir::KernelParam]) -> KernelInfo {
     }
 }
 
-/// What a wave of the kernel occupies.
+/// Returns the resources that a wave of the kernel occupies.
 fn resources(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc, lds: u32) -> Resources {
     let insts = || func.blocks.values().flat_map(|block| &block.insts);
     let words: usize = insts().map(|inst| isa::size_in_words(target, inst)).sum();

@@ -1,4 +1,4 @@
-//! Why a compilation fails, and how that is told.
+//! Errors of a compilation and their rendering.
 
 use crate::limits::Resource;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
@@ -7,53 +7,53 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Why there is no code object.
+/// Reason why a compilation produced no code object.
 ///
-/// `Display` shows the whole message with its lines of the source, for people; [`Error::to_json`] is for tools.
+/// `Display` shows the complete message with its source lines, for people; [`Error::to_json`] is for tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The source has mistakes.
     Source(Diagnostics),
-    /// The program is right, and asks for what is not compiled for this processor.
+    /// The program is correct but needs something that the compiler does not support for this processor.
     Unsupported {
-        /// What it asks for.
+        /// The unsupported feature.
         what: String,
-        /// The processor and its modes.
+        /// The processor with its modes.
         target: String,
-        /// Where, if the program came as source text.
+        /// Position, if the program was compiled from source text.
         place: Option<Place>,
     },
-    /// The program needs more than [`crate::Limits`] allow.
+    /// The program exceeds a limit of [`crate::Limits`].
     Limit {
-        /// More of what.
+        /// The resource whose limit is exceeded.
         resource: Resource,
-        /// What is allowed, in the unit of [`crate::Limits`] (milliseconds for the time).
+        /// The limit, in the unit of [`crate::Limits`] (milliseconds for the time).
         allowed: u64,
     },
-    /// A module that is no valid IR.
+    /// The module is not valid IR.
     Ir {
-        /// What the verifier found.
+        /// Errors that the verifier found.
         errors: Vec<String>,
     },
-    /// A fault of kernc itself.
+    /// An error in kernc itself.
     Internal {
-        /// What went wrong.
+        /// Description of the error.
         message: String,
     },
 }
 
-/// A place in a source text.
+/// A position in a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The source.
+    /// Source text.
     pub source: Arc<SourceText>,
-    /// Bytes of it.
+    /// Byte range in the text.
     pub range: Range<usize>,
 }
 
 impl Place {
-    /// Line and column (in bytes), both from 1.
+    /// Returns the line and the column (in bytes), both counted from 1.
     pub fn position(&self) -> (usize, usize) {
         self.source.position(self.range.start)
     }
@@ -65,13 +65,13 @@ impl Error {
         Error::Internal { message: message.to_string() }
     }
 
-    /// A module that the verifier does not accept.
+    /// Returns the error for a module that the verifier rejects.
     #[cold]
     pub(crate) fn invalid(errors: Vec<ir::verify::VerifyError>) -> Error {
         Error::Ir { errors: errors.iter().map(ToString::to_string).collect() }
     }
 
-    /// Code of the first message, `E0012`; [`crate::explain`] says more.
+    /// Returns the code of the first message, such as `E0012`; [`crate::explain`] returns its explanation.
     pub fn code(&self) -> &'static str {
         match self {
             Error::Source(diagnostics) => diagnostics.list.first().map_or("E0900", |first| first.code),
@@ -82,7 +82,7 @@ impl Error {
         }
     }
 
-    /// The messages: for all but [`Error::Source`] it is one.
+    /// Returns the messages. Every error except [`Error::Source`] has exactly one.
     pub fn diagnostics(&self) -> Cow<'_, Diagnostics> {
         let mut one = Diagnostic {
             code: self.code(),
@@ -118,12 +118,12 @@ impl Error {
         Cow::Owned(Diagnostics { list: vec![one], source })
     }
 
-    /// The text for people: source lines with carets, as `rustc` prints them.
+    /// Returns the text for people: source lines with carets, in the style of `rustc`.
     pub fn render(&self, color: bool) -> String {
         self.diagnostics().render(color)
     }
 
-    /// The text for tools: a JSON array, one object a message.
+    /// Returns the text for tools: a JSON array with one object per message.
     pub fn to_json(&self) -> String {
         self.diagnostics().to_json()
     }

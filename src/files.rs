@@ -1,12 +1,12 @@
-//! Files of directories, for `use`.
+//! Files on disk, for `use`.
 
 use frontend::{File, Files, beside};
 use std::path::PathBuf;
 
-/// Files beside the one that names them, and in some directories, in this order.
+/// Finds files in the directory of the file that names them, or else in the directories of a list, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Directories {
-    /// Where files are looked for that are not beside the one that names them.
+    /// Directories to search for files that are not in the directory of the file that names them.
     pub list: Vec<PathBuf>,
 }
 
@@ -25,7 +25,7 @@ impl Files for Directories {
     }
 }
 
-/// What is in a file. Pipes and devices may never end.
+/// Reads a regular file. Pipes and devices are rejected because they may never end.
 fn read(name: &str) -> std::io::Result<String> {
     if !std::fs::metadata(name)?.is_file() {
         return Err(std::io::Error::other("it is not a file"));

@@ -5,15 +5,15 @@ use frontend::Printf;
 use isa::Subtarget;
 use std::fmt::{self, Write};
 
-/// A key of 128 bits: equal keys mean equal bytes of the object, for one source.
+/// A key of 128 bits. For one source, equal keys mean that the object has equal bytes.
 ///
-/// It is the same in every process, on every machine and on any number of threads. [`Options::fingerprint`] says what it
-/// covers.
+/// The key is the same in every process, on every machine and for every number of threads.
+/// [`Options::fingerprint`] says which inputs it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(u128);
 
 impl Fingerprint {
-    /// The key with something else in it, such as the source text.
+    /// Returns a key that also covers `bytes`, for example the source text.
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Fingerprint {
         let mut hash = Fnv(self.0);
@@ -21,13 +21,13 @@ impl Fingerprint {
         Fingerprint(hash.0)
     }
 
-    /// As a number.
+    /// Returns the key as a number.
     pub const fn to_u128(self) -> u128 {
         self.0
     }
 }
 
-/// 32 hexadecimal digits: a name for a file.
+/// Writes the key as 32 hexadecimal digits, which can serve as a file name.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
@@ -35,13 +35,16 @@ impl fmt::Display for Fingerprint {
 }
 
 impl Options {
-    /// A key over everything that decides the bytes of an object but its source: the version of kernc, the processor
-    /// with all its modes and facts, those options that change code, and the file's name, which stands in the line table.
+    /// Returns a key over everything except the source that decides the bytes of an object: the version of
+    /// kernc, the processor with all its modes and properties, the options that change code, and the name of
+    /// the source file, which is in the line table.
     ///
-    /// What a source uses by `use` is part of the source: add the texts of those files, too.
+    /// Files that a source includes with `use` are part of the source: their texts must be added to the key,
+    /// too.
     ///
-    /// Not in it is what cannot change the bytes: verification, limits, and without a line table and `assert` the file's name. Two builds of kernc from
-    /// different sources that call themselves the same version have the same keys.
+    /// The key does not cover inputs that cannot change the bytes: verification, limits, and the file's name
+    /// if there is neither a line table nor an `assert` nor a checked division. Two builds of kernc from
+    /// different sources that have the same version number produce the same keys.
     ///
     /// ```
     /// # let (source, options) = ("kernel k() {}", kernc::Options::default());
@@ -74,7 +77,8 @@ impl Options {
         } = self;
         let mut hash = Fnv(Fnv::BASIS);
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());
-        // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
+        // The debug text contains all fields of the subtarget, including fields that may be added later.
+        // Writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
         let calls_host = &(*printf == Printf::Hostcall);
         let switches =
@@ -85,7 +89,7 @@ impl Options {
         hash.field(language.name().as_bytes());
         hash.field(call_abi.name().as_bytes());
         hash.field(&call_stack_size.to_le_bytes());
-        // An `assert` prints the file's name, and so does a checked division.
+        // An `assert` and a checked division print the file's name.
         let named =
             (*debug > DebugInfo::None || *asserts || *check_divisions).then_some(file_name.as_bytes());
         let dwarf = (*debug == DebugInfo::Full).then_some(dwarf);
@@ -99,7 +103,7 @@ impl Options {
     }
 }
 
-/// FNV-1a of 128 bits.
+/// The 128-bit variant of the hash FNV-1a.
 struct Fnv(u128);
 
 impl Fnv {
@@ -112,7 +116,8 @@ impl Fnv {
         }
     }
 
-    /// Bytes with their number, so that the end of one field is not the start of the next.
+    /// Hashes the length before the bytes, so that two adjacent fields cannot be confused with a different
+    /// split of the same bytes.
     fn field(&mut self, bytes: &[u8]) {
         self.bytes(&(bytes.len() as u64).to_le_bytes());
         self.bytes(bytes);

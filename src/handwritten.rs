@@ -1,5 +1,5 @@
-//! Machine IR that was read from a text. The passes to come rely on what those before them would have left: whoever wrote or
-//! changed the text is told what is not so, with its lines.
+//! Checks of machine IR that was read from a text. The passes rely on properties that the earlier passes
+//! would have established. If a text lacks such a property, the error message shows the line.
 
 use crate::error::Error;
 use crate::models::Models;
@@ -14,12 +14,12 @@ use isa::{MachFunc, MachInst, Subtarget, op};
 use isel::verify::{Fault, State, verify};
 use memmodel::{Model, proof};
 
-/// More messages than this help nobody.
+/// Limit on the number of messages.
 const MOST_FAULTS: usize = 20;
 
-/// Passes by their places.
+/// Index of each pass in [`MACHINE`].
 const LEGALIZATION: usize = machine_pass("legalize");
-/// The last that takes virtual registers.
+/// Index of the last pass that accepts virtual registers.
 const ALLOCATION: usize = machine_pass("regalloc");
 const FORMS: usize = machine_pass("forms");
 const COHERENCE: usize = machine_pass("coherence");
@@ -27,10 +27,11 @@ const WAITS: usize = machine_pass("waits");
 const HAZARDS: usize = machine_pass("hazards");
 const BRANCHES: usize = machine_pass("branches");
 
-/// Checks what was read of a text, which is given with its name, before the first of some passes takes it.
+/// Checks machine IR that was read from a text before the first pass of a range runs on it. The text is given
+/// with its name.
 ///
 /// # Errors
-/// What is wrong, with its lines.
+/// The errors of the text, with their lines.
 pub(crate) fn check(
     (module, code): (&ir::Module, &[MachFunc]),
     models: &Models,
@@ -54,7 +55,7 @@ pub(crate) fn check(
         let mut with_lines: Vec<(Option<u32>, Fault)> =
             faults.into_iter().map(|fault| (line_of(text, number, fault.part), fault)).collect();
         with_lines.sort_by_key(|(line, _)| *line);
-        // The first of several of a line is the one that explains the others.
+        // The first error of a line explains the others, so only that one is reported.
         with_lines.dedup_by_key(|(line, _)| *line);
         list.extend(with_lines.iter().map(|(line, fault)| diagnostic(fault, &func.name, *line, text)));
     }
@@ -97,7 +98,8 @@ fn faults(func: &MachFunc, target: &Subtarget, range: &PassRange) -> Vec<Fault> 
     faults
 }
 
-/// Why the instruction could not be encoded after the passes to come, as far as that can be told.
+/// Returns why an instruction could not be encoded after the passes that will run, as far as that is known at
+/// this point.
 fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &PassRange) -> Option<Problem> {
     let start = range.machine().start;
     let goes = match inst.op {
@@ -105,7 +107,7 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
         op::CALL | op::TAIL_CALL | op::RETURN | op::STACK_END => start <= ALLOCATION,
         op::FENCE => start <= COHERENCE,
         op::WAIT_POINT => start <= WAITS,
-        // It stops before that is asked.
+        // The range ends before instructions are encoded.
         _ => start > ALLOCATION && !range.has_emit(),
     };
     if goes {
@@ -119,7 +121,8 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
     (start > LEGALIZATION || !is_mended(&inst, problem)).then_some(problem)
 }
 
-/// Whether `legalize` may mend it: it moves sources to where they can stand, and takes offsets out.
+/// Returns whether `legalize` may repair the problem: it moves operands to registers where they are allowed
+/// and splits off offsets that are too large.
 fn is_mended(inst: &MachInst, problem: Problem) -> bool {
     let (Problem::Operand(n) | Problem::Register(n) | Problem::Literal(n) | Problem::Range(n)) = problem
     else {
@@ -129,8 +132,8 @@ fn is_mended(inst: &MachInst, problem: Problem) -> bool {
     inst.op.row().ops.get(usize::from(n)).is_some_and(|spec| !field.contains(&spec.kind))
 }
 
-/// What the final code, which is proven behind the last pass, would lack because the pass that sees to it is not among those to
-/// come.
+/// Returns the faults that the final check would find in the code because the pass that prevents such faults
+/// is not among the passes that will run.
 fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
     let start = range.machine().start;
     if start <= COHERENCE || !range.machine().contains(&BRANCHES) {
@@ -150,7 +153,7 @@ fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
     violations.map(fault).collect()
 }
 
-/// Sites of functions and signatures that the module has not.
+/// Returns a fault if a call refers to a function or a signature that the module does not have.
 fn unknown_callees(func: &MachFunc, module: &ir::Module, target: &Subtarget) -> Option<Fault> {
     let is_known = |callee: &isa::Callee| match *callee {
         isa::Callee::Func(number) => (number as usize) < module.funcs.len(),
@@ -162,7 +165,7 @@ fn unknown_callees(func: &MachFunc, module: &ir::Module, target: &Subtarget) -> 
         .then(|| Fault::new(func, target, Part::Function, what, "`extern func` and `sigN =` declare them"))
 }
 
-/// Sizes that the processor does not have.
+/// Returns messages about sizes that exceed the limits of the processor.
 fn sizes(func: &MachFunc, target: &Subtarget) -> Vec<String> {
     let limits = [
         ("bytes of LDS", func.lds_size, target.max_lds_per_group),
@@ -193,7 +196,7 @@ fn diagnostic(fault: &Fault, kernel: &str, line: Option<u32>, text: &str) -> Dia
     }
 }
 
-/// The bytes of a line that say something.
+/// Returns the byte range of the code in a line, without indentation and comment.
 fn line_range(text: &str, line: u32) -> std::ops::Range<usize> {
     let start: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
     let line = text[start..].lines().next().unwrap_or_default();

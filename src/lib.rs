@@ -1,7 +1,7 @@
-//! A compiler for GPU kernels that emits AMD GPU code objects, with no LLVM in it.
+//! A compiler for GPU kernels that emits AMD GPU code objects without using LLVM.
 //!
-//! [`Compiler::compile`] turns source text into a [`CodeObject`] that AMD's runtimes load; the [`sim`] crate runs it on
-//! a machine without a GPU:
+//! [`Compiler::compile`] turns source text into a [`CodeObject`] that AMD's runtimes load. The [`sim`] crate
+//! runs the object on a machine without a GPU:
 //!
 //! ```
 //! let source = "
@@ -71,9 +71,9 @@ pub use frontend::{
     Diagnostic, Diagnostics, Documented, File, Files, Level, Printf, Severity, SourceText, UsedFile,
     Warnings, documentation, explain,
 };
-/// The IR: [`Compiler::compile_module`] takes it, an [`Observer`] sees it.
+/// The IR: the input of [`Compiler::compile_module`], and visible to an [`Observer`].
 pub use ir;
-/// The machine: processors, instructions, machine code as an [`Observer`] sees it.
+/// The machine: processors, instructions, and machine code as an [`Observer`] sees it.
 pub use isa;
 pub use isa::{
     CodeObjectVersion, ModeError, Modes, Os, PROCESSORS, Setting, Subtarget, Target, combinations,

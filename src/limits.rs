@@ -1,29 +1,29 @@
-//! How much a program may ask of the compiler, for those who compile what strangers send them.
+//! Limits on the resources of a compilation, for services that compile untrusted programs.
 
 use crate::error::Error;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// What a compilation may use; `None` is as much as it takes.
+/// Limits of a compilation; `None` means no limit.
 ///
-/// Memory follows from the sizes: the compiler needs a few kilobytes for each instruction, of the IR or the machine,
-/// whichever are more. Time is looked at between passes, each of which takes time in proportion to the size: a
-/// compilation ends soon after its time is over, not at once.
+/// The sizes bound the memory: the compiler needs a few kilobytes for each IR instruction or machine
+/// instruction, whichever are more. The time is checked between passes, and each pass takes time in
+/// proportion to the size, so a compilation ends soon after its time has run out but not immediately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of source text.
+    /// Largest number of bytes of source text.
     pub source_bytes: Option<u64>,
-    /// Instructions of the IR, after any pass.
+    /// Largest number of IR instructions, after any pass.
     pub ir_instructions: Option<u64>,
-    /// Machine instructions of all kernels.
+    /// Largest number of machine instructions of all kernels together.
     pub machine_instructions: Option<u64>,
-    /// Time from start to end.
+    /// Longest time of the whole compilation.
     pub time: Option<Duration>,
 }
 
 impl Limits {
-    /// What suits a service: a megabyte of source, 200,000 instructions, ten seconds.
+    /// Returns limits for a service: a megabyte of source, 200,000 instructions, ten seconds.
     pub const fn service() -> Limits {
         Limits {
             source_bytes: Some(1 << 20),
@@ -34,7 +34,7 @@ impl Limits {
     }
 }
 
-/// What a limit is of.
+/// Resource that a limit applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -56,7 +56,7 @@ impl fmt::Display for Resource {
     }
 }
 
-/// The limits of one compilation, and when it began.
+/// Limits of one compilation and its start time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     limits: Limits,
@@ -72,7 +72,7 @@ impl Budget {
         within(Resource::SourceBytes, self.limits.source_bytes, bytes)
     }
 
-    /// After a pass over the IR.
+    /// Checks the limits after a pass over the IR.
     pub fn ir(&self, module: &ir::Module) -> Result<(), Error> {
         if self.limits.ir_instructions.is_some() {
             let of_function = |func: &ir::Function| {
@@ -84,7 +84,7 @@ impl Budget {
         self.time()
     }
 
-    /// After a pass over machine code, of which there are so many instructions.
+    /// Checks the limits after a pass over machine code with this number of instructions.
     pub fn machine(&self, instructions: usize) -> Result<(), Error> {
         within(Resource::MachineInstructions, self.limits.machine_instructions, instructions)?;
         self.time()

@@ -1,29 +1,30 @@
-//! What kernels run on: the processor in its modes, with wavefronts of the size that each asks for.
+//! The targets of kernels: the processor with its modes and with the wave size that each kernel asks for.
 
 use crate::error::Error;
 use isa::Subtarget;
 use memmodel::{Missing, Model};
 
-/// The target with the size of wavefronts that a kernel asks for. What the processor has not is refused when [`Models`] are
-/// made ready, and the target itself here.
+/// Returns the target with the wave size that a kernel asks for. If the processor lacks this wave size, the
+/// unchanged target is returned here; [`Models::ready`] reports the error.
 pub(crate) fn own_target(target: &Subtarget, kernel: &ir::KernelInfo) -> Subtarget {
     kernel.state.wave_size.and_then(|lanes| target.with_wave_size(lanes)).unwrap_or(*target)
 }
 
-/// The memory models of a processor by the size of wavefronts, gathered when they are needed for the first time.
+/// Memory models of a processor for both wave sizes, created when they are first needed.
 #[derive(Default)]
 pub(crate) struct Models {
-    /// With wavefronts of the target's own size.
+    /// Model for the target's own wave size.
     usual: Option<Model>,
-    /// With wavefronts of the other size.
+    /// Model for the other wave size.
     other: Option<Model>,
 }
 
 impl Models {
-    /// Gathers what the kernels of a module need.
+    /// Creates the models that the kernels of a module need.
     ///
     /// # Errors
-    /// A kernel asks for wavefronts that the processor has not, or a table has no column for it.
+    /// A kernel asks for a wave size that the processor does not have, or a table of the memory model has no
+    /// column for the processor.
     pub fn ready<'a>(
         &mut self,
         target: &Subtarget,
@@ -45,12 +46,12 @@ impl Models {
         Ok(())
     }
 
-    /// The model of a kernel of the module that they are ready for.
+    /// Returns the model of a kernel, for which [`Models::ready`] must have been called.
     pub fn of(&self, kernel: Option<&ir::KernelInfo>) -> Result<&Model, Error> {
         self.with_lanes(kernel.and_then(|kernel| kernel.state.wave_size))
     }
 
-    /// The model of code for wavefronts of so many lanes, or of the usual number.
+    /// Returns the model for waves of this number of lanes, or of the default number.
     pub fn with_lanes(&self, asked: Option<u32>) -> Result<&Model, Error> {
         let is_asked = |model: &&Model| asked.is_none_or(|lanes| lanes == model.subtarget().wave_size);
         let mut models = [&self.usual, &self.other].into_iter().flatten();
@@ -65,7 +66,7 @@ fn gather(model: &mut Option<Model>, target: &Subtarget) -> Result<(), Error> {
     Ok(())
 }
 
-/// A table of the memory model that has no column for the processor.
+/// Returns the error for a table of the memory model that has no column for the processor.
 #[cold]
 fn lacking(missing: &Missing, target: &Subtarget) -> Error {
     let what = format!("anything, for want of {},", missing.column());

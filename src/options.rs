@@ -1,4 +1,4 @@
-//! What a user can ask of the compiler.
+//! Options of the compiler.
 
 use crate::calls::UNKNOWN_DEPTH;
 use crate::limits::Limits;
@@ -8,49 +8,51 @@ use emit::Language;
 use frontend::{Files, Printf, Warnings};
 use std::sync::Arc;
 
-/// How hard to optimise.
+/// Optimisation level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OptLevel {
-    /// Translate statement by statement.
+    /// No optimisation; each statement is translated separately.
     O0,
     /// Cheap passes only.
     O1,
-    /// Everything that pays.
+    /// All passes that are worth their compile time.
     #[default]
     O2,
-    /// Everything.
+    /// All passes.
     O3,
 }
 
 impl OptLevel {
-    /// 0 to 3.
+    /// Returns the number of the level, 0 to 3.
     pub const fn number(self) -> u8 {
         self as u8
     }
 }
 
-/// How much an object says of its source.
+/// Amount of information about the source in an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DebugInfo {
-    /// Nothing.
+    /// No information.
     None,
-    /// Which line each instruction is of (`.debug_line`): it is what reports of debuggers, profilers and the emulator show.
+    /// Source line of each instruction (`.debug_line`), which debuggers, profilers and the emulator show in
+    /// their reports.
     #[default]
     Lines,
-    /// All that there is to say.
+    /// Full debug information.
     Full,
 }
 
-/// Which DWARF full debug information is.
+/// Form of the DWARF in full debug information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dwarf {
-    /// Version of the standard. Line tables alone are of version 5.
+    /// Version of the standard. A line table without full debug information always has version 5.
     pub version: DwarfVersion,
-    /// With the extensions or without.
+    /// Standard DWARF, or DWARF with extensions.
     pub dialect: Dialect,
-    /// Whether the source goes along, so that debuggers need no file (seed 000, line 2133).
+    /// Whether to embed the source text, so that debuggers need no source file (seed 000, line 2133).
     pub embed_source: bool,
-    /// Whether there is an index of names (`.debug_names`): in version 5, as clang's `-gpubnames` has it.
+    /// Whether to write an index of names (`.debug_names`), which exists in version 5; clang's `-gpubnames`
+    /// does the same.
     pub names: bool,
 }
 
@@ -71,46 +73,50 @@ pub struct Options {
     pub file_name: String,
     /// Optimisation level.
     pub opt_level: OptLevel,
-    /// Values of `param` items: `(NAME, VALUE)` with the value as the language writes it.
+    /// Values of `param` items: `(NAME, VALUE)`, with the value in the syntax of the language.
     pub params: Vec<(String, String)>,
-    /// Contract `a * b + c` within an expression to one rounding.
+    /// Whether `a * b + c` within an expression may be rounded once.
     pub fp_contract: bool,
-    /// Compile `assert`: without, it does nothing, and its condition is not computed.
+    /// Whether `assert` generates code. If not, its condition is not computed.
     pub asserts: bool,
-    /// Whether code is compiled in that prints the place of an integer division by zero and ends the dispatch.
+    /// Whether to generate code that prints the position of an integer division by zero and ends the
+    /// dispatch.
     pub check_divisions: bool,
-    /// How what `printf` and `assert` print gets to the host.
+    /// How the output of `printf` and `assert` reaches the host.
     pub printf: Printf,
-    /// Compute functions and divisions of `f32` by their `native_` forms, where there is one.
+    /// Whether functions and divisions of `f32` use their less accurate `native_` forms, where these exist.
     pub fast_math: bool,
-    /// Add, subtract and compare floats in device memory by the processor's atomic instructions, where it has them: they may flush
-    /// denormals, and are for memory of the device that the host does not share.
+    /// Whether to use the processor's atomic instructions for adding, subtracting and comparing floats in
+    /// device memory. These instructions may flush denormals and work only on device memory that the host
+    /// does not share.
     pub unsafe_fp_atomics: bool,
-    /// Wait for everything after each memory operation instead of where data flow asks for it: the first step of
-    /// a bisection.
+    /// Whether to wait for all outstanding operations after each memory operation instead of waiting where a
+    /// result is needed. This is the first step of a bisection.
     pub waits_all: bool,
-    /// What kernels ask of their wavefronts that do not say it themselves.
+    /// Initial wave state of kernels whose attributes do not set it.
     pub state: ir::InitialState,
-    /// The language that metadata names, whose hidden arguments it declares, and whose memory model atomics follow: OpenCL's has
-    /// an order for each address space.
+    /// Language that the metadata names. It decides which implicit arguments are declared and which memory
+    /// model atomics follow: in OpenCL's model, each address space has a separate order.
     pub language: Language,
-    /// Where functions have their arguments, and what a call preserves: objects link with those of the same convention.
+    /// Calling convention of functions. Only objects with the same convention can be linked.
     pub call_abi: Convention,
-    /// Bytes of stack that a kernel gets for calls of which nobody knows how deep they go: recursion, code of other objects. Of
-    /// each work-item; there may be less by the limits of the processor.
+    /// Stack bytes per work-item that a kernel gets for calls of unknown depth: recursion and code of other
+    /// objects. The limits of the processor may reduce the number.
     pub call_stack_size: u32,
-    /// What the object says of its source. It takes some bytes an instruction, and changes no code.
+    /// Amount of information about the source in the object. It takes some bytes per instruction and does not
+    /// change the code.
     pub debug: DebugInfo,
-    /// What [`DebugInfo::Full`] is written in.
+    /// Form of the DWARF that [`DebugInfo::Full`] produces.
     pub dwarf: Dwarf,
-    /// What `use "file.k";` takes files from: [`crate::Directories`], a map of names to texts, or what you like. Without
-    /// it there are none.
+    /// Source of the files that `use "file.k";` names, for example [`crate::Directories`] or a map from names
+    /// to texts. Without it, `use` finds no files.
     pub files: Option<Arc<dyn Files>>,
-    /// What is warned of: [`crate::Observer::warnings`] hears it.
+    /// Levels of the warnings. [`crate::Observer::warnings`] receives the warnings.
     pub warnings: Warnings,
-    /// Verify IR and machine code between passes and check the register allocation. On by default in debug builds.
+    /// Whether to verify IR and machine code between passes and to check the register allocation. On by
+    /// default in debug builds.
     pub verify: bool,
-    /// What the compilation may use: everything, if not told otherwise.
+    /// Limits of the compilation; by default there are none.
     pub limits: Limits,
 }
 

@@ -1,7 +1,7 @@
-//! The kernels of a module, side by side where there are several.
+//! Compiles the kernels of a module, on several threads if there are several kernels.
 //!
-//! Threads take kernels in order, and what comes out is put in order again: neither code nor mistakes found in it
-//! depend on how many threads there are.
+//! Threads take kernels in order, and the results are put back in order, so that neither the code nor the
+//! reported errors depend on the number of threads.
 
 use crate::error::Error;
 use crate::models::Models;
@@ -11,12 +11,13 @@ use std::slice::IterMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Instructions of the IR that are worth a thread: some milliseconds of work, against some ten microseconds to start it.
+/// Number of IR instructions that justify a thread: some milliseconds of work, compared with about ten
+/// microseconds to start a thread.
 const PER_THREAD: usize = 1500;
 
-/// IR to final machine code, kernel by kernel, in the memory of functions that are not needed any more: the first of `code`
-/// are those of the kernels then, and how many there are is the result. Of the IR of the kernels, only what they declare can
-/// be used afterwards.
+/// Compiles each kernel from IR to final machine code. The machine functions in `code` are overwritten in
+/// order to reuse their memory; afterwards the first ones are those of the kernels. Returns the number of
+/// kernels. After the call, only the declarations of the kernels in the IR are valid, not their code.
 pub(crate) fn kernels(
     (scratch, most): (&mut Vec<Scratch>, Option<usize>),
     code: &mut Vec<MachFunc>,
@@ -43,7 +44,8 @@ pub(crate) fn kernels(
     failed.map_or(Ok(count), |(_, error)| Err(error))
 }
 
-/// How many threads `count` kernels can keep busy, at most `most` or as many as the machine runs.
+/// Returns the number of threads that `count` kernels can keep busy, which is at most `most` or, if that is
+/// `None`, the number of threads that the machine runs at once.
 fn threads(module: &ir::Module, count: usize, most: Option<usize>) -> usize {
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let all: usize = kernels.map(ir::Function::inst_count).sum();
@@ -53,29 +55,29 @@ fn threads(module: &ir::Module, count: usize, most: Option<usize>) -> usize {
     }
 }
 
-/// Kernels that no thread has taken yet.
+/// The kernels that no thread has taken yet.
 struct Left<'a> {
     funcs: IterMut<'a, ir::Function>,
-    /// Number of the next one.
+    /// Number of the next kernel.
     next: usize,
-    /// Memory for their code.
+    /// Machine functions for the code of the kernels.
     code: IterMut<'a, MachFunc>,
-    /// The first kernel that has failed so far.
+    /// The first kernel so far whose compilation failed, with its error.
     failed: Option<(usize, Error)>,
 }
 
-/// What the threads share.
+/// State that the threads share.
 struct Work<'a> {
     models: &'a Models,
     module: &'a ir::Module,
     job: &'a Job<'a>,
     left: Mutex<Left<'a>>,
-    /// Machine instructions so far.
+    /// Number of machine instructions so far.
     written: AtomicUsize,
 }
 
 impl<'a> Work<'a> {
-    /// Has each scratch memory worked in by a thread; the first is this one.
+    /// Runs one thread for each element of `scratch`; the current thread uses the first element.
     fn share(&self, scratch: &mut [Scratch], observer: &mut dyn Observer) -> Result<(), Error> {
         let Some((first, others)) = scratch.split_first_mut() else {
             return Err(Error::internal("a compiler without scratch memory"));
@@ -89,7 +91,7 @@ impl<'a> Work<'a> {
                 others.iter_mut().map(|own| scope.spawn(move || self.run(own, &mut ()))).collect();
             self.run(first, observer);
             for helper in helpers {
-                // A panic in a helper goes on in the thread that asked for the compilation.
+                // A panic in a helper thread continues in the thread that requested the compilation.
                 helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
         });
@@ -100,7 +102,7 @@ impl<'a> Work<'a> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next kernel and its number, and memory for its code.
+    /// Takes the next kernel: returns its number, the kernel, and the machine function for its code.
     fn take(&self) -> Option<(usize, &'a mut ir::Function, &'a mut MachFunc)> {
         let mut left = self.left();
         let func = left.funcs.find(|func| func.kernel.is_some())?;
@@ -108,8 +110,8 @@ impl<'a> Work<'a> {
         Some((left.next - 1, func, left.code.next()?))
     }
 
-    /// Compiles kernels until there are no more, or one fails. Kernels are taken in order, so that none before the first
-    /// that fails is left out.
+    /// Compiles kernels until none is left or one fails. Kernels are taken in order, so every kernel before
+    /// the first failing one is compiled.
     fn run(&self, scratch: &mut Scratch, observer: &mut dyn Observer) {
         while let Some((index, func, mach)) = self.take() {
             let Err(error) = self.kernel((index, func), mach, scratch, observer) else { continue };

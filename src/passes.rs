@@ -1,10 +1,10 @@
-//! The passes by name and in order, and a part of them to run.
+//! Names and order of the passes, and ranges of passes.
 
 use crate::options::OptLevel;
 use crate::pipeline::MACHINE;
 use std::ops::Range;
 
-/// What a pass works on.
+/// Form of the program that a pass works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
     /// Source text.
@@ -15,7 +15,8 @@ pub enum Form {
     MachineIr,
 }
 
-/// The passes of a level in order. A pass of the optimiser that stands there several times has the same name each time.
+/// Returns the names of the passes of a level in order. A pass of the optimiser that runs several times is
+/// listed with the same name each time.
 pub fn passes(level: OptLevel) -> impl Iterator<Item = &'static str> {
     let optimiser = ir::passes::pipeline(level.number());
     std::iter::once("frontend")
@@ -24,27 +25,28 @@ pub fn passes(level: OptLevel) -> impl Iterator<Item = &'static str> {
         .chain(std::iter::once("emit"))
 }
 
-/// Some passes of a level, without a gap: `--start-at` and `--stop-after`.
+/// A range of consecutive passes of a level, as chosen by `--start-at` and `--stop-after`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassRange {
-    /// In [`passes`].
+    /// Range of indices into [`passes`].
     range: Range<usize>,
-    /// The first of [`MACHINE`], in [`passes`].
+    /// Index of the first pass of [`MACHINE`] in [`passes`].
     machine: usize,
 }
 
 impl PassRange {
-    /// All passes of a level.
+    /// Returns the range of all passes of a level.
     pub fn all(level: OptLevel) -> PassRange {
         let machine = 1 + ir::passes::pipeline(level.number()).count();
         PassRange { range: 0..machine + MACHINE.len() + 1, machine }
     }
 
-    /// From a pass to a pass, both included; without a name, from the first or to the last. A pass that runs several
-    /// times is the first of them, `NAME.2` is the second. `optimize` stands for all passes of the optimiser.
+    /// Returns the range from pass `start` to pass `stop`, both included. Without a name, the range begins
+    /// with the first or ends with the last pass. If a pass runs several times, its name means the first run
+    /// and `NAME.2` the second. `optimize` stands for all passes of the optimiser.
     ///
     /// # Errors
-    /// What is wrong with the names.
+    /// A name is unknown, or the range is empty.
     pub fn new(level: OptLevel, start: Option<&str>, stop: Option<&str>) -> Result<PassRange, String> {
         let mut all = PassRange::all(level);
         if let Some(name) = start {
@@ -90,35 +92,35 @@ impl PassRange {
         }
     }
 
-    /// What the first pass works on.
+    /// Returns the form of the program that the first pass takes.
     pub fn input(&self) -> Form {
         match self.range.start {
             0 => Form::Source,
-            // Selection makes machine IR; those behind it work on that.
+            // Instruction selection takes IR and makes machine IR; the passes after it take machine IR.
             start if start <= self.machine => Form::Ir,
             _ => Form::MachineIr,
         }
     }
 
-    /// The same passes without the frontend, unless that is all.
+    /// Returns the range without the frontend, or `None` if nothing else is in the range.
     pub fn from_ir(&self) -> Option<PassRange> {
         let range = self.range.start.max(1)..self.range.end;
         (!range.is_empty()).then_some(PassRange { range, machine: self.machine })
     }
 
-    /// Passes of the optimiser, as [`ir::passes::pipeline`] counts them.
+    /// Returns the range of optimiser passes, with the indices of [`ir::passes::pipeline`].
     pub(crate) fn optimiser(&self) -> Range<usize> {
         let within = |place: usize| place.clamp(1, self.machine) - 1;
         within(self.range.start)..within(self.range.end)
     }
 
-    /// Passes of [`MACHINE`].
+    /// Returns the range of passes of [`MACHINE`].
     pub(crate) fn machine(&self) -> Range<usize> {
         let within = |place: usize| place.clamp(self.machine, self.machine + MACHINE.len()) - self.machine;
         within(self.range.start)..within(self.range.end)
     }
 
-    /// Whether an object is written.
+    /// Returns whether the range includes writing the object.
     pub(crate) fn has_emit(&self) -> bool {
         self.range.end > self.machine + MACHINE.len()
     }
@@ -156,7 +158,7 @@ mod tests {
         assert_eq!(range("licm.2", "").unwrap_err(), "pass `licm` runs 1 times at -O2");
         let unknown = range("", "no").unwrap_err();
         assert!(unknown.starts_with("there is no pass `no` at -O2; the passes are: frontend, inline, "));
-        // Level 0 has no such pass.
+        // There is no such pass at level 0.
         assert!(PassRange::new(OptLevel::O0, Some("licm"), None).is_err());
     }
 }

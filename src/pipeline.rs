@@ -1,7 +1,8 @@
-//! The way a kernel goes, from source text to code object.
+//! The passes that turn source text into a code object.
 //!
-//! The passes are data: the optimiser's in `ir::passes`, those on machine IR in [`MACHINE`]; [`PassRange`] says which of
-//! them run. An [`Observer`] sees the program after each of them, which is how `--dump-after` and `--time-passes` work.
+//! The passes are listed in tables: those of the optimiser in `ir::passes`, those on machine IR in
+//! [`MACHINE`]. A [`PassRange`] selects the passes to run. An [`Observer`] sees the program after each pass;
+//! this is how `--dump-after` and `--time-passes` work.
 
 use crate::calls::{self, Calls};
 use crate::code_object::CodeObject;
@@ -23,23 +24,24 @@ use isel::verify::State;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Sees the program between passes. Every method has an empty default.
+/// Receives the program between passes. Every method has an empty default.
 pub trait Observer {
-    /// After a pass over the IR.
+    /// Called after a pass over the IR.
     fn ir(&mut self, _pass: &'static str, _module: &ir::Module) {}
-    /// After a pass over a kernel's machine code.
+    /// Called after a pass over a kernel's machine code.
     fn mir(&mut self, _pass: &'static str, _target: &Subtarget, _func: &MachFunc) {}
-    /// What the source is warned of, if anything: by the frontend, and again by what looks at the IR.
+    /// Called with the warnings about the source, if there are any: once after the frontend, and again after
+    /// the checks of the IR.
     fn warnings(&mut self, _warnings: Diagnostics) {}
-    /// After the object has been written.
+    /// Called after the object has been written.
     fn done(&mut self, _pass: &'static str) {}
-    /// Whether it looks at machine code. If not, kernels may be compiled side by side.
+    /// Returns whether the observer uses machine code. If not, kernels may be compiled in parallel.
     fn looks_at_machine_code(&self) -> bool {
         true
     }
 }
 
-/// Sees nothing.
+/// An observer that ignores everything.
 impl Observer for () {
     fn looks_at_machine_code(&self) -> bool {
         false
@@ -62,10 +64,11 @@ impl Observer for KeepIr {
     }
 }
 
-/// A compiler for one processor. It owns the passes' scratch memory: keep it and compile many kernels with it.
+/// A compiler for one processor. It owns the working memory of the passes, so it is faster to compile many
+/// kernels with one compiler.
 ///
-/// It is `Send`: compile on as many threads as there are compilers. A module of several kernels is compiled on several
-/// threads by itself: see [`Compiler::set_threads`].
+/// A compiler is `Send`: several compilers can run on several threads. A module with several kernels is
+/// compiled on several threads in any case; see [`Compiler::set_threads`].
 pub struct Compiler {
     target: Subtarget,
     lacks: &'static [isa::Opcode],
@@ -73,18 +76,18 @@ pub struct Compiler {
     passes: ir::passes::PassContext,
     warn: warn::Scratch,
     models: Models,
-    /// As many as the machine runs, unless it is said how many.
+    /// Number of threads; `None` means as many as the machine runs at once.
     threads: Option<usize>,
-    /// One a thread that was needed so far.
+    /// Working memory of each thread that has been needed so far.
     scratch: Vec<Scratch>,
     emitter: emit::Context,
-    /// Of debug information, once it was asked for.
+    /// Working memory for debug information, once it has been requested.
     described: Option<Box<debuginfo::Scratch>>,
-    /// Machine functions of the kernels before, for their memory.
+    /// Machine functions of earlier kernels, kept to reuse their memory.
     code: Vec<MachFunc>,
 }
 
-/// Scratch memory of the passes over machine code.
+/// Working memory of the passes over machine code.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub isel: isel::Context,
@@ -92,38 +95,40 @@ pub(crate) struct Scratch {
     memmodel: memmodel::Context,
 }
 
-/// What is known of a function that is called, before it is compiled.
+/// Facts about a function before it is compiled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Own {
-    /// Its number.
+    /// Number of the function.
     pub id: Option<ir::FuncId>,
-    /// SGPRs and VGPRs that it may take: what there is for all kernels that get to it.
+    /// Numbers of SGPRs and VGPRs that the function may use, which are the smallest among the kernels that
+    /// reach it.
     pub room: [Option<u32>; 2],
 }
 
-/// What stays the same during one compilation.
+/// Data that is constant during one compilation.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub options: &'a Options,
-    /// The text that the IR points into, if it came from one.
+    /// Text that the positions of the IR refer to, if the program was compiled from a text.
     source: Option<&'a str>,
-    /// The same with its files, if it has several.
+    /// The same text with the names of its files, if there are several.
     used: Option<&'a Arc<SourceText>>,
-    /// Where the IR's places are those of inlined copies, too: how far they are apart.
+    /// Distance between two positions in the IR that differ only in the inlined copy; see
+    /// [`ir::track::Track::place`].
     stride: u32,
     pub budget: Budget,
     pub lacks: &'static [isa::Opcode],
     pub range: &'a PassRange,
-    /// Machine IR of the kernels in order, where it is there before the passes.
+    /// Machine IR of the kernels in order, if it was read from a text and not made by the passes.
     pub read: Option<&'a [MachFunc]>,
-    /// What is known of the functions that are called.
+    /// Facts about the called functions.
     calls: Option<&'a Calls>,
     own: Own,
 }
 
 impl Compiler {
-    /// A compiler for a processor, in the modes that the [`Subtarget`] says; a [`Target`](isa::Target) alone stands
-    /// for its usual ones.
+    /// Creates a compiler for a processor in the modes of the [`Subtarget`]. A [`Target`](isa::Target) alone
+    /// stands for the processor in its default modes.
     pub fn new(target: impl Into<Subtarget>) -> Compiler {
         Compiler {
             target: target.into(),
@@ -140,32 +145,35 @@ impl Compiler {
         }
     }
 
-    /// The same without some of the processor's instructions, to try what others do for want of them.
+    /// Returns the compiler with some instructions of the processor disabled. Tests use this to exercise the
+    /// code for processors that lack these instructions.
     #[doc(hidden)]
     pub fn lacking(self, lacks: &'static [isa::Opcode]) -> Compiler {
         Compiler { lacks, ..self }
     }
 
-    /// How many threads may work on a module of several kernels: by default as many as the machine runs at a time. The
-    /// bytes do not depend on it. Small modules never take more than one.
+    /// Sets the number of threads that may work on a module with several kernels. By default it is the number
+    /// of threads that the machine runs at once. The number does not affect the output. Small modules never
+    /// use more than one thread.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = Some(threads.max(1));
     }
 
-    /// The processor and the modes it compiles for.
+    /// Returns the processor and the modes that the compiler compiles for.
     pub fn target(&self) -> &Subtarget {
         &self.target
     }
 
-    /// Compiles a source text. The same input gives the same bytes, always.
+    /// Compiles a source text. The same input always gives the same bytes.
     ///
     /// # Errors
-    /// What is wrong with the source, that something is not compiled for the processor, or that a limit is reached.
+    /// The source has errors, the processor does not support something that the program needs, or a limit is
+    /// exceeded.
     pub fn compile(&mut self, source: &str, options: &Options) -> Result<CodeObject, Error> {
         self.compile_observed(source, options, &mut ())
     }
 
-    /// [`Compiler::compile`], with an eye on the passes.
+    /// Compiles a source text like [`Compiler::compile`] and shows the program to `observer` after each pass.
     pub fn compile_observed(
         &mut self,
         source: &str,
@@ -175,11 +183,11 @@ impl Compiler {
         self.compile_passes(source, &PassRange::all(options.opt_level), options, observer)?.object()
     }
 
-    /// Runs some of the passes on a text, which is what the first of them works on: source, IR, or machine IR below the
-    /// declarations of its module.
+    /// Runs a range of passes on a text in the form that the first of these passes takes: source, IR, or
+    /// machine IR that follows the declarations of its module.
     ///
     /// # Errors
-    /// What is wrong with the text, and as [`Compiler::compile`].
+    /// The text has errors, or one of the errors of [`Compiler::compile`] occurs.
     pub fn compile_passes(
         &mut self,
         text: &str,
@@ -229,8 +237,8 @@ impl Compiler {
         }
     }
 
-    /// Compiles a module of IR, made by [`ir::build`] or read by [`ir::parse`]. Of the options, those of the language
-    /// have no effect.
+    /// Compiles a module of IR that was made by [`ir::build`] or read by [`ir::parse`]. The options of the
+    /// frontend have no effect.
     ///
     /// ```
     /// use kernc::ir::build::{Elem, KernelBuilder};
@@ -265,12 +273,13 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Ir`] if the verifier does not accept the module, and as [`Compiler::compile`].
+    /// [`Error::Ir`] if the verifier rejects the module, or an error of [`Compiler::compile`].
     pub fn compile_module(&mut self, module: ir::Module, options: &Options) -> Result<CodeObject, Error> {
         self.compile_module_observed(module, options, &mut ())
     }
 
-    /// [`Compiler::compile_module`], with an eye on the passes.
+    /// Compiles a module like [`Compiler::compile_module`] and shows the program to `observer` after each
+    /// pass.
     pub fn compile_module_observed(
         &mut self,
         module: ir::Module,
@@ -284,7 +293,7 @@ impl Compiler {
         self.module(module, &job, observer)?.object()
     }
 
-    /// The passes from verified IR on.
+    /// Runs the passes from verified IR on.
     fn module(
         &mut self,
         mut module: ir::Module,
@@ -331,7 +340,7 @@ impl Compiler {
         self.machine_code(module, job, observer)
     }
 
-    /// The passes on machine IR.
+    /// Runs the passes on machine IR.
     fn machine_code(
         &mut self,
         mut module: ir::Module,
@@ -358,7 +367,7 @@ impl Compiler {
             self.code.truncate(count);
             self.code.extend(code);
             count = self.code.len();
-            // In a text from behind the allocator that is done.
+            // A text that was written after register allocation already includes these resources.
             if calls::is_allocated(job) {
                 let depth = job.options.call_stack_size;
                 calls::propagate(&calls, &module, &mut self.code, (&self.target, depth), job)?;
@@ -377,7 +386,8 @@ impl Compiler {
         let told = (lines, frames, debug);
         let object = CodeObject::new(target, &mut module, &self.code[..count], told, &mut self.emitter);
         let object = object.map_err(|error| match error {
-            // A text may have instructions of which only their encoding shows that they are wrong.
+            // Some wrong instructions in a text are noticed only when they are encoded, so the error is
+            // blamed on the text.
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },
             error => error,
         })?;
@@ -389,7 +399,8 @@ impl Compiler {
 }
 
 impl Compiler {
-    /// What a debugger is told, if that was asked for. Instructions have places in the source then, as ever.
+    /// Returns the debug information, if it was requested. Instructions get their normal source positions in
+    /// the process.
     fn debug_info(
         &mut self,
         module: &mut ir::Module,
@@ -431,7 +442,7 @@ fn describe(
     Box::new(debuginfo::DebugInfo::new((options, target), module, (&ids, code), text, scratch))
 }
 
-/// The functions that kernels call.
+/// The functions that kernels call, with their code.
 struct Functions {
     calls: Calls,
     code: Vec<MachFunc>,
@@ -475,7 +486,7 @@ impl Compiler {
         Ok(Box::new(Functions { calls, code }))
     }
 
-    /// Gathers the memory models that the kernels of a module need.
+    /// Creates the memory models that the kernels of a module need.
     fn ready(&mut self, module: &ir::Module, job: &Job<'_>) -> Result<(), Error> {
         let funcs = || module.funcs.values().filter(|func| func.kernel.is_some());
         let place = |kernel: &ir::KernelInfo| {
@@ -488,12 +499,13 @@ impl Compiler {
 }
 
 impl Job<'_> {
-    /// The same, with what is known of functions, for one of them or a kernel.
+    /// Returns the job with the facts about called functions, for compiling the function or kernel that `own`
+    /// describes.
     pub fn calling<'a>(&'a self, calls: Option<&'a Calls>, own: Own) -> Job<'a> {
         Job { calls, own, ..*self }
     }
 
-    /// Source text to IR.
+    /// Compiles source text to IR.
     fn frontend(
         &self,
         text: &str,
@@ -535,13 +547,13 @@ impl Job<'_> {
         verify_ir(pass, module, self.options)
     }
 
-    /// The text of the file itself, without those that it uses.
+    /// Returns the text of the main file, without the files that it uses.
     fn own_text(&self) -> Option<&str> {
         let own = self.used.and_then(|source| source.used.first()).map(|file| file.start);
         self.source.map(|text| &text[..own.unwrap_or(text.len())])
     }
 
-    /// Names and lines of the source.
+    /// Returns the names and the lines of the source files.
     fn lines(&self, text: &str) -> Lines {
         let mut lines = Lines::new(&self.options.file_name, text);
         for file in self.used.iter().flat_map(|source| &source.used) {
@@ -550,7 +562,8 @@ impl Job<'_> {
         lines
     }
 
-    /// A place of the source by the location in the IR: a byte offset plus one, 0 for nowhere.
+    /// Returns the source position for a location in the IR, which is a byte offset plus one, or 0 if there
+    /// is none.
     pub fn place(&self, loc: u32, bytes: usize) -> Option<Place> {
         let start = ((loc % self.stride) as usize).checked_sub(1)?;
         let text = self.source.filter(|text| start < text.len())?;
@@ -558,7 +571,7 @@ impl Job<'_> {
         Some(Place { source, range: start..start + bytes })
     }
 
-    /// What a program cannot have, found behind the frontend.
+    /// Returns the error for a program that a phase after the frontend rejects.
     #[cold]
     pub fn refuse(
         &self,
@@ -584,13 +597,14 @@ impl Job<'_> {
 }
 
 impl Scratch {
-    /// Nothing in it. Long code, which whoever calls it would have a copy of, or two.
+    /// Creates empty working memory. The code is long, so it is not inlined into the callers.
     #[inline(never)]
     pub fn new() -> Scratch {
         Scratch::default()
     }
 
-    /// One kernel: IR, or machine IR that was read, to final machine code, in the memory of `mach`.
+    /// Compiles one kernel to final machine code, from IR or from machine IR that was read. `mach` receives
+    /// the code; its memory is reused.
     pub fn kernel(
         &mut self,
         (model, module): (&memmodel::Model, &ir::Module),
@@ -613,11 +627,11 @@ impl Scratch {
     }
 }
 
-/// What a pass over a kernel's machine IR may look at.
+/// Inputs of a pass over a kernel's machine IR.
 pub(crate) struct Kernel<'a> {
     target: &'a Subtarget,
     model: &'a memmodel::Model,
-    /// Without its functions.
+    /// Module without its functions.
     module: &'a ir::Module,
     func: &'a mut ir::Function,
     job: &'a Job<'a>,
@@ -626,7 +640,7 @@ pub(crate) struct Kernel<'a> {
 /// A pass over a kernel's machine IR.
 type MachinePass = fn(&mut Scratch, &mut Kernel<'_>, &mut MachFunc) -> Result<(), Error>;
 
-/// The passes between the optimiser and the writer of the object.
+/// Passes between the optimiser and the writer of the object.
 pub(crate) const MACHINE: [(&str, MachinePass); 12] = [
     ("isel", select),
     ("legalize", legalize),
@@ -661,8 +675,8 @@ pub(crate) const MACHINE: [(&str, MachinePass); 12] = [
     }),
 ];
 
-/// Makes the size of a wavefront a number, `usual` where a kernel does not ask for another. Functions that several kernels call may
-/// have to do with both.
+/// Replaces the wave size in the IR by a constant: the wave size that the kernel asks for, else `usual`.
+/// Functions keep the variable size unless all kernels use `usual`.
 fn settle_wave_size(module: &mut ir::Module, usual: u32) {
     let asked =
         |func: &ir::Function| func.kernel.as_ref().map(|kernel| kernel.state.wave_size.unwrap_or(usual));
@@ -675,7 +689,7 @@ fn settle_wave_size(module: &mut ir::Module, usual: u32) {
     }
 }
 
-/// The place of a pass in [`MACHINE`].
+/// Returns the index of a pass in [`MACHINE`].
 pub(crate) const fn machine_pass(name: &str) -> usize {
     let mut place = 0;
     loop {
@@ -693,7 +707,7 @@ pub(crate) const fn machine_pass(name: &str) -> usize {
 
 fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, module, job, .. } = *kernel;
-    // Apart from the function, which is changed.
+    // The function is taken out of `kernel` because selection changes it while `kernel` is borrowed.
     let mut func = std::mem::take(kernel.func);
     let selected = isel::select_into(module, &mut func, target, &kernel.selection(), &mut scratch.isel, mach);
     *kernel.func = func;
@@ -703,7 +717,7 @@ fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -
 
 fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel).map_err(|error| {
-        // A point is not yet a place.
+        // `error.loc` is a number of a tracked program point; `place` converts it to a source position.
         let loc = mach.track.as_ref().map_or(error.loc, |track| track.place(error.loc));
         unsupported(isel::Unsupported { loc, ..error }, kernel.job)
     })?;
@@ -779,7 +793,7 @@ impl Kernel<'_> {
     }
 }
 
-/// Offsets that the optimiser may fold into an access.
+/// Returns the offsets that the optimiser may fold into an access.
 fn offset_limits(target: &Subtarget) -> ir::passes::Limits {
     let ends = |offsets: Offsets| (offsets.min as i32, offsets.max as i32);
     let reach = &target.addressing;
@@ -791,18 +805,20 @@ fn offset_limits(target: &Subtarget) -> ir::passes::Limits {
     }
 }
 
-/// SGPRs and VGPRs that a kernel may take, where it or its work-group's size says so.
+/// Returns the numbers of SGPRs and VGPRs that a kernel may use. `None` means that neither its attributes nor
+/// its work-group size limit the number.
 pub(crate) fn register_budget(target: &Subtarget, kernel: &ir::KernelInfo) -> [Option<u32>; 2] {
     [kernel.num_sgpr, Some(crate::register_limit::vgpr_limit(target, kernel).vgprs)]
 }
 
-/// What instruction selection has no code for, with its place.
+/// Returns the error for code that instruction selection does not support, with its position.
 #[cold]
 fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
     Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
 }
 
-/// Limits of the hardware, of the work-group's size and of the kernel's own attributes are told as what they are.
+/// Converts an error of the register allocator to a message that names the limit: the hardware, the
+/// work-group size or an attribute of the kernel.
 #[cold]
 fn allocation_failed(
     error: &regalloc::AllocError,
@@ -853,7 +869,7 @@ fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), E
     })
 }
 
-/// Checks the invariants that allocation relies on; what it makes itself, it checks itself.
+/// Checks the invariants that register allocation relies on. The allocator checks its own output separately.
 fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc, state: State) -> Result<(), Error> {
     if !kernel.job.options.verify {
         return Ok(());
@@ -867,7 +883,8 @@ fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc, state: State
     })
 }
 
-/// Proves waits, hazards and coherence of final code by the checker, which shares no logic with the passes.
+/// Checks the wait counts, hazards and coherence of final code with the checker, which shares no logic with
+/// the passes.
 fn verify_memory(model: &memmodel::Model, func: &MachFunc, job: &Job<'_>) -> Result<(), Error> {
     if !job.options.verify {
         return Ok(());
@@ -875,7 +892,7 @@ fn verify_memory(model: &memmodel::Model, func: &MachFunc, job: &Job<'_>) -> Res
     let faults = memmodel::proof::check(func, model);
     let Some(first) = faults.first() else { return Ok(()) };
     if job.read.is_some() && job.range.machine().start > const { machine_pass("coherence") } {
-        // A text says what is waited for, and says it wrongly.
+        // The text contains the wait counts, so they are an error of the text.
         let errors = faults.iter().map(|fault| format!("kernel `{}`: {fault}", func.name));
         return Err(Error::Ir { errors: errors.collect() });
     }

@@ -1,13 +1,13 @@
-//! What programs ask about the processor: [`frontend::Processor`], answered from the tables of `isa`.
+//! Answers what programs ask about the processor ([`frontend::Processor`]) from the tables of `isa`.
 
 use frontend::Question;
 use isa::{Feature, Generation, PROCESSORS, Subtarget, Target};
 
-/// The processor that is compiled for, as programs see it.
+/// The target processor, as programs see it.
 #[derive(Debug)]
 pub(crate) struct Facts<'a>(pub &'a Subtarget);
 
-/// `gfx9`.
+/// Returns the name of a generation, such as `gfx9`.
 fn generation_name(generation: Generation) -> String {
     format!("{generation:?}").to_lowercase()
 }

@@ -8,28 +8,29 @@ use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::text::{Names, Options, read_functions, without_functions, write_function};
 use isa::{MachFunc, Subtarget};
 
-/// What passes have left.
+/// The program that the last executed pass has produced.
 #[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,
     reason = "few are made, and a box would be an allocation for each object"
 )]
 pub enum Program {
-    /// After the frontend or a pass of the optimiser.
+    /// Result of the frontend or of a pass of the optimiser.
     Ir(ir::Module),
-    /// After instruction selection or a pass behind it: what the module declares, and a function for each of its
-    /// kernels in order.
+    /// Result of instruction selection or of a later pass: the declarations of the module, and one machine
+    /// function for each kernel in order.
     MachineIr(ir::Module, Vec<MachFunc>),
-    /// After the last pass.
+    /// Result of the last pass.
     Object(CodeObject),
 }
 
-/// What [`Program::text`] writes.
+/// Options of [`Program::text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// `!OFFSET` behind instructions that have a place in the source.
+    /// Whether to write `!OFFSET` after instructions that have a source position.
     pub locations: bool,
-    /// What the module declares, above machine functions; without it the text cannot be gone on from.
+    /// Whether to write the declarations of the module before the machine functions. Without the
+    /// declarations, the text cannot be read back.
     pub declarations: bool,
 }
 
@@ -40,8 +41,9 @@ impl Default for TextOptions {
 }
 
 impl Program {
-    /// The text that [`Compiler::compile_passes`](crate::Compiler::compile_passes) goes on from: of IR, or of machine IR
-    /// below the declarations of its module. Of an object it is the final machine IR, which is only for reading.
+    /// Returns a text that [`Compiler::compile_passes`](crate::Compiler::compile_passes) can continue from:
+    /// IR, or machine IR that follows the declarations of its module. The text of an object is the final
+    /// machine IR and cannot be read back.
     pub fn text(&self, target: &Subtarget, options: TextOptions) -> String {
         match self {
             Program::Ir(module) if options.locations => ir::text::with_locations(module),
@@ -51,10 +53,10 @@ impl Program {
         }
     }
 
-    /// Reads a text of IR or machine IR back; source text is the frontend's business, and taken for IR.
+    /// Reads a text of IR or machine IR. Source text must be read by the frontend; it is treated as IR here.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The errors of the text.
     pub fn read(text: &str, name: &str, form: Form, target: &Subtarget) -> Result<Program, Error> {
         if form != Form::MachineIr {
             return read_module(text, name).map(Program::Ir);
@@ -71,14 +73,14 @@ impl Program {
     }
 }
 
-/// IR that the verifier accepts.
+/// Reads a module of IR and verifies it.
 pub(crate) fn read_module(text: &str, name: &str) -> Result<ir::Module, Error> {
     let module = parse_module(text, text, name)?;
     ir::verify::verify(&module).map_err(Error::invalid)?;
     Ok(module)
 }
 
-/// What a module declares, and a machine function for each of its kernels.
+/// Reads the declarations of a module and the machine function of each of its kernels.
 pub(crate) fn read_machine(
     text: &str,
     name: &str,
@@ -95,7 +97,7 @@ pub(crate) fn read_machine(
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let mut declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
     let defined: Vec<&str> = code.iter().map(|func| func.name.as_str()).collect();
-    // Functions without code here have it in another object.
+    // Functions without code in this text have it in another object.
     let functions = module.funcs.values().filter(|func| func.kernel.is_none());
     declared.extend(functions.map(|func| func.name.as_str()).filter(|name| defined.contains(name)));
     if declared != defined {
@@ -118,23 +120,23 @@ fn kernels(module: &ir::Module) -> impl Iterator<Item = &ir::KernelInfo> {
     module.funcs.values().filter_map(|func| func.kernel.as_ref())
 }
 
-/// `whole` is the text that the lines of `text` are counted in.
+/// Parses a module. Line numbers in errors refer to `whole`, the complete text.
 fn parse_module(text: &str, whole: &str, name: &str) -> Result<ir::Module, Error> {
     ir::parse::parse_module(text)
         .map_err(|error| malformed(whole, name, (error.line, error.column), error.message))
 }
 
-/// Names of the variables by index.
+/// Returns the names of the variables by index.
 fn globals(module: &ir::Module) -> Vec<&str> {
     module.globals.values().map(|global| global.name.as_str()).collect()
 }
 
-/// Names of the functions by number.
+/// Returns the names of the functions by number.
 fn functions(module: &ir::Module) -> Vec<&str> {
     module.funcs.values().map(|func| func.name.as_str()).collect()
 }
 
-/// Declarations and machine functions.
+/// Returns the declarations followed by the machine functions.
 fn machine_text(module: &ir::Module, code: &[MachFunc], target: &Subtarget, options: TextOptions) -> String {
     let mut out = if options.declarations { ir::text::declarations(module) } else { String::new() };
     let names = (globals(module), functions(module));
@@ -150,7 +152,7 @@ fn machine_text(module: &ir::Module, code: &[MachFunc], target: &Subtarget, opti
     out
 }
 
-/// A text that does not follow the syntax at a line and column, both from 1.
+/// Returns the error for a text with a syntax error at a line and column, both counted from 1.
 fn malformed(text: &str, name: &str, (line, column): (u32, u32), message: String) -> Error {
     let start: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
     let in_line = text[start..].char_indices().nth(column as usize - 1);

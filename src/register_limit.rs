@@ -1,29 +1,29 @@
-//! How many vector registers a wave of a kernel may have, and why no more.
+//! Largest number of vector registers that a wave of a kernel may use, and the reason for this limit.
 
 use isa::Subtarget;
 use std::fmt;
 
-/// The limit of a kernel's vector registers.
+/// Limit on the vector registers of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VgprLimit {
-    /// Registers.
+    /// Number of registers.
     pub vgprs: u32,
-    /// What sets the limit.
+    /// Reason for the limit.
     pub reason: VgprLimitReason,
 }
 
-/// What limits the vector registers of a wave.
+/// Reason for the limit on the vector registers of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VgprLimitReason {
-    /// No instruction can name more.
+    /// Instructions cannot name more registers.
     Processor,
-    /// All waves of a work-group are on the SIMDs that it has at once.
+    /// All waves of a work-group must fit on its SIMDs at the same time.
     WorkGroup {
-        /// Most work-items of a work-group.
+        /// Largest number of work-items in a work-group.
         items: u32,
-        /// Waves of one on each SIMD.
+        /// Waves of one work-group on each SIMD.
         waves: u32,
     },
     /// `#[waves_per_eu(n)]`
@@ -46,7 +46,7 @@ impl fmt::Display for VgprLimitReason {
     }
 }
 
-/// The limit of a kernel: the least of what its work-group's size and its attributes leave.
+/// Returns the limit of a kernel, the smallest of the limits that its work-group size and its attributes set.
 pub(crate) fn vgpr_limit(target: &Subtarget, kernel: &ir::KernelInfo) -> VgprLimit {
     let items = kernel.max_flat_workgroup_size();
     let group_waves = items.div_ceil(target.wave_size).div_ceil(target.simds_per_group());

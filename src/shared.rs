@@ -1,9 +1,10 @@
-//! Variables in LDS that the linker places: those that kernels or functions of several objects may name, or reach at a time.
+//! LDS variables that the linker places, because kernels or functions of several objects may use them.
 //!
-//! A kernel has variables of its own at fixed addresses, from 0 on; which kernels get to a function of another object is known when
-//! objects are linked. So what functions name that other objects may call has no fixed address, nor have variables of the
-//! module where code of other objects may take part: they are symbols (seed 000, line 472), as if they were `extern` in each object.
-//! Dynamic LDS is a symbol without a size, which lies after all others.
+//! A kernel has its own variables at fixed addresses from 0 on. Which kernels reach a function of another
+//! object is known only when the objects are linked. Therefore a variable has no fixed address if it is used
+//! by a function that other objects may call, and neither have the variables of a module whose kernels may
+//! run code of other objects. Such a variable is a symbol (seed 000, line 472), as if it were `extern` in
+//! each object. Dynamic LDS is a symbol without a size; it comes after all other variables.
 
 use crate::error::Error;
 use crate::pipeline::Job;
@@ -13,10 +14,11 @@ use ir::{
 };
 use isa::Subtarget;
 
-/// The variable in which functions that other objects call exchange values of lanes, on processors that do so by LDS.
+/// Variable through which functions that other objects may call exchange values between lanes, on processors
+/// that use LDS for this.
 const EXCHANGE: &str = "lanes.exchange";
 
-/// Marks the variables of a module that the linker is to place.
+/// Marks the variables of a module that the linker must place.
 pub(crate) fn mark(module: &mut Module) {
     if module.funcs.values().any(|func| func.kernel.is_none()) {
         add_exchange(module);
@@ -51,7 +53,8 @@ fn mark_shared(module: &mut Module) {
     }
 }
 
-/// Adds [`EXCHANGE`] where it may be wanted; what nothing names has no symbol. A work-item has a dword.
+/// Adds [`EXCHANGE`] to a module that may need it. If no code uses the variable, it gets no symbol. It has
+/// one dword per work-item.
 #[cold]
 fn add_exchange(module: &mut Module) {
     let called = called_from_outside(module, &CallGraph::new(module));
@@ -72,18 +75,20 @@ fn add_exchange(module: &mut Module) {
     }
 }
 
-/// [`EXCHANGE`], if the module has it.
+/// Returns [`EXCHANGE`], if the module has it.
 pub(crate) fn exchange(module: &Module) -> Option<Global> {
     module.globals.iter().find(|(_, data)| data.name == EXCHANGE).map(|(global, _)| global)
 }
 
-/// Whether code of other objects may call functions of the module, or be called, or nothing but other objects can use the module.
+/// Returns whether code of other objects may call functions of the module or be called from it. This is also
+/// true if the module has no kernels, because then only other objects can use the module.
 pub(crate) fn is_open(module: &Module) -> bool {
     let is_outside = |func: &Function| func.kernel.is_none() && func.linkage != Linkage::Local;
     module.funcs.values().any(is_outside) || module.funcs.values().all(|func| func.kernel.is_none())
 }
 
-/// By function: whether a function of another object may call it, directly or through others.
+/// Returns, for each function, `Some` if a function of another object may call it, directly or through other
+/// functions.
 pub(crate) fn called_from_outside(module: &Module, graph: &CallGraph) -> Vec<Option<()>> {
     let is_open = is_open(module);
     graph.least_of_callers(|id: FuncId| {
@@ -93,7 +98,8 @@ pub(crate) fn called_from_outside(module: &Module, graph: &CallGraph) -> Vec<Opt
     })
 }
 
-/// Where a function names a variable in LDS, or a kernel is given memory there: the place in the IR.
+/// Returns the position of the first use of an LDS variable in a function, or that of the kernel if one of
+/// its parameters is dynamic LDS.
 pub(crate) fn first_use(module: &Module, func: &Function) -> Option<SrcLoc> {
     let is_shared =
         |op: Op| matches!(op, Op::GlobalAddr(global) if module.globals[global].space == Space::Shared);
@@ -106,7 +112,7 @@ pub(crate) fn first_use(module: &Module, func: &Function) -> Option<SrcLoc> {
     named.or(given.map(|kernel| kernel.loc))
 }
 
-/// Refuses a kernel that has more LDS, with what it calls, than a work-group of the processor.
+/// Reports a kernel that needs, together with its callees, more LDS than the processor gives a work-group.
 pub(crate) fn check_size(
     module: &Module,
     lds: impl Iterator<Item = u32>,
@@ -134,7 +140,8 @@ fn operations(func: &Function) -> impl Iterator<Item = Op> + '_ {
     func.layout.iter().flat_map(|&block| &func.blocks[block].insts).map(|&inst| func.insts[inst].op)
 }
 
-/// Whether a variable is declared in a function, so that other objects cannot name it: its name is the function's, a dot, and its own.
+/// Returns whether a variable is declared in a function, so that other objects cannot name it. Its name then
+/// consists of the function's name, a dot, and the name in the source.
 pub(crate) fn is_of_function(data: &GlobalData) -> bool {
     data.name.contains('.')
 }

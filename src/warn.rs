@@ -1,6 +1,6 @@
-//! Warnings that show only in the IR, when functions are inlined: barriers and operations of the wave that not all come to,
-//! work-group memory that is read with no barrier behind the store, parameters that lack `restrict`, loops that are not
-//! unrolled.
+//! Warnings that are found in the IR after inlining: barriers and wave operations that not all work-items
+//! reach, work-group memory that is read without a barrier after the store, parameters that lack `restrict`,
+//! loops that are not unrolled.
 
 use crate::options::Options;
 use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Warnings};
@@ -11,14 +11,14 @@ use ir::passes::{OptOptions, PassContext};
 use isa::Subtarget;
 use std::ops::Range;
 
-/// A warning of what work-items part from.
+/// A warning about operations that some work-items may not reach.
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
-    /// The operations it is about.
+    /// Returns whether the warning is about this operation.
     meets: fn(ir::Op) -> bool,
     message: &'static str,
-    /// They are about the lanes of a wave, not about all work-items of a group.
+    /// Whether all lanes of a wave must reach the operation, and not all work-items of a group.
     of_waves: bool,
 }
 
@@ -37,20 +37,21 @@ const PARTED: [Row; 2] = [
     },
 ];
 
-/// What is told of work-group memory that is handed over without a barrier.
+/// Name and message of the warning about work-group memory that is read without a barrier after the store.
 const HANDED_OVER: (&str, &str) =
     ("missing_barrier", "a work-item reads what another one may not have written yet");
 
-/// What is told of accesses that are not merged or moved for want of a promise.
+/// Name of the warning about accesses that cannot be merged or moved because a parameter lacks `restrict`.
 const UNPROMISED: &str = "missing_restrict";
 
-/// What is told of variables in LDS where a group's waves may run on several compute units, each with LDS of its own.
+/// Name and message of the warning about LDS variables if the waves of a group may run on several compute
+/// units, each with separate LDS.
 const SPLIT_GROUP: (&str, &str) =
     ("split_group_memory", "a work-group has no `shared` memory with `-mtgsplit`");
-/// What is told of loops that stay though the source asks for copies of their bodies.
+/// Name of the warning about loops that are not unrolled although the source asks for it.
 const NOT_UNROLLED: &str = "not_unrolled";
 
-/// Analyses whose memory is used again.
+/// Analyses whose memory is reused.
 #[derive(Default)]
 pub struct Scratch {
     parting: Parting,
@@ -72,7 +73,7 @@ fn diagnostic(name: &'static str, message: &str, level: Level, labels: Labels, h
     }
 }
 
-/// The word at a place of the IR.
+/// Returns the byte range of the word at a location of the IR.
 fn word(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     let start = (loc.0 as usize).checked_sub(1).filter(|&start| start < text.len())?;
     let of_word = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
@@ -80,7 +81,7 @@ fn word(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     Some(start..start + length.max(1))
 }
 
-/// The attribute at a place of the IR, or the word.
+/// Returns the byte range of the attribute at a location of the IR, or of the word if there is no attribute.
 fn attribute(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     let word = word(text, loc)?;
     let rest = &text.as_bytes()[word.start..];
@@ -88,7 +89,8 @@ fn attribute(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
     Some(end.map_or(word.clone(), |end| word.start..word.start + end + 1))
 }
 
-/// What is missed in a kernel for want of promises: its message, labels and help. The first place is shown, and all parameters are named.
+/// Returns message, labels and help for the optimisations that a kernel misses because parameters lack
+/// `restrict`. The message describes the first missed optimisation; the help names all parameters.
 fn missed(kernel: &ir::KernelInfo, all: &[Missed]) -> Option<(String, [String; 2], String)> {
     let name = |param: usize| kernel.params.get(param).map_or("", |param| param.name.as_str());
     let first = all.first()?;
@@ -121,17 +123,18 @@ fn missed(kernel: &ir::KernelInfo, all: &[Missed]) -> Option<(String, [String; 2
     Some((message, [label.to_owned(), other], help))
 }
 
-/// What the passes over a module know that the warnings ask for.
+/// Results of the passes over a module that the warnings use.
 pub struct Passed<'a> {
-    /// Analyses of the optimiser, and what it noted.
+    /// Analyses and notes of the optimiser.
     pub context: &'a mut PassContext,
-    /// What it was asked to do.
+    /// Options of the optimiser.
     pub options: &'a OptOptions,
-    /// Lanes of the waves of kernels that do not say how many they want.
+    /// Wave size of kernels that do not ask for one.
     pub lanes: u32,
 }
 
-/// Returns the warnings about an optimised module, which `text` has become. All of them are an error if one is to be.
+/// Returns the warnings about an optimised module that was compiled from `text`. All of them become errors if
+/// the level of one of them is an error.
 pub fn of_module(
     (module, target): (&ir::Module, &Subtarget),
     frontend: &Context,
@@ -150,7 +153,7 @@ pub fn of_module(
     (!list.is_empty()).then(|| Diagnostics { list, source: SourceText::new(&options.file_name, text) })
 }
 
-/// The warnings so far.
+/// Collects the warnings.
 struct Found<'a> {
     frontend: &'a Context,
     warnings: &'a Warnings,
@@ -163,18 +166,18 @@ impl Found<'_> {
         self.warnings.level(name) == Level::Allow
     }
 
-    /// Adds a warning at the first of the labels, if there is none yet.
+    /// Adds a warning at the position of the first label, unless there is already one at that position.
     fn add(&mut self, name: &'static str, message: &str, labels: Labels, help: String) {
         let Some((at, _)) = &labels[0] else { return };
         let level = self.frontend.level(self.warnings, name, at.start);
-        // A function that several kernels call is one place.
+        // A function that several kernels call has been inlined several times but is one place in the source.
         let told = self.list.iter().any(|old| old.labels[0].0 == *at);
         if level != Level::Allow && !told {
             self.list.push(diagnostic(name, message, level, labels, help));
         }
     }
 
-    /// Warns of what not all work-items come to.
+    /// Warns about operations that some work-items may not reach.
     fn parted(&mut self, module: &ir::Module, row: &Row, lanes: u32, parting: &mut Parting) {
         let Row { name, meets, message, of_waves } = *row;
         if self.is_off(name) {
@@ -209,7 +212,7 @@ impl Found<'_> {
         }
     }
 
-    /// Warns of work-group memory that is read with no barrier after the store.
+    /// Warns about work-group memory that is read without a barrier after the store.
     fn handed_over(&mut self, module: &ir::Module, scratch: &mut Scratch) {
         let (name, message) = HANDED_OVER;
         if self.is_off(name) {
@@ -227,7 +230,7 @@ impl Found<'_> {
         }
     }
 
-    /// Warns of variables in LDS where a group's waves may run on several compute units.
+    /// Warns about LDS variables if the waves of a group may run on several compute units.
     fn split_group(&mut self, module: &ir::Module, target: &Subtarget) {
         let (name, message) = SPLIT_GROUP;
         if !target.tgsplit || self.is_off(name) {
@@ -241,7 +244,7 @@ impl Found<'_> {
         }
     }
 
-    /// Warns of parameters that lack `restrict`.
+    /// Warns about parameters that lack `restrict`.
     fn unpromised(&mut self, module: &ir::Module, context: &mut PassContext, options: &OptOptions) {
         if self.is_off(UNPROMISED) {
             return;
@@ -257,7 +260,7 @@ impl Found<'_> {
         }
     }
 
-    /// Warns of loops that stay though they have `#[unroll]`.
+    /// Warns about loops that are not unrolled although they have `#[unroll]`.
     fn not_unrolled(&mut self, context: &PassContext) {
         if self.is_off(NOT_UNROLLED) {
             return;
@@ -271,7 +274,7 @@ impl Found<'_> {
     }
 }
 
-/// Why a loop is not unrolled, and what to do about it.
+/// Returns why a loop is not unrolled, and what to do about it.
 fn refusal(why: Refusal) -> (String, &'static str) {
     let other = "write `#[unroll(n)]` for `n` copies of the body, or take the attribute away";
     match why {

@@ -1,7 +1,8 @@
-//! Assembly listings: what `llvm-mc --amdhsa-code-object-version=N` turns into the bytes of [`crate::elf`].
+//! Assembly listings: text that `llvm-mc --amdhsa-code-object-version=N` assembles into the same bytes that
+//! [`crate::elf`] writes.
 //!
-//! With a [`Source`], the source line is printed above the instructions it became, and inserted instructions carry
-//! their reason behind `;`.
+//! If a [`Source`] is given, each source line is printed above the instructions that it produced.
+//! Instructions that a pass inserted carry the reason as a `;` comment.
 
 use crate::lines::Lines;
 use crate::{ById, EmitError, Function, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
@@ -17,18 +18,18 @@ pub struct Source<'a> {
     pub text: &'a str,
 }
 
-/// What the whole listing needs.
+/// State of a listing while it is written.
 struct Listing<'p> {
     program: &'p Program<'p>,
     source: Option<(Source<'p>, Lines)>,
-    /// Name of the variable of each id.
+    /// Names of variables, by id.
     variables: ById<&'p str>,
-    /// Of the function of each id.
+    /// Names of functions, by id.
     functions: ById<&'p str>,
     out: String,
 }
 
-/// The listing of a program.
+/// Returns the listing of a program.
 pub fn listing(program: &Program, source: Option<Source>) -> Result<String, EmitError> {
     program.check()?;
     let externals = |functions: bool| {
@@ -126,7 +127,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// What stands before a kernel's code.
+    /// Writes the directives before a kernel's code.
     fn head(&mut self, kernel: &Kernel) -> Result<(), EmitError> {
         let name = &kernel.func.name;
         let _ = write!(
@@ -141,7 +142,7 @@ impl Listing<'_> {
         kernel_code::text(self.program, kernel, &mut self.out)
     }
 
-    /// What stands before a function's code.
+    /// Writes the directives before a function's code.
     fn function_head(&mut self, function: &Function) {
         let name = &function.func.name;
         if function.export {
@@ -150,7 +151,7 @@ impl Listing<'_> {
         let _ = write!(self.out, "\t.p2align\t2\n\t.type\t{name},@function\n{name}:\n");
     }
 
-    /// The source line as a comment, where it is another than `line`.
+    /// Writes the source line of `loc` as a comment if it differs from `line`, and updates `line`.
     fn source_line(&mut self, loc: u32, line: &mut u32) {
         let Some((Source { name, text }, lines)) = &self.source else { return };
         let Some(place) = lines.place(loc).filter(|place| place.line != *line) else { return };
@@ -160,8 +161,8 @@ impl Listing<'_> {
         let _ = writeln!(self.out, "\t\t\t\t; {name}:{number}: {}", text.trim());
     }
 
-    /// Replaces the printer's placeholder (the last operand of what begins at `start`) by `symbol@rel32@lo+addend`, or by the symbol
-    /// that is called.
+    /// Replaces the printer's placeholder, which is the last operand of the text from `start` on, with
+    /// `symbol@rel32@lo+addend`, or with the name of the called function.
     fn symbolic(&mut self, reloc: RelocRef, at: i64, start: usize) -> Result<(), EmitError> {
         let (names, id) = match reloc.to {
             Referent::Global(id) => (&self.variables, id),
@@ -220,7 +221,8 @@ fn write_variable(variable: &Variable, names: &ById<&str>, out: &mut String) {
     let _ = writeln!(out, "\t.size\t{name}, {size}");
 }
 
-/// A variable with addresses of functions, byte by byte between them.
+/// Writes a variable that contains addresses of functions. The bytes between the addresses are written one by
+/// one.
 fn write_table(variable: &Variable, names: &ById<&str>, out: &mut String) {
     let mut at = 0;
     let mut functions = variable.functions.iter().peekable();

@@ -1,12 +1,14 @@
-//! Every branch reaches its target, and none is of a length that the processor takes wrongly.
+//! Ensures that every branch reaches its target, and that no branch has a length that triggers a hardware
+//! bug.
 //!
-//! Islands bring what is too far into reach ([`islands`]), nops mend a wrong length ([`distances`]). A nop may take a target out of
-//! reach that was just in it, and an island may make a length wrong, so both are run until a round mends nothing.
+//! Islands bring distant targets into range ([`islands`]), and nops change harmful lengths ([`distances`]). A
+//! nop may push a target out of range, and an island may create a harmful length, so both passes repeat until
+//! one of them changes nothing.
 
 use crate::{distances, islands};
 use isa::{MachFunc, MachInst, Subtarget};
 
-/// Mends the branches of a function whose code is final otherwise; `guard` as for [`islands::run`].
+/// Corrects the branches of a function whose code is otherwise final. For `guard` see [`islands::run`].
 pub fn run(func: &mut MachFunc, target: &Subtarget, guard: impl Fn(&mut MachFunc) -> Option<MachInst>) {
     islands::run(func, target, &guard);
     while distances::run(func, target) > 0 && islands::run(func, target, &guard) > 0 {}

@@ -1,10 +1,10 @@
-//! Machine code to words: block offsets, branch distances, references to variables.
+//! Encodes machine code as words: block offsets, branch distances, references to variables.
 
 use crate::EmitError;
 use isa::table::Flags;
 use isa::{MBlock, MachFunc, MachInst, Operand, Subtarget, SyncOrder, op};
 
-/// Encoded code of one kernel.
+/// Encoded code of one function.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
     /// Instruction words.
@@ -15,22 +15,22 @@ pub struct Code {
     pub fixups: Vec<Fixup>,
     /// Calls of functions nearby: word index, and index into `MachFunc::relocs`.
     pub calls: Vec<(u32, u32)>,
-    /// Where code of another place in the source begins: word index, and `MachInst::loc`.
+    /// Positions at which the source location changes: word index, and `MachInst::loc`.
     pub places: Vec<(u32, u32)>,
-    /// Word indices of atomic loads and stores, which look like others.
+    /// Word indices of atomic loads and stores, whose encoding does not show that they are atomic.
     pub atomics: Vec<u32>,
     /// Number of instructions.
     pub instructions: u32,
-    /// Words that are branches, and where to.
+    /// Branches: word index, and target block.
     branches: Vec<(usize, MBlock)>,
 }
 
-/// A literal to be filled with the distance to a variable.
+/// Literal that is to be filled with the distance to a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixup {
     /// Word index of the literal.
     pub at: u32,
-    /// Word index just after the `s_getpc_b64` the distance counts from.
+    /// Word index just after the `s_getpc_b64` from which the distance counts.
     pub origin: u32,
     /// Index into `MachFunc::relocs`.
     pub reloc: u32,
@@ -47,10 +47,7 @@ pub fn encode(target: &Subtarget, func: &MachFunc) -> Result<Code, EmitError> {
 }
 
 impl Code {
-    /// As [`encode`], in the memory of other code.
-    ///
-    /// # Errors
-    /// As [`encode`].
+    /// Encodes a function as [`encode`] does, reusing the memory of `self`.
     pub fn encode(&mut self, target: &Subtarget, func: &MachFunc) -> Result<(), EmitError> {
         self.words.clear();
         self.blocks.clear();
@@ -117,7 +114,8 @@ fn encode_blocks(
     Ok(())
 }
 
-/// Whether it is an atomic load or store. Those that read and write are known by their names.
+/// Returns whether an instruction is an atomic load or store. Atomic read-modify-write instructions are not
+/// included, because their opcodes show that they are atomic.
 fn is_atomic_access(func: &MachFunc, inst: &MachInst) -> bool {
     let Some(mem) = inst.mem.index() else { return false };
     let flags = inst.op.row().flags;
@@ -126,13 +124,14 @@ fn is_atomic_access(func: &MachFunc, inst: &MachInst) -> bool {
         && !flags.contains(Flags::ATOMIC)
 }
 
-/// The first block of a jump table, the jump into it or an entry, that is not what the jump takes it for.
+/// Returns the first block of a jump table that does not have the layout on which the jump relies.
 pub fn torn_table(func: &MachFunc) -> Option<MBlock> {
     let mut in_table = false;
     let torn = func.blocks.iter().find(|(id, block)| {
         let next = block.next_entry();
         let is_torn = match block.insts[..] {
-            // An entry, and what the jump takes for its size.
+            // An entry of a jump table must be a single instruction, because the jump computes with that
+            // size.
             [_] if in_table => false,
             [.., getpc, low, high, _] if !in_table => {
                 [getpc.op, low.op, high.op] != [op::S_GETPC_B64, op::S_ADD_U32, op::S_ADDC_U32]
@@ -162,7 +161,8 @@ fn with_distance(inst: &MachInst, distance: i32) -> MachInst {
     inst
 }
 
-/// The function that is called by a distance in the instruction: index into `MachFunc::relocs`.
+/// Returns the index into `MachFunc::relocs` of the function that an `s_call_b64` calls by a distance in the
+/// instruction.
 fn near_call(inst: &MachInst) -> Option<u32> {
     match inst.ops[1] {
         Operand::Reloc(reloc) if inst.op == op::S_CALL_B64 => Some(reloc),

@@ -1,25 +1,26 @@
-//! Full debug information, as far as the object is concerned: somebody else writes it when it is known where everything is.
+//! Interface to full debug information: an implementor writes the debug sections once the final positions of
+//! code and variables are known.
 
 use objwriter::dwarf::Contents;
 use objwriter::elf::Target;
 
-/// Where everything is.
+/// Positions of the code and variables in the object.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
-    /// The section of the code.
+    /// Section of the code.
     pub text: Target,
-    /// Where code begins and ends in it.
+    /// Start and end of the code in that section.
     pub code: (u64, u64),
-    /// The same of kernels, and of functions behind them, in their order.
+    /// Start and end of each kernel and then of each function, in order.
     pub functions: &'a [(u64, u64)],
-    /// Variables in device memory, by their ids.
+    /// Variables in device memory, by id.
     pub globals: &'a [Option<Target>],
-    /// The number of the first section that is written.
+    /// Number of the first debug section in the object.
     pub first: u32,
 }
 
 /// Writes the sections of debug information.
 pub trait DebugSections: std::fmt::Debug {
-    /// Names and contents, in their order.
+    /// Returns the names and contents of the debug sections, in the order of the object.
     fn sections(&self, image: &Image<'_>) -> Vec<(&'static str, Contents)>;
 }

@@ -1,4 +1,5 @@
-//! The kernel descriptor of a kernel, as bytes and as `.amdhsa_` directives. [`objwriter::descriptor`] knows the fields.
+//! Kernel descriptors, as bytes and as `.amdhsa_` directives. The fields are defined in
+//! [`objwriter::descriptor`].
 
 use crate::{EmitError, Kernel, Program};
 use isa::{CodeObjectVersion, Feature, MachFunc, Subtarget};
@@ -6,37 +7,39 @@ use objwriter::descriptor::{self as fields, Field, Registers};
 pub use objwriter::descriptor::{ENTRY_OFFSET, SIZE};
 use std::fmt::Write;
 
-/// The command processor reads descriptors from multiples of this.
+/// Alignment at which the command processor reads descriptors, in bytes.
 pub const ALIGN: u64 = 64;
 
-/// What is behind a kernel's name in the symbol of its descriptor.
+/// Suffix that turns the name of a kernel into the symbol of its descriptor.
 pub const SUFFIX: &str = ".kd";
 
-/// The symbol of a kernel's descriptor.
+/// Returns the symbol of a kernel's descriptor.
 pub fn symbol(kernel: &str) -> String {
     format!("{kernel}{SUFFIX}")
 }
 
-/// Registers that a kernel occupies. Our code never touches XNACK_MASK; where accesses are replayed, the hardware does.
+/// Returns the registers that a kernel occupies. Compiled code never accesses XNACK_MASK, but the hardware
+/// does if memory accesses are replayed.
 pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
     Registers {
         vgprs: target.vgprs_with(func.vgprs, func.agprs),
         sgprs: func.sgprs,
         vcc: func.uses_vcc,
-        // On GFX6, which has none, assemblers reserve it all the same, and a source cannot say that it is not needed.
+        // GFX6 has no FLAT_SCRATCH, but assemblers reserve it anyway, and a source cannot say that it is not
+        // needed.
         flat_scratch: func.abi.flat_scratch_init || !target.has(Feature::FLAT),
         xnack_mask: target.xnack.may_be_on(),
     }
 }
 
-/// What a kernel asks for.
+/// Returns the settings of a kernel, as descriptor fields with their values.
 fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
     let (func, state) = (kernel.func, &kernel.state);
-    // Reserved at the time of V2 and V3 (seed 000, line 2567).
+    // This field is reserved in V2 and V3 (seed 000, line 2567).
     let has_kernarg_size = program.target.code_object >= CodeObjectVersion::V4;
     let abi = &func.abi;
     let flag = |field, on: bool| (field, u32::from(on));
-    // Reserved before (seed 000, line 2613).
+    // This field is reserved before V5 (seed 000, line 2613).
     let has_dynamic_stack = program.target.code_object >= CodeObjectVersion::V5;
     [
         (&fields::GROUP_SEGMENT_FIXED_SIZE, kernel.lds),
@@ -61,7 +64,7 @@ fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
     ]
 }
 
-/// Exceptions in the order of [`InitialState::exceptions`](crate::InitialState::exceptions).
+/// Fields of the exceptions, in the order of [`InitialState::exceptions`](crate::InitialState::exceptions).
 const EXCEPTIONS: [&Field; 7] = [
     &fields::EXCEPTION_INVALID_OP,
     &fields::EXCEPTION_DENORM_SRC,
@@ -72,7 +75,7 @@ const EXCEPTIONS: [&Field; 7] = [
     &fields::EXCEPTION_INT_DIV_ZERO,
 ];
 
-/// The descriptor, its entry left to a relocation.
+/// Returns the bytes of the descriptor. The field of the entry point is left to a relocation.
 pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
     let (target, func) = (&program.target_of(kernel), kernel.func);
     let mut out = fields::defaults(target, target.cumode);
@@ -82,7 +85,7 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     for (number, field) in EXCEPTIONS.iter().enumerate() {
         field.set(&mut out, u64::from(kernel.state.exceptions >> number & 1));
     }
-    // Accumulation registers begin behind the others.
+    // Accumulation registers come after the other vector registers.
     let accumulation = (func.vgprs.max(1).div_ceil(4) - 1).into();
     for (field, value) in [(&fields::ACCUM_OFFSET, accumulation), (&fields::TG_SPLIT, target.tgsplit.into())]
     {
@@ -95,14 +98,15 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     Ok(out)
 }
 
-/// The descriptor as the `.amdhsa_kernel` block of an assembler source; values an assembler assumes are left out.
+/// Writes the descriptor as the `.amdhsa_kernel` block of an assembler source. Values that the assembler
+/// assumes are omitted.
 pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
     let (target, bytes) = (&program.target_of(kernel), bytes(program, kernel)?);
     let Registers { vgprs, sgprs, vcc, flat_scratch, .. } = registers(target, kernel.func);
     let _ = writeln!(out, "\t.amdhsa_kernel {}", kernel.func.name);
     for (name, field) in fields::directives(target) {
         let value = field.get(&bytes);
-        // LLVM 14 assumes 64 lanes where there are 32.
+        // LLVM 14 assumes 64 lanes even if the processor has 32, so this value is always written.
         let is_told = *field == fields::WAVEFRONT_SIZE32 && target.wave_size == 32;
         if is_told || value != field.default_for(target, target.cumode) {
             let _ = writeln!(out, "\t\t.amdhsa_{name} {value}");

@@ -1,42 +1,45 @@
-//! Branches over exactly 63 dwords, which gfx101x takes wrongly: an `s_nop` behind such a branch makes the distance another.
+//! Avoids branches over exactly 63 dwords, which gfx101x executes wrongly: an `s_nop` after such a branch
+//! changes its distance.
 //!
-//! The nop stands at the head of the next block; behind the table, if the branch is an entry of a jump table, whose entries must
-//! stay next to each other.
+//! The nop is placed at the beginning of the next block. If the branch is an entry of a jump table, the nop
+//! is placed after the table, because the entries of a table must be contiguous.
 //!
 //! # Source
 //! LLVM's `FeatureOffset3fBug` of gfx1010 to gfx1013; `check` has the rule as `offset-3f-branch`.
 //! # Requires
-//! Final code, branch islands included. What is added is one wait state: what waits and hazards established holds.
+//! Final code, including branch islands. The pass only adds wait states, so existing waits and hazard
+//! mitigations stay valid.
 //! # Guarantees
-//! No branch over 63 dwords. Distances only grow, each by as many dwords as nops were added on its way: a target may be out of reach
-//! then.
+//! No branch over 63 dwords. Distances only grow, each by the number of nops between branch and target. So a
+//! target may be out of range afterwards.
 //! # Time
-//! Linear: from the last block to the first. What is behind a branch is settled when its turn comes; a nop behind it moves only what
-//! is ahead of it. A table is laid out again for each nop that its entries want.
+//! Linear: the pass goes from the last block to the first. When it reaches a branch, the code after the
+//! branch is final, and a nop inserted there moves only earlier code. A jump table is laid out again for each
+//! nop that its entries need.
 
 use crate::islands::target_of;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Subtarget, op};
 use std::ops::Range;
 
-/// The distance, in dwords from the end of the branch.
+/// Harmful distance, in dwords from the end of the branch.
 const WRONG: u32 = 63;
 const WHY: &str = "else a branch would be over 63 dwords, which this processor takes wrongly";
 
-/// Mends a function; the number of nops that this took.
+/// Inserts nops into a function. Returns the number of nops.
 pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
     if !target.has(Feature::BRANCH_63_BUG) {
         return 0;
     }
     let mut note = None;
     let mut nops = 0;
-    // Dwords from where a block begins to the end of the code.
+    // For each block, the number of dwords from its beginning to the end of the code.
     let mut to_end = SecondaryMap::with_capacity(func.blocks.len());
     let count = func.blocks.len();
     let mut end = count;
     while end > 0 {
         let first = first_of_table(func, end - 1);
-        // Nothing is behind the last block to branch to.
+        // No branch goes forward from the last block.
         while is_wrong(func, target, first..end, &mut to_end) && end < count {
             let note = *note.get_or_insert_with(|| func.note(Note::Text(WHY)));
             let behind = &mut func.blocks[MBlock::new(end)].insts;
@@ -50,13 +53,15 @@ pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
     nops
 }
 
-/// The first block of the jump table that ends with a block; the block itself, if none does.
+/// Returns the first block of the jump table that ends with block `last`, or `last` itself if there is no
+/// such table.
 fn first_of_table(func: &MachFunc, last: usize) -> usize {
     let goes_on = |at: &usize| func.blocks[MBlock::new(*at)].next_entry().is_some();
     (0..last).rev().take_while(goes_on).last().unwrap_or(last)
 }
 
-/// Lays out some blocks in front of those that are laid out; whether one of their branches has the wrong distance.
+/// Lays out some blocks, given the layout of the blocks after them. Returns whether one of their branches has
+/// the harmful distance.
 fn is_wrong(
     func: &MachFunc,
     target: &Subtarget,
@@ -67,7 +72,7 @@ fn is_wrong(
     let mut wrong = false;
     for id in blocks.rev().map(MBlock::new) {
         for inst in func.blocks[id].insts.iter().rev() {
-            // Only forwards: backwards the number is negative.
+            // Only forward branches are affected, because a backward distance is negative.
             let ahead = target_of(inst).filter(|&to| to > id);
             wrong |= ahead.is_some_and(|to| at == to_end[to] + WRONG);
             at += isa::size_in_words(target, inst) as u32;

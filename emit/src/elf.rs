@@ -1,6 +1,7 @@
-//! The program as sections, symbols and relocations that [`objwriter`] writes.
+//! Builds the sections, symbols and relocations of a program, which [`objwriter`] writes to a file.
 //!
-//! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
+//! They are the same, and in the same order, as an assembler produces from the text of [`crate::asm`], so
+//! both ways give identical files.
 
 use crate::lines::Lines;
 use crate::shared::{self, Addresses};
@@ -18,7 +19,7 @@ use objwriter::elf::{
 use objwriter::frames::FrameTable;
 use smallvec::{SmallVec, smallvec};
 
-/// A loadable object: no linker is needed.
+/// Returns a loadable object, which needs no linker.
 ///
 /// # Errors
 /// See [`EmitError`].
@@ -26,7 +27,7 @@ pub fn loadable(program: &Program) -> Result<Vec<u8>, EmitError> {
     loadable_in(program, &mut Context::default())
 }
 
-/// As [`loadable`], in memory that was used before.
+/// Returns a loadable object as [`loadable`] does, reusing the memory of `ctx`.
 ///
 /// # Errors
 /// See [`EmitError`].
@@ -36,7 +37,7 @@ pub fn loadable_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, Emit
     })
 }
 
-/// A relocatable object.
+/// Returns a relocatable object.
 ///
 /// # Errors
 /// See [`EmitError`].
@@ -44,7 +45,7 @@ pub fn relocatable(program: &Program) -> Result<Vec<u8>, EmitError> {
     write((program, None), &mut Context::default(), |object, _| objwriter::elf::relocatable(object))
 }
 
-/// Writes an object; a loadable one has the addresses of variables in LDS.
+/// Writes an object with `file`. `addresses`: addresses of variables in LDS, for loadable objects only.
 fn write(
     (program, addresses): (&Program, Option<&Addresses>),
     ctx: &mut Context,
@@ -81,27 +82,27 @@ fn write(
     written
 }
 
-/// What an image is made in.
+/// Memory that is reused from one object to the next.
 #[derive(Default)]
 pub(crate) struct Memory {
     code: code::Code,
-    /// Contents of sections and what depends on addresses, by [`TEXT`] and so on.
+    /// Contents of sections and their relocations, indexed by [`TEXT`] and the constants after it.
     contents: [Contents; 4],
-    /// Of [`DEBUG`].
+    /// The same for the sections in [`DEBUG`].
     debug: [Contents; 3],
     order: Vec<Target>,
     symbols: Vec<Symbol<'static>>,
     sections: Vec<Section<'static>>,
 }
 
-/// An empty list in the memory of one whose items lived shorter.
+/// Returns an empty list that reuses the memory of `list`, whose items may have a shorter lifetime.
 fn emptied<T, U>(list: Vec<T>) -> Vec<U> {
-    // Where `T` and `U` are of one size, the standard library collects in place.
+    // If `T` and `U` have the same size, the standard library collects in place.
     list.into_iter().filter_map(|_| None).collect()
 }
 
 impl Memory {
-    /// That of an object that has been written.
+    /// Takes the memory of an object that has been written.
     fn of(mut object: Object, code: code::Code) -> Memory {
         let mut memory =
             Memory { code, order: object.order, symbols: emptied(object.symbols), ..Memory::default() };
@@ -121,7 +122,7 @@ impl Memory {
         memory
     }
 
-    /// An empty section.
+    /// Returns an empty section in reused memory.
     fn section<'a>(&mut self, number: u32, kind: u32, flags: u64) -> Section<'a> {
         let contents = std::mem::take(&mut self.contents[number as usize]);
         let flags = SHF_ALLOC | flags;
@@ -134,7 +135,7 @@ fn section(name: &str, contents: Contents) -> Section<'_> {
     Section { name, kind: SHT_PROGBITS, align: 1, data: bytes.into(), relocations, ..Section::default() }
 }
 
-/// A section of full debug information. Linkers merge the texts of several objects.
+/// Returns a section of full debug information. Linkers merge the string sections of several objects.
 fn debug_section(name: &str, contents: Contents) -> Section<'_> {
     let section = section(name, contents);
     match name {
@@ -143,35 +144,38 @@ fn debug_section(name: &str, contents: Contents) -> Section<'_> {
     }
 }
 
-/// Texts that debug information names.
+/// Section of the strings that debug information uses.
 const TEXTS: &str = ".debug_str";
 
-/// What another object has may be anything.
+/// Symbol type of a symbol that another object defines, because its type is not known here.
 const STT_NOTYPE: u8 = 0;
 
-/// Kernels begin at multiples of this (seed 000, line 2567: the entry must be 256-byte aligned).
+/// Alignment of the code of a kernel (seed 000, line 2567: the entry must be 256-byte aligned).
 const KERNEL_ALIGN: u64 = 256;
-/// `s_nop 0`, which assemblers pad code with.
+/// `s_nop 0`, with which assemblers pad code.
 const PADDING: u32 = 0xbf80_0000;
 
-/// The sections, as they are counted here; `.data` is there if there are writable variables.
+/// Numbers of the sections in this module. `.data` exists only if there are writable variables.
 const TEXT: u32 = 0;
 const RODATA: u32 = 1;
 const DATA: u32 = 2;
 const NOTE: u32 = 3;
 const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
-/// Their numbers in the object: notes come last, but in V2, where the source begins with them, behind the code.
+/// Numbers of the sections in the object. Notes come last, except in V2, where they follow the code because
+/// the source begins with them.
 const NUMBERS: [u32; 4] = [0, 1, 2, 3];
 const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
 
-/// Sections that say which line of the source code is of, and what its atomic accesses are; they come behind all others, in this order behind [`ABBREV`].
+/// Debug sections: source lines, and atomic accesses. They come after all other sections, in this order,
+/// after [`ABBREV`].
 const DEBUG: [&str; 3] = [".debug_info", ".debug_line", objwriter::elf::ATOMICS];
 const ABBREV: &str = ".debug_abbrev";
-/// Behind those: where callers' registers are.
+/// Section of call frame information, after the debug sections.
 const FRAMES: &str = ".debug_frame";
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
 
-/// An object under construction. Symbol `n` is kernel `n`; their descriptors follow if they have some, then the variables.
+/// Object under construction. The symbols are, in order: kernels, kernel descriptors (if the version has
+/// them), variables, functions, external symbols, variables in LDS.
 struct Image<'a> {
     program: &'a Program<'a>,
     text: Section<'a>,
@@ -179,39 +183,40 @@ struct Image<'a> {
     data: Section<'a>,
     note: Section<'a>,
     symbols: Vec<Symbol<'a>>,
-    /// Number in the object of each section.
+    /// Numbers of the sections in the object.
     numbers: [u32; 4],
     sections: Vec<Section<'a>>,
-    /// In the order in which the text names them.
+    /// Symbols and sections in the order in which the assembly text names them.
     order: Vec<Target>,
-    /// Where variables in LDS are, if that is known.
+    /// Addresses of variables in LDS, if they are known.
     addresses: Option<&'a Addresses>,
-    /// Whether a variable, or behind them a function, is in `order`.
+    /// For each variable, function, external symbol and LDS variable, whether it is in `order` already.
     is_named: SmallVec<[bool; 8]>,
-    /// Number of the variable of each id.
+    /// Numbers of variables, by id.
     variables: ById<u32>,
-    /// Number of the function of each id.
+    /// Numbers of functions, by id.
     functions: ById<u32>,
-    /// Calls by a distance in the instruction: who, where, and whom.
+    /// Calls by a distance in the instruction: name of the caller, offset of the instruction in the section,
+    /// callee.
     near: Vec<(&'a str, u64, Referent)>,
-    /// Of the code at hand.
+    /// Encoded code of the current function.
     code: code::Code,
     debug: Option<Debug<'a>>,
     frames: Option<FrameTable>,
 }
 
-/// The line table under construction.
+/// Line table and related sections under construction.
 struct Debug<'a> {
     lines: &'a Lines,
     table: LineTable,
     info: Contents,
     atomics: Contents,
-    /// Who writes all but the atomics.
+    /// Writer of full debug information, which replaces everything here except the atomic accesses.
     full: Option<&'a dyn DebugSections>,
 }
 
 impl<'a> Image<'a> {
-    /// `descriptors`: the names of their symbols, one behind the other.
+    /// Creates an empty image. `descriptors`: concatenated names of the symbols of kernel descriptors.
     fn new(
         (program, addresses): (&'a Program<'a>, Option<&'a Addresses>),
         mut descriptors: &'a str,
@@ -225,7 +230,8 @@ impl<'a> Image<'a> {
         let mut symbols: Vec<Symbol> = std::mem::take(&mut memory.symbols);
         let kind = if program.is_v2() { STT_AMDGPU_HSA_KERNEL } else { STT_FUNC };
         symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, kind)));
-        // A descriptor is as visible as its kernel was when the assembler wrote it.
+        // The symbol of a descriptor has the visibility that the assembler gives it, which is that of its
+        // kernel.
         for kernel in program.with_descriptors() {
             let (name, rest) = descriptors.split_at(kernel.func.name.len() + descriptor::SUFFIX.len());
             descriptors = rest;
@@ -279,7 +285,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Code of a kernel, and what stands before it.
+    /// Adds the code of a kernel, and in V2 the header before the code.
     fn kernel(&mut self, number: usize) -> Result<(), EmitError> {
         let kernel = &self.program.kernels[number];
         self.text.align = KERNEL_ALIGN;
@@ -295,7 +301,8 @@ impl<'a> Image<'a> {
         self.code(number, (&self.program.target_of(kernel), kernel.func), begin)
     }
 
-    /// Code of a function. What is behind the code before is at a multiple of an instruction's size.
+    /// Adds the code of a function. No padding is needed, because the code before it ends at a multiple of
+    /// the size of an instruction.
     fn function(&mut self, number: usize) -> Result<(), EmitError> {
         let begin = self.text.data.len();
         let function = self.program.functions[number];
@@ -304,7 +311,8 @@ impl<'a> Image<'a> {
         self.code(self.first_function() + number, (&target, function.func), begin)
     }
 
-    /// Code, and what it refers to. It belongs to the symbol of that number, together with what stands behind `begin`.
+    /// Adds code and its relocations. The symbol with number `symbol` covers everything from `begin` on,
+    /// including a header before the code.
     fn code(
         &mut self,
         symbol: usize,
@@ -324,7 +332,7 @@ impl<'a> Image<'a> {
         symbol.size = (end - begin) as u64;
         let mut calls = code.calls.iter().peekable();
         let mut fixups = code.fixups.iter().peekable();
-        // Symbols are in the order in which code names them.
+        // Symbols are ordered as the code refers to them.
         loop {
             let first = fixups.peek().map_or(u32::MAX, |fixup| fixup.at);
             if let Some(&(word, reloc)) = calls.next_if(|call| call.0 < first) {
@@ -353,7 +361,7 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// What stands behind all code.
+    /// Adds the padding after all code.
     fn code_end(&mut self) {
         let Some(CodeEnd { word, bytes }) = self.program.code_end() else { return };
         let text = self.text.data.to_mut();
@@ -363,7 +371,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Fills in the address of a variable in LDS, or leaves that to the linker.
+    /// Fills in the address of a variable in LDS, or adds a relocation for the linker.
     fn shared_address(&mut self, offset: u64, to: RelocRef) -> Result<(), EmitError> {
         let unknown = EmitError::Unknown(to.to);
         let Referent::Global(id) = to.to else { return Err(unknown) };
@@ -384,7 +392,8 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// The distance counts from the end of `s_getpc_b64`, the literal lies further on.
+    /// Returns the relocation of a reference. The addend accounts for the dwords between the end of
+    /// `s_getpc_b64`, from which the distance counts, and the literal.
     fn reference(&mut self, start: u64, fixup: &code::Fixup, to: RelocRef) -> Result<Relocation, EmitError> {
         let target = self.named(to.to)?;
         Ok(Relocation {
@@ -395,7 +404,7 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// The symbol of what code refers to, which has its place in the symbol table from here on.
+    /// Returns the symbol of `to`, and adds the symbol to `order`.
     fn named(&mut self, to: Referent) -> Result<Target, EmitError> {
         let number = match to {
             Referent::Global(id) => self.variables.get(id as usize),
@@ -413,7 +422,7 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// References to functions that nobody else knows become distances within the section, as an assembler has it.
+    /// Turns references to local functions into section-relative relocations, as an assembler does.
     fn local_references(&mut self) {
         let text = Target::Section(TEXT);
         let mut found = false;
@@ -429,7 +438,7 @@ impl<'a> Image<'a> {
                 }
             }
         }
-        // An assembler has its sections first.
+        // An assembler lists its sections first.
         if found || self.debug.is_some() || self.frames.is_some() {
             self.order.insert(0, text);
         }
@@ -454,12 +463,12 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// The symbol of the first function.
+    /// Returns the number of the first function's symbol.
     fn first_function(&self) -> usize {
         self.first_variable() + self.program.variables.len()
     }
 
-    /// The symbol of something of another object, which has its place in the symbol table from here on.
+    /// Returns the symbol of an external function or variable, and adds the symbol to `order`.
     fn external_symbol(&mut self, external: usize) -> Target {
         let behind = self.program.functions.len() + external;
         let target = Target::Symbol((self.first_function() + behind) as u32);
@@ -469,7 +478,7 @@ impl<'a> Image<'a> {
         target
     }
 
-    /// The symbol of a function, which has its place in the symbol table from here on.
+    /// Returns the symbol of a function, and adds the symbol to `order`.
     fn function_symbol(&mut self, function: usize) -> Target {
         let target = Target::Symbol((self.first_function() + function) as u32);
         let place = self.program.variables.len() + function;
@@ -479,12 +488,12 @@ impl<'a> Image<'a> {
         target
     }
 
-    /// The symbol of the first variable.
+    /// Returns the number of the first variable's symbol.
     fn first_variable(&self) -> usize {
         self.program.kernels.len() + self.program.with_descriptors().len()
     }
 
-    /// The symbol of a variable, which has its place in the symbol table from here on.
+    /// Returns the symbol of a variable, and adds the symbol to `order`.
     fn variable_symbol(&mut self, variable: usize) -> Target {
         let target = Target::Symbol((self.first_variable() + variable) as u32);
         if !std::mem::replace(&mut self.is_named[variable], true) {
@@ -499,7 +508,8 @@ impl<'a> Image<'a> {
         let rodata = self.rodata.data.to_mut();
         let at = rodata.len() as u64;
         rodata.extend_from_slice(&bytes);
-        // The distance counts from the descriptor, the field lies 16 bytes into it.
+        // The addend is the offset of the field, because the distance counts from the start of the
+        // descriptor.
         self.rodata.relocations.push(Relocation {
             offset: at + descriptor::ENTRY_OFFSET,
             target: Target::Symbol(number as u32),
@@ -538,7 +548,7 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// The object, and the memory of code.
+    /// Returns the finished object, and the memory of its code for reuse.
     fn finish(mut self) -> (Object<'a>, code::Code) {
         let first_variable = self.first_variable() as u32;
         let function_numbers = self.first_function()..self.first_function() + self.program.functions.len();
@@ -600,7 +610,8 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The sections of full debug information, and behind them the atomic accesses. `symbols`: of kernels and functions; `globals`: of variables.
+/// Returns the sections of full debug information, followed by the section of atomic accesses. `symbols`:
+/// symbols of kernels and functions; `globals`: targets of variables.
 #[cold]
 fn full_debug<'a>(
     (full, atomics): (&dyn DebugSections, Contents),
@@ -620,14 +631,14 @@ fn full_debug<'a>(
     sections.chain([atomics]).collect()
 }
 
-/// A line table without rows.
+/// Returns a line table without rows.
 fn line_table(contents: Contents, lines: &Lines) -> LineTable {
     let files = lines.files().map(|name| SourceFile { name, text: "" });
     LineTable::new(contents, Target::Section(TEXT), LineTableHeader::default(), files)
 }
 
 impl<'a> Debug<'a> {
-    /// The lines of a kernel's code, from `start` to `end` in the section.
+    /// Adds the lines and atomic accesses of code from offset `start` to `end` of the section.
     fn code(&mut self, code: &code::Code, start: u64, end: u64) {
         for &word in &code.atomics {
             self.atomics.field(8, Target::Section(TEXT), start + u64::from(word) * 4);
@@ -638,7 +649,7 @@ impl<'a> Debug<'a> {
         self.table.begin(start);
         let mut last = None;
         for &(word, loc) in &code.places {
-            // What no place of the source asked for is of line 0.
+            // Code without a source location has line 0.
             let place = self.lines.place(loc).unwrap_or_default();
             if last.replace(place) != Some(place) {
                 let offset = start + u64::from(word) * 4;
@@ -648,7 +659,8 @@ impl<'a> Debug<'a> {
         self.table.end(end);
     }
 
-    /// The sections, of which the first has this number. `code`: where code is.
+    /// Returns the sections, the first of which has number `first` in the object. `code`: range of the code
+    /// in its section.
     fn finish(self, first: u32, code: std::ops::Range<u64>) -> [Section<'a>; 4] {
         let unit = Unit {
             producer: PRODUCER,

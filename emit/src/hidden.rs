@@ -1,7 +1,4 @@
-//! The hidden arguments of a kernel: which ones its metadata lists, and where in the kernarg segment.
-//!
-//! # Source
-//! [`isa::HiddenArgs`].
+//! Hidden arguments of kernels: which of them the metadata lists, and their offsets in the kernarg segment.
 
 use crate::{Kernel, Program, ValueKind};
 use isa::{Hidden, HiddenArg, HiddenArgs, Subtarget};
@@ -33,32 +30,35 @@ impl Program<'_> {
 }
 
 impl HiddenPart {
-    /// Returns the hidden arguments of a kernel whose own arguments end after `own` bytes: all bytes of the version if the
-    /// kernel's code reads one of them, else `bytes` of them, if the kernel says so. Segments are whole dwords.
+    /// Returns the hidden arguments of a kernel whose explicit arguments end after `own` bytes.
+    ///
+    /// If the kernel's code reads a hidden argument, all hidden arguments of the code object version are
+    /// present. Otherwise `bytes` of them are present, if the kernel asks for them. The size of the segment
+    /// is a multiple of a dword.
     pub fn new(target: &Subtarget, own: u32, bytes: Option<u32>, holds: Hidden) -> HiddenPart {
         let block = HiddenArgs::of(target.code_object);
         let (size, asked) = match holds.are_read() {
             true => (block.size, Hidden::empty()),
-            // What reads them is not seen here.
+            // Code outside this program may read hidden arguments.
             false => (bytes.unwrap_or(0), Hidden::FOREIGN | Hidden::HOSTCALL_BUFFER),
         };
         let start = if size == 0 { own.next_multiple_of(4) } else { HiddenArgs::start(own) };
         HiddenPart { block, holds: holds | asked | Hidden::of_target(target), start, size }
     }
 
-    /// Returns each, with its offset in the segment.
+    /// Returns the hidden arguments, with their offsets in the segment.
     pub(crate) fn args(self) -> impl Iterator<Item = HiddenArg> {
         let listed = self.block.listed(self.holds);
         let within = listed.take_while(move |arg| arg.offset + arg.size <= self.size);
         within.map(move |arg| arg.behind(self.start))
     }
 
-    /// Returns what the segment has to be aligned to for them, 1 if there are none.
+    /// Returns the alignment of the segment that the hidden arguments require; 1 if there are none.
     pub(crate) fn align(self) -> u32 {
         if self.size > 0 { 8 } else { 1 }
     }
 
-    /// Returns the bytes of the kernarg segment with them.
+    /// Returns the size of the kernarg segment, hidden arguments included, in bytes.
     pub fn end(self) -> u32 {
         self.start.saturating_add(self.size)
     }

@@ -1,24 +1,31 @@
-//! Branch islands: hops for branches whose target is out of reach.
+//! Branch islands: intermediate `s_branch` instructions for branches whose target is out of range.
 //!
-//! A branch holds its distance in 16 bits, in dwords: about 128 KiB to either side. Where the target lies further away,
-//! the branch goes to an island on the way, an `s_branch` that goes on to the target or to the next island. Branches to one
-//! target share its islands. Islands stand together in a station, where control does not come by if such a place is near, else
-//! behind an `s_branch` over them.
+//! A branch stores its distance in a signed 16-bit field, counted in dwords, so it reaches about 128 KiB in
+//! either direction. If the target is further away, the branch jumps to an island instead: an `s_branch`
+//! between the branch and the target, which jumps on to the target or to the next island. All branches to one
+//! target share the islands of that target. Islands are placed in groups. A group is placed after an
+//! instruction that never falls through if there is such a place nearby; otherwise an extra `s_branch` jumps
+//! over the group.
 //!
 //! # Why islands
-//! The other way, `s_getpc_b64`, `s_add_u32`, `s_addc_u32`, `s_setpc_b64`, wants a free pair of SGPRs and a dead SCC at each branch,
-//! thus a reserve in allocation that most code never needs, and inverted conditions. An island takes a dword, writes
-//! nothing, serves conditional branches as they are, and costs one taken branch per 128 KiB of distance.
+//! The alternative, the sequence `s_getpc_b64`, `s_add_u32`, `s_addc_u32`, `s_setpc_b64`, needs a free pair
+//! of SGPRs and a dead SCC at every branch. Register allocation would have to reserve the pair although most
+//! code never needs it, and conditional branches would have to be inverted. An island is one dword long,
+//! writes no register, serves conditional branches unchanged, and costs one taken branch per 128 KiB of
+//! distance.
 //! # Requires
-//! Final code. An island is met by branches alone, and there was a branch before. Where control came by without one, the `s_branch`
-//! over islands is new: it waits for nothing, touches no register, and is one more wait state, so what waits and hazards
-//! established holds, but for the hazards of gfx101x between memory instructions with a branch between them. For those the
-//! caller gives an instruction that is put in front of it. A clause is not cut.
+//! The code is final. An island is reached only by branches, so it changes only the number of branches on a
+//! path that already has a branch. The `s_branch` over a group is different, because it may be on a path that
+//! had no branch: it waits for nothing, touches no register, and adds one wait state, so existing waits and
+//! hazard mitigations stay valid. The exception is the gfx101x hazards between memory instructions that have
+//! a branch between them: for these hazards the caller supplies an instruction (`guard`) that is inserted
+//! before the new `s_branch`. A clause is never split.
 //! # Guarantees
-//! Every branch reaches its target. Code in which all did is left as it is.
+//! Every branch reaches its target. Code in which every branch already reaches its target is left unchanged.
 //! # Time
-//! Linear: one walk over the instructions. A queue holds the promises in the order in which they run out; an entry enters once a
-//! station, and stations lie a branch's reach apart.
+//! Linear: one walk over the instructions. A queue holds the promises (see `Promise`) in the order of their
+//! deadlines. A promise enters the queue once for each group of islands, and groups are about one branch
+//! range apart.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use isa::table::Flags;
@@ -27,25 +34,29 @@ use isa::{
 };
 use std::collections::VecDeque;
 
-/// Dwords that a branch reaches for certain, to either side.
+/// Number of dwords that a branch is guaranteed to reach in either direction.
 const REACH: usize = 0x7fff;
-/// More than the dwords of any run of instructions that is not cut in two: the branches at a block's end, an address that is
-/// computed from the program counter, a jump table, which has some thousand entries at most (`ir::passes::switch`).
+/// Upper bound on the dwords of any sequence of instructions that is never split: the branches at the end of
+/// a block, an address that is computed from the program counter, or a jump table, which has at most a few
+/// thousand entries (`ir::passes::switch`).
 const MARGIN: usize = 2048;
-/// Dwords by which islands may lengthen a distance before the guess "it will be reached" is wrong; then a station is built for it.
+/// Number of dwords by which inserted islands may lengthen a distance before the prediction "this target will
+/// be in range" becomes wrong. If the prediction is wrong, a group of islands is built for the target.
 const SLACK: usize = 1024;
-/// Most dwords of an instruction.
+/// Length of the longest instruction, in dwords.
 const LONGEST_INST: usize = 5;
-/// So long before a promise runs out, a place where control does not come by is good enough for a station.
+/// If the oldest promise has no more than this many dwords left (beyond the margins), a place after an
+/// instruction that never falls through is used for a group of islands.
 const EARLY: usize = REACH / 4;
 
-/// What a branch goes to: bound to a new block when that is known. Until the end, operands and edges hold labels.
+/// Target of a branch while the new code is being built. A label is bound to a new block as soon as the
+/// number of that block is known. Until `Walk::finish`, operands and edges hold labels instead of blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Label(u32);
 entity_impl!(Label);
 
 impl Label {
-    /// The label in the place of a block.
+    /// Returns the label, disguised as a block number for use in operands and edges.
     fn operand(self) -> MBlock {
         MBlock::from_u32(self.as_u32())
     }
@@ -54,64 +65,68 @@ impl Label {
 #[derive(Clone, Copy, Default)]
 struct Binding {
     block: Option<MBlock>,
-    /// A branch ahead of it waits in the queue.
+    /// Whether the label is unbound and a branch to the label has a promise in the queue.
     awaited: bool,
 }
 
-/// A block of the old code, as a target of branches.
+/// Block of the old code, as a target of branches.
 #[derive(Clone, Copy, Default)]
 struct Goal {
-    /// Old dword at which it begins.
+    /// Dword offset in the old code at which the block begins.
     start: usize,
-    /// Old dword of the last branch to it.
+    /// Dword offset in the old code of the last branch to the block.
     last_use: usize,
-    /// Branches to it that were not walked over yet.
+    /// Number of branches to the block that the walk has not reached yet.
     uses: u32,
-    /// What a branch to it, here, takes for it: itself or an island.
+    /// Label that a branch to the block uses at the current point of the walk: the label of the block or of
+    /// an island.
     label: Option<Label>,
 }
 
-/// Someone who counts on an island if the goal does not come into reach.
+/// Promise to build an island for `goal` before the distance from `from` exceeds the range of a branch,
+/// unless the goal (or its last branch) comes into range first.
 #[derive(Clone, Copy)]
 struct Promise {
     goal: MBlock,
     label: Label,
-    /// The branch is ahead of its goal; else the goal, or an island of it, is ahead of branches to come.
+    /// Whether the branch comes before its goal. Otherwise the goal, or an island of the goal, comes before
+    /// branches that the walk has not reached yet.
     forward: bool,
-    /// New dword it counts from.
+    /// Dword offset in the new code from which the distance counts.
     from: usize,
-    /// Place in the source.
+    /// Source location of the branch, given to the island.
     loc: u32,
 }
 
-/// What the walk knows, and the new code so far.
+/// State of the walk, with the new code so far.
 struct Walk<'a> {
     target: &'a Subtarget,
     goals: SecondaryMap<MBlock, Goal>,
     labels: PrimaryMap<Label, Binding>,
     blocks: PrimaryMap<MBlock, MachBlock>,
-    /// Instructions of the old block.
+    /// Spare buffer for the instructions of the old block.
     insts: Vec<MachInst>,
-    /// To be bound to the next block.
+    /// Label to be bound to the next block.
     next: Option<Label>,
     promises: VecDeque<Promise>,
-    /// Promises that still matter.
+    /// Number of promises that still matter (see `Walk::matters`).
     live: usize,
-    /// Next dword of the new code.
+    /// Dword offset of the next instruction in the new code.
     at: usize,
-    /// Next dword of the old code.
+    /// Dword offset of the next instruction in the old code.
     old_at: usize,
-    /// Reason of an island.
+    /// Note that is attached to islands.
     island: NoteId,
-    /// Reason of a branch over islands.
+    /// Note that is attached to branches over islands.
     skip: NoteId,
-    /// What has to stand in front of such a branch.
+    /// Instruction that must precede a branch over islands, if any.
     guard: Option<MachInst>,
 }
 
-/// Makes every branch reach its target. Returns the number of blocks that this took.
+/// Inserts islands so that every branch reaches its target. Returns the number of blocks that were added.
 ///
-/// `guard` is asked, if there will be islands, for what has to stand in front of a branch where there was none.
+/// `guard` is called only if islands are needed. It returns the instruction, if any, that must precede a
+/// branch in a place that had no branch before.
 pub fn run(
     func: &mut MachFunc,
     target: &Subtarget,
@@ -127,7 +142,7 @@ pub fn run(
     let mut walk = Walk {
         target,
         goals,
-        // Label `n` is old block `n` itself, whatever branches to it take for it.
+        // Label `n` is always old block `n`, even if branches to that block use the label of an island.
         labels: (0..count).map(|_| Binding::default()).collect(),
         blocks: PrimaryMap::with_capacity(count + 16),
         insts: Vec::new(),
@@ -158,7 +173,7 @@ fn edge(to: Label) -> Edges {
     [Some(Edge { to: to.operand(), args: ArgRange::default() }), None]
 }
 
-/// Whether every branch would have its target in reach if all instructions were as long as can be.
+/// Returns whether every branch would reach its target even if every instruction had the maximum length.
 fn is_near(func: &MachFunc) -> bool {
     const MOST: usize = REACH / LONGEST_INST;
     let insts: usize = func.blocks.values().map(|block| block.insts.len()).sum();
@@ -179,7 +194,8 @@ fn is_near(func: &MachFunc) -> bool {
     })
 }
 
-/// Where blocks begin and are branched to from; nothing if every branch has its target in reach.
+/// Returns, for each block, where the block begins and which branches go to the block. Returns `None` if
+/// every branch reaches its target.
 fn measure(func: &MachFunc, target: &Subtarget) -> Option<SecondaryMap<MBlock, Goal>> {
     let mut goals = SecondaryMap::<MBlock, Goal>::with_capacity(func.blocks.len());
     let mut branches = Vec::new();
@@ -199,14 +215,17 @@ fn measure(func: &MachFunc, target: &Subtarget) -> Option<SecondaryMap<MBlock, G
     branches.iter().any(is_far).then_some(goals)
 }
 
-/// Number of instructions after an `s_getpc_b64` up to the last that adds a distance to it: the distances count dwords.
+/// Returns the number of instructions after an `s_getpc_b64`, up to and including the last instruction that
+/// adds a distance to the program counter. No island may be inserted between these instructions, because the
+/// distances count the dwords between them.
 fn address_length(after: &[MachInst]) -> usize {
     let refers = |inst: &MachInst| inst.operands().iter().any(|operand| matches!(operand, Operand::Reloc(_)));
     let end = after.iter().position(|inst| inst.op == op::S_GETPC_B64).unwrap_or(after.len());
     after[..end].iter().rposition(refers).map_or(0, |last| last + 1)
 }
 
-/// Number of instructions of the clause that an `s_clause` begins, which must stand next to each other.
+/// Returns the number of instructions in the clause that `inst`, an `s_clause`, begins. They must stay
+/// contiguous.
 fn clause_length(inst: &MachInst) -> usize {
     match inst.ops[0] {
         Operand::Imm(less_one) => usize::try_from(less_one).map_or(0, |less_one| less_one + 1),
@@ -215,11 +234,11 @@ fn clause_length(inst: &MachInst) -> usize {
 }
 
 impl Walk<'_> {
-    /// Walks over a block, which is cut in two where a station must stand within it.
+    /// Walks over an old block. The block is split if islands must be placed inside it.
     fn block(&mut self, id: MBlock, mut data: MachBlock) {
         let in_table = data.next_entry().is_some();
         self.begin(id);
-        // The instructions, and a promise for each.
+        // Every instruction may add a promise, and each promise may need an island of one dword.
         if self.is_urgent_after(data.insts.len() * (LONGEST_INST + 1)) {
             self.pieces(&mut data, in_table);
         } else {
@@ -228,13 +247,14 @@ impl Walk<'_> {
         self.end(id, data, in_table);
     }
 
-    /// Moves the instructions of a block one by one, and cuts in between; in the end `data` is the last piece.
+    /// Moves the instructions of a block one by one and splits the block wherever islands are urgent.
+    /// Afterwards `data` is the last piece.
     fn pieces(&mut self, data: &mut MachBlock, in_table: bool) {
         let insts = std::mem::replace(&mut data.insts, std::mem::take(&mut self.insts));
         data.insts.clear();
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
         let tail = insts.iter().position(is_branch).unwrap_or(insts.len());
-        // A cut may stand before instructions of these indices.
+        // Indices of the instructions before which the block may be split.
         let mut cuts = 1..=tail;
         for (index, inst) in insts.iter().enumerate() {
             if cuts.contains(&index) && self.is_urgent_after(0) {
@@ -254,7 +274,7 @@ impl Walk<'_> {
         self.insts = insts;
     }
 
-    /// Ends the block; a station may follow, but not in a jump table.
+    /// Ends the block. Islands may follow the block, except between the entries of a jump table.
     fn end(&mut self, id: MBlock, mut data: MachBlock, in_table: bool) {
         let next = MBlock::from_u32(id.as_u32() + 1);
         let leaves = |last: &MachInst| last.op.row().flags.contains(Flags::NO_FALLTHROUGH);
@@ -276,7 +296,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A block begins: branches to it are known from here on.
+    /// Begins a block: from here on, the position of the block is known to branches.
     fn begin(&mut self, id: MBlock) {
         let label = self.label_of(id);
         let next = self.next.take();
@@ -288,7 +308,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Ends a piece of a block with a station behind it, and begins the next.
+    /// Ends a piece of a block, places islands after the piece, and begins the next piece.
     fn cut(&mut self, data: &mut MachBlock) {
         let count = data.insts.len() as u32;
         let next = self.next_label();
@@ -313,7 +333,7 @@ impl Walk<'_> {
         self.bind(next);
     }
 
-    /// The next instruction of the new code: a branch goes to a label.
+    /// Adds the next instruction to the new code. The target of a branch is replaced with a label.
     fn inst(&mut self, inst: &mut MachInst) {
         if let Some(goal) = target_of(inst) {
             let label = self.label_of(goal);
@@ -325,7 +345,8 @@ impl Walk<'_> {
             self.goals[goal].uses -= 1;
             let binding = &mut self.labels[label];
             if binding.block.is_some() {
-                // The promise of a goal behind has nobody left to keep it for.
+                // This was the last branch to an earlier goal, so the promise for that goal does not matter
+                // any more.
                 self.live -= usize::from(self.goals[goal].uses == 0);
             } else if !std::mem::replace(&mut binding.awaited, true) {
                 self.promise(Promise { goal, label, forward: true, from: self.at, loc: inst.loc });
@@ -336,7 +357,8 @@ impl Walk<'_> {
         self.old_at += size;
     }
 
-    /// Ends a block with a branch over islands. Behind another branch it is nothing new.
+    /// Ends a block with a branch over the islands that follow. The guard is needed only if the last
+    /// instruction is not a branch, because otherwise the path already has a branch here.
     fn skip(&mut self, block: &mut MachBlock, to: Label, loc: u32) {
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
         if let Some(guard) = self.guard
@@ -349,7 +371,7 @@ impl Walk<'_> {
         block.insts.push(branch);
     }
 
-    /// An `s_branch` that the old code does not have.
+    /// Returns a new `s_branch`, which the old code does not have, and counts its dword.
     fn branch(&mut self, to: Label, note: NoteId, loc: u32) -> MachInst {
         self.at += 1;
         MachInst { note, loc, ..MachInst::new(op::S_BRANCH, &[Operand::Block(to.operand())]) }
@@ -360,12 +382,12 @@ impl Walk<'_> {
         self.promises.push_back(promise);
     }
 
-    /// What a branch to an old block goes to from here.
+    /// Returns the label that a branch to the old block `goal` uses at the current point of the walk.
     fn label_of(&mut self, goal: MBlock) -> Label {
         *self.goals[goal].label.get_or_insert_with(|| self.labels.push(Binding::default()))
     }
 
-    /// The label of the next block.
+    /// Returns the label of the next block.
     fn next_label(&mut self) -> Label {
         *self.next.get_or_insert_with(|| self.labels.push(Binding::default()))
     }
@@ -377,7 +399,7 @@ impl Walk<'_> {
         binding.block = Some(self.blocks.next_key());
     }
 
-    /// Whether somebody still counts on it.
+    /// Returns whether some branch still depends on the promise.
     fn matters(&self, promise: &Promise) -> bool {
         let goal = &self.goals[promise.goal];
         match promise.forward {
@@ -386,7 +408,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The oldest promise that matters; those that no longer do leave the queue.
+    /// Returns the oldest promise that matters. Removes older promises, which do not matter any more, from
+    /// the queue.
     fn oldest(&mut self) -> Option<Promise> {
         while let Some(&promise) = self.promises.front() {
             if self.matters(&promise) {
@@ -397,26 +420,30 @@ impl Walk<'_> {
         None
     }
 
-    /// Whether goal or last branch will presumably not be reached from where the promise counts.
+    /// Returns whether the goal (or, for an earlier goal, the last branch to the goal) will presumably be out
+    /// of range from the place where the promise begins.
     fn is_far(&self, promise: &Promise) -> bool {
         let goal = &self.goals[promise.goal];
         let end = if promise.forward { goal.start } else { goal.last_use };
         self.at + (end - self.old_at) + SLACK > promise.from + REACH
     }
 
-    /// Whether a station further on than so many dwords, which are still to come, could be too far for somebody.
+    /// Returns whether placing the next islands more than `dwords` from here could put some branch out of
+    /// range.
     fn is_urgent_after(&mut self, dwords: usize) -> bool {
         let last_island = self.at + dwords + self.live + MARGIN;
         self.oldest().is_some_and(|oldest| last_island > oldest.from + REACH)
     }
 
-    /// Whether one will have to stand near.
+    /// Returns whether islands will have to be placed soon, so that a suitable place should be used right
+    /// away.
     fn is_early(&mut self) -> bool {
         let soon = self.at + self.live + MARGIN + EARLY;
         self.oldest().is_some_and(|oldest| soon > oldest.from + REACH && self.is_far(&oldest))
     }
 
-    /// Builds islands for everybody who needs one before their promise runs out.
+    /// Builds a group of islands: one island for each promise whose goal is far away or whose deadline is
+    /// near.
     fn station(&mut self) {
         let soon = self.at + self.live + MARGIN + SLACK;
         let mut renewed = Vec::new();
@@ -435,14 +462,15 @@ impl Walk<'_> {
         }
     }
 
-    /// An island: branches so far go to it if the goal is ahead, branches to come if the goal is behind.
+    /// Builds an island. If the goal is later in the code, the branches so far jump to the island; if the
+    /// goal is earlier, the branches that the walk has not reached yet jump to the island.
     fn island(&mut self, promise: Promise) {
         let Promise { goal, label, forward, loc, .. } = promise;
         let other = self.labels.push(Binding::default());
         let (own, to) = if forward { (label, other) } else { (other, label) };
         self.goals[goal].label = Some(other);
         self.bind(own);
-        // Of a goal ahead, `bind` has seen the end of the old promise.
+        // If the goal is later, `bind` has already counted down the old promise.
         self.live -= usize::from(!forward);
         self.labels[other].awaited = forward;
         self.promise(Promise { label: other, from: self.at, ..promise });
@@ -450,7 +478,7 @@ impl Walk<'_> {
         self.blocks.push(MachBlock { insts, linear: edge(to), logical: edge(to), ..MachBlock::default() });
     }
 
-    /// The new code, its labels resolved.
+    /// Returns the new code, with all labels replaced with blocks.
     fn finish(mut self) -> PrimaryMap<MBlock, MachBlock> {
         let block = |label: MBlock| self.labels[Label(label.as_u32())].block.unwrap_or(label);
         for data in self.blocks.values_mut() {

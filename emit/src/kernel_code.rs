@@ -1,17 +1,19 @@
-//! `amd_kernel_code_t`, which stands before a kernel's code in V2, as bytes and as the assembler's block.
+//! `amd_kernel_code_t`, the header before a kernel's code in V2, as bytes and as an assembler block.
 //!
-//! Its register words are those of a kernel descriptor, at the same places; [`objwriter::kernel_code`] knows the other fields.
+//! Its register words are those of a kernel descriptor, at the same offsets. The other fields are defined in
+//! [`objwriter::kernel_code`].
 
 use crate::{EmitError, Kernel, Program, descriptor};
 use objwriter::kernel_code::{KEYS, Key, SIZE};
 use std::fmt::Write;
 
-/// `compute_pgm_rsrc1`, `compute_pgm_rsrc2` and the properties that say which SGPRs are set up.
+/// Range of the bytes shared with kernel descriptors: `compute_pgm_rsrc1`, `compute_pgm_rsrc2`, and the
+/// properties that say which SGPRs are set up.
 const SHARED: std::ops::Range<usize> = 48..58;
-/// Segments are aligned to 16 bytes at least: the exponent.
+/// Logarithm (base 2) of the minimum alignment of segments, 16 bytes.
 const LEAST_ALIGN: u32 = 4;
 
-/// What stands before the kernel's code.
+/// Returns the header of a kernel.
 pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
     let (target, func) = (&program.target_of(kernel), kernel.func);
     let mut out = [0; SIZE];
@@ -39,7 +41,8 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     Ok(out)
 }
 
-/// The same as the `.amd_kernel_code_t` block of an assembler source; values an assembler assumes are left out.
+/// Writes the header as the `.amd_kernel_code_t` block of an assembler source. Values that the assembler
+/// assumes are omitted.
 pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
     let bytes = bytes(program, kernel)?;
     let target = &program.target_of(kernel);

@@ -1,12 +1,10 @@
-//! The language that metadata names, and what depends on it.
-//!
-//! # Source
-//! seed 000, line 2369.
+//! Language that the metadata names, and properties that depend on it.
 
-/// The language that a runtime takes the kernels for.
+/// Source language that a runtime assumes for the kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// kernc's own. Runtimes know no such language; OpenCL C is nearest in what they do with it.
+    /// The language of kernc. Runtimes do not know it, so the metadata names OpenCL C, whose handling fits
+    /// best.
     #[default]
     Kernc,
     /// OpenCL C.
@@ -21,7 +19,7 @@ impl Language {
     /// Every language.
     pub const ALL: [Language; 4] = [Language::Kernc, Language::OpenCl, Language::Hip, Language::Hcc];
 
-    /// `kernc`, `opencl`, `hip`, `hcc`.
+    /// Returns `kernc`, `opencl`, `hip` or `hcc`.
     pub const fn name(self) -> &'static str {
         match self {
             Language::Kernc => "kernc",
@@ -31,12 +29,12 @@ impl Language {
         }
     }
 
-    /// The language of that name.
+    /// Returns the language with that name.
     pub fn by_name(name: &str) -> Option<Language> {
         Language::ALL.into_iter().find(|language| language.name() == name)
     }
 
-    /// `.language` and `.language_version`.
+    /// Returns the values of `.language` and `.language_version`.
     pub(crate) const fn metadata(self) -> (&'static str, Option<&'static [u32]>) {
         match self {
             Language::Kernc | Language::OpenCl => ("OpenCL C", Some(&[2, 0])),
@@ -45,17 +43,19 @@ impl Language {
         }
     }
 
-    /// Whether ids of work-items count from the global offset of the dispatch (seed 000, line 4381).
+    /// Returns whether work-item ids include the global offset of the dispatch (seed 000, line 4381).
     pub const fn has_global_offset(self) -> bool {
         matches!(self, Language::OpenCl)
     }
 
-    /// Whether only `seq_cst` atomics, and fences that name several, order address spaces with each other (seed 000, line 3067).
+    /// Returns whether only `seq_cst` atomics, and fences that name several address spaces, order accesses to
+    /// different address spaces (seed 000, line 3067).
     pub const fn separate_spaces(self) -> bool {
         matches!(self, Language::OpenCl)
     }
 
-    /// Whether grids are whole groups. OpenCL 2.0 and the emulator take a part of a group at the edge.
+    /// Returns whether grids consist of whole work-groups. OpenCL 2.0 and the emulator allow partial groups
+    /// at the edge of the grid.
     pub(crate) const fn has_uniform_groups(self) -> bool {
         matches!(self, Language::Hip)
     }

@@ -1,10 +1,13 @@
 //! Code objects: ELF, kernel descriptors, metadata, assembly listings.
 //!
-//! The way of a [`Program`]: each kernel's machine code becomes words ([`code`]), its resources a 64-byte kernel
-//! descriptor ([`descriptor`]) or what stood for it in V2 ([`kernel_code`]), its signature [`metadata`], which goes into
-//! [`notes`]; [`elf`] puts them into a loadable or a relocatable object, [`asm`] prints the same as text that an assembler turns into the same bytes.
+//! How a [`Program`] becomes a file: the machine code of each kernel is encoded as words ([`code`]); its
+//! resources become a 64-byte kernel descriptor ([`descriptor`]), or in V2 a header ([`kernel_code`]); its
+//! signature becomes [`metadata`], which is stored in [`notes`]. [`elf`] combines these parts into a loadable
+//! or relocatable object. [`asm`] prints the same contents as text that an assembler turns into the same
+//! bytes.
 //!
-//! Deliberately not here: choosing instructions or registers, inserting waits. What arrives is final.
+//! This crate neither selects instructions or registers nor inserts waits. The code that it receives is
+//! final.
 
 pub mod asm;
 pub mod branches;
@@ -39,7 +42,7 @@ use std::fmt;
 #[derive(Default)]
 pub struct Context {
     bump: Bump,
-    /// Symbols of descriptors, one behind the other.
+    /// Concatenated symbol names of kernel descriptors.
     names: String,
     image: elf::Memory,
 }
@@ -53,7 +56,8 @@ pub enum ValueKind {
     GlobalBuffer,
     /// Offset of dynamically sized LDS.
     DynamicSharedPointer,
-    /// Pointer to an image, a sampler, a queue or a pipe, by the metadata's word; and what may be done with it, as another.
+    /// Pointer to an image, sampler, queue or pipe, as the metadata names it; and the access qualifier, if
+    /// any.
     Opaque(&'static str, Option<&'static str>),
 }
 
@@ -66,30 +70,30 @@ pub struct Arg<'a> {
     pub type_name: &'a str,
     /// `i32`, `f32`, ..., `struct`: element type of a by-value argument or pointee.
     pub value_type: &'a str,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// Bytes from the start of the kernarg segment.
+    /// Offset in bytes from the start of the kernarg segment.
     pub offset: u32,
-    /// Bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// Kind.
+    /// Kind of the argument.
     pub kind: ValueKind,
-    /// `global`, `constant`, `local`, `generic`; pointers only.
+    /// `global`, `constant`, `local` or `generic`; only for pointers.
     pub address_space: Option<&'a str>,
-    /// Bytes; dynamic LDS pointers only.
+    /// Alignment of the pointee in bytes; only for dynamic LDS pointers.
     pub pointee_align: Option<u32>,
-    /// Qualifiers of a pointer.
+    /// Whether the pointer has the qualifier `const`.
     pub is_const: bool,
-    /// See `is_const`.
+    /// Whether the pointer has the qualifier `restrict`.
     pub is_restrict: bool,
-    /// See `is_const`.
+    /// Whether the pointer has the qualifier `volatile`.
     pub is_volatile: bool,
 }
 
-/// A kernel: its code and what a runtime must know of it.
+/// Kernel: its code and the information that a runtime needs.
 #[derive(Clone, Debug)]
 pub struct Kernel<'a> {
-    /// Final code, physical registers only.
+    /// Final code with physical registers only.
     pub func: &'a MachFunc,
     /// Arguments in order.
     pub args: &'a [Arg<'a>],
@@ -97,37 +101,37 @@ pub struct Kernel<'a> {
     pub kernarg_align: u32,
     /// Required work-group size.
     pub reqd_workgroup_size: Option<[u32; 3]>,
-    /// Likely work-group size.
+    /// Suggested work-group size.
     pub workgroup_size_hint: Option<[u32; 3]>,
     /// `vec_type_hint`.
     pub vec_type_hint: Option<&'a str>,
-    /// Most work-items in a group.
+    /// Maximum number of work-items in a work-group.
     pub max_flat_workgroup_size: u32,
-    /// Bytes of LDS, without [`shared`] variables.
+    /// LDS in bytes, without [`shared`] variables.
     pub lds: u32,
-    /// What its wavefronts begin with.
+    /// Initial state of its waves.
     pub state: InitialState,
 }
 
-/// What a kernel asks of the wavefronts that run it.
+/// Initial state that a kernel requires of its waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitialState {
-    /// Lanes, if they are not as many as the program's target says.
+    /// Number of lanes, if it differs from the program's target.
     pub wave_size: Option<u32>,
-    /// f32 denormals are zeros.
+    /// Whether f32 denormals are flushed to zero.
     pub flush_denormals: bool,
-    /// `IEEE` of the MODE register.
+    /// `IEEE` bit of the MODE register.
     pub ieee: bool,
-    /// `DX10_CLAMP` of the MODE register.
+    /// `DX10_CLAMP` bit of the MODE register.
     pub dx10_clamp: bool,
-    /// Floating-point and integer exceptions that trap, in the order of the descriptor's bits from
-    /// `EXCEPTION_INVALID_OP` on.
+    /// Floating-point and integer exceptions that trap, as a bit set in the order of the descriptor's bits
+    /// from `EXCEPTION_INVALID_OP` on.
     pub exceptions: u8,
-    /// Bytes of hidden arguments, if not as many as the language has.
+    /// Size of the hidden arguments in bytes, if it differs from the language's.
     pub implicit_args: Option<u32>,
 }
 
-/// IEEE arithmetic with denormals in every precision, as the language has it on all processors.
+/// IEEE arithmetic with denormals in every precision, as the language requires on all processors.
 impl Default for InitialState {
     fn default() -> Self {
         InitialState {
@@ -141,48 +145,50 @@ impl Default for InitialState {
     }
 }
 
-/// A function that kernels and other functions call.
+/// Function that kernels and other functions call.
 #[derive(Clone, Copy, Debug)]
 pub struct Function<'a> {
-    /// What [`isa::Referent::Func`] calls it.
+    /// Id that [`isa::Referent::Func`] uses.
     pub id: u32,
-    /// Final code, physical registers only.
+    /// Final code with physical registers only.
     pub func: &'a MachFunc,
     /// Whether other objects may call it.
     pub export: bool,
 }
 
-/// What another object has.
+/// Function or variable that another object defines.
 #[derive(Clone, Copy, Debug)]
 pub struct External<'a> {
-    /// What code calls it.
+    /// Referent that code uses for it.
     pub to: isa::Referent,
-    /// Its symbol.
+    /// Name of the symbol.
     pub name: &'a str,
 }
 
-/// A variable in device memory.
+/// Variable in device memory.
 #[derive(Clone, Debug)]
 pub struct Variable<'a> {
-    /// What [`isa::Referent::Global`] calls it.
+    /// Id that [`isa::Referent::Global`] uses.
     pub id: u32,
-    /// Symbol.
+    /// Name of the symbol.
     pub name: &'a str,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// Bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// Initial bytes; zeros follow up to `size`.
+    /// Initial bytes. Zeros follow up to `size`.
     pub init: &'a [u8],
-    /// In `.data` if true, else in `.rodata`.
+    /// Whether the variable is in `.data`. Otherwise it is in `.rodata`.
     pub writable: bool,
-    /// Where it holds the address of which function: byte offsets in ascending order, and ids. The loader writes them, so it is writable.
+    /// Addresses of functions in the variable: byte offsets in ascending order, and function ids. The loader
+    /// writes the addresses, so such a variable is writable.
     pub functions: SmallVec<[(u32, u32); 1]>,
 }
 
 impl<'a> Program<'a> {
-    /// Refuses other systems than HSA, which have neither these descriptors nor this metadata, and V2 where a kernel has to say
-    /// how many of its registers are accumulation registers: V2's header has no field for that.
+    /// Rejects operating systems other than HSA, which have neither these descriptors nor this metadata. Also
+    /// rejects V2 for processors with accumulation registers, because the header of V2 has no field for their
+    /// number.
     fn check(&self) -> Result<(), EmitError> {
         match self.target.os {
             Os::AmdHsa if self.is_v2() && objwriter::descriptor::ACCUM_OFFSET.on.has(&self.target) => {
@@ -193,49 +199,49 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Whether the object is of V2, where a header before the code stands for the descriptor.
+    /// Returns whether the object is of V2, in which a header before the code replaces the descriptor.
     fn is_v2(&self) -> bool {
         self.target.code_object == CodeObjectVersion::V2
     }
 
-    /// The kernels that have descriptors.
+    /// Returns the kernels that have descriptors.
     fn with_descriptors(&self) -> &[Kernel<'a>] {
         if self.is_v2() { &[] } else { self.kernels }
     }
 
-    /// What stands behind all code.
+    /// Returns the padding after all code.
     fn code_end(&self) -> Option<CodeEnd> {
         self.target.code_end.filter(|_| !self.kernels.is_empty())
     }
 
-    /// Bytes of a kernel's kernarg segment, hidden arguments included.
+    /// Returns the size of a kernel's kernarg segment in bytes, hidden arguments included.
     fn kernarg_size(&self, kernel: &Kernel) -> u32 {
         self.hidden(kernel).end()
     }
 
-    /// What a kernel runs on: the target, with the kernel's own size of wavefronts.
+    /// Returns the target of a kernel: the program's target, with the kernel's own wave size.
     fn target_of(&self, kernel: &Kernel) -> Subtarget {
         let own = kernel.state.wave_size.and_then(|lanes| self.target.with_wave_size(lanes));
         own.unwrap_or(self.target)
     }
 
-    /// What a function is for.
+    /// Returns the target of a function: the program's target, with the function's own wave size.
     fn target_of_function(&self, function: &Function) -> Subtarget {
         let own = function.func.wave_size.and_then(|lanes| self.target.with_wave_size(lanes));
         own.unwrap_or(self.target)
     }
 
-    /// The target id, as this version writes it.
+    /// Returns the target id, as this code object version spells it.
     fn target_id(&self) -> String {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = self.target;
         objwriter::elf::target_id(os.name(), target.name, xnack, sramecc, code_object)
     }
 }
 
-/// Something of each variable, where its id says.
+/// Items of variables or functions, indexed by id.
 type ById<T> = SmallVec<[Option<T>; 8]>;
 
-/// See [`ById`].
+/// Returns a table of items indexed by their ids.
 fn by_id<T: Clone>(list: impl Iterator<Item = (u32, T)>) -> ById<T> {
     let mut known = smallvec![None; 0];
     for (id, item) in list {
@@ -247,75 +253,77 @@ fn by_id<T: Clone>(list: impl Iterator<Item = (u32, T)>) -> ById<T> {
     known
 }
 
-/// Everything that goes into one code object.
+/// Contents of one code object.
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
-    /// Processor.
+    /// Processor and its settings.
     pub target: Subtarget,
-    /// What metadata says of the source.
+    /// Language that the metadata names.
     pub language: Language,
     /// Kernels in order.
     pub kernels: &'a [Kernel<'a>],
-    /// Functions in order, behind the kernels.
+    /// Functions in order. Their code comes after the kernels.
     pub functions: &'a [Function<'a>],
-    /// What code names of other objects. A loadable object has none.
+    /// Functions and variables of other objects that code refers to. A loadable object has none.
     pub externals: &'a [External<'a>],
-    /// Strings `NAME SIGNATURE` of the functions that other objects call or define: see [`objwriter::elf::SIGNATURES`].
+    /// Strings `NAME SIGNATURE` for the functions that other objects call or define: see
+    /// [`objwriter::elf::SIGNATURES`].
     pub signatures: &'a [String],
     /// Variables in LDS that a linker places, in the order of their symbols.
     pub shared: &'a [shared::Shared<'a>],
     /// Variables in order.
     pub variables: &'a [Variable<'a>],
-    /// Formats of `printf`, see [`printf::encode`].
+    /// Formats of `printf` calls: see [`printf::encode`].
     pub formats: &'a [String],
-    /// The source that instructions' locations point into, if the object is to have a line table.
+    /// Lines of the source, if the object is to have a line table.
     pub lines: Option<&'a lines::Lines>,
-    /// Full debug information, in which the line table is.
+    /// Full debug information, which contains the line table.
     pub debug: Option<&'a dyn DebugSections>,
-    /// What call frame information is written in, if the object is to have it.
+    /// Dialect of call frame information, if the object is to have it.
     pub frames: Option<Dialect>,
 }
 
-/// Why a program could not be written. But for [`EmitError::Unsupported`] a fault of an earlier pass, never of the user.
+/// Error that prevents writing a program. Except for [`EmitError::Unsupported`], it is a fault of an earlier
+/// pass, never of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmitError {
-    /// An instruction without an encoding.
+    /// Instruction without an encoding.
     Encode {
-        /// Kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// Byte offset from its start.
+        /// Byte offset from the start of the kernel.
         offset: usize,
-        /// What the encoder said.
+        /// Message of the encoder.
         message: String,
     },
-    /// A branch over more than 2^15 dwords.
+    /// Branch over more than 2^15 dwords.
     BranchRange {
-        /// Kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// Byte offset from its start.
+        /// Byte offset from the start of the kernel.
         offset: usize,
     },
-    /// A jump table whose entries are not what the jump into it counts on.
+    /// Jump table whose entries do not have the layout on which the jump relies.
     Table {
-        /// Kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The first block that is not as it should be.
+        /// First block with a wrong layout.
         block: MBlock,
     },
-    /// What the subtarget asks for and the compiler does not write.
+    /// Feature of the subtarget that the compiler cannot write.
     Unsupported(String),
-    /// A reference to a variable or a function that the program does not have.
+    /// Reference to a variable or function that is not in the program.
     Unknown(isa::Referent),
-    /// A function is too far away for the call that was chosen.
+    /// The callee is out of range for the chosen form of call.
     CallRange {
-        /// Who calls.
+        /// Name of the caller.
         caller: String,
     },
-    /// The ELF or MessagePack writer refused.
+    /// Error of the ELF or MessagePack writer.
     Container(String),
 }
 
-/// What holds of jump tables.
+/// Layout rule of jump tables, for error messages.
 pub const TABLE_RULE: &str = "the jump is `s_getpc_b64`, `s_add_u32`, `s_addc_u32`, `s_setpc_b64`, an entry is one branch, and they follow each other";
 
 impl fmt::Display for EmitError {

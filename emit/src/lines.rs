@@ -1,49 +1,50 @@
-//! Lines of the source text: what `MachInst::loc`, an offset, means to a person.
+//! Maps `MachInst::loc`, which is an offset in the source text, to lines and columns.
 
 use objwriter::dwarf::Row;
 use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use std::ops::Range;
 
-/// Names and lines of a source, without its text: that of a file, and behind it those of the files that it uses.
+/// File names and line offsets of a source, without its text. The text of the main file is followed by the
+/// texts of the files that it uses.
 #[derive(Clone, Debug)]
 pub struct Lines {
     files: SmallVec<[File; 1]>,
-    /// Byte at which each line begins.
+    /// Byte offset at which each line begins.
     starts: Vec<u32>,
-    /// Bytes of the text.
+    /// Size of the text in bytes.
     size: u32,
 }
 
-/// A file of a source.
+/// File of a source.
 #[derive(Clone, Debug)]
 struct File {
     name: SmolStr,
-    /// Byte at which its text begins, and how many lines are in front of it.
+    /// Byte offset at which the text of the file begins, and the number of lines before it.
     start: u32,
     lines: u32,
 }
 
-/// A place in a source. By default it is in no line.
+/// Location in a source. The default has no line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the file, from 0.
+    /// Number of the file, counted from 0.
     pub file: u32,
-    /// From 1; 0 is of no line.
+    /// Line, counted from 1; 0 for no line.
     pub line: u32,
-    /// From 1; 0 is of none.
+    /// Column, counted from 1; 0 for no column.
     pub column: u32,
 }
 
 impl Place {
-    /// The row of a line table for code of this place.
+    /// Returns the row of a line table for code at this location.
     pub fn row(self, offset: u64) -> Row {
         Row { offset, file: self.file, line: self.line, column: self.column }
     }
 }
 
 impl Lines {
-    /// Of a text.
+    /// Finds the lines of a text that consists of one file.
     pub fn new(file: &str, text: &str) -> Lines {
         let count = text.bytes().filter(|byte| *byte == b'\n').count();
         let mut starts = Vec::with_capacity(count + 1);
@@ -53,26 +54,27 @@ impl Lines {
         Lines { files, starts, size: text.len() as u32 }
     }
 
-    /// From this byte on, right behind the end of a line, the text is that of another file; files come in the order of their texts.
+    /// Notes that the text from byte `start` on, which follows the end of a line, belongs to the file `name`.
+    /// Files must be added in the order of their texts.
     pub fn add_file(&mut self, name: &str, start: usize) {
         let start = start as u32;
         let lines = self.starts.partition_point(|&line| line < start) as u32;
         self.files.push(File { name: name.into(), start, lines });
     }
 
-    /// Names of the files, by their numbers.
+    /// Returns the names of the files, by number.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &str> {
         self.files.iter().map(|file| file.name.as_str())
     }
 
-    /// The part of the text that a file has, without the end of a line that parts it from the next one.
+    /// Returns the range of a file's text, without the newline that separates it from the next file.
     pub fn text_of(&self, file: usize) -> Range<usize> {
         let start = |file: &File| file.start as usize;
         let end = self.files.get(file + 1).map_or(self.size as usize, |next| start(next) - 1);
         self.files.get(file).map_or(end, start)..end
     }
 
-    /// The place of the byte at `loc - 1`; none for 0, and for what is not in the text.
+    /// Returns the location of the byte at `loc - 1`. Returns `None` if `loc` is 0 or outside the text.
     pub fn place(&self, loc: u32) -> Option<Place> {
         let at = loc.checked_sub(1).filter(|&at| at < self.size)?;
         let line = self.starts.partition_point(|&start| start <= at);
@@ -84,7 +86,7 @@ impl Lines {
         })
     }
 
-    /// Where a line of the first file begins.
+    /// Returns the byte offset at which a line of the first file begins.
     pub(crate) fn start(&self, line: u32) -> usize {
         self.starts.get(line as usize - 1).copied().unwrap_or(self.size) as usize
     }

@@ -1,5 +1,5 @@
-//! Metadata: a kernel's and an argument's map (seed 000, line 2369), from which [`objwriter`]'s tree is made for YAML, and
-//! MessagePack without one. V2's document is that tree respelled.
+//! Metadata: the maps of kernels and arguments (seed 000, line 2369). They become [`objwriter`]'s tree, which
+//! is printed as YAML, or MessagePack directly. The document of V2 is the same tree with other spellings.
 
 use crate::HiddenPart;
 use crate::{Arg, Kernel, Program, ValueKind, descriptor};
@@ -7,23 +7,24 @@ use isa::{CodeObjectVersion, Feature, HiddenArg};
 use objwriter::{Value, message_pack, metadata_v2, note};
 use smallvec::SmallVec;
 
-/// A value of a map.
+/// Value in a map.
 enum Item<'a> {
     Flag(bool),
     Number(u32),
     Numbers(&'a [u32]),
     Text(&'a str),
-    /// The symbol of a kernel's descriptor.
+    /// Symbol of a kernel's descriptor, given the name of the kernel.
     Descriptor(&'a str),
     Args(Args<'a>),
 }
 
-/// Arguments of a kernel, and what stands behind them.
+/// Explicit and hidden arguments of a kernel.
 #[derive(Clone, Copy)]
 struct Args<'a> {
     own: &'a [Arg<'a>],
     hidden: HiddenPart,
-    /// V2 says no offsets: one argument follows the other, aligned.
+    /// Whether entries have an alignment, as in V2, which gives no offsets: each argument follows the
+    /// previous one, aligned.
     has_align: bool,
 }
 
@@ -38,10 +39,10 @@ impl<'a> Args<'a> {
     }
 }
 
-/// Entries of a map, in the order in which LLVM's tools print them (sorted).
+/// Entries of a map, sorted by key as LLVM's tools print them.
 type Entries<'a> = SmallVec<[(&'static str, Item<'a>); 20]>;
 
-/// The metadata of a program, as V3 and later spell it.
+/// Returns the metadata of a program in the spelling of V3 and later.
 pub fn tree(program: &Program) -> Value {
     let kernels = program.kernels.iter().map(|kernel| map(kernel_entries(program, kernel))).collect();
     let mut entries = vec![("amdhsa.kernels".into(), Value::Seq(kernels))];
@@ -54,12 +55,12 @@ pub fn tree(program: &Program) -> Value {
     Value::Map(entries)
 }
 
-/// The target id, which V4 and later name.
+/// Returns the target id, which V4 and later contain.
 fn target(program: &Program) -> Option<String> {
     (program.target.code_object >= CodeObjectVersion::V4).then(|| program.target_id())
 }
 
-/// Appends the same as MessagePack.
+/// Appends the metadata as MessagePack.
 pub fn write_message_pack(program: &Program, out: &mut Vec<u8>) {
     let target = target(program);
     let has_formats = !program.formats.is_empty();
@@ -80,7 +81,7 @@ pub fn write_message_pack(program: &Program, out: &mut Vec<u8>) {
     write(Item::Numbers(&note::metadata_version(program.target.code_object)), out);
 }
 
-/// The YAML document that the directive for metadata takes.
+/// Returns the metadata as YAML, as the metadata directive takes it.
 pub fn text(program: &Program) -> String {
     let tree = tree(program);
     if program.is_v2() {
@@ -91,7 +92,7 @@ pub fn text(program: &Program) -> String {
     out
 }
 
-/// Out of line: most of what makes metadata are calls of this.
+/// Kept out of line, because metadata code consists mostly of these calls and inlining would make it large.
 #[inline(never)]
 fn add<'a>(entries: &mut Entries<'a>, key: &'static str, item: Item<'a>) {
     entries.push((key, item));

@@ -1,25 +1,26 @@
-//! The notes of an object: one with metadata from V3 on, four in V2. As records, and as the directives that make them.
+//! Notes of an object: one note with the metadata since V3, four notes in V2. They are written as records, or
+//! as the directives that make an assembler write the records.
 
 use crate::{Program, metadata};
 use isa::{CodeObjectVersion, Subtarget};
 use objwriter::note::{self, NT_ISA_NAME, NT_ISA_VERSION, NT_METADATA, NT_METADATA_V2, NT_VERSION};
 use std::fmt::Write;
 
-/// Version that V2's note says, as LLVM 14 writes it.
+/// Code object version in the notes of V2, as LLVM 14 writes it.
 const V2: [u32; 2] = [2, 1];
 
-/// Who makes the processor and what it is, as V2's note says.
+/// Vendor and architecture in the notes of V2.
 const VENDOR: &str = "AMD";
 const ARCH: &str = "AMDGPU";
 
-/// The version by which V2 knows the processor.
+/// Returns the version of the processor, as V2 spells it.
 fn isa_version(target: &Subtarget) -> [u32; 3] {
     let (major, minor, stepping) = target.version;
     let version = [major, minor, stepping];
     if target.xnack.may_be_on() { note::replaying(version) } else { version }
 }
 
-/// The same as a target id.
+/// Returns the version of the processor as a target id.
 fn isa_name(target: &Subtarget) -> String {
     let [major, minor, stepping] = isa_version(target);
     format!("amdgcn-amd-{}--gfx{major}{minor}{stepping:x}", target.os.name())
@@ -40,7 +41,7 @@ pub fn write(program: &Program, out: &mut Vec<u8>) {
     record(NT_METADATA_V2, metadata::text(program).as_bytes());
 }
 
-/// Appends what stands before everything else: version and processor.
+/// Appends the directives at the beginning of a listing: version and processor.
 pub fn prologue(program: &Program, out: &mut String) {
     let target = &program.target;
     // Writing to a string cannot fail.
@@ -52,13 +53,13 @@ pub fn prologue(program: &Program, out: &mut String) {
         return;
     }
     let _ = writeln!(out, "\t.amdgcn_target \"{}\"", program.target_id());
-    // Metadata says the other versions; LLVM 14 does not know the directive.
+    // Other versions follow from the metadata. LLVM 14 does not know this directive.
     if target.code_object == CodeObjectVersion::V6 {
         out.push_str("\t.amdhsa_code_object_version 6\n");
     }
 }
 
-/// Appends the metadata, behind everything else.
+/// Appends the metadata at the end of a listing.
 pub fn epilogue(program: &Program, out: &mut String) {
     let directive = match program.target.code_object {
         CodeObjectVersion::V2 => "amd_amdgpu_hsa_metadata",

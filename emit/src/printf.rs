@@ -1,12 +1,12 @@
-//! Formats of `printf` as the metadata has them.
+//! Formats of `printf` calls, as the metadata contains them.
 //!
 //! # Source
-//! seed 000, line 2384: `ID:N:S[0]:...:S[N-1]:FormatString`. What becomes of control characters and colons is not said there: as
-//! LLVM 14 and 19 write them.
+//! seed 000, line 2384: `ID:N:S[0]:...:S[N-1]:FormatString`. The text does not say how control characters and
+//! colons are escaped; here they are escaped as LLVM 14 and 19 do.
 
 use std::fmt::Write;
 
-/// The characters that are written otherwise, and how.
+/// Escaped characters with their escapes.
 const ESCAPES: [(char, &str); 7] = [
     ('\x07', "\\a"),
     ('\x08', "\\b"),
@@ -17,8 +17,10 @@ const ESCAPES: [(char, &str); 7] = [
     (':', "\\72"),
 ];
 
-/// The text of call `number`, whose arguments have these sizes in bytes. A backslash stays as it is: what it means depends on
-/// what is behind it, so a format had better have none.
+/// Returns the metadata string of `printf` call `number`. `sizes`: sizes of the arguments in bytes.
+///
+/// A backslash is not escaped, so its meaning depends on the character after it. Formats should not contain
+/// backslashes.
 pub fn encode(number: u32, sizes: &[u32], format: &str) -> String {
     let mut out = format!("{number}:{}:", sizes.len());
     for size in sizes {

@@ -1,28 +1,30 @@
-//! Variables in LDS that a linker places: symbols of section `SHN_AMDGPU_LDS` (seed 000, line 472). An object that is to be loaded as it is
-//! has their addresses instead, which are chosen here as a linker would: one for all kernels, after the LDS that kernels
-//! have of their own, those whose size the dispatch gives last.
+//! Variables in LDS that a linker places: symbols of section `SHN_AMDGPU_LDS` (seed 000, line 472).
+//!
+//! A loadable object needs no linker, so it contains the addresses of these variables instead. They are
+//! chosen here as a linker would choose them: one address for all kernels, after the kernels' own LDS, and
+//! variables whose size the dispatch determines come last.
 
 use crate::{ById, Kernel, Program, by_id};
 use isa::{Distance, MachFunc, Referent};
 use std::collections::BTreeSet;
 
-/// A variable in LDS that a linker places.
+/// Variable in LDS that a linker places.
 #[derive(Clone, Debug)]
 pub struct Shared<'a> {
-    /// What [`isa::Referent::Global`] calls it.
+    /// Id that [`isa::Referent::Global`] uses.
     pub id: u32,
-    /// Symbol.
+    /// Name of the symbol.
     pub name: &'a str,
-    /// Bytes; 0 if the dispatch says how many.
+    /// Size in bytes; 0 if the dispatch determines the size.
     pub size: u32,
-    /// Bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// Whether the symbol is known in this object alone.
+    /// Whether the symbol is local to this object.
     pub local: bool,
 }
 
 impl Shared<'_> {
-    /// What makes the symbol, in assembly.
+    /// Returns the directives that define the symbol in assembly.
     pub(crate) fn directives(&self) -> String {
         let Shared { name, size, align, local, .. } = self;
         let binding = if *local { "local" } else { "globl" };
@@ -30,10 +32,11 @@ impl Shared<'_> {
     }
 }
 
-/// Where the variables of a loadable object are.
+/// Addresses of the variables in a loadable object, by id.
 pub(crate) type Addresses = ById<u32>;
 
-/// Hands on a program whose kernels ask for the LDS that all of the variables they reach take, and where those are.
+/// Calls `f` with the addresses of the variables, and with the program in which each kernel's LDS size
+/// includes the variables that the kernel reaches.
 pub(crate) fn place<T>(program: &Program, f: impl FnOnce(&Program, &Addresses) -> T) -> T {
     if program.shared.is_empty() {
         return f(program, &Addresses::new());
@@ -64,7 +67,8 @@ pub(crate) fn place<T>(program: &Program, f: impl FnOnce(&Program, &Addresses) -
     f(&Program { kernels: &kernels, ..program.clone() }, &addresses)
 }
 
-/// The variables in LDS that code names, or functions whose addresses it has, directly or through others.
+/// Returns the ids of the variables in LDS to which a kernel refers, directly or through functions whose
+/// addresses it has, including addresses stored in variables.
 fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
     let functions = by_id(program.functions.iter().map(|function| (function.id, function.func)));
     let variables = by_id(program.variables.iter().map(|variable| (variable.id, &variable.functions)));
@@ -90,12 +94,12 @@ fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
     shared
 }
 
-/// Hands on a program as [`crate::elf::loadable`] writes it.
+/// Calls `f` with the program as [`crate::elf::loadable`] writes it.
 pub fn loadable<T>(program: &Program, f: impl FnOnce(&Program) -> T) -> T {
     place(program, |program, _| f(program))
 }
 
-/// By kernel, bytes of LDS that a loadable object asks for.
+/// Returns, for each kernel, the LDS in bytes that a loadable object requests.
 pub fn lds(program: &Program) -> Vec<u32> {
     place(program, |program, _| program.kernels.iter().map(|kernel| kernel.lds).collect())
 }

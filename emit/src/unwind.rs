@@ -1,18 +1,26 @@
-//! Call frame information: where, at each instruction of a function, its caller's registers are.
+//! Call frame information: finds where, at each instruction of a function, the registers of the function's
+//! caller are.
 //!
-//! Nothing notes this while code is made: it is found in the final code, by a walk that knows of each place (a scalar register, a vector
-//! register, a lane of one, a dword of the frame) whose value on entry it holds. So what is said is what the code does, whatever passes have
-//! put in between, and code costs nothing to compile that is not asked about.
+//! No pass records anything for this while code is compiled. Instead, a walk over the final code tracks for
+//! each place (a scalar register, a vector register, a lane of a vector register, a dword of the frame) whose
+//! value on entry the place holds. So the information describes what the code really does, whatever the
+//! passes have inserted, and code that needs no frame information costs no compile time.
 //!
-//! # What it rests on
-//! * What is kept is stored by the allocator, as its notes say, at the stack pointer and a constant; what the program stores to private memory is elsewhere.
-//! * EXEC holds a part of the lanes that were active on entry, but where all lanes were switched on for registers that are kept whole.
-//! * A value that was stored stays where it is until the function ends. A register that is loaded again counts as such when nothing is under way any
-//!   more: at the return. One that gets its value from another register does so at once.
-//! * A call changes what the function's calls change together; the stack pointer and EXEC it keeps.
+//! # Assumptions
+//! * Values that the allocator keeps in the frame are stored at a constant offset from the stack pointer, and
+//!   the instruction has a note of the allocator. The program's own stores to private memory do not overlap
+//!   them.
+//! * EXEC contains a subset of the lanes that were active on entry, except where all lanes are turned on for
+//!   registers that are kept whole.
+//! * A value that was stored remains in its place until the function ends. A register that is reloaded counts
+//!   as restored only when no operation is outstanding, that is, at the return. A register that is copied
+//!   from another register counts as restored at once.
+//! * A call changes the union of the registers that the function's calls change. It preserves the stack
+//!   pointer and EXEC.
 //!
 //! # Time
-//! Linear in the instructions, times how deep loops are in each other: places only lose what they hold.
+//! Linear in the number of instructions, times the nesting depth of loops, because a place can only lose its
+//! value.
 
 use isa::table::Role;
 use isa::{
@@ -22,33 +30,33 @@ use objwriter::elf;
 use objwriter::frames::{Dword, FrameTable, Kind, Rule};
 use smallvec::SmallVec;
 
-/// Codes of registers that are looked at: scalar ones, VGPRs, accumulation VGPRs.
+/// Number of register codes that are tracked: scalar registers, VGPRs and accumulation VGPRs.
 const CODES: u16 = 768;
 /// The stack pointer (seed 000, line 4113).
 const STACK_POINTER: Reg = Reg::sgpr(32);
 const RETURN: RegRange = RegRange { first: Reg::sgpr(30), len: 2 };
-/// Scalar registers that DWARF has numbers for on some processor.
+/// Number of scalar registers to which DWARF gives numbers on some processor.
 const NUMBERED: u16 = 106;
 
-/// The register whose value on entry a place holds, by its code.
+/// Code of the register whose value on entry a place holds.
 type Value = u16;
-/// It holds something else.
+/// The place holds some other value.
 const OTHER: Value = u16::MAX;
-/// EXEC: all lanes.
+/// For EXEC: all lanes are on.
 const ALL: Value = u16::MAX - 1;
-/// A vector register: it holds something else also in lanes that were not active on entry.
+/// For a vector register: it holds some other value even in lanes that were not active on entry.
 const RUINED: Value = u16::MAX - 2;
 
-/// Where a function's code is in a section.
+/// Position of a function's code in a section.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
-    /// The section.
+    /// Section.
     pub text: elf::Target,
-    /// Its first byte, and the one behind the last.
+    /// Offsets of the first byte and of the byte after the last.
     pub bytes: (u64, u64),
 }
 
-/// Adds what there is to say of a function.
+/// Adds the call frame information of a function to the table.
 #[inline(never)]
 pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &mut FrameTable) {
     let lanes = target.wave_size;
@@ -73,7 +81,8 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
             let start = at;
             at += 4 * isa::size_in_words(target, inst) as u64;
             walk.step(inst);
-            // A caller is looked at while its call is under way, by the call's own row.
+            // During a call, the return address in the caller's frame is after the call instruction, so the
+            // state after the call must hold from the call instruction on.
             let from = if inst.is_call() { start } else { at };
             if from < span.bytes.1 {
                 told.tell(&mut walk, from, table);
@@ -83,43 +92,44 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
     table.end();
 }
 
-/// What registers hold of what they held when the function was entered, on the way through its code.
+/// Tracks, through the code of a function, which registers still hold values that registers had on entry.
 pub struct Entered<'a> {
     walk: Walk<'a>,
     states: Vec<Option<Box<State>>>,
 }
 
 impl<'a> Entered<'a> {
-    /// Of the final code of a function; in front of its first instruction.
+    /// Analyses the final code of a function. The state is that before the first instruction.
     pub fn new(func: &'a MachFunc, target: &'a Subtarget) -> Entered<'a> {
         let mut walk = Walk::new(func, target);
         let states = walk.states(func);
         Entered { walk, states }
     }
 
-    /// A block begins.
+    /// Sets the state to that at the beginning of a block.
     pub fn begin(&mut self, block: MBlock) {
         match self.states.get(block.as_u32() as usize) {
             Some(Some(state)) => self.walk.state.clone_from(state),
-            // Control does not get there.
+            // The block is unreachable.
             _ => self.walk.state = State::new(),
         }
     }
 
-    /// An instruction is executed.
+    /// Applies an instruction to the state.
     pub fn step(&mut self, inst: &MachInst) {
         self.walk.step(inst);
         self.walk.touched.clear();
     }
 
-    /// The register whose value on entry a register holds: a vector register does in the lanes that were active then. A scalar register may
-    /// hold what the first of those had in a vector register.
+    /// Returns the register whose value on entry `reg` holds. A vector register holds that value in the lanes
+    /// that were active on entry. A scalar register may hold what the first of these lanes had in a vector
+    /// register.
     pub fn value(&self, reg: Reg) -> Option<Reg> {
         Some(self.walk.state.of(reg)).filter(|&value| value < CODES).map(Reg)
     }
 }
 
-/// What has been said last.
+/// Rules that were written last.
 struct Told {
     rules: [Rule; CODES as usize],
     back: Option<[Dword; 2]>,
@@ -127,7 +137,7 @@ struct Told {
 }
 
 impl Told {
-    /// Says what has changed of what was touched.
+    /// Writes the rules that have changed, among the rules of the touched values.
     fn tell(&mut self, walk: &mut Walk<'_>, at: u64, table: &mut FrameTable) {
         table.at(at);
         let mut touched = std::mem::take(&mut walk.touched);
@@ -139,18 +149,19 @@ impl Told {
                 }
                 continue;
             }
-            // What it was is known by where the frame is.
+            // The caller's stack pointer follows from the location of the frame.
             if value == STACK_POINTER.0 {
                 continue;
             }
-            // Both halves of EXEC are one column.
+            // Both halves of EXEC share one column.
             let value = if value == Reg::EXEC.0 + 1 { Reg::EXEC.0 } else { value };
             if !has_column(walk.target, Reg(value)) {
                 continue;
             }
             let rule = &mut self.rules[usize::from(value)];
             let new = walk.rule(value);
-            // What is lost may be there still on another way; that it is not needed shows in that nobody kept it.
+            // If a value is lost on one way and not on another, the rule remains "lost". The value is
+            // certainly not needed, because the code did not save it.
             let is_lost = matches!((*rule, new), (Rule::Undefined, _) | (Rule::Others, Rule::Same));
             if is_lost && value != Reg::EXEC.0 {
                 continue;
@@ -169,24 +180,25 @@ impl Told {
     }
 }
 
-/// What places hold.
+/// Values on entry that places hold.
 #[derive(Clone)]
 struct State {
-    /// By code. A VGPR that holds a scalar register's value does in the lanes that were active on entry. A scalar register that holds a VGPR's has
-    /// what the first of those did.
+    /// For each register code, the value that the register holds. If a VGPR holds a scalar register's value,
+    /// it holds the value in the lanes that were active on entry. If a scalar register holds a VGPR's value,
+    /// it is the value of the first of these lanes.
     holds: [Value; CODES as usize],
     lanes: SmallVec<[(Reg, u8, Value); 8]>,
     frame: SmallVec<[Slot; 16]>,
-    /// Registers that hold what the stack pointer did, and so many bytes of the wave.
+    /// Registers that hold the stack pointer's value on entry plus a number of bytes, counted per wave.
     stack: SmallVec<[(Reg, i64); 2]>,
 }
 
-/// A dword of the frame.
+/// Dword of the frame.
 #[derive(Clone, Copy, PartialEq)]
 struct Slot {
     at: u32,
     value: Value,
-    /// In all lanes, not only those that were active on entry.
+    /// Whether the dword holds the value in all lanes, not only in those that were active on entry.
     whole: bool,
 }
 
@@ -200,7 +212,7 @@ impl State {
         }
     }
 
-    /// Keeps what the other has as well. Whether that is less.
+    /// Keeps only what `other` holds as well. Returns whether anything was removed.
     fn meet(&mut self, other: &State) -> bool {
         let mut less = false;
         for (mine, theirs) in self.holds.iter_mut().zip(&other.holds) {
@@ -221,12 +233,12 @@ impl State {
         self.holds.get(usize::from(reg.0)).copied().unwrap_or(OTHER)
     }
 
-    /// By how much a register is off what the stack pointer was.
+    /// Returns the difference between a register and the stack pointer on entry.
     fn moved(&self, reg: Reg) -> Option<i64> {
         self.stack.iter().find(|entry| entry.0 == reg).map(|entry| entry.1)
     }
 
-    /// Where a dword of the caller's is: best where it stays.
+    /// Returns a place of a dword of the caller. The dword's own register is preferred.
     fn dword(&self, value: Value) -> Option<Dword> {
         if self.of(Reg(value)) == value {
             return Some(Dword::Register(Reg(value)));
@@ -239,7 +251,7 @@ impl State {
             .or_else(|| register().map(|code| Dword::Register(Reg(code))))
     }
 
-    /// Two dwords.
+    /// Returns the places of two consecutive registers.
     fn pair(&self, low: Value) -> Option<[Dword; 2]> {
         Some([self.dword(low)?, self.dword(low + 1)?])
     }
@@ -249,9 +261,9 @@ struct Walk<'a> {
     target: &'a Subtarget,
     notes: &'a [Note],
     state: State,
-    /// What calls change.
+    /// Registers that calls change.
     clobbers: RegSet,
-    /// Values of which a place may have changed.
+    /// Values whose places may have changed.
     touched: Vec<Value>,
 }
 
@@ -263,7 +275,7 @@ impl<'a> Walk<'a> {
         Walk { target, notes: &func.notes, state: State::new(), clobbers, touched: Vec::new() }
     }
 
-    /// What holds where each block begins, if control gets there.
+    /// Returns the state at the beginning of each block; `None` for unreachable blocks.
     fn states(&mut self, func: &MachFunc) -> Vec<Option<Box<State>>> {
         let mut states: Vec<Option<Box<State>>> = vec![None; func.blocks.len()];
         let mut waiting = vec![false; func.blocks.len()];
@@ -289,7 +301,7 @@ impl<'a> Walk<'a> {
         states
     }
 
-    /// Control goes on at a block. Whether less is known there than before.
+    /// Joins the state into `to`'s entry state. Returns whether the join changed that state.
     fn reach(&self, to: MBlock, states: &mut [Option<Box<State>>]) -> bool {
         match &mut states[to.as_u32() as usize] {
             Some(state) => state.meet(&self.state),
@@ -300,7 +312,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where the caller's value of a register is.
+    /// Returns the rule that says where the caller's value of a register is.
     fn rule(&self, value: Value) -> Rule {
         let state = &self.state;
         if value == Reg::EXEC.0 && self.target.mask_dwords() == 2 {
@@ -325,7 +337,7 @@ impl<'a> Walk<'a> {
         state.dword(value).map_or(Rule::Undefined, Rule::One)
     }
 
-    /// A place that may have held a value does so no more, or holds another.
+    /// Sets the value that a register holds.
     fn put(&mut self, reg: Reg, value: Value) {
         let Some(holds) = self.state.holds.get_mut(usize::from(reg.0)) else { return };
         let old = std::mem::replace(holds, value);
@@ -333,7 +345,7 @@ impl<'a> Walk<'a> {
         self.state.stack.retain(|entry| entry.0 != reg);
     }
 
-    /// A register is written, a vector register in active lanes.
+    /// Applies a write of registers. A vector register is written only in active lanes.
     fn lose(&mut self, range: RegRange) {
         for reg in (0..u16::from(range.len)).map(|n| range.first.offset(n)) {
             let is_vector = reg.0 >= Reg::vgpr(0).0;
@@ -347,7 +359,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An instruction is executed.
+    /// Applies an instruction to the state.
     fn step(&mut self, inst: &MachInst) {
         if inst.is_call() {
             let clobbers = self.clobbers;
@@ -358,7 +370,8 @@ impl<'a> Walk<'a> {
                 return self.write_lane(to.first, from, lane.const_u32());
             }
             (op::BUFFER_STORE_DWORD, [Operand::Reg(data), Operand::None, _, Operand::Reg(base), ..]) => {
-                // The allocator's copies stay; what the program stores, it may overwrite in ways that no constant shows.
+                // The allocator's stores stay in place; other stores may be overwritten in ways that constant
+                // offsets do not show.
                 let note = inst.note.index().and_then(|note| self.notes.get(note));
                 let stays = matches!(note, Some(Note::Alloc(_)));
                 self.store((data.first, base.first), inst.mods.offset, stays);
@@ -377,7 +390,7 @@ impl<'a> Walk<'a> {
         self.state.stack.extend(stack);
     }
 
-    /// Whether EXEC has at least the lanes that were active on entry.
+    /// Returns whether EXEC contains at least the lanes that were active on entry.
     fn is_entire(&self) -> bool {
         matches!(self.state.of(Reg::EXEC), ALL | 126)
     }
@@ -399,7 +412,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A dword goes to memory, to what a register and a constant say.
+    /// Applies a store of a dword to the address that a register and a constant offset give.
     fn store(&mut self, (data, base): (Reg, Reg), offset: i32, stays: bool) {
         let Some(moved) = self.state.moved(base) else { return };
         let at = moved / i64::from(self.target.wave_size) + i64::from(offset);
@@ -408,7 +421,8 @@ impl<'a> Walk<'a> {
         let lost = self.state.frame.iter().filter(|slot| slot.at == at).map(|slot| slot.value);
         self.touched.extend(lost);
         self.state.frame.retain(|slot| slot.at != at);
-        // All lanes have their own of a vector register only if it is one on entry.
+        // A copied VGPR holds the value only in the lanes active on entry, so only the register's own value
+        // counts for all lanes.
         let is_own = value == data.0 || value < Reg::vgpr(0).0;
         if stays && value < CODES && is_own && self.is_entire() {
             let whole = exec == ALL && value == data.0;
@@ -417,7 +431,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A register to which a constant is added, if that is off the stack pointer.
+    /// If an instruction adds a constant to a register with a known distance from the stack pointer on entry,
+    /// returns the destination and its distance.
     fn moves_stack(&self, inst: &MachInst) -> Option<(Reg, i64)> {
         let sign = match inst.op {
             op::S_ADD_U32 => 1,
@@ -429,7 +444,7 @@ impl<'a> Walk<'a> {
         Some((to.first, self.state.moved(from.first)? + sign * by))
     }
 
-    /// Registers that hold something known when the instruction has been executed.
+    /// Returns the registers that hold known values after the instruction, with the values.
     fn copies(&self, inst: &MachInst) -> SmallVec<[(Reg, Value); 4]> {
         let state = &self.state;
         let mut copies = SmallVec::new();
@@ -462,7 +477,8 @@ impl<'a> Walk<'a> {
                 }
             }
             op::V_READFIRSTLANE_B32 => {
-                // Of a scalar register's value any lane has it; of a vector register's it is the first one's.
+                // Any lane has a scalar register's value, but a vector register's value is read from the
+                // first active lane.
                 if let Operand::Reg(from) = from
                     && let value @ 0..CODES = state.of(from.first)
                     && (value < 256 || self.is_entire())
@@ -482,7 +498,8 @@ impl<'a> Walk<'a> {
         copies
     }
 
-    /// A dword of EXEC with more lanes: with all that were active on entry, it is those.
+    /// Returns the value of a dword of EXEC after an OR. If the operands include all lanes active on entry,
+    /// so does the result.
     fn or(&self, inst: &MachInst, n: u16) -> Value {
         let of = |operand: &Operand| match operand {
             Operand::Reg(range) => self.state.of(range.first.offset(n)),
@@ -499,13 +516,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the processor has a register that tables of frames have a column for: an SGPR with a number, EXEC, a vector register.
+/// Returns whether the processor has the register and frame tables have a column for it: a numbered SGPR,
+/// EXEC, or a vector register.
 fn has_column(target: &Target, reg: Reg) -> bool {
     let range = RegRange { first: reg, len: 1 };
     reg == Reg::EXEC || target.is_sgpr(reg) || !reg.is_scalar() && range.exists(target)
 }
 
-/// Whether an instruction keeps EXEC in its first operand, and changes it.
+/// Returns whether an instruction saves EXEC to its first operand and then changes EXEC.
 fn saves_exec(inst: &MachInst) -> bool {
     matches!(
         inst.op,

@@ -1,34 +1,42 @@
-//! Diagnostics of one kind, which are most likely of one mistake: the first ones are shown, the others counted in a note.
+//! Groups diagnostics that most likely have one common mistake as their cause. The first diagnostics of a
+//! group are shown; a note on the last shown diagnostic counts the rest.
 //!
-//! A declaration that is wrong is told where it is used, so what is counted together is not only what is said, but of what.
+//! A wrong declaration produces errors at its uses. The grouping therefore compares the types and functions
+//! that a diagnostic mentions as well as its message.
 
 use crate::diag::Diagnostic;
 use crate::echoes::{Read, place};
 use smallvec::SmallVec;
 
-/// What the diagnostics kept so far are about.
+/// State of the grouping: the diagnostics that were shown and those that were only counted.
 pub struct Alike<'r, 'p> {
     read: &'r Read<'p>,
-    /// How many that may be of one mistake are shown.
+    /// Number of diagnostics of one group to show.
     shown: usize,
-    /// Of each that is kept.
+    /// Group of each shown diagnostic, parallel to the list of shown diagnostics.
     kinds: Vec<Kind>,
-    /// The last one shown of each kind, and how many there are more.
+    /// For each group with hidden diagnostics: index of the last shown diagnostic of the group, and number of
+    /// hidden ones.
     more: Vec<(usize, usize)>,
-    /// Unknown names that are not shown, each with the diagnostic that mentions it.
+    /// Unknown names whose diagnostics are hidden, each with the index of the shown diagnostic whose note
+    /// lists the name.
     names: Vec<(usize, String)>,
 }
 
-/// What the diagnostics of one mistake share.
+/// Key by which diagnostics are grouped. Two diagnostics belong to one group if [`Kind::is_like`] returns
+/// true.
 struct Kind {
-    /// What something has become by mistake, the type that lacks something, or all that is said; and of what.
+    /// First half of the key: the wrong type that the message mentions, the type that lacks a member, or the
+    /// whole message. `what` is the second half.
     of: String,
     what: String,
-    /// What the pointer leads to that something has become, or no longer is; the parameter of a generic function.
+    /// Type at the end of the pointer chain in a message about a wrong pointer level, or the generic
+    /// parameter that the message is about. Empty if neither applies.
     base: String,
-    /// The functions that it may be a mistake of: the one it is in, and the one that is called there.
+    /// Functions that may contain the mistake: the function that contains the diagnostic, and the function
+    /// that is called there.
     bodies: SmallVec<[usize; 2]>,
-    /// How many are shown.
+    /// Number of diagnostics of this group to show.
     shown: usize,
 }
 
@@ -43,13 +51,15 @@ impl Kind {
 impl<'r, 'p> Alike<'r, 'p> {
     const SHOWN: usize = 3;
 
-    /// `unknown`: some names are not known.
+    /// Creates the grouping. `unknown` says whether some names are unknown, in which case fewer follow-up
+    /// diagnostics are shown.
     pub fn new(read: &'r Read<'p>, unknown: bool) -> Self {
         let shown = Self::SHOWN - usize::from(unknown || read.parsed > 0);
         Alike { read, shown, kinds: Vec::new(), more: Vec::new(), names: Vec::new() }
     }
 
-    /// How many that say something about types are shown. Where something was not understood, more of what follows is of that.
+    /// Returns how many diagnostics about types to show: only one after a broken parse, because most later
+    /// type errors are consequences of it.
     fn shown_of_types(&self) -> usize {
         if self.read.broken { 1 } else { self.shown }
     }
@@ -69,7 +79,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         kind
     }
 
-    /// Of what a declaration has become: a pointer, an array or a tuple, or the parameter of a generic function, which lacks a bound.
+    /// Fills in `kind` for a diagnostic about a wrong type: a pointer, an array, a tuple, or a generic
+    /// parameter that lacks a bound. Returns whether the diagnostic is of that sort.
     fn is_of_types(&self, diagnostic: &Diagnostic, kind: &mut Kind) -> bool {
         let message = diagnostic.message.as_str();
         let label = diagnostic.labels.first().map_or("", |(_, label)| label);
@@ -79,8 +90,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         let is_parameter =
             |text: &&str| is_generic && text.len() == 1 && text.starts_with(|c: char| c.is_ascii_uppercase());
         if let Some(ty) = types().find(|ty| ty.starts_with("**")).or(types().find(is_compound)) {
-            // What pointer something is tells more than which was expected there. A pointer to a pointer, and what it points to, are most
-            // likely of one slip.
+            // The actual pointer type tells more than the expected type. A pointer to a pointer and a pointer
+            // to the same pointee most likely come from one slip, so all `*` are removed.
             let is_plain = ty.starts_with('*') && !ty.starts_with("**");
             let of = if is_plain { types().filter(is_compound).last().unwrap_or(ty) } else { ty };
             kind.of = of.trim_start_matches('*').to_owned();
@@ -97,8 +108,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         !kind.of.is_empty()
     }
 
-    /// Of what is said: what something has not that it had as what it was meant to be, a type too small for numbers, two types that do
-    /// not go together.
+    /// Fills in `kind` from the wording of the message, for example a missing member, a type that is too
+    /// small for a number, or two types that do not match.
     fn is_of_words(&self, diagnostic: &Diagnostic, kind: &mut Kind) {
         let message = diagnostic.message.as_str();
         let (at, label) = diagnostic.labels.first().map_or((0..0, ""), |(at, text)| (at.clone(), text));
@@ -115,7 +126,8 @@ impl<'r, 'p> Alike<'r, 'p> {
                     (quoted(message).next().unwrap_or(message), "", fewer.min(self.shown_of_types()))
                 }
                 None if message.ends_with("different types") => ("", label, fewer.min(self.shown_of_types())),
-                // The head of a function is missing, and this is its body; or what one `let` declares.
+                // After a syntax error, these diagnostics most likely have one cause: a missing function
+                // head, so that its body has no function, or one wrong `let`.
                 None if parsed
                     && (message.ends_with("returns nothing") || message.starts_with("`let` takes")) =>
                 {
@@ -128,8 +140,9 @@ impl<'r, 'p> Alike<'r, 'p> {
         (kind.of, kind.what, kind.shown) = (of.to_owned(), what.to_owned(), shown);
     }
 
-    /// Many names in one body that nothing is called: what declares them is missing. Those behind the first ones are mentioned
-    /// there.
+    /// Returns whether this unknown name is hidden because enough unknown names of the same function body are
+    /// shown; most likely their declaration is missing. A note on the last shown diagnostic then lists the
+    /// name.
     pub fn are_lost(&mut self, diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
         let is_lost = |one: &Diagnostic| one.code == "E0020" && one.message.starts_with("nothing is called");
         if !is_lost(diagnostic) {
@@ -141,7 +154,7 @@ impl<'r, 'p> Alike<'r, 'p> {
             let counts = diagnostic.suggestion.is_some() || old.suggestion.is_none();
             counts && is_lost(old) && body_of(old) == body
         };
-        // A name that another one is like may be a slip of its own.
+        // A name for which there is a similar known name may be a separate typing slip.
         let shown = if diagnostic.suggestion.is_some() {
             Self::SHOWN
         } else {
@@ -155,7 +168,8 @@ impl<'r, 'p> Alike<'r, 'p> {
         true
     }
 
-    /// Whether enough of this kind are shown. It is counted then.
+    /// Returns whether enough diagnostics of this group are shown. If so, the diagnostic is counted as
+    /// hidden.
     pub fn are_many(&mut self, diagnostic: &Diagnostic) -> bool {
         let kind = self.kind(diagnostic);
         if self.kinds.iter().filter(|old| old.is_like(&kind)).count() < kind.shown {
@@ -169,13 +183,13 @@ impl<'r, 'p> Alike<'r, 'p> {
         true
     }
 
-    /// Tells that a diagnostic is shown.
+    /// Records that a diagnostic is shown.
     pub fn keep(&mut self, diagnostic: &Diagnostic) {
         let kind = self.kind(diagnostic);
         self.kinds.push(kind);
     }
 
-    /// Adds the notes to what is shown.
+    /// Adds the notes about hidden diagnostics to the shown ones.
     pub fn note(&self, kept: &mut [Diagnostic]) {
         for &(last, count) in &self.more {
             let places = if count == 1 { "place" } else { "places" };
@@ -188,12 +202,13 @@ impl<'r, 'p> Alike<'r, 'p> {
     }
 }
 
-/// What stands in backquotes.
+/// Returns the parts of `text` that are in backquotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Whether types are pointers of more than one level, counting what they lead to.
+/// Returns whether `types` contain pointers to one base type with different numbers of levels; the base type
+/// itself counts as level 0.
 fn has_two_levels<'t>(types: impl Iterator<Item = &'t str> + Clone) -> bool {
     let Some(base) = types.clone().find_map(pointee) else { return false };
     let levels = |ty: &str| ty.bytes().filter(|&byte| byte == b'*').count();
@@ -202,14 +217,15 @@ fn has_two_levels<'t>(types: impl Iterator<Item = &'t str> + Clone) -> bool {
     of_base.any(|level| Some(level) != first)
 }
 
-/// What a pointer, or the first one in an array or a tuple, leads to in the end.
+/// Returns the type at the end of the pointer chain `ty`; of an array or a tuple, that of its first part.
+/// Returns `None` if that is not a pointer.
 fn pointee(ty: &str) -> Option<&str> {
     let ty = ty.trim_start_matches(['[', '(']);
     let ty = ty.split([';', ',', ')', ']']).next().unwrap_or(ty);
     (ty.len() > 1 && ty.starts_with('*')).then(|| ty.rsplit([' ', '*']).next().unwrap_or(ty))
 }
 
-/// The first name in a text.
+/// Returns the first name in a text.
 fn first_word(text: &str) -> &str {
     let of_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
     text.split(|c| !of_name(c)).find(|word| !word.is_empty()).unwrap_or(text)

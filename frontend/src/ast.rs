@@ -1,4 +1,4 @@
-//! The syntax tree: nodes in flat arrays, children by index.
+//! The syntax tree. Nodes are stored in flat arrays and refer to their children by index.
 
 use crate::lexer::Span;
 use crate::scalar::Scalar;
@@ -31,13 +31,13 @@ index! {
     BlockId
     /// A type as written.
     TypeId
-    /// Something that `break` leaves.
+    /// Head of a statement that `break` can leave: a loop or a labelled block.
     LoopId
     /// A pattern.
     PatId
 }
 
-/// Consecutive entries of one of the tree's list pools.
+/// A range of consecutive entries in one of the tree's list pools.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct List {
     pub start: u32,
@@ -51,14 +51,14 @@ impl List {
     }
 }
 
-/// A name with its place.
+/// A name with its position in the source.
 #[derive(Clone, Copy, Debug)]
 pub struct Name {
     pub sym: Sym,
     pub span: Span,
 }
 
-/// An enum that has a list of its variants.
+/// Defines an enum together with `ALL`, the list of its variants.
 macro_rules! listed {
     (pub enum $name:ident { $($variant:ident,)* }) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ listed! {
 }
 
 impl UnaryOp {
-    /// As written.
+    /// Returns the operator as written in the source.
     pub fn text(self) -> &'static str {
         match self {
             UnaryOp::Neg => "-",
@@ -111,7 +111,7 @@ impl UnaryOp {
         }
     }
 
-    /// Whether it works on this scalar and vectors of it.
+    /// Returns whether the operator accepts this scalar type and vectors of it.
     pub fn takes(self, scalar: Scalar) -> bool {
         match self {
             UnaryOp::Neg => scalar.is_float() || scalar.is_signed(),
@@ -121,7 +121,7 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
-    /// Whether it works on this scalar, and but for `&&` and `||` on vectors of it.
+    /// Returns whether the operator accepts this scalar type and (except for `&&` and `||`) vectors of it.
     pub fn takes(self, scalar: Scalar) -> bool {
         use BinaryOp::*;
         match self {
@@ -146,7 +146,7 @@ impl BinaryOp {
         matches!(self, BinaryOp::AndAnd | BinaryOp::OrOr)
     }
 
-    /// As written.
+    /// Returns the operator as written in the source.
     pub fn text(self) -> &'static str {
         use BinaryOp::*;
         match self {
@@ -174,20 +174,21 @@ impl BinaryOp {
 
 #[derive(Clone, Copy, Debug)]
 pub enum ExprKind {
-    /// A parse error was reported here.
+    /// Placeholder for an expression with a reported parse error.
     Error,
     Int {
         value: u64,
         suffix: Option<Scalar>,
     },
-    /// Both roundings of the text: one of `f64` to `f32` would round twice.
+    /// The literal rounded to `f64` and to `f32`. Both are kept because rounding the `f64` to `f32` would
+    /// round twice.
     Float {
         wide: f64,
         narrow: f32,
         suffix: Option<Scalar>,
     },
     Bool(bool),
-    /// A text with its quotes, as it is written.
+    /// A string literal as written, with its quotes.
     Str(Sym),
     Name(Sym),
     Unary(UnaryOp, ExprId),
@@ -195,14 +196,14 @@ pub enum ExprKind {
     Deref(ExprId),
     AddrOf(ExprId),
     Cast(ExprId, TypeId),
-    /// A function, a built-in or a vector constructor.
+    /// A call by name: of a function, a built-in or a vector constructor.
     Call {
         callee: Name,
         args: List,
-        /// What stands between `::<` and `>`, a range of [`Ast::generic_args`].
+        /// Generic arguments between `::<` and `>`, a range of [`Ast::generic_args`].
         given: List,
     },
-    /// A call through a value: `(s.f)(x)`, `table[i](x)`.
+    /// A call of an expression: `(s.f)(x)`, `table[i](x)`.
     CallValue {
         callee: ExprId,
         args: List,
@@ -211,39 +212,40 @@ pub enum ExprKind {
     Field(ExprId, Name),
     Array(List),
     Repeat(ExprId, ExprId),
-    /// `(a, b)`, and `()`.
+    /// `(a, b)` or the empty tuple `()`.
     Tuple(List),
-    /// `T::MAX` of a type that has another name.
+    /// A constant of a type, such as `T::MAX`: the type's name and the constant's name.
     TypeConst(Name, Sym),
-    /// Fields are a range of [`Ast::inits`].
+    /// A struct literal. The fields are a range of [`Ast::inits`].
     Struct(Name, List),
-    /// `if … else if … else …`: the arms, a range of [`Ast::if_arms`], and what the last `else` has.
+    /// `if … else if … else …`: the arms are a range of [`Ast::if_arms`], `otherwise` is the block after the
+    /// last `else`.
     If {
         arms: List,
         otherwise: Option<BlockId>,
     },
-    /// Arms are a range of [`Ast::match_arms`].
+    /// The arms are a range of [`Ast::match_arms`].
     Match {
         value: ExprId,
         arms: List,
     },
     Block(BlockId),
-    /// `loop { … }`: its value is that of its `break`s.
+    /// `loop { … }`. Its value comes from its `break`s.
     Loop(LoopId, BlockId),
-    /// `'a: { … }`: its value is that of its end and of its `break`s.
+    /// `'a: { … }`. Its value comes from its last expression and from its `break`s.
     Labelled(LoopId, BlockId),
 }
 
-/// `if cond then`, the one at the head or one behind `else`.
+/// `if cond then` at the start of an `if` or after an `else`.
 #[derive(Clone, Copy, Debug)]
 pub struct IfArm {
-    /// Of the `if`.
+    /// Position of the keyword `if`.
     pub span: Span,
     pub cond: ExprId,
     pub then: BlockId,
 }
 
-/// `pattern if guard => body`.
+/// An arm of a `match`: `pattern if guard => body`.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchArm {
     pub pattern: PatId,
@@ -255,28 +257,29 @@ pub struct MatchArm {
 pub enum PatKind {
     /// `_`
     Any,
-    /// `..` among the parts of a tuple, an array or a struct: those that are not named.
+    /// `..` in a tuple, an array or a struct pattern: stands for all parts that are not listed.
     Rest,
-    /// A new variable; in a `match` it may also be the name of a constant, which `value` is.
+    /// A new variable. In a `match`, the name may also be that of a constant; `value` is then the name as an
+    /// expression.
     Name { mutable: bool, name: Name, value: Option<ExprId> },
     /// A constant.
     Value(ExprId),
-    /// `first..=last`, `first..last`; either may be left out.
+    /// `first..=last` or `first..last`. Either end may be absent.
     Range { first: Option<ExprId>, last: Option<ExprId>, inclusive: bool },
-    /// `(a, b)`, a range of [`Ast::patterns_pool`].
+    /// `(a, b)`; the parts are a range of [`Ast::patterns_pool`].
     Tuple(List),
     /// `[a, b]`
     Array(List),
     /// `S { a, b: p }`: a list of [`PatKind::Field`] and [`PatKind::Rest`].
     Struct { name: Name, fields: List },
-    /// A field of a struct with the pattern for it.
+    /// A field of a struct with the pattern that the field must match.
     Field { name: Name, part: PatId },
     /// `a | b`
     Or(List),
 }
 
 impl PatKind {
-    /// The parts that a pattern takes a value apart into.
+    /// Returns the sub-patterns of a tuple, array or struct pattern.
     pub fn parts(self) -> Option<List> {
         match self {
             PatKind::Tuple(list) | PatKind::Array(list) | PatKind::Struct { fields: list, .. } => Some(list),
@@ -296,12 +299,13 @@ pub struct Pattern {
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
-    /// Height of the tree under it, so that recursion over it is bounded. A chain of binary operators (the left
-    /// operands of left operands) counts as one level, as do the arms of an `if`: these are walked in loops.
+    /// Height of the expression tree below this node. The parser limits it, so that recursion over the tree
+    /// is bounded. A chain of binary operators (left operands of left operands) counts as one level, as do
+    /// the arms of an `if`, because loops walk these.
     pub height: u16,
 }
 
-/// `name: value` in a struct literal.
+/// A field of a struct literal: `name: value`.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldInit {
     pub name: Name,
@@ -315,13 +319,13 @@ pub enum StmtKind {
         ty: Option<TypeId>,
         init: Option<ExprId>,
     },
-    /// `shared name: T;` in a body.
+    /// Declaration of a `shared` variable in a body: `shared name: T;`.
     Shared {
         dynamic: bool,
         name: Name,
         ty: TypeId,
     },
-    /// `const N: T = e;` in a body.
+    /// e;` in a body= Declaration of a constant in a body: `const N: T = e;`.
     Const {
         name: Name,
         ty: TypeId,
@@ -360,7 +364,7 @@ pub enum StmtKind {
     Return(Option<ExprId>),
 }
 
-/// What stands in front of a loop or a labelled block.
+/// The parts that precede the keyword of a loop or the brace of a labelled block: label and unroll hint.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopHead {
     pub label: Option<Name>,
@@ -377,7 +381,7 @@ pub struct Stmt {
 pub struct Block {
     /// A range of [`Ast::stmts`].
     pub stmts: List,
-    /// Value of the block.
+    /// Expression at the end that gives the block its value.
     pub tail: Option<ExprId>,
     pub span: Span,
     pub height: u16,
@@ -386,17 +390,17 @@ pub struct Block {
 #[derive(Clone, Copy, Debug)]
 pub enum TypeKind {
     Name(Sym),
-    /// `write_only image2d`.
+    /// An opaque kernel-parameter type with an access qualifier, such as `write_only image2d`.
     Opaque(ir::Access, Sym),
     Array(TypeId, ExprId),
-    /// `(A, B)`, a range of [`Ast::types_pool`].
+    /// `(A, B)`; the parts are a range of [`Ast::types_pool`].
     Tuple(List),
     /// `fn(A, B) -> R`; the parameters are a range of [`Ast::types_pool`].
     Function {
         params: List,
         result: Option<TypeId>,
     },
-    /// `[T]`, only of `shared dyn` variables.
+    /// `[T]`, allowed only for `shared dyn` variables.
     Unsized(TypeId),
     Pointer {
         space: Option<Space>,
@@ -425,21 +429,22 @@ pub struct Attr {
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     pub name: Name,
-    /// Declared with `mut`; fields of structs never are.
+    /// Whether the parameter is declared with `mut`. Always false for the fields of structs.
     pub mutable: bool,
     pub ty: TypeId,
 }
 
-/// `T: Bound` or `const N: u32` of a generic function.
+/// A generic parameter of a function: `T: Bound` or `const N: u32`.
 #[derive(Clone, Copy, Debug)]
 pub struct Generic {
     pub name: Name,
     pub bound: Option<Name>,
-    /// Of a constant.
+    /// Type of a `const` parameter; `None` for a type parameter.
     pub ty: Option<TypeId>,
 }
 
-/// What stands for one of these in a call; a name may be either.
+/// A generic argument of a call. A plain name is stored both as a type and as a value, because it may be
+/// either.
 #[derive(Clone, Copy, Debug)]
 pub struct GenericArg {
     pub ty: Option<TypeId>,
@@ -447,7 +452,7 @@ pub struct GenericArg {
     pub span: Span,
 }
 
-/// How far the lists of a tree have been filled.
+/// Lengths of the lists of a tree at some point of parsing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
     pub exprs: usize,
@@ -457,7 +462,8 @@ pub struct Extent {
     pub loops: usize,
 }
 
-/// A generic function: its parameters, a range of [`Ast::generics`], and the part of the tree that it is.
+/// A generic function: its parameters are a range of [`Ast::generics`]; its nodes are those between `from`
+/// and `to`.
 #[derive(Clone, Copy, Debug)]
 pub struct GenericFn {
     pub params: List,
@@ -473,7 +479,7 @@ pub enum ItemKind {
         kernel: bool,
         params: List,
         result: Option<TypeId>,
-        /// None of an `extern fn`.
+        /// Body of the function; `None` for an `extern fn`.
         body: Option<BlockId>,
     },
     Struct {
@@ -481,15 +487,15 @@ pub enum ItemKind {
         fields: List,
     },
     Const {
-        /// `param`: the value may come from the command line.
+        /// Whether the constant is a `param`, whose value may come from the command line.
         param: bool,
         ty: TypeId,
         value: ExprId,
     },
-    /// `static_assert(cond, "message");`, named by that word.
+    /// `static_assert(cond, "message");`. The item's name is the word `static_assert`.
     StaticAssert { cond: ExprId, message: Option<Sym> },
     Static {
-        /// `extern`: another object has it.
+        /// Whether the variable is `extern`, that is, defined in another object.
         external: bool,
         space: Space,
         dynamic: bool,
@@ -528,18 +534,20 @@ pub struct Ast<'a> {
     pub generics: Vec<Generic>,
     pub generic_args: Vec<GenericArg>,
     pub generic_fns: Vec<GenericFn>,
-    /// Where the generic functions are.
+    /// Positions of the generic functions in the source.
     pub generic_spans: Vec<Span>,
-    /// Where nothing is warned of: `#[allow(name)]`, or without a name what is no part of the program.
+    /// Source ranges in which warnings are suppressed. A range with a name comes from `#[allow(name)]` and
+    /// suppresses that warning; a range without a name is code that is not part of the program and suppresses
+    /// all.
     pub quiet: Vec<(Span, Option<Sym>)>,
-    /// What was not read because of mistakes.
+    /// Source ranges that the parser skipped because of syntax errors.
     pub skipped: Vec<Span>,
     /// Text of each [`Sym`].
     pub names: Vec<&'a str>,
 }
 
 impl<'a> Ast<'a> {
-    /// The tree without anything, for another source, in the same memory.
+    /// Returns an empty tree for another source; it reuses the memory of this tree.
     pub fn renew<'b>(self) -> Ast<'b> {
         fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
             list.clear();
@@ -567,7 +575,8 @@ impl<'a> Ast<'a> {
             generic_spans: emptied(self.generic_spans),
             quiet: emptied(self.quiet),
             skipped: emptied(self.skipped),
-            // Collecting what was a list of the same layout takes its memory.
+            // Collecting an iterator over a vector with elements of the same layout reuses the vector's
+            // memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
         }
     }
@@ -588,7 +597,8 @@ impl<'a> Ast<'a> {
         self.loops[id.at()]
     }
 
-    /// Whether what is assigned to is not one place: a tuple of them, or `_`.
+    /// Returns whether the left-hand side of an assignment is a tuple of places or `_`, and not a single
+    /// place.
     pub fn is_parts(&self, place: ExprId) -> bool {
         match self.expr(place).kind {
             ExprKind::Tuple(_) => true,
@@ -597,7 +607,8 @@ impl<'a> Ast<'a> {
         }
     }
 
-    /// Whether it is a number as written, with a minus or without.
+    /// Returns whether the expression is a number literal, with or without a minus sign. (Only integers may
+    /// have the minus sign.)
     pub fn is_number(&self, id: ExprId) -> bool {
         match self.expr(id).kind {
             ExprKind::Unary(UnaryOp::Neg, inner) => matches!(self.expr(inner).kind, ExprKind::Int { .. }),
@@ -627,7 +638,7 @@ impl<'a> Ast<'a> {
         self.names[sym.0 as usize]
     }
 
-    /// Expressions of an argument list.
+    /// Returns the expressions of an argument list.
     pub fn list(&self, list: List) -> &[ExprId] {
         &self.exprs_pool[list.range()]
     }

@@ -1,11 +1,11 @@
-//! The built-in functions: names, and what the checker needs to know of each.
+//! The built-in functions: their names and the facts about each that the checker needs.
 
 use crate::scalar::Scalar;
 use ir::{Pos, RmwOp, TernOp, UnOp};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// A position built-in that takes a dimension.
+/// A built-in that returns a position or a size and takes a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dim {
     LocalId,
@@ -16,7 +16,7 @@ pub enum Dim {
     GlobalSize,
 }
 
-/// Atomic operation whose IR form depends on the signedness.
+/// Atomic operation whose form in the IR may depend on the signedness of the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rmw {
     Min,
@@ -24,7 +24,7 @@ pub enum Rmw {
     Plain(RmwOp),
 }
 
-/// Functions of a float or float vector that are more than one operation.
+/// Functions of a float or a float vector that take more than one IR operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Math {
     Rcp,
@@ -38,7 +38,7 @@ pub enum Math {
     Step,
 }
 
-/// Functions of two results.
+/// Functions with two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Two {
     Frexp,
@@ -48,7 +48,7 @@ pub enum Two {
 }
 
 impl Two {
-    /// What is stored, as a message says it.
+    /// Returns what the stored result is called in messages.
     pub fn stored(self) -> &'static str {
         match self {
             Two::Frexp => "exponent",
@@ -59,7 +59,7 @@ impl Two {
     }
 }
 
-/// What combines the lanes of a wave.
+/// Operation that combines the values of all lanes of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wide {
     Add,
@@ -70,14 +70,14 @@ pub enum Wide {
     Xor,
 }
 
-/// Whether a scan counts the lane's own value in.
+/// Whether a scan includes the lane's own value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     Inclusive,
     Exclusive,
 }
 
-/// Which lane of its row of 16 each one asks.
+/// How a lane chooses the lane that it reads from, within its row of 16 lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     Up,
@@ -88,7 +88,7 @@ pub enum Row {
     HalfMirror,
 }
 
-/// Which numbers an arithmetic built-in takes.
+/// Class of scalar types that an arithmetic built-in accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Float,
@@ -104,7 +104,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether it takes this scalar and vectors of it.
+    /// Returns whether the class contains this scalar type and vectors of it.
     pub fn has(self, scalar: Scalar) -> bool {
         match self {
             Class::Float => scalar.is_float(),
@@ -117,7 +117,7 @@ impl Class {
         }
     }
 
-    /// As a message says it.
+    /// Returns the text that describes the class in messages.
     pub fn text(self) -> &'static str {
         match self {
             Class::Float => "a float or a vector of floats",
@@ -131,13 +131,13 @@ impl Class {
     }
 }
 
-/// What an element-wise built-in does to each lane.
+/// Operation of an element-wise built-in on each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     Un(UnOp),
     Tern(TernOp),
     Math(Math),
-    /// Number of the function in [`LIBRARY`].
+    /// Index of the function in [`LIBRARY`].
     Library(u8),
     Abs,
     Min,
@@ -149,12 +149,12 @@ pub enum Lane {
     Mul24,
     Mad24,
     Bfe,
-    /// Argument order of OpenCL's `bfi`: mask, then inserted, then base.
+    /// Bit-field insert with OpenCL's argument order: mask, inserted value, base.
     Bfi,
     Sad,
-    /// Sum of the products of 4-, 8- or 16-bit parts, and the third operand.
+    /// Dot product of the packed 4-, 8- or 16-bit parts of two words, plus the third operand.
     Parts(u8),
-    /// `native_sin` and `native_cos` take radians; the instruction revolutions.
+    /// `native_sin` and `native_cos`. They take radians, but the instruction takes revolutions.
     Turns(UnOp),
 }
 
@@ -174,9 +174,10 @@ pub enum Builtin {
     AtomicCasWeak,
     Load,
     Store,
-    /// Takes this many values of one type of a class and gives that type, lane by lane.
+    /// An element-wise function of this number of operands. All operands have one type of the class; the
+    /// result has that type too.
     Lanes(Lane, Class, u8),
-    /// Floats to `bool`, lane by lane.
+    /// `is_nan` and the like: take floats and return `bool` for each lane.
     IsNan,
     IsInf,
     Ldexp,
@@ -186,11 +187,11 @@ pub enum Builtin {
     Normalize,
     Cross,
     Distance,
-    /// The exponent, a whole number.
+    /// Returns the exponent of a float as an integer.
     Ilogb,
-    /// Gives one result and stores the other through a pointer.
+    /// Returns one result and stores the other through a pointer.
     Two(Two),
-    /// `select(c, a, b)`: `a` where `c`, else `b`.
+    /// `select(c, a, b)`: returns `a` where `c` is true, else `b`.
     Select,
     Bitcast,
     Ballot,
@@ -204,7 +205,7 @@ pub enum Builtin {
     ShuffleUp,
     ShuffleDown,
     Mbcnt,
-    /// With a second argument, among the lanes of a mask.
+    /// Combines all active lanes; with a second argument, only the lanes in that mask.
     WaveReduce(Wide),
     WaveScan(Wide, Own),
     WaveMatch,
@@ -372,8 +373,9 @@ const TABLE: &[(&str, Builtin)] = &[
     ("interrupt", B::Interrupt),
 ];
 
-/// Functions that are written in the language itself, and what each takes, a letter an operand: `f`, a number of its
-/// type, `s`, an `f32`, or `i`, a whole number. See [`crate::library`].
+/// Functions that are written in the kernel language itself, each with its parameters. A letter of the second
+/// text stands for an operand: `f` is a float of the function's type, `s` an `f32`, `i` an integer. See
+/// [`crate::library`].
 pub const LIBRARY: &[(&str, &str)] = &[
     ("sin", "f"),
     ("cos", "f"),
@@ -439,7 +441,7 @@ fn library() -> impl Iterator<Item = (&'static str, Builtin)> {
     })
 }
 
-/// The `half_` form that this function is accurate enough for.
+/// Returns the name of the `half_` form for which this function is accurate enough.
 fn half(name: &str) -> Option<&'static str> {
     Some(match name {
         "sin" => "half_sin",
@@ -457,12 +459,12 @@ fn half(name: &str) -> Option<&'static str> {
 static BY_NAME: LazyLock<FxHashMap<&'static str, Builtin>> =
     LazyLock::new(|| TABLE.iter().copied().chain(library()).collect());
 
-/// The built-in of this name.
+/// Returns the built-in with this name.
 pub fn find(name: &str) -> Option<Builtin> {
     BY_NAME.get(name).copied()
 }
 
-/// The `native_` form of a function: what `--fast-math` takes for it, of `f32`.
+/// Returns the `native_` form of a function, which `--fast-math` uses in its place for `f32`.
 pub fn native(op: Lane) -> Option<Lane> {
     let is_this = |row: &(&str, Builtin)| matches!(row.1, B::Lanes(lane, ..) if lane == op);
     let (name, _) = TABLE.iter().copied().chain(library()).find(is_this)?;
@@ -472,7 +474,7 @@ pub fn native(op: Lane) -> Option<Lane> {
     }
 }
 
-/// All names, for suggestions.
+/// Returns all names, for spelling suggestions.
 pub fn names<'n>() -> impl Iterator<Item = &'n str> {
     TABLE.iter().copied().chain(library()).map(|row| -> &'n str { row.0 })
 }

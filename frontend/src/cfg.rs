@@ -1,23 +1,23 @@
-//! What a program can ask about the processor that it is compiled for: `#[cfg(…)]` and `has(…)`.
+//! What a program can ask about the target processor: `#[cfg(…)]` and `has(…)`.
 
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use isa::spelling::nearest;
 use std::fmt::Debug;
 
-/// What is asked about.
+/// Kind of a question about the target processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// `processor = "gfx906"`: whether it is this one.
+    /// `processor = "gfx906"`: whether the target is this processor.
     Processor,
-    /// `generation = "gfx9"`: whether it is of this generation.
+    /// `generation = "gfx9"`: whether the target belongs to this generation.
     Generation,
-    /// `has(dpp)`: whether it has a feature.
+    /// `has(dpp)`: whether the target has this feature.
     Feature,
 }
 
 impl Question {
-    /// What the names that it knows are called in messages.
+    /// Returns what the names that belong to this question are called in messages.
     fn what(self) -> &'static str {
         match self {
             Question::Processor => "processor",
@@ -27,16 +27,17 @@ impl Question {
     }
 }
 
-/// The processor that is compiled for.
+/// The target processor of the compilation.
 pub trait Processor: Debug + Sync {
-    /// The answer to a question; nothing if the name means nothing.
+    /// Returns the answer to a question; `None` if the name is unknown.
     fn answer(&self, question: Question, name: &str) -> Option<bool>;
 
-    /// Names that mean something.
+    /// Returns all names that are valid in such a question.
     fn names(&self, question: Question) -> Vec<String>;
 }
 
-/// The answer for `name`, which stands at `span`. Where no processor is known, the answer to everything is no.
+/// Returns the answer for `name`, which is at `span` in the source. Returns `false` if there is no target
+/// processor, and an error if the name is unknown.
 pub(crate) fn ask(
     processor: Option<&dyn Processor>,
     question: Question,

@@ -1,16 +1,16 @@
 //! The table of diagnostic codes.
 
-/// The longer explanation of a code, for `--explain`.
+/// Returns the longer explanation of a code, for `--explain`.
 pub fn explain(code: &str) -> Option<&'static str> {
     TABLE.iter().find(|row| row.0 == code).map(|row| row.2)
 }
 
-/// All codes in order, each with its one-line meaning and its explanation.
+/// Returns all codes in order, each with its one-line meaning and its explanation.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     TABLE.iter().copied()
 }
 
-/// Code, meaning in a line, explanation.
+/// Each row has a code, its one-line meaning and its explanation.
 const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0001",

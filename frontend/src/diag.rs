@@ -1,4 +1,4 @@
-//! What the frontend tells the user: diagnostics, their rendering for people and for tools.
+//! Diagnostics: the messages of the frontend, and their rendering for people and for tools.
 
 use crate::lexer::Span;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -6,45 +6,46 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// More errors than this help nobody; the rest is dropped.
+/// Limit on the number of errors; further errors are dropped because they would not help the user.
 const MAX_ERRORS: usize = 100;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// No output is produced.
+    /// An error; the compilation produces no output.
     Error,
-    /// Compilation goes on.
+    /// A warning; the compilation continues.
     Warning,
 }
 
-/// One message.
+/// A message about the source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Stable code, `E0012`; [`crate::explain`] says more.
+    /// Stable code such as `E0012`; [`crate::explain`] returns its explanation.
     pub code: &'static str,
-    /// How bad it is.
+    /// Severity of the diagnostic.
     pub severity: Severity,
     /// The message, one line.
     pub message: String,
-    /// Byte ranges with a text each; the first is where the mistake is.
+    /// Byte ranges of the source, each with a text. The first range is the position of the mistake.
     pub labels: Vec<(Range<usize>, String)>,
-    /// Background.
+    /// Background information.
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// Advice on how to fix the mistake.
     pub help: Vec<String>,
-    /// A change of the text that would do it.
+    /// A change of the source text that would fix the mistake.
     pub suggestion: Option<Box<Suggestion>>,
 }
 
 /// A change of the source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// The bytes that it replaces.
+    /// Byte range that the suggestion replaces.
     pub range: Range<usize>,
-    /// By what.
+    /// Text to put in place of the range.
     pub replacement: String,
-    /// Whether it is what was meant, as far as anyone can tell, so that a tool may apply it; if not, a person decides.
+    /// Whether the change is certainly what the user meant, so that a tool may apply it. If not, a person
+    /// must decide.
     pub certain: bool,
 }
 
@@ -62,19 +63,19 @@ impl Diagnostic {
         }
     }
 
-    /// Suggests what surely is meant in the place of a range.
+    /// Suggests a certain replacement for a byte range.
     pub(crate) fn suggest_here(&mut self, range: Range<usize>, replacement: impl Into<String>) {
         self.suggestion =
             Some(Box::new(Suggestion { range, replacement: replacement.into(), certain: true }));
     }
 
-    /// Suggests what surely is meant in the place of a span.
+    /// Suggests a certain replacement for a span.
     pub(crate) fn suggest(mut self, span: Span, replacement: impl Into<String>) -> Self {
         self.suggest_here(span.start as usize..span.end as usize, replacement);
         self
     }
 
-    /// [`Diagnostic::suggest`] something, if there is something.
+    /// Does the work of [`Diagnostic::suggest`] if there is a change to suggest.
     pub(crate) fn suggest_opt(self, change: Option<(Span, &str)>) -> Self {
         match change {
             Some((span, replacement)) => self.suggest(span, replacement),
@@ -82,7 +83,7 @@ impl Diagnostic {
         }
     }
 
-    /// Suggests a similar name, if there is one, in the place of a span.
+    /// Suggests a similar name, if there is one, as an uncertain replacement for a span.
     pub(crate) fn similar(mut self, span: Span, name: Option<&str>) -> Self {
         if let Some(name) = name {
             let range = span.start as usize..span.end as usize;
@@ -130,7 +131,7 @@ impl Diagnostic {
     }
 }
 
-/// Collects diagnostics during a run.
+/// Collects diagnostics during a compilation.
 #[derive(Default)]
 pub(crate) struct Sink {
     list: Vec<Diagnostic>,
@@ -139,7 +140,8 @@ pub(crate) struct Sink {
 impl Sink {
     #[cold]
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        // One mistake often shows in two ways at the same place: the first report is the better one.
+        // One mistake often causes two reports at the same position. The first report is usually better, so
+        // the second one is dropped.
         let at = diagnostic.labels.first().map(|label| &label.0);
         let repeats = |old: &Diagnostic| old.labels.first().map(|label| &label.0) == at && at.is_some();
         if !self.is_full() && !self.list.last().is_some_and(repeats) {
@@ -147,17 +149,18 @@ impl Sink {
         }
     }
 
-    /// Whether further diagnostics will be dropped.
+    /// Returns whether further diagnostics will be dropped.
     pub fn is_full(&self) -> bool {
         self.list.len() >= MAX_ERRORS
     }
 
-    /// How many there are.
+    /// Returns the number of diagnostics.
     pub fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// Drops those from number `first` on that `drop` wants, and adds a note to the others.
+    /// Looks at the diagnostics from index `first` on: removes those for which `drop` returns true and adds
+    /// `note` to the rest.
     pub fn amend(&mut self, first: usize, drop: impl Fn(&Diagnostic) -> bool, note: Option<&str>) {
         let mut at = first;
         while at < self.list.len() {
@@ -170,19 +173,19 @@ impl Sink {
         }
     }
 
-    /// Drops number `at` and what follows.
+    /// Removes the diagnostics from index `at` on.
     pub fn truncate(&mut self, at: usize) {
         self.list.truncate(at);
     }
 
-    /// Drops number `at` and what follows, if it begins with that.
+    /// Removes the diagnostics from index `at` on if the message at `at` starts with `message`.
     pub fn truncate_if(&mut self, at: usize, message: &str) {
         if self.list.get(at).is_some_and(|new| new.message.starts_with(message)) {
             self.list.truncate(at);
         }
     }
 
-    /// Takes the list, to give back what is left of it.
+    /// Takes the list out; [`Sink::restore`] puts the remaining diagnostics back.
     pub fn take(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.list)
     }
@@ -205,39 +208,39 @@ impl Sink {
     }
 }
 
-/// A source text with its name, which diagnostics keep to show lines of it.
+/// A source text with its name. Diagnostics keep it to show lines of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceText {
     /// Name of the file.
     pub name: String,
-    /// What is in it, and behind it what is in the files that it uses.
+    /// Contents of the file, followed by the contents of the files that it uses.
     pub text: String,
-    /// The files that it uses, in the order of their texts.
+    /// Files that the file uses, in the order of their contents in `text`.
     pub used: Vec<UsedFile>,
 }
 
-/// A file that another one uses.
+/// A file that another file uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsedFile {
     /// Name of the file.
     pub name: String,
-    /// Where its text begins in [`SourceText::text`].
+    /// Byte offset in [`SourceText::text`] at which the contents of this file begin.
     pub start: usize,
 }
 
 impl SourceText {
-    /// A text that several diagnostics can share.
+    /// Returns a source text that several diagnostics can share.
     pub fn new(name: &str, text: &str) -> Arc<SourceText> {
         Arc::new(SourceText { name: name.to_owned(), text: text.to_owned(), used: Vec::new() })
     }
 
-    /// Line and column (in bytes) of a byte in its file, both from 1.
+    /// Returns the line and the column (in bytes) of a byte in its file, both counted from 1.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let (_, range) = self.file(offset);
         LineIndex::new(&self.text[range.clone()]).position(offset - range.start)
     }
 
-    /// The file that a byte is in: its name, and which part of the text it is.
+    /// Returns the name of the file that contains a byte, and that file's range of the text.
     pub fn file(&self, offset: usize) -> (&str, Range<usize>) {
         let behind = self.used.partition_point(|file| file.start <= offset);
         let end = self.used.get(behind).map_or(self.text.len(), |file| file.start);
@@ -248,16 +251,16 @@ impl SourceText {
     }
 }
 
-/// Everything wrong with a source text, in source order.
+/// All diagnostics about a source text, in source order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// The messages.
+    /// The diagnostics.
     pub list: Vec<Diagnostic>,
-    /// What they are about.
+    /// Source text of the diagnostics.
     pub source: Arc<SourceText>,
 }
 
-/// [`Diagnostics::render`] without colours.
+/// Renders the diagnostics without colours.
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.render(false).trim_end())
@@ -267,7 +270,7 @@ impl fmt::Display for Diagnostics {
 impl std::error::Error for Diagnostics {}
 
 impl Diagnostics {
-    /// The text for people: source lines with carets, as `rustc` prints them.
+    /// Returns the text for people: source lines with carets, in the style of `rustc`.
     pub fn render(&self, color: bool) -> String {
         let file_name = self.place();
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
@@ -280,13 +283,13 @@ impl Diagnostics {
         let errors = self.list.iter().filter(|d| d.severity == Severity::Error).count();
         let (count, what) = if errors == 0 { (self.list.len(), "warning") } else { (errors, "error") };
         let plural = if count == 1 { "" } else { "s" };
-        // Some errors are of no file.
+        // Some errors do not belong to any file.
         let place = if file_name.is_empty() { String::new() } else { format!(" in {file_name}") };
         let _ = writeln!(out, "{count} {what}{plural}{place}");
         out
     }
 
-    /// Adds what was found later in the same text.
+    /// Adds later diagnostics about the same source text.
     pub fn append(&mut self, more: Diagnostics) {
         if self.list.is_empty() {
             self.source = more.source;
@@ -294,7 +297,7 @@ impl Diagnostics {
         self.list.extend(more.list);
     }
 
-    /// Which file the messages are about.
+    /// Returns the name of the file that the diagnostics are about, for the summary line.
     fn place(&self) -> String {
         let mut files = self.list.iter().filter_map(|d| Some(self.source.file(d.labels.first()?.0.start).0));
         let first = files.next().unwrap_or(&self.source.name);
@@ -305,7 +308,7 @@ impl Diagnostics {
         }
     }
 
-    /// The text for tools: a JSON array, one object a diagnostic.
+    /// Returns the text for tools: a JSON array with one object per diagnostic.
     pub fn to_json(&self) -> String {
         let mut out = String::from("[");
         for (n, diagnostic) in self.list.iter().enumerate() {
@@ -325,7 +328,7 @@ impl Diagnostic {
         };
         let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code));
         if !self.labels.is_empty() {
-            // A snippet for each file, that of the mistake first.
+            // One snippet per file; the file of the mistake comes first.
             let mut files: Vec<(&str, Range<usize>)> = Vec::new();
             for (range, _) in &self.labels {
                 let file = source.file(range.start);
@@ -415,7 +418,7 @@ impl Diagnostic {
     }
 }
 
-/// A range inside the text, on character boundaries.
+/// Clamps a range to the text and moves its ends outwards to character boundaries.
 fn clamp(range: &Range<usize>, source: &str) -> Range<usize> {
     let mut start = range.start.min(source.len());
     while !source.is_char_boundary(start) {
@@ -428,7 +431,7 @@ fn clamp(range: &Range<usize>, source: &str) -> Range<usize> {
     start..end
 }
 
-/// Byte offsets of line starts.
+/// Byte offsets of the line starts.
 struct LineIndex {
     starts: Vec<usize>,
 }
@@ -441,7 +444,7 @@ impl LineIndex {
         LineIndex { starts: std::iter::once(first).chain(rest).collect() }
     }
 
-    /// Line and column (in bytes), both from 1.
+    /// Returns the line and the column (in bytes), both counted from 1.
     fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         (line, offset.saturating_sub(self.starts[line - 1]) + 1)

@@ -1,24 +1,24 @@
-//! What `///` comments say of items. The compiler drops comments; tools ask here.
+//! Reads the `///` comments of items. The compiler ignores comments; documentation tools use this module.
 
 use crate::diag::Sink;
 use crate::lexer::{Tok, Tokens, lex};
 
-/// An item of a source text, and what is said of it.
+/// An item of a source text with its documentation comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Documented<'a> {
-    /// `kernel`, `fn`, `struct`, `const`, `param` or `static`.
+    /// Keyword of the item: `kernel`, `fn`, `struct`, `const`, `param` or `static`.
     pub kind: &'static str,
     /// Its name.
     pub name: &'a str,
-    /// The item without its body or value, as it is written.
+    /// Source text of the item without its body or value.
     pub signature: &'a str,
-    /// The lines of the `///` comments in front of it and its attributes, without the `/// `.
+    /// Lines of the `///` comments that precede the item and its attributes, without the `/// `.
     pub text: Vec<&'a str>,
-    /// The line of its name, from 1.
+    /// Line of the item's name, counted from 1.
     pub line: usize,
 }
 
-/// The items of a source text in order, with or without mistakes.
+/// Returns the items of a source text in order. The text may contain mistakes.
 pub fn documentation(source: &str) -> Vec<Documented<'_>> {
     let mut tokens = Tokens::default();
     lex(source, &mut tokens, &mut Sink::default());
@@ -41,7 +41,7 @@ pub fn documentation(source: &str) -> Vec<Documented<'_>> {
     items
 }
 
-/// The item that these tokens are.
+/// Returns the item that these tokens form, or `None` if they are no item.
 fn item<'a>(
     source: &'a str,
     kinds: &[Tok],
@@ -59,7 +59,7 @@ fn item<'a>(
         _ => return None,
     };
     name += usize::from(kinds.get(name) == Some(&Tok::Dyn));
-    // A struct is its body; of others it is left out, and so is a value.
+    // The signature of a struct includes its body; a function's body and a constant's value are left out.
     let mut depth = 0i32;
     let inside = |tok: &&Tok| {
         let ends =
@@ -80,7 +80,7 @@ fn item<'a>(
     })
 }
 
-/// Where the item begins that attributes stand before.
+/// Returns the index of the first token after the attributes.
 fn behind_attributes(kinds: &[Tok]) -> usize {
     let mut at = 0;
     while kinds.get(at) == Some(&Tok::Hash) {
@@ -99,7 +99,7 @@ fn behind_attributes(kinds: &[Tok]) -> usize {
     at
 }
 
-/// The `///` lines that end in front of byte `start`.
+/// Returns the `///` lines directly above byte `start`.
 fn above(source: &str, start: usize) -> Vec<&str> {
     let mut lines = source[..start].lines().rev();
     if !source[..start].ends_with('\n') && lines.next().is_some_and(|line| !line.trim().is_empty()) {

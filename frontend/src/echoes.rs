@@ -1,6 +1,8 @@
-//! Diagnostics that only echo another one are dropped, so that a slip gets a message and not a page of them.
+//! Drops diagnostics that only repeat the consequences of another diagnostic, so that one slip gets one
+//! message and not a page of them.
 //!
-//! What the parser told is kept, but for what follows a brace that is missing; the rest is judged one by one, in the order of the text.
+//! The parser's diagnostics are kept, except those that follow from a missing brace. Every other diagnostic
+//! is judged separately, in the order of the text.
 
 use crate::alike::Alike;
 use crate::diag::Diagnostic;
@@ -8,17 +10,18 @@ use crate::lexer::{Span, Tok, Tokens};
 use crate::words;
 use std::ops::Range;
 
-/// What was read of a program.
+/// What is known about the syntax of a program.
 pub struct Read<'p> {
     pub source: &'p str,
     pub tokens: &'p Tokens,
-    /// What the parser did not read.
+    /// Source ranges that the parser skipped.
     pub skipped: &'p [Span],
-    /// How many of the diagnostics, the first ones, are of the parser.
+    /// Number of diagnostics that come from the parser; they are the first ones of the list.
     pub parsed: usize,
-    /// Whether one of them is about something that is missing, or that nothing begins with.
+    /// Whether one of the parser's diagnostics is about a missing token or about a token that cannot start
+    /// anything.
     pub broken: bool,
-    /// What is foreign to this language, with where the diagnostic that says so is.
+    /// Constructs of other languages: for each, the byte at which its diagnostic begins, and its span.
     pub foreign: &'p [(usize, Span)],
 }
 
@@ -27,7 +30,8 @@ impl<'p> Read<'p> {
         self.tokens.text(token, self.source)
     }
 
-    /// The number of the function that a byte is in.
+    /// Returns the number of the function that contains a byte, counting function keywords from the start of
+    /// the source.
     pub fn body(&self, byte: usize) -> usize {
         self.body_at(self.tokens.at(byte))
     }
@@ -36,7 +40,8 @@ impl<'p> Read<'p> {
         self.tokens.kinds[..token].iter().filter(|tok| matches!(tok, Tok::Fn | Tok::Kernel)).count()
     }
 
-    /// The number of the program's function that what begins at a byte is given to.
+    /// Returns the number of the called function of the program, if the text at a byte is part of a call's
+    /// arguments.
     pub fn callee(&self, byte: usize) -> Option<usize> {
         let mut closed = 0;
         let open = (0..self.tokens.at(byte)).rev().find(|&token| {
@@ -54,18 +59,19 @@ impl<'p> Read<'p> {
     }
 }
 
-/// The diagnostics of a program without those that only echo another one.
+/// Returns the diagnostics of a program without those that only repeat the consequences of another one.
 pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     let Read { source, skipped, parsed, foreign, .. } = *read;
     let unused: Vec<Range<usize>> = list.iter().filter(|d| d.code == "E0056").filter_map(place).collect();
-    // Arguments of a fence or an atomic operation that is called otherwise.
+    // An argument of a misspelt fence or atomic operation may look like an unknown name.
     let misses_function = list.iter().any(|diagnostic| matches!(diagnostic.code, "E0022" | "E0025"));
     let told: Vec<Range<usize>> = list[..parsed].iter().filter_map(place).collect();
     let unclosed = list[..parsed].iter().filter(|one| is_unclosed(one) || is_item_inside(one));
     let unclosed = unclosed.filter_map(place).map(|at| at.start).min();
     let is_astray = |one: &Diagnostic| {
         let behind = unclosed.is_some_and(|from| place(one).is_some_and(|at| from <= at.start));
-        // Where an item is read as something else, its keyword is where a name should be, too.
+        // If the parser reads an item as part of something else, the item's keyword can appear where it
+        // expects a name.
         behind && matches!(one.code, "E0005" | "E0008")
     };
     let mut kept: Vec<Diagnostic> = Vec::new();
@@ -73,7 +79,7 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     let mut alike = Alike::new(read, list.iter().any(is_unknown));
     for (n, diagnostic) in list.into_iter().enumerate() {
         let echo = if n < parsed {
-            // With a brace that is missing, or one too many, everything behind it is read as something else.
+            // After a missing or superfluous brace, the parser misreads all that follows.
             astray += usize::from(is_astray(&diagnostic));
             astray > 1 && is_astray(&diagnostic)
         } else {
@@ -102,7 +108,7 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     kept
 }
 
-/// Where a diagnostic says that the mistake is.
+/// Returns the source range of the mistake that a diagnostic reports.
 pub fn place(diagnostic: &Diagnostic) -> Option<Range<usize>> {
     diagnostic.labels.first().map(|label| label.0.clone())
 }
@@ -111,25 +117,27 @@ fn is_unclosed(diagnostic: &Diagnostic) -> bool {
     diagnostic.code == "E0006"
 }
 
-/// Whether a diagnostic is about an item inside of a function, which most likely has not ended where it should.
+/// Returns whether a diagnostic is about an item inside a function. Most likely the function's closing brace
+/// is missing.
 fn is_item_inside(diagnostic: &Diagnostic) -> bool {
     let found = diagnostic.message.split_once(", found the keyword ").map_or("", |(_, word)| word);
     matches!(found, "`fn`" | "`struct`" | "`kernel`")
 }
 
-/// Whether a diagnostic is about a name that nothing has.
+/// Returns whether a diagnostic is about an unknown name.
 fn is_unknown(diagnostic: &Diagnostic) -> bool {
     matches!(diagnostic.code, "E0020" | "E0021" | "E0022")
 }
 
-/// Whether a diagnostic is about a value whose type is not known, inside of what another one is about.
+/// Returns whether a diagnostic is about a value of unknown type inside the range of another diagnostic.
 fn is_of_no_type(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let Some((at, label)) = diagnostic.labels.first() else { return false };
     let around = |old: &Diagnostic| place(old).is_some_and(|of| of.start <= at.start && at.end <= of.end);
     label.contains("`?`") && kept.iter().any(around)
 }
 
-/// Whether a diagnostic is about fields of a type that is defined twice: the other one may have them.
+/// Returns whether a diagnostic is about the fields of a type that is defined twice. The other definition may
+/// have the fields.
 fn is_of_a_twin(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let message = diagnostic.message.as_str();
     let of = message.split_once(" has no field ").map(|(name, _)| name);
@@ -139,7 +147,7 @@ fn is_of_a_twin(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     of.is_some_and(is_twin)
 }
 
-/// Whether a diagnostic is about what was read, but not as it is meant.
+/// Returns whether a diagnostic is about source text that the parser skipped.
 fn is_in_skipped(diagnostic: &Diagnostic, skipped: &[Span]) -> bool {
     let inside = |at: &Range<usize>| {
         skipped.iter().any(|span| span.start as usize <= at.start && at.end <= span.end as usize)
@@ -147,20 +155,22 @@ fn is_in_skipped(diagnostic: &Diagnostic, skipped: &[Span]) -> bool {
     place(diagnostic).as_ref().is_some_and(inside)
 }
 
-/// Whether a diagnostic is about something behind another one, at `from`, and inside of what that one says is foreign.
+/// Returns whether a diagnostic is about a position after `from`, inside a construct of another language that
+/// has its own diagnostic.
 fn is_foreign(diagnostic: &Diagnostic, from: usize, span: Span) -> bool {
     matches!(diagnostic.code, "E0020" | "E0003" | "E0090")
         && place(diagnostic).is_some_and(|at| from < at.start && at.end <= span.end as usize)
 }
 
-/// Whether a diagnostic misses a name that a pattern like `Some(x)` would declare.
+/// Returns whether a diagnostic is about an unknown name that a pattern like `Some(x)` would declare.
 fn is_of_option(diagnostic: &Diagnostic, pattern: &str, source: &str) -> bool {
     diagnostic.code == "E0020"
         && pattern.starts_with("Some")
         && place(diagnostic).is_some_and(|at| has_word(pattern, &source[at]))
 }
 
-/// Whether a diagnostic is about a change of a variable whose declaration was told to be wrong.
+/// Returns whether a diagnostic is about an assignment to a variable whose declaration has a reported
+/// mistake.
 fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let is_wrong = |at: &Range<usize>| {
         kept.iter().any(|old| old.code == "E0047" && place(old).as_ref().is_some_and(|of| of == at))
@@ -168,12 +178,13 @@ fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     diagnostic.code == "E0047" && diagnostic.labels.get(1).is_some_and(|(at, _)| is_wrong(at))
 }
 
-/// Whether a diagnostic is about an unknown name that was told before, or whose declaration was not understood.
+/// Returns whether a diagnostic is about an unknown name that has been reported, or whose declaration was
+/// skipped.
 fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipped: &[Span]) -> bool {
     let Some(at) = place(diagnostic) else { return false };
     let name = &source[at];
     let is_unknown = is_unknown(diagnostic);
-    // `x` may be something else where its declaration was not understood.
+    // If the declaration of `x` was skipped, a use of `x` may refer to a different item of that name.
     let is_other = matches!(diagnostic.code, "E0023" | "E0025" | "E0044")
         || diagnostic.message.contains(" is a function");
     if !is_unknown && !is_other {
@@ -184,7 +195,8 @@ fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipp
     is_unknown && kept.iter().any(same) || skipped.iter().any(|span| has_word(span.text(source), name))
 }
 
-/// Whether a diagnostic misses a value where a statement with a value does nothing: both are one `;`.
+/// Returns whether a diagnostic is about a missing value where a statement computes an unused value. One
+/// wrong `;` causes both.
 fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> bool {
     let lacking = diagnostic.code == "E0049" || diagnostic.message == "this has no value";
     lacking
@@ -194,19 +206,20 @@ fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> boo
             .any(|(at, _)| unused.iter().any(|of| of.start < at.end && of.end >= at.start.saturating_sub(4)))
 }
 
-/// Whether a diagnostic is about a value that nothing does something with, in front of what was not understood.
+/// Returns whether a diagnostic is about an unused value directly before text with a syntax error, which most
+/// likely would have used the value.
 fn is_unused_by_what_was_not_read(diagnostic: &Diagnostic, source: &str, told: &[Range<usize>]) -> bool {
     let Some(at) = place(diagnostic).filter(|_| diagnostic.code == "E0056") else { return false };
     let blank = |of: &Range<usize>| source.get(at.end..of.start).is_some_and(|text| text.trim().is_empty());
     told.iter().any(blank)
 }
 
-/// Whether a diagnostic misses a name that means something to fences and atomic operations.
+/// Returns whether a diagnostic is about an unknown name that is a word of fences and atomic operations.
 fn is_word(diagnostic: &Diagnostic, source: &str) -> bool {
     diagnostic.code == "E0020" && place(diagnostic).is_some_and(|at| words::is_word(&source[at]))
 }
 
-/// Whether a diagnostic misses the loop around a `break` where the head of one was not understood.
+/// Returns whether a diagnostic is about a `break` outside of a loop where the head of a loop was skipped.
 fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
     let leaves = diagnostic.code == "E0054" || diagnostic.message.starts_with("no loop around this");
     let is_head = |span: &Span| {
@@ -216,10 +229,11 @@ fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Sp
     leaves && skipped.iter().any(is_head)
 }
 
-/// Whether a diagnostic is about a `break` with a value in a loop that was told to have none.
+/// Returns whether a diagnostic is about a `break` with a value in a loop that has been reported to have no
+/// value.
 fn brings_to_no_one(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str) -> bool {
     let Some(at) = place(diagnostic).filter(|_| diagnostic.code == "E0057") else { return false };
-    // In the first pair of braces behind the head.
+    // The `break` must be inside the first pair of braces after the loop's head.
     let is_inside = |head: Range<usize>| {
         let Some((_, body)) = source.get(head.start..at.start).and_then(|text| text.split_once('{')) else {
             return false;
@@ -234,14 +248,14 @@ fn brings_to_no_one(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str) 
     kept.iter().filter(told).filter_map(place).any(is_inside)
 }
 
-/// Whether a diagnostic misses the value at the end of a body where the end was not understood.
+/// Returns whether a diagnostic is about a missing value at the end of a body whose end was skipped.
 fn ends_with_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
     let Some(at) = place(diagnostic).filter(|_| diagnostic.code == "E0049") else { return false };
     let between = |span: &Span| source.get(span.end as usize..at.start);
     skipped.iter().any(|span| between(span).is_some_and(|text| text.trim().is_empty()))
 }
 
-/// Whether a text holds a name.
+/// Returns whether a text contains a name as a whole word.
 fn has_word(text: &str, name: &str) -> bool {
     let of_name = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_ascii_alphanumeric());
     text.match_indices(name).any(|(at, _)| {

@@ -1,6 +1,6 @@
-//! `use "file.k";`: where files come from, and how several become one text.
+//! `use "file.k";`: finds the files and joins several files to one text.
 //!
-//! The texts of the files stand one behind the other, so that a place in the program stays one number.
+//! The contents of the files follow one another, so that one number gives a position in the whole program.
 
 use crate::diag::{Diagnostic, Sink, SourceText, UsedFile};
 use crate::lexer::{Span, Tok, Tokens, lex_file};
@@ -12,18 +12,19 @@ use std::sync::Arc;
 /// A file that `use` has found.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// The name it is known by, relative to which it names files itself; a file is used once, however often it is named.
+    /// Name that identifies the file: a file is used only once however many paths lead to it, and its own
+    /// `use` paths are relative to this name.
     pub name: String,
-    /// What is in it.
+    /// Contents of the file.
     pub text: String,
 }
 
-/// Where `use "…";` takes files from.
+/// Source of the files that `use "…";` names.
 pub trait Files: Debug + Send + Sync {
-    /// The file that `path` names in file `from`.
+    /// Returns the file that `path` refers to in file `from`.
     ///
     /// # Errors
-    /// Why there is none, for people.
+    /// A text for people that says why the file cannot be read.
     fn open(&self, path: &str, from: &str) -> Result<File, String>;
 }
 
@@ -51,7 +52,7 @@ fn in_memory<'f>(path: &str, from: &str, get: impl Fn(&str) -> Option<&'f String
     Ok(File { name: name.clone(), text: text.clone() })
 }
 
-/// The name of file `path` in the directory of file `from`.
+/// Returns the name of file `path` relative to the directory of file `from`.
 pub fn beside(path: &str, from: &str) -> String {
     match from.rsplit_once('/') {
         Some((directory, _)) if !path.starts_with('/') => clean(&format!("{directory}/{path}")),
@@ -59,7 +60,7 @@ pub fn beside(path: &str, from: &str) -> String {
     }
 }
 
-/// The shortest name of the same file: without `.`, and without `..` where that leads back.
+/// Returns the shortest name of the same file: without `.`, and without `..` where a directory precedes it.
 fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -75,8 +76,8 @@ fn clean(path: &str) -> String {
     parts.join("/")
 }
 
-/// Reads what the file uses whose tokens are there, and what those files use, and adds their tokens. Nothing if it uses
-/// none.
+/// Reads the files that a file uses, directly or indirectly, and appends their tokens to `tokens`, which
+/// holds the tokens of the first file. Returns the joined text, or `None` if the file uses no others.
 pub(crate) fn gather(
     name: &str,
     text: &str,
@@ -100,7 +101,7 @@ pub(crate) fn gather(
             let span = tokens.spans[at + 1];
             match open(&source, span, files) {
                 Ok(file) => add(file, &mut source, tokens, sink),
-                // What stands in a body has no file to bring in, as the parser says.
+                // A `use` inside a body is an error that the parser reports.
                 Err(_) if depth > 0 => {}
                 Err(why) => sink.push(
                     Diagnostic::error("E0092", format!("cannot use {}: {why}", span.text(&source.text)))
@@ -120,7 +121,7 @@ fn open(source: &SourceText, span: Span, files: Option<&dyn Files>) -> Result<Fi
     files.open(path, source.file(span.start as usize).0)
 }
 
-/// Adds a file unless it is there.
+/// Adds a file unless it has been added.
 fn add(file: File, source: &mut SourceText, tokens: &mut Tokens, sink: &mut Sink) {
     let name = clean(&file.name);
     let known = || std::iter::once(&source.name).chain(source.used.iter().map(|used| &used.name));
@@ -133,7 +134,8 @@ fn add(file: File, source: &mut SourceText, tokens: &mut Tokens, sink: &mut Sink
         }
         return;
     }
-    // The line that a file ends with without an end of its own is not the first of the next one.
+    // Without this line break, the last line of a file that does not end in one would join the first line of
+    // the next file.
     source.text.push('\n');
     let start = source.text.len();
     source.text.push_str(&file.text);

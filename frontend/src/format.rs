@@ -1,15 +1,16 @@
-//! Text literals and the formats of `printf`.
+//! String literals and the formats of `printf`.
 //!
 //! # Source
-//! The OpenCL C specification, "printf": C's conversions, and `vN` for vectors; `%n` and `*` are not part of it, `%s` prints a
-//! literal. `ll`, `%v4f` and the like are allowed besides, as nothing else can be meant: [`Format::opencl`] says it as OpenCL does.
+//! The OpenCL C specification, "printf": C's conversions, and `vN` for vectors. `%n` and `*` are not part of
+//! it, and `%s` prints a string literal. The parser also accepts `ll`, `%v4f` and similar forms whose meaning
+//! is clear; `Conversion::opencl` writes them as OpenCL requires.
 
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// What is wrong with a literal or a format, and where.
+/// A mistake in a literal or a format, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     pub span: Span,
@@ -18,15 +19,15 @@ pub struct Mistake {
     pub help: Option<String>,
 }
 
-/// What stands between quotes, with its escapes resolved.
+/// Contents of a string literal, with escapes resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Literal {
     pub text: String,
-    /// Where in the source each byte of the text comes from, and where the last one ends.
+    /// Source position of each byte of the text, followed by the end of the last byte.
     at: Vec<u32>,
 }
 
-/// Escapes of one character.
+/// Escape sequences of one character.
 const ESCAPES: [(char, char); 10] = [
     ('n', '\n'),
     ('t', '\t'),
@@ -41,7 +42,7 @@ const ESCAPES: [(char, char); 10] = [
 ];
 
 impl Literal {
-    /// Reads a literal with its quotes, which begins at a byte of the source.
+    /// Parses a literal including its quotes, which begins at byte `start` of the source.
     pub fn read(written: &str, start: u32) -> Result<Literal, Mistake> {
         let inner = written.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(written);
         let mut literal = Literal::default();
@@ -69,13 +70,14 @@ impl Literal {
         Ok(literal)
     }
 
-    /// Where a part of the text stands in the source.
+    /// Returns the source position of a part of the text.
     pub fn span(&self, range: &Range<usize>) -> Span {
         Span { start: self.at[range.start], end: self.at[range.end] }
     }
 }
 
-/// The character of an escape at the beginning of a text, and its bytes there.
+/// Returns the character of the escape sequence at the start of a text, and the length of the sequence in
+/// bytes.
 fn escape(text: &str, start: u32) -> Result<(char, usize), Mistake> {
     let after = &text[1..];
     let next = after.chars().next().unwrap_or('\\');
@@ -111,24 +113,24 @@ fn escape(text: &str, start: u32) -> Result<(char, usize), Mistake> {
     }
 }
 
-/// How wide what a conversion prints is said to be.
+/// Length modifier of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Length {
-    /// Nothing said: an integer of at most 32 bits, a float of any size.
+    /// No modifier: an integer of at most 32 bits, or a float of any size.
     #[default]
     None,
     /// `hh`
     Char,
     /// `h`
     Short,
-    /// `hl`, of vectors.
+    /// `hl`, only for vectors.
     Word,
-    /// `l`, and `ll`.
+    /// `l` and `ll`.
     Long,
 }
 
 impl Length {
-    /// How OpenCL says it.
+    /// Returns the modifier as OpenCL spells it.
     const fn text(self) -> &'static str {
         match self {
             Length::None => "",
@@ -149,21 +151,21 @@ impl Length {
     }
 }
 
-/// `%-8.3v4hlf`
+/// A conversion such as `%-8.3v4hlf`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conversion {
-    /// The part of the text that it is.
+    /// Range of the conversion in the text.
     pub range: Range<usize>,
-    /// `-+ #0`, in any order, and width and precision as they are written.
+    /// Flags (`-+ #0`, in any order), width and precision, as written.
     field: String,
     has_precision: bool,
-    /// Elements of a vector; 0 of a scalar.
+    /// Number of elements of a vector; 0 for a scalar.
     pub lanes: u8,
     pub length: Length,
     pub letter: char,
 }
 
-/// What a conversion prints.
+/// Kind of value that a conversion prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Signed,
@@ -192,13 +194,14 @@ impl Conversion {
         }
     }
 
-    /// As it is written.
+    /// Returns the conversion as written.
     pub fn written(&self) -> String {
         let vector = if self.lanes > 0 { format!("v{}", self.lanes) } else { String::new() };
         format!("%{}{vector}{}{}", self.field, self.length.text(), self.letter)
     }
 
-    /// The type that an argument without one of its own gets, which may have a minus in front.
+    /// Returns the type that the conversion gives to a literal argument without a type of its own.
+    /// `is_negative` says whether a minus sign precedes the literal.
     pub fn usual(&self, is_negative: bool) -> Option<Scalar> {
         let kind = match self.kind() {
             Kind::Bits if is_negative => Kind::Signed,
@@ -218,7 +221,7 @@ impl Conversion {
         })
     }
 
-    /// Whether it prints a scalar, or a vector of as many as `lanes` (1: a scalar).
+    /// Returns whether the conversion prints a value of `lanes` scalars of this type (1 for a scalar).
     pub fn takes(&self, scalar: Scalar, lanes: u8) -> bool {
         let bits = scalar.bits();
         let fits = match self.length {
@@ -246,7 +249,7 @@ impl Conversion {
         self.lanes.max(1) == lanes
     }
 
-    /// The same for values of another type, as a user would write it.
+    /// Returns the conversion that a user would write for values of another type.
     pub fn made_for(&self, scalar: Scalar, lanes: u8) -> Option<String> {
         let letter = match self.kind() {
             _ if scalar.is_float() || scalar == Scalar::Bf16 => match self.kind() {
@@ -272,7 +275,8 @@ impl Conversion {
         Some(format!("%{field}{vector}{length}{letter}"))
     }
 
-    /// As OpenCL's runtime wants it for values of a type. Halves are printed as `f32`.
+    /// Appends the conversion as OpenCL's runtime expects it for values of a type. `f16` values are printed
+    /// as `f32`.
     fn opencl(&self, scalar: Option<Scalar>, out: &mut String) {
         let _ = write!(out, "%{}", self.field);
         let length = match (self.kind(), scalar) {
@@ -289,8 +293,8 @@ impl Conversion {
         let _ = write!(out, "{}{}", length.text(), self.letter);
     }
 
-    /// As C wants it for values of a type, each in 64 bits: there are no vectors, so that the elements have each a conversion, and floats are
-    /// doubles.
+    /// Appends the conversion as C expects it for values of a type, each in 64 bits. C has no vectors, so
+    /// each element gets a conversion; floats are doubles.
     pub fn c(&self, scalar: Option<Scalar>, out: &mut String) {
         let length = match (self.kind(), scalar) {
             (Kind::Float, _) => Length::None,
@@ -307,22 +311,22 @@ impl Conversion {
 /// A part of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// What is printed as it is; a percent sign is one.
+    /// Text that is printed unchanged. `%%` is the text `%`.
     Text(String),
     Conversion(Conversion),
 }
 
-/// A format, taken apart.
+/// A parsed format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Format {
     pub pieces: Vec<Piece>,
 }
 
-/// The widest field and the longest fraction.
+/// Limit on the width of a field and on the precision.
 const MAX_WIDTH: u32 = 4096;
 
 impl Format {
-    /// Takes a text apart; every mistake in it.
+    /// Parses a format. Returns all mistakes in it on failure.
     pub fn parse(literal: &Literal) -> Result<Format, Vec<Mistake>> {
         let (mut pieces, mut mistakes) = (Vec::new(), Vec::new());
         let text = literal.text.as_str();
@@ -359,15 +363,16 @@ impl Format {
     }
 }
 
-/// A format as the runtime gets it, while it is put together.
+/// A format string for the runtime, while it is assembled.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     pub text: String,
 }
 
 impl Record {
-    /// Adds what is printed as it is. A backslash has to be passed as an argument, by its code: in the metadata it would begin an
-    /// escape, and there is none for itself that LLVM writes. How many there are.
+    /// Appends text that is printed unchanged. Each backslash becomes a `%c`, because a backslash would begin
+    /// an escape sequence in the metadata and LLVM writes no escape for it. Returns the number of
+    /// backslashes; the caller must pass the character code as an argument for each.
     pub fn push(&mut self, text: &str) -> usize {
         for c in text.chars() {
             match c {
@@ -379,21 +384,21 @@ impl Record {
         text.matches('\\').count()
     }
 
-    /// Adds a conversion for an argument, whose type is given if it is a number.
+    /// Appends a conversion for an argument. `scalar` is the argument's type if it is a number.
     pub fn convert(&mut self, conversion: &Conversion, scalar: Option<Scalar>) {
         conversion.opencl(scalar, &mut self.text);
     }
 
-    /// Adds a conversion for a `u32`.
+    /// Appends a conversion for a `u32`.
     pub fn number(&mut self) {
         self.text.push_str("%u");
     }
 }
 
-/// Reads a conversion.
+/// Parser of one conversion.
 struct Reader<'l> {
     literal: &'l Literal,
-    /// The percent sign.
+    /// Position of the percent sign.
     start: usize,
     at: usize,
 }
@@ -409,7 +414,7 @@ impl Reader<'_> {
         found
     }
 
-    /// A mistake in what was read of the conversion so far.
+    /// Returns a mistake whose position is the part of the conversion that has been read.
     fn mistake<T>(
         &self,
         message: impl Into<String>,
@@ -420,7 +425,7 @@ impl Reader<'_> {
         Err(Mistake { span, message: message.into(), label, help: help.map(str::to_owned) })
     }
 
-    /// A number, if there is one.
+    /// Parses a number, if there is one.
     fn number(&mut self, what: &str) -> Result<Option<u32>, Mistake> {
         if self.take("*") {
             let message = format!("OpenCL's `printf` takes no {what} from an argument");
@@ -493,7 +498,7 @@ impl Reader<'_> {
         Ok(found.map_or(Length::None, |(_, length)| length))
     }
 
-    /// Whether a conversion is one, and what is asked of it makes sense.
+    /// Checks that a conversion exists and that its flags and length make sense.
     fn check(&self, conversion: &Conversion, flags: &str) -> Result<(), Mistake> {
         let Conversion { letter, lanes, length, .. } = *conversion;
         if letter == 'n' {
@@ -522,7 +527,7 @@ impl Reader<'_> {
         let fits = match length {
             Length::None => true,
             Length::Char => is_integer,
-            // `%v2hf` are halves.
+            // `%v2hf` prints two `f16` values.
             Length::Short => is_integer || kind == Kind::Float && lanes > 0,
             Length::Word => lanes > 0,
             Length::Long => is_integer || kind == Kind::Float,

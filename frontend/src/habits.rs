@@ -1,8 +1,10 @@
-//! Hints for people who know another language: the table `habits.txt`, and how it is matched against what they wrote.
+//! Hints for people who know another language: the table `habits.txt`, and the matching of its rows with the
+//! source.
 //!
-//! A row that begins with `^` fits at the beginning of a statement, one with `!` at the place of the mistake, others around it.
+//! A row's pattern that begins with `^` must match at the beginning of a statement, a pattern with `!` at the
+//! position of the mistake; any other pattern may match around that position.
 //!
-//! Nothing of this costs a program without mistakes anything: the table is text, read when there is an error to explain.
+//! The table is parsed only when there is an error to explain, so correct programs do not pay for it.
 
 use crate::builtins;
 use crate::diag::{Diagnostic, Sink};
@@ -15,13 +17,14 @@ use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("habits.txt");
 
-/// What is said of a `=` in a condition.
+/// Help text for a `=` in a condition.
 pub const ASSIGNS: &str = "`=` assigns and `==` compares";
 
-/// The text of a row that stands for what is written for a call: of the part with the number behind it.
+/// Start of the text of a row that matches a method call or a path call. The number that follows it says
+/// which part of the match is the function's name.
 const CALLED: &str = "call \\";
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Copy)]
 pub struct Row {
     kind: u8,
@@ -29,7 +32,7 @@ pub struct Row {
     text: &'static str,
 }
 
-/// The rows of the table, read when the first mistake of the process is explained.
+/// Rows of the table, parsed when the process explains its first mistake.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let row = |line: &'static str| {
@@ -40,12 +43,13 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     lines.filter_map(row).collect()
 });
 
-/// The rows of the table.
+/// Returns the rows of the table.
 fn rows() -> impl Iterator<Item = Row> {
     ROWS.iter().copied()
 }
 
-/// Which rows a diagnostic may be explained by; `^` stands for those about the syntax of a whole statement.
+/// Returns the kinds of rows that may explain a diagnostic with this code. `^` stands for the rows about the
+/// syntax of a whole statement.
 fn kinds(code: &str) -> &'static [u8] {
     match code {
         "E0001" | "E0004" | "E0005" | "E0006" | "E0008" | "E0056" => b"sm",
@@ -63,18 +67,18 @@ fn kinds(code: &str) -> &'static [u8] {
     }
 }
 
-/// What a row says of a word: a name that it has here, or a hint.
+/// What a row says about a word: the word's name in this language, or a hint.
 pub enum Said {
     Name(String),
     Hint(String),
 }
 
-/// What the name of a function is here.
+/// Returns what to say about a function of another language.
 pub fn function(name: &str) -> Option<Said> {
     word(b'f', name).or_else(|| derived_function(name))
 }
 
-/// What is written here for a call by this name, as a method or behind a type.
+/// Returns what to say about a function that is called as a method or as `T::name`.
 pub fn called(name: &str) -> Option<Said> {
     if builtins::find(name).is_some() {
         return Some(Said::Name(name.to_owned()));
@@ -83,7 +87,7 @@ pub fn called(name: &str) -> Option<Said> {
     method.map(|row| Said::Hint(row.text.to_owned())).or_else(|| function(name))
 }
 
-/// What to say of `T::name(…)`, or of a function behind the name of a library.
+/// Returns what to say about `T::name(…)`, or about a function with the name of a library before it.
 pub fn called_of(of: &str, name: &str) -> String {
     if matches!(name, "from" | "try_from" | "new") {
         return format!("convert with `x as {}`", here_type(of).unwrap_or_else(|| of.to_owned()));
@@ -95,7 +99,7 @@ pub fn called_of(of: &str, name: &str) -> String {
     }
 }
 
-/// What to say of a name that no function has.
+/// Returns what to say about an unknown function name.
 pub fn no_function(name: &str) -> String {
     match nearest(name, builtins::names()) {
         Some(close) => {
@@ -105,12 +109,12 @@ pub fn no_function(name: &str) -> String {
     }
 }
 
-/// What the suffix of a number is here.
+/// Returns what to say about a number suffix of another language.
 pub fn suffix(text: &str) -> Option<&'static str> {
     rows().find(|row| row.kind == b'x' && row.pattern == text).map(|row| row.text)
 }
 
-/// What a type is called here, if it has another name.
+/// Returns what to say about a type name of another language.
 pub fn type_name(name: &str) -> Option<Said> {
     if let Some(said) = word(b't', name) {
         return Some(said);
@@ -136,7 +140,8 @@ fn vector(scalar: &str, lanes: u8) -> Option<Said> {
     (lanes == 1 || vector_name(&name).is_some()).then_some(Said::Name(name))
 }
 
-/// Whether a part of a pattern is this word, or `stem*` with the stem that the word begins with.
+/// Returns whether a part of a pattern matches a word: it is the word, or it is `stem*` and the word begins
+/// with the stem.
 fn names(part: &str, word: &str) -> bool {
     match part
         .strip_suffix('*')
@@ -147,7 +152,7 @@ fn names(part: &str, word: &str) -> bool {
     }
 }
 
-/// The row whose pattern is one word.
+/// Returns what the row of this kind whose pattern is one word says about a name.
 fn word(kind: u8, name: &str) -> Option<Said> {
     let row = rows().find(|row| row.kind == kind && names(row.pattern, name))?;
     Some(match row.text.strip_prefix("=> ") {
@@ -156,7 +161,8 @@ fn word(kind: u8, name: &str) -> Option<Said> {
     })
 }
 
-/// Names that follow a rule: `sqrtf`, `make_float4`, `convert_int`, `as_uint`, `atomicMin`.
+/// Returns what to say about names that follow a rule: `sqrtf`, `make_float4`, `convert_int`, `as_uint`,
+/// `atomicMin`.
 fn derived_function(name: &str) -> Option<Said> {
     if let Some(to) = name.strip_prefix("make_").or(Some(name)).and_then(here_type) {
         return Some(match vector_name(&to) {
@@ -199,12 +205,12 @@ fn snake_case(name: &str) -> String {
     out
 }
 
-/// The name of a scalar type here, be it of this language or of another one.
+/// Returns the name that a scalar type of this or another language has in this language.
 pub fn scalar(name: &str) -> Option<String> {
     here_type(name).filter(|here| Scalar::from_name(here).is_some())
 }
 
-/// The name of a type here, be it of this language or of another one.
+/// Returns the name that a type of this or another language has in this language.
 fn here_type(name: &str) -> Option<String> {
     if Scalar::from_name(name).is_some() || vector_name(name).is_some() {
         return Some(name.to_owned());
@@ -215,22 +221,24 @@ fn here_type(name: &str) -> Option<String> {
     }
 }
 
-/// Gives diagnostics the hints of the table, and drops those that only echo another one. `skipped` is what the parser did not read.
-/// The first `parsed` diagnostics are of the parser.
+/// Adds the hints of the table to the diagnostics and drops diagnostics that only repeat the consequences of
+/// another one. `skipped` lists the source ranges that the parser skipped; the first `parsed` diagnostics
+/// come from the parser.
 pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sink: &mut Sink) {
     let matcher = Matcher { source, tokens };
     let mut list = sink.take();
-    // What is foreign, with where the diagnostic that says so is.
+    // Constructs of other languages: for each, the byte at which its diagnostic begins, and its span.
     let mut foreign: Vec<(usize, Span)> = Vec::new();
     for diagnostic in &mut list {
-        // A `=` for a `==` is no habit of a statement that begins like this one.
+        // The help about `=` and `==` explains the mistake better than a row that happens to match the start
+        // of the statement.
         if diagnostic.help.iter().any(|help| help == ASSIGNS) {
             continue;
         }
         let Some((label, text)) = diagnostic.labels.first() else { continue };
         let at = tokens.at(label.start);
         let row = matcher.row(kinds(diagnostic.code), at, text.ends_with("after this"));
-        // What only fits the beginning of a statement is less than a similar name.
+        // A row that matches only the start of a statement is a weaker hint than a similar name.
         let row = row.filter(|(row, _)| {
             row.kind == b's' || !row.pattern.starts_with('^') || diagnostic.help.is_empty()
         });
@@ -254,10 +262,10 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
     sink.restore(echoes::dropped(list, &Read { source, tokens, skipped, parsed, broken, foreign: &foreign }));
 }
 
-/// What the parts of a pattern stood for.
+/// Source text that matched each part of a pattern.
 type Parts = SmallVec<[String; 4]>;
 
-/// A place that a pattern fits.
+/// A match of a pattern: token range and matched parts.
 struct Found {
     start: usize,
     end: usize,
@@ -274,18 +282,19 @@ impl<'m> Matcher<'m> {
         self.tokens.text(at, self.source)
     }
 
-    /// The first token of the statement that a token is in.
+    /// Returns the index of the first token of the statement that contains a token.
     fn statement(&self, at: usize) -> usize {
         let is_end = |&n: &usize| matches!(self.text(n), ";" | "{" | "}" | "");
         let end = (0..at.min(self.tokens.spans.len())).rev().find(is_end);
         match end {
-            // The first field of a struct belongs to what begins with `struct`.
+            // The first field of a struct belongs to the statement that begins with `struct`.
             Some(end @ 2..) if self.text(end) == "{" && self.text(end - 2) == "struct" => end - 2,
             end => end.map_or(0, |end| end + 1),
         }
     }
 
-    /// The first row of some kinds that fits at a token, or at the beginning of its statement. The mistake may be behind the token.
+    /// Returns the first row of the given kinds that matches at a token or at the beginning of its statement.
+    /// `behind` says that the mistake may come after the token.
     fn row(&self, kinds: &[u8], at: usize, behind: bool) -> Option<(Row, Found)> {
         if kinds.is_empty() {
             return None;
@@ -299,7 +308,7 @@ impl<'m> Matcher<'m> {
                 return Some((row, self.fit(pattern, if behind { at + 1 } else { at })?));
             }
             if let Some(pattern) = row.pattern.strip_prefix('^') {
-                // An attribute may stand in front of a statement.
+                // An attribute may precede the statement.
                 let behind = if self.text(first) == "#" { at } else { first };
                 return [first, behind].into_iter().find_map(|start| Some((row, self.fit(pattern, start)?)));
             }
@@ -322,7 +331,7 @@ impl<'m> Matcher<'m> {
         })
     }
 
-    /// Whether a pattern fits from a token on.
+    /// Matches a pattern with the tokens from `start` on.
     fn fit(&self, pattern: &str, start: usize) -> Option<Found> {
         let (mut at, mut parts) = (start, Parts::new());
         for part in pattern.split(' ') {
@@ -348,7 +357,8 @@ impl<'m> Matcher<'m> {
         Some(Found { start, end: at, parts })
     }
 
-    /// A type of any language, `unsigned int` and `const float` as well: its name here, and the token behind it.
+    /// Parses a type of any language, for example `unsigned int` or `const float`. Returns its name in this
+    /// language and the index of the token after it.
     fn ty(&self, mut at: usize) -> Option<(String, usize)> {
         while matches!(self.text(at), "const" | "volatile" | "register" | "signed") {
             at += 1;
@@ -367,7 +377,7 @@ impl<'m> Matcher<'m> {
         Some((if unsigned { here.replacen('i', "u", 1) } else { here }, at))
     }
 
-    /// Where names are as foreign as what a row is about.
+    /// Returns the source range whose names belong to the construct that a row is about.
     fn reach(&self, row: Row, found: &Found) -> Span {
         if matches!(row.kind, b'f' | b'c') {
             return self.arguments(found);
@@ -376,7 +386,7 @@ impl<'m> Matcher<'m> {
         Span { start, end: self.tokens.spans[found.end - 1].end }
     }
 
-    /// From a function's name to the end of its arguments.
+    /// Returns the source range from a function's name to the end of its arguments.
     fn arguments(&self, found: &Found) -> Span {
         let start = self.tokens.spans[found.start].start;
         let (mut at, mut depth) = (found.start + 1, 0usize);
@@ -401,7 +411,7 @@ impl<'m> Matcher<'m> {
         for (n, part) in found.parts.iter().enumerate() {
             text = text.replace(&format!("\\{}", n + 1), part);
         }
-        // Which function it is, the name says: there may be none.
+        // The hint depends on the name of the called function, which may be unknown.
         if let Some(part) = row.text.strip_prefix(CALLED) {
             let n = part.parse::<usize>().unwrap_or(1);
             let of = if n > 1 { found.parts[n - 2].as_str() } else { "" };
@@ -412,7 +422,8 @@ impl<'m> Matcher<'m> {
             None => Said::Hint(text),
         };
         self.say(diagnostic, said, found);
-        // A word that begins a statement elsewhere, but not here, is what it is about, not where the parser noticed.
+        // The word at the start of the statement is the mistake, not the later position at which the parser
+        // noticed it.
         let word = row.pattern.starts_with('^') && !row.pattern.starts_with("^\\i");
         if row.kind == b's' && word && self.tokens.kinds[found.start] == Tok::Ident {
             let span = self.tokens.spans[found.start];
@@ -461,7 +472,7 @@ mod tests {
         assert!(count > 120);
     }
 
-    /// Where a pattern may stand; `@` is its place.
+    /// Contexts in which a pattern may match; `@` marks the position of the pattern.
     const CONTEXTS: [&str; 17] = [
         "@",
         "@ x() {}",
@@ -482,7 +493,7 @@ mod tests {
         "kernel k(n: u32) { match n { @ => 1, _ => 2 } @ n { } }",
     ];
 
-    /// Programs that a row may be about.
+    /// Returns programs that a row may match.
     fn programs(row: Row) -> Vec<String> {
         let pattern = row.pattern.trim_start_matches(['^', '!']);
         let word = |part: &str| match part {
@@ -527,7 +538,8 @@ mod tests {
         }
     }
 
-    /// What a row says, up to what its parts stand for.
+    /// Returns whether a help text is that of a row, ignoring the parts that the row's text copies from the
+    /// source.
     fn says(row: Row, help: &str) -> bool {
         if row.text.starts_with(CALLED) {
             return help.starts_with("functions stand alone");
@@ -543,7 +555,8 @@ mod tests {
         })
     }
 
-    /// No row is there in vain: some program gets its text.
+    /// Checks that each row explains an error of at least one of the programs that `programs` makes for the
+    /// row.
     #[test]
     fn every_row_is_heard() {
         let mut unheard = Vec::new();
@@ -561,7 +574,7 @@ mod tests {
         assert!(unheard.is_empty(), "{} rows:\n{}", unheard.len(), unheard.join("\n"));
     }
 
-    /// Names in backquotes that a text calls.
+    /// Returns the names in backquotes that a text calls.
     fn called_in(text: &str) -> Vec<&str> {
         let of_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
         let mut names = Vec::new();
@@ -569,7 +582,7 @@ mod tests {
             for (at, _) in code.match_indices('(').chain(code.match_indices("::<")) {
                 let before = code[..at].trim_end_matches(of_name);
                 let name = &code[before.len()..at];
-                // A function that is declared there, and a method, which is what should not be there.
+                // Skip functions that the text declares, and methods, which the hint advises against.
                 let other = ["kernel ", "fn ", "."].iter().any(|word| before.ends_with(word));
                 if name.starts_with(|c: char| c.is_ascii_alphabetic()) && !other {
                     names.push(name);
@@ -580,14 +593,14 @@ mod tests {
     }
 
     fn exists(name: &str) -> bool {
-        // What is no function, or stands for one of the program.
+        // Words before a `(` that are not functions, or that stand for a function of the program.
         let other = ["if", "in", "as", "match", "for", "while", "fn", "has", "not", "cfg", "static_assert"];
         let attribute = crate::check::KERNEL_ATTRS.iter().any(|row| row.0 == name)
             || ["allow", "unroll", "inline"].contains(&name);
         builtins::find(name).is_some() || vector_name(name).is_some() || other.contains(&name) || attribute
     }
 
-    /// What is proposed, the language has.
+    /// Checks that the hints propose only functions that the language has.
     #[test]
     fn hints_name_functions_that_exist() {
         let mut wrong = Vec::new();

@@ -1,7 +1,7 @@
-//! Text to tokens.
+//! The lexer splits the source text into tokens.
 //!
-//! Every token keeps its byte range; comments and white space are dropped. An unknown character is a
-//! token of its own kind, so that the parser sees one stream and reports errors in source order.
+//! Every token keeps its byte range; comments and white space are dropped. An unknown character becomes a
+//! token of a separate kind, so that the parser sees one stream and reports errors in source order.
 
 use crate::diag::{Diagnostic, Sink};
 use logos::Logos;
@@ -14,12 +14,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// From the start of `self` to the end of `other`.
+    /// Returns the span from the start of `self` to the end of `other`.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end.max(self.start) }
     }
 
-    /// The text it covers.
+    /// Returns the text that the span covers.
     pub fn text(self, source: &str) -> &str {
         &source[self.start as usize..self.end as usize]
     }
@@ -202,7 +202,7 @@ pub enum Tok {
     PlusPlus,
     #[token("--")]
     MinusMinus,
-    /// `/* ... */`, removed by [`lex`]; an unclosed one swallows the rest.
+    /// `/* ... */`, removed by [`lex`]. An unclosed comment extends to the end of the source.
     #[token("/*", block_comment)]
     BlockComment,
 
@@ -212,7 +212,7 @@ pub enum Tok {
     Eof,
 }
 
-/// Skips to the matching `*/`; block comments nest.
+/// Skips to the matching `*/`. Block comments may be nested.
 fn block_comment(lexer: &mut logos::Lexer<'_, Tok>) -> bool {
     let rest = lexer.remainder().as_bytes();
     let (mut at, mut depth) = (0, 1u32);
@@ -238,34 +238,34 @@ fn block_comment(lexer: &mut logos::Lexer<'_, Tok>) -> bool {
 }
 
 impl Tok {
-    /// A word with a meaning of its own: not usable as a name.
+    /// Returns whether the token is a keyword, which cannot be used as a name.
     pub fn is_keyword(self) -> bool {
         (self as u8) < (Tok::Ident as u8)
     }
 }
 
-/// Tokens of a source text, or of several files that are parts of one; the last one of each is `Eof`.
+/// Tokens of a source text, which may consist of several files. The last token of each file is `Eof`.
 #[derive(Default)]
 pub struct Tokens {
     pub kinds: Vec<Tok>,
     pub spans: Vec<Span>,
-    /// Where the `Eof` of each file is.
+    /// Index of the `Eof` token of each file.
     pub ends: Vec<usize>,
 }
 
 impl Tokens {
-    /// The token at, or the last one before, a byte.
+    /// Returns the index of the token that starts at a byte or is the last to start before it.
     pub fn at(&self, byte: usize) -> usize {
         self.spans.partition_point(|span| span.start as usize <= byte).saturating_sub(1)
     }
 
-    /// What a token says; nothing behind the last one.
+    /// Returns the text of a token; empty for an index past the last token.
     pub fn text<'s>(&self, token: usize, source: &'s str) -> &'s str {
         self.spans.get(token).map_or("", |span| span.text(source))
     }
 }
 
-/// Splits `source` into tokens and reports what is none.
+/// Splits `source` into tokens and reports the characters that do not form tokens.
 pub fn lex(source: &str, tokens: &mut Tokens, sink: &mut Sink) {
     tokens.kinds.clear();
     tokens.spans.clear();
@@ -278,11 +278,11 @@ pub fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Adds the tokens of a file, which is what begins at byte `base` of `source`.
+/// Adds the tokens of the file that begins at byte `base` of `source`.
 pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink) {
     let base = base + source[base..].len() - without_mark(&source[base..]).len();
     let text = &source[base..];
-    // About one token in four bytes; a hint, not a bound.
+    // A guess of the number of tokens (about one in four bytes), which only avoids reallocation.
     tokens.kinds.reserve(text.len() / 3 + 8);
     tokens.spans.reserve(text.len() / 3 + 8);
     let mut lexer = Tok::lexer(text);
@@ -297,7 +297,8 @@ pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink)
                 tokens.spans.push(span);
             }
             Err(()) => {
-                // Unknown characters of a run are one mistake, and most likely those of a line: a quotation, a comment that was not begun.
+                // Adjacent unknown characters are one mistake, and so most likely are those of one line, for
+                // example in a quotation or in a comment whose start is missing.
                 if bad_until != Some(span.start) {
                     let between = bad_until.and_then(|end| source.get(end as usize..span.start as usize));
                     let is_known = span.text(source).starts_with(['"', '/']);

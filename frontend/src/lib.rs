@@ -1,12 +1,12 @@
-//! Kernel language text to checked tree to IR.
+//! The frontend translates the text of the kernel language into a checked tree and then into IR.
 //!
 //! ```text
 //! text -> lexer -> parser -> check -> lower -> ir::Module
 //! ```
 //!
-//! Everything a user can get wrong is reported by the first three, as [`Diagnostics`]; `lower` sees
-//! only programs without mistakes and cannot fail. The language is described in
-//! `docs/language.md`, the diagnostics in `docs/diagnostics.md`.
+//! Lexer, parser and checker report all user errors, as [`Diagnostics`]; `lower` gets only correct programs
+//! and cannot fail. The language is described in `docs/language.md`, the diagnostics in
+//! `docs/diagnostics.md`.
 
 mod alike;
 mod ast;
@@ -41,52 +41,54 @@ pub use lower::border::Abi;
 pub use parts::{all_parts, parts};
 pub use warn::{Level, Warnings};
 
-/// Names of the built-in functions.
+/// Returns the names of the built-in functions.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     builtins::names()
 }
 
-/// What a compilation depends on besides the source.
+/// Options of a compilation.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Values of `param` items, `NAME` and value as written after `-P NAME=VALUE`.
+    /// Values of `param` items: `NAME` and the value as written in `-P NAME=VALUE`.
     pub params: &'a [(String, String)],
     /// Whether `a*b + c` may be rounded once.
     pub fp_contract: bool,
-    /// What `use` takes files from; without it there are none.
+    /// Source of the files that `use` names; without it `use` finds no files.
     pub files: Option<&'a dyn Files>,
-    /// What `#[cfg(…)]` and `has(…)` ask; without it the answer to everything is no.
+    /// Processor that `#[cfg(…)]` and `has(…)` ask about; without it every answer is no.
     pub processor: Option<&'a dyn Processor>,
-    /// What is warned of: [`Context::warnings`].
+    /// Levels of the warnings that [`Context::warnings`] returns.
     pub warnings: Warnings,
-    /// Whether functions and divisions of `f32` are their `native_` forms.
+    /// Whether functions and divisions of `f32` use their less accurate `native_` forms.
     pub fast_math: bool,
-    /// Whether atomics that are not `seq_cst` order the accesses of their own address space alone, as OpenCL's memory model
-    /// has it (seed 000, line 3067).
+    /// Whether atomics that are not `seq_cst` order only the accesses of their own address space, as in
+    /// OpenCL's memory model (seed 000, line 3067).
     pub separate_spaces: bool,
-    /// Whether `global_id` counts from the global offset of the dispatch, as OpenCL's does (seed 000, line 4381).
+    /// Whether `global_id` starts at the global offset of the dispatch, as in OpenCL (seed 000, line 4381).
     pub global_offset: bool,
-    /// How functions are called that other objects know, or whose addresses are taken; without it as all others, which no other object knows of.
+    /// Calling convention of functions that other objects call or whose addresses are taken. Without it,
+    /// these functions are called like functions inside the module, so other objects cannot call them.
     pub abi: Option<Abi<'a>>,
-    /// Whether `assert` does anything.
+    /// Whether `assert` generates code.
     pub asserts: bool,
-    /// Whether an integer division by zero is printed with its place and ends the dispatch.
+    /// Whether an integer division by zero prints its position and ends the dispatch.
     pub check_divisions: bool,
-    /// The way of what is printed.
+    /// How printed text reaches the host.
     pub printf: Printf,
-    /// Whether what a debugger is told goes along: [`ir::Module::description`], [`ir::Function::track`].
+    /// Whether to generate debug information: [`ir::Module::description`], [`ir::Function::track`].
     pub debug: bool,
-    /// Whether each variable is in private memory, too, for debuggers to find it there.
+    /// Whether each variable is also stored in private memory, where debuggers can find it.
     pub homes: bool,
 }
 
-/// How what `printf` and `assert` print gets to the host.
+/// How the output of `printf` and `assert` reaches the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Printf {
-    /// By OpenCL's buffer, which the host reads when the kernel has ended: what has no room there is lost.
+    /// Through OpenCL's buffer, which the host reads after the kernel has ended. Output that does not fit in
+    /// the buffer is lost.
     #[default]
     Buffer,
-    /// By calls of the host, as HIP's: each waits until it is printed.
+    /// Through calls of the host, as in HIP. Each call waits until the host has printed the text.
     Hostcall,
 }
 
@@ -111,10 +113,10 @@ impl Default for Options<'_> {
     }
 }
 
-/// Largest source text: positions are 32-bit.
+/// Largest source text in bytes, because positions are 32-bit numbers.
 const MAX_SOURCE: usize = 1 << 28;
 
-/// Memory that is reused from file to file.
+/// Working memory that is reused from file to file.
 #[derive(Default)]
 pub struct Context {
     tokens: lexer::Tokens,
@@ -125,32 +127,34 @@ pub struct Context {
     lower: lower::Scratch,
     module: ir::Module,
     warnings: Diagnostics,
-    /// Where the last program allows which of the warnings that come after the frontend.
+    /// Source ranges in which the last program allows a warning, with the name of the warning. Only the
+    /// warnings of phases after the frontend are listed.
     quiet: Vec<(&'static str, lexer::Span)>,
-    /// The last program, if it has several files.
+    /// Text of the last program if it has several files.
     source: Option<std::sync::Arc<SourceText>>,
-    /// Compiles the functions of the library.
+    /// Context that compiles the functions of the library.
     library: Option<Box<Context>>,
 }
 
 impl Context {
-    /// Takes back a module that is no longer needed: the next one is made in its memory.
+    /// Takes back a module that is no longer needed, so that the next module reuses its memory.
     pub fn recycle(&mut self, mut module: ir::Module) {
         module.clear();
         self.module = module;
     }
 
-    /// Takes what the last program that compiled was warned of.
+    /// Returns the warnings about the last program and clears them.
     pub fn warnings(&mut self) -> Diagnostics {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Takes the texts of the program that was compiled last, which places in its IR count in, if it has several files.
+    /// Returns the text of the program that was compiled last if it has several files; the positions in its
+    /// IR refer to that text. Clears it.
     pub fn source(&mut self) -> Option<std::sync::Arc<SourceText>> {
         self.source.take()
     }
 
-    /// What becomes of a warning about a byte of the program that was compiled last.
+    /// Returns the level of a warning about byte `at` of the program that was compiled last.
     pub fn level(&self, warnings: &Warnings, name: &str, at: usize) -> Level {
         let at = at as u32;
         let allows =
@@ -161,7 +165,7 @@ impl Context {
     /// Compiles a source file to IR.
     ///
     /// # Errors
-    /// What is wrong with the source.
+    /// The mistakes in the source.
     pub fn compile(
         &mut self,
         file_name: &str,
@@ -210,16 +214,16 @@ impl Context {
     }
 }
 
-/// A context for the functions of the library.
+/// Returns a context for the functions of the library.
 #[cold]
 fn new_library() -> Box<Context> {
     Box::default()
 }
 
-/// [`Context::compile`] for one file.
+/// Compiles one file with a new context; see [`Context::compile`].
 ///
 /// # Errors
-/// What is wrong with the source.
+/// The mistakes in the source.
 pub fn compile(file_name: &str, source: &str, options: &Options<'_>) -> Result<ir::Module, Diagnostics> {
     Context::default().compile(file_name, source, options)
 }

@@ -1,7 +1,8 @@
-//! What of the language a program uses, and all that there is: by this a generator of programs is measured.
+//! Lists the parts of the language that a program uses, and all parts that exist. This measures the coverage
+//! of a generator of test programs.
 //!
-//! Kinds of syntax are named by matches without a default, so that a new kind does not compile before it has a name here;
-//! all other lists are the compiler's own tables.
+//! Kinds of syntax are named by matches without a default arm, so that a new kind does not compile until it
+//! has a name here. All other lists are the compiler's own tables.
 
 use crate::ast::{Ast, BinaryOp, ExprId, ExprKind, ItemKind, LoopHead, PatKind, StmtKind, TypeKind, UnaryOp};
 use crate::builtins::{self, Builtin};
@@ -14,7 +15,7 @@ use crate::{Options, Processor, words};
 use ir::{Access, Space, UnrollHint};
 use std::collections::BTreeSet;
 
-/// A match that names kinds, and the list of these names.
+/// Defines a function that returns the name of a syntax kind, and a list of all these names.
 macro_rules! kinds {
     ($list:ident, $name:ident, $kind:ty, { $($pattern:pat => $text:literal,)* }) => {
         const $list: &[&str] = &[$($text),*];
@@ -125,7 +126,7 @@ kinds!(ITEMS, item, ItemKind, {
     ItemKind::Static { dynamic: true, .. } => "shared static dyn",
     ItemKind::Static { space: Space::Shared, .. } => "shared static",
     ItemKind::Static { space: Space::Constant, .. } => "constant static",
-    // There are none of the other spaces.
+    // Only global variables exist besides the two spaces above.
     ItemKind::Static { space: Space::Global | Space::Generic | Space::Region | Space::Private, .. } => "global static",
 });
 
@@ -149,10 +150,10 @@ kinds!(TYPES, ty, TypeKind, {
     TypeKind::Pointer { space: Some(Space::Global | Space::Region), .. } => "global pointer",
 });
 
-/// What `#[cfg]` and `#[allow]` leave in the tree.
+/// Names of the two kinds of ranges in [`Ast::quiet`].
 const CONDITIONS: [&str; 2] = ["#[cfg]", "#[allow]"];
 
-/// All parts of the language.
+/// Returns all parts of the language.
 pub fn all_parts() -> BTreeSet<String> {
     let lists = [EXPRS, STMTS, LOOPS, PATTERNS, ITEMS, TYPES, &CONDITIONS];
     let mut all: BTreeSet<String> = lists.into_iter().flatten().map(|text| (*text).to_owned()).collect();
@@ -178,14 +179,14 @@ pub fn all_parts() -> BTreeSet<String> {
     all
 }
 
-/// Names of the scalars and the vectors.
+/// Returns the names of the scalars and the vectors.
 fn types() -> impl Iterator<Item = String> {
     let vectors = |scalar: Scalar| (2..=16).map(move |lanes| format!("{}x{lanes}", scalar.name()));
     let vectors = move |scalar| vectors(scalar).filter(|name| vector_name(name).is_some());
     Scalar::ALL.into_iter().flat_map(move |scalar| vectors(scalar).chain([scalar.name().to_owned()]))
 }
 
-/// Words with a meaning of their own.
+/// Returns the words with a special meaning, such as memory orders, bounds and attributes.
 fn names() -> impl Iterator<Item = &'static str> {
     let words = words::ORDERS.iter().map(|row| row.0).chain(words::SCOPES.iter().map(|row| row.0));
     let words =
@@ -195,7 +196,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     words.chain(types).chain(attributes).chain(constants::names())
 }
 
-/// A built-in function of numbers of a type.
+/// Returns the name of the part "this built-in function on numbers of this type".
 fn of(name: &str, scalar: Scalar) -> String {
     format!("{name}() of {}", scalar.name())
 }
@@ -212,10 +213,10 @@ fn conversion(from: Scalar, to: Scalar) -> String {
     format!("{} as {}", from.name(), to.name())
 }
 
-/// The parts of the language that a program uses.
+/// Returns the parts of the language that a program uses.
 ///
 /// # Errors
-/// What is wrong with the program.
+/// The mistakes in the program.
 pub fn parts(source: &str, processor: Option<&dyn Processor>) -> Result<BTreeSet<String>, Diagnostics> {
     let (mut sink, mut tokens) = (Sink::default(), Tokens::default());
     lexer::lex(source, &mut tokens, &mut sink);
@@ -234,7 +235,7 @@ pub fn parts(source: &str, processor: Option<&dyn Processor>) -> Result<BTreeSet
     Ok(used)
 }
 
-/// Kinds of syntax.
+/// Adds the kinds of syntax that the tree contains.
 fn syntax(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     let exprs = ast.exprs.iter().map(|one| expr(one.kind));
     let stmts = ast.stmts.iter().map(|one| stmt(one.kind));
@@ -252,7 +253,7 @@ fn syntax(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     }
 }
 
-/// Names of types, and words with a meaning of their own.
+/// Adds the names of types and the words with a special meaning.
 fn named(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     let known: BTreeSet<String> = types().chain(names().map(str::to_owned)).collect();
     used.extend(ast.names.iter().filter(|name| known.contains(**name)).map(|name| (*name).to_owned()));
@@ -262,7 +263,7 @@ fn named(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     }));
 }
 
-/// Operators and conversions with the types of their numbers.
+/// Adds the operators and conversions with the types of their numbers.
 fn operators(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     let scalar = |id: ExprId| checked.types.lanes(checked.expr_ty[id.at()]).map(|(scalar, _)| scalar);
     used.extend(ast.exprs.iter().enumerate().filter_map(|(n, one)| match one.kind {
@@ -273,7 +274,7 @@ fn operators(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     }));
 }
 
-/// Built-in functions, those that work lane by lane each with the type of its numbers.
+/// Adds the built-in functions; a function that works lane by lane is named with the type of its numbers.
 fn functions(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
     for (n, one) in ast.exprs.iter().enumerate() {
         let ExprKind::Call { callee, args, .. } = one.kind else { continue };

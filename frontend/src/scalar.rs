@@ -16,7 +16,8 @@ pub enum Scalar {
     U32,
     U64,
     F16,
-    /// The upper half of an `f32`, in memory and registers alike: stored and converted, not computed with.
+    /// The upper half of an `f32`, both in memory and in registers. It can be stored and converted, but there
+    /// is no arithmetic on it.
     Bf16,
     F32,
     F64,
@@ -24,7 +25,7 @@ pub enum Scalar {
 
 use Scalar::*;
 
-/// Name, bytes in memory, IR type, element in memory.
+/// Each row has a scalar type, its name, bytes in memory, type in the IR, and access type in memory.
 const TABLE: [(Scalar, &str, u32, Type, MemTy); 13] = [
     (Bool, "bool", 1, Type::Bool, MemTy::U8),
     (I8, "i8", 1, Type::I32, MemTy::S8),
@@ -49,22 +50,22 @@ impl Scalar {
         TABLE[self as usize].1
     }
 
-    /// Bytes in memory; also the alignment.
+    /// Returns the number of bytes in memory, which is also the alignment.
     pub fn bytes(self) -> u32 {
         TABLE[self as usize].2
     }
 
-    /// Bits of the type (1 for `bool`).
+    /// Returns the number of bits of the type (1 for `bool`).
     pub fn bits(self) -> u32 {
         if self == Bool { 1 } else { self.bytes() * 8 }
     }
 
-    /// What the IR holds it in.
+    /// Returns the type that holds the scalar in the IR.
     pub fn ir(self) -> Type {
         TABLE[self as usize].3
     }
 
-    /// What it looks like in memory.
+    /// Returns the type with which loads and stores access the scalar in memory.
     pub fn mem(self) -> MemTy {
         TABLE[self as usize].4
     }
@@ -77,12 +78,13 @@ impl Scalar {
         !matches!(self, Bool | F16 | Bf16 | F32 | F64)
     }
 
-    /// Whether there is arithmetic on it.
+    /// Returns whether there is arithmetic on the type.
     pub fn is_number(self) -> bool {
         self.is_int() || self.is_float()
     }
 
-    /// Whether each of its values is one pattern of bits: what `match` looks at, and what has bits to combine.
+    /// Returns whether every value of the type has exactly one bit pattern. Such types can be matched and
+    /// have bitwise operators.
     pub fn is_exact(self) -> bool {
         self.is_int() || self == Bool
     }
@@ -95,18 +97,20 @@ impl Scalar {
         matches!(self, I8 | I16 | I32 | I64)
     }
 
-    /// An 8- or 16-bit integer: an `i32` in registers, kept extended.
+    /// Returns whether the type is an 8- or 16-bit integer. In registers it is an `i32` that is always kept
+    /// extended.
     pub fn is_small(self) -> bool {
         matches!(self, I8 | I16 | U8 | U16)
     }
 
-    /// Whether `as` converts between the lanes of vectors of these; nothing becomes a `bool`, and `bf16` is the half of an `f32`.
+    /// Returns whether `as` converts vectors of this scalar to vectors of `to`. Nothing converts to `bool`;
+    /// `bf16` converts only from and to `f32`.
     pub fn converts_to(self, to: Scalar) -> bool {
         let halves = |a: Scalar, b: Scalar| a != Bf16 || b == F32;
         to != Bool && (self == to || halves(self, to) && halves(to, self))
     }
 
-    /// Whether the integer type can hold `value`, negated if `negative`.
+    /// Returns whether the integer type can hold `value`, negated if `negative`.
     pub fn holds(self, value: u64, negative: bool) -> bool {
         let bits = self.bits();
         if !self.is_signed() {
@@ -116,7 +120,7 @@ impl Scalar {
         if negative { value <= limit } else { value < limit }
     }
 
-    /// The smallest and the largest integer, as [`Scalar::wrap`] gives them.
+    /// Returns the smallest and the largest integer, as [`Scalar::wrap`] encodes them.
     pub fn limits(self) -> (u64, u64) {
         let max = match self {
             Scalar::Bool => 1,
@@ -125,7 +129,7 @@ impl Scalar {
         (if self.is_signed() { !max } else { 0 }, max)
     }
 
-    /// `bits` cut to the width and extended to 64 bits as the type's sign says.
+    /// Truncates `bits` to the width of the type and extends them to 64 bits according to the signedness.
     pub fn wrap(self, bits: u64) -> u64 {
         let unused = 64 - self.bits().min(64);
         if self.is_signed() {

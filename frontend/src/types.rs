@@ -1,7 +1,8 @@
-//! Types of the language, interned: equal types have equal [`Ty`]s. Layout is C's.
+//! Types of the language, interned: equal types have equal [`Ty`]s. The layout is that of C.
 //!
 //! While a function is checked, literals without a suffix have *open* types, which their uses decide
-//! ([`Types::agree`]); a type that holds one is open, too. [`Types::settled`] leaves none.
+//! ([`Types::agree`]). A type that contains an open type is open too. [`Types::settled`] replaces all open
+//! types.
 
 use crate::ast::Sym;
 use crate::scalar::Scalar;
@@ -14,13 +15,13 @@ use smallvec::SmallVec;
 pub struct Ty(u32);
 
 impl Ty {
-    /// Wrong already, and reported: fits everywhere.
+    /// Type of an expression with a reported error. It fits everywhere.
     pub const ERROR: Ty = Ty(0);
-    /// No value.
+    /// Type of an expression without a value.
     pub const UNIT: Ty = Ty(1);
-    /// Of an expression that does not come back.
+    /// Type of an expression that control never leaves.
     pub const NEVER: Ty = Ty(2);
-    /// As an expectation: nothing known.
+    /// As an expected type: nothing is expected.
     pub const NONE: Ty = Ty(3);
     pub const BOOL: Ty = Ty::scalar(Scalar::Bool);
     pub const I32: Ty = Ty::scalar(Scalar::I32);
@@ -32,7 +33,7 @@ impl Ty {
         Ty(4 + scalar as u32)
     }
 
-    /// Marks the numbers of [`Types::open`].
+    /// Flag of the numbers of open types; see [`Types::open`].
     const OPEN: u32 = 1 << 31;
 
     fn open_number(self) -> Option<usize> {
@@ -40,20 +41,21 @@ impl Ty {
     }
 }
 
-/// The type of a literal, until it is known.
+/// State of an open type, the type of a literal without a suffix.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// What it is: another open type, or a scalar.
+    /// Type that this open type is equal to: another open type, or a scalar. `None` if it is undecided.
     is: Option<Ty>,
     float: bool,
-    /// Negated somewhere, so no unsigned type.
+    /// Whether a literal of the type is negated, so that the type cannot be unsigned.
     signed: bool,
-    /// How many open types may be on the way to it: at most so many that there are 2^rank of them.
+    /// Upper bound on the length of chains of open types that lead to this type. At least 2^rank types are
+    /// united in it, which keeps the chains short.
     rank: u8,
 }
 
 impl Open {
-    /// What it is if nothing decides.
+    /// Returns the scalar that the type becomes if no use decides it.
     fn default(self) -> Scalar {
         if self.float { Scalar::F32 } else { Scalar::I32 }
     }
@@ -84,7 +86,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Whether it may stand for the other one, if both point to the same type.
+    /// Returns whether a pointer of this type may be used as `to`, if both point to the same type.
     fn may_become(self, to: Pointer) -> bool {
         let loses = |flag| self.qualifiers.contains(flag) && !to.qualifiers.contains(flag);
         self.space == to.space && !loses(Qualifiers::CONST) && !loses(Qualifiers::VOLATILE)
@@ -105,20 +107,20 @@ pub enum TyKind {
     Pointer(Pointer),
     /// The address of a function: index into [`Types::functions`].
     Function(u32),
-    /// What only a kernel's parameter can be, and what it is called without its access.
+    /// A type that only a kernel parameter can have, with its name without the access qualifier.
     Opaque(ir::Opaque, &'static str),
 }
 
 /// Layout and shape of a type.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Bytes, a multiple of the alignment.
+    /// Number of bytes, a multiple of the alignment.
     pub size: u32,
     pub align: u32,
-    /// Number of scalars and pointers in it; saturates.
+    /// Number of fragments (scalars and pointers) of the type; saturates.
     pub leaves: u32,
     pub has_array: bool,
-    /// Holds a type that is open, so that the size is not final.
+    /// Whether the type contains an open type, so that the size is not final.
     pub open: bool,
 }
 
@@ -127,32 +129,32 @@ pub struct Field {
     pub name: Sym,
     pub ty: Ty,
     pub offset: u32,
-    /// Leaves in front of it.
+    /// Number of fragments that precede the field.
     pub leaf: u32,
 }
 
-/// A struct, or a tuple, which is one without names: fields `0`, `1`, ….
+/// A struct or a tuple. A tuple is a struct without a name whose fields are `0`, `1`, ….
 #[derive(Clone, Debug)]
 pub struct Struct {
     pub name: Option<Sym>,
-    /// Whether it has been laid out, a tuple with all that is in it.
+    /// Whether it has been laid out; for a tuple, whether all its parts have been too.
     defined: bool,
     pub fields: Vec<Field>,
 }
 
-/// What a function takes and gives.
+/// Parameter and result types of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FnType {
     pub params: Vec<Ty>,
-    /// [`Ty::UNIT`] if nothing.
+    /// [`Ty::UNIT`] if the function has no result.
     pub result: Ty,
 }
 
-/// A type too large for an address.
+/// Error value for a type that is too large to address.
 #[derive(Debug)]
 pub struct TooLarge;
 
-/// No object may be larger.
+/// Limit on the size of an object, in bytes.
 const MAX_SIZE: u64 = 1 << 31;
 
 /// All types of a program.
@@ -172,7 +174,7 @@ pub struct Types {
 pub type Parts = SmallVec<[Ty; 8]>;
 
 impl Types {
-    /// Forgets all types but those that are always there.
+    /// Removes all types except the predefined ones.
     pub fn reset(&mut self) {
         let Types { kinds, layouts, ids, structs, tuples, functions, fn_types, open } = self;
         open.clear();
@@ -195,7 +197,7 @@ impl Types {
         }
     }
 
-    /// What it is; an open type is the scalar that it is if nothing else decides.
+    /// Returns the kind of a type. An undecided open type is reported as its default scalar.
     pub fn kind(&self, ty: Ty) -> TyKind {
         let ty = self.decided(ty);
         match ty.open_number() {
@@ -212,14 +214,15 @@ impl Types {
         }
     }
 
-    /// The type of a literal without a suffix.
+    /// Creates the type of a literal without a suffix.
     pub fn open(&mut self, float: bool) -> Ty {
         let ty = Ty(self.open.len() as u32 | Ty::OPEN);
         self.open.push(Open { is: None, float, signed: false, rank: 0 });
         ty
     }
 
-    /// What has been decided about an open type: a scalar, or the open type that stands for all that agree with it.
+    /// Returns the type that an open type has been decided to be: a scalar, or the open type that represents
+    /// all types united with it.
     fn decided(&self, mut ty: Ty) -> Ty {
         while let Some(next) = ty.open_number().and_then(|n| self.open[n].is) {
             ty = next;
@@ -227,17 +230,17 @@ impl Types {
         ty
     }
 
-    /// Whether it is, or holds, what is not decided yet; or was not when the type was made.
+    /// Returns whether the type is open or contains an open type, or did so when it was created.
     pub fn is_open(&self, ty: Ty) -> bool {
         ty.open_number().is_some() || self.layouts[ty.0 as usize].open
     }
 
-    /// Whether it is the type of a literal that nothing has decided yet.
+    /// Returns whether the type is an open type that has not been decided.
     pub fn is_undecided(&self, ty: Ty) -> bool {
         self.decided(ty).open_number().is_some()
     }
 
-    /// Whether two types began as those of literals and have become one.
+    /// Returns whether two types are open types that have been united.
     pub fn is_same_literal(&self, a: Ty, b: Ty) -> bool {
         let root = |ty: Ty| {
             let mut n = ty.open_number()?;
@@ -249,21 +252,22 @@ impl Types {
         root(a).is_some() && root(a) == root(b)
     }
 
-    /// Keeps an open integer type from being an unsigned one.
+    /// Excludes unsigned types for an open integer type.
     pub fn must_be_signed(&mut self, ty: Ty) {
         if let Some(n) = self.decided(ty).open_number() {
             self.open[n].signed = true;
         }
     }
 
-    /// Takes the type of a literal that met what it does not go with for wrong: that has been told, and is told once.
+    /// Makes the open type of a literal an error, because an error about the literal has been reported and
+    /// should be reported only once.
     pub fn spoil(&mut self, ty: Ty) {
         if let Some(n) = self.decided(ty).open_number() {
             self.open[n].is = Some(Ty::ERROR);
         }
     }
 
-    /// Makes two types the same as far as open types allow. Whether they are.
+    /// Makes two types the same by deciding open types. Returns whether they are the same.
     pub fn agree(&mut self, a: Ty, b: Ty) -> bool {
         let (a, b) = (self.decided(a), self.decided(b));
         match (a.open_number(), b.open_number()) {
@@ -306,7 +310,8 @@ impl Types {
         true
     }
 
-    /// The type without open types: what is not decided is `i32`, or `f32`. Errors: an array that is too large now.
+    /// Returns the type with all open types replaced; an undecided one becomes `i32` or `f32`. Fails if an
+    /// array becomes too large by that.
     pub fn settled(&mut self, ty: Ty) -> Result<Ty, TooLarge> {
         if !self.is_open(ty) {
             return Ok(ty);
@@ -345,7 +350,7 @@ impl Types {
         ty
     }
 
-    /// The type of the address of a function.
+    /// Returns the type of the address of a function.
     pub fn function(&mut self, params: Vec<Ty>, result: Ty) -> Ty {
         let signature = FnType { params, result };
         if let Some(&ty) = self.fn_types.get(&signature) {
@@ -358,7 +363,7 @@ impl Types {
         ty
     }
 
-    /// What a function takes and gives whose address has this type.
+    /// Returns the parameters and the result of a function whose address has this type.
     pub fn as_function(&self, ty: Ty) -> Option<&FnType> {
         match self.kind(ty) {
             TyKind::Function(index) => Some(&self.functions[index as usize]),
@@ -366,7 +371,7 @@ impl Types {
         }
     }
 
-    /// Whether there is an address of a function in a value.
+    /// Returns whether values of the type contain the address of a function.
     pub fn holds_function(&self, ty: Ty) -> bool {
         match self.kind(ty) {
             TyKind::Function(_) => true,
@@ -379,7 +384,7 @@ impl Types {
     }
 
     pub fn vector(&mut self, scalar: Scalar, lanes: u8) -> Ty {
-        // Three lanes take the room of four, as in OpenCL.
+        // A vector of three lanes takes the space of four, as in OpenCL.
         let room = if lanes == 3 { 4 } else { u32::from(lanes) };
         let size = scalar.bytes() * room;
         let layout = Layout { size, align: size, leaves: u32::from(lanes), has_array: false, open: false };
@@ -400,13 +405,13 @@ impl Types {
             open: inner.open,
         };
         let ty = self.intern(TyKind::Array(element, len), layout);
-        // It may have been made before the element was laid out.
+        // The array type may have been created before its element was laid out.
         let known = &mut self.layouts[ty.0 as usize];
         *known = Layout { open: known.open, ..layout };
         Ok(ty)
     }
 
-    /// Whether all structs in it are laid out.
+    /// Returns whether all structs in the type have been laid out.
     pub fn is_defined(&self, ty: Ty) -> bool {
         match self.kind(ty) {
             TyKind::Array(element, _) => self.is_defined(element),
@@ -415,7 +420,7 @@ impl Types {
         }
     }
 
-    /// Lays out anew an array or a tuple that was made before the structs in it were laid out.
+    /// Recomputes the layout of an array or a tuple that was created before the structs in it were laid out.
     pub fn lay_out_again(&mut self, ty: Ty) -> Result<(), TooLarge> {
         match self.kind(ty) {
             TyKind::Array(element, len) => self.array(element, len).map(|_| ()),
@@ -433,32 +438,33 @@ impl Types {
         self.intern(TyKind::Pointer(pointer), Layout { size, align: size, leaves: 1, has_array: false, open })
     }
 
-    /// A pointer to something that is no value.
+    /// Returns an opaque type. Its argument is a pointer to something that is not a value.
     pub fn opaque(&mut self, opaque: ir::Opaque, name: &'static str) -> Ty {
         let layout = Layout { size: 8, align: 8, leaves: 0, has_array: false, open: false };
         self.intern(TyKind::Opaque(opaque, name), layout)
     }
 
-    /// A struct that is laid out later ([`Types::define`]). Until then only pointers may lead to it.
+    /// Creates a struct that is laid out later by [`Types::define`]. Before that, only pointers may refer to
+    /// it.
     pub fn declare(&mut self, name: Option<Sym>) -> Ty {
         self.structs.push(Struct { name, defined: false, fields: Vec::new() });
         let layout = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
         self.intern(TyKind::Struct(self.structs.len() as u32 - 1), layout)
     }
 
-    /// Lays out a struct and makes it a type.
+    /// Creates a struct and lays it out.
     pub fn structure(&mut self, name: Sym, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
         let ty = self.declare(Some(name));
         self.define(ty, members).map(|()| ty)
     }
 
-    /// The tuple of these parts; `()` if there are none.
+    /// Returns the tuple of these parts; `()` if there are none.
     pub fn tuple(&mut self, parts: &[Ty]) -> Result<Ty, TooLarge> {
         if parts.is_empty() {
             return Ok(Ty::UNIT);
         }
         if let Some(&ty) = self.tuples.get(parts) {
-            // It may have been made before its parts were laid out.
+            // The tuple may have been created before its parts were laid out.
             return if self.is_defined(ty) { Ok(ty) } else { self.lay_out_again(ty).map(|()| ty) };
         }
         let members: SmallVec<[(Sym, Ty); 8]> = parts.iter().map(|&ty| (Sym(0), ty)).collect();
@@ -468,14 +474,15 @@ impl Types {
         Ok(ty)
     }
 
-    /// The types of a tuple's parts.
+    /// Returns the types of a tuple's parts.
     pub fn parts(&self, ty: Ty) -> Option<Parts> {
         let TyKind::Struct(index) = self.kind(ty) else { return None };
         let found = &self.structs[index as usize];
         found.name.is_none().then(|| found.fields.iter().map(|field| field.ty).collect())
     }
 
-    /// The types of the parts that a pattern can take a value apart into: those of a tuple, a struct, an array.
+    /// Returns the types of the parts into which a pattern can take a value apart: those of a tuple, a struct
+    /// or an array.
     pub fn pattern_parts(&self, ty: Ty) -> Option<Parts> {
         match self.kind(ty) {
             TyKind::Struct(index) => {
@@ -488,7 +495,8 @@ impl Types {
         }
     }
 
-    /// The scalars of a tuple that has nothing but scalars in it, in order: tuples of which two can be compared.
+    /// Returns the scalars of a tuple in order if it consists only of scalars and of tuples of scalars. Two
+    /// such tuples can be compared.
     pub fn scalars_of_tuple(&self, ty: Ty) -> Option<SmallVec<[Scalar; 8]>> {
         let mut all = SmallVec::new();
         self.gather_scalars(&self.parts(ty)?, &mut all).then_some(all)
@@ -505,7 +513,7 @@ impl Types {
         })
     }
 
-    /// The field of this name: a number, of a tuple.
+    /// Returns the field with this name; the name of a tuple's field is a number.
     pub fn field(&self, index: u32, name: Sym, text: &str) -> Option<&Field> {
         let Struct { name: of, fields, .. } = &self.structs[index as usize];
         match of {
@@ -514,9 +522,9 @@ impl Types {
         }
     }
 
-    /// Whether there is a tuple in it, or where it points to.
+    /// Returns whether the type contains a tuple, directly or behind pointers.
     pub fn holds_tuple(&self, ty: Ty) -> bool {
-        // A struct may point to itself, so each is looked into once.
+        // A struct may point to itself, so each struct is visited only once.
         let (mut seen, mut work) = (FxHashSet::default(), SmallVec::<[Ty; 8]>::from_slice(&[ty]));
         while let Some(ty) = work.pop() {
             match self.kind(ty) {
@@ -563,7 +571,7 @@ impl Types {
         Ok(())
     }
 
-    /// The scalar of a scalar or vector type, and the number of lanes.
+    /// Returns the scalar of a scalar or vector type, and the number of lanes.
     pub fn lanes(&self, ty: Ty) -> Option<(Scalar, u8)> {
         match self.kind(ty) {
             TyKind::Scalar(scalar) => Some((scalar, 1)),
@@ -572,7 +580,7 @@ impl Types {
         }
     }
 
-    /// The scalar of a scalar type.
+    /// Returns the scalar of a scalar type.
     pub fn as_scalar(&self, ty: Ty) -> Option<Scalar> {
         match self.kind(ty) {
             TyKind::Scalar(scalar) => Some(scalar),
@@ -587,8 +595,8 @@ impl Types {
         }
     }
 
-    /// Returns the type whose fields `x.field` names for an `x` of type `ty`, and the last of the pointers that lead to that type, if
-    /// any.
+    /// Returns the type whose fields `x.field` can name for an `x` of type `ty`, found by following pointers,
+    /// and the last pointer that was followed, if any.
     pub fn behind_pointers(&self, mut ty: Ty) -> (Ty, Option<Pointer>) {
         let mut last = None;
         while let Some(pointer) = self.as_pointer(ty) {
@@ -598,7 +606,7 @@ impl Types {
         (ty, last)
     }
 
-    /// The type with `scalar` in place of the scalar of `shape`, a scalar or vector type.
+    /// Returns the type `shape`, a scalar or vector type, with its scalar replaced by `scalar`.
     pub fn with_scalar(&mut self, shape: Ty, scalar: Scalar) -> Ty {
         match self.kind(shape) {
             TyKind::Vector(_, lanes) => self.vector(scalar, lanes),
@@ -606,7 +614,7 @@ impl Types {
         }
     }
 
-    /// Whether a value of type `from` may stand where `to` is asked for.
+    /// Returns whether a value of type `from` can be used where `to` is expected.
     pub fn fits(&self, from: Ty, to: Ty) -> bool {
         let (from, to) = (self.decided(from), self.decided(to));
         if from == to || from == Ty::ERROR || to == Ty::ERROR || from == Ty::NEVER || to == Ty::NONE {
@@ -616,8 +624,8 @@ impl Types {
         self.decided(from.to) == self.decided(to.to) && from.may_become(to)
     }
 
-    /// Whether a value of one type becomes one of the other by itself, though it changes: a pointer whose space is known
-    /// becomes a generic one.
+    /// Returns whether a value of type `from` is implicitly converted to type `to` by an instruction: a
+    /// pointer to a known address space becomes a generic pointer.
     pub fn converts(&mut self, from: Ty, to: Ty) -> bool {
         match (self.as_pointer(from), self.as_pointer(to)) {
             (Some(pointer), Some(Pointer { space: Space::Generic, .. }))
@@ -630,7 +638,7 @@ impl Types {
         }
     }
 
-    /// The type as a user would write it.
+    /// Returns the type as a user would write it.
     #[cold]
     pub fn name(&self, ty: Ty, names: &[&str]) -> String {
         match self.kind(ty) {
@@ -682,7 +690,8 @@ impl Types {
     }
 }
 
-/// Lanes that a name like `x`, `zyx`, `lo` or `s3` selects from a vector of `lanes` lanes.
+/// Returns the lanes that a name like `x`, `zyx`, `lo` or `s3` selects from a vector of `lanes` lanes, and
+/// their number.
 pub fn swizzle(name: &str, lanes: u8) -> Option<([u8; 16], usize)> {
     let mut picked = [0u8; 16];
     let half = lanes.div_ceil(2);
@@ -694,7 +703,7 @@ pub fn swizzle(name: &str, lanes: u8) -> Option<([u8; 16], usize)> {
         _ => (0, 0, 0),
     };
     if count > 0 && lanes > 2 {
-        // The upper half of three lanes would reach into the padding.
+        // The upper half of a vector of three lanes would include the padding.
         for n in 0..count {
             picked[n as usize] = start + n * step;
         }

@@ -1,4 +1,5 @@
-//! Words with a meaning only inside some built-ins: orders, scopes, spaces, hints.
+//! Words that have a meaning only in the arguments of some built-ins: memory orders, scopes, address spaces,
+//! hints.
 
 use crate::ast::{Ast, BinaryOp, ExprId, ExprKind};
 use ir::{MemFlags, Order, Scope, Spaces};
@@ -13,7 +14,7 @@ pub const ORDERS: [(&str, Order); 6] = [
     ("seq_cst", Order::SeqCst),
 ];
 
-/// Scopes by name; the flag marks the `_one_as` forms.
+/// Synchronisation scopes by name; the flag marks the `_one_as` forms, which order only one address space.
 pub const SCOPES: [(&str, Scope, bool); 10] = [
     ("singlethread", Scope::SingleThread, false),
     ("wavefront", Scope::Wavefront, false),
@@ -27,7 +28,7 @@ pub const SCOPES: [(&str, Scope, bool); 10] = [
     ("system_one_as", Scope::System, true),
 ];
 
-/// Address spaces a fence may name.
+/// Address spaces that a fence may name.
 pub const SPACES: [(&str, Spaces); 3] =
     [("global", Spaces::GLOBAL), ("shared", Spaces::SHARED), ("private", Spaces::PRIVATE)];
 
@@ -35,7 +36,7 @@ pub const SPACES: [(&str, Spaces); 3] =
 pub const HINTS: [(&str, MemFlags); 2] =
     [("volatile", MemFlags::VOLATILE), ("nontemporal", MemFlags::NONTEMPORAL)];
 
-/// Whether a name is one of all these.
+/// Returns whether a name is one of the words of this module.
 pub fn is_word(name: &str) -> bool {
     order(name).is_some() || scope(name).is_some() || space(name).is_some() || hint(name).is_some()
 }
@@ -56,7 +57,7 @@ pub fn hint(word: &str) -> Option<MemFlags> {
     HINTS.iter().find(|row| row.0 == word).map(|row| row.1)
 }
 
-/// The flags of a hint argument: `volatile`, `nontemporal` or both joined by `|`.
+/// Returns the flags of a hint argument: `volatile`, `nontemporal` or both joined by `|`.
 pub fn hints(ast: &Ast<'_>, arg: ExprId) -> Result<MemFlags, ExprId> {
     let one = |arg: ExprId| match ast.expr(arg).kind {
         ExprKind::Name(sym) => hint(ast.name(sym)).ok_or(arg),
@@ -70,7 +71,7 @@ pub fn hints(ast: &Ast<'_>, arg: ExprId) -> Result<MemFlags, ExprId> {
     Ok(all | one(first)?)
 }
 
-/// The text of an argument that is a bare word.
+/// Returns the text of an argument that is a single name.
 pub fn word<'a>(ast: &Ast<'a>, arg: ExprId) -> Option<&'a str> {
     match ast.expr(arg).kind {
         ExprKind::Name(sym) => Some(ast.name(sym)),

@@ -1,10 +1,10 @@
-//! Types as the metadata of a kernel's parameters has them: with the fields of their structs.
+//! Texts of types for the metadata of kernel parameters, with the fields of structs.
 
 use crate::types::{Ty, TyKind, Types};
 
 impl Types {
-    /// The type with the fields of its structs, or of those that it points to: `*global Coef { rx: f32, ry: f32 }`. Nothing
-    /// if there are none, or more than a host would write down.
+    /// Returns the text of a type with the fields of its struct, or of the struct that it points to: `*global
+    /// Coef { rx: f32, ry: f32 }`. Returns `None` if there is no struct or if the text would be too long.
     pub fn with_fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
         let value = self.as_pointer(ty).map_or(ty, |pointer| pointer.to);
         let fields = self.fields(value, names)?;
@@ -12,7 +12,8 @@ impl Types {
         Some(format!("{}{fields}", name.strip_suffix(&self.name(value, names))?))
     }
 
-    /// The type with the fields of its structs; `None` if it has no structs, or too long a text.
+    /// Returns the text of a type with the fields of its structs; `None` if it has no structs or if the text
+    /// would be too long.
     fn fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
         let mut of = ty;
         while let TyKind::Array(element, _) = self.kind(of) {
@@ -23,8 +24,9 @@ impl Types {
         self.write_fields(ty, names, &mut text).then_some(text)
     }
 
-    /// Appends the type with the fields of its structs; whether the text is short enough. A text that grows too long ends at once:
-    /// structs of structs may have more fields than can be counted.
+    /// Appends the text of a type with the fields of its structs. Returns whether the text is short enough.
+    /// It stops as soon as the text is too long, because nested structs may have an enormous number of
+    /// fields.
     fn write_fields(&self, ty: Ty, names: &[&str], out: &mut String) -> bool {
         /// Longest text of a type, in bytes.
         const MAX_TEXT: usize = 1 << 15;

@@ -1,8 +1,9 @@
-//! Making kernels, and functions for them, without a source text.
+//! Builds kernels and functions directly, without source text.
 //!
-//! A [`KernelBuilder`] appends to its current block. It knows the layout of arguments and the types of results; what
-//! it has no method for, [`KernelBuilder::op`] and [`KernelBuilder::effect`] append as it stands in [`Op`]. The
-//! verifier says whether the outcome is well-formed.
+//! A [`KernelBuilder`] appends to its current block. It computes the layout of arguments and the types of
+//! results. Operations without a method of their own are appended with [`KernelBuilder::op`] and
+//! [`KernelBuilder::effect`], with arguments as documented for [`Op`]. The verifier checks whether the result
+//! is well-formed.
 
 use crate::entity::{Block, FuncId, Global, SigId, Value};
 use crate::func::{
@@ -11,7 +12,7 @@ use crate::func::{
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, Scope, TernOp, UnOp};
 use crate::types::{MemTy, Space, Type};
 
-/// A number as it lies in memory: the types of arguments and of elements of buffers.
+/// Type of a number in memory, for arguments and elements of buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Elem {
@@ -28,7 +29,7 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Its name in the kernel language and in metadata.
+    /// Returns the name in the kernel language and in metadata.
     pub const fn name(self) -> &'static str {
         match self {
             Elem::I8 => "i8",
@@ -44,7 +45,7 @@ impl Elem {
         }
     }
 
-    /// How memory holds it.
+    /// Returns the type in memory.
     pub const fn memory(self) -> MemTy {
         match self {
             Elem::I8 => MemTy::S8,
@@ -56,7 +57,7 @@ impl Elem {
         }
     }
 
-    /// What it is as a value: integers of 8 and 16 bits are extended to 32.
+    /// Returns the type of a value: integers of 8 and 16 bits are extended to 32.
     pub const fn value(self) -> Type {
         match self {
             Elem::I64 | Elem::U64 => Type::I64,
@@ -66,32 +67,33 @@ impl Elem {
         }
     }
 
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     pub const fn bytes(self) -> u32 {
         self.memory().bytes()
     }
 }
 
-/// Builds one kernel or function, block by block.
+/// Builds a kernel or function, block by block.
 #[derive(Clone, Debug)]
 pub struct KernelBuilder {
     func: Function,
     info: KernelInfo,
     is_kernel: bool,
-    /// Where instructions go.
+    /// Block to which instructions are appended.
     block: Block,
     kernarg: Option<Value>,
 }
 
 impl KernelBuilder {
-    /// A kernel without arguments, and its entry block as the current one.
+    /// Starts a kernel without arguments. Its entry block becomes the current block.
     pub fn new(name: impl Into<String>) -> KernelBuilder {
         let mut func = Function::new(name);
         let block = func.add_block();
         KernelBuilder { func, info: KernelInfo::default(), is_kernel: true, block, kernarg: None }
     }
 
-    /// A function that kernels and functions may call. Its parameters are those of the entry block, which is the current one.
+    /// Starts a function that kernels and functions can call. Its entry block, which has the function's
+    /// parameters, becomes the current block.
     pub fn function(name: impl Into<String>, signature: &Signature) -> KernelBuilder {
         let mut builder = KernelBuilder { is_kernel: false, ..KernelBuilder::new(name) };
         builder.func.results = signature.results.clone();
@@ -101,40 +103,41 @@ impl KernelBuilder {
         builder
     }
 
-    /// The parameters of a function.
+    /// Returns the parameters of a function.
     pub fn arguments(&self) -> &[Value] {
         self.func.own_params()
     }
 
-    /// Calls a function of the module with results of these types.
+    /// Emits a call of a function in the module, with results of the given types.
     pub fn call(&mut self, callee: FuncId, args: &[Value], results: &[Type]) -> Values {
         let inst = self.func.push_call(self.block, Op::Call(callee), args, results, SrcLoc::default());
         self.func.results_of(inst).collect()
     }
 
-    /// The address of a function.
+    /// Emits the address of a function.
     pub fn function_address(&mut self, func: FuncId) -> Value {
         self.op(Op::FuncAddr(func), &[], Type::I64)
     }
 
-    /// Calls the function at an address, which takes and gives what the signature says.
+    /// Emits a call of the function at an address; `sig` gives its parameters and results.
     pub fn call_indirect(&mut self, sig: SigId, address: Value, args: &[Value], results: &[Type]) -> Values {
         let args = [&[address], args].concat();
         let inst = self.func.push_call(self.block, Op::CallIndirect(sig), &args, results, SrcLoc::default());
         self.func.results_of(inst).collect()
     }
 
-    /// The size of work-group that every dispatch must have.
+    /// Sets the required work-group size.
     pub fn workgroup_size(&mut self, size: [u32; 3]) {
         self.info.reqd_workgroup_size = Some(size);
     }
 
-    /// What else a kernel may say of itself.
+    /// Returns the other properties of the kernel for modification.
     pub fn info(&mut self) -> &mut KernelInfo {
         &mut self.info
     }
 
-    /// The next argument: a number. Arguments are read in the entry block, before any other is begun.
+    /// Adds a number as the next argument. Arguments are read in the entry block, before any other block is
+    /// started.
     pub fn value(&mut self, name: &str, elem: Elem) -> Value {
         let param = KernelParam {
             elem: elem.name(),
@@ -145,7 +148,7 @@ impl KernelBuilder {
         self.argument(param, elem.memory(), elem.value())
     }
 
-    /// The next argument: a pointer to numbers in device memory.
+    /// Adds a pointer to numbers in device memory as the next argument.
     pub fn buffer(&mut self, name: &str, elem: Elem) -> Value {
         let param = KernelParam {
             elem: elem.name(),
@@ -175,7 +178,8 @@ impl KernelBuilder {
         self.op(Op::Load { mem, count: 1 }, &[base], ty)
     }
 
-    /// A new block with parameters of these types; it is filled after [`KernelBuilder::switch_to`].
+    /// Creates a block with parameters of the given types. Call [`KernelBuilder::switch_to`] to fill the
+    /// block.
     pub fn block(&mut self, params: &[Type]) -> Block {
         let block = self.func.add_block();
         for &ty in params {
@@ -184,92 +188,92 @@ impl KernelBuilder {
         block
     }
 
-    /// The parameters of a block.
+    /// Returns the parameters of a block.
     pub fn params(&self, block: Block) -> &[Value] {
         self.func.params(block)
     }
 
-    /// Makes a block the current one.
+    /// Makes a block the current block.
     pub fn switch_to(&mut self, block: Block) {
         self.block = block;
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.func.ty(value)
     }
 
-    /// Any operation with one result.
+    /// Emits any operation with one result.
     pub fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         self.func.push1(self.block, op, args, ty, SrcLoc::default())
     }
 
-    /// Any operation without a result.
+    /// Emits any operation without a result.
     pub fn effect(&mut self, op: Op, args: &[Value]) {
         self.func.push(self.block, op, args, SrcLoc::default());
     }
 
-    /// A constant of an integer type, or the bits of any other.
+    /// Emits a constant, given as its bits.
     pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
         self.op(Op::Const(bits), &[], ty)
     }
 
-    /// A constant of 32 bits.
+    /// Emits a 32-bit integer constant.
     pub fn i32(&mut self, number: i32) -> Value {
         self.constant(Type::I32, u64::from(number as u32))
     }
 
-    /// A constant.
+    /// Emits an `f32` constant.
     pub fn f32(&mut self, number: f32) -> Value {
         self.constant(Type::F32, u64::from(number.to_bits()))
     }
 
-    /// Where the work-item is: 32-bit positions and sizes.
+    /// Emits a 32-bit position or size of the work-item.
     pub fn position(&mut self, pos: Pos) -> Value {
         self.op(Op::Pos(pos), &[], Type::I32)
     }
 
-    /// One operand, and a result of its type.
+    /// Emits a one-operand operation with a result of the operand's type.
     pub fn unary(&mut self, op: UnOp, value: Value) -> Value {
         self.op(Op::Un(op), &[value], self.ty(value))
     }
 
-    /// Two operands, and a result of the first's type.
+    /// Emits a two-operand operation with a result of the first operand's type.
     pub fn binary(&mut self, op: BinOp, left: Value, right: Value) -> Value {
         self.op(Op::Bin(op), &[left, right], self.ty(left))
     }
 
-    /// Three operands, and a result of the first's type.
+    /// Emits a three-operand operation with a result of the first operand's type.
     pub fn ternary(&mut self, op: TernOp, a: Value, b: Value, c: Value) -> Value {
         self.op(Op::Tern(op), &[a, b, c], self.ty(a))
     }
 
-    /// Compares integers.
+    /// Emits an integer comparison.
     pub fn compare(&mut self, cc: IntCc, left: Value, right: Value) -> Value {
         self.op(Op::Icmp(cc), &[left, right], Type::Bool)
     }
 
-    /// Compares floats.
+    /// Emits a floating-point comparison.
     pub fn compare_floats(&mut self, cc: FloatCc, left: Value, right: Value) -> Value {
         self.op(Op::Fcmp(cc), &[left, right], Type::Bool)
     }
 
-    /// `then` where the condition holds, else `otherwise`.
+    /// Emits a selection: `then` if the condition is true, otherwise `otherwise`.
     pub fn select(&mut self, condition: Value, then: Value, otherwise: Value) -> Value {
         self.op(Op::Select, &[condition, then, otherwise], self.ty(then))
     }
 
-    /// A conversion.
+    /// Emits a conversion.
     pub fn cast(&mut self, op: CastOp, value: Value, ty: Type) -> Value {
         self.op(Op::Cast(op), &[value], ty)
     }
 
-    /// The address of a variable of the module.
+    /// Emits the address of a global variable.
     pub fn address(&mut self, variable: Global, space: Space) -> Value {
         self.op(Op::GlobalAddr(variable), &[], Type::Ptr(space))
     }
 
-    /// The address of element `index`, an unsigned number of 32 bits.
+    /// Emits the address of element number `index`, an unsigned 32-bit number.
     pub fn element(&mut self, pointer: Value, elem: Elem, index: Value) -> Value {
         let ty = self.ty(pointer);
         let wide = ty.bits() == 64;
@@ -279,19 +283,19 @@ impl KernelBuilder {
         self.op(Op::PtrAdd, &[pointer, offset], ty)
     }
 
-    /// The number at an address that is aligned to its size.
+    /// Emits a load of a number from an address that is aligned to its size.
     pub fn load(&mut self, elem: Elem, address: Value) -> Value {
         let mem = self.access(elem, address);
         self.op(Op::Load { mem, count: 1 }, &[address], elem.value())
     }
 
-    /// Stores a number at an address that is aligned to its size.
+    /// Emits a store of a number to an address that is aligned to its size.
     pub fn store(&mut self, elem: Elem, address: Value, value: Value) {
         let mem = self.access(elem, address);
         self.effect(Op::Store { mem, count: 1 }, &[address, value]);
     }
 
-    /// What a plain access to an element says: the start of any other access.
+    /// Returns the attributes of a plain access to an element, as a starting point for other accesses.
     pub fn access(&self, elem: Elem, address: Value) -> Mem {
         let space = match self.ty(address) {
             Type::Ptr(space) => space,
@@ -300,34 +304,35 @@ impl KernelBuilder {
         plain(elem.memory(), space, elem.bytes())
     }
 
-    /// All work-items of the group arrive before any goes on, and see each other's memory.
+    /// Emits a barrier at which all work-items of the group wait for each other and after which they see each
+    /// other's memory writes.
     pub fn barrier(&mut self) {
         self.effect(Op::Barrier { fence: true }, &[]);
     }
 
-    /// Ends the block: goes to another.
+    /// Ends the block with a jump.
     pub fn jump(&mut self, to: Block, args: &[Value]) {
         self.effect(Op::Jump(to), args);
     }
 
-    /// Ends the block: goes to one of two.
+    /// Ends the block with a conditional branch.
     pub fn branch(&mut self, condition: Value, then: (Block, &[Value]), otherwise: (Block, &[Value])) {
         let op = Op::Br { then: then.0, otherwise: otherwise.0, then_args: then.1.len() as u16 };
         let args: Vec<Value> = [&[condition], then.1, otherwise.1].concat();
         self.effect(op, &args);
     }
 
-    /// Ends the block and the work-item, or the call of a function without results.
+    /// Ends the block and returns from the kernel, or from a function without results.
     pub fn ret(&mut self) {
         self.effect(Op::Ret, &[]);
     }
 
-    /// Ends the block and the call of a function.
+    /// Ends the block and returns values from a function.
     pub fn ret_values(&mut self, values: &[Value]) {
         self.effect(Op::Ret, values);
     }
 
-    /// The kernel or function, to be put among the functions of a [`Module`].
+    /// Returns the finished kernel or function, to be added to the functions of a [`Module`].
     pub fn finish(self) -> Function {
         let mut func = self.func;
         func.kernel = self.is_kernel.then_some(self.info);
@@ -335,7 +340,7 @@ impl KernelBuilder {
     }
 }
 
-/// A plain access.
+/// Returns the attributes of a plain access.
 fn plain(ty: MemTy, space: Space, align: u32) -> Mem {
     Mem {
         ty,
@@ -349,7 +354,7 @@ fn plain(ty: MemTy, space: Space, align: u32) -> Mem {
     }
 }
 
-/// A parameter without size and place.
+/// Returns a parameter without size and offset.
 fn parameter(name: &str, type_name: String, kind: ParamKind) -> KernelParam {
     KernelParam {
         name: name.into(),
@@ -369,7 +374,7 @@ fn parameter(name: &str, type_name: String, kind: ParamKind) -> KernelParam {
 }
 
 impl Module {
-    /// A variable in LDS, of `count` elements.
+    /// Adds an LDS variable with `count` elements.
     pub fn shared(&mut self, name: impl Into<String>, elem: Elem, count: u32) -> Global {
         self.globals.push(GlobalData {
             name: name.into().into(),
@@ -391,7 +396,8 @@ mod tests {
     use crate::parse::parse_module;
     use crate::verify::verify;
 
-    /// `out[i] = number in LDS at lane 63 - i`, in a loop over `n`, with arguments of every size.
+    /// Builds a kernel that computes `out[i] = number in LDS at lane 63 - i`, in a loop over `n`, with
+    /// arguments of every size.
     #[test]
     fn what_is_built_is_valid_and_prints_and_reads_back() {
         let mut module = Module::default();

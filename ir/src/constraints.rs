@@ -1,50 +1,53 @@
-//! What passes may do with memory operations, and past which others: the table of single-thread optimisation
-//! constraints (seed 000, lines 4024-4039), and a row for each pass that moves, merges, forwards, removes or copies one.
+//! Rules for moving memory operations: the table of single-thread optimisation constraints (seed 000, lines
+//! 4024-4039), and one rule for each pass that moves, merges, forwards, removes or copies memory operations.
 //!
-//! Two questions, and no pass has an answer of its own:
+//! All passes answer two questions from here:
 //!
-//! - *May this access be touched?* Each has one [`Class`]; a [`Rule`] names the classes that its pass takes.
-//! - *May it pass this operation?* [`stays`] says of an operation which of the others stay on their side of it; a rule
-//!   says which way its pass moves accesses.
+//! - *May the pass change this access?* Each access has one [`Class`]; a [`Rule`] lists the classes that its
+//!   pass may change.
+//! - *May the access be moved across this operation?* [`stays`] returns which accesses an operation keeps on
+//!   their side; a rule says in which direction its pass moves accesses.
 //!
-//! Atomics themselves stay where they are, in order with each other: what the table says of sequentially consistent
-//! operations among themselves, and of the atomics that a fence is paired with, holds for that reason. `docs/memory-model.md`
-//! has both tables, printed from here.
+//! Atomic operations themselves are never moved, so they stay in order with each other. For this reason the
+//! constraints hold that the table has for sequentially consistent operations among themselves, and for the
+//! atomic operations with which a fence is paired. `docs/memory-model.md` contains both tables, generated
+//! from this module.
 //!
-//! Not here: whether two accesses may overlap (`passes::forward::may_alias`); which waits an order costs (`memmodel`).
+//! Not handled here: whether two accesses may overlap (`passes::forward::may_alias`), and which waits a
+//! memory order needs (`memmodel`).
 
 use crate::op::{Mem, MemFlags, Op, Order};
 
 bitflags::bitflags! {
-    /// Which accesses an operation keeps on their side of it.
+    /// The accesses that an operation keeps on their side.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Stays: u8 {
-        /// None behind it may be moved before it (acquire).
+        /// Later accesses must not be moved before the operation (acquire).
         const LATER = 1;
-        /// None before it may be moved behind it (release).
+        /// Earlier accesses must not be moved after the operation (release).
         const EARLIER = 2;
     }
 
-    /// What an access asks of the compiler; each is one of these.
+    /// What an access demands of the compiler. Each access has exactly one class.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Class: u8 {
-        /// Nothing.
+        /// No demands.
         const PLAIN = 1;
-        /// That it keeps its hint: merged with its like only.
+        /// The access keeps its nontemporal hint, so it is merged only with other nontemporal accesses.
         const NONTEMPORAL = 2;
-        /// Nothing, and nobody writes what it reads: no order concerns it.
+        /// No demands. The memory is never written, so no ordering applies to the access.
         const INVARIANT = 4;
-        /// To be done as often as written, and in order.
+        /// The access is executed as often as written, and in order.
         const VOLATILE = 8;
-        /// To be done as often as written, in order, and whole.
+        /// The access is executed as often as written, in order, and as a whole.
         const ATOMIC = 16;
-        /// What the order of accesses leaves free.
+        /// The classes without a fixed order.
         const FREE = Self::PLAIN.bits() | Self::NONTEMPORAL.bits() | Self::INVARIANT.bits();
     }
 }
 
 impl Class {
-    /// The class of an access.
+    /// Returns the class of an access.
     #[inline]
     pub const fn of(mem: &Mem) -> Class {
         let volatile = mem.flags.contains(MemFlags::VOLATILE);
@@ -56,7 +59,8 @@ impl Class {
         }
     }
 
-    /// The class of an access that is atomic or volatile; for who has no [`Mem`] of it.
+    /// Returns the class of an atomic or volatile access, for callers that have no [`Mem`]; `None` for other
+    /// accesses.
     #[inline]
     pub const fn held(atomic: bool, volatile: bool) -> Option<Class> {
         match (atomic, volatile) {
@@ -67,8 +71,8 @@ impl Class {
     }
 }
 
-/// What each order keeps in place (seed 000, lines 4024-4039): of a load, a store, a read-modify-write, a fence.
-/// Rows are in the order of [`Order`].
+/// Accesses that each memory order keeps on their side (seed 000, lines 4024-4039), for a load, a store, a
+/// read-modify-write and a fence. Rows are in the order of [`Order`]. The last element is the source line.
 pub const CONSTRAINTS: [(Order, [Stays; 4], u16); 7] = {
     const NONE: Stays = Stays::empty();
     const LATER: Stays = Stays::LATER;
@@ -85,8 +89,8 @@ pub const CONSTRAINTS: [(Order, [Stays; 4], u16); 7] = {
     ]
 };
 
-/// What an operation keeps on its side. Barriers, traps and calls keep everything: what was stored before a trap is there
-/// for whoever looks into why.
+/// Returns the accesses that an operation keeps on their side. Barriers, traps and calls keep all accesses;
+/// for a trap this is so that a debugger finds everything that was stored before the trap.
 #[inline]
 pub const fn stays(op: &Op) -> Stays {
     const fn of(order: Order, kind: usize) -> Stays {
@@ -106,28 +110,29 @@ pub const fn stays(op: &Op) -> Stays {
     }
 }
 
-/// What a pass does with accesses.
+/// Rule for a pass that changes memory accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// The pass, as `--dump-after` calls it.
+    /// Name of the pass, as used by `--dump-after`.
     pub pass: &'static str,
-    /// What it does.
+    /// Description of the change.
     pub does: &'static str,
-    /// The accesses it does that with.
+    /// Classes of accesses that the pass may change.
     pub takes: Class,
-    /// Operations that keep any of these are not passed.
+    /// Accesses are not moved across operations that keep any of these on their side.
     pub stopped_by: Stays,
 }
 
 impl Rule {
-    /// Whether the pass may touch the access.
+    /// Returns whether the pass may change the access.
     #[inline]
     pub const fn takes(&self, mem: &Mem) -> bool {
         self.takes.contains(Class::of(mem))
     }
 
-    /// Whether accesses that others may write or see stay on their side of the operation. Private memory has one reader,
-    /// what is invariant no writer: no order concerns either.
+    /// Returns whether accesses that other work-items may write or see must stay on their side of the
+    /// operation. Private memory and invariant accesses are not affected by ordering, because private memory
+    /// has only one reader and invariant memory has no writer.
     #[inline]
     pub const fn stopped_by(&self, op: &Op) -> bool {
         self.stopped_by.intersects(stays(op))
@@ -138,47 +143,47 @@ const fn rule(pass: &'static str, does: &'static str, takes: Class, stopped_by: 
     Rule { pass, does, takes, stopped_by }
 }
 
-/// Promises that nobody writes what is read.
+/// Marks loads of memory that is never written.
 pub const PROMISE: Rule =
     rule("restrict", "a load through `const restrict` becomes invariant", Class::FREE, Stays::empty());
-/// Gives a load what an earlier access has shown.
+/// Replaces a load by a value that an earlier access has shown.
 pub const FORWARD: Rule =
     rule("gvn", "a load takes the value of an earlier access", Class::FREE, Stays::LATER);
-/// Merges equal loads wherever they are.
+/// Merges equal loads regardless of what is between them.
 pub const EQUAL: Rule =
     rule("gvn", "equal loads become one, whatever is between", Class::INVARIANT, Stays::empty());
-/// Removes what nobody uses.
+/// Removes unused loads.
 pub const UNUSED: Rule = rule("dce", "a load that nobody uses is removed", Class::FREE, Stays::empty());
-/// Makes values of private variables.
+/// Turns private variables into values.
 pub const PROMOTE: Rule = rule("sroa", "private variables become values", Class::FREE, Stays::empty());
-/// Executes a load that would not have been.
+/// Executes a load on a path on which it was not executed before.
 pub const SPECULATE: Rule =
     rule("ifconvert", "a load of an argument is done on both ways", Class::INVARIANT, Stays::empty());
 /// Copies the test of a loop.
 pub const COPY: Rule = rule("rotate", "the loads of a loop's test are copied", Class::FREE, Stays::empty());
 /// Moves loads out of loops.
 pub const HOIST: Rule = rule("licm", "a load moves up, out of a loop", Class::FREE, Stays::LATER);
-/// Moves loads up to the first of their neighbours.
+/// Moves loads up to the first load of a group of adjacent loads.
 pub const MERGE_LOADS: Rule =
     rule("merge_mem", "a load moves up, to its neighbour", Class::FREE, Stays::LATER);
-/// Moves stores down to the last of their neighbours.
+/// Moves stores down to the last store of a group of adjacent stores.
 pub const MERGE_STORES: Rule =
     rule("merge_mem", "a store moves down, to its neighbour", Class::FREE, Stays::EARLIER);
-/// Makes one block of several.
+/// Merges equal blocks into one block.
 pub const SHARE: Rule = rule("tails", "blocks that do the same become one", Class::FREE, Stays::empty());
-/// Reads through the scalar cache.
+/// Loads through the scalar cache.
 pub const SCALAR: Rule = rule(
     "isel",
     "a uniform load of what nobody writes goes through the scalar cache",
     Class::FREE,
     Stays::empty(),
 );
-/// Reads two places of LDS at once.
+/// Merges two loads of LDS into one instruction.
 pub const PAIR: Rule = rule("isel", "two loads of LDS become one, at the first", Class::FREE, Stays::LATER);
-/// Brings loads forward.
+/// Moves loads up.
 pub const SCHEDULE: Rule = rule("schedule", "a load moves up", Class::FREE, Stays::all());
 
-/// All of them, in the order of the passes.
+/// All rules, in the order of the passes.
 pub const RULES: [Rule; 14] = [
     PROMISE,
     FORWARD,

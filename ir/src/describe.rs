@@ -1,11 +1,11 @@
-//! What a debugger is told of the source beside the code: types and functions.
+//! Debug information about the source that does not depend on the code: types and functions.
 
 use crate::func::SrcLoc;
 use crate::types::Space;
 use smol_str::SmolStr;
 use std::ops::Range;
 
-/// What bits of a scalar mean.
+/// Interpretation of the bits of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Encoding {
@@ -20,58 +20,58 @@ pub enum Encoding {
 pub struct Member {
     /// Name.
     pub name: SmolStr,
-    /// Type.
+    /// Type, as an index into [`Description::types`].
     pub ty: u32,
-    /// Bytes from the beginning.
+    /// Offset from the beginning of the struct, in bytes.
     pub offset: u32,
 }
 
-/// A type. Others are named by their numbers.
+/// A type. Types refer to other types by their index in [`Description::types`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeInfo {
-    /// No value.
+    /// The type without values.
     Unit,
     /// A number or truth value.
     Scalar {
         /// Name.
         name: SmolStr,
-        /// Meaning.
+        /// Interpretation of its bits.
         encoding: Encoding,
-        /// Bytes.
+        /// Size in bytes.
         bytes: u8,
     },
-    /// A vector; its name is that of the language.
+    /// A vector; its name is that of the kernel language.
     Vector {
         /// Name.
         name: SmolStr,
         /// Type of a lane.
         element: u32,
-        /// Lanes.
+        /// Number of lanes.
         lanes: u8,
-        /// Bytes, which may be more than those of its lanes.
+        /// Size in bytes, which may be more than that of its lanes.
         bytes: u32,
     },
     /// A pointer.
     Pointer {
         /// Name.
         name: SmolStr,
-        /// To what.
+        /// Type to which it points.
         to: u32,
-        /// Where that is.
+        /// Address space to which it points.
         space: Space,
     },
     /// An array.
     Array {
         /// Type of an element.
         element: u32,
-        /// Elements.
+        /// Number of elements.
         len: u32,
     },
     /// A struct.
     Struct {
         /// Name.
         name: SmolStr,
-        /// Bytes.
+        /// Size in bytes.
         bytes: u32,
         /// Fields.
         members: Vec<Member>,
@@ -80,12 +80,12 @@ pub enum TypeInfo {
     Function {
         /// Name.
         name: SmolStr,
-        /// Types of parameters.
+        /// Types of the parameters.
         params: Vec<u32>,
         /// Type of the result.
         result: u32,
     },
-    /// Something that only the host and its library know.
+    /// A type whose contents are known only to the host and its library.
     Opaque {
         /// Name.
         name: SmolStr,
@@ -97,40 +97,41 @@ pub enum TypeInfo {
 pub struct Subprogram {
     /// Name.
     pub name: SmolStr,
-    /// Where it is named.
+    /// Source location of its name.
     pub loc: SrcLoc,
-    /// Its text, from there to its end: byte offsets.
+    /// Range of its source text, from its name to its end, in byte offsets.
     pub scope: Range<u32>,
     /// Type of its result.
     pub result: u32,
-    /// Others may call it, or launch it.
+    /// Whether other objects may call it or the host may launch it.
     pub external: bool,
 }
 
-/// A variable of the module.
+/// A global variable of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleVariable {
     /// Name.
     pub name: SmolStr,
     /// Type.
     pub ty: u32,
-    /// Where it is declared.
+    /// Source location of its declaration.
     pub loc: SrcLoc,
-    /// Number among [`Module::globals`](crate::Module).
+    /// Index in [`Module::globals`](crate::Module).
     pub global: u32,
-    /// Where it is.
+    /// Address space in which it is stored.
     pub space: Space,
 }
 
-/// All of a module.
+/// The debug information of a module.
 #[derive(Clone, Debug, Default)]
 pub struct Description {
     /// Types.
     pub types: Vec<TypeInfo>,
-    /// Functions, by the numbers that [`Track`](crate::track::Track)s name.
+    /// Functions. [`Track`](crate::track::Track)s refer to them by index.
     pub functions: Vec<Subprogram>,
-    /// Variables of the module.
+    /// Global variables of the module.
     pub variables: Vec<ModuleVariable>,
-    /// See [`Track::place`](crate::track::Track::place).
+    /// Distance between source locations that differ only in their inlined call: see
+    /// [`Track::place`](crate::track::Track::place).
     pub stride: u32,
 }

@@ -1,7 +1,7 @@
-//! Ways to change a function in place that building one does not need.
+//! Functions that change an existing function in place.
 //!
-//! Nothing here keeps use lists. A pass that replaces values records `old -> new` in a [`Subst`] and
-//! rewrites arguments in the sweep it does anyway.
+//! No use lists are kept. A pass that replaces values records `old -> new` in a [`Subst`] and rewrites
+//! arguments during the sweep that it performs anyway.
 
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, ValueDef, Values};
@@ -9,7 +9,7 @@ use crate::op::Op;
 use cranelift_entity::EntityRef;
 
 impl Function {
-    /// Arguments of an instruction, to be overwritten.
+    /// Returns the arguments of an instruction for modification.
     pub fn args_mut(&mut self, inst: Inst) -> &mut [Value] {
         self.insts[inst].args.as_mut_slice(&mut self.pool)
     }
@@ -25,20 +25,19 @@ impl Function {
         }
     }
 
-    /// Turns an instruction into another one with the same results.
+    /// Changes the operation and the arguments of an instruction; the results stay the same.
     pub fn replace(&mut self, inst: Inst, op: Op, args: &[Value]) {
         self.insts[inst].op = op;
         self.set_args(inst, args);
     }
 
-    /// Appends an instruction that is in no block, and sets its block.
+    /// Appends an instruction that is in no block to `block`, and sets its block.
     pub fn append(&mut self, block: Block, inst: Inst) {
         self.insts[inst].block = block;
         self.blocks[block].insts.push(inst);
     }
 
-    /// Where the arguments of successor number `which` begin in the terminator's argument list, and
-    /// how many there are.
+    /// Returns the range of the arguments for successor number `which` in the terminator's argument list.
     pub fn branch_arg_range(&self, terminator: Inst, which: usize) -> std::ops::Range<usize> {
         let total = self.insts[terminator].args.len(&self.pool);
         match self.insts[terminator].op {
@@ -53,7 +52,7 @@ impl Function {
         }
     }
 
-    /// Number of successors a terminator has.
+    /// Returns the number of successors of a terminator.
     pub fn branch_count(&self, terminator: Inst) -> usize {
         match self.insts[terminator].op {
             Op::Jump(_) => 1,
@@ -63,7 +62,8 @@ impl Function {
         }
     }
 
-    /// Successor number `which` of a terminator (0 = jump target, `then` or the default).
+    /// Returns successor number `which` of a terminator. Number 0 is the jump target, the `then` target or
+    /// the default.
     pub fn branch_target(&self, terminator: Inst, which: usize) -> Option<Block> {
         match self.insts[terminator].op {
             Op::Jump(to) if which == 0 => Some(to),
@@ -74,7 +74,7 @@ impl Function {
         }
     }
 
-    /// Makes successor number `which` another block; the arguments stay as they are.
+    /// Changes the target of successor number `which`; the arguments stay the same.
     pub fn set_target(&mut self, terminator: Inst, which: usize, to: Block) {
         match &mut self.insts[terminator].op {
             Op::Jump(target) => *target = to,
@@ -100,7 +100,7 @@ impl Function {
         self.move_arg_ends(terminator, which, more);
     }
 
-    /// The operand that decides where a terminator goes, if there is one.
+    /// Returns the operand that decides which successor a terminator takes, if there is one.
     pub fn branch_operand(&self, terminator: Inst) -> Option<Value> {
         match self.insts[terminator].op {
             Op::Br { .. } | Op::Switch(_) => self.args(terminator).first().copied(),
@@ -108,8 +108,8 @@ impl Function {
         }
     }
 
-    /// Keeps the parameters of `block` for which `keep` holds and drops the others; the branches to
-    /// the block are the caller's business.
+    /// Keeps the parameters of `block` for which `keep` returns true and removes the others. The caller must
+    /// adapt the branches to the block.
     pub fn retain_params(&mut self, block: Block, mut keep: impl FnMut(usize, Value) -> bool) {
         let mut kept = 0;
         let mut list = self.blocks[block].params.take();
@@ -125,17 +125,17 @@ impl Function {
         self.blocks[block].params = list;
     }
 
-    /// Number of instructions in the blocks of the layout.
+    /// Returns the number of instructions in the blocks of the layout.
     pub fn inst_count(&self) -> usize {
         self.layout.iter().map(|&b| self.blocks[b].insts.len()).sum()
     }
 }
 
-/// Values that have been replaced by others. Flat, and empty of cost for values that have not.
+/// A substitution of values, as a flat table.
 #[derive(Debug, Default)]
 pub struct Subst {
     map: Vec<Value>,
-    /// What was replaced.
+    /// The replaced values.
     old: Vec<Value>,
 }
 
@@ -147,12 +147,12 @@ impl Subst {
         self.old.clear();
     }
 
-    /// Whether nothing has been replaced.
+    /// Returns whether nothing has been replaced.
     pub fn is_empty(&self) -> bool {
         self.old.is_empty()
     }
 
-    /// Replaces `old` by `new` everywhere.
+    /// Notes that `new` replaces `old`.
     pub fn set(&mut self, old: Value, new: Value) {
         while self.map.len() <= old.index() {
             self.map.push(Value::new(self.map.len()));
@@ -161,7 +161,7 @@ impl Subst {
         self.old.push(old);
     }
 
-    /// What a value has become.
+    /// Returns the value that finally replaces a value.
     pub fn get(&self, mut value: Value) -> Value {
         while let Some(&next) = self.map.get(value.index())
             && next != value
@@ -171,7 +171,7 @@ impl Subst {
         value
     }
 
-    /// Values that were replaced, and by which.
+    /// Returns the replaced values, each with its replacement.
     pub fn replaced(&self) -> impl Iterator<Item = (Value, Value)> {
         self.old.iter().map(|&old| (old, self.map[old.index()]))
     }

@@ -1,4 +1,4 @@
-//! Typed indices of everything a module holds.
+//! Typed indices of the entities in a module.
 
 use cranelift_entity::entity_impl;
 
@@ -22,7 +22,7 @@ entity_impl!(Value, "v");
 pub struct FuncId(u32);
 entity_impl!(FuncId, "fn");
 
-/// A signature that functions are called with through their address.
+/// Signature of functions that are called through their address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SigId(u32);
 entity_impl!(SigId, "sig");

@@ -1,4 +1,4 @@
-//! Modules and functions, and the only ways to edit them.
+//! Modules and functions, and the only functions that edit them.
 
 use crate::describe::Description;
 use crate::entity::{Block, FuncId, Global, Inst, SigId, Slot, Switch, Value};
@@ -13,35 +13,35 @@ use smol_str::SmolStr;
 /// A list of values in the function's pool.
 pub type ValueList = EntityList<Value>;
 
-/// Some values, taken out of the pool while the function changes.
+/// A list of values outside of the pool, for use while the function changes.
 pub type Values = SmallVec<[Value; 8]>;
 
-/// Byte offset into the source text plus one; 0 is "nowhere".
+/// Byte offset into the source text plus one; 0 means no source location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SrcLoc(pub u32);
 
-/// Where a value comes from.
+/// Definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueDef {
-    /// Result number `1` of the instruction.
+    /// The value is the result of the instruction with the given number.
     Result(Inst, u16),
-    /// Parameter number `1` of the block.
+    /// The value is the parameter of the block with the given number.
     Param(Block, u16),
 }
 
-/// Type and origin of a value.
+/// Type and definition of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueData {
     /// Type.
     pub ty: Type,
-    /// Origin.
+    /// Definition.
     pub def: ValueDef,
 }
 
-/// Operation, arguments and results. Results are consecutive values.
+/// Operation, arguments and results of an instruction. Results are consecutive values.
 #[derive(Clone, Debug)]
 pub struct InstData {
-    /// What it does.
+    /// Operation.
     pub op: Op,
     /// Arguments, in the order of the table in [`crate::op`].
     pub args: ValueList,
@@ -49,13 +49,13 @@ pub struct InstData {
     pub first: Value,
     /// Number of results.
     pub results: u16,
-    /// The block that holds it; an instruction that was removed keeps its last one.
+    /// Block that contains the instruction; an instruction that was removed keeps its last block.
     pub block: Block,
-    /// Where in the source it comes from.
+    /// Source location.
     pub loc: SrcLoc,
 }
 
-/// The instructions of a block. Most blocks are short, and then the list needs no memory of its own.
+/// The instructions of a block. Most blocks are short, and then the list needs no heap memory.
 pub type InstList = SmallVec<[Inst; 12]>;
 
 /// Parameters and instructions of a block; the last instruction is its terminator.
@@ -70,13 +70,14 @@ pub struct BlockData {
 /// A private variable.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotData {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// Bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
 }
 
-/// Values of a switch that go one way: `lo..=hi`, as unsigned numbers of the operand's type.
+/// A range of values of a switch operand that lead to the same successor: `lo..=hi`, as unsigned numbers of
+/// the operand's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Smallest value.
@@ -92,21 +93,22 @@ pub struct Case {
 pub struct SwitchEdge {
     /// The block.
     pub to: Block,
-    /// Where the arguments for it end in the instruction's list; they begin where those of the edge before end.
+    /// End of the arguments for this edge in the instruction's argument list. They start where those of the
+    /// previous edge end.
     pub args_end: u32,
 }
 
-/// Where a switch goes.
+/// Successors and cases of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchData {
-    /// Successors; the first takes all values that no case has.
+    /// Successors. The first one is the default, for all values that are in no case.
     pub edges: Vec<SwitchEdge>,
-    /// Cases in ascending order; no value is in two.
+    /// Cases in ascending order; the ranges do not overlap.
     pub cases: Vec<Case>,
 }
 
 impl SwitchData {
-    /// The successor a value goes to.
+    /// Returns the number of the successor for a value.
     pub fn edge_of(&self, value: u64) -> usize {
         let after = self.cases.partition_point(|case| case.lo <= value);
         let case = after.checked_sub(1).map(|n| &self.cases[n]).filter(|case| value <= case.hi);
@@ -114,98 +116,99 @@ impl SwitchData {
     }
 }
 
-/// Unrolling asked for by `#[unroll]` and its kin, kept on the loop's header block.
+/// Unrolling requested by `#[unroll]` and related attributes, stored for the loop's header block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnrollHint {
     /// No attribute: the compiler decides.
     #[default]
     None,
-    /// `#[unroll]`: completely, where the trip count is a constant.
+    /// `#[unroll]`: unroll completely if the trip count is a constant.
     Full,
-    /// `#[unroll(n)]`.
+    /// `#[unroll(n)]`: unroll by the factor n.
     By(u16),
-    /// `#[no_unroll]`.
+    /// `#[no_unroll]`: do not unroll.
     Never,
 }
 
-/// Who knows a function.
+/// Visibility of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Linkage {
-    /// Its module alone; for a kernel, whoever launches it.
+    /// Visible in its module only. A kernel with this linkage can still be launched.
     #[default]
     Local,
-    /// Other objects too, by its name: nothing is known of its callers.
+    /// Visible to other objects by its name, so its callers are not all known.
     Export,
-    /// Another object has its code; it is only declared here.
+    /// Defined in another object; only declared here.
     Extern,
 }
 
-/// What was asked for about calls of a function.
+/// Request of the source about inlining a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Inline {
     /// The compiler decides.
     #[default]
     Auto,
-    /// `#[inline]`: calls become copies of the body where that is possible.
+    /// `#[inline]`: calls are inlined if possible.
     Always,
-    /// `#[inline(never)]`: calls stay.
+    /// `#[inline(never)]`: calls are not inlined.
     Never,
 }
 
-/// Types that a function takes and gives.
+/// Types of the parameters and results of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Signature {
-    /// Of the parameters.
+    /// Types of the parameters.
     pub params: Vec<Type>,
-    /// Of the results.
+    /// Types of the results.
     pub results: Vec<Type>,
 }
 
-/// A function or kernel. Blocks are kept in `layout` order; the first is the entry. A function that is only declared has
-/// an empty layout, and one block outside of it for its parameters.
+/// A function or kernel. Blocks are in `layout` order; the first is the entry. A function that is only
+/// declared has an empty layout, and one block outside of the layout for its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
     /// Name without decoration.
     pub name: String,
-    /// Who knows it.
+    /// Visibility.
     pub linkage: Linkage,
-    /// Whether calls are to become copies.
+    /// Whether calls should be inlined.
     pub inline: Inline,
-    /// Types of the results (a kernel has none).
+    /// Types of the results; empty for a kernel.
     pub results: Vec<Type>,
-    /// Present for kernels.
+    /// Properties of a kernel; `None` for other functions.
     pub kernel: Option<KernelInfo>,
     /// Order of the blocks that are part of the function.
     pub layout: Vec<Block>,
-    /// All blocks ever made.
+    /// All blocks that were ever created.
     pub blocks: PrimaryMap<Block, BlockData>,
-    /// All instructions ever made.
+    /// All instructions that were ever created.
     pub insts: PrimaryMap<Inst, InstData>,
-    /// All values ever made.
+    /// All values that were ever created.
     pub values: PrimaryMap<Value, ValueData>,
-    /// Private variables.
+    /// Private variables (stack slots).
     pub slots: PrimaryMap<Slot, SlotData>,
-    /// Cases of switches, each of one instruction.
+    /// Cases of switches; each entry belongs to one instruction.
     pub switches: PrimaryMap<Switch, SwitchData>,
     /// Storage of every `ValueList`.
     pub pool: ListPool<Value>,
-    /// Unrolling hints by loop header.
+    /// Unrolling hint of each loop, by its header.
     pub unroll: SecondaryMap<Block, UnrollHint>,
-    /// Where loops with such a hint are in the source, by header. Not part of the text form.
+    /// Source location of each loop with an unrolling hint, by its header. Not part of the text form.
     pub unroll_at: SecondaryMap<Block, SrcLoc>,
-    /// What a debugger is told of statements and variables, if somebody asked. Not part of the text form.
+    /// Debug records of statements and variables, if debug information was requested. Not part of the text
+    /// form.
     pub track: Option<Box<Track>>,
-    /// One that is of use no more, for its memory.
+    /// Debug records that are no longer used; kept for their memory.
     spare_track: Option<Box<Track>>,
-    /// Empty lists that blocks left behind, the next one last.
+    /// Empty lists left over from removed blocks, kept for their memory. The last one is used next.
     spare: Vec<InstList>,
-    /// An empty list, for when it becomes a kernel again.
+    /// Empty parameter list, kept for its memory in case this becomes a kernel again.
     spare_params: Vec<KernelParam>,
-    /// Its number among the functions made for the module.
+    /// Number of the function in the order in which the module's functions were created.
     made: u32,
 }
 
-/// How a kernel argument is passed; decides `.value_kind` of the metadata (seed 000, line 2440).
+/// How a kernel argument is passed; determines `.value_kind` in the metadata (seed 000, line 2440).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// Copied into the kernarg segment.
@@ -214,11 +217,11 @@ pub enum ParamKind {
     GlobalBuffer,
     /// Offset of dynamically sized LDS.
     DynamicShared,
-    /// A pointer to what only the host and its library know.
+    /// Pointer to an object whose contents only the host and its library know.
     Opaque(Opaque),
 }
 
-/// What a kernel is handed without knowing what is in it.
+/// Kind of an object that a kernel receives without knowing its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Opaque {
@@ -228,7 +231,7 @@ pub enum Opaque {
     Pipe(Access),
 }
 
-/// What a kernel may do with an image or a pipe.
+/// Access that a kernel has to an image or a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Access {
@@ -238,7 +241,7 @@ pub enum Access {
 }
 
 impl Opaque {
-    /// As the metadata calls it.
+    /// Returns the name used in the metadata.
     pub const fn name(self) -> &'static str {
         match self {
             Opaque::Image(_) => "image",
@@ -248,7 +251,7 @@ impl Opaque {
         }
     }
 
-    /// What may be done with an image or a pipe.
+    /// Returns the access to an image or a pipe.
     pub const fn access(self) -> Option<Access> {
         match self {
             Opaque::Image(access) | Opaque::Pipe(access) => Some(access),
@@ -256,7 +259,7 @@ impl Opaque {
         }
     }
 
-    /// With another access, where there is one.
+    /// Returns the same kind of object with another access, if it has one.
     pub const fn with_access(self, access: Access) -> Opaque {
         match self {
             Opaque::Image(_) => Opaque::Image(access),
@@ -265,7 +268,7 @@ impl Opaque {
         }
     }
 
-    /// The one of a name; images and pipes are read.
+    /// Returns the kind with the given name; images and pipes are read-only.
     pub fn from_name(name: &str) -> Option<Opaque> {
         let read = Access::ReadOnly;
         [Opaque::Image(read), Opaque::Sampler, Opaque::Queue, Opaque::Pipe(read)]
@@ -275,7 +278,7 @@ impl Opaque {
 }
 
 impl Access {
-    /// As the metadata calls it.
+    /// Returns the name used in the metadata.
     pub const fn name(self) -> &'static str {
         match self {
             Access::ReadOnly => "read_only",
@@ -284,7 +287,7 @@ impl Access {
         }
     }
 
-    /// The one of a name.
+    /// Returns the access with the given name.
     pub fn from_name(name: &str) -> Option<Access> {
         [Access::ReadOnly, Access::WriteOnly, Access::ReadWrite]
             .into_iter()
@@ -292,45 +295,46 @@ impl Access {
     }
 }
 
-/// One kernel parameter, as the user declared it.
+/// A kernel parameter, as declared by the user.
 #[derive(Clone, Debug)]
 pub struct KernelParam {
     /// Name.
     pub name: SmolStr,
-    /// Type as written in the source, for people.
+    /// Type as written in the source, for display.
     pub type_name: SmolStr,
     /// Element type for `.value_type` and typed buffers: `i8 u8 i16 u16 f16 i32 u32 f32 i64 u64 f64 struct`.
     pub elem: &'static str,
     /// Number of vector lanes of the value or pointee (1 for scalars).
     pub lanes: u8,
-    /// How it is passed.
+    /// How the argument is passed.
     pub kind: ParamKind,
     /// Address space of a pointer.
     pub space: Option<Space>,
     /// Byte offset in the kernarg segment.
     pub offset: u32,
-    /// Bytes in the kernarg segment.
+    /// Size in the kernarg segment, in bytes.
     pub size: u32,
-    /// Alignment in the kernarg segment, bytes.
+    /// Alignment in the kernarg segment, in bytes.
     pub align: u32,
-    /// Alignment of the pointee, bytes (dynamic LDS and pointers).
+    /// Alignment of the pointee in bytes, for dynamic LDS and pointers.
     pub pointee_align: u32,
-    /// `const` pointer.
+    /// Whether it is a `const` pointer.
     pub is_const: bool,
-    /// `restrict` pointer.
+    /// Whether it is a `restrict` pointer.
     pub is_restrict: bool,
-    /// `volatile` pointer.
+    /// Whether it is a `volatile` pointer.
     pub is_volatile: bool,
 }
 
-/// What makes a function a kernel.
+/// Properties of a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct KernelInfo {
-    /// Where the source names it. Not part of the text form: nothing that is compiled depends on it.
+    /// Source location of its name. Not part of the text form, because the compiled code does not depend on
+    /// it.
     pub loc: SrcLoc,
     /// Parameters in order.
     pub params: Vec<KernelParam>,
-    /// Bytes of explicit arguments.
+    /// Size of the explicit arguments in bytes.
     pub kernarg_size: u32,
     /// `#[workgroup_size(x, y, z)]`
     pub reqd_workgroup_size: Option<[u32; 3]>,
@@ -346,14 +350,15 @@ pub struct KernelInfo {
     pub num_sgpr: Option<u32>,
     /// `#[vec_type_hint(T)]`
     pub vec_type_hint: Option<String>,
-    /// `#[require(dot)]`: sums of products are single instructions.
+    /// `#[require(dot)]`: dot products must be single instructions.
     pub requires_dot: bool,
-    /// What it asks of its wavefronts.
+    /// Requested initial state of its wavefronts.
     pub state: InitialState,
 }
 
 impl KernelInfo {
-    /// Most work-items a work-group of this kernel may have (seed 000, line 2450: 1024 by default).
+    /// Returns the maximum number of work-items in a work-group of this kernel (seed 000, line 2450: 1024 by
+    /// default).
     pub fn max_flat_workgroup_size(&self) -> u32 {
         match (self.reqd_workgroup_size, self.max_workgroup_size) {
             (Some([x, y, z]), _) => x * y * z,
@@ -362,48 +367,51 @@ impl KernelInfo {
         }
     }
 
-    /// Whether it asks for fewer registers than its work-group's size leaves it.
+    /// Returns whether the kernel requests fewer registers than its work-group size permits.
     pub fn limits_registers(&self) -> bool {
         let waves = self.waves_per_eu.map_or(1, |(least, _)| least);
         self.num_vgpr.is_some() || self.num_sgpr.is_some() || waves > 1
     }
 }
 
-/// A module variable.
+/// A global variable of the module.
 #[derive(Clone, Debug)]
 pub struct GlobalData {
     /// Name; unique in the module.
     pub name: SmolStr,
-    /// `Shared`, `Constant` or `Global`.
+    /// Address space: `Shared`, `Constant` or `Global`.
     pub space: Space,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// Bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// Initial bytes of `constant` and `global` variables (little endian); empty means zeros.
+    /// Initial bytes of `constant` and `global` variables (little endian); empty means all zeros.
     pub init: Vec<u8>,
-    /// `shared dyn`: sized by the dispatch.
+    /// Whether it is `shared dyn`: the dispatch determines its size.
     pub dynamic: bool,
-    /// Another object defines it; it is only declared here.
+    /// Whether another object defines it and it is only declared here.
     pub external: bool,
-    /// In LDS: its address is the linker's to choose, and a relocation in code. Not part of the text form: code generation decides it.
+    /// Whether the linker chooses its address in LDS, so that the code needs a relocation. Not part of the
+    /// text form, because code generation sets it.
     pub linked: bool,
-    /// Offsets at which it holds addresses of functions, in ascending order; the initial bytes there are zeros.
+    /// Offsets at which it contains addresses of functions, in ascending order; the initial bytes there are
+    /// zeros.
     pub funcs: Vec<(u32, FuncId)>,
 }
 
-/// What a call of `printf` prints. It leaves its number and its arguments in the buffer (`Pos::PrintfBuffer`), which
-/// begins with two dwords: bytes that are in use behind them, and bytes that there are (seed 000, lines 2382 and 2478).
+/// Format of a `printf` call. The call writes its number and its arguments into the buffer
+/// (`Pos::PrintfBuffer`). The buffer starts with two dwords: the number of bytes in use after them, and the
+/// number of bytes available (seed 000, lines 2382 and 2478).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Format {
-    /// Bytes of each argument; it takes whole dwords of the buffer.
+    /// Size in bytes of each argument; in the buffer, each argument takes whole dwords.
     pub sizes: Vec<u32>,
-    /// OpenCL's format string.
+    /// OpenCL format string.
     pub text: String,
 }
 
 impl Format {
-    /// Bytes that a call takes of the buffer.
+    /// Returns the number of bytes that a call uses in the buffer.
     pub fn bytes(&self) -> u32 {
         self.sizes.iter().fold(4, |sum: u32, size| sum.saturating_add(size.div_ceil(4).saturating_mul(4)))
     }
@@ -414,24 +422,25 @@ impl Format {
 pub struct Module {
     /// Functions and kernels.
     pub funcs: PrimaryMap<FuncId, Function>,
-    /// Module variables.
+    /// Global variables.
     pub globals: PrimaryMap<Global, GlobalData>,
-    /// Signatures of calls through addresses; none is there twice.
+    /// Signatures of calls through addresses, without duplicates.
     pub sigs: PrimaryMap<SigId, Signature>,
-    /// What calls of `printf` print; the number of a call is its place here, from 1.
+    /// Formats of `printf` calls. The number of a call is its 1-based index here.
     pub formats: Vec<Format>,
-    /// What a debugger is told of types and functions, if somebody asked. Not part of the text form.
+    /// Debug information about types and functions, if it was requested. Not part of the text form.
     pub description: Option<Box<Description>>,
-    /// Functions that are gone, for their memory, by their numbers: one that is made again finds room for itself.
+    /// Removed functions by their creation numbers, kept for their memory: a function that is created again
+    /// with the same number finds enough room.
     spare: Vec<Function>,
-    /// How many functions were made.
+    /// Number of functions that have been created.
     made: u32,
-    /// Nothing, but for the time that it takes to drop functions.
+    /// Functions that are being removed; empty except during the removal.
     former: PrimaryMap<FuncId, Function>,
 }
 
 impl Module {
-    /// Makes it a module without anything, which keeps its memory.
+    /// Empties the module and keeps its memory.
     pub fn clear(&mut self) {
         self.retain_funcs(|_| false);
         self.globals.clear();
@@ -441,13 +450,14 @@ impl Module {
         self.made = 0;
     }
 
-    /// The number of a signature.
+    /// Returns the number of a signature; adds the signature if it is new.
     pub fn signature(&mut self, signature: Signature) -> SigId {
         let known = self.sigs.iter().find(|(_, known)| **known == signature).map(|(id, _)| id);
         known.unwrap_or_else(|| self.sigs.push(signature))
     }
 
-    /// The number of the signature that a function has, if some call through an address has that.
+    /// Returns the number of a function's signature, if the signature is in the module's list of signatures
+    /// of calls through addresses.
     pub fn signature_of(&self, func: &Function) -> Option<SigId> {
         let fits = |sig: &Signature| {
             sig.results == func.results && func.param_types().eq(sig.params.iter().copied())
@@ -455,7 +465,7 @@ impl Module {
         self.sigs.iter().find(|(_, sig)| fits(sig)).map(|(id, _)| id)
     }
 
-    /// Keeps some functions, in their order.
+    /// Keeps the functions for which `keep` returns true, in their order.
     pub(crate) fn retain_funcs(&mut self, keep: impl Fn(FuncId) -> bool) {
         let Module { funcs, spare, former, .. } = self;
         std::mem::swap(funcs, former);
@@ -470,7 +480,7 @@ impl Module {
         former.clear();
     }
 
-    /// An empty function that is not part of the module yet, in memory of one that no longer is.
+    /// Returns an empty function that is not part of the module yet. Reuses the memory of a removed function.
     pub fn new_func(&mut self, name: &str) -> Function {
         let made = self.made;
         self.made += 1;
@@ -487,18 +497,18 @@ impl Module {
 }
 
 impl Function {
-    /// An empty function: make and append an entry block first.
+    /// Creates an empty function. An entry block must be appended first.
     pub fn new(name: impl Into<String>) -> Self {
         Function {
             name: name.into(),
-            // Room for a small kernel, instead of growing from nothing.
+            // Reserves room for a small kernel to avoid repeated growth.
             insts: PrimaryMap::with_capacity(64),
             values: PrimaryMap::with_capacity(64),
             ..Function::default()
         }
     }
 
-    /// Makes it an empty function without a name, which keeps its memory.
+    /// Turns it into an empty function without a name and keeps its memory.
     pub fn clear(&mut self) {
         (self.linkage, self.inline) = (Linkage::default(), Inline::default());
         let Function {
@@ -537,7 +547,7 @@ impl Function {
         blocks.clear();
     }
 
-    /// What debuggers are told hangs on the function from here on, nothing yet. `number`, `stride`: see [`Track`].
+    /// Attaches an empty set of debug records to the function. For `number` and `stride` see [`Track`].
     pub fn begin_track(&mut self, number: u32, stride: u32) {
         let mut track = self.spare_track.take().unwrap_or_default();
         track.clear();
@@ -545,24 +555,25 @@ impl Function {
         self.track = Some(track);
     }
 
-    /// What debuggers were told is of use no more.
+    /// Keeps debug records that are no longer used for their memory.
     pub fn end_track(&mut self, track: Box<Track>) {
         self.spare_track = Some(track);
     }
 
-    /// An empty list for the parameters of a kernel.
+    /// Returns an empty list for the parameters of a kernel.
     pub fn new_params(&mut self) -> Vec<KernelParam> {
         std::mem::take(&mut self.spare_params)
     }
 
-    /// A function that another object has.
+    /// Declares a function that another object defines.
     pub fn declare(name: impl Into<String>, signature: &Signature) -> Self {
         let mut func = Function { linkage: Linkage::Extern, ..Function::new(name) };
         func.set_signature(signature);
         func
     }
 
-    /// Gives a function without any block its results, and parameters on a block outside of the layout.
+    /// Sets the results and parameters of a function without blocks. The parameters belong to a block outside
+    /// of the layout.
     pub fn set_signature(&mut self, signature: &Signature) {
         self.results.extend_from_slice(&signature.results);
         let home = self.make_block();
@@ -571,29 +582,30 @@ impl Function {
         }
     }
 
-    /// The parameters of the function: those of the entry, if there is one. A kernel has none.
+    /// Returns the parameters of the function: those of the entry block, if there is one. A kernel has no
+    /// parameters.
     pub fn own_params(&self) -> &[Value] {
         let home = self.layout.first().copied().or_else(|| self.blocks.keys().next());
         home.map_or(&[], |block| self.params(block))
     }
 
-    /// Their types.
+    /// Returns the types of the function's parameters.
     pub fn param_types(&self) -> impl Iterator<Item = Type> + '_ {
         self.own_params().iter().map(|&param| self.ty(param))
     }
 
-    /// First block of the layout.
+    /// Returns the first block of the layout.
     pub fn entry(&self) -> Block {
         self.layout[0]
     }
 
-    /// A new block, not yet part of the layout.
+    /// Creates a block that is not part of the layout yet.
     pub fn make_block(&mut self) -> Block {
         let insts = self.spare.pop().unwrap_or_default();
         self.blocks.push(BlockData { params: ValueList::new(), insts })
     }
 
-    /// A new block at the end of the layout.
+    /// Creates a block at the end of the layout.
     pub fn add_block(&mut self) -> Block {
         let block = self.make_block();
         self.layout.push(block);
@@ -608,7 +620,7 @@ impl Function {
         value
     }
 
-    /// Makes an instruction with results of type `ty` (`results` of them), in no block yet.
+    /// Creates an instruction with `results` results of type `ty`, without putting it into the block's list.
     pub fn make_inst(
         &mut self,
         block: Block,
@@ -657,34 +669,34 @@ impl Function {
         inst
     }
 
-    /// Arguments of an instruction.
+    /// Returns the arguments of an instruction.
     pub fn args(&self, inst: Inst) -> &[Value] {
         self.insts[inst].args.as_slice(&self.pool)
     }
 
-    /// Result number `n` of an instruction.
+    /// Returns result number `n` of an instruction.
     pub fn result(&self, inst: Inst, n: u16) -> Value {
         debug_assert!(n < self.insts[inst].results);
         Value::from_u32(self.insts[inst].first.as_u32() + u32::from(n))
     }
 
-    /// All results of an instruction.
+    /// Returns all results of an instruction.
     pub fn results_of(&self, inst: Inst) -> impl Iterator<Item = Value> + use<> {
         let first = self.insts[inst].first.as_u32();
         (first..first + u32::from(self.insts[inst].results)).map(Value::from_u32)
     }
 
-    /// Parameters of a block.
+    /// Returns the parameters of a block.
     pub fn params(&self, block: Block) -> &[Value] {
         self.blocks[block].params.as_slice(&self.pool)
     }
 
-    /// Type of a value.
+    /// Returns the type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.values[value].ty
     }
 
-    /// The instruction that defines a value, unless it is a block parameter.
+    /// Returns the instruction that defines a value; `None` for a block parameter.
     pub fn def_inst(&self, value: Value) -> Option<Inst> {
         match self.values[value].def {
             ValueDef::Result(inst, _) => Some(inst),
@@ -692,12 +704,12 @@ impl Function {
         }
     }
 
-    /// The operation that defines a value, unless it is a block parameter.
+    /// Returns the operation that defines a value; `None` for a block parameter.
     pub fn def_op(&self, value: Value) -> Option<Op> {
         self.def_inst(value).map(|inst| self.insts[inst].op)
     }
 
-    /// The constant a value is, if it is one.
+    /// Returns the bits of the constant that a value is, if it is a constant.
     pub fn const_bits(&self, value: Value) -> Option<u64> {
         match self.def_op(value) {
             Some(Op::Const(bits)) => Some(bits),
@@ -705,24 +717,25 @@ impl Function {
         }
     }
 
-    /// The block's terminator. A verified function has one in each block of the layout.
+    /// Returns the block's terminator. In a verified function, every block of the layout has a terminator.
     pub fn terminator(&self, block: Block) -> Option<Inst> {
         self.blocks[block].insts.last().copied().filter(|&inst| self.insts[inst].op.is_terminator())
     }
 
-    /// Successors of a block in branch order (`then` or the default first).
+    /// Returns the successors of a block in branch order (`then` or the default first).
     pub fn succs(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
         let last = self.terminator(block);
         let count = last.map_or(0, |inst| self.branch_count(inst));
         (0..count).filter_map(move |which| self.branch_target(last?, which))
     }
 
-    /// Arguments a terminator passes to its successor number `which` (0 = jump target, `then` or the default).
+    /// Returns the arguments that a terminator passes to its successor number `which` (0 = jump target,
+    /// `then` or the default).
     pub fn branch_args(&self, terminator: Inst, which: usize) -> &[Value] {
         &self.args(terminator)[self.branch_arg_range(terminator, which)]
     }
 
-    /// The block that defines a value.
+    /// Returns the block that defines a value.
     pub fn block_of(&self, value: Value) -> Block {
         match self.values[value].def {
             ValueDef::Result(inst, _) => self.insts[inst].block,
@@ -735,7 +748,7 @@ impl Function {
         self.insts[inst].args.as_mut_slice(&mut self.pool)[n] = value;
     }
 
-    /// Adds an argument for the successor number `which` of a terminator, after those it passes already.
+    /// Adds an argument for successor number `which` of a terminator, after its existing arguments.
     pub fn push_branch_arg(&mut self, terminator: Inst, which: usize, value: Value) {
         let at = self.branch_arg_range(terminator, which).end;
         self.insts[terminator].args.insert(at, value, &mut self.pool);
@@ -751,7 +764,7 @@ impl Function {
         self.move_arg_ends(terminator, which, -(range.len() as isize));
     }
 
-    /// Notes that the successor number `which` has got `more` arguments.
+    /// Adjusts the argument ranges of the terminator after successor number `which` has got `more` arguments.
     pub(crate) fn move_arg_ends(&mut self, terminator: Inst, which: usize, more: isize) {
         match &mut self.insts[terminator].op {
             Op::Br { then_args, .. } if which == 0 => *then_args = then_args.wrapping_add_signed(more as i16),
@@ -764,7 +777,8 @@ impl Function {
         }
     }
 
-    /// Makes the edges of a terminator that go to `from` go to `to`, with the same arguments.
+    /// Redirects the edges of a terminator that lead to `from` so that they lead to `to`, with the same
+    /// arguments.
     pub fn retarget(&mut self, terminator: Inst, from: Block, to: Block) {
         let change = |block: &mut Block| {
             if *block == from {

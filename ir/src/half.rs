@@ -1,24 +1,25 @@
-//! IEEE binary16 by way of `f64`.
+//! IEEE binary16 arithmetic, computed with `f64`.
 //!
-//! The sum and the product of two halves are exact in `f64`, and its quotients, square roots and sums of three terms have so
-//! many more bits (53, where 2 * 11 + 2 would do) that rounding them again to a half gives what rounding once would:
-//! S. A. Figueroa, "When is double rounding innocuous?", 1995.
+//! The sum and the product of two halves are exact in `f64`. Quotients, square roots and sums of three terms
+//! in `f64` have so many more bits (53, where 2 * 11 + 2 would suffice) that rounding them again to a half
+//! gives the same result as rounding once: S. A. Figueroa, "When is double rounding innocuous?", 1995.
 
 use std::cmp::Ordering;
 
-/// A half by its bits.
+/// A half, stored as its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half(pub u16);
 
-/// Bits of an infinity, and of the exponent.
+/// Bits of an infinity; also the mask of the exponent.
 const INFINITY: u16 = 0x7c00;
-/// The least exponent of a normal number.
+/// Least exponent of a normal number.
 const MIN_EXPONENT: i32 = -14;
-/// From here on a number rounds to infinity.
+/// Least number that rounds to infinity.
 const OVERFLOW: f64 = 65520.0;
 
 impl Half {
-    /// The nearest half, ties to even. A NaN keeps its sign and the high bits of its payload, and is quiet.
+    /// Returns the nearest half, with ties to even. A NaN keeps its sign and the high bits of its payload,
+    /// and becomes quiet.
     pub fn nearest(x: f64) -> Half {
         let bits = x.to_bits();
         let sign = (bits >> 63 << 15) as u16;
@@ -29,13 +30,14 @@ impl Half {
         if size >= OVERFLOW {
             return Half(sign | INFINITY);
         }
-        // In units of the last place: exact, as a power of two is. 2^10 of them and more are the exponent's business.
+        // Expresses the size in units of the last place, which is exact because the factor is a power of two.
+        // If there are 2^10 or more units, the addition below carries into the exponent.
         let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(MIN_EXPONENT);
         let units = (size * power(10 - exponent)).round_ties_even() as u16;
         Half(sign | (((exponent - MIN_EXPONENT) as u16) << 10).wrapping_add(units))
     }
 
-    /// The same number.
+    /// Returns the number as an `f64`.
     pub fn wide(self) -> f64 {
         let sign = u64::from(self.0 >> 15) << 63;
         let (exponent, mantissa) = (i32::from(self.0 >> 10 & 0x1f), self.0 & 0x3ff);
@@ -48,7 +50,7 @@ impl Half {
     }
 }
 
-/// 2^n of an exponent that is normal.
+/// Returns 2^n, which must be a normal number.
 fn power(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << 52)
 }
@@ -63,7 +65,8 @@ impl PartialOrd for Half {
 mod tests {
     use super::*;
 
-    /// Every half is itself; what lies between two goes to the nearer, and from the middle to the even one.
+    /// Checks that every half rounds to itself, a number between two halves to the nearer half, and the
+    /// midpoint to the even half.
     #[test]
     fn rounding() {
         for bits in 0..INFINITY {

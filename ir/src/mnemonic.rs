@@ -1,4 +1,4 @@
-//! Names of operations in the text form: one table per kind of operation, read both ways.
+//! Names of operations in the text form: one table per kind of operation, used for both reading and writing.
 
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, Order, Pos, RmwOp, Scope, TernOp, UnOp, WaveOp};
 use crate::types::{MemTy, Space, Type};
@@ -6,17 +6,17 @@ use crate::types::{MemTy, Space, Type};
 macro_rules! names {
     ($ty:ident { $($variant:ident $name:literal)* }) => {
         impl $ty {
-            /// Name and value of every variant, as the text form has them.
+            /// Name and value of every variant, as used in the text form.
             pub const NAMES: &'static [(&'static str, $ty)] = &[$(($name, $ty::$variant)),*];
 
-            /// The name in the text form.
+            /// Returns the name in the text form.
             pub const fn mnemonic(self) -> &'static str {
                 match self {
                     $($ty::$variant => $name,)*
                 }
             }
 
-            /// The variant of a name.
+            /// Returns the variant with the given name.
             pub fn from_mnemonic(name: &str) -> Option<Self> {
                 Self::NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
             }
@@ -210,7 +210,7 @@ names!(Scope {
     System "system"
 });
 
-/// Makes a position from its dimension.
+/// Constructor of a position with a dimension.
 pub type Dimensioned = fn(u8) -> Pos;
 
 /// Positions with a dimension.
@@ -237,7 +237,7 @@ const PLAIN: &[(&str, Pos)] = &[
 ];
 
 impl Pos {
-    /// The name in the text form, and the dimension for those that have one.
+    /// Returns the name in the text form, and the dimension if the position has one.
     pub const fn mnemonic(self) -> (&'static str, Option<u8>) {
         match self {
             Pos::LocalId(d) => ("local_id", Some(d)),
@@ -258,7 +258,7 @@ impl Pos {
         }
     }
 
-    /// The position of a name, or a constructor for one that needs a dimension.
+    /// Returns the position with the given name, or a constructor if the position needs a dimension.
     pub fn from_mnemonic(name: &str) -> Option<Result<Pos, Dimensioned>> {
         let plain = PLAIN.iter().find(|row| row.0 == name).map(|row| Ok(row.1));
         plain.or_else(|| DIMENSIONED.iter().find(|row| row.0 == name).map(|row| Err(row.1)))
@@ -270,14 +270,14 @@ impl Space {
     pub const ALL: [Space; 6] =
         [Space::Generic, Space::Global, Space::Region, Space::Shared, Space::Constant, Space::Private];
 
-    /// The space of a name.
+    /// Returns the space with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|space| space.name() == name)
     }
 }
 
 impl MemTy {
-    /// The element of a name.
+    /// Returns the element type with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [MemTy::U8, MemTy::S8, MemTy::U16, MemTy::S16, MemTy::B32, MemTy::B64];
         all.into_iter().find(|ty| ty.name() == name)
@@ -285,7 +285,7 @@ impl MemTy {
 }
 
 impl Type {
-    /// The type of a name, as `Display` writes it.
+    /// Returns the type with the given name, as written by `Display`.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "bool" => Type::Bool,

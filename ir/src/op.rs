@@ -33,9 +33,9 @@ use crate::constraints::UNUSED;
 use crate::entity::{Block, FuncId, Global, SigId, Slot, Switch};
 use crate::types::{MemTy, Space, Type};
 
-/// One-operand arithmetic.
+/// One-operand arithmetic operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names say it; `docs/ir.md` has the meaning of each
+#[allow(missing_docs)] // the names are self-explanatory; `docs/ir.md` gives the meaning of each
 pub enum UnOp {
     /// Bitwise complement; logical not on `bool`.
     Not,
@@ -44,44 +44,45 @@ pub enum UnOp {
     FNeg,
     FAbs,
     FSqrt,
-    /// Round to -inf, +inf, zero, nearest even.
+    /// Rounds towards -inf, towards +inf, towards zero, to the nearest even.
     FFloor,
     FCeil,
     FTrunc,
     FRound,
-    /// `x - floor(x)`, as `v_fract`.
+    /// `x - floor(x)`, like `v_fract`.
     FFract,
-    /// Bare hardware approximations (the `native_` built-ins).
+    /// Unrefined hardware approximations (the `native_` built-ins).
     NativeRcp,
     NativeRsq,
     NativeSqrt,
     NativeExp2,
     NativeLog2,
-    /// Argument in revolutions, as `v_sin_f32`.
+    /// The argument is in revolutions, as for `v_sin_f32`.
     NativeSin,
     NativeCos,
-    /// `i32` whatever the operand's width, as `Clz` and `Ctz`.
+    /// The result is `i32` whatever the operand's width, also for `Clz` and `Ctz`.
     Popcount,
-    /// Leading / trailing zeros; the width for 0.
+    /// Number of leading or trailing zeros; the width for an operand of 0.
     Clz,
     Ctz,
     ReverseBits,
-    /// `frexp` exponent (i32) and mantissa.
+    /// Exponent (`i32`) and mantissa, as returned by `frexp`.
     FrexpExp,
     FrexpMant,
 }
 
-/// Two-operand arithmetic. Shift counts are `i32` or of the shifted type, taken modulo the width.
+/// Two-operand arithmetic operations. Shift counts are `i32` or of the shifted type, and are taken modulo the
+/// width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum BinOp {
     Add,
     Sub,
     Mul,
-    /// High half of the unsigned / signed product.
+    /// High half of the unsigned or signed product.
     UMulHi,
     SMulHi,
-    /// Division by zero gives an unspecified value, never a trap.
+    /// Division by zero gives an unspecified value and never traps.
     UDiv,
     SDiv,
     URem,
@@ -104,12 +105,13 @@ pub enum BinOp {
     /// IEEE-754 2008 minNum / maxNum.
     FMin,
     FMax,
-    /// `x * 2^n`, `n: i32`.
+    /// `x * 2^n`, with `n` an `i32`.
     Ldexp,
-    /// Product of the low 24 bits (unsigned / signed), low 32 bits of it.
+    /// Low 32 bits of the product of the low 24 bits, unsigned or signed.
     UMul24,
     SMul24,
-    /// On both halves of an `i32`, each for itself: two f16, two 16-bit integers. Shift counts are modulo 16.
+    /// Packed operations on the two halves of an `i32` separately: two f16 values or two 16-bit integers.
+    /// Shift counts are modulo 16.
     PkFAdd,
     PkFMul,
     PkFMin,
@@ -126,7 +128,7 @@ pub enum BinOp {
     PkSMax,
 }
 
-/// Three-operand arithmetic.
+/// Three-operand arithmetic operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum TernOp {
@@ -142,19 +144,20 @@ pub enum TernOp {
     Sbfe,
     /// [`TernOp::Fma`] on both halves of an `i32`.
     PkFma,
-    /// Sum of the products of signed or unsigned 16-, 8- or 4-bit parts, and the third operand.
+    /// Dot product of the signed or unsigned 16-, 8- or 4-bit parts of two operands, plus the third operand.
     SDot2,
     UDot2,
     SDot4,
     UDot4,
     SDot8,
     UDot8,
-    /// Each byte is one of `{a:b}`, chosen by the byte of `c` there: 0 to 7 its number, `b` being low; 8 to 11 the sign of byte 1, 3, 5, 7
-    /// eight times; 12 is 0, what is above 0xff (`v_perm_b32`).
+    /// Byte permutation (`v_perm_b32`). Each byte of `c` selects a byte of the result: 0 to 7 a byte of
+    /// `{a:b}`, where `b` is the low half; 8 to 11 the sign of byte 1, 3, 5 or 7, repeated eight times; 12
+    /// selects 0, and greater numbers select 0xff.
     Perm,
 }
 
-/// Integer comparison.
+/// Integer comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum IntCc {
@@ -170,7 +173,7 @@ pub enum IntCc {
     Sge,
 }
 
-/// Float comparison: `O` false on NaN, `U` true on NaN.
+/// Floating-point comparisons: `O` comparisons are false for NaN, `U` comparisons are true for NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum FloatCc {
@@ -190,7 +193,7 @@ pub enum FloatCc {
     Uno,
 }
 
-/// Conversions; the result type is the instruction's.
+/// Conversions. The result type is the type of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum CastOp {
@@ -199,32 +202,32 @@ pub enum CastOp {
     /// i32 -> i64, bool -> i32/i64
     Zext,
     Sext,
-    /// The low 8 / 16 bits of an i32, extended to 32.
+    /// The low 8 or 16 bits of an i32, extended to 32.
     Zext8,
     Sext8,
     Zext16,
     Sext16,
-    /// Same bits, another type of the same width.
+    /// The same bits as another type of the same width.
     Bitcast,
-    /// The bits of an f16, zero-extended to i32; and the f16 of the low 16 bits of an i32.
+    /// The bits of an f16, zero-extended to i32; and the f16 with the low 16 bits of an i32.
     HalfBits,
     BitsHalf,
     SToF,
     UToF,
-    /// Saturating, NaN gives 0.
+    /// Saturating conversion; NaN gives 0.
     FToS,
     FToU,
-    /// To a wider, a narrower float type.
+    /// Conversion to a wider or a narrower floating-point type.
     FExt,
     FTrunc,
-    /// Integer <-> pointer of the same width.
+    /// Conversion between integer and pointer of the same width.
     PtrToInt,
     IntToPtr,
-    /// Pointer to another address space (generic <-> specific, global <-> constant).
+    /// Conversion of a pointer to another address space (generic <-> specific, global <-> constant).
     SpaceCast,
 }
 
-/// Where a work-item is, and other facts of the dispatch.
+/// Position of a work-item and other properties of the dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Pos {
@@ -233,23 +236,23 @@ pub enum Pos {
     LocalSize(u8),
     NumGroups(u8),
     GlobalSize(u8),
-    /// `group_id * local_size + local_id`; never wraps, a grid is 32-bit.
+    /// `group_id * local_size + local_id`; never wraps because a grid has 32-bit sizes.
     GlobalId(u8),
-    /// Low half of OpenCL's global offset: a hidden argument.
+    /// Low half of OpenCL's global offset; a hidden argument.
     GlobalOffset(u8),
     LaneId,
     WaveSize,
     KernargPtr,
-    /// What `printf` writes to: a hidden argument.
+    /// Buffer into which `printf` writes; a hidden argument.
     PrintfBuffer,
-    /// Where packets for the host are: a hidden argument.
+    /// Buffer of packets for host calls; a hidden argument.
     HostcallBuffer,
     DispatchId,
     Clock,
     Realtime,
 }
 
-/// Atomic read-modify-write.
+/// Atomic read-modify-write operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum RmwOp {
@@ -267,17 +270,18 @@ pub enum RmwOp {
     Inc,
     /// `old == 0 || old > v ? v : old - 1`
     Dec,
-    /// Of floats, rounded to nearest. Written out as a loop by the pass `float_atomics`.
+    /// Floating-point addition, rounded to nearest. The pass `float_atomics` expands it into a loop.
     FAdd,
-    /// Of floats, as `BinOp::FMin`: a NaN loses against a number.
+    /// Floating-point minimum and maximum, like `BinOp::FMin`: a number is preferred to a NaN.
     FMin,
     FMax,
-    /// `BinOp::PkFAdd`, of the two halves of an `i32` as one.
+    /// `BinOp::PkFAdd` on both halves of an `i32`, as one atomic operation.
     PkFAdd,
 }
 
 impl BinOp {
-    /// Of a packed operation, what it does to each half, and the type of those: integers are extended to `i32`.
+    /// For a packed operation, returns the operation on each half and the type of the halves; integer halves
+    /// are extended to `i32`.
     pub const fn of_halves(self) -> Option<(BinOp, Type)> {
         Some(match self {
             BinOp::PkFAdd => (BinOp::FAdd, Type::F16),
@@ -300,7 +304,7 @@ impl BinOp {
 }
 
 impl TernOp {
-    /// Of a sum of products, the number of bits of a part and whether it has a sign.
+    /// For a dot product, returns the width of a part in bits and whether the parts are signed.
     pub const fn of_parts(self) -> Option<(u32, bool)> {
         Some(match self {
             TernOp::SDot2 => (16, true),
@@ -315,7 +319,7 @@ impl TernOp {
 }
 
 impl RmwOp {
-    /// Whether it computes with floats.
+    /// Returns whether it is a floating-point operation.
     pub const fn is_float(self) -> bool {
         matches!(self, RmwOp::FAdd | RmwOp::FMin | RmwOp::FMax | RmwOp::PkFAdd)
     }
@@ -324,17 +328,19 @@ impl RmwOp {
 /// Cross-lane operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WaveOp {
-    /// bool -> i64 mask of the active lanes where it holds.
+    /// bool -> i64 mask of the active lanes in which the operand is true.
     Ballot,
-    /// i32/f32 value of the first active lane; uniform.
+    /// i32/f32 -> value of the first active lane; uniform.
     ReadFirstLane,
-    /// value, i32 uniform lane.
+    /// value, i32 uniform lane number -> value of that lane.
     ReadLane,
-    /// value, i32 lane, per lane; inactive source lanes give an unspecified value.
+    /// value, i32 lane number, which may differ between lanes -> value of that lane; unspecified if that lane
+    /// is inactive.
     Shuffle,
-    /// value, i32 lane, per lane: the value of a lane that names this one; 0 where no active lane does, of several any.
+    /// value, i32 destination lane, which may differ between lanes -> the value that an active lane sends to
+    /// this lane; 0 if there is none, one of the values if there are several.
     Permute,
-    /// i64 mask -> number of its bits below this lane.
+    /// i64 mask -> number of mask bits below this lane's bit.
     Mbcnt,
 }
 
@@ -365,7 +371,7 @@ pub enum Scope {
 }
 
 bitflags::bitflags! {
-    /// Set of address spaces, bit `1 << Space as u8`.
+    /// Set of address spaces, with bit `1 << Space as u8` for each.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Spaces: u8 {
         /// Device memory.
@@ -374,21 +380,21 @@ bitflags::bitflags! {
         const SHARED = 1 << 3;
         /// Scratch.
         const PRIVATE = 1 << 5;
-        /// What a plain fence orders.
+        /// The address spaces that a plain fence orders.
         const ALL = Self::GLOBAL.bits() | Self::SHARED.bits() | Self::PRIVATE.bits();
     }
 
-    /// What is known about, or asked of, a memory access.
+    /// Properties and requirements of a memory access.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
     pub struct MemFlags: u8 {
-        /// May not be merged, moved or removed.
+        /// The access may not be merged, moved or removed.
         const VOLATILE = 1;
-        /// Hint: no reuse.
+        /// Hint: the data is not used again.
         const NONTEMPORAL = 2;
-        /// Nobody writes the memory while the kernel runs (`constant`, kernarg, `const restrict`):
-        /// uniform loads may go through the scalar cache and be moved anywhere.
+        /// The memory is not written while the kernel runs (`constant`, kernarg, `const restrict`): uniform
+        /// loads may use the scalar cache and be moved anywhere.
         const INVARIANT = 4;
-        /// Atomics only: ordered within one address space (`_one_as` scopes).
+        /// Atomics only: the access is ordered within one address space (`_one_as` scopes).
         const ONE_AS = 8;
     }
 }
@@ -396,26 +402,26 @@ bitflags::bitflags! {
 /// Attributes of a load, store or atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mem {
-    /// Element in memory.
+    /// Element type in memory.
     pub ty: MemTy,
     /// Address space of the pointer.
     pub space: Space,
     /// Known alignment of the address (pointer + offset) in bytes, a power of two up to 16.
     pub align: u8,
-    /// See [`MemFlags`].
+    /// Properties and requirements; see [`MemFlags`].
     pub flags: MemFlags,
-    /// `NotAtomic` for plain accesses.
+    /// Memory order; `NotAtomic` for plain accesses.
     pub order: Order,
-    /// Meaningful when `order` is an atomic one.
+    /// Synchronisation scope; only used if `order` is atomic.
     pub scope: Scope,
-    /// Constant byte offset added to the pointer.
+    /// Constant byte offset that is added to the pointer.
     pub offset: i32,
-    /// Non-zero: accesses with two different non-zero classes never overlap (`restrict` parameters,
+    /// Alias class. Accesses with two different non-zero classes never overlap (`restrict` parameters,
     /// distinct variables).
     pub alias: u16,
 }
 
-/// An operation; see the module's table for arguments and results.
+/// An operation; the table of this module has the arguments and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Op {
@@ -445,7 +451,7 @@ pub enum Op {
         op: RmwOp,
         mem: Mem,
     },
-    /// `mem.order` on success, `fail` otherwise.
+    /// The memory order is `mem.order` on success, `fail` otherwise.
     AtomicCas {
         mem: Mem,
         fail: Order,
@@ -455,23 +461,23 @@ pub enum Op {
         scope: Scope,
         spaces: Spaces,
     },
-    /// `s_barrier`; `fence` also orders memory (acq_rel at work-group scope, all spaces).
+    /// `s_barrier`; with `fence`, it also orders memory (acq_rel at work-group scope, all spaces).
     Barrier {
         fence: bool,
     },
     WaveBarrier,
     Wave(WaveOp),
     Call(FuncId),
-    /// Lanes may call different functions: those of one go together.
+    /// Lanes may call different functions: all lanes that call the same function execute it together.
     CallIndirect(SigId),
     Assume,
-    /// Ends the dispatch with an error; or calls the debugger, if there is one, and goes on.
+    /// Ends the dispatch with an error. With `debug`, calls the debugger, if there is one, and continues.
     Trap {
         debug: bool,
     },
-    /// Lets others go first for some cycles: what a loop does that waits for somebody.
+    /// Pauses the wave for some cycles so that other waves can run; used in loops that wait.
     Sleep,
-    /// Tells the host that the event of this number has come (seed 002: `amd_signal_t`).
+    /// Notifies the host that the event with this number has occurred (seed 002: `amd_signal_t`).
     Interrupt,
     Jump(Block),
     Br {
@@ -479,24 +485,26 @@ pub enum Op {
         otherwise: Block,
         then_args: u16,
     },
-    /// Goes where the case that holds the value says; see [`SwitchData`](crate::SwitchData).
+    /// Branches to the successor of the case that contains the operand; see
+    /// [`SwitchData`](crate::SwitchData).
     Switch(Switch),
     Ret,
     Unreachable,
 }
 
 impl Op {
-    /// Ends a block.
+    /// Returns whether the operation ends a block.
     pub const fn is_terminator(self) -> bool {
         matches!(self, Op::Jump(_) | Op::Br { .. } | Op::Switch(_) | Op::Ret | Op::Unreachable)
     }
 
-    /// A call, direct or through an address.
+    /// Returns whether the operation is a call, direct or through an address.
     pub const fn is_call(self) -> bool {
         matches!(self, Op::Call(_) | Op::CallIndirect(_))
     }
 
-    /// Writes memory, synchronises, or otherwise may not be removed when its results are unused.
+    /// Returns whether the operation writes memory, synchronises, or must not be removed for another reason
+    /// when its results are unused.
     pub const fn has_side_effect(self) -> bool {
         match self {
             Op::Store { .. }
@@ -516,7 +524,8 @@ impl Op {
         }
     }
 
-    /// A function of its arguments alone: may be merged, moved to any point its arguments dominate, and removed.
+    /// Returns whether the result depends only on the arguments: the operation may then be merged, moved to
+    /// any point that its arguments dominate, and removed.
     pub const fn is_pure(self) -> bool {
         match self {
             Op::Const(_)
@@ -537,7 +546,7 @@ impl Op {
         }
     }
 
-    /// Reads or writes memory.
+    /// Returns the memory operand of an operation that reads or writes memory.
     pub const fn mem(&self) -> Option<&Mem> {
         match self {
             Op::Load { mem, .. }
@@ -548,7 +557,7 @@ impl Op {
         }
     }
 
-    /// [`Op::mem`], to be changed.
+    /// Like [`Op::mem`], for modification.
     pub const fn mem_mut(&mut self) -> Option<&mut Mem> {
         match self {
             Op::Load { mem, .. }

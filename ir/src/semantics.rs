@@ -1,41 +1,41 @@
-//! What the arithmetic of the IR computes, as pure functions on bits.
+//! The arithmetic of the IR as pure functions on bits.
 //!
-//! The interpreter and constant folding both call these, so the two cannot disagree. Values are passed
-//! zero-extended to 64 bits (the convention of [`Op::Const`](crate::Op::Const)); results come back the
-//! same way. The functions are total: for a type the verifier would reject they return 0.
+//! Both the interpreter and constant folding call these functions, so their results cannot differ. Values are
+//! passed and returned zero-extended to 64 bits (as in [`Op::Const`](crate::Op::Const)). The functions are
+//! total: for a type that the verifier would reject they return 0.
 //!
-//! Choices that the kernel language leaves open, made as the hardware makes them:
-//! - Denormals are kept for every float type, rounding is to nearest even: the FP mode that our kernel
-//!   descriptors ask for.
-//! - An operation that makes a NaN gives the positive quiet one without payload; one that is given a NaN
-//!   hands on the first, quieted. Programs should not depend on it.
+//! Where the kernel language leaves the result open, the functions follow the hardware:
+//! - Denormals are kept for every floating-point type, and rounding is to nearest even: the floating-point
+//!   mode that our kernel descriptors request.
+//! - An operation that creates a NaN returns the positive quiet NaN without payload; an operation with a NaN
+//!   operand returns its first NaN operand, quieted. Programs should not depend on this.
 //! - `FMin` and `FMax` order -0 below +0 and prefer a number to a quiet NaN.
 //! - Unsigned division by zero gives all ones and the remainder is the dividend; signed division by zero
-//!   gives -1, and the remainder is the dividend. `MIN / -1` wraps. (Compiled code may do otherwise.)
-//! - The `Native*` operations are computed in double precision and rounded once. Hardware has about one
-//!   ulp of error there, so only a tolerance may be compared.
+//!   gives -1, and the remainder is the dividend. `MIN / -1` wraps. (Compiled code may behave differently.)
+//! - The `Native*` operations are computed in double precision and rounded once. Hardware has an error of
+//!   about one ulp for these operations, so results must be compared with a tolerance.
 
 use crate::half::Half;
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, Op, RmwOp, TernOp, UnOp};
 use crate::types::{Space, Type};
 
-/// Bits `0..bits` set.
+/// Returns a mask with bits `0..bits` set.
 const fn low_mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// The bits that a value of type `ty` may have set.
+/// Returns the mask of the bits that a value of type `ty` may have set.
 pub const fn mask(ty: Type) -> u64 {
     low_mask(ty.bits())
 }
 
-/// The value as a signed number of the type's width. A `bool` is 0 or -1.
+/// Returns the value as a signed number of the type's width. A `bool` is 0 or -1.
 pub const fn signed(ty: Type, bits: u64) -> i64 {
     let unused = 64 - ty.bits();
     ((bits << unused) as i64) >> unused
 }
 
-/// What the float operations need of `f16`, `f32` and `f64`.
+/// Primitives that the floating-point operations need for `f16`, `f32` and `f64`.
 trait Real: Copy + PartialOrd {
     const BITS: u32;
     const MANTISSA: u32;
@@ -145,7 +145,7 @@ macro_rules! real {
 real!(f32, u32, 23, libm::fmodf, libm::scalbnf);
 real!(f64, u64, 52, libm::fmod, libm::scalbn);
 
-/// Each operation computes in `f64` and rounds: see [`crate::half`].
+/// Implements `Real` for `Half`: each operation is computed in `f64` and rounded, see [`crate::half`].
 macro_rules! half {
     ($($name:ident($($arg:ident),*) = $value:expr;)*) => {
         impl Real for Half {
@@ -189,7 +189,7 @@ half! {
     round_even() = f64::round_ties_even;
 }
 
-/// Result bits of a float operation with the NaN rule applied.
+/// Returns the result bits of a floating-point operation, with the rule for NaN applied.
 fn finish<F: Real>(result: F, args: &[F]) -> u64 {
     if !result.is_nan() {
         return result.bits();
@@ -197,11 +197,11 @@ fn finish<F: Real>(result: F, args: &[F]) -> u64 {
     args.iter().find(|x| x.is_nan()).map_or(F::default_nan(), |x| x.quieted())
 }
 
-/// The result, of type `ty`, of an operation whose first argument has type `arg_ty` and whose arguments
-/// are `k`; nothing of operations that are more than a function of their arguments.
+/// Returns the result, of type `ty`, of an operation whose first argument has type `arg_ty` and whose
+/// arguments are `k`. Returns `None` if the result does not depend on the arguments alone.
 pub fn evaluate(op: Op, arg_ty: Type, ty: Type, k: impl Fn(usize) -> Option<u64>) -> Option<u64> {
     match op {
-        // What the hardware's approximations return is the hardware's business.
+        // The results of the hardware's approximations depend on the hardware.
         Op::Un(
             UnOp::NativeRcp
             | UnOp::NativeRsq
@@ -221,8 +221,8 @@ pub fn evaluate(op: Op, arg_ty: Type, ty: Type, k: impl Fn(usize) -> Option<u64>
     }
 }
 
-/// A one-operand operation. `ty` is the operand's type; the result has it too, except for `Popcount`,
-/// `Clz`, `Ctz` and `FrexpExp`, which give an `i32`.
+/// Evaluates a one-operand operation. `ty` is the operand's type; the result has the same type, except for
+/// `Popcount`, `Clz`, `Ctz` and `FrexpExp`, which return an `i32`.
 pub fn eval_un(op: UnOp, ty: Type, a: u64) -> u64 {
     match ty {
         Type::F16 => un_float::<Half>(op, a),
@@ -259,7 +259,7 @@ fn un_float<F: Real>(op: UnOp, bits: u64) -> u64 {
         UnOp::FTrunc => a.trunc(),
         UnOp::FRound => a.round_even(),
         UnOp::FFract => {
-            // Never 1.0, though a tiny negative argument would round to it.
+            // The result is never 1.0, even if a tiny negative argument would round to it.
             let fract = a.sub(a.floor());
             if fract > F::ONE_BELOW_ONE { F::ONE_BELOW_ONE } else { fract }
         }
@@ -267,7 +267,7 @@ fn un_float<F: Real>(op: UnOp, bits: u64) -> u64 {
         UnOp::NativeRsq => F::narrow(1.0 / wide.sqrt()),
         UnOp::NativeExp2 => F::narrow(libm::exp2(wide)),
         UnOp::NativeLog2 => F::narrow(libm::log2(wide)),
-        // Out of its domain the instruction gives sin 0, cos 1.
+        // Outside of its domain, the instruction returns sin 0 or cos 1.
         UnOp::NativeSin if wide.abs() > 256.0 => F::narrow(0.0),
         UnOp::NativeCos if wide.abs() > 256.0 => F::narrow(1.0),
         UnOp::NativeSin => F::narrow(libm::sin(turns(wide))),
@@ -277,12 +277,12 @@ fn un_float<F: Real>(op: UnOp, bits: u64) -> u64 {
     finish(result, &[a])
 }
 
-/// Revolutions to radians, after dropping whole turns.
+/// Converts revolutions to radians after removing whole revolutions.
 fn turns(x: f64) -> f64 {
     (x - x.round()) * std::f64::consts::TAU
 }
 
-/// Mantissa in [0.5, 1) and exponent as `i32`; 0 for zero, infinity and NaN.
+/// Returns the mantissa in [0.5, 1) and the exponent as `i32`; the exponent is 0 for zero, infinity and NaN.
 fn frexp<F: Real>(a: F) -> (u64, u64) {
     if a.is_nan() {
         return (a.quieted(), 0);
@@ -300,12 +300,13 @@ fn frexp<F: Real>(a: F) -> (u64, u64) {
     ((scaled & !F::exponent_mask()) | half, u64::from(exponent as u32))
 }
 
-/// A word of two halves, each by the number of its first bit.
+/// Returns a word of two halves; `half` computes each half from the number of its first bit.
 fn halves(half: impl Fn(u32) -> u64) -> u64 {
     half(0) & 0xffff | (half(16) & 0xffff) << 16
 }
 
-/// A two-operand operation on operands of type `ty` (the first one's, for shifts and `Ldexp`).
+/// Evaluates a two-operand operation on operands of type `ty` (the type of the first operand, for shifts and
+/// `Ldexp`).
 pub fn eval_bin(op: BinOp, ty: Type, a: u64, b: u64) -> u64 {
     if let Some((op, ty)) = op.of_halves() {
         return halves(|at| {
@@ -374,7 +375,7 @@ fn bin_float<F: Real>(op: BinOp, a: u64, b: u64) -> u64 {
     finish(result, &[x, y])
 }
 
-/// minNum / maxNum of IEEE 754-2008 as `v_min_f32` and `v_max_f32` have them in IEEE mode.
+/// minNum and maxNum of IEEE 754-2008, as computed by `v_min_f32` and `v_max_f32` in IEEE mode.
 fn min_max<F: Real>(x: F, y: F, min: bool) -> u64 {
     if x.is_signaling() || y.is_nan() && !y.is_signaling() && x.is_nan() {
         return x.quieted();
@@ -392,7 +393,7 @@ fn min_max<F: Real>(x: F, y: F, min: bool) -> u64 {
     if x_is_less == min { x.bits() } else { y.bits() }
 }
 
-/// A three-operand operation; `ty` is the type of all operands and of the result.
+/// Evaluates a three-operand operation; `ty` is the type of all operands and of the result.
 pub fn eval_tern(op: TernOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
     let (offset, width) = (b as u32 & 31, c as u32 & 31);
     match (op, ty) {
@@ -415,7 +416,7 @@ pub fn eval_tern(op: TernOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
     }
 }
 
-/// The byte that the low one of `selector` chooses.
+/// Returns the byte that the low byte of `selector` selects.
 fn permuted(bytes: u64, selector: u64) -> u64 {
     match selector & 0xff {
         n @ 0..=7 => bytes >> (8 * n) & 0xff,
@@ -440,7 +441,7 @@ fn fma<F: Real>(a: u64, b: u64, c: u64) -> u64 {
     finish(x.fma(y, z), &[x, y, z])
 }
 
-/// An integer, pointer or bool comparison of operands of type `ty`.
+/// Evaluates a comparison of integer, pointer or bool operands of type `ty`.
 pub fn eval_icmp(cc: IntCc, ty: Type, a: u64, b: u64) -> bool {
     let (sa, sb) = (signed(ty, a), signed(ty, b));
     match cc {
@@ -457,7 +458,7 @@ pub fn eval_icmp(cc: IntCc, ty: Type, a: u64, b: u64) -> bool {
     }
 }
 
-/// A float comparison of operands of type `ty`.
+/// Evaluates a floating-point comparison of operands of type `ty`.
 pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let order = match ty {
@@ -483,8 +484,8 @@ pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
     }
 }
 
-/// A conversion from type `from` to type `to`; `None` if the result is not a function of the bits alone
-/// (a cast between generic and work-group or private memory depends on where those are mapped).
+/// Evaluates a conversion from type `from` to type `to`. Returns `None` if the result does not depend on the
+/// bits alone (a cast between generic and work-group or private memory depends on where these are mapped).
 pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
     let value = match op {
         CastOp::Trunc | CastOp::Zext | CastOp::Bitcast | CastOp::PtrToInt | CastOp::IntToPtr => a,
@@ -517,7 +518,7 @@ pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
     Some(value & mask(to))
 }
 
-/// A float as an `f64`.
+/// Returns a floating-point value as an `f64`.
 fn wide_of(ty: Type, bits: u64) -> f64 {
     match ty {
         Type::F16 => Half::of(bits).wide(),
@@ -526,8 +527,8 @@ fn wide_of(ty: Type, bits: u64) -> f64 {
     }
 }
 
-/// The bits of an integer as a float, given as `f32` and `f64`. A half is rounded to from the `f64`, which is exact wherever
-/// the half is finite.
+/// Returns the bits of an integer as a floating-point number, given the integer as `f32` and as `f64`. A half
+/// is rounded from the `f64`, which is exact wherever the half is finite.
 fn int_to_float(to: Type, narrow: f32, wide: f64) -> u64 {
     match to {
         Type::F16 => Half::nearest(wide).bits(),
@@ -536,7 +537,8 @@ fn int_to_float(to: Type, narrow: f32, wide: f64) -> u64 {
     }
 }
 
-/// Rounds once. A NaN keeps its sign and the high bits of its payload, and is quiet.
+/// Converts between floating-point types, rounding once. A NaN keeps its sign and the high bits of its
+/// payload, and becomes quiet.
 fn float_to_float(from: Type, to: Type, bits: u64) -> u64 {
     let x = wide_of(from, bits);
     if !Real::is_nan(x) {
@@ -559,12 +561,12 @@ fn float_to_float(from: Type, to: Type, bits: u64) -> u64 {
     }
 }
 
-/// Whether a pointer into the space is a plain 64-bit device address.
+/// Returns whether a pointer into the space is a plain 64-bit device address.
 fn is_device(space: Space) -> bool {
     matches!(space, Space::Generic | Space::Global | Space::Constant)
 }
 
-/// What an atomic of type `ty` leaves in memory where `old` was.
+/// Returns the value that an atomic operation of type `ty` writes to memory in place of `old`.
 pub fn eval_rmw(op: RmwOp, ty: Type, old: u64, value: u64) -> u64 {
     let bin = match op {
         RmwOp::Xchg => return value,
@@ -631,7 +633,7 @@ mod tests {
         assert_eq!(eval_un(UnOp::ReverseBits, I32, 1), 0x8000_0000);
         assert_eq!(eval_tern(TernOp::Fshr, I32, 0x1234_5678, 0x9abc_def0, 8), 0x789a_bcde);
         assert_eq!(eval_tern(TernOp::Sbfe, I32, 0xf0, 4, 4), 0xffff_ffff);
-        assert_eq!(eval_tern(TernOp::Sbfe, I32, 0x7000_0000, 28, 16), 7); // the field ends with the word
+        assert_eq!(eval_tern(TernOp::Sbfe, I32, 0x7000_0000, 28, 16), 7); // the field ends at the top of the word
         assert_eq!(eval_tern(TernOp::Ubfe, I32, 0xf0, 4, 3), 7);
         assert_eq!(eval_bin(BinOp::SMul24, I32, 0x00ff_ffff, 5), 0xffff_fffb);
     }
@@ -698,7 +700,7 @@ mod tests {
         assert!(!eval_icmp(IntCc::Ult, I32, 0x8000_0000, 0));
     }
 
-    /// Halves from exact sums: all numbers of units of 2^-48.
+    /// Checks operations on halves against exact sums, computed in units of 2^-48.
     #[test]
     fn halves_round_once() {
         const INFINITY: i128 = 65536 << 48;
@@ -724,7 +726,7 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let [a, mut b, mut c] = [state >> 16, state >> 32, state >> 48].map(|x| x as u16);
             if n % 2 == 0 {
-                // Products near halves, and what takes them away again.
+                // Uses products that are close to a half, and addends that almost cancel them.
                 b = 0x3c00 ^ (b & 0x87ff);
                 let near = (units(a) * units(b)) >> 48;
                 c = nearest(near, 0) ^ 0x8000 ^ (c & if n % 4 == 0 { 0x8c01 } else { 0x8000 });
@@ -756,7 +758,7 @@ mod tests {
         assert_eq!(eval_bin(BinOp::FMin, Type::F16, 0x7e00, h(2.0)), h(2.0));
         assert_eq!(eval_cast(CastOp::SToF, I32, Type::F16, 0xffff_ffff), Some(h(-1.0)));
         assert_eq!(eval_cast(CastOp::UToF, I64, Type::F16, u64::MAX), Some(0x7c00));
-        // Rounded once: by way of f32 this would be 1 + 2^-10.
+        // The result is rounded once: rounding to f32 first would give 1 + 2^-10.
         let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
         assert_eq!(eval_cast(CastOp::FTrunc, F64, Type::F16, above.to_bits()), Some(h(1.0 + 2f64.powi(-10))));
         let below = 1.0 + 2f64.powi(-11) - 2f64.powi(-40);

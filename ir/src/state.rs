@@ -1,26 +1,28 @@
-//! What a kernel asks of the wavefronts that run it: their size, the modes they begin in, what is passed behind its arguments.
+//! State that a kernel requests from the wavefronts that run it: their size, their initial modes, and the
+//! hidden arguments after its explicit arguments.
 //!
 //! # Source
-//! seed 000, lines 369 (attributes), 2680 (denormals, and behind it DX10 clamp and IEEE, in `compute_pgm_rsrc1`) and 2862
-//! (exceptions, in `compute_pgm_rsrc2`).
+//! seed 000, lines 369 (attributes), 2680 (denormals, followed by DX10 clamp and IEEE, in
+//! `compute_pgm_rsrc1`) and 2862 (exceptions, in `compute_pgm_rsrc2`).
 
 use bitflags::bitflags;
 
-/// What becomes of `f32` denormals. Those of `f64` and `f16` are always kept: they cost nothing.
+/// Treatment of `f32` denormals. Denormals of `f64` and `f16` are always kept because keeping them costs
+/// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Denormals {
-    /// As IEEE 754 has them.
+    /// Denormals are handled as IEEE 754 prescribes.
     #[default]
     Keep,
-    /// Operands and results may be zeros instead.
+    /// Denormal operands and results may be replaced by zeros.
     Flush,
 }
 
 impl Denormals {
-    /// Every way.
+    /// All variants.
     pub const ALL: [Denormals; 2] = [Denormals::Keep, Denormals::Flush];
 
-    /// `keep`, `flush`.
+    /// Returns the name: `keep` or `flush`.
     pub const fn name(self) -> &'static str {
         match self {
             Denormals::Keep => "keep",
@@ -28,14 +30,14 @@ impl Denormals {
         }
     }
 
-    /// The one of that name.
+    /// Returns the variant with the given name.
     pub fn by_name(name: &str) -> Option<Denormals> {
         Denormals::ALL.into_iter().find(|denormals| denormals.name() == name)
     }
 }
 
 bitflags! {
-    /// What a wavefront traps on.
+    /// Exceptions on which a wavefront traps.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Exceptions: u8 {
         /// Invalid operation of IEEE 754.
@@ -56,7 +58,7 @@ bitflags! {
 }
 
 impl Exceptions {
-    /// Each with its name, in the order of the descriptor's bits.
+    /// The name of each exception, in the order of the descriptor's bits.
     pub const NAMES: [(&'static str, Exceptions); 7] = [
         ("invalid", Exceptions::INVALID),
         ("denormal", Exceptions::DENORMAL),
@@ -67,21 +69,21 @@ impl Exceptions {
         ("int_div_by_zero", Exceptions::INT_DIV_BY_ZERO),
     ];
 
-    /// The one of that name.
+    /// Returns the exception with the given name.
     pub fn by_name(name: &str) -> Option<Exceptions> {
         Exceptions::NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
     }
 
-    /// The names of those that are in it.
+    /// Returns the names of the exceptions in the set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Exceptions::NAMES.into_iter().filter(move |row| self.contains(row.1)).map(|row| row.0)
     }
 }
 
-/// What a kernel asks for; nothing where it leaves that to others.
+/// State that a kernel requests. Each field is `None` if the kernel leaves the choice to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct InitialState {
-    /// `#[wave_size(n)]`: lanes of a wavefront.
+    /// `#[wave_size(n)]`: number of lanes of a wavefront.
     pub wave_size: Option<u32>,
     /// `#[denormals(keep)]`
     pub denormals: Option<Denormals>,
@@ -91,15 +93,15 @@ pub struct InitialState {
     pub dx10_clamp: Option<bool>,
     /// `#[exceptions(invalid, overflow)]`
     pub exceptions: Option<Exceptions>,
-    /// `#[implicit_args(n)]`: bytes of hidden arguments behind the kernel's own.
+    /// `#[implicit_args(n)]`: size in bytes of the hidden arguments after the kernel's own arguments.
     pub implicit_args: Option<u32>,
 }
 
 impl InitialState {
-    /// Most bytes of hidden arguments: those of code object V5.
+    /// Maximum size of the hidden arguments in bytes: their size in code object V5.
     pub const MAX_IMPLICIT_ARGS: u32 = 256;
 
-    /// What this asks for, and `others` where it asks for nothing.
+    /// Returns the requests of `self`, completed by those of `others` where `self` has none.
     pub fn or(self, others: &InitialState) -> InitialState {
         InitialState {
             wave_size: self.wave_size.or(others.wave_size),
@@ -111,7 +113,7 @@ impl InitialState {
         }
     }
 
-    /// Whether `f32` denormals may be zeros instead.
+    /// Returns whether `f32` denormals may be replaced by zeros.
     pub fn flushes(&self) -> bool {
         self.denormals == Some(Denormals::Flush)
     }

@@ -1,7 +1,7 @@
-//! Writes the text form (`.kir`). The grammar is in `docs/ir.md`; [`crate::parse`] reads it back.
+//! Writes the text form (`.kir`). The grammar is in `docs/ir.md`; [`crate::parse`] reads the text form.
 //!
-//! Values and blocks keep their numbers, so a dump can be compared with what a pass reports.
-//! `Display` of [`Module`] and [`Function`] leave source positions out; [`with_locations`] writes them.
+//! Values and blocks keep their numbers, so that a dump can be compared with the messages of a pass.
+//! `Display` of [`Module`] and [`Function`] omits source positions; [`with_locations`] writes them.
 
 use crate::entity::{Block, FuncId, Inst, Switch, Value};
 use crate::func::{
@@ -15,15 +15,16 @@ use crate::track::{Leaf, Track, What};
 use crate::types::Type;
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Text of a module with `!offset` after each instruction that has a source position.
+/// Returns the text of a module with `!offset` after each instruction that has a source position.
 pub fn with_locations(module: &Module) -> String {
     let mut out = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write_module(&mut out, module, true);
     out
 }
 
-/// Text of what a module declares: signatures, formats, variables and the signatures of kernels, as kernels without a body.
+/// Returns the text of a module's declarations: signatures, formats, global variables, and functions and
+/// kernels without their bodies.
 pub fn declarations(module: &Module) -> String {
     let mut out = String::new();
     let _ = write_head(&mut out, module);
@@ -34,7 +35,7 @@ pub fn declarations(module: &Module) -> String {
             let _ = write_kernel(&mut out, kernel);
             out.push_str("}\n");
         } else {
-            // Its code is somewhere else: below, or in another object.
+            // The body is elsewhere: later in the text, or in another object.
             let _ = write_declaration(&mut out, func);
         }
     }
@@ -49,14 +50,14 @@ fn write_declaration(out: &mut dyn Write, func: &Function) -> fmt::Result {
     writeln!(out)
 }
 
-/// Text of one function with the names of what it calls and refers to.
+/// Returns the text of one function, with the names of the functions and variables to which it refers.
 pub fn function(func: &Function, module: &Module) -> String {
     let mut out = String::new();
     let _ = write_function(&mut out, func, Some(module), false);
     out
 }
 
-/// Text of one instruction, without indentation or line end.
+/// Returns the text of one instruction, without indentation and line end.
 pub fn instruction(func: &Function, inst: Inst, module: Option<&Module>) -> String {
     let mut out = String::new();
     let _ = Writer { out: &mut out, func, module }.inst(inst);
@@ -75,7 +76,7 @@ impl Display for Function {
     }
 }
 
-/// What stands before functions.
+/// Writes the part of a module before its functions.
 fn write_head(out: &mut dyn Write, module: &Module) -> fmt::Result {
     for (id, sig) in module.sigs.iter() {
         write!(out, "{id} = ")?;
@@ -111,7 +112,7 @@ fn write_format(out: &mut dyn Write, Format { sizes, text }: &Format) -> fmt::Re
     writeln!(out, "{text:?}")
 }
 
-/// `(i32, f32) -> i32`.
+/// Writes a signature such as `(i32, f32) -> i32`.
 fn write_types(out: &mut dyn Write, params: &[Type], results: &[Type]) -> fmt::Result {
     write!(out, "(")?;
     for (n, ty) in params.iter().enumerate() {
@@ -161,7 +162,7 @@ fn write_function(
         Linkage::Export => write!(out, "export ")?,
         Linkage::Extern => return write_declaration(out, func),
     }
-    // Passes leave it for later what debuggers are told.
+    // Passes leave the debug records unfinished, so a copy is finished here.
     let concluded = func.track.is_some().then(|| {
         let mut func = func.clone();
         func.conclude_track();
@@ -199,7 +200,7 @@ fn write_function(
     writeln!(out, "}}")
 }
 
-/// What a debugger is told, as comments.
+/// Writes the debug records before an instruction as comments.
 #[cold]
 fn write_records(out: &mut dyn Write, func: &Function, track: &Track, inst: Inst) -> fmt::Result {
     let name = |leaf: Leaf| {
@@ -224,7 +225,7 @@ fn write_records(out: &mut dyn Write, func: &Function, track: &Track, inst: Inst
     Ok(())
 }
 
-/// A value that the code does not have any more: `(add v3 (shl v4 0x2))`.
+/// Writes a value that is no longer in the code as a term, such as `(add v3 (shl v4 0x2))`.
 fn write_term(out: &mut dyn Write, func: &Function, track: &Track, value: Value) -> fmt::Result {
     let ValueDef::Result(inst, _) = func.values[value].def else { return write!(out, "{value}") };
     let name = match func.insts[inst].op {
@@ -368,7 +369,7 @@ impl Writer<'_> {
         if data.results > 0 {
             write!(self.out, " = ")?;
         }
-        // Memory and branch operations of a malformed instruction may lack the operands they expect.
+        // The memory and branch operations of a malformed instruction may lack operands.
         let typed = |f: &mut dyn Write, name: &str| write!(f, "{name}.{}", self.func.ty(data.first));
         match data.op {
             Op::Const(bits) => {
@@ -431,7 +432,7 @@ impl Writer<'_> {
         self.values(args)
     }
 
-    /// Operations without a result of a type of their own.
+    /// Writes operations that have no typed result.
     fn other(&mut self, op: Op, args: &[Value]) -> fmt::Result {
         match op {
             Op::Fence { order, scope, spaces } => {
@@ -483,7 +484,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `switch v, default [ 1, 3 to 5 -> b1(args), … ]`.
+    /// Writes `switch v, default [ 1, 3 to 5 -> b1(args), … ]`.
     fn switch(&mut self, switch: Switch, args: &[Value]) -> fmt::Result {
         self.plain("switch", &args[..args.len().min(1)])?;
         let Some(data) = self.func.switches.get(switch) else { return write!(self.out, ", {switch}") };

@@ -1,8 +1,8 @@
 //! Value types and address spaces.
 //!
-//! The IR is scalar: the frontend takes vectors, arrays and structs apart, and 8- and 16-bit
-//! integers exist only in memory ([`MemTy`]); in registers they are `i32`, kept normalised
-//! (sign- or zero-extended) by whoever computes them.
+//! The IR is scalar: the frontend splits vectors, arrays and structs into their elements. 8- and 16-bit
+//! integers exist only in memory ([`MemTy`]); in registers they are `i32` values, which the operation that
+//! computes them must sign- or zero-extend.
 
 use std::fmt;
 
@@ -16,16 +16,16 @@ pub enum Space {
     Global = 1,
     /// GDS; 32 bits.
     Region = 2,
-    /// LDS, one per work-group; 32 bits.
+    /// LDS, separate for each work-group; 32 bits.
     Shared = 3,
-    /// Device memory no one writes while the kernel runs; 64 bits.
+    /// Device memory that is not written while the kernel runs; 64 bits.
     Constant = 4,
-    /// Scratch, one per work-item; 32 bits.
+    /// Scratch, separate for each work-item; 32 bits.
     Private = 5,
 }
 
 impl Space {
-    /// Width of a pointer into this space, in bits.
+    /// Returns the width of a pointer into this space, in bits.
     pub const fn pointer_bits(self) -> u32 {
         match self {
             Space::Generic | Space::Global | Space::Constant => 64,
@@ -33,7 +33,7 @@ impl Space {
         }
     }
 
-    /// The name used by the kernel language and the IR's text form.
+    /// Returns the name that the kernel language and the IR's text form use.
     pub const fn name(self) -> &'static str {
         match self {
             Space::Generic => "generic",
@@ -49,13 +49,13 @@ impl Space {
 /// Type of an SSA value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {
-    /// One bit; a lane mask when divergent.
+    /// One bit; a lane mask if it is divergent.
     Bool,
-    /// 32-bit integer; signedness is the operation's business.
+    /// 32-bit integer; the operations determine whether it is signed.
     I32,
     /// 64-bit integer.
     I64,
-    /// IEEE binary16: the low half of a register, the high one may be anything.
+    /// IEEE binary16, in the low half of a register; the high half is undefined.
     F16,
     /// IEEE binary32.
     F32,
@@ -66,7 +66,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Width in bits; `Bool` counts as 1.
+    /// Returns the width in bits; `Bool` counts as 1.
     pub const fn bits(self) -> u32 {
         match self {
             Type::Bool => 1,
@@ -77,17 +77,18 @@ impl Type {
         }
     }
 
-    /// Number of 32-bit registers a value of this type takes (a `Bool` is a lane mask or SCC, not counted here: 1).
+    /// Returns the number of 32-bit registers that a value of this type takes. For `Bool` it returns 1,
+    /// although the value is a lane mask or SCC.
     pub const fn dwords(self) -> u32 {
         if self.bits() == 64 { 2 } else { 1 }
     }
 
-    /// Whether the type is `F16`, `F32` or `F64`.
+    /// Returns whether the type is `F16`, `F32` or `F64`.
     pub const fn is_float(self) -> bool {
         matches!(self, Type::F16 | Type::F32 | Type::F64)
     }
 
-    /// Whether the type is `I32` or `I64`.
+    /// Returns whether the type is `I32` or `I64`.
     pub const fn is_int(self) -> bool {
         matches!(self, Type::I32 | Type::I64)
     }
@@ -107,25 +108,25 @@ impl fmt::Display for Type {
     }
 }
 
-/// What one element of a memory access looks like in memory, and how it becomes a register value.
+/// Format of one element of a memory access in memory, and its conversion to and from a register value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemTy {
     /// 8 bits, zero-extended to `i32` by a load, truncated by a store.
     U8,
     /// 8 bits, sign-extended to `i32` by a load, truncated by a store.
     S8,
-    /// 16 bits, zero-extended; also those of an `f16`.
+    /// 16 bits, zero-extended by a load, truncated by a store; also used for `f16` values.
     U16,
-    /// 16 bits, sign-extended.
+    /// 16 bits, sign-extended by a load, truncated by a store.
     S16,
-    /// 32 bits, any 32-bit value type.
+    /// 32 bits, for any 32-bit value type.
     B32,
-    /// 64 bits, any 64-bit value type.
+    /// 64 bits, for any 64-bit value type.
     B64,
 }
 
 impl MemTy {
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             MemTy::U8 | MemTy::S8 => 1,
@@ -135,7 +136,7 @@ impl MemTy {
         }
     }
 
-    /// The name used by the IR's text form.
+    /// Returns the name that the IR's text form uses.
     pub const fn name(self) -> &'static str {
         match self {
             MemTy::U8 => "u8",

@@ -1,13 +1,13 @@
-//! Which register holds what when a kernel's first instruction runs.
+//! Contents of the registers when a kernel's first instruction runs.
 //!
-//! User SGPRs come first, in a fixed order, then the system SGPRs (seed 000, lines 2567 and 2902); each is there only
-//! if the kernel descriptor asks for it, and those that follow move down where one is left out.
+//! User SGPRs come first, in a fixed order, followed by the system SGPRs (seed 000, lines 2567 and 2902).
+//! Each is present only if the kernel descriptor requests it; if one is absent, the following ones move down.
 
 use crate::func::{Abi, MachFunc};
 use crate::reg::Reg;
 use smallvec::SmallVec;
 
-/// Something the hardware or the packet processor puts into registers before a kernel starts.
+/// A value that the hardware or the packet processor puts into registers before a kernel starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AbiInput {
     /// Buffer descriptor of scratch memory (4 SGPRs).
@@ -24,27 +24,28 @@ pub enum AbiInput {
     FlatScratchInit,
     /// Work-group id in dimension 0, 1 or 2 (1 SGPR).
     WorkgroupId(u8),
-    /// Offset of the wave's part of scratch memory (1 SGPR).
+    /// Offset of the wave's scratch memory (1 SGPR).
     PrivateSegmentWaveOffset,
     /// Work-item id in dimension 0, 1 or 2 (1 VGPR).
     WorkitemId(u8),
-    /// Address of the hidden arguments (2 SGPRs): functions are given it, kernels have it behind their own arguments.
+    /// Address of the hidden arguments (2 SGPRs). Functions receive it in registers; kernels find the hidden
+    /// arguments after their own arguments.
     ImplicitArgPtr,
 }
 
-/// An input and where it is.
+/// An input and its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AbiSlot {
-    /// What.
+    /// The input.
     pub input: AbiInput,
     /// Its first register.
     pub reg: Reg,
-    /// Dwords.
+    /// Number of registers (dwords).
     pub len: u8,
 }
 
 impl Abi {
-    /// User SGPRs in their order: input, dwords, whether present.
+    /// Returns the user SGPRs in their order: input, number of dwords, and whether it is present.
     const fn user_sgprs(&self) -> [(AbiInput, u8, bool); 6] {
         [
             (AbiInput::PrivateSegmentBuffer, 4, self.private_segment_buffer),
@@ -56,7 +57,7 @@ impl Abi {
         ]
     }
 
-    /// System SGPRs in their order.
+    /// Returns the system SGPRs in their order: input, number of dwords, and whether it is present.
     const fn system_sgprs(&self) -> [(AbiInput, u8, bool); 4] {
         [
             (AbiInput::WorkgroupId(0), 1, self.workgroup_id[0]),
@@ -66,8 +67,8 @@ impl Abi {
         ]
     }
 
-    /// Every input with its registers, SGPRs in ascending order, then VGPRs. A kernel always has the work-item id of
-    /// dimension 0 in `v0`; `workitem_ids` asks for more.
+    /// Returns all inputs with their registers: SGPRs in ascending order, then VGPRs. A kernel always has the
+    /// work-item id of dimension 0 in `v0`; `workitem_ids` requests further dimensions.
     pub fn layout(&self) -> SmallVec<[AbiSlot; 13]> {
         let mut slots = SmallVec::new();
         let mut next = 0;
@@ -83,20 +84,20 @@ impl Abi {
         slots
     }
 
-    /// Where an input is, if the kernel has it.
+    /// Returns the registers of an input, if the kernel has it.
     pub fn find(&self, input: AbiInput) -> Option<AbiSlot> {
         self.layout().into_iter().find(|slot| slot.input == input)
     }
 
-    /// Number of user SGPRs.
+    /// Returns the number of user SGPRs.
     pub fn user_sgpr_count(&self) -> u32 {
         self.user_sgprs().iter().filter(|(.., present)| *present).map(|&(_, len, _)| u32::from(len)).sum()
     }
 }
 
 impl MachFunc {
-    /// Changes the entry state, and moves the registers of `inputs` to where the new one has them.
-    /// An input that the new state lacks loses its entry.
+    /// Changes the entry state, and moves the registers in `inputs` to their place in the new state. An input
+    /// that the new state lacks is removed.
     pub fn set_abi(&mut self, abi: Abi) {
         let (old, new) = (self.abi.layout(), abi.layout());
         self.inputs.retain_mut(|(_, reg)| {

@@ -1,28 +1,28 @@
-//! How memory is reached: ranges of immediate offsets and what else an address must obey, a column a generation.
+//! Memory addressing by generation: ranges of immediate offsets and other rules for addresses.
 //!
 //! # Source
-//! Offsets: the ISA manuals' memory instruction chapters, as the fields of `layout.rs` have their widths; what the
-//! encoder uses. Negative LDS bases and range-checked scratch: the manuals' notes on the GFX6 LDS
-//! clamp and on swizzled buffers; scratch set-up: seed 000, line 2902 ("Flat Scratch").
-//! Descriptors of device memory: seed 000, line 2990 (`ATC` where there is an IOMMU, `MTYPE` CC for APUs and NC for others); bits and numbers:
-//! Sea Islands and GCN3 ISA, "Buffer Resource Descriptor", seed 002, line 49 (NC is 1), and what LLVM gives its own on GFX8 (CC is 2).
-//! GFX6 has neither field.
+//! Offsets: the chapters on memory instructions in the ISA manuals (the widths are those of the fields in
+//! `layout.rs`, which the encoder uses). Negative LDS bases and range-checked scratch: the manuals' notes on
+//! the GFX6 LDS clamp and on swizzled buffers; scratch set-up: seed 000, line 2902 ("Flat Scratch").
+//! Descriptors of device memory: seed 000, line 2990 (`ATC` if there is an IOMMU, `MTYPE` CC for APUs and NC
+//! for other processors); bits and numbers: Sea Islands and GCN3 ISA, "Buffer Resource Descriptor", seed 002,
+//! line 49 (NC is 1), and the value that LLVM uses for APUs on GFX8 (CC is 2). GFX6 has neither field.
 
 use crate::target::{Feature, Generation, Target};
 
-/// Bytes an immediate offset can express, both ends included.
+/// Range of byte offsets that an immediate offset can express, including both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offsets {
-    /// Smallest.
+    /// Smallest offset.
     pub min: i64,
-    /// Largest.
+    /// Largest offset.
     pub max: i64,
-    /// Offsets are multiples of it, in bytes.
+    /// Unit in bytes; offsets are multiples of it.
     pub unit: u8,
 }
 
 impl Offsets {
-    /// Only 0.
+    /// The range that contains only 0.
     pub const NONE: Offsets = Offsets { min: 0, max: 0, unit: 1 };
 
     const fn unsigned(bits: u32) -> Offsets {
@@ -37,13 +37,13 @@ impl Offsets {
         Offsets { min: 0, max: ((1 << bits) - 1) * 4, unit: 4 }
     }
 
-    /// Whether an instruction can carry the offset.
+    /// Returns whether an instruction can carry the offset.
     pub const fn contains(&self, offset: i64) -> bool {
         self.min <= offset && offset <= self.max && offset % self.unit as i64 == 0
     }
 
-    /// A part that an instruction can carry, and the rest: `(carried, rest)`. The rest is the same for offsets that are
-    /// close to each other, so that it can be shared.
+    /// Splits an offset into a part that an instruction can carry and the rest: `(carried, rest)`. Offsets
+    /// that are close to each other have the same rest, so that its computation can be shared.
     pub const fn split(&self, offset: i64) -> (i64, i64) {
         if self.contains(offset) {
             return (offset, 0);
@@ -53,45 +53,49 @@ impl Offsets {
     }
 }
 
-/// How a processor's instructions reach memory.
+/// Addressing modes and related properties of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addressing {
-    /// `global_*`; `None` where there are no such instructions.
+    /// Offsets of `global_*` instructions; `None` if the processor has no such instructions.
     pub global: Option<Offsets>,
-    /// `flat_*`; `None` where there are no such instructions.
+    /// Offsets of `flat_*` instructions; `None` if the processor has no such instructions.
     pub flat: Option<Offsets>,
-    /// `buffer_*`, scratch among them.
+    /// Offsets of `buffer_*` instructions, including those for scratch.
     pub buffer: Offsets,
-    /// Fourth dword of a buffer descriptor for device memory: how elements look, and under HSA how memory is cached and translated.
+    /// Fourth dword of a buffer descriptor for device memory: the format of elements and, under HSA, caching
+    /// and address translation.
     pub descriptor: u32,
-    /// There are loads and stores of three dwords. LLVM's assembler takes `buffer_load_dwordx3` for GFX6, where the manual does not list it.
+    /// Whether there are loads and stores of three dwords. LLVM's assembler accepts `buffer_load_dwordx3` for
+    /// GFX6, but the manual does not list it.
     pub three_dwords: bool,
-    /// Accesses to device memory may cross dwords: their addresses need not be multiples of the elements' size.
+    /// Whether accesses to device memory may cross dwords, so that their addresses need not be multiples of
+    /// the element size.
     pub unaligned: bool,
-    /// `s_load_*`, `s_buffer_load_*`.
+    /// Offsets of `s_load_*` and `s_buffer_load_*`.
     pub scalar: Offsets,
-    /// A scalar load's offset may be a literal of 32 bits, in units of `scalar` (GFX7).
+    /// Whether a scalar load's offset may be a 32-bit literal, in units of `scalar` (GFX7).
     pub scalar_literal: bool,
-    /// `ds_*`.
+    /// Offsets of `ds_*` instructions.
     pub lds: Offsets,
-    /// An LDS address may be negative as long as the sum with the offset is not.
+    /// Whether an LDS address may be negative if its sum with the offset is not negative.
     pub lds_negative_base: bool,
-    /// LDS instructions take their limit from M0, which has to be set first.
+    /// Whether LDS instructions take their limit from M0, which then has to be set first.
     pub lds_needs_m0: bool,
-    /// A scratch address must lie within the range by itself, without the offset: no negative parts.
+    /// Whether a scratch address must be within the range by itself, without the offset, so that it has no
+    /// negative parts.
     pub scratch_checks_base: bool,
-    /// Most bytes of scratch that a wave can have.
+    /// Maximum size of a wave's scratch memory in bytes.
     pub scratch_per_wave: u32,
-    /// Where code finds the apertures: those parts of the generic addresses that stand for LDS and private memory.
+    /// Where code finds the apertures, the ranges of generic addresses for LDS and private memory.
     pub apertures: Apertures,
-    /// What FLAT_SCRATCH has to be.
+    /// Required contents of FLAT_SCRATCH.
     pub flat_scratch: FlatScratch,
 }
 
 /// Where code finds the apertures (seed 000, line 285).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Apertures {
-    /// Nowhere: there are no FLAT instructions.
+    /// There are none, because there are no FLAT instructions.
     None,
     /// In the queue.
     Queue,
@@ -99,29 +103,32 @@ pub enum Apertures {
     Registers,
 }
 
-/// What FLAT_SCRATCH has to be, made of `flat_scratch_init` and the wave's offset (seed 000, lines 2935 and 3021).
+/// Required contents of FLAT_SCRATCH, computed from `flat_scratch_init` and the wave's offset (seed 000,
+/// lines 2935 and 3021).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlatScratch {
-    /// There is none.
+    /// There is no FLAT_SCRATCH.
     None,
-    /// Low the size of a work-item's memory, high where the wave's begins, in units of 256 bytes.
+    /// Low half: size of a work-item's memory. High half: start of the wave's memory, in units of 256 bytes.
     SizeAndOffset,
-    /// The address of the wave's memory.
+    /// Address of the wave's memory.
     Address,
-    /// The same, in hardware registers that only `s_setreg_b32` writes.
+    /// Address of the wave's memory, in hardware registers that only `s_setreg_b32` writes.
     HardwareRegisters,
 }
 
-/// `DATA_FORMAT`: elements are dwords. Raw accesses ask only that there is a format.
+/// `DATA_FORMAT`: elements are dwords. Raw accesses only require that some format is set.
 const DWORDS: u32 = 0xf000;
-/// `DST_SEL`: which component of an element goes where, which raw accesses do not ask for.
+/// `DST_SEL`: the order of components in an element, which is irrelevant for raw accesses.
 const ANY_COMPONENTS: u32 = 0xfff;
-/// `MTYPE` of memory that is kept coherent with the host, where the processor shares it with the host ...
+/// `MTYPE` for memory that is kept coherent with the host, for a processor that shares its memory with the
+/// host.
 const COHERENT: u32 = 2 << 27;
-/// ... and where it has its own. 0 would be non-volatile memory, as scratch is: `buffer_wbinvl1_vol` leaves that in the cache.
+/// `MTYPE` for memory of the processor's own. The value 0 would mean non-volatile memory, as for scratch,
+/// which `buffer_wbinvl1_vol` leaves in the cache.
 const NONCOHERENT: u32 = 1 << 27;
 
-/// What features and field widths of the processor do not say, a column a generation.
+/// Properties that do not follow from features and field widths of the processor, by generation.
 const GFX6: Addressing = Addressing {
     global: None,
     flat: None,
@@ -150,7 +157,8 @@ const GFX7: Addressing = Addressing {
     ..GFX6
 };
 const GFX8: Addressing = Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..GFX7 };
-/// Scalar offsets have a sign bit here, but a negative sum is an error where the base is 0: not used.
+/// Scalar offsets have a sign bit on GFX9, but a negative sum is an error if the base is 0, so negative
+/// offsets are not used.
 const GFX9: Addressing = Addressing {
     scratch_checks_base: false,
     apertures: Apertures::Registers,
@@ -160,10 +168,12 @@ const GFX9: Addressing = Addressing {
 const GFX10: Addressing = Addressing { flat_scratch: FlatScratch::HardwareRegisters, ..GFX9 };
 
 impl Addressing {
-    /// `ATC` of a descriptor's fourth dword: addresses are translated as those of the host. Only HSA has that.
+    /// `ATC` in a descriptor's fourth dword: addresses are translated like those of the host. Only HSA uses
+    /// it.
     pub const TRANSLATED: u32 = 1 << 24;
 
-    /// The offset of a scalar load as its field has it, if the instruction can express that many bytes.
+    /// Returns the value of the offset field of a scalar load, if the instruction can express this offset in
+    /// bytes.
     pub const fn scalar_field(&self, bytes: i64) -> Option<i32> {
         let field = bytes / self.scalar.unit as i64;
         let literal = self.scalar_literal && 0 <= field && field <= i32::MAX as i64;
@@ -171,12 +181,12 @@ impl Addressing {
         if fits { Some(field as i32) } else { None }
     }
 
-    /// The bytes that the offset field of a scalar load stands for.
+    /// Returns the offset in bytes that a value of the offset field of a scalar load stands for.
     pub const fn scalar_bytes(&self, field: i32) -> i64 {
         field as i64 * self.scalar.unit as i64
     }
 
-    /// The facts of a processor.
+    /// Returns the properties of a processor.
     pub const fn of(target: &Target) -> Addressing {
         let column = match target.generation {
             Generation::Gfx6 => GFX6,

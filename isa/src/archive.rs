@@ -1,6 +1,7 @@
-//! Machine functions at rest, for those who keep them to look at later: all of them in a few flat lists, without the room
-//! that passes need. An instruction takes about half the memory that it takes in a function: most have three operands of
-//! the six that there is room for, and no modifiers.
+//! Compact storage of machine functions, for use when functions are kept for later inspection. All functions
+//! are stored in a few flat lists, without the spare room that passes need. An instruction takes about half
+//! the memory that it takes in a function, because most instructions use three of the six operands and have
+//! no modifiers.
 
 use crate::func::{CallSite, Edges, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef};
 use crate::inst::{Form, MachInst, Mods};
@@ -10,8 +11,8 @@ use crate::table::Opcode;
 use smol_str::SmolStr;
 use std::slice::Iter;
 
-/// Functions that can be had again. What belongs to a function or block stands in each list behind what belongs to the one
-/// before.
+/// Stored functions. In each list, the elements of a function or block directly follow the elements of the
+/// previous function or block.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     funcs: Vec<Func>,
@@ -19,15 +20,16 @@ pub struct Archive {
     insts: Vec<Inst>,
     operands: Vec<Operand>,
     mods: Vec<Mods>,
-    /// Of each function the classes of its registers, tuples and edge arguments, then of each of its blocks the parameters.
+    /// For each function, the classes of its registers, its tuples and its edge arguments, followed by the
+    /// parameters of each of its blocks.
     numbers: Vec<u32>,
 }
 
-/// A function, and how long its lists are.
+/// A function, and the number of its elements in each list.
 #[derive(Clone, Debug)]
 struct Func {
     name: SmolStr,
-    /// All but the name and the lists.
+    /// Everything except the name and the lists.
     bare: MachFunc,
     parts: u32,
     classes: u32,
@@ -35,7 +37,7 @@ struct Func {
     args: u32,
 }
 
-/// What there is little of in a function.
+/// An element of one of a function's short lists.
 #[derive(Clone, Debug)]
 enum Part {
     Input(VReg, Reg),
@@ -46,7 +48,7 @@ enum Part {
     Block(Block),
 }
 
-/// A block, and how long its lists are.
+/// A block, and the number of its elements in each list.
 #[derive(Clone, Debug)]
 struct Block {
     insts: u32,
@@ -60,7 +62,7 @@ struct Block {
     is_foreign: bool,
 }
 
-/// An instruction, but for its operands and modifiers.
+/// An instruction without its operands and modifiers.
 #[derive(Clone, Copy, Debug)]
 struct Inst {
     op: Opcode,
@@ -73,14 +75,14 @@ struct Inst {
     mem: MemId,
 }
 
-/// Number of parts of a function.
+/// Returns the number of parts of a function.
 fn parts(func: &MachFunc) -> usize {
     let MachFunc { inputs, notes, mems, relocs, calls, blocks, .. } = func;
     inputs.len() + notes.len() + mems.len() + relocs.len() + calls.len() + blocks.len()
 }
 
 impl Archive {
-    /// Takes down functions.
+    /// Stores functions.
     pub fn of(funcs: &[MachFunc]) -> Archive {
         let all = |len: fn(&MachFunc) -> usize| funcs.iter().map(len).sum::<usize>();
         let blocks = || funcs.iter().flat_map(|func| func.blocks.values());
@@ -150,7 +152,7 @@ impl Archive {
         }
     }
 
-    /// The functions, as they were.
+    /// Restores the functions.
     pub fn funcs(&self) -> Vec<MachFunc> {
         let mut rest = Rest {
             parts: self.parts.iter(),
@@ -163,7 +165,7 @@ impl Archive {
     }
 }
 
-/// What has not been taken out yet.
+/// The elements that have not been restored yet.
 struct Rest<'a> {
     parts: Iter<'a, Part>,
     insts: Iter<'a, Inst>,
@@ -172,7 +174,7 @@ struct Rest<'a> {
     numbers: &'a [u32],
 }
 
-/// Takes the first `count` off a list.
+/// Removes and returns the first `count` elements of a list.
 fn take<'a, T>(list: &mut &'a [T], count: u32) -> &'a [T] {
     let (first, rest) = list.split_at(count as usize);
     *list = rest;
@@ -231,7 +233,7 @@ mod tests {
     use super::*;
     use crate::Target;
 
-    /// Two functions with all kinds of lists.
+    /// Two functions in which no list is empty.
     const FUNCS: &str = "machine @a {
     abi kernarg_ptr
     input %s2 = s0

@@ -1,7 +1,7 @@
-//! Words to machine instructions: the mirror of `encode`, driven by the same slots and fields.
+//! Decodes words to machine instructions. This is the inverse of `encode` and uses the same slots and fields.
 //!
-//! Bits that mean nothing in an instruction must be as an assembler would set them. Whatever is read says which bits it
-//! may occupy; all others must be those of the opcode.
+//! Bits without meaning in an instruction must be as an assembler sets them. Every part of the decoder
+//! reports which bits it has interpreted; all other bits must be those of the opcode.
 
 use crate::encode::{
     address_width, data_file, is_forbidden, is_index_mode, is_inline, is_odd_gws, is_refused_sgpr,
@@ -22,14 +22,14 @@ use crate::tolerant;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Words that are no instruction of the processor, and why.
+/// Why words are not an instruction of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// There is no such opcode, or no such processor.
+    /// There is no such opcode or no such processor.
     Unknown,
-    /// The instruction goes on beyond the words given.
+    /// The instruction is longer than the given words.
     Truncated,
-    /// A field has a value without a meaning.
+    /// A field has a value without meaning.
     Reserved,
 }
 
@@ -45,16 +45,16 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// What becomes of bits that mean nothing in an instruction.
+/// Treatment of bits that have no meaning in an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaningless {
-    /// They must be as an assembler would set them.
+    /// They must be as an assembler sets them.
     Refused,
     /// They may have any value.
     Ignored,
 }
 
-/// Decodes the instruction at the beginning of `words`; says how many words it takes.
+/// Decodes the instruction at the beginning of `words`. Returns the instruction and its length in words.
 pub fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
     Decoder::new(target).ok_or(DecodeError::Unknown)?.decode(words)
 }
@@ -66,7 +66,7 @@ pub struct Decoder {
     maps: &'static Maps,
 }
 
-/// Opcode number to instruction, family by family; `None` where there is none.
+/// Maps opcode numbers to instructions, for each family.
 struct Maps {
     families: [Vec<Option<Opcode>>; FAMILIES],
 }
@@ -101,7 +101,7 @@ impl Maps {
         map[index] = Some(op);
     }
 
-    /// The instruction, and its number in its own family.
+    /// Returns the instruction with this first dword, and its opcode number in its own family.
     fn get(&self, generation: Generation, family: Family, word: u32) -> Result<(Opcode, u32), DecodeError> {
         let code = family_pattern(generation, family).1.get(u64::from(word));
         let op = self.families[family as usize].get(code as usize).copied().flatten();
@@ -111,7 +111,7 @@ impl Maps {
     }
 }
 
-/// The family whose encoding a first dword has.
+/// Returns the family to whose encoding a first dword belongs.
 fn family_of(generation: Generation, word: u32) -> Option<Family> {
     use Generation::{Gfx6, Gfx7, Gfx9, Gfx10};
     Some(match (word >> 26, generation) {
@@ -147,25 +147,25 @@ fn family_of(generation: Generation, word: u32) -> Option<Family> {
 }
 
 impl Decoder {
-    /// The decoder of a processor; `None` if it is not one of [`PROCESSORS`].
+    /// Returns the decoder of a processor; `None` if it is not one of [`PROCESSORS`].
     pub fn new(target: &Target) -> Option<Decoder> {
         let target = target.with_wave_size(target.wave_size)?;
         let maps = &MAPS[usize::from(target.number)];
         Some(Decoder { target, maps: maps.get_or_init(|| Maps::build(target)) })
     }
 
-    /// The processor.
+    /// Returns the processor.
     pub fn target(&self) -> &'static Target {
         self.target
     }
 
-    /// See [`decode`].
+    /// Like [`decode`], for this processor.
     pub fn decode(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
         self.decode_as(words, Meaningless::Refused)
     }
 
-    /// Decodes as hardware and LLVM's disassembler do: bits that mean nothing in the instruction may have any value, so
-    /// that encoding the result may give other words.
+    /// Decodes like hardware and LLVM's disassembler: bits without meaning in the instruction may have any
+    /// value, so that encoding the result may give different words.
     pub fn decode_tolerant(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
         self.decode_as(words, Meaningless::Ignored)
     }
@@ -177,7 +177,7 @@ impl Decoder {
         }
     }
 
-    /// Instructions of all families but those of `graphics`.
+    /// Decodes instructions of all families except those of `graphics`.
     fn decode_compute(&self, words: &[u32], rest: Meaningless) -> Result<(MachInst, usize), DecodeError> {
         let &first = words.first().ok_or(DecodeError::Truncated)?;
         let (target, generation) = (self.target, self.target.generation);
@@ -238,7 +238,7 @@ impl Decoder {
     }
 }
 
-/// Whether the operands may stand together, as an assembler asks.
+/// Returns whether the combination of operands is one that an assembler accepts.
 fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
     if is_index_mode(inst.op) {
         return matches!(inst.ops[1], Operand::Imm(0..16));
@@ -246,14 +246,14 @@ fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
     if inst.op == op::S_WAITCNT
         && let Operand::Imm(mask) = inst.ops[0]
     {
-        // Bits of no counter.
+        // Bits that belong to no counter must not be set.
         let wait = target.unpack_waitcnt(mask as u16);
         return target.waitcnt(wait.vm, wait.exp, wait.lgkm) == mask as u16;
     }
     !row.is_valu() || constant_bus_ok(target, inst, None) && !sum_overlaps(row, inst)
 }
 
-/// The form that the first dword announces, and which of the two kinds of DPP it is.
+/// Returns the form that the first dword specifies, and the kind of DPP.
 fn form_of(target: &Target, family: Family, row: &Row, word: u32) -> (Form, Lane) {
     if !matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
         return (Form::Full, Lane::None);
@@ -272,25 +272,25 @@ fn form_of(target: &Target, family: Family, row: &Row, word: u32) -> (Form, Lane
     }
 }
 
-/// Reads operands of one instruction.
+/// Reads the operands of one instruction.
 struct Reader {
     target: &'static Target,
     row: &'static Row,
     encoding: Encoding,
     bits: u64,
-    /// Bits whose meaning has been seen.
+    /// Bits that have been interpreted.
     known: u64,
     flags: ModFlags,
     literal: Option<u32>,
     uses_literal: bool,
-    /// Offset beside an SGPR of a scalar memory access.
+    /// Offset of a scalar memory access in addition to an SGPR.
     offset: i32,
-    /// What becomes of meaningless bits.
+    /// Treatment of bits without meaning.
     rest: Meaningless,
 }
 
 impl Reader {
-    /// The field's value, now known.
+    /// Returns the value of a field and marks its bits as interpreted.
     fn get(&mut self, field: Field) -> u32 {
         self.known |= field.bits();
         field.get(self.bits)
@@ -304,7 +304,8 @@ impl Reader {
         }
     }
 
-    /// What a slot's bits name, whether or not the instruction may have it. Long because it is one arm for each kind of slot.
+    /// Reads the operand in a slot, whether or not the instruction may have it. The function is long because
+    /// it has one arm for each kind of slot.
     #[inline]
     fn slot(&mut self, slot: Slot, spec: &OpSpec) -> Result<Operand, DecodeError> {
         let target = self.target;
@@ -341,7 +342,7 @@ impl Reader {
             Slot::SdwaMask => match self.get(SDWA_SD) {
                 0 => Operand::regs(Reg::VCC, width),
                 _ => match self.scalar(SDWA_SDST, width)? {
-                    // That has a way to be said without.
+                    // An assembler encodes VCC without an explicit mask.
                     vcc if vcc == Operand::regs(Reg::VCC, width) && self.rest == Meaningless::Refused => {
                         return Err(DecodeError::Reserved);
                     }
@@ -386,7 +387,7 @@ impl Reader {
             Slot::Vcc => Operand::regs(Reg::VCC, width),
             Slot::Literal => {
                 let value = self.literal()?;
-                // The high half of what has 16 bits cannot be said.
+                // A 16-bit operand cannot express the high half.
                 if self.rest == Meaningless::Refused && spec.num.is_half() && value > 0xffff {
                     return Err(DecodeError::Reserved);
                 }
@@ -396,31 +397,32 @@ impl Reader {
         })
     }
 
-    /// Registers that the fields can name and the instruction does not take.
+    /// Returns whether the fields can name the registers but the instruction does not accept them.
     fn is_refused(&self, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
         let strict = self.rest == Meaningless::Refused;
         if range.first.0 >= 256 {
             return is_odd_gws(self.target, self.row, range);
         }
-        // Beyond EXEC come constants and status bits, which nothing can write; LLVM reads that.
+        // The codes beyond EXEC are constants and status bits, which cannot be written. LLVM's disassembler
+        // accepts status bits there.
         let constant = range.first.0 < 256 && range.first.0 > Reg::EXEC.0 + 1;
         is_forbidden(self.target, self.row, slot, spec, range)
             || strict && is_refused_sgpr(self.target, self.row, range)
             || spec.role != Role::Use && constant && (strict || !is_status(range.first.0))
     }
 
-    /// Whether a matrix instruction may add a constant: gfx908 has a defect there.
+    /// Returns whether a matrix instruction may add a constant, which a hardware defect of gfx908 prevents.
     fn takes_constant_sums(&self) -> bool {
         self.target.has(Feature::GFX90A) || self.rest == Meaningless::Ignored
     }
 
-    /// VGPRs, or accumulation VGPRs if the bit is set.
+    /// Reads VGPRs, or accumulation VGPRs if `bit` is set.
     fn either(&mut self, field: Field, bit: Field, width: u8) -> Result<Operand, DecodeError> {
         let first = 256 + self.get(field) + 256 * self.get(bit);
         self.group(Reg(first as u16), width)
     }
 
-    /// A source that is VGPRs or, if the bit is set or there is none, accumulation VGPRs.
+    /// Reads a source that is VGPRs, or accumulation VGPRs if `bit` is set or if there is no such bit.
     fn vgpr_source(&mut self, field: Field, bit: Option<Field>, width: u8) -> Result<Operand, DecodeError> {
         let code = self.get(field);
         let is_acc = bit.is_none_or(|bit| self.get(bit) != 0);
@@ -467,7 +469,7 @@ impl Reader {
             Generation::Gfx6 | Generation::Gfx7 => match (self.get(SMRD_IMM), self.get(SMRD_OFFSET)) {
                 (0, SRC_LITERAL) if self.target.generation == Generation::Gfx7 => {
                     let value = self.literal()?;
-                    // A small one has its place in the instruction.
+                    // A small offset must be in the instruction itself.
                     if SMRD_OFFSET.fits(value) {
                         Err(DecodeError::Reserved)
                     } else {
@@ -516,7 +518,7 @@ impl Reader {
         }
     }
 
-    /// A scratch access of gfx103x by the offset alone.
+    /// Returns whether it is a scratch access of gfx103x with an offset only.
     fn has_no_address(&self) -> bool {
         self.row.family == Family::Scratch
             && self.target.has(Feature::GFX10_3)

@@ -1,4 +1,4 @@
-//! Reasons of instructions as text.
+//! Formats the reasons of instructions as text.
 
 use crate::func::{MachFunc, Note, NoteId};
 use crate::operand::RegRange;
@@ -12,7 +12,7 @@ impl fmt::Display for Note {
         match self {
             Note::Wait { counter, producer, reg: Some(reg), consumer } => {
                 let mut name = String::new();
-                // Notes are of compiled code, whose processors name their registers alike.
+                // All processors that code can be compiled for name their registers in the same way.
                 write_reg(&PROCESSORS[0], RegRange { first: *reg, len: 1 }, &mut name)?;
                 write!(f, "{counter}: {consumer} needs {name} of {producer}")
             }
@@ -30,12 +30,12 @@ impl fmt::Display for Note {
 }
 
 impl MachFunc {
-    /// The reason behind an id.
+    /// Returns the reason with the given id.
     pub fn note_of(&self, id: NoteId) -> Option<&Note> {
         self.notes.get(id.index()?)
     }
 
-    /// The whole function as text, without places in the source: see [`crate::text`].
+    /// Returns the whole function as text, without source locations: see [`crate::text`].
     pub fn dump(&self, target: &Target) -> String {
         let mut out = String::new();
         write_function(self, target, &Options::default(), &mut out);

@@ -1,12 +1,14 @@
-//! What an instruction reads and writes, said once: passes, checkers and allocators ask here.
+//! Registers that an instruction reads and writes: the single source for passes, checkers and allocators.
 //!
-//! Explicit operands have the role of the row, refined by form and modifiers ([`MachInst::role`]). What comes beside them
-//! ([`MachInst::for_each_implicit`]) depends on the processor too: lane masks have a bit for each lane of the wave, FLAT_SCRATCH
-//! lies elsewhere from generation to generation, and LDS instructions read their limit from M0 where there is one.
+//! Explicit operands have the role that the row gives, refined by form and modifiers ([`MachInst::role`]).
+//! Implicit registers ([`MachInst::for_each_implicit`]) also depend on the processor: lane masks have a bit
+//! for each lane of the wave, FLAT_SCRATCH has different registers in different generations, and LDS
+//! instructions read their limit from M0 on some processors.
 //!
-//! # Not here
-//! MODE and the other hardware registers of `s_setreg`, which have no number among the registers: [`Implicit`] has bits
-//! for MODE. XNACK_MASK, which nothing but a replay reads. Registers that M0 selects (`v_movrel`, `s_movrel`).
+//! # Limits
+//! MODE and the other hardware registers of `s_setreg` are not included, because they have no register
+//! number; [`Implicit`] has bits for MODE. XNACK_MASK, which only a replay reads, and registers that M0
+//! selects (`v_movrel`, `s_movrel`) are not included either.
 
 use crate::inst::{Lane, MachInst, ModFlags};
 use crate::operand::{Operand, RegRange};
@@ -14,11 +16,12 @@ use crate::reg::Reg;
 use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
 use crate::target::{Feature, Generation, Target};
 
-/// Where FLAT_SCRATCH lies, by generation: GFX6 has none, on GFX10 it is no SGPR.
+/// Registers of FLAT_SCRATCH by generation: GFX6 has none, and on GFX10 it is not an SGPR.
 const FLAT_SCRATCH: [Option<Reg>; Generation::COUNT] =
     [None, Some(Reg(104)), Some(Reg::FLAT_SCRATCH), Some(Reg::FLAT_SCRATCH), None];
 
-/// Registers beside the operands: bit, which, whether written. A row is found by the number of its bit.
+/// Implicit registers: flag, register, and whether it is read or written. The index of a row is the number of
+/// its flag's bit.
 const IMPLICIT: [(Implicit, Beside, Role); 9] = [
     (Implicit::READ_SCC, Beside::One(Reg::SCC), Role::Use),
     (Implicit::READ_VCC, Beside::Mask(Reg::VCC), Role::Use),
@@ -39,10 +42,10 @@ const _: () = {
     }
 };
 
-/// The bits of [`IMPLICIT`].
+/// The flags of [`IMPLICIT`].
 const REGISTERS: u16 = (1 << IMPLICIT.len()) - 1;
 
-/// Those of which it is said that they are written.
+/// The flags of [`IMPLICIT`] for written registers.
 const WRITTEN: u16 = {
     let (mut bits, mut n) = (0, 0);
     while n < IMPLICIT.len() {
@@ -54,20 +57,20 @@ const WRITTEN: u16 = {
     bits
 };
 
-/// A register beside the operands.
+/// An implicit register.
 #[derive(Clone, Copy)]
 enum Beside {
     One(Reg),
-    /// A lane mask.
+    /// A lane mask that starts at this register.
     Mask(Reg),
     FlatScratch,
 }
 
-/// Operands that stand for a register of another number.
+/// Operands that stand for another register.
 const ALIASES: [(Reg, Beside); 3] = [
     (Reg::VCCZ, Beside::Mask(Reg::VCC)),
     (Reg::EXECZ, Beside::Mask(Reg::EXEC)),
-    // What the LDS sends is at the address in M0.
+    // LDS data that is read directly comes from the address in M0.
     (Reg::LDS_DIRECT, Beside::One(Reg::M0)),
 ];
 
@@ -81,10 +84,11 @@ impl Beside {
     }
 }
 
-/// Calls `f` for the registers of some bits of [`IMPLICIT`].
+/// Calls `f` for the registers of the given flags of [`IMPLICIT`].
 #[inline]
 fn beside(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, RegRange)) {
-    // `s_and_saveexec_b32` is about one dword of EXEC in any wave.
+    // `s_and_saveexec_b32` uses one dword of EXEC whatever the wave size, so for scalar instructions the mask
+    // has the width of the first operand.
     let masks =
         if row.is_salu() { row.ops.first().map_or(0, |spec| spec.width) } else { target.mask_dwords() };
     while bits != 0 {
@@ -97,40 +101,41 @@ fn beside(row: &Row, mut bits: u16, target: &Target, f: &mut impl FnMut(Role, Re
 }
 
 impl Target {
-    /// The registers of FLAT_SCRATCH, if it is among the SGPRs.
+    /// Returns the registers of FLAT_SCRATCH, if it is in SGPRs.
     pub fn flat_scratch(&self) -> Option<RegRange> {
         FLAT_SCRATCH[self.generation as usize].map(|first| RegRange { first, len: 2 })
     }
 
-    /// The registers of a lane mask that begins there: VCC, EXEC.
+    /// Returns the registers of a lane mask that starts at `first`: VCC or EXEC.
     pub const fn lane_mask(&self, first: Reg) -> RegRange {
         RegRange { first, len: self.mask_dwords() }
     }
 }
 
 impl OpSpec {
-    /// Dwords of the operand: lane masks have a bit for each lane of the wave.
+    /// Returns the size of the operand in dwords. Lane masks have a bit for each lane of the wave.
     pub fn dwords(&self, target: &Target) -> u8 {
         if self.kind == Kind::Mask { target.mask_dwords() } else { self.width }
     }
 }
 
 impl MachInst {
-    /// How the operand of that index is accessed: the row's role, refined by form and modifiers.
+    /// Returns how the operand with the given index is accessed: the row's role, refined by form and
+    /// modifiers.
     ///
-    /// * An atomic without `glc` does not return a value: its data is only read.
-    /// * A destination of which a part keeps its old value is read too: `op_sel` on the destination, SDWA's
-    ///   `UNUSED_PRESERVE`, DPP lanes that are masked or have no source.
+    /// * The data of an atomic without `glc` is only read, because the atomic does not return a value.
+    /// * A destination that keeps a part of its old value is also read: `op_sel` on the destination, SDWA's
+    ///   `UNUSED_PRESERVE`, and DPP lanes that are masked or have no source.
     #[inline]
     pub fn role(&self, index: usize) -> Role {
         self.role_in(self.op.row(), index)
     }
 
-    /// The same, by the instruction's row.
+    /// Like [`MachInst::role`], with the instruction's row given.
     #[inline]
     fn role_in(&self, row: &Row, index: usize) -> Role {
         let Some(spec) = row.ops.get(index) else {
-            // Operands of pseudos: destination first.
+            // Operands of pseudo-instructions: the destination comes first.
             let defines = matches!(self.op, op::COPY | op::UNDEF | op::CALL | op::TAIL_CALL | op::STACK_END);
             return if index == 0 && defines { Role::Def } else { Role::Use };
         };
@@ -141,7 +146,7 @@ impl MachInst {
         }
     }
 
-    /// Whether it is an atomic that only reads its data, by want of `glc`.
+    /// Returns whether it is an atomic that only reads its data, because `glc` is not set.
     fn returns_nothing(&self, row: &Row) -> bool {
         row.flags.contains(Flags::ATOMIC)
             && !self.mods.flags.contains(ModFlags::GLC)
@@ -153,7 +158,7 @@ impl MachInst {
         match self.mods.lane {
             Lane::None | Lane::Format(_) | Lane::Image { .. } => self.mods.op_sel & 8 != 0,
             Lane::Sdwa { unused, .. } => unused == 2,
-            // Every lane is written.
+            // All lanes are written.
             Lane::Dpp8 { .. } => false,
             Lane::Dpp { row_mask, bank_mask, .. } => {
                 row_mask & bank_mask != 15 || !self.mods.flags.contains(ModFlags::BOUND_CTRL)
@@ -176,7 +181,7 @@ impl MachInst {
         }
     }
 
-    /// Calls `f` for each explicit register operand that it writes, hardware or virtual.
+    /// Calls `f` for each explicit register operand that the instruction writes, hardware or virtual.
     #[inline]
     pub fn for_each_def(&self, mut f: impl FnMut(Operand)) {
         let row = self.op.row();
@@ -192,12 +197,12 @@ impl MachInst {
         }
     }
 
-    /// Calls `f` for each group of registers beside the operands: SCC, VCC, EXEC, M0, FLAT_SCRATCH.
+    /// Calls `f` for each group of implicit registers: SCC, VCC, EXEC, M0, FLAT_SCRATCH.
     #[inline]
     pub fn for_each_implicit(&self, target: &Target, mut f: impl FnMut(Role, RegRange)) {
         let row = self.op.row();
         let mut implicit = self.implicit();
-        // GDS takes its part of the memory from M0, LDS before GFX9 its limit.
+        // GDS takes its part of the memory from M0; LDS takes its limit from M0 before GFX9.
         let limited = !target.has(Feature::LDS_NO_M0) || self.mods.flags.contains(ModFlags::GDS);
         if row.family == Family::Ds && limited {
             implicit |= Implicit::READ_M0;
@@ -212,7 +217,7 @@ impl MachInst {
         }
     }
 
-    /// Calls `f` for each group of hardware registers, named or not.
+    /// Calls `f` for each group of hardware registers, explicit or implicit.
     #[inline]
     pub fn for_each_hw_reg(&self, target: &Target, mut f: impl FnMut(Role, RegRange)) {
         self.for_each_reg(|role, operand| {
@@ -223,7 +228,7 @@ impl MachInst {
         self.for_each_implicit(target, f);
     }
 
-    /// Calls `f` for each group of hardware registers that it writes, named or not.
+    /// Calls `f` for each group of hardware registers that the instruction writes, explicit or implicit.
     #[inline]
     pub fn for_each_written(&self, target: &Target, mut f: impl FnMut(RegRange)) {
         self.for_each_def(|operand| {
@@ -235,7 +240,8 @@ impl MachInst {
         beside(row, row.implicit.bits() & WRITTEN, target, &mut |_, range| f(range));
     }
 
-    /// Implicit registers that are the same on every processor: the row's, and M0 for a load to LDS.
+    /// Returns the implicit registers that are the same on all processors: those of the row, and M0 for a
+    /// load to LDS.
     pub fn implicit(&self) -> Implicit {
         let row = self.op.row();
         match self.mods.flags.contains(ModFlags::LDS) {
@@ -244,17 +250,17 @@ impl MachInst {
         }
     }
 
-    /// Whether it calls: control comes back behind it.
+    /// Returns whether the instruction is a call, after which execution continues behind it.
     pub fn is_call(&self) -> bool {
         matches!(self.op, op::S_SWAPPC_B64 | op::S_CALL_B64)
     }
 
-    /// Whether it reads any of the registers.
+    /// Returns whether the instruction reads any of the registers.
     pub fn reads(&self, target: &Target, range: RegRange) -> bool {
         self.touches(target, range, Role::Def)
     }
 
-    /// Whether it writes any of the registers.
+    /// Returns whether the instruction writes any of the registers.
     pub fn writes(&self, target: &Target, range: RegRange) -> bool {
         self.touches(target, range, Role::Use)
     }
@@ -267,12 +273,12 @@ impl MachInst {
 }
 
 impl RegRange {
-    /// Whether all registers of `other` are in it.
+    /// Returns whether all registers of `other` are in this range.
     pub const fn covers(self, other: RegRange) -> bool {
         self.first.0 <= other.first.0 && other.first.0 + other.len as u16 <= self.first.0 + self.len as u16
     }
 
-    /// Whether the groups share a register.
+    /// Returns whether the ranges have a common register.
     pub const fn overlaps(self, other: RegRange) -> bool {
         self.first.0 < other.first.0 + other.len as u16 && other.first.0 < self.first.0 + self.len as u16
     }

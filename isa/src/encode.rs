@@ -1,5 +1,5 @@
-//! Machine instructions to words. Generic over the table: what an instruction looks like is in its row, where the fields
-//! lie is in `layout`.
+//! Encodes machine instructions as words. The encoder is driven by tables: the row of an instruction
+//! describes its operands and modifiers, and `layout` gives the positions of the fields.
 
 use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags};
@@ -13,29 +13,29 @@ use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Opcode, Role, Row, op}
 use crate::target::{Feature, Generation, Target};
 use std::fmt;
 
-/// An instruction that has no encoding, and why.
+/// An instruction that cannot be encoded, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodeError {
     /// The instruction.
     pub op: Opcode,
-    /// What is wrong with it.
+    /// The reason.
     pub problem: Problem,
 }
 
-/// What is wrong with an instruction.
+/// Why an instruction cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The processor does not have the instruction.
     Unavailable,
-    /// The instruction does not have the form.
+    /// The instruction does not exist in this form.
     Form,
     /// Too few or too many operands.
     Count,
-    /// The operand of that index is of a kind that cannot stand there.
+    /// The operand with this index is of a kind that is not accepted there.
     Operand(u8),
-    /// The register operand of that index has the wrong size, is misaligned or does not exist.
+    /// The register operand with this index has the wrong size, is misaligned or does not exist.
     Register(u8),
-    /// A literal where there is no room for one, or a second one.
+    /// There is no room for the literal, or it is a second literal.
     Literal(u8),
     /// A virtual register or block that should have been replaced.
     Unresolved(u8),
@@ -43,7 +43,7 @@ pub enum Problem {
     Range(u8),
     /// The memory offset does not fit.
     Offset,
-    /// A modifier that the instruction or form does not take.
+    /// A modifier that the instruction or form does not accept.
     Modifier(&'static str),
 }
 
@@ -72,8 +72,9 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for EncodeError {}
 
-/// Appends the words of an instruction. Registers must be hardware registers and branch targets `Operand::Imm` in dwords
-/// from the end of the instruction; `Operand::Reloc` becomes a literal of 0 for the caller to patch.
+/// Appends the words of an instruction. Registers must be hardware registers, and branch targets must be
+/// `Operand::Imm` in dwords from the end of the instruction. An `Operand::Reloc` becomes a literal of 0 for
+/// the caller to patch.
 pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<(), EncodeError> {
     let error = |problem| EncodeError { op: inst.op, problem };
     if graphics::handles(inst.op.family()) {
@@ -89,7 +90,7 @@ pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<()
     Ok(())
 }
 
-/// What keeps an instruction from being encoded, if anything does.
+/// Returns why an instruction cannot be encoded, if it cannot.
 pub(crate) fn problem(target: &Target, inst: &MachInst) -> Option<Problem> {
     match graphics::handles(inst.op.family()) {
         true => graphics::assemble(target, inst).err(),
@@ -97,7 +98,7 @@ pub(crate) fn problem(target: &Target, inst: &MachInst) -> Option<Problem> {
     }
 }
 
-/// Number of dwords of an instruction; 0 for a pseudo.
+/// Returns the number of dwords of an instruction; 0 for a pseudo-instruction.
 pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     if graphics::handles(inst.op.family()) {
         return graphics::size_in_words(inst);
@@ -105,9 +106,9 @@ pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     let Some(encoding) = Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane) else { return 0 };
     let literal = |operand: &Operand| match operand {
         Operand::Literal(_) => true,
-        // The distance of a call is in its field.
+        // The distance of a call is in a field of the instruction.
         Operand::Reloc(_) => inst.op != op::S_CALL_B64,
-        // GFX7 puts the offset of a scalar load that is too large for its field behind the instruction.
+        // On GFX7, an offset of a scalar load that is too large for its field becomes a literal.
         Operand::Imm(value) => encoding == Encoding::Smem && is_long_smrd_offset(target, *value),
         _ => false,
     };
@@ -121,11 +122,11 @@ fn is_long_smrd_offset(target: &Target, offset: i32) -> bool {
 /// An encoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// First dword low.
+    /// The first two dwords, first dword low.
     pub bits: u64,
-    /// Dwords in `bits`.
+    /// Number of dwords in `bits`.
     pub len: usize,
-    /// The dword after them.
+    /// The dword after them, if there is a literal.
     pub literal: Option<u32>,
 }
 
@@ -133,7 +134,7 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     let row = inst.op.row();
     let code = row.code(target).ok_or(Problem::Unavailable)?;
     let encoding = Encoding::of(target, row, inst.form, inst.mods.lane).ok_or(Problem::Form)?;
-    // `s_endpgm` and its like may leave out their number, which is 0 then.
+    // `s_endpgm` and similar instructions may omit their number, which is then 0.
     let implied = inst.len == 0 && row.ops.len() == 1 && row.ops[0].kind == Kind::Imm;
     if usize::from(inst.len) != row.ops.len() && !implied {
         return Err(Problem::Count);
@@ -158,7 +159,8 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
     Ok(Words { bits: words.bits | modifiers, ..words })
 }
 
-/// The constant bits of an encoding, the opcode, and what announces a second dword of its own.
+/// Returns the constant bits of an encoding, the opcode, and the code that announces a second dword of the
+/// encoding.
 #[inline]
 pub(crate) fn opcode_bits(generation: Generation, family: Family, encoding: Encoding, code: u32) -> u64 {
     if encoding == Encoding::Vop3 {
@@ -175,18 +177,19 @@ pub(crate) fn opcode_bits(generation: Generation, family: Family, encoding: Enco
     pattern | field.put(code) | SRC0.put(announced)
 }
 
-/// Puts operands into their slots.
+/// Puts the operands of one instruction into their slots.
 struct Writer<'a> {
     target: &'a Target,
     inst: &'a MachInst,
     encoding: Encoding,
     words: Words,
-    /// The bit that tells the file of the last VGPRs that may be of two, and whether it is set.
+    /// The bit that selects the file of the most recent VGPR operand that may be in either file, and whether
+    /// that bit is set.
     file: Option<(Field, bool)>,
 }
 
 impl Writer<'_> {
-    /// The bits of one operand.
+    /// Returns the bits of one operand.
     #[inline(always)]
     fn place(&mut self, slot: Slot, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
         let target = self.target;
@@ -219,7 +222,7 @@ impl Writer<'_> {
             Slot::Either(field, bit) => self.either(field, bit, operand, width, index, 0)?,
             Slot::EitherSource(field, bit) => self.either(field, bit, operand, width, index, 256)?,
             Slot::Sum(field) => match operand {
-                // gfx908 has a defect there.
+                // gfx908 has a hardware defect here.
                 Operand::Inline(_) if !target.has(Feature::GFX90A) => return Err(Problem::Operand(index)),
                 Operand::Inline(code) if is_inline(target, code) => field.put(u32::from(code)),
                 Operand::Reg(range) if is_status(range.first.0) && range.len == 1 => {
@@ -267,7 +270,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The number of accumulation VGPRs.
+    /// Returns the number of accumulation VGPRs.
     fn acc(&self, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
         match operand {
             Operand::Reg(range) if !range.first.is_agpr() => Err(Problem::Operand(index)),
@@ -279,7 +282,8 @@ impl Writer<'_> {
         }
     }
 
-    /// VGPRs or accumulation VGPRs, which the bit tells; operands that share the bit must agree.
+    /// Returns the bits of VGPRs or accumulation VGPRs, which `bit` distinguishes. Operands that share the
+    /// bit must be in the same file.
     fn either(
         &mut self,
         field: Field,
@@ -301,7 +305,8 @@ impl Writer<'_> {
         Ok(field.put(number? + base) | bit.put(u32::from(is_acc)))
     }
 
-    /// Notes the word behind the instruction: one serves several operands only if it is the same.
+    /// Records the literal after the instruction. Several operands can use it only if they have the same
+    /// value.
     fn literal(&mut self, value: u32, index: u8) -> Result<(), Problem> {
         match self.words.literal.replace(value) {
             Some(other) if other != value => Err(Problem::Literal(index)),
@@ -309,7 +314,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The 9-bit code of a source.
+    /// Returns the 9-bit code of a source.
     fn source(&mut self, spec: &OpSpec, index: u8, operand: Operand) -> Result<u32, Problem> {
         let width = spec.dwords(self.target);
         let takes_constants = matches!(spec.kind, Kind::Vsrc | Kind::Ssrc);
@@ -370,7 +375,8 @@ impl Writer<'_> {
         }
     }
 
-    /// With an SGPR, beside which GFX9 and GFX10 have room for an immediate.
+    /// Returns the bits of an offset SGPR and an immediate offset, which GFX9 and GFX10 can have in addition
+    /// to the SGPR; `None` if they cannot be encoded.
     fn smem_register(&self, reg: u32, offset: i32) -> Option<u64> {
         if !SMEM_OFFSET.fits_signed(offset) || !takes_offset(self.target, self.inst.op.row(), offset) {
             return None;
@@ -404,7 +410,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A scratch access of gfx103x by the offset alone.
+    /// Returns whether it is a scratch access of gfx103x with an offset only.
     fn has_no_address(&self) -> bool {
         let row = self.inst.op.row();
         let is_off = |(spec, operand): (&OpSpec, &Operand)| {
@@ -415,7 +421,7 @@ impl Writer<'_> {
             && row.ops.iter().zip(self.inst.operands()).all(is_off)
     }
 
-    /// The code for "no SGPR base".
+    /// Returns the code for "no SGPR base".
     fn no_base(&self) -> u32 {
         match self.target.generation {
             Generation::Gfx10 if !self.has_no_address() => NULL,
@@ -424,31 +430,35 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a scalar memory access takes the offset: below 0 only from an address, not from a buffer.
+/// Returns whether a scalar memory access accepts the offset: a negative offset is possible only with an
+/// address, not with a buffer.
 #[inline]
 pub(crate) fn takes_offset(target: &Target, row: &Row, offset: i32) -> bool {
     let from_buffer = || row.ops.iter().rev().nth(1).is_some_and(|base| base.width == 4);
     offset >= 0 || target.generation < Generation::Gfx9 || !from_buffer()
 }
 
-/// gfx90a takes the operand of a global wave sync from a VGPR of even number only.
+/// Returns whether a register is refused because gfx90a reads the operand of a global wave sync only from a
+/// VGPR with an even number.
 #[inline]
 pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::GFX90A) && !range.first.0.is_multiple_of(2)
 }
 
-/// gfx908 writes accumulation VGPRs from VGPRs and inline constants only.
+/// Returns whether a register is refused because gfx908 writes accumulation VGPRs only from VGPRs and inline
+/// constants.
 #[inline]
 pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::NO_SGPR) && !target.has(Feature::GFX90A) && range.first.0 < 256
 }
 
-/// Registers that a slot has the bits for but that may not stand there.
+/// Returns whether a slot has the bits for the registers but does not accept them.
 #[inline]
 pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
     let exec = range.first.0 & !1 == Reg::EXEC.0;
     match slot {
-        // What the LDS sends is for the first source of the vector ALU, and nothing selects a part of it.
+        // Direct LDS data is accepted only as the first source of a vector ALU instruction, and no part of it
+        // can be selected.
         Slot::Source(SRC0 | VOP3_SRC0) if range.first == Reg::LDS_DIRECT => {
             let writes_lane = row.ops[0].kind == Kind::Vgpr && row.flags.contains(Flags::NO_EXEC);
             let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
@@ -457,13 +467,13 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
                 || row.is_reversed()
         }
         _ if range.first == Reg::LDS_DIRECT => true,
-        // Scalar memory accesses do not reach EXEC and M0.
+        // Scalar memory accesses cannot use EXEC and M0.
         Slot::Scalar(SMEM_SDATA | SMRD_SDATA) => exec || range.first == Reg::M0,
         // Only vector instructions read LDS directly.
         Slot::Source(MUBUF_SOFFSET) => range.first == Reg(254),
-        // A mask that is read.
+        // EXEC cannot be the mask that an instruction reads.
         Slot::Source(_) => exec && spec.kind == Kind::Mask,
-        // The code of `exec_hi` means "off", on GFX10 that of `null` does.
+        // The code of `exec_hi` means "off"; on GFX10 the code of `null` does.
         Slot::Base => {
             let code = u32::from(range.first.0);
             code == SADDR_OFF || code == NULL && target.generation == Generation::Gfx10
@@ -472,12 +482,14 @@ pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec
     }
 }
 
-/// Whether the number says which operands are indexed: four bits of a field of eight.
+/// Returns whether the instruction's number says which operands are indexed. Four bits of its eight-bit field
+/// are used.
 pub(crate) fn is_index_mode(op: Opcode) -> bool {
     op == op::S_SET_GPR_IDX_ON
 }
 
-/// Whether a source may be a literal: in encodings with room for one, but for the lanes that a fork takes.
+/// Returns whether a source may be a literal: in encodings with room for a literal, except for the lane mask
+/// of a fork.
 pub(crate) fn takes_literals(target: &Target, row: &Row, encoding: Encoding) -> bool {
     let forks = row.flags.contains(Flags::BRANCH) && row.implicit.contains(Implicit::WRITE_EXEC);
     encoding.has_literals(target.generation) && !forks
@@ -498,7 +510,8 @@ fn immediate(operand: Operand, index: u8) -> Result<i32, Problem> {
     }
 }
 
-/// 16-bit fields take both readings: -1 and 0xffff are the same.
+/// Returns the bits of a 16-bit number. Signed and unsigned values are both accepted: -1 and 0xffff are the
+/// same.
 fn simm16(operand: Operand, index: u8) -> Result<u64, Problem> {
     let value = immediate(operand, index)?;
     let fits = SIMM16.fits_signed(value) || u16::try_from(value).is_ok();
@@ -520,7 +533,7 @@ fn scalar(target: &Target, operand: Operand, width: u8, written: bool, index: u8
     match operand {
         Operand::Reg(range) if range.first.is_vgpr() => Err(Problem::Operand(index)),
         Operand::Reg(range) if range.len != width || !range.exists(target) => Err(Problem::Register(index)),
-        // Beyond EXEC come constants and status bits.
+        // The codes beyond EXEC are constants and status bits.
         Operand::Reg(range) if written && range.first.0 > Reg::EXEC.0 + 1 => Err(Problem::Register(index)),
         Operand::Reg(range) => Ok(u32::from(range.first.0)),
         _ => Err(Problem::Operand(index)),
@@ -531,7 +544,8 @@ pub(crate) fn is_inline(target: &Target, code: u16) -> bool {
     matches!(code, 128..=208 | 240..=247) || code == 248 && target.has(Feature::INV_2PI)
 }
 
-/// The bit that tells the file of the data in a slot of `Slot::Address`, where there are two.
+/// Returns the bit that selects the register file of the data in a slot of `Slot::Address`, if there are two
+/// files.
 pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option<Field> {
     match (family, field) {
         _ if !target.has(Feature::GFX90A) => None,
@@ -541,10 +555,10 @@ pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option
     }
 }
 
-/// Dwords of the VGPR group in a slot of `Slot::Address`; 0 means that it must be absent.
+/// Returns the number of dwords of the VGPR group in a slot of `Slot::Address`; 0 if it must be absent.
 pub(crate) fn address_width(row: &Row, field: Field, spec: &OpSpec, flags: ModFlags, based: bool) -> u8 {
     match (row.family, field) {
-        // Fields of different families may be equal, so the family goes first.
+        // Fields of different families may be equal, so the family is checked first.
         (Family::Mubuf, MUBUF_VADDR) if flags.contains(ModFlags::ADDR64) => 2,
         (Family::Mubuf, MUBUF_VADDR) => {
             u8::from(flags.contains(ModFlags::OFFEN)) + u8::from(flags.contains(ModFlags::IDXEN))
@@ -560,7 +574,7 @@ pub(crate) fn address_width(row: &Row, field: Field, spec: &OpSpec, flags: ModFl
     }
 }
 
-/// Whether the processor has the form of the instruction at all, whatever the operands.
+/// Returns whether the processor has the instruction in this form at all, whatever the operands.
 pub fn has_form(target: &Target, op: Opcode, form: Form) -> bool {
     if graphics::handles(op.family()) {
         return op.row().code(target).is_some() && graphics::has_form(op, form);

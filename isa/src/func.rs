@@ -1,15 +1,16 @@
-//! A machine function: linear list of blocks, two control-flow graphs over it.
+//! A machine function: a linear list of blocks with two control-flow graphs.
 //!
-//! * The **linear CFG** is what the wavefront's program counter does. SGPRs live on it.
-//! * The **logical CFG** is what each lane does. VGPRs live on it: a write under a cleared `exec` bit does not happen,
-//!   so lanes of the other side of a divergent branch keep their values.
+//! * The **linear CFG** describes the wavefront's program counter. SGPRs follow it.
+//! * The **logical CFG** describes the individual lanes. VGPRs follow it: a lane whose `exec` bit is clear
+//!   does not write, so the lanes on the other side of a divergent branch keep their values.
 //!
-//! Block parameters exist on both: SGPR parameters receive arguments from linear predecessors, VGPR parameters from
-//! logical ones. No edge of either graph is critical *when it carries arguments*.
+//! Block parameters exist on both graphs: SGPR parameters receive arguments from linear predecessors, VGPR
+//! parameters from logical predecessors. No edge of either graph is critical *if it carries arguments*.
 //!
-//! Within a block, in order: the **prologue** (instructions that set `exec` for the block; VGPR moves that land at the
-//! block's head go after it), the body, and the **terminator group** (from the first instruction that narrows `exec`
-//! or branches; VGPR moves that land at the block's end go before it, SGPR moves before the first branch).
+//! A block consists, in this order, of the **prologue** (instructions that set `exec` for the block; VGPR
+//! moves at the block's beginning go after it), the body, and the **terminator group** (from the first
+//! instruction that narrows `exec` or branches; VGPR moves at the block's end go before it, SGPR moves before
+//! the first branch).
 
 use crate::hidden::Hidden;
 use crate::inst::MachInst;
@@ -21,7 +22,7 @@ use crate::table::{Flags, op};
 use crate::track::MachTrack;
 use cranelift_entity::{PrimaryMap, entity_impl};
 
-/// A machine block. Layout order is index order.
+/// A machine block. The order of the indices is the layout order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MBlock(u32);
 entity_impl!(MBlock, "bb");
@@ -33,10 +34,10 @@ macro_rules! optional_id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Nothing.
+            /// No value.
             pub const NONE: $name = $name(u32::MAX);
 
-            /// The index, unless it is `NONE`.
+            /// Returns the index; `None` for `NONE`.
             pub fn index(self) -> Option<usize> {
                 (self != Self::NONE).then_some(self.0 as usize)
             }
@@ -52,38 +53,42 @@ optional_id!(
     MemId
 );
 
-/// Why an instruction is there. Printed in annotated assembly.
+/// Reason for an instruction. Printed in annotated assembly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// `s_waitcnt`: `counter`, what was issued and who needs it, as text made when asked for.
+    /// `s_waitcnt`: the counter, the operation it waits for, and the instruction that needs the result. The
+    /// text is created when it is printed.
     Wait {
         /// "vmcnt", "lgkmcnt" or "expcnt".
         counter: &'static str,
-        /// Mnemonic of the oldest operation waited for.
+        /// Mnemonic of the oldest outstanding operation that is waited for.
         producer: &'static str,
-        /// First dword register concerned, if any.
+        /// First register (dword) concerned, if any.
         reg: Option<Reg>,
-        /// Mnemonic of the instruction that needs it, or the rule ("release at agent scope").
+        /// Mnemonic of the instruction that needs the result, or the rule that requires the wait ("release at
+        /// agent scope").
         consumer: &'static str,
     },
-    /// What keeps two instructions apart: the hazard's name and the wait states it asks for; 0 where an instruction mends it.
+    /// Mitigation of a hazard between two instructions: the hazard's name and the number of wait states that
+    /// it requires; 0 if an instruction mitigates it.
     Hazard {
         /// Name of the rule.
         rule: &'static str,
-        /// Wait states required.
+        /// Number of wait states required.
         states: u8,
     },
-    /// A cache operation or wait of the memory model: row of the table ("load atomic acquire agent global").
+    /// A cache operation or wait of the memory model: the row of its table ("load atomic acquire agent
+    /// global").
     Coherence(&'static str),
     /// Register allocation: "spill", "reload", "copy".
     Alloc(&'static str),
-    /// Anything else.
+    /// Any other reason.
     Text(&'static str),
-    /// A reason that was read from a text.
+    /// A reason that was read from text.
     Read(String),
 }
 
-/// Orders, as `ir::Order`.
+/// Memory orders, as in `ir::Order`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum SyncOrder {
@@ -97,7 +102,7 @@ pub enum SyncOrder {
     SeqCst,
 }
 
-/// Scopes, as `ir::Scope`.
+/// Synchronisation scopes, as in `ir::Scope`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum SyncScope {
@@ -109,8 +114,8 @@ pub enum SyncScope {
     System,
 }
 
-/// Address spaces a synchronisation concerns or an access may touch, bit `1 << space number`
-/// (1 global, 3 shared, 5 private; generic is all three).
+/// Set of address spaces that a synchronisation affects or an access may touch, with bit `1 << space number`
+/// for each (1 global, 3 shared, 5 private; generic is all three).
 pub type SpaceSet = u8;
 /// Global memory.
 pub const SPACE_GLOBAL: SpaceSet = 1 << 1;
@@ -119,117 +124,119 @@ pub const SPACE_SHARED: SpaceSet = 1 << 3;
 /// Scratch.
 pub const SPACE_PRIVATE: SpaceSet = 1 << 5;
 
-/// What a memory instruction (or a `FENCE` pseudo) means to the memory model.
+/// Meaning of a memory instruction or `FENCE` pseudo-instruction for the memory model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemRef {
-    /// Ordering.
+    /// Memory order.
     pub order: SyncOrder,
-    /// Ordering of a failed compare-and-swap.
+    /// Memory order of a failed compare-and-swap.
     pub fail: SyncOrder,
-    /// Scope.
+    /// Synchronisation scope.
     pub scope: SyncScope,
-    /// Spaces accessed, or ordered by a fence.
+    /// Address spaces accessed, or ordered by a fence.
     pub spaces: SpaceSet,
-    /// Ordered only within `spaces` (`_one_as`).
+    /// Whether it is ordered only within `spaces` (`_one_as`).
     pub one_as: bool,
     /// `volatile`.
     pub volatile: bool,
     /// `nontemporal`.
     pub nontemporal: bool,
-    /// Non-zero classes never overlap.
+    /// Alias class. Accesses with two different non-zero classes never overlap.
     pub alias: u16,
 }
 
-/// What code refers to by its distance.
+/// Something to which code refers by its distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Referent {
-    /// A module variable (`ir::Global`).
+    /// A global variable of the module (`ir::Global`).
     Global(u32),
     /// A function of the module (`ir::FuncId`).
     Func(u32),
 }
 
-/// What of the distance to something an operand holds, or its address.
+/// The part of a distance, or the address, that an operand holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
-    /// The low half of 64 bits.
+    /// Low half of a 64-bit distance.
     Low,
-    /// Their high half.
+    /// High half of a 64-bit distance.
     High,
-    /// 16 bits that count dwords from the end of the instruction (`s_call_b64`).
+    /// 16-bit distance in dwords from the end of the instruction (`s_call_b64`).
     Words,
-    /// No distance: the 32-bit address of a variable in LDS.
+    /// Not a distance but the 32-bit address of a variable in LDS.
     Address,
 }
 
-/// A reference from code to a module variable or a function.
+/// A reference from code to a global variable or a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelocRef {
-    /// To what.
+    /// Target of the reference.
     pub to: Referent,
-    /// What of the distance.
+    /// Part of the distance that the operand holds.
     pub part: Distance,
-    /// Added to the distance.
+    /// Addend.
     pub addend: i64,
 }
 
-/// Who is called.
+/// Callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
     /// A function of the module (`ir::FuncId`).
     Func(u32),
-    /// Whatever an address leads to, by a signature of the module (`ir::SigId`).
+    /// Any function with this signature of the module (`ir::SigId`), called through an address.
     Pointer(u32),
 }
 
-/// Where a function that ends with a jump to another has that one's address: registers that no convention has arguments in, or keeps.
+/// Registers that hold the address of the target of a tail call. No calling convention passes arguments in
+/// them or preserves them.
 pub const TAIL_TARGET: RegRange = RegRange { first: Reg::sgpr(28), len: 2 };
 
-/// Operands of a `CALL` that have a register of their own.
+/// Number of `CALL` operands with fixed registers.
 pub const CALL_PINS: usize = 4;
 
-/// A call: what the operands of a `CALL` say little of.
+/// A call, with the information that is not in the operands of its `CALL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
-    /// Who is called.
+    /// The callee.
     pub callee: Callee,
-    /// The first register of each operand: results, arguments, work-item ids, scalar arguments.
+    /// First register of each operand: results, arguments, work-item ids, scalar arguments.
     pub pins: [Reg; CALL_PINS],
-    /// What the call may change, results included.
+    /// Registers that the call may clobber, including results.
     pub clobbers: RegSet,
-    /// Whether the stack has to be there for it.
+    /// Whether the call needs the stack.
     pub stack: bool,
-    /// Whether the callee's code is in the same section and known to nobody else, so that its distance is known.
+    /// Whether the callee's code is in the same section and is not visible to other objects, so that its
+    /// distance is known.
     pub local: bool,
 }
 
-/// Where an argument list of block parameters begins: a slice of `MachFunc::args`.
+/// Arguments of an edge for block parameters: a slice of `MachFunc::args`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArgRange {
-    /// First index.
+    /// First index in `MachFunc::args`.
     pub start: u32,
     /// Number of dwords.
     pub len: u32,
 }
 
-/// An edge of one of the graphs.
+/// An edge of one of the two graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Target.
     pub to: MBlock,
-    /// Values for the target's parameters of the graph's register class.
+    /// Arguments for the target's parameters of the graph's register class.
     pub args: ArgRange,
 }
 
-/// At most two successors.
+/// Up to two successors.
 pub type Edges = [Option<Edge>; 2];
 
 /// A block.
 #[derive(Clone, Debug, Default)]
 pub struct MachBlock {
-    /// Instructions: prologue, body, terminator group.
+    /// Instructions: prologue, body and terminator group.
     pub insts: Vec<MachInst>,
-    /// Number of instructions of the prologue.
+    /// Number of instructions in the prologue.
     pub prologue: u32,
     /// Index of the first instruction of the terminator group (`insts.len()` if there is none).
     pub term: u32,
@@ -237,21 +244,24 @@ pub struct MachBlock {
     pub sgpr_params: Vec<VReg>,
     /// VGPR parameters, from logical predecessors.
     pub vgpr_params: Vec<VReg>,
-    /// Successors of the program counter.
+    /// Successors in the linear CFG.
     pub linear: Edges,
-    /// Successors of a lane.
+    /// Successors in the logical CFG.
     pub logical: Edges,
     /// Loop nesting depth, for spill weights.
     pub depth: u8,
-    /// Nothing in it depends on EXEC, which would have been switched to the other lanes of a branch for it, or narrowed, and was not.
+    /// Whether the block is executed without the change of EXEC (to the other lanes of a branch, or to fewer
+    /// lanes) that the control flow would require, because none of its instructions depends on EXEC.
     pub is_foreign: bool,
 }
 
 impl MachBlock {
-    /// The next entry of a jump table, of which this block is the head or an entry: `s_setpc_b64` goes there, or would go by if
-    /// this entry were not meant. It has no instruction in front of its own `s_branch`, and stands right behind.
+    /// Returns the next entry of a jump table, if this block is the head or an entry of the table.
+    /// `s_setpc_b64` jumps either to an entry or past it. An entry directly follows the previous one and has
+    /// no instruction before its own `s_branch`.
     ///
-    /// In the linear graph a table is a row of blocks, each with an edge to its target and one to the next entry.
+    /// In the linear graph, a jump table is a chain of blocks, each with one edge to its target and one to
+    /// the next entry.
     pub fn next_entry(&self) -> Option<MBlock> {
         let (last, before) = self.insts.split_last()?;
         let row = last.op.row();
@@ -267,8 +277,8 @@ impl MachBlock {
     }
 }
 
-/// What the hardware puts into registers before the first instruction, and what the descriptor must ask for
-/// (seed 000, lines 2567 and 2902).
+/// Registers that the hardware initialises before the first instruction, as requested in the kernel
+/// descriptor (seed 000, lines 2567 and 2902).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abi {
     /// User SGPRs: private segment buffer (4 dwords).
@@ -287,17 +297,17 @@ pub struct Abi {
     pub workgroup_id: [bool; 3],
     /// Scratch wave offset (1).
     pub private_segment_wave_offset: bool,
-    /// VGPRs with work-item ids: 0 x, 1 x y, 2 x y z.
+    /// VGPRs with work-item ids: 0 for x, 1 for x and y, 2 for x, y and z.
     pub workitem_ids: u8,
 }
 
-/// What a function is to those who run it.
+/// How a function is started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FuncRole {
-    /// The packet processor starts it.
+    /// Started by the packet processor.
     #[default]
     Kernel,
-    /// Other code calls it. Its stack begins where the stack pointer says, and it returns.
+    /// Called by other code. Its stack starts at the stack pointer, and it returns.
     Callee,
 }
 
@@ -310,67 +320,70 @@ pub struct MachFunc {
     pub blocks: PrimaryMap<MBlock, MachBlock>,
     /// Class of each virtual register.
     pub vregs: PrimaryMap<VReg, RegClass>,
-    /// Storage of `Operand::Virt`.
+    /// Storage of the registers of `Operand::Virt`.
     pub tuples: Vec<VReg>,
     /// Storage of edge arguments.
     pub args: Vec<VReg>,
-    /// Registers with a value on entry.
+    /// Virtual registers that have a value on entry, and the hardware registers in which they arrive.
     pub inputs: Vec<(VReg, Reg)>,
-    /// Reasons.
+    /// Reasons of instructions.
     pub notes: Vec<Note>,
-    /// Memory attributes.
+    /// Attributes of memory accesses.
     pub mems: Vec<MemRef>,
     /// References to module variables and functions.
     pub relocs: Vec<RelocRef>,
-    /// Calls; that of a `CALL` by its `mods.offset`.
+    /// Calls. The `mods.offset` of a `CALL` is its index here.
     pub calls: Vec<CallSite>,
-    /// What it is.
+    /// How the function is started.
     pub role: FuncRole,
-    /// Lanes of a wavefront that a function which is called is for, if that is not the module's number.
+    /// Wave size of a called function, if it differs from the module's wave size.
     pub wave_size: Option<u32>,
     /// Entry state.
     pub abi: Abi,
-    /// Bytes of LDS that are laid out statically.
+    /// Size of statically allocated LDS in bytes.
     pub lds_size: u32,
-    /// Bytes of scratch per work-item for private variables; spill slots are added by the allocator.
+    /// Size of scratch memory per work-item for private variables, in bytes; the allocator adds spill slots.
     pub scratch_size: u32,
-    /// Bytes of explicit kernel arguments.
+    /// Size of explicit kernel arguments in bytes.
     pub kernarg_size: u32,
-    /// Arguments behind them that the code reads.
+    /// Hidden arguments that the code reads.
     pub hidden: Hidden,
-    /// Filled by the allocator: dwords spilled.
+    /// Number of spilled dwords. Set by the allocator.
     pub spilled: SpillCount,
-    /// Filled by the allocator: one more than the highest VGPR in use.
+    /// One more than the highest VGPR in use. Set by the allocator.
     pub vgprs: u32,
-    /// Filled by the allocator: one more than the highest accumulation VGPR in use.
+    /// One more than the highest accumulation VGPR in use. Set by the allocator.
     pub agprs: u32,
-    /// Filled by the allocator: one more than the highest numbered SGPR in use (without VCC and its kin).
+    /// One more than the highest numbered SGPR in use, not counting VCC and other special registers. Set by
+    /// the allocator.
     pub sgprs: u32,
-    /// Whether VCC is used by an instruction, explicitly or not. Filled by the allocator.
+    /// Whether an instruction uses VCC, explicitly or implicitly. Set by the allocator.
     pub uses_vcc: bool,
-    /// Nobody knows how much stack a kernel's calls take: there is recursion, or code of somebody else.
+    /// Whether the stack size of a kernel's calls is unknown, because there is recursion or code of another
+    /// object.
     pub dynamic_stack: bool,
-    /// Filled by the allocator: what a call of the function may change.
+    /// Registers that a call of the function may clobber. Set by the allocator.
     pub clobbers: RegSet,
-    /// What debuggers are told, if somebody asked; instructions have points as their places then.
+    /// Debug records, if debug information was requested. The `loc` of each instruction is then a point of
+    /// these records.
     pub track: Option<Box<MachTrack>>,
-    /// Memory for lists of blocks.
+    /// Memory of removed lists, for reuse.
     pub spare: SpareLists,
 }
 
-/// Lists of blocks that are gone.
+/// Lists of removed blocks, kept for their memory.
 #[derive(Clone, Debug, Default)]
 pub struct SpareLists {
-    /// Of instructions.
+    /// Instruction lists.
     pub insts: Spare<MachInst>,
-    /// Of parameters.
+    /// Parameter lists.
     pub params: Spare<VReg>,
-    /// What debuggers were told.
+    /// Debug records.
     pub track: Option<Box<MachTrack>>,
 }
 
 impl SpareLists {
-    /// Keeps the memory of a block.
+    /// Keeps the memory of a block's lists.
     pub fn give(&mut self, block: &mut MachBlock) {
         let MachBlock { insts, sgpr_params, vgpr_params, .. } = std::mem::take(block);
         self.insts.give(insts);
@@ -378,14 +391,14 @@ impl SpareLists {
         self.params.give(vgpr_params);
     }
 
-    /// A list of these instructions, with room for what passes add.
+    /// Returns a list with these instructions and room for instructions that passes insert.
     pub fn insts(&mut self, insts: &[MachInst]) -> Vec<MachInst> {
         let mut list = self.insts.take(insts.len() + insts.len() / 2 + 2);
         list.extend_from_slice(insts);
         list
     }
 
-    /// A list of these parameters.
+    /// Returns a list with these parameters.
     pub fn params(&mut self, params: &[VReg]) -> Vec<VReg> {
         let mut list = self.params.take(params.len());
         list.extend_from_slice(params);
@@ -393,17 +406,17 @@ impl SpareLists {
     }
 }
 
-/// Spilled dwords.
+/// Numbers of spilled dwords.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpillCount {
-    /// SGPRs, to VGPR lanes.
+    /// SGPRs spilled to VGPR lanes.
     pub sgprs: u32,
-    /// VGPRs, to accumulation VGPRs and scratch.
+    /// VGPRs spilled to accumulation VGPRs and scratch.
     pub vgprs: u32,
 }
 
 impl MachFunc {
-    /// Makes it a function without blocks, which keeps its memory.
+    /// Removes all blocks and keeps their memory.
     pub fn clear(&mut self) {
         let mut old = std::mem::take(self);
         old.blocks.values_mut().for_each(|block| old.spare.give(block));
@@ -437,7 +450,7 @@ impl MachFunc {
         };
     }
 
-    /// The function without its name and its lists.
+    /// Returns a copy of the function without its name and lists.
     pub(crate) fn bare(&self) -> MachFunc {
         let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, .. } =
             MachFunc::default();
@@ -459,19 +472,19 @@ impl MachFunc {
         }
     }
 
-    /// A new one-dword virtual register.
+    /// Creates a virtual register of one dword.
     pub fn new_vreg(&mut self, class: RegClass) -> VReg {
         self.vregs.push(class)
     }
 
-    /// An operand that names the given registers as one tuple.
+    /// Returns an operand for the given registers as one tuple.
     pub fn tuple(&mut self, regs: &[VReg]) -> Operand {
         let start = self.tuples.len() as u32;
         self.tuples.extend_from_slice(regs);
         Operand::Virt(Tuple { start, len: regs.len() as u8 })
     }
 
-    /// The registers of a tuple.
+    /// Returns the registers of a tuple.
     pub fn regs(&self, tuple: Tuple) -> &[VReg] {
         &self.tuples[tuple.start as usize..][..usize::from(tuple.len)]
     }
@@ -483,30 +496,31 @@ impl MachFunc {
         ArgRange { start, len: regs.len() as u32 }
     }
 
-    /// Arguments of an edge.
+    /// Returns the arguments of an edge.
     pub fn edge_args(&self, edge: &Edge) -> &[VReg] {
         &self.args[edge.args.start as usize..][..edge.args.len as usize]
     }
 
-    /// Whether it uses the stack as functions do: through `s[0:3]` and the stack pointer, which belong to nobody then.
+    /// Returns whether the function uses the stack as called functions do: through `s[0:3]` and the stack
+    /// pointer, which are then reserved.
     pub fn has_stack(&self) -> bool {
         self.role == FuncRole::Callee || self.calls.iter().any(|call| call.stack)
     }
 
-    /// The call that an instruction is.
+    /// Returns the call that an instruction performs.
     pub fn call_of(&self, inst: &MachInst) -> Option<&CallSite> {
         matches!(inst.op, op::CALL | op::TAIL_CALL)
             .then(|| self.calls.get(inst.mods.offset as usize))
             .flatten()
     }
 
-    /// Stores a reason.
+    /// Stores a reason and returns its id.
     pub fn note(&mut self, note: Note) -> NoteId {
         self.notes.push(note);
         NoteId(self.notes.len() as u32 - 1)
     }
 
-    /// Stores memory attributes.
+    /// Stores memory attributes and returns their id.
     pub fn mem_ref(&mut self, mem: MemRef) -> MemId {
         self.mems.push(mem);
         MemId(self.mems.len() as u32 - 1)

@@ -1,26 +1,26 @@
-//! Hidden arguments: what runtimes pass after a kernel's own, and where.
+//! Hidden arguments: the arguments that runtimes pass after a kernel's own arguments, and their offsets.
 //!
 //! # Source
-//! seed 000, line 4381, for those up to V4, and LLVM 14 and 19 for what metadata lists, which depends on what code reads.
-//! `tests/hidden_arguments.rs` compares the lists with those of clang.
+//! seed 000, line 4381, for hidden arguments up to V4; LLVM 14 and 19 for the arguments that metadata lists,
+//! which depends on what the code reads. `tests/hidden_arguments.rs` compares the lists with those of clang.
 
 use crate::addressing::Apertures;
 use crate::{CodeObjectVersion, Subtarget};
 use bitflags::bitflags;
 
 bitflags! {
-    /// What the list of a kernel's hidden arguments depends on.
+    /// Conditions that determine which hidden arguments a kernel lists.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Hidden: u8 {
-        /// Code reads the buffer of `printf`, or the object has formats of `printf`.
+        /// The code reads the `printf` buffer, or the object has `printf` formats.
         const PRINTF_BUFFER = 1 << 0;
-        /// Code reads the queue, where it is not in SGPRs.
+        /// The code reads the queue, and the queue pointer is not in SGPRs.
         const QUEUE_PTR = 1 << 1;
-        /// Code reads the buffer of calls of the host.
+        /// The code reads the host-call buffer.
         const HOSTCALL_BUFFER = 1 << 2;
-        /// Code reads the global offset.
+        /// The code reads the global offset.
         const GLOBAL_OFFSET = 1 << 3;
-        /// Code of another object is called, which may read any.
+        /// Code of another object is called, which may read any hidden argument.
         const FOREIGN = 1 << 4;
         /// The kernel has dynamic LDS.
         const DYNAMIC_LDS = 1 << 5;
@@ -30,19 +30,20 @@ bitflags! {
 }
 
 impl Hidden {
-    /// Code reads hidden arguments: a kernel has none unless one of these holds.
+    /// Conditions under which the code reads hidden arguments. A kernel has no hidden arguments unless one of
+    /// these holds.
     const READ: Hidden = Hidden::PRINTF_BUFFER
         .union(Hidden::QUEUE_PTR)
         .union(Hidden::HOSTCALL_BUFFER)
         .union(Hidden::GLOBAL_OFFSET)
         .union(Hidden::FOREIGN);
 
-    /// Whether code reads hidden arguments.
+    /// Returns whether the code reads hidden arguments.
     pub const fn are_read(self) -> bool {
         self.intersects(Hidden::READ)
     }
 
-    /// Returns what holds on a processor, whatever the code is.
+    /// Returns the conditions that hold on a processor independently of the code.
     pub const fn of_target(target: &Subtarget) -> Hidden {
         match target.addressing.apertures {
             Apertures::Registers => Hidden::empty(),
@@ -51,42 +52,43 @@ impl Hidden {
     }
 }
 
-/// A hidden argument of a version.
+/// A hidden argument in a code object version.
 #[derive(Clone, Copy, Debug)]
 pub struct HiddenArg {
     /// `.value_kind` of the metadata.
     pub kind: &'static str,
-    /// Bytes from the start of the hidden arguments.
+    /// Offset in bytes from the start of the hidden arguments.
     pub offset: u32,
-    /// Bytes, which the argument is aligned to.
+    /// Size in bytes, which is also its alignment.
     pub size: u32,
-    /// One of these has to hold for a list to have the argument; if there are none, every list has it.
+    /// Conditions of which at least one must hold for a list to contain the argument; if empty, every list
+    /// contains it.
     with: Hidden,
-    /// None of these may hold.
+    /// Conditions of which none may hold.
     without: Hidden,
 }
 
-/// The hidden arguments of a version.
+/// The hidden arguments of a code object version.
 #[derive(Debug)]
 pub struct HiddenArgs {
-    /// In the order of their offsets. Several may lie at one offset, of which a list has one.
+    /// In the order of their offsets. A list contains at most one of several arguments with the same offset.
     args: &'static [HiddenArg],
-    /// Bytes of all.
+    /// Total size in bytes.
     pub size: u32,
 }
 
 impl HiddenArg {
-    /// Returns the argument that lies so many bytes further on.
+    /// Returns the argument with its offset increased by `bytes`.
     pub const fn behind(self, bytes: u32) -> HiddenArg {
         HiddenArg { offset: bytes + self.offset, ..self }
     }
 
-    /// The argument is listed if one of `with` holds.
+    /// Makes the argument listed only if one of `with` holds.
     const fn with(self, with: Hidden) -> HiddenArg {
         HiddenArg { with, ..self }
     }
 
-    /// The argument is listed if none of `without` holds.
+    /// Makes the argument listed only if none of `without` holds.
     const fn without(self, without: Hidden) -> HiddenArg {
         HiddenArg { without, ..self }
     }
@@ -97,7 +99,7 @@ impl HiddenArg {
 }
 
 impl HiddenArgs {
-    /// Returns those of a version.
+    /// Returns the hidden arguments of a code object version.
     pub const fn of(version: CodeObjectVersion) -> &'static HiddenArgs {
         match version {
             CodeObjectVersion::V2 | CodeObjectVersion::V3 => &V3,
@@ -106,7 +108,8 @@ impl HiddenArgs {
         }
     }
 
-    /// Returns where hidden arguments begin after so many bytes of a kernel's own.
+    /// Returns the offset at which the hidden arguments start after `own` bytes of the kernel's own
+    /// arguments.
     pub const fn start(own: u32) -> u32 {
         own.saturating_add(7) & !7
     }
@@ -116,7 +119,7 @@ impl HiddenArgs {
         self.args.iter().find(|arg| arg.kind == kind).map(|arg| arg.offset)
     }
 
-    /// Returns the list of a kernel, given what holds for the kernel.
+    /// Returns the hidden arguments that a kernel lists, given the conditions that hold for it.
     pub fn listed(&self, holds: Hidden) -> impl Iterator<Item = HiddenArg> {
         self.args.iter().copied().filter(move |arg| arg.is_listed(holds))
     }
@@ -126,7 +129,7 @@ const fn arg(kind: &'static str, offset: u32, size: u32) -> HiddenArg {
     HiddenArg { kind, offset, size, with: Hidden::empty(), without: Hidden::empty() }
 }
 
-/// Bytes that no code reads.
+/// Returns a placeholder for bytes that no code reads.
 const fn none(offset: u32) -> HiddenArg {
     arg("hidden_none", offset, 8)
 }
@@ -135,8 +138,8 @@ const PRINTF: Hidden = Hidden::PRINTF_BUFFER;
 const HOSTCALL: Hidden = Hidden::HOSTCALL_BUFFER;
 const FOREIGN: Hidden = Hidden::FOREIGN;
 
-// Nothing here enqueues kernels: the places of the default queue and of the completion action are `hidden_none` up to V4.
-// ROCm 5.2 stops at the launch of a HIP kernel that lists them.
+// Kernels cannot be enqueued from the device here, so the default queue and the completion action are listed
+// as `hidden_none` up to V4. ROCm 5.2 fails when it launches a HIP kernel that lists them.
 static V3: HiddenArgs = HiddenArgs {
     args: &[
         arg("hidden_global_offset_x", 0, 8),

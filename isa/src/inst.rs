@@ -1,16 +1,16 @@
-//! One machine instruction, with virtual or hardware registers.
+//! A machine instruction, with virtual or hardware registers.
 
 use crate::func::{MemId, NoteId};
 use crate::operand::Operand;
 use crate::table::Opcode;
 
-/// Most explicit operands an instruction has.
+/// Maximum number of explicit operands of an instruction.
 pub const MAX_OPERANDS: usize = 6;
 
-/// Which encoding of an instruction is meant, where it has several.
+/// Encoding of an instruction that has several encodings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The family's own encoding (SOP, memory, VOP3-only) or, for VOP1/VOP2/VOPC, the 64-bit VOP3 one.
+    /// The family's own encoding (SOP, memory, VOP3-only) or, for VOP1/VOP2/VOPC, the 64-bit VOP3 encoding.
     #[default]
     Full,
     /// VOP1/VOP2/VOPC in their 32-bit encoding (`_e32`).
@@ -37,9 +37,9 @@ bitflags::bitflags! {
         const OFFEN = 1 << 4;
         /// MUBUF: the address has an index VGPR.
         const IDXEN = 1 << 5;
-        /// DS: global data share. MUBUF: data goes to LDS is `LDS`.
+        /// DS: global data share.
         const GDS = 1 << 6;
-        /// MUBUF/FLAT: to LDS.
+        /// MUBUF/FLAT: the loaded data goes to LDS.
         const LDS = 1 << 7;
         /// Texture fail enable.
         const TFE = 1 << 8;
@@ -49,27 +49,27 @@ bitflags::bitflags! {
         const ADDR64 = 1 << 11;
         /// Scope bit of gfx90a.
         const SCC = 1 << 12;
-        /// DPP: read lanes that are switched off (`fi:1`, GFX10).
+        /// DPP: also read inactive lanes (`fi:1`, GFX10).
         const FETCH_INACTIVE = 1 << 13;
         /// MIMG: coordinates are not normalised.
         const UNORM = 1 << 14;
-        /// MIMG: the resource is one of an array.
+        /// MIMG: the resource is an array of images.
         const DA = 1 << 15;
         /// MIMG: the resource takes 128 bits.
         const R128 = 1 << 16;
-        /// MIMG: addresses of 16 bits.
+        /// MIMG: addresses have 16 bits.
         const A16 = 1 << 17;
-        /// MIMG, MTBUF: data of 16 bits.
+        /// MIMG, MTBUF: data has 16 bits.
         const D16 = 1 << 18;
         /// MIMG: LOD warning enable.
         const LWE = 1 << 19;
-        /// EXP: the last one.
+        /// EXP: last export.
         const DONE = 1 << 20;
-        /// EXP: the valid mask goes with it.
+        /// EXP: the valid mask is exported as well.
         const VM = 1 << 21;
-        /// EXP: two 16-bit values a register.
+        /// EXP: two 16-bit values in each register.
         const COMPR = 1 << 22;
-        /// VINTRP on 16 bits: the high half.
+        /// VINTRP on 16 bits: use the high half.
         const HIGH = 1 << 23;
     }
 }
@@ -90,7 +90,7 @@ pub enum SdwaSel {
 }
 
 impl SdwaSel {
-    /// The selection of the field of `width` bits from bit `offset` on.
+    /// Returns the selection of the field with `width` bits starting at bit `offset`.
     pub const fn of_field(offset: u32, width: u32) -> Option<SdwaSel> {
         match (width, offset) {
             (8, 0 | 8 | 16 | 24) => SdwaSel::from_code((offset / 8) as u8),
@@ -101,7 +101,7 @@ impl SdwaSel {
         }
     }
 
-    /// The selection of that number.
+    /// Returns the selection with the given number.
     pub const fn from_code(code: u8) -> Option<SdwaSel> {
         Some(match code {
             0 => SdwaSel::Byte0,
@@ -116,52 +116,54 @@ impl SdwaSel {
     }
 }
 
-/// Controls that only some encodings have: of SDWA, DPP, MTBUF, MIMG.
+/// Controls that only some encodings have: SDWA, DPP, MTBUF and MIMG.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Lane {
-    /// Neither.
+    /// No such controls.
     #[default]
     None,
-    /// SDWA: selections of destination and sources; `unused` 0 pad, 1 sext, 2 preserve; `sext` bit per source.
+    /// SDWA: selections of destination and sources; `unused` is 0 for padding, 1 for sign extension, 2 for
+    /// preserving; `sext` has a bit for each source.
     Sdwa { dst: SdwaSel, unused: u8, src0: SdwaSel, src1: SdwaSel, sext: u8 },
     /// DPP: control word, row and bank masks.
     Dpp { ctrl: u16, row_mask: u8, bank_mask: u8 },
-    /// MTBUF: format of the data; before GFX10 data format and, times 16, numeric format.
+    /// MTBUF: format of the data. Before GFX10, the data format plus 16 times the numeric format.
     Format(u8),
-    /// DPP8 (GFX10): eight lane numbers of three bits, the first lane's lowest.
+    /// DPP8 (GFX10): eight lane numbers of three bits each, the first lane's in the lowest bits.
     Dpp8 { lanes: u32 },
-    /// MIMG: which components (bits), and on GFX10 the shape of the image.
+    /// MIMG: enabled components (as bits) and, on GFX10, the dimension of the image.
     Image { dmask: u8, dim: u8 },
 }
 
-/// Modifiers beside the operands.
+/// Modifiers of an instruction, in addition to its operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mods {
-    /// Single bits.
+    /// Single-bit modifiers.
     pub flags: ModFlags,
     /// Negate source n (bit n); VOP3P: `neg_lo`.
     pub neg: u8,
     /// Absolute value of source n (bit n); VOP3P: `neg_hi`.
     pub abs: u8,
-    /// Output modifier: 0 none, 1 *2, 2 *4, 3 /2.
+    /// Output modifier: 0 none, 1 multiply by 2, 2 multiply by 4, 3 divide by 2.
     pub omod: u8,
     /// `op_sel` bits.
     pub op_sel: u8,
-    /// `op_sel_hi` bits (VOP3P). An ordinary packed instruction has the bits of all its sources set (0 means that both
-    /// results take the low halves); `v_fma_mix_*` on f32 sources has them clear.
+    /// `op_sel_hi` bits (VOP3P). An ordinary packed instruction has the bits of all its sources set (0 would
+    /// mean that both results use the low halves); `v_fma_mix_*` on f32 sources has them clear.
     pub op_sel_hi: u8,
-    /// Byte offset of a memory access. DS with two offsets: `offset0 | offset1 << 8`, in elements.
+    /// Byte offset of a memory access. For DS instructions with two offsets: `offset0 | offset1 << 8`, in
+    /// elements.
     pub offset: i32,
-    /// Controls of SDWA, DPP and others.
+    /// Controls of SDWA, DPP and other encodings.
     pub lane: Lane,
 }
 
-/// A machine instruction. Explicit operands are in the assembler's order, destinations first, and are always those
-/// of the widest form: a carry-out is written out even when the form implies `vcc`.
+/// A machine instruction. Explicit operands are in the assembler's order, destinations first, and are always
+/// those of the widest form: a carry-out is explicit even if the form implies `vcc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachInst {
-    /// Row of the table.
+    /// Row of the instruction table.
     pub op: Opcode,
     /// Encoding.
     pub form: Form,
@@ -171,18 +173,18 @@ pub struct MachInst {
     pub ops: [Operand; MAX_OPERANDS],
     /// Modifiers.
     pub mods: Mods,
-    /// Byte offset into the source text plus one; 0 is "nowhere" (the same as `ir::SrcLoc`).
+    /// Byte offset into the source text plus one; 0 means no source location (as in `ir::SrcLoc`).
     pub loc: u32,
-    /// Why it is there, for inserted instructions.
+    /// Reason for the instruction, if a pass inserted it.
     pub note: NoteId,
-    /// What a memory instruction accesses.
+    /// Memory attributes of a memory instruction.
     pub mem: MemId,
 }
 
 const _: () = assert!(size_of::<MachInst>() == 88);
 
 impl MachInst {
-    /// An instruction with the given operands and nothing else.
+    /// Returns an instruction with the given operands and no modifiers.
     pub fn new(op: Opcode, operands: &[Operand]) -> MachInst {
         let mut ops = [Operand::None; MAX_OPERANDS];
         ops[..operands.len()].copy_from_slice(operands);
@@ -198,12 +200,12 @@ impl MachInst {
         }
     }
 
-    /// Explicit operands.
+    /// Returns the explicit operands.
     pub fn operands(&self) -> &[Operand] {
         &self.ops[..usize::from(self.len)]
     }
 
-    /// Explicit operands, mutable.
+    /// Returns the explicit operands for modification.
     pub fn operands_mut(&mut self) -> &mut [Operand] {
         &mut self.ops[..usize::from(self.len)]
     }

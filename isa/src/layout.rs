@@ -1,7 +1,7 @@
-//! Where fields lie in an instruction word, for encoder and decoder alike.
+//! Positions of the fields in an instruction word, shared by the encoder and the decoder.
 //!
-//! An instruction is one or two dwords, seen here as one 64-bit number with the first dword low, and perhaps a literal
-//! after it. `slots` says which of the fields an operand occupies.
+//! An instruction is one or two dwords, treated here as one 64-bit number with the first dword low, and
+//! possibly a literal after it. `slots` determines which fields an operand occupies.
 
 use crate::inst::{Form, Lane, ModFlags};
 use crate::table::{Family, Flags, Kind, Role, Row};
@@ -21,32 +21,32 @@ impl Field {
         Field { lo, bits }
     }
 
-    /// The field with that value; excess bits are cut.
+    /// Returns the field with the given value in place; excess bits are cut off.
     pub const fn put(self, value: u32) -> u64 {
         (value as u64 & self.mask()) << self.lo
     }
 
-    /// The field's value.
+    /// Returns the field's value.
     pub const fn get(self, word: u64) -> u32 {
         ((word >> self.lo) & self.mask()) as u32
     }
 
-    /// The field's bits, in place.
+    /// Returns a mask of the field's bits in place.
     pub const fn bits(self) -> u64 {
         self.mask() << self.lo
     }
 
-    /// Whether the fields share a bit.
+    /// Returns whether the fields have a common bit.
     pub const fn overlaps(self, other: Field) -> bool {
         self.bits() & other.bits() != 0
     }
 
-    /// Whether the number fits without sign.
+    /// Returns whether the unsigned number fits in the field.
     pub const fn fits(self, value: u32) -> bool {
         value as u64 <= self.mask()
     }
 
-    /// The field's value, sign-extended.
+    /// Returns the field's value, sign-extended.
     pub const fn get_signed(self, word: u64) -> i32 {
         if self.bits == 0 {
             return 0;
@@ -55,7 +55,7 @@ impl Field {
         (self.get(word) << shift) as i32 >> shift
     }
 
-    /// Whether the number fits in two's complement.
+    /// Returns whether the signed number fits in the field in two's complement.
     pub const fn fits_signed(self, value: i32) -> bool {
         if self.bits == 0 {
             return value == 0;
@@ -81,7 +81,7 @@ fields! {
     SSRC1 8 8;
     SIMM16 0 16;
 
-    /// SMRD, of GFX6 and GFX7: one dword, offsets in dwords.
+    /// SMRD of GFX6 and GFX7: one dword, with offsets in dwords.
     SMRD_OFFSET 0 8;
     SMRD_IMM 8 1;
     SMRD_SBASE 9 6;
@@ -89,22 +89,22 @@ fields! {
 
     SMEM_SBASE 0 6;
     SMEM_SDATA 6 7;
-    /// GFX9: whether there is an offset SGPR beside the immediate.
+    /// GFX9: whether there is an offset SGPR in addition to the immediate.
     SMEM_SOE 14 1;
     SMEM_IMM 17 1;
-    /// GFX8's is shorter by a bit, and without sign.
+    /// The field of GFX8 is one bit shorter and unsigned.
     SMEM_OFFSET 32 21;
     SMEM_OFFSET_GFX8 32 20;
-    /// The offset SGPR when there is no immediate (GFX8, GFX9).
+    /// The offset SGPR if there is no immediate (GFX8, GFX9).
     SMEM_OFFSET_REG 32 7;
-    /// GFX9 beside an immediate, GFX10 always.
+    /// The offset SGPR in addition to an immediate on GFX9, always on GFX10.
     SMEM_SOFFSET 57 7;
 
     VDST 17 8;
     SRC0 0 9;
     VSRC1 9 8;
 
-    /// The first source of SDWA and DPP.
+    /// First source of SDWA and DPP.
     LANE_SRC0 32 8;
     SDWA_DST_SEL 40 3;
     SDWA_DST_UNUSED 43 2;
@@ -112,10 +112,10 @@ fields! {
     SDWA_OMOD 46 2;
     SDWA_SRC0_SEL 48 3;
     SDWA_SEXT0 51 1;
-    /// VOPC: destination, and whether it is given.
+    /// VOPC: destination, and whether it is explicit.
     SDWA_SDST 40 7;
     SDWA_SD 47 1;
-    /// `neg` then `abs`.
+    /// Bit for `neg`, followed by the bit for `abs`.
     SDWA_NEG0 52 1;
     SDWA_ABS0 53 1;
     SDWA_S0 55 1;
@@ -148,7 +148,7 @@ fields! {
     VOP3P_OP_SEL_HI2 14 1;
     VOP3P_OP_SEL_HI 59 2;
 
-    /// Matrix instructions: whether the sums, and each factor, are accumulation VGPRs.
+    /// Matrix instructions: whether the sums, and each factor, are in accumulation VGPRs.
     MFMA_ACC_SUM 15 1;
     MFMA_ACC_A 59 1;
     MFMA_ACC_B 60 1;
@@ -156,7 +156,7 @@ fields! {
     MFMA_ABID 11 4;
     MFMA_BLGP 61 3;
 
-    /// gfx90a: whether the data of a memory access are accumulation VGPRs.
+    /// gfx90a: whether the data of a memory access is in accumulation VGPRs.
     DS_ACC 25 1;
     MUBUF_ACC 55 1;
     FLAT_ACC 55 1;
@@ -180,20 +180,23 @@ fields! {
     FLAT_VDST 56 8;
 }
 
-/// `saddr` of a GLOBAL or SCRATCH instruction without one; on GFX10 of a SCRATCH one without any register.
+/// Value of `saddr` for a GLOBAL or SCRATCH instruction without an SGPR base; on GFX10 for a SCRATCH
+/// instruction without any address register.
 pub(crate) const SADDR_OFF: u32 = 0x7f;
-/// The code of `null`, with which GFX10 says that there is no SGPR.
+/// Code of `null`, with which GFX10 says that there is no SGPR.
 pub(crate) const NULL: u32 = 0x7d;
-/// `src0` that announces an SDWA word.
+/// Value of `src0` that announces an SDWA dword.
 pub(crate) const SRC_SDWA: u32 = 249;
-/// `src0` that announces a DPP word.
+/// Value of `src0` that announces a DPP dword.
 pub(crate) const SRC_DPP: u32 = 250;
-/// `src0` that announces eight lane numbers, but for its low two bits: 1, or 2 if lanes that are switched off are read.
+/// Value of `src0` that announces a dword with eight lane numbers, without its low two bits. These bits are
+/// 1, or 2 if inactive lanes are also read.
 pub(crate) const SRC_DPP8: u32 = 232;
 /// Source code of a literal.
 pub(crate) const SRC_LITERAL: u32 = 255;
 
-/// The encodings, as opposed to the families: a VOP2 instruction may be in `Vop2`, `Vop3`, `Sdwa` or `Dpp`.
+/// The encodings. They differ from the families: for example, a VOP2 instruction may be encoded as `Vop32`,
+/// `Vop3`, `Sdwa` or `Dpp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub(crate) enum Encoding {
@@ -216,7 +219,8 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding of a row in a form; `None` if there is none, or it is one of `graphics`. `lane` tells the two encodings of DPP apart.
+    /// Returns the encoding of a row in a form; `None` if there is none, or if it is one of `graphics`.
+    /// `lane` distinguishes the two encodings of DPP.
     #[inline]
     pub fn of(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         Some(match row.family {
@@ -239,13 +243,13 @@ impl Encoding {
     #[inline]
     fn of_vop(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         let (encoding, unless) = match form {
-            // What has one form only needs no form named.
+            // An instruction with only one form needs no explicit form.
             Form::Full if row.flags.contains(Flags::NO_E64) => (Encoding::Vop32, Flags::empty()),
             Form::Full => (Encoding::Vop3, Flags::NO_E64),
             Form::E32 => (Encoding::Vop32, Flags::NO_E32),
             Form::Sdwa if target.has(Feature::SDWA) => (Encoding::Sdwa, Flags::NO_SDWA),
             Form::Dpp if row.family == Family::Vopc || !target.has(Feature::DPP) => return None,
-            // 64-bit values: gfx90a permutes them, by `row_newbcast` alone.
+            // Of the 64-bit instructions, only gfx90a's have DPP, with `row_newbcast` only.
             Form::Dpp if row.flags.contains(Flags::DPP64) && !target.has(Feature::GFX90A) => return None,
             Form::Dpp if matches!(lane, Lane::Dpp8 { .. }) => match target.generation {
                 Generation::Gfx10 => (Encoding::Dpp8, Flags::NO_DPP),
@@ -257,7 +261,7 @@ impl Encoding {
         (!row.flags.intersects(unless)).then_some(encoding)
     }
 
-    /// Dwords without a literal.
+    /// Returns the number of dwords without a literal.
     pub const fn words(self, generation: Generation) -> usize {
         match self {
             Encoding::Sop1
@@ -271,7 +275,7 @@ impl Encoding {
         }
     }
 
-    /// Whether a source may be a literal behind the instruction.
+    /// Returns whether a source may be a literal after the instruction.
     pub const fn has_literals(self, generation: Generation) -> bool {
         match self {
             Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc | Encoding::Sopk | Encoding::Vop32 => true,
@@ -281,13 +285,14 @@ impl Encoding {
     }
 }
 
-/// The constant bits of a family's own (32-bit, if it has one) encoding and the place of its opcode.
+/// Returns the constant bits of a family's own encoding (the 32-bit one if it has one) and the position of
+/// its opcode.
 #[inline]
 pub(crate) fn family_pattern(generation: Generation, family: Family) -> (u64, Field) {
     PATTERNS[generation as usize][family as usize]
 }
 
-/// [`pattern`], looked up instead of decided: every instruction that is encoded or decoded asks for it.
+/// Table of [`pattern`], because it is needed for every instruction that is encoded or decoded.
 static PATTERNS: [[(u64, Field); Family::COUNT]; Generation::COUNT] = {
     let mut all = [[(0, ABSENT); Family::COUNT]; Generation::COUNT];
     let mut generation = 0;
@@ -327,12 +332,12 @@ const fn pattern(generation: Generation, family: Family) -> (u64, Field) {
         (Family::Flat, _) => (0b11_0111 << 26, Field::new(18, 7)),
         (Family::Scratch, _) => (0b11_0111 << 26 | 1 << 14, Field::new(18, 7)),
         (Family::Global, _) => (0b11_0111 << 26 | 2 << 14, Field::new(18, 7)),
-        // Not encoded here.
+        // These families are not encoded here.
         (Family::Pseudo | Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp, _) => (0, ABSENT),
     }
 }
 
-/// What is added to a family's opcode in the VOP3 encoding.
+/// Returns the number that is added to a family's opcode in the VOP3 encoding.
 pub(crate) const fn vop3_base(generation: Generation, family: Family) -> u32 {
     match (family, generation) {
         (Family::Vop2, _) => 0x100,
@@ -342,21 +347,21 @@ pub(crate) const fn vop3_base(generation: Generation, family: Family) -> u32 {
     }
 }
 
-/// A single-bit modifier and its place.
+/// A single-bit modifier and its position.
 pub(crate) type FlagBit = (Field, ModFlags);
 
 const fn flag(bit: u8, flag: ModFlags) -> FlagBit {
     (Field::new(bit, 1), flag)
 }
 
-/// What lies elsewhere in each generation, beside the opcodes. Absent fields have no bits.
+/// Positions that differ between generations, other than those of opcodes. Absent fields have no bits.
 pub(crate) struct Layout {
     pub vop3_clamp: [FlagBit; 1],
     pub vop3_op_sel: Field,
-    /// GFX8 knows neither scalar sources of SDWA nor its output multiplier.
+    /// On GFX8, SDWA has neither scalar sources nor an output modifier.
     pub sdwa_omod: Field,
     pub sdwa_scalars: bool,
-    /// The control words of DPP.
+    /// Valid control words of DPP.
     pub dpp_ctrl: &'static [RangeInclusive<u16>],
     smem: &'static [FlagBit],
     dpp: &'static [FlagBit],
@@ -366,25 +371,25 @@ pub(crate) struct Layout {
     pub spare: Spare,
 }
 
-/// Bits between the fields that LLVM's disassembler does not look at; found for GFX8 to GFX10.
+/// Bits between the fields that LLVM's disassembler ignores; determined for GFX8 to GFX10.
 pub(crate) struct Spare {
     pub smem: u64,
     pub ds: u64,
     pub mubuf: u64,
-    /// What an instruction without operands leaves of offset, registers and cache bits.
+    /// Bits of the offset, registers and cache fields that are ignored for an instruction without operands.
     pub mubuf_bare: u64,
     pub flat: u64,
     pub sdwa: u64,
-    /// What else an SDWA compare leaves.
+    /// Additional ignored bits of an SDWA compare.
     pub sdwa_compare: u64,
     pub dpp: u64,
 }
 
-/// Offset and registers of MUBUF, and what lies between them.
+/// Bits of the offset and registers of MUBUF, and the bits between them.
 const MUBUF_BARE: u64 = 0xff7f_ffff_0202_0fff;
 
-/// `quad_perm`, `row_shl`, `row_shr`, `row_ror` of 1 to 15; `wave_shl`, `wave_rol`, `wave_shr`, `wave_ror` of 1; `row_mirror`,
-/// `row_half_mirror`; `row_bcast` of 15 and 31.
+/// `quad_perm`, `row_shl`, `row_shr`, `row_ror` by 1 to 15; `wave_shl`, `wave_rol`, `wave_shr`, `wave_ror` by
+/// 1; `row_mirror`, `row_half_mirror`; `row_bcast` of 15 and 31.
 const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
     0..=0xff,
     0x101..=0x10f,
@@ -396,12 +401,12 @@ const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
     0x13c..=0x13c,
     0x140..=0x143,
 ];
-/// gfx90a: `row_newbcast` too.
+/// gfx90a: additionally `row_newbcast`.
 const DPP_CTRL_GFX90A: [RangeInclusive<u16>; 10] = {
     let [a, b, c, d, e, f, g, h, i] = DPP_CTRL_GFX8;
     [a, b, c, d, e, f, g, h, i, 0x150..=0x15f]
 };
-/// GFX10: nothing across rows, but `row_share` and `row_xmask`.
+/// GFX10: no control words that cross rows, but additionally `row_share` and `row_xmask`.
 const DPP_CTRL_GFX10: [RangeInclusive<u16>; 6] =
     [0..=0xff, 0x101..=0x10f, 0x111..=0x11f, 0x121..=0x12f, 0x140..=0x141, 0x150..=0x16f];
 
@@ -454,7 +459,7 @@ static GFX8_LAYOUT: Layout = Layout {
         mubuf_bare: MUBUF_BARE,
         flat: 1 << 55 | 1 << 25,
         sdwa: 3 << 62 | 3 << 54 | 3 << 46,
-        // All of the destination but `clamp`.
+        // The whole destination field except `clamp`.
         sdwa_compare: 0x1f << 40,
         dpp: 3 << 49,
     },
@@ -481,7 +486,8 @@ static GFX9_LAYOUT: Layout = Layout {
         dpp: 3 << 49,
     },
 };
-/// gfx90a: a scope bit more, and no bit of `tfe` and `nv`, which tells accumulation registers there.
+/// gfx90a: an additional scope bit, and no bits for `tfe` and `nv`, because these select accumulation
+/// registers.
 static GFX90A_LAYOUT: Layout = Layout {
     vop3_clamp: [flag(15, ModFlags::CLAMP)],
     vop3_op_sel: Field::new(11, 4),
@@ -528,7 +534,7 @@ static GFX10_LAYOUT: Layout = Layout {
 };
 
 impl Layout {
-    /// The processor's.
+    /// Returns the layout of a processor.
     pub fn of(target: &Target) -> &'static Layout {
         match target.generation {
             Gfx6 | Gfx7 => &GFX6_LAYOUT,
@@ -539,7 +545,7 @@ impl Layout {
         }
     }
 
-    /// The single-bit modifiers that the encoding has room for.
+    /// Returns the single-bit modifiers for which the encoding has room.
     pub fn flags(&'static self, encoding: Encoding) -> &'static [FlagBit] {
         match encoding {
             Encoding::Smem => self.smem,
@@ -554,12 +560,12 @@ impl Layout {
     }
 }
 
-/// Bits of an encoding that are set whatever the operands.
+/// Returns the bits of an encoding that are set whatever the operands.
 #[inline]
 pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 {
     match (target.generation, encoding) {
         (Gfx10, Encoding::Flat) if row.family == Family::Flat => FLAT_SADDR.put(NULL),
-        // `v_cmpx` writes EXEC and nothing else.
+        // This `v_cmpx` writes EXEC and nothing else.
         (Gfx10, Encoding::Vop3) if row.family == Family::Vopc && row.ops[0].role == Role::Use => {
             VOP3_DST.put(126)
         }

@@ -1,7 +1,7 @@
-//! What the hardware lets stand in an instruction, and together in one.
+//! Rules for the operands of an instruction and their combinations.
 //!
-//! [`problem`] judges an instruction before registers are assigned, by the specs of its row and the facts of
-//! the subtarget; `encode` refuses the same things, and more, when hardware registers are there.
+//! [`problem`] checks an instruction before registers are assigned, using the operand specs of its row and
+//! the properties of the subtarget. With hardware registers, `encode` refuses the same instructions and more.
 
 use crate::addressing::Offsets;
 use crate::encode;
@@ -16,21 +16,21 @@ use crate::subtarget::Subtarget;
 use crate::table::{Caps, Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
 use crate::target::{Feature, Generation, Target};
 
-/// Why an instruction cannot be encoded as it is. Operands are told by their index.
+/// Why an instruction cannot be encoded as it is. Operands are given by their index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Illegal {
     /// The processor does not have the instruction.
     Unavailable,
     /// Wrong number of operands.
     Count,
-    /// The operand is of a kind or class that cannot stand there.
+    /// The operand is of a kind or register class that is not accepted.
     Kind(u8),
-    /// The operand has the wrong number of dwords, or registers of both classes.
+    /// The operand has the wrong number of dwords, or contains registers of both classes.
     Width(u8),
-    /// A literal where there is no room for one, or a second one; also an inline constant that the processor does not
-    /// have.
+    /// There is no room for the literal, or it is a second literal; also an inline constant that the
+    /// processor does not have.
     Literal(u8),
-    /// The operand is one value too many for the constant bus.
+    /// With this operand, the instruction takes too many values over the constant bus.
     ConstantBus(u8),
     /// The immediate offset does not fit.
     Offset,
@@ -50,8 +50,8 @@ impl std::fmt::Display for Illegal {
     }
 }
 
-/// The first reason why an instruction with virtual or hardware registers cannot be encoded, if there is one. Pseudos
-/// have no encoding and are not judged.
+/// Returns the first reason why an instruction with virtual or hardware registers cannot be encoded, if there
+/// is one. Pseudo-instructions have no encoding and are not checked.
 pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
     let row = inst.op.row();
     if row.family == Family::Pseudo {
@@ -63,7 +63,7 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     if usize::from(inst.len) != row.ops.len() {
         return Some(Illegal::Count);
     }
-    // Literals and values that may come over the constant bus: most instructions have one at most.
+    // Numbers of literals and of values that may use the constant bus. Most instructions have at most one.
     let (mut literals, mut scalars) = (0, 0);
     for (n, (spec, &operand)) in (0..).zip(row.ops.iter().zip(inst.operands())) {
         let regs = registers(func, operand);
@@ -99,13 +99,14 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     (!fits).then_some(Illegal::Offset)
 }
 
-/// What keeps an instruction from being encoded were its virtual registers hardware registers and its branches short, if
-/// anything does. Unlike [`problem`] it asks for all that the encoder asks for, but for the constant bus.
+/// Returns why an instruction could not be encoded if its virtual registers were hardware registers and its
+/// branches short; `None` if it could. Unlike [`problem`], it checks everything that the encoder checks,
+/// except the constant bus.
 pub fn unencodable(target: &Target, original: &MachInst, func: &MachFunc) -> Option<encode::Problem> {
     let mut inst = *original;
     for (n, operand) in inst.ops[..usize::from(inst.len)].iter_mut().enumerate() {
         *operand = match *operand {
-            // A lane mask that must be VCC is put there.
+            // A lane mask that must be VCC is assigned to VCC.
             Operand::Virt(tuple) if is_vcc(target, original, n) => Operand::regs(Reg::VCC, tuple.len),
             Operand::Virt(tuple) => match func.regs(tuple).first().map(|&reg| func.vregs[reg]) {
                 Some(RegClass::Vgpr) => Operand::regs(Reg::vgpr(0), tuple.len),
@@ -119,12 +120,13 @@ pub fn unencodable(target: &Target, original: &MachInst, func: &MachFunc) -> Opt
     encode::problem(target, &inst)
 }
 
-/// Whether an operand is where control goes.
+/// Returns whether an operand is a branch target.
 fn is_label(inst: &MachInst, index: usize) -> bool {
     inst.op.row().ops.get(index).is_some_and(|spec| spec.kind == Kind::Label)
 }
 
-/// Whether an operand is a lane mask that the instruction's encoding does not name: it can only be VCC.
+/// Returns whether an operand is a lane mask that has no field in the instruction's encoding and therefore
+/// must be VCC.
 pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
     let row = inst.op.row();
     if inst.form == Form::Full || row.ops.get(index).is_none_or(|spec| spec.kind != Kind::Mask) {
@@ -134,7 +136,7 @@ pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
         .is_some_and(|encoding| Slots::new(target, row, encoding).nth(row, index) == Some(Slot::Vcc))
 }
 
-/// What the operands of an instruction are, for people; `None` if it has none.
+/// Describes the operands of an instruction for messages; `None` if it has no operands.
 pub fn usage(row: &Row) -> Option<String> {
     let operands: Vec<String> = row.ops.iter().map(describe).collect();
     (!operands.is_empty()).then(|| format!("the operands of `{}`: {}", row.name, operands.join("; ")))
@@ -167,7 +169,8 @@ fn describe(spec: &OpSpec) -> String {
 /// 1/(2*pi) as an inline constant.
 const INV_2PI: u16 = 248;
 
-/// Offsets that an instruction has room for, in `Mods::offset`; `None` if the field holds something else.
+/// Returns the offsets for which an instruction has room in `Mods::offset`; `None` if the field holds
+/// something else.
 pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
     let addressing = &target.addressing;
     match row.family {
@@ -180,13 +183,13 @@ pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
     }
 }
 
-/// Whether an instruction, in the form that it has, may be followed by a literal.
+/// Returns whether an instruction, in its current form, may be followed by a literal.
 pub fn takes_literal(target: &Target, inst: &MachInst) -> bool {
     Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane)
         .is_some_and(|encoding| encoding.has_literals(target.generation))
 }
 
-/// Class and width of a register operand.
+/// Returns the class and width of a register operand.
 fn registers(func: &MachFunc, operand: Operand) -> Option<(RegClass, u8)> {
     match operand {
         Operand::Virt(tuple) => Some((func.vregs[*func.regs(tuple).first()?], tuple.len)),
@@ -214,7 +217,8 @@ fn operand_problem(
         Kind::Imm => !matches!(operand, Operand::Imm(_)),
         Kind::Vaddr => class != Some(RegClass::Vgpr) && !is_absent,
         Kind::Saddr => class != Some(RegClass::Sgpr) && !is_absent,
-        // Accumulation registers hold what is spilled; nothing that is compiled uses matrix or graphics instructions.
+        // Accumulation registers are only used for spilling, and compiled code has no matrix or graphics
+        // instructions.
         Kind::Agpr => !matches!(operand, Operand::Reg(range) if range.first.is_agpr()),
         Kind::Avgpr | Kind::Acc => true,
         Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,
@@ -249,7 +253,8 @@ fn literal_problem(target: &Target, inst: &MachInst, row: &Row) -> Option<Illega
     None
 }
 
-/// The last operand that uses the constant bus, if they are too many: those in front keep their place on it.
+/// Returns the last operand that uses the constant bus, if too many do; the preceding operands may keep using
+/// it.
 fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
     let row = inst.op.row();
     if constant_bus_ok(target, inst, Some(func)) {
@@ -267,27 +272,29 @@ fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Ille
 enum BusValue {
     Hw(RegRange),
     Virt(crate::reg::VReg),
-    /// For an operand of 64 bits it counts apart.
+    /// A literal, and whether its operand has 64 bits; the same literal counts separately for 32-bit and
+    /// 64-bit operands.
     Literal(u32, bool),
 }
 
-/// Values that a vector instruction may take over the constant bus: one; on GFX10 two, but for 64-bit shifts.
+/// Returns the number of values that a vector instruction may take over the constant bus: one; on GFX10 two,
+/// except for 64-bit shifts.
 pub fn constant_bus_limit(target: &Target, row: &Row) -> usize {
     if target.generation == Generation::Gfx10 && !row.flags.contains(Flags::BUS1) { 2 } else { 1 }
 }
 
-/// Whether a vector instruction stays within the constant bus: it may read one SGPR (pair) or literal, on GFX10 two
-/// ([`constant_bus_limit`]), any number of times. A literal needs a 32-bit encoding or, on GFX10, VOP3, and there is at
-/// most one. Other instructions are always fine.
+/// Returns whether a vector instruction respects the limit of the constant bus: it may read one SGPR (pair)
+/// or literal, on GFX10 two ([`constant_bus_limit`]), each any number of times. A literal needs a 32-bit
+/// encoding or, on GFX10, VOP3, and there is at most one. All other instructions are accepted.
 ///
-/// `func` tells the class of virtual registers; without it they count as VGPRs. Inline constants do not use the bus; the status bits
-/// and apertures that are read like constants do.
+/// `func` gives the class of virtual registers; without it they count as VGPRs. Inline constants do not use
+/// the bus. Status bits and apertures, which are encoded like constants, do use it.
 pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>) -> bool {
     let row = inst.op.row();
     if !row.is_valu() {
         return true;
     }
-    // Nearly all have VGPRs and inline constants, and VCC at most besides.
+    // Fast path: nearly all instructions have only VGPRs and inline constants.
     let by_wire = |operand: &Operand| match operand {
         Operand::Reg(range) => range.first.is_vgpr(),
         Operand::Inline(_) => true,
@@ -310,7 +317,7 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
         }
         true
     };
-    // Whatever the wave size, LLVM counts an implied VCC as a pair.
+    // LLVM counts an implied VCC as a pair, whatever the wave size.
     for (flag, first, len) in [(Implicit::READ_VCC, Reg::VCC, 2), (Implicit::READ_M0, Reg::M0, 1)] {
         if row.implicit.contains(flag) {
             fits(BusValue::Hw(RegRange { first, len }));
@@ -326,7 +333,7 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
         if implied_mask && spec.kind == Kind::Mask {
             continue;
         }
-        // M0 reaches the lane selection of `v_writelane_b32` another way.
+        // The lane selection of `v_writelane_b32` does not read M0 over the constant bus.
         let lane_write = matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2);
         if lane_write && index == 2 && operand == Operand::reg(Reg::M0) {
             continue;
@@ -346,7 +353,8 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
     true
 }
 
-/// Whether a matrix instruction of more than four registers adds to some of those that it writes, but not to all.
+/// Returns whether a matrix instruction with more than four result registers adds to registers that overlap
+/// its result registers without being the same.
 pub fn sum_overlaps(row: &Row, inst: &MachInst) -> bool {
     match (inst.ops[0], inst.ops[3]) {
         (Operand::Reg(to), Operand::Reg(sum)) if row.caps.contains(Caps::MFMA) && to.len > 4 => {

@@ -1,4 +1,4 @@
-//! The machine: processors, registers, instruction table, encoder, decoder, assembler syntax.
+//! Description of the machine: processors, registers, instruction table, encoder, decoder, assembler syntax.
 
 pub mod abi;
 pub mod addressing;

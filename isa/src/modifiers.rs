@@ -1,7 +1,7 @@
-//! Modifiers in the words: how each encoding holds them, written and read side by side.
+//! Modifiers in instruction words: how each encoding stores them. Writing and reading are next to each other.
 //!
-//! What an instruction takes follows from its row; where the bits lie, and which there are, from the generation's
-//! [`Layout`].
+//! Which modifiers an instruction accepts follows from its row; the available bits and their positions follow
+//! from the generation's [`Layout`].
 
 use crate::decode::DecodeError;
 use crate::encode::Problem;
@@ -12,7 +12,7 @@ use crate::slots::Slots;
 use crate::table::{Caps, Family, Flags, Kind, OpSpec, Row};
 use crate::target::{Feature, Target};
 
-/// Sources seen so far: how many, and which of them are floats.
+/// The sources seen so far: their number, and which of them are floating-point values.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sources {
     count: u8,
@@ -20,7 +20,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Notes the operand whose slot was handed out last, if it was a source.
+    /// Records the operand whose slot was returned last, if it is a source.
     pub fn note(&mut self, slots: &Slots, spec: &OpSpec) {
         let count = slots.last_source().map_or(0, |n| n + 1);
         if count > self.count {
@@ -29,16 +29,16 @@ impl Sources {
         }
     }
 
-    /// A bit for each.
+    /// Returns a mask with a bit for each source.
     const fn all(self) -> u8 {
         (1 << self.count) - 1
     }
 }
 
-/// Which sources may be negated, which made absolute.
+/// Returns which sources may have `neg` and which may have `abs`, as bit masks.
 fn signs(row: &Row, encoding: Encoding, sources: Sources) -> (u8, u8) {
     match encoding {
-        // `blgp` and `cbsz`.
+        // The fields hold `blgp` and `cbsz`.
         Encoding::Vop3p if row.caps.contains(Caps::MFMA) => (7, 7),
         Encoding::Vop3p if row.has_kind(Kind::Agpr) => (0, 0),
         Encoding::Vop3p => (sources.all(), sources.all()),
@@ -58,10 +58,10 @@ fn takes_omod(row: &Row, encoding: Encoding) -> bool {
     }
 }
 
-/// Which bits of `op_sel` there are.
+/// Returns a mask of the `op_sel` bits that exist.
 fn op_sel(row: &Row, encoding: Encoding, sources: Sources) -> u8 {
     match encoding {
-        // `abid`
+        // The field holds `abid`.
         Encoding::Vop3p if row.caps.contains(Caps::MFMA) => 15,
         Encoding::Vop3p if row.has_kind(Kind::Agpr) => 0,
         Encoding::Vop3p => sources.all(),
@@ -71,11 +71,12 @@ fn op_sel(row: &Row, encoding: Encoding, sources: Sources) -> u8 {
     }
 }
 
-/// Single-bit modifiers that the instruction takes in the encoding, if the generation has a bit for them.
+/// Returns the single-bit modifiers that the instruction accepts in the encoding, if the generation has bits
+/// for them.
 fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
     let mut hints = ModFlags::GLC | ModFlags::SLC | ModFlags::DLC | ModFlags::SCC;
     if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::GFX90A) {
-        // gfx908's return nothing.
+        // The float atomics of gfx908 return nothing.
         hints -= ModFlags::GLC;
     }
     if row.has_no_scope() {
@@ -101,7 +102,7 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
         Encoding::Mubuf if row.flags.contains(Flags::LDS_ONLY) => hints | ModFlags::LDS,
         Encoding::Mubuf => {
             let tfe = if row.flags.contains(Flags::ATOMIC) { ModFlags::empty() } else { ModFlags::TFE };
-            // GFX10's MUBUF atomics have no `dlc`.
+            // MUBUF atomics of GFX10 have no `dlc`.
             let hints = if row.flags.contains(Flags::ATOMIC) { hints - ModFlags::DLC } else { hints };
             hints | ModFlags::OFFEN | ModFlags::IDXEN | ModFlags::ADDR64 | tfe | lds
         }
@@ -110,7 +111,7 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
     }
 }
 
-/// Whether the single-bit modifiers contradict neither each other nor the instruction.
+/// Returns whether the single-bit modifiers are consistent with each other and with the instruction.
 pub(crate) fn flags_agree(row: &Row, flags: ModFlags) -> bool {
     (!flags.contains(ModFlags::ADDR64) || !flags.intersects(ModFlags::OFFEN | ModFlags::IDXEN))
         && !flags.contains(ModFlags::LDS | ModFlags::TFE)
@@ -118,18 +119,18 @@ pub(crate) fn flags_agree(row: &Row, flags: ModFlags) -> bool {
         && (!row.flags.contains(Flags::LDS_ONLY) || flags.contains(ModFlags::LDS))
 }
 
-/// Where the single-bit modifiers of an instruction lie in this encoding of the processor.
+/// Returns the positions of an instruction's single-bit modifiers in this encoding on the processor.
 fn flag_bits(layout: &'static Layout, row: &Row, encoding: Encoding) -> &'static [FlagBit] {
     match encoding {
-        // The mask stands where GFX6 and GFX7 have `clamp`.
+        // The mask destination occupies the position of `clamp` on GFX6 and GFX7.
         Encoding::Vop3 if row.has_mask_out() && layout.vop3_clamp[0].0.overlaps(VOP3_SDST) => &[],
-        // Only GFX8 clamps compares.
+        // Only GFX8 has `clamp` on compares.
         Encoding::Sdwa if row.family == Family::Vopc && layout.sdwa_scalars => &[],
         _ => layout.flags(encoding),
     }
 }
 
-/// The bits of an instruction's modifiers.
+/// Returns the bits of an instruction's modifiers.
 pub(crate) fn bits(
     target: &Target,
     row: &Row,
@@ -149,7 +150,7 @@ pub(crate) fn bits(
     let mut rest = mods.flags;
     match encoding {
         Encoding::Dpp8 => rest -= ModFlags::FETCH_INACTIVE,
-        // The offset's encoding has it.
+        // This flag is encoded together with the offset.
         Encoding::Smem => rest -= ModFlags::OFFEN,
         _ => {}
     }
@@ -169,13 +170,13 @@ pub(crate) fn bits(
     Ok(bits | offset_bits(target, row, encoding, inst)?)
 }
 
-/// Whether nothing is asked for, as in most instructions.
+/// Returns whether no modifier is used, as in most instructions.
 fn is_plain(mods: &Mods) -> bool {
     let bits = mods.neg | mods.abs | mods.omod | mods.op_sel | mods.op_sel_hi;
     bits == 0 && mods.offset == 0 && mods.flags.is_empty() && mods.lane == Lane::None
 }
 
-/// Whether all modifier bits of the instruction may be clear.
+/// Returns whether all modifier bits of the instruction may be clear.
 fn needs_no_modifiers(row: &Row, encoding: Encoding) -> bool {
     !matches!(encoding, Encoding::Sdwa | Encoding::Dpp | Encoding::Dpp8 | Encoding::Vop3p)
         && !row.flags.intersects(Flags::GDS_ONLY | Flags::LDS_ONLY)
@@ -283,12 +284,13 @@ fn vop3_bits(layout: &Layout, row: &Row, mods: &Mods) -> Result<u64, Problem> {
     Ok(common | VOP3_ABS.put(u32::from(mods.abs)) | layout.vop3_op_sel.put(u32::from(mods.op_sel)))
 }
 
-/// Whether a VOP3P instruction selects halves, as packed ones do and those on accumulation VGPRs do not.
+/// Returns whether a VOP3P instruction selects halves: packed instructions do, instructions on accumulation
+/// VGPRs do not.
 fn is_packed(row: &Row) -> bool {
     !row.caps.contains(Caps::MFMA) && !row.has_kind(Kind::Agpr)
 }
 
-/// `cbsz`, `abid` and `blgp`.
+/// Returns the bits of `cbsz`, `abid` and `blgp`.
 fn mfma_bits(mods: &Mods) -> u64 {
     MFMA_CBSZ.put(u32::from(mods.abs))
         | MFMA_ABID.put(u32::from(mods.op_sel))
@@ -306,16 +308,17 @@ fn vop3p_bits(mods: &Mods, sources: Sources) -> u64 {
         | VOP3P_OP_SEL_HI2.put(hi2)
 }
 
-/// Whether the half of an absent third source of a packed instruction is as assemblers set it; LLVM before 10 left it clear.
+/// Returns whether the bit for an absent third source of a packed instruction is as assemblers set it; LLVM
+/// before 10 left it clear.
 pub(crate) fn selects_as_assembled(row: &Row, encoding: Encoding, bits: u64, sources: Sources) -> bool {
     let is_short = encoding == Encoding::Vop3p && is_packed(row) && sources.count < 3;
     !is_short || VOP3P_OP_SEL_HI2.get(bits) != 0
 }
 
-/// Whether it is a DPP control word that the instruction takes.
+/// Returns whether `ctrl` is a DPP control word that the instruction accepts.
 pub fn is_dpp_ctrl(target: &Target, row: &Row, ctrl: u16) -> bool {
     match row.flags.contains(Flags::DPP64) {
-        // Double precision is permuted by `row_newbcast` alone.
+        // Double-precision values accept only `row_newbcast`.
         true => matches!(ctrl, 0x150..=0x15f),
         false => Layout::of(target).dpp_ctrl.iter().any(|range| range.contains(&ctrl)),
     }
@@ -326,14 +329,14 @@ fn offset_bits(target: &Target, row: &Row, encoding: Encoding, inst: &MachInst) 
     let field = offset_field(target, row, encoding);
     let fits = match encoding {
         Encoding::Flat if row.family != Family::Flat => field.fits_signed(offset),
-        // Beside an SGPR the offset was placed with it.
+        // An offset in addition to an SGPR was encoded together with the SGPR.
         Encoding::Smem if has_offset_register(row, inst) => return Ok(0),
         _ => u32::try_from(offset).is_ok_and(|offset| field.fits(offset)),
     };
     if fits { Ok(field.put(offset as u32)) } else { Err(Problem::Offset) }
 }
 
-/// The place of `Mods::offset`, but for scalar memory accesses.
+/// Returns the position of `Mods::offset`, except for scalar memory accesses.
 fn offset_field(target: &Target, row: &Row, encoding: Encoding) -> Field {
     match encoding {
         Encoding::Ds if !row.ops.is_empty() || row.flags.contains(Flags::GDS_ONLY) => DS_OFFSET,
@@ -350,7 +353,7 @@ fn has_offset_register(row: &Row, inst: &MachInst) -> bool {
     is_offset && matches!(inst.operands().last(), Some(Operand::Reg(_)))
 }
 
-/// Reads the single-bit modifiers; says which bits they may occupy.
+/// Reads the single-bit modifiers. Returns them and the bits that they may occupy.
 pub(crate) fn read_flags(target: &Target, row: &Row, encoding: Encoding, word: u64) -> (ModFlags, u64) {
     let (layout, allowed) = (Layout::of(target), allowed_flags(target, row, encoding));
     let (mut flags, mut known) = (ModFlags::empty(), 0);
@@ -363,7 +366,7 @@ pub(crate) fn read_flags(target: &Target, row: &Row, encoding: Encoding, word: u
     (flags, known)
 }
 
-/// Reads the other modifiers; says which bits they may occupy.
+/// Reads the other modifiers. Returns the bits that they may occupy.
 pub(crate) fn read(
     target: &Target,
     mods: &mut Mods,
@@ -425,7 +428,7 @@ pub(crate) fn read(
             mods.op_sel = byte(VOP3P_OP_SEL);
             let hi = byte(VOP3P_OP_SEL_HI) | byte(VOP3P_OP_SEL_HI2) << 2;
             mods.op_sel_hi = hi & sources.all();
-            // `op_sel_hi` of a third source may have any value where there is none.
+            // `op_sel_hi` may have any value for a third source that does not exist.
             VOP3_NEG.put(all)
                 | VOP3_ABS.put(all)
                 | VOP3P_OP_SEL.put(all)

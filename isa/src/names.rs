@@ -1,5 +1,6 @@
-//! Names of numbers in program-flow instructions: hardware registers, messages and their operations. What a name stands
-//! for, and which processors know it, was asked of LLVM 19's assembler and disassembler.
+//! Names of numbers in program-flow instructions: hardware registers, messages and their operations. The
+//! meaning of each name, and the processors that know it, were determined with LLVM 19's assembler and
+//! disassembler.
 
 use crate::target::{Feature, Generation, Target};
 use Generation::{Gfx6, Gfx8, Gfx9, Gfx10};
@@ -7,7 +8,7 @@ use Generation::{Gfx6, Gfx8, Gfx9, Gfx10};
 /// A name and its number.
 #[derive(Clone, Copy, Debug)]
 pub struct Name {
-    /// As the assembler writes it.
+    /// Name in assembly text.
     pub name: &'static str,
     /// Its number in the field.
     pub id: u32,
@@ -51,13 +52,13 @@ static HW_REGISTERS: &[Name] = &[
     Name { lacks: Feature::GFX10_3, ..name("HW_REG_XNACK_MASK", 22, Gfx10, Gfx10) },
     name("HW_REG_HW_ID1", 23, Gfx10, Gfx10),
     name("HW_REG_HW_ID2", 24, Gfx10, Gfx10),
-    // Read, never written: LLVM 19 takes the older name for the first.
+    // These registers are only read. LLVM 19 accepts the older name for the first one.
     name("HW_REG_HW_ID", 23, Gfx10, Gfx10),
     name("HW_REG_POPS_PACKER", 25, Gfx10, Gfx10),
     Name { requires: Feature::GFX10_3, ..name("HW_REG_SHADER_CYCLES", 29, Gfx10, Gfx10) },
 ];
 
-/// Messages of `s_sendmsg`. 2, 3 and 15 take an operation.
+/// Messages of `s_sendmsg`. Messages 2, 3 and 15 have an operation.
 static MESSAGES: &[Name] = &[
     name("MSG_INTERRUPT", 1, Gfx6, Gfx10),
     name("MSG_GS", 2, Gfx6, Gfx10),
@@ -100,17 +101,17 @@ fn known(rows: &'static [Name], target: &Target) -> impl Iterator<Item = &'stati
     rows.iter().filter(move |row| row.is_known_to(target))
 }
 
-/// The hardware registers that have a name.
+/// Returns the hardware registers that have names on a processor.
 pub fn hw_registers(target: &Target) -> impl Iterator<Item = &'static Name> {
     known(HW_REGISTERS, target)
 }
 
-/// The messages that have a name.
+/// Returns the messages that have names on a processor.
 pub fn messages(target: &Target) -> impl Iterator<Item = &'static Name> {
     known(MESSAGES, target)
 }
 
-/// The operations of a message that have a name.
+/// Returns the operations of a message that have names on a processor.
 pub fn operations(target: &Target, message: u32) -> impl Iterator<Item = &'static Name> {
     let rows = match message {
         MSG_GS | MSG_GS_DONE => GS_OPERATIONS,
@@ -123,27 +124,27 @@ pub fn operations(target: &Target, message: u32) -> impl Iterator<Item = &'stati
 /// A counter of `s_waitcnt_depctr` (GFX10).
 #[derive(Clone, Copy, Debug)]
 pub struct DependencyCounter {
-    /// As the assembler writes it.
+    /// Name in assembly text.
     pub name: &'static str,
-    /// Lowest bit.
+    /// Position of the lowest bit.
     pub shift: u32,
-    /// Bits.
+    /// Number of bits.
     pub bits: u32,
     requires: Feature,
 }
 
 impl DependencyCounter {
-    /// The value that waits for nothing.
+    /// Returns the value that waits for nothing.
     pub const fn max(&self) -> u32 {
         (1 << self.bits) - 1
     }
 
-    /// Its bits in the field.
+    /// Returns a mask of the counter's bits in the field.
     pub const fn mask(&self) -> u32 {
         self.max() << self.shift
     }
 
-    /// Its value.
+    /// Returns the counter's value in a field.
     pub const fn get(&self, field: u32) -> u32 {
         field >> self.shift & self.max()
     }
@@ -159,7 +160,7 @@ static DEPENDENCY_COUNTERS: &[DependencyCounter] = &[
     DependencyCounter { name: "depctr_vm_vsrc", shift: 2, bits: 3, requires: NONE },
 ];
 
-/// The counters of `s_waitcnt_depctr`, in the order in which they are printed.
+/// Returns the counters of `s_waitcnt_depctr`, in the order in which they are printed.
 pub fn dependency_counters(target: &Target) -> impl Iterator<Item = &'static DependencyCounter> {
     DEPENDENCY_COUNTERS.iter().filter(|row| target.has(row.requires))
 }

@@ -1,18 +1,19 @@
-//! How many waves of a kernel a SIMD holds, and what keeps it from holding more.
+//! Computes how many waves of a kernel a SIMD can hold, and which resource limits the number.
 //!
 //! # Source
-//! Vega ISA manual, the limits on waves; seed 000, line 2640 ff. for the units of registers and LDS. Sizes of register files,
-//! units and limits are facts of the [`Target`]: waves of 32 lanes have twice the VGPRs, in units twice as large, and from GFX10
-//! on every wave gets the same SGPRs, so that those do not limit.
+//! Vega ISA manual, the limits on waves; seed 000, line 2640 ff. for the allocation units of registers and
+//! LDS. Sizes of register files, units and limits are properties of the [`Target`]: waves of 32 lanes have
+//! twice as many VGPRs, in units twice as large. From GFX10 on, every wave gets the same number of SGPRs, so
+//! that SGPRs are never the limit.
 
 use crate::subtarget::Subtarget;
 use crate::target::{Feature, Target};
 use std::fmt;
 
-/// What limits the number of waves.
+/// Resource that limits the number of waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OccupancyLimit {
-    /// The processor's own limit.
+    /// The processor's maximum number of waves.
     Waves,
     /// Vector registers.
     Vgprs,
@@ -33,30 +34,31 @@ impl fmt::Display for OccupancyLimit {
     }
 }
 
-/// Waves per SIMD and what limits them.
+/// Number of waves per SIMD and the limiting resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     /// Waves per SIMD.
     pub waves: u32,
-    /// The first limit that is reached.
+    /// The resource with the lowest limit.
     pub limit: OccupancyLimit,
 }
 
-/// What a kernel takes of a compute unit.
+/// Resources that a kernel uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Vector registers of a lane.
+    /// Vector registers per lane.
     pub vgprs: u32,
-    /// Scalar registers, VCC and its kin included.
+    /// Scalar registers, including VCC and other special registers.
     pub sgprs: u32,
-    /// Bytes of LDS of a work-group.
+    /// LDS per work-group in bytes.
     pub lds: u32,
-    /// Work-items of a work-group.
+    /// Work-items per work-group.
     pub group: u32,
 }
 
 impl Occupancy {
-    /// Occupancy of a kernel. More registers or LDS than there are give 0 waves.
+    /// Computes the occupancy of a kernel. The result is 0 waves if the kernel uses more registers or LDS
+    /// than exist.
     pub fn new(target: &Subtarget, usage: &Usage) -> Occupancy {
         let mut result = Occupancy { waves: target.max_waves, limit: OccupancyLimit::Waves };
         let mut limit = |waves: u32, limit| {
@@ -79,20 +81,22 @@ impl Occupancy {
 }
 
 impl Subtarget {
-    /// Compute units whose SIMDs and LDS a work-group has: one, or the two of a work-group processor.
+    /// Returns the number of compute units whose SIMDs and LDS a work-group can use: one, or the two of a
+    /// work-group processor.
     pub fn units_per_group(&self) -> u32 {
         if self.has(Feature::WAVE32) && !self.cumode { 2 } else { 1 }
     }
 
-    /// SIMDs that hold the waves of a work-group.
+    /// Returns the number of SIMDs that hold the waves of a work-group.
     pub fn simds_per_group(&self) -> u32 {
         self.simds_per_cu * self.units_per_group()
     }
 }
 
 impl Target {
-    /// VGPRs that a wave takes with these and so many accumulation VGPRs: the larger number where those are a file of their own,
-    /// the sum where they lie behind the others (gfx90a; from a multiple of four on).
+    /// Returns the number of VGPRs that a wave allocates for `vgprs` VGPRs and `agprs` accumulation VGPRs. If
+    /// the accumulation VGPRs are a separate register file, this is the larger number. On gfx90a, where they
+    /// follow the VGPRs from a multiple of four on, it is the sum.
     pub fn vgprs_with(&self, vgprs: u32, agprs: u32) -> u32 {
         match agprs {
             0 => vgprs,
@@ -101,7 +105,8 @@ impl Target {
         }
     }
 
-    /// Accumulation VGPRs that a wave of so many VGPRs in all, of which the first 256 are ordinary ones, has for nothing.
+    /// Returns the number of accumulation VGPRs that are available at no additional cost to a wave that
+    /// allocates `vgprs` VGPRs, of which the first 256 are ordinary VGPRs.
     pub fn agprs_within(&self, vgprs: u32) -> u32 {
         match self.has(Feature::MAI) {
             true if self.has(Feature::GFX90A) => vgprs.min(self.addressable_vgprs).saturating_sub(256),
@@ -110,19 +115,19 @@ impl Target {
         }
     }
 
-    /// Waves that a SIMD has VGPRs for.
+    /// Returns the number of waves for which a SIMD has enough VGPRs.
     pub fn waves_by_vgprs(&self, vgprs: u32) -> u32 {
         let allotted = vgprs.clamp(1, u32::MAX / 2).next_multiple_of(self.vgpr_granule);
         (self.total_vgprs / allotted).min(self.max_waves)
     }
 
-    /// Waves that a SIMD has SGPRs for.
+    /// Returns the number of waves for which a SIMD has enough SGPRs.
     pub fn waves_by_sgprs(&self, sgprs: u32) -> u32 {
         let allotted = sgprs.clamp(1, u32::MAX / 2).next_multiple_of(self.sgpr_granule);
         (self.total_sgprs / allotted).min(self.max_waves)
     }
 
-    /// Most VGPRs that a lane can have if the SIMD is to hold so many waves.
+    /// Returns the maximum number of VGPRs per lane if the SIMD should hold `waves` waves.
     pub fn vgprs_for_waves(&self, waves: u32) -> u32 {
         let share = self.total_vgprs / waves.max(1) / self.vgpr_granule * self.vgpr_granule;
         share.clamp(self.vgpr_granule, self.addressable_vgprs)
@@ -145,7 +150,8 @@ mod tests {
     #[test]
     fn vega() {
         let target = named("gfx906");
-        // The Vega tables: 24 VGPRs still give 10 waves, 25 give 9 (28 allotted), 84 give 3, 256 give 1.
+        // Tables of the Vega manual: up to 24 VGPRs give 10 waves, 25 give 9 (28 are allocated), 84 give 3,
+        // 256 give 1.
         assert_eq!(of(&target, 24, 16, 0, 256), (10, OccupancyLimit::Waves));
         assert_eq!(of(&target, 25, 16, 0, 256), (9, OccupancyLimit::Vgprs));
         assert_eq!(of(&target, 84, 16, 0, 256), (3, OccupancyLimit::Vgprs));
@@ -153,7 +159,7 @@ mod tests {
         // 80 SGPRs give 10 waves, 96 give 8.
         assert_eq!(of(&target, 8, 80, 0, 256), (10, OccupancyLimit::Waves));
         assert_eq!(of(&target, 8, 96, 0, 256), (8, OccupancyLimit::Sgprs));
-        // 16 KiB a group of 256: four groups, sixteen waves over four SIMDs.
+        // With 16 KiB per group of 256 work-items, four groups fit: sixteen waves on four SIMDs.
         assert_eq!(of(&target, 8, 16, 16384, 256), (4, OccupancyLimit::Lds));
         assert_eq!(of(&target, 8, 16, 65536 + 1, 256), (0, OccupancyLimit::Lds));
     }
@@ -161,13 +167,13 @@ mod tests {
     #[test]
     fn rdna_by_wave_size() {
         let (rdna1, rdna2) = (named("gfx1010"), named("gfx1030"));
-        // 1024 registers a lane, by 8 (gfx101x) or by 16 (gfx103x).
+        // 1024 registers per lane, in units of 8 (gfx101x) or 16 (gfx103x).
         assert_eq!(of(&rdna1, 48, 100, 0, 256), (20, OccupancyLimit::Waves));
         assert_eq!(of(&rdna1, 57, 100, 0, 256), (16, OccupancyLimit::Vgprs));
         assert_eq!(of(&rdna1, 256, 100, 0, 256), (4, OccupancyLimit::Vgprs));
         assert_eq!(of(&rdna2, 64, 100, 0, 256), (16, OccupancyLimit::Waves));
         assert_eq!(of(&rdna2, 65, 100, 0, 256), (12, OccupancyLimit::Vgprs));
-        // Half of them, by half as many.
+        // With 64 lanes, half as many registers in units half as large.
         let (rdna1, rdna2) = (rdna1.with_wave_size(64).unwrap(), rdna2.with_wave_size(64).unwrap());
         assert_eq!(of(&rdna1, 24, 100, 0, 256), (20, OccupancyLimit::Waves));
         assert_eq!(of(&rdna1, 25, 100, 0, 256), (18, OccupancyLimit::Vgprs));
@@ -192,7 +198,7 @@ mod tests {
     #[test]
     fn work_group_processors() {
         let mut target = named("gfx1030");
-        // 32 KiB a group of 512 waves' lanes: two groups a compute unit, four a work-group processor.
+        // 32 KiB per group: two groups per compute unit, four per work-group processor.
         assert_eq!(of(&target, 8, 16, 32768, 256), (8, OccupancyLimit::Lds));
         target.cumode = false;
         assert_eq!(of(&target, 8, 16, 32768, 256), (8, OccupancyLimit::Lds));

@@ -12,18 +12,18 @@ pub struct RegRange {
     pub len: u8,
 }
 
-/// Virtual registers that must become consecutive hardware registers: a slice of `MachFunc::tuples`. Packed, so that an
-/// operand is no more than eight bytes.
+/// Virtual registers that must become consecutive hardware registers: a slice of `MachFunc::tuples`. The
+/// struct is packed so that an operand fits in eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(Rust, packed)]
 pub struct Tuple {
-    /// Index of the first in `MachFunc::tuples`.
+    /// Index of the first register in `MachFunc::tuples`.
     pub start: u32,
     /// Number of dwords.
     pub len: u8,
 }
 
-/// VGPRs that need not follow one another.
+/// VGPRs that need not be consecutive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scattered {
     len: u8,
@@ -31,49 +31,52 @@ pub struct Scattered {
 }
 
 impl Scattered {
-    /// Most registers of one operand: what fits beside the other kinds of operands.
+    /// Maximum number of registers in one operand, which keeps the size of `Operand` at eight bytes.
     pub const MAX: usize = 6;
 
-    /// The VGPRs of those numbers; `None` if there are too many.
+    /// Returns the operand with the given VGPR numbers; `None` if there are too many.
     pub fn new(numbers: &[u8]) -> Option<Scattered> {
         let mut all = [0; Scattered::MAX];
         all.get_mut(..numbers.len())?.copy_from_slice(numbers);
         Some(Scattered { len: numbers.len() as u8, numbers: all })
     }
 
-    /// Their numbers.
+    /// Returns the VGPR numbers.
     pub fn numbers(&self) -> &[u8] {
         &self.numbers[..usize::from(self.len)]
     }
 }
 
-/// An operand, in the order in which the assembler writes them.
+/// An operand. Operands are in the order in which the assembler writes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Operand {
-    /// Absent (`off` of a global address, a missing destination).
+    /// Absent (`off` for a global address, or a missing destination).
     #[default]
     None,
     /// Hardware registers.
     Reg(RegRange),
     /// Virtual registers.
     Virt(Tuple),
-    /// VGPRs anywhere: an image address of GFX10. More than an operand holds go on in one behind the row's last.
+    /// VGPRs that need not be consecutive: an image address of GFX10. If they do not fit, further operands
+    /// after the row's last operand hold the rest.
     Scattered(Scattered),
-    /// An inline constant by its source code 128..=248: 128..=192 are 0..=64, 193..=208 are -1..=-16,
-    /// 240..=248 are 0.5 -0.5 1.0 -1.0 2.0 -2.0 4.0 -4.0 1/(2*pi) in the operand's own float type.
+    /// An inline constant, given by its source code 128..=248: 128..=192 are 0..=64, 193..=208 are -1..=-16,
+    /// 240..=248 are 0.5 -0.5 1.0 -1.0 2.0 -2.0 4.0 -4.0 1/(2*pi) in the operand's own floating-point type.
     Inline(u16),
     /// A 32-bit literal that follows the instruction.
     Literal(u32),
-    /// A field of the instruction that is no source operand: `simm16`, a `s_waitcnt` mask, a memory offset of SMEM.
+    /// A field of the instruction that is not a source operand: `simm16`, an `s_waitcnt` mask, a memory
+    /// offset of SMEM.
     Imm(i32),
     /// A branch target.
     Block(MBlock),
-    /// Address of a module variable relative to the end of the `s_getpc_b64` before it: low (`hi == false`)
-    /// or high half of a PC-relative 64-bit offset, as a literal; `addend` bytes are in `MachFunc::relocs`.
+    /// A reference to a global variable or a function: an index into `MachFunc::relocs`, whose entry gives
+    /// the target, the addend, and which part of the distance or address the operand holds.
     Reloc(u32),
 }
 
-/// The source code of the inline constant that an operand of 16 bits reads as these: integers from -16 to 64, eight floats, and 1/(2 pi).
+/// Returns the source code of the inline constant that a 16-bit operand reads as `bits`: integers from -16 to
+/// 64, eight floats, and 1/(2 pi).
 pub const fn inline_half(bits: u16) -> Option<u16> {
     Some(match bits {
         0..=64 => 128 + bits,
@@ -92,12 +95,12 @@ pub const fn inline_half(bits: u16) -> Option<u16> {
 }
 
 impl Operand {
-    /// A single hardware register.
+    /// Returns an operand of one hardware register.
     pub const fn reg(reg: Reg) -> Operand {
         Operand::Reg(RegRange { first: reg, len: 1 })
     }
 
-    /// `len` consecutive hardware registers.
+    /// Returns an operand of `len` consecutive hardware registers.
     pub const fn regs(first: Reg, len: u8) -> Operand {
         Operand::Reg(RegRange { first, len })
     }
@@ -107,7 +110,8 @@ impl Operand {
     /// `exec` as a 64-bit mask.
     pub const EXEC: Operand = Operand::regs(Reg::EXEC, 2);
 
-    /// A 32-bit integer as an inline constant if it is one (of integers or, bit for bit, of f32), else a literal.
+    /// Returns a 32-bit integer operand: an inline constant if the bits are those of an inline integer or
+    /// f32, otherwise a literal.
     pub const fn int(value: i32) -> Operand {
         match value {
             0..=64 => Operand::Inline(128 + value as u16),
@@ -119,22 +123,24 @@ impl Operand {
         }
     }
 
-    /// An f32 by its bits.
+    /// Returns an f32 operand, given its bits.
     pub const fn f32(bits: u32) -> Operand {
         Operand::int(bits as i32)
     }
 
-    /// An f16 by its bits, for an operand that is read as one.
+    /// Returns an f16 operand, given its bits, for a source that is read as f16.
     pub const fn f16(bits: u16) -> Operand {
         match inline_half(bits) {
-            // Integers are those of 32 bits here, and not all processors have the last constant.
+            // Integers are handled as 32-bit integers, and not all processors have the constant with code
+            // 248.
             Some(code @ 240..=247) => Operand::Inline(code),
             _ => Operand::int(bits as i32),
         }
     }
 
-    /// A 64-bit integer operand, where a constant operand can express it: small integers are sign-extended;
-    /// otherwise `None` (a literal of a 64-bit SALU operand is sign-extended too, but we keep to inline ones).
+    /// Returns a 64-bit integer operand if a small, sign-extended inline constant can express it; otherwise
+    /// `None`. (A literal in a 64-bit SALU operand is also sign-extended, but only inline constants are used
+    /// here.)
     pub const fn int64(value: i64) -> Option<Operand> {
         match value {
             0..=64 => Some(Operand::Inline(128 + value as u16)),
@@ -143,8 +149,8 @@ impl Operand {
         }
     }
 
-    /// An f64 operand by its bits: an inline constant, or a literal when the low half is zero
-    /// (hardware puts a literal into the high half).
+    /// Returns an f64 operand, given its bits: an inline constant, or a literal if the low half is zero,
+    /// because the hardware puts a literal into the high half.
     pub const fn f64(bits: u64) -> Option<Operand> {
         if let Some(op) = Operand::int64(bits as i64) {
             return Some(op);
@@ -165,7 +171,7 @@ impl Operand {
         Some(Operand::Inline(code))
     }
 
-    /// Dword `n` of a register operand; others are what they are.
+    /// Returns dword `n` of a register operand; other operands are returned unchanged.
     pub const fn dword(self, n: u8) -> Operand {
         match self {
             Operand::Virt(tuple) => Operand::Virt(Tuple { start: tuple.start + n as u32, len: 1 }),
@@ -174,12 +180,12 @@ impl Operand {
         }
     }
 
-    /// Whether it is a constant source (inline or literal).
+    /// Returns whether it is a constant source (inline or literal).
     pub const fn is_const(self) -> bool {
         matches!(self, Operand::Inline(_) | Operand::Literal(_) | Operand::Reloc(_))
     }
 
-    /// The bits of a 32-bit constant source operand.
+    /// Returns the bits of a constant 32-bit source operand.
     pub const fn const_u32(self) -> Option<u32> {
         match self {
             Operand::Literal(bits) => Some(bits),
@@ -189,7 +195,8 @@ impl Operand {
     }
 }
 
-/// Source code of an f32 that is an inline constant (`1/(2*pi)` from GFX8 on; GFX6/7 are refused where encoded).
+/// Returns the source code of an f32 inline constant. (`1/(2*pi)` exists from GFX8 on; the encoder refuses it
+/// for GFX6 and GFX7.)
 const fn inline_f32(bits: u32) -> Option<u16> {
     Some(match bits {
         0x3f00_0000 => 240,
@@ -205,7 +212,7 @@ const fn inline_f32(bits: u32) -> Option<u16> {
     })
 }
 
-/// Value of an inline constant in a 32-bit operand.
+/// Returns the value of an inline constant in a 32-bit operand.
 pub const fn inline_value(code: u16) -> Option<u32> {
     Some(match code {
         128..=192 => (code - 128) as u32,
@@ -223,5 +230,6 @@ pub const fn inline_value(code: u16) -> Option<u32> {
     })
 }
 
-/// Every instruction holds six, and all of a large function's pass through the caches once a pass.
+/// The size matters because every instruction holds six operands, and each pass moves all instructions of a
+/// function through the caches.
 const _: () = assert!(size_of::<Operand>() == 8);

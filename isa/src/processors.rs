@@ -1,10 +1,11 @@
-//! The processors. Names, alternative names and families: seed 000, line 31 (which still counts hainan and oland as
-//! gfx601; they got a number of their own, gfx602, later). `EF_AMDGPU_MACH`, granules and limits are
-//! held against what LLVM's assembler writes (`tests/processors.rs`); waves and SIMDs have no such judge.
+//! The table of processors. Names, alternative names and families: seed 000, line 31 (which still lists
+//! hainan and oland as gfx601; they later got their own number, gfx602). `EF_AMDGPU_MACH`, granules and
+//! limits are compared with the output of LLVM's assembler (`tests/processors.rs`); waves and SIMDs cannot be
+//! checked in this way.
 
 use crate::target::{CodeEnd, Feature, Generation, Target};
 
-/// Features of all processors of a generation.
+/// Features that all processors of a generation have.
 const GFX7: Feature = Feature::MAD_MAC_F32
     .union(Feature::DS_SRC2)
     .union(Feature::INTERP)
@@ -40,7 +41,7 @@ const GFX10_3: Feature = GFX10
     .union(Feature::GFX10_3)
     .union(Feature::RAY_TRACING);
 
-/// Dot products of gfx906, of what has them in GFX10, of gfx908.
+/// Dot products of gfx906, of the GFX10 processors that have them, and of gfx908.
 const GFX906_DOTS: Feature = Feature::DOT1.union(Feature::DOT2).union(Feature::DOT7).union(Feature::DOT10);
 const GFX10_DOTS: Feature = GFX906_DOTS.union(Feature::DOT5).union(Feature::DOT6);
 const GFX908_DOTS: Feature = GFX10_DOTS.union(Feature::DOT3).union(Feature::DOT4);
@@ -59,7 +60,7 @@ const GFX908: Feature = GFX906
 const GFX90A: Feature =
     GFX908.difference(Feature::DS_SRC2).difference(Feature::INTERP).union(Feature::GFX90A);
 
-/// What the processors of a generation share; each then says what is its own.
+/// Properties shared by the processors of a generation; each row adds its own properties.
 const GFX6_BASE: Target = Target {
     name: "",
     alternatives: &[],
@@ -77,7 +78,7 @@ const GFX6_BASE: Target = Target {
     total_sgprs: 512,
     sgpr_granule: 8,
     sgpr_encoding_granule: 8,
-    // FLAT_SCRATCH among them, which GFX6 does not have, but assemblers count.
+    // Includes FLAT_SCRATCH, which GFX6 does not have but assemblers count.
     extra_sgprs: 4,
     addressable_vgprs: 256,
     total_vgprs: 256,
@@ -117,7 +118,7 @@ const GFX9_BASE: Target = Target {
     flat_offset_bits: 12,
     ..GFX8_BASE
 };
-/// In compute unit mode, which `kernc` counts in: two of a work-group processor's four SIMDs.
+/// Counted in compute unit mode: two of a work-group processor's four SIMDs.
 const GFX10_BASE: Target = Target {
     generation: Generation::Gfx10,
     features: GFX10,
@@ -135,14 +136,14 @@ const GFX10_BASE: Target = Target {
     wave_size: 32,
     global_offset_bits: 12,
     flat_offset_bits: 11,
-    // As far as `s_inst_prefetch` can ask for: three lines.
+    // Three lines, the maximum distance that `s_inst_prefetch` can request.
     code_end: Some(CodeEnd { word: 0xbf9f_0000, bytes: 3 * CodeEnd::LINE }),
     ..GFX9_BASE
 };
 const GFX10_3_BASE: Target =
     Target { features: GFX10_3, total_sgprs: 128 * 16, vgpr_granule: 16, max_waves: 16, ..GFX10_BASE };
 
-/// A processor like `base` with what is its own.
+/// Returns a processor like `base` with its own properties.
 const fn like(
     base: Target,
     name: &'static str,
@@ -163,7 +164,7 @@ const GFX810: Feature = XNACK.union(APU);
 const GFX902: Feature = Feature::MAD_MIX.union(APU);
 const COUNT: usize = 33;
 
-/// Name, version, `EF_AMDGPU_MACH`, features beyond those of the base, alternative names.
+/// Name, version, `EF_AMDGPU_MACH`, features in addition to those of the base, alternative names.
 const ROWS: [Target; COUNT] = [
     like(GFX6_BASE, "gfx600", (6, 0, 0), 0x20, FAST_F64, &["tahiti"]),
     like(GFX6_BASE, "gfx601", (6, 0, 1), 0x21, NONE, &["pitcairn", "verde"]),
@@ -186,7 +187,7 @@ const ROWS: [Target; COUNT] = [
     on_by_default(like(GFX9_BASE, "gfx908", (9, 0, 8), 0x30, GFX908, &[]), Feature::SRAMECC),
     on_by_default(like(GFX9_BASE, "gfx909", (9, 0, 9), 0x31, GFX902, &[]), XNACK),
     Target {
-        // Accumulation registers come out of the same file, which is twice as large.
+        // Accumulation registers come from the same register file, which is twice as large.
         features: GFX90A,
         addressable_vgprs: 512,
         total_vgprs: 512,
@@ -211,13 +212,13 @@ const ROWS: [Target; COUNT] = [
     like(GFX10_3_BASE, "gfx1036", (10, 3, 6), 0x45, APU, &[]),
 ];
 
-/// A processor on which features of target ids are on if nothing is said (seed 000, line 31; gfx90a and gfx90c, which are younger,
-/// as their relatives).
+/// Returns a processor on which features of target ids are on unless specified (seed 000, line 31; gfx90a and
+/// gfx90c are newer and are treated like related processors).
 const fn on_by_default(processor: Target, features: Feature) -> Target {
     Target { on_by_default: features, ..processor }
 }
 
-/// A processor of GFX8 whose waves always get 96 SGPRs.
+/// Returns a processor of GFX8 whose waves always get 96 SGPRs.
 const fn initialised_badly(
     name: &'static str,
     version: (u32, u32, u32),
@@ -241,7 +242,8 @@ const fn numbered(mut rows: [Target; COUNT]) -> [Target; COUNT] {
     rows
 }
 
-/// With wavefronts of 64 lanes: those that have both sizes give a lane half of the registers then.
+/// Returns the processors with wavefronts of 64 lanes. Processors that support both sizes have half as many
+/// registers per lane in this mode.
 const fn in_wave64(mut rows: [Target; COUNT]) -> [Target; COUNT] {
     let mut n = 0;
     while n < COUNT {
@@ -256,7 +258,7 @@ const fn in_wave64(mut rows: [Target; COUNT]) -> [Target; COUNT] {
     rows
 }
 
-/// Every processor known: to the assembler, the disassembler, and what reads code objects.
+/// All processors that are known to the assembler, the disassembler and the reader of code objects.
 pub static PROCESSORS: [Target; COUNT] = numbered(ROWS);
 
 /// [`PROCESSORS`] with wavefronts of 64 lanes.

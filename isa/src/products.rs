@@ -1,8 +1,9 @@
-//! What processors are sold as.
+//! Product names of the processors.
 //!
-//! # Source      AMDGPU backend guide, "Processors" (seed 000, line 31), and the products of later years from the makers' pages.
+//! # Source
+//! AMDGPU backend guide, "Processors" (seed 000, line 31), and for later products the manufacturers' pages.
 
-/// Names of products, without `AMD`, `Radeon` and `Instinct`, and the processor in them.
+/// For each processor, the names of products that contain it, without `AMD`, `Radeon` and `Instinct`.
 #[rustfmt::skip]
 pub static PRODUCTS: [(&str, &[&str]); 27] = [
     ("gfx600", &["HD 7950", "HD 7970", "R9 280", "R9 280X"]),
@@ -35,8 +36,9 @@ pub static PRODUCTS: [(&str, &[&str]); 27] = [
     ("gfx1036", &["Ryzen 5 7600", "Ryzen 7 7700X", "Ryzen 9 7950X"]),
 ];
 
-/// Returns the product that a name means and its processor: case, blanks and the maker's names do not matter, and the name of a series
-/// in front may be left out (`Vega 64`, `6800 XT`) where that leaves one processor.
+/// Returns the product that a name refers to, and its processor. Case, blanks and manufacturer names are
+/// ignored, and the name of a series at the beginning may be omitted (`Vega 64`, `6800 XT`) if the rest
+/// identifies one processor.
 pub fn product(name: &str) -> Option<(&'static str, &'static str)> {
     let wanted = plain(name);
     let rows =
@@ -49,18 +51,18 @@ pub fn product(name: &str) -> Option<(&'static str, &'static str)> {
     ends.all(|other| other.1 == first.1).then_some(first)
 }
 
-/// Whether a name is that of a product with a processor of later generations than GFX10.
+/// Returns whether a name is that of a product whose processor is newer than GFX10.
 pub fn is_later(name: &str) -> bool {
     let name = plain(name);
     ["rx7", "rx9", "mi3", "gfx94", "gfx95", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start))
 }
 
-/// The products of a processor.
+/// Returns the products that contain a processor.
 pub fn products(processor: &str) -> &'static [&'static str] {
     PRODUCTS.iter().find(|row| row.0 == processor).map_or(&[], |row| row.1)
 }
 
-/// Letters and digits of a name, small, without the maker's names.
+/// Returns the letters and digits of a name in lower case, without manufacturer names.
 fn plain(name: &str) -> String {
     let letters = |c: char| c.is_ascii_alphanumeric();
     let text: String = name.to_ascii_lowercase().chars().filter(|&c| letters(c)).collect();

@@ -3,8 +3,9 @@
 use cranelift_entity::entity_impl;
 use std::fmt;
 
-/// A hardware register, by its code in a 9-bit source operand: SGPRs from 0, specials from 102, VGPRs from 256.
-/// Accumulation VGPRs follow from 512: their codes are those of VGPRs with a bit elsewhere in the instruction.
+/// A hardware register, given by its code in a 9-bit source operand: SGPRs from 0, special registers from
+/// 102, VGPRs from 256. Accumulation VGPRs follow from 512; they are encoded like VGPRs, with a separate bit
+/// elsewhere in the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u16);
 
@@ -23,52 +24,52 @@ impl Reg {
     pub const VCCZ: Reg = Reg(251);
     /// `src_execz`.
     pub const EXECZ: Reg = Reg(252);
-    /// `src_scc`; as a definition, the condition bit itself.
+    /// `src_scc`; as a definition, the SCC bit itself.
     pub const SCC: Reg = Reg(253);
 
     /// `src_lds_direct`.
     pub const LDS_DIRECT: Reg = Reg(254);
 
-    /// SGPR number `n`.
+    /// Returns SGPR number `n`.
     pub const fn sgpr(n: u16) -> Reg {
         assert!(n < 106);
         Reg(n)
     }
 
-    /// VGPR number `n`.
+    /// Returns VGPR number `n`.
     pub const fn vgpr(n: u16) -> Reg {
         assert!(n < 256);
         Reg(256 + n)
     }
 
-    /// Accumulation VGPR number `n` (gfx908, gfx90a).
+    /// Returns accumulation VGPR number `n` (gfx908, gfx90a).
     pub const fn agpr(n: u16) -> Reg {
         assert!(n < 256);
         Reg(512 + n)
     }
 
-    /// Whether it is a VGPR.
+    /// Returns whether it is a VGPR.
     pub const fn is_vgpr(self) -> bool {
         self.0 >> 8 == 1
     }
 
-    /// Whether it is an accumulation VGPR.
+    /// Returns whether it is an accumulation VGPR.
     pub const fn is_agpr(self) -> bool {
         self.0 >> 8 == 2
     }
 
-    /// Whether it is a scalar register: one value for the whole wave. How many of them are numbered differs
-    /// between processors: see [`Target::is_sgpr`](crate::Target::is_sgpr).
+    /// Returns whether it is a scalar register, which has one value for the whole wave. The number of
+    /// numbered SGPRs depends on the processor: see [`Target::is_sgpr`](crate::Target::is_sgpr).
     pub const fn is_scalar(self) -> bool {
         self.0 < 256
     }
 
-    /// The number after `s`, `v` or `a`.
+    /// Returns the number after `s`, `v` or `a`.
     pub const fn number(self) -> u16 {
         if self.0 >= 256 { self.0 & 255 } else { self.0 }
     }
 
-    /// The register `n` places further.
+    /// Returns the register with a code greater by `n`.
     pub const fn offset(self, n: u16) -> Reg {
         Reg(self.0 + n)
     }
@@ -84,7 +85,7 @@ impl fmt::Debug for Reg {
     }
 }
 
-/// Register files the allocator knows.
+/// Register classes of the allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RegClass {
     /// One value per wavefront.
@@ -93,7 +94,7 @@ pub enum RegClass {
     Vgpr,
 }
 
-/// A virtual register: always one dword. A 64-bit value is two of them.
+/// A virtual register, which always has one dword. A 64-bit value consists of two virtual registers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VReg(u32);
 entity_impl!(VReg, "%");

@@ -5,8 +5,8 @@ use crate::reg::Reg;
 
 const WORDS: usize = 12;
 
-/// A set of hardware registers: the scalar ones in two words, VGPRs and accumulation VGPRs in four each, in two those that a pass
-/// pretends there are, by codes from 1024 on.
+/// A set of hardware registers: two words for scalar registers, four each for VGPRs and accumulation VGPRs,
+/// and two for the fictitious registers of passes, whose codes start at 1024.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegSet([u64; WORDS]);
 
@@ -20,11 +20,11 @@ impl RegSet {
             0..128 => Some(usize::from(reg)),
             256..768 => Some(usize::from(reg) - 128),
             1024..1152 => Some(usize::from(reg) - 384),
-            _ => None, // SCC and kin: no memory operation writes them
+            _ => None, // SCC and similar registers: no memory operation writes them
         }
     }
 
-    /// Adds a range.
+    /// Adds a range of registers.
     #[inline]
     pub fn insert(&mut self, range: RegRange) {
         for reg in range.first.0..range.first.0 + u16::from(range.len) {
@@ -34,21 +34,21 @@ impl RegSet {
         }
     }
 
-    /// Whether any register of the range is in the set.
+    /// Returns whether any register of the range is in the set.
     #[inline]
     pub fn hits(&self, range: RegRange) -> bool {
         (range.first.0..range.first.0 + u16::from(range.len))
             .any(|reg| Self::bit(reg).is_some_and(|bit| self.0[bit / 64] >> (bit % 64) & 1 != 0))
     }
 
-    /// Adds all of `other`.
+    /// Adds all registers of `other`.
     pub fn union(&mut self, other: &RegSet) {
         for (word, more) in self.0.iter_mut().zip(other.0) {
             *word |= more;
         }
     }
 
-    /// Takes away a range.
+    /// Removes a range of registers.
     pub fn remove(&mut self, range: RegRange) {
         for reg in range.first.0..range.first.0 + u16::from(range.len) {
             if let Some(bit) = Self::bit(reg) {
@@ -57,18 +57,18 @@ impl RegSet {
         }
     }
 
-    /// Whether the register is in the set.
+    /// Returns whether the register is in the set.
     pub fn contains(&self, reg: Reg) -> bool {
         self.hits(RegRange { first: reg, len: 1 })
     }
 
-    /// Its registers in ascending order, those aside that a pass pretends there are.
+    /// Returns the registers in ascending order, without fictitious registers.
     pub fn iter(&self) -> impl Iterator<Item = Reg> + '_ {
         let codes = (0..128).chain(256..768);
         codes.map(Reg).filter(|&reg| self.contains(reg))
     }
 
-    /// Its registers as ranges, as long as they follow each other within one file.
+    /// Returns the registers as ranges of consecutive registers of one register file.
     pub fn ranges(&self) -> impl Iterator<Item = RegRange> + '_ {
         let mut rest = self.iter().peekable();
         std::iter::from_fn(move || {
@@ -84,7 +84,7 @@ impl RegSet {
         })
     }
 
-    /// Whether it has no element.
+    /// Returns whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]

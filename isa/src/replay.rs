@@ -1,13 +1,15 @@
-//! Memory instructions that may be executed again: with XNACK replay on, an access that finds no page is repeated when there is
-//! one, and with it all of its clause.
+//! Memory instructions that may be executed again. With XNACK replay, an access that encounters a missing
+//! page is repeated when the page is present, together with its whole clause.
 //!
 //! # Source
-//! "Instructions in scalar memory clauses must not overwrite the sources of any of the instructions in the clause" (GCN3 and
-//! Vega ISA, "SMEM clauses"). LLVM's `checkSoftClauseHazards` keeps clauses of vector memory so too, and since version 19 scalar
-//! loads of several dwords have an early clobber (`S_LOAD_DWORDX2_IMM_ec`) unless they are known to be aligned to their size:
-//! of others a part may be there when the rest finds no page. A vector load that is alone may overwrite its address, as a lane
-//! gets all of its dwords or none. Here no load does: the one register more that a few kernels take is cheaper than what breaks
-//! the clause behind it.
+//! "Instructions in scalar memory clauses must not overwrite the sources of any of the instructions in the
+//! clause" (GCN3 and Vega ISA, "SMEM clauses"). LLVM's `checkSoftClauseHazards` enforces the same for clauses
+//! of vector memory instructions. Since version 19, LLVM's scalar loads of several dwords have an early
+//! clobber (`S_LOAD_DWORDX2_IMM_ec`) unless they are known to be aligned to their size, because other loads
+//! may return a part before the rest encounters a missing page. A vector load that is not in a clause may
+//! overwrite its address, because a lane receives either all dwords or none. In `kernc`, no load overwrites
+//! its address: the additional register that a few kernels need costs less than breaking the following
+//! clause.
 
 use crate::inst::MachInst;
 use crate::operand::{Operand, RegRange};
@@ -15,8 +17,9 @@ use crate::subtarget::Subtarget;
 use crate::table::{Family, Flags, Role};
 
 impl Subtarget {
-    /// Whether an instruction may be executed again when it has already returned something: the allocator keeps what it returns
-    /// apart from what it reads. What is modified in place cannot be.
+    /// Returns whether an instruction may be executed again after it has already returned a part of its
+    /// result. The allocator then keeps its results apart from its sources. This is not possible for operands
+    /// that are modified in place.
     pub fn holds_sources(&self, inst: &MachInst) -> bool {
         let row = inst.op.row();
         self.xnack.may_be_on()
@@ -26,7 +29,8 @@ impl Subtarget {
 }
 
 impl MachInst {
-    /// Whether a part of it may have been done when it is executed again: a scalar load of several dwords.
+    /// Returns whether a part of the instruction may have been done when it is executed again, which is so
+    /// for a scalar load of several dwords.
     pub fn is_replayed_in_parts(&self) -> bool {
         let row = self.op.row();
         row.family == Family::Smem
@@ -34,7 +38,8 @@ impl MachInst {
             && matches!(self.operands().first(), Some(Operand::Reg(range)) if range.len > 1)
     }
 
-    /// The registers of a source that the instruction overwrites, if it does; not those it modifies in place.
+    /// Returns the registers of a source that the instruction overwrites, if it does; registers that it
+    /// modifies in place do not count.
     pub fn overwritten_source(&self) -> Option<RegRange> {
         let registers = |role: Role| {
             self.operands().iter().enumerate().filter_map(move |(n, operand)| match operand {

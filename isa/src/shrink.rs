@@ -1,4 +1,4 @@
-//! The shortest encoding of an instruction, once its registers are known.
+//! Chooses the shortest encoding of an instruction whose registers are known.
 
 use crate::inst::{Form, Lane, MachInst, Mods};
 use crate::operand::Operand;
@@ -6,9 +6,10 @@ use crate::reg::Reg;
 use crate::table::{Family, Flags, Kind, Opcode, Role, op};
 use crate::target::{Feature, Target};
 
-/// Replaces the instruction by the shortest one with the same effect, SCC included: the 32-bit form of a vector
-/// instruction (with sources swapped if that helps), `v_fmac_f32` for a `v_fma_f32` that adds to its destination, a
-/// 16-bit constant instead of a literal. Meant for after register allocation; virtual registers are left alone.
+/// Replaces the instruction by the shortest one with the same effect, including SCC: the 32-bit form of a
+/// vector instruction (with exchanged sources if necessary), `v_fmac_f32` for a `v_fma_f32` that adds to its
+/// destination, or a 16-bit constant instead of a literal. Must run after register allocation; instructions
+/// with virtual registers stay as they are.
 pub fn choose_form(target: &Target, inst: &mut MachInst) {
     match inst.op.family() {
         Family::Vop3 => accumulate(target, inst),
@@ -28,12 +29,12 @@ fn is_vgpr(operand: Operand) -> bool {
     matches!(operand, Operand::Reg(range) if range.first.is_vgpr())
 }
 
-/// Modifiers that only the 64-bit encoding has.
+/// Returns whether the instruction has no modifiers for which only the 64-bit encoding has room.
 fn plain(mods: &Mods) -> bool {
     *mods == Mods { offset: mods.offset, ..Mods::default() } && mods.lane == Lane::None
 }
 
-/// VOP1, VOP2, VOPC: to 32 bits. Says whether it worked.
+/// Changes VOP1, VOP2 and VOPC instructions to the 32-bit form. Returns whether that was possible.
 fn shorten(target: &Target, inst: &mut MachInst) -> bool {
     let row = inst.op.row();
     if inst.form != Form::Full || row.flags.intersects(Flags::NO_E32 | Flags::NO_E64) || !plain(&inst.mods) {
@@ -59,7 +60,7 @@ fn shorten(target: &Target, inst: &mut MachInst) -> bool {
     true
 }
 
-/// `v_fma_f32 d, a, b, d` is `v_fmac_f32 d, a, b` where that fits 32 bits; the same for `v_mad_f32`.
+/// Replaces `v_fma_f32 d, a, b, d` by `v_fmac_f32 d, a, b` if that fits in 32 bits; the same for `v_mad_f32`.
 fn accumulate(target: &Target, inst: &mut MachInst) {
     let short = match inst.op {
         op::V_FMA_F32 if target.has(Feature::DL_INSTS) => op::V_FMAC_F32,
@@ -77,7 +78,7 @@ fn accumulate(target: &Target, inst: &mut MachInst) {
     }
 }
 
-/// `v_mov_b32` of a number that is the complement or the mirror image of an inline constant.
+/// Shortens a `v_mov_b32` of a number that is the complement or the bit reversal of an inline constant.
 fn move_without_literal(inst: &mut MachInst) {
     let Operand::Literal(value) = inst.ops[1] else { return };
     if let code @ Operand::Inline(_) = Operand::int(!value as i32) {
@@ -91,7 +92,7 @@ fn small(value: u32) -> Option<Operand> {
     i16::try_from(value as i32).ok().map(|value| Operand::Imm(i32::from(value)))
 }
 
-/// Scalar moves and arithmetic with a literal.
+/// Shortens scalar moves and arithmetic instructions with a literal.
 fn short_constant(inst: &mut MachInst) {
     let [dst, a, b, ..] = inst.ops;
     match (inst.op, a, b) {
@@ -119,7 +120,7 @@ fn short_constant(inst: &mut MachInst) {
     }
 }
 
-/// Commutative operations of two sources, one of them a literal.
+/// Shortens commutative operations in which one of the two sources is a literal.
 fn binary(inst: &mut MachInst, dst: Operand, other: Operand, value: u32) {
     let accumulating = match inst.op {
         op::S_ADD_I32 => Some(op::S_ADDK_I32),
@@ -141,7 +142,7 @@ fn binary(inst: &mut MachInst, dst: Operand, other: Operand, value: u32) {
     }
 }
 
-/// `s_cmp` with a literal of 16 bits.
+/// Shortens `s_cmp` with a literal that fits in 16 bits.
 fn short_compare(inst: &mut MachInst) {
     let (op, reg, value) = match (inst.ops[0], inst.ops[1]) {
         (reg @ Operand::Reg(_), Operand::Literal(value)) => (inst.op, reg, value),
@@ -187,7 +188,7 @@ macro_rules! pairs {
     };
 }
 
-/// The instruction that does the same with its first two sources exchanged.
+/// Returns the instruction that has the same result when its first two sources are exchanged.
 pub fn swapped(op: Opcode) -> Option<Opcode> {
     if op.row().flags.contains(Flags::COMMUTES) {
         return Some(op);

@@ -1,65 +1,66 @@
-//! Which field of its encoding an operand occupies: shared by encoder, decoder and printer.
+//! Determines which field of its encoding an operand occupies, for the encoder, the decoder and the printer.
 
 use crate::layout::*;
 use crate::table::{Flags, Kind, Num, OpSpec, Role, Row};
 use crate::target::{Feature, Generation, Target};
 use Generation::{Gfx6, Gfx7, Gfx8};
 
-/// Where an operand goes.
+/// Position of an operand in the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// Code of a scalar register.
     Scalar(Field),
     /// Number of a VGPR.
     Vector(Field),
-    /// Code of a source: of 8 bits scalars and constants, of 9 bits VGPRs too.
+    /// Code of a source. An 8-bit field has scalar registers and constants, a 9-bit field also VGPRs.
     Source(Field),
-    /// Code of a source of 8 bits where VGPRs would have a number: scalars and constants only.
+    /// 8-bit code of a source in a field that otherwise holds a VGPR number: scalar registers and constants
+    /// only.
     Source8(Field),
     /// Number of an accumulation VGPR.
     Acc(Field),
     /// Code of a source that is an accumulation VGPR.
     AccSource(Field),
-    /// Number of a VGPR, or of an accumulation VGPR if the bit is set.
+    /// Number of a VGPR, or of an accumulation VGPR if the bit in the second field is set.
     Either(Field, Field),
-    /// Code of a source that is a VGPR, or an accumulation VGPR if the bit is set.
+    /// Code of a source that is a VGPR, or an accumulation VGPR if the bit in the second field is set.
     EitherSource(Field, Field),
-    /// Sum that a matrix instruction adds to: as its destination, or a constant.
+    /// Addend of a matrix instruction: like its destination, or a constant.
     Sum(Field),
-    /// SDWA source: number of a VGPR, or code of an SGPR when the bit is set.
+    /// SDWA source: number of a VGPR, or code of an SGPR if the bit is set.
     SdwaSource(Field, Field),
     /// Destination mask of an SDWA compare.
     SdwaMask,
-    /// Scalar register in units of two (SMEM base) or four (MUBUF resource).
+    /// Scalar register, in units of two registers (SMEM base) or four (MUBUF resource).
     Scaled(Field, u8),
-    /// Number without sign.
+    /// Unsigned number.
     Unsigned(Field),
-    /// 16-bit number that is sign-extended; 0xffff is taken for -1.
+    /// 16-bit number that is sign-extended; 0xffff is accepted for -1.
     Simm16,
-    /// 16-bit number without sign; -1 is taken for 0xffff.
+    /// Unsigned 16-bit number; -1 is accepted for 0xffff.
     Uimm16,
     /// Branch distance in dwords.
     Branch,
     /// Offset of a scalar memory access.
     SmemOffset,
-    /// VGPR address or nothing.
+    /// VGPRs of an address, or nothing.
     Address(Field),
-    /// SGPR base or nothing.
+    /// SGPR base, or nothing.
     Base,
-    /// `vcc`, not written down.
+    /// `vcc`, which is implied by the encoding.
     Vcc,
-    /// The literal word.
+    /// The literal after the instruction.
     Literal,
-    /// There is no place.
+    /// The encoding has no place for the operand.
     Nowhere,
 }
 
-/// Hands out the slots of a row's operands, in order.
+/// Returns the slots of a row's operands, in order.
 #[derive(Clone, Copy)]
 pub(crate) struct Slots {
     encoding: Encoding,
     generation: Generation,
-    /// Whether memory instructions, and the sums of matrix instructions, choose between two files of VGPRs.
+    /// Whether memory instructions, and the addends of matrix instructions, can use both files of VGPRs.
     both_files: bool,
     flags: Flags,
     index: u8,
@@ -73,7 +74,7 @@ impl Slots {
         Slots { encoding, generation: target.generation, both_files, flags: row.flags, index: 0, sources }
     }
 
-    /// The slot of the next operand.
+    /// Returns the slot of the next operand.
     #[inline(always)]
     pub fn next(&mut self, spec: &OpSpec) -> Slot {
         let index = self.index;
@@ -99,19 +100,19 @@ impl Slots {
         }
     }
 
-    /// The slot of the operand of that index.
+    /// Returns the slot of the operand with the given index.
     pub fn nth(mut self, row: &Row, index: usize) -> Option<Slot> {
         row.ops.iter().map(|spec| self.next(spec)).nth(index)
     }
 
-    /// The number that the next operand has among the sources, if it is one.
+    /// Returns the number of the next operand among the sources, if it is a source.
     pub fn source_of(&mut self, spec: &OpSpec) -> Option<u8> {
         let before = self.sources;
         self.next(spec);
         self.last_source().filter(|_| self.sources != before)
     }
 
-    /// Whether the operand just placed was a source, and which.
+    /// Returns the number of the operand whose slot was returned last among the sources, if it was a source.
     pub fn last_source(&self) -> Option<u8> {
         self.sources.checked_sub(1)
     }
@@ -136,7 +137,7 @@ impl Slots {
 
     #[inline]
     fn vop(&mut self, spec: &OpSpec, index: u8) -> Slot {
-        // GFX8's SDWA compares write VCC.
+        // SDWA compares of GFX8 write VCC.
         let sdwa_scalars = self.encoding == Encoding::Sdwa && self.generation > Gfx8;
         match (spec.kind, spec.role, index) {
             (Kind::Mask, _, 0) if sdwa_scalars => return Slot::SdwaMask,
@@ -152,7 +153,7 @@ impl Slots {
             (Encoding::Sdwa, 0) if sdwa_scalars => Slot::SdwaSource(LANE_SRC0, SDWA_S0),
             (Encoding::Sdwa, 1) if sdwa_scalars => Slot::SdwaSource(VSRC1, SDWA_S1),
             (_, 0) => Slot::Vector(LANE_SRC0),
-            // `v_readlane_b32`, `v_writelane_b32` of GFX6 and GFX7 are VOP2.
+            // `v_readlane_b32` and `v_writelane_b32` are VOP2 on GFX6 and GFX7.
             (_, 1) if spec.kind != Kind::Vgpr && spec.kind != Kind::Vsrc => Slot::Source8(VSRC1),
             (_, 1) => Slot::Vector(VSRC1),
             _ => Slot::Nowhere,
@@ -189,7 +190,7 @@ impl Slots {
             Gfx6 | Gfx7 => (SMRD_SDATA, SMRD_SBASE),
             _ => (SMEM_SDATA, SMEM_SBASE),
         };
-        // Without data the first operand is the base (`s_dcache_discard`).
+        // Without data, the base is the first operand (`s_dcache_discard`).
         match index + u8::from(self.flags.contains(Flags::NO_DATA)) {
             0 if spec.kind == Kind::Imm => Slot::Unsigned(data),
             0 => Slot::Scalar(data),

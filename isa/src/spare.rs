@@ -1,12 +1,12 @@
-//! Lists that are not in use, kept for those to come.
+//! Keeps empty lists for reuse.
 
 use std::fmt;
 
-/// Empty lists by the logarithm of how much they hold: whoever needs a list gets the smallest that is large enough.
+/// Empty lists, by the logarithm of their capacity. A request gets the smallest list that is large enough.
 pub struct Spare<T>(Vec<Vec<Vec<T>>>);
 
 impl<T> Spare<T> {
-    /// Keeps the memory of a list.
+    /// Keeps the memory of a list for reuse.
     pub fn give(&mut self, mut list: Vec<T>) {
         list.clear();
         let Some(class) = list.capacity().checked_ilog2() else { return };
@@ -16,7 +16,7 @@ impl<T> Spare<T> {
         self.0[class as usize].push(list);
     }
 
-    /// An empty list for `len` items.
+    /// Returns an empty list with room for `len` items.
     pub fn take(&mut self, len: usize) -> Vec<T> {
         if len == 0 {
             return Vec::new();
@@ -33,7 +33,7 @@ impl<T> Default for Spare<T> {
     }
 }
 
-/// A copy of something has no use for what the original has no use for.
+/// A copy starts empty, because spare memory need not be copied.
 impl<T> Clone for Spare<T> {
     fn clone(&self) -> Spare<T> {
         Spare::default()

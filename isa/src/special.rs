@@ -1,4 +1,4 @@
-//! Registers: which exist on a processor, and the names of those that are not numbered.
+//! The registers that exist on a processor, and the names of special registers.
 
 use crate::operand::RegRange;
 use crate::reg::Reg;
@@ -8,9 +8,10 @@ use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
 /// A named scalar register.
 #[derive(Clone, Copy, Debug)]
 pub struct Special {
-    /// As the assembler writes it.
+    /// Name in assembly text.
     pub name: &'static str,
-    /// First register and dwords. Apertures have one code for 32 and 64 bits; they are given with one.
+    /// First register and number of dwords. Apertures have one code for 32-bit and 64-bit accesses and are
+    /// listed with one dword.
     pub range: RegRange,
     from: Generation,
     to: Generation,
@@ -20,7 +21,7 @@ const fn row(name: &'static str, code: u16, len: u8, from: Generation, to: Gener
     Special { name, range: RegRange { first: Reg(code), len }, from, to }
 }
 
-/// Every named scalar register, by code; the first name of a register is the one to print.
+/// All named scalar registers, by code. The first name of a register is the one that is printed.
 static SPECIAL: &[Special] = &[
     row("flat_scratch", 102, 2, Gfx8, Gfx9),
     row("flat_scratch_lo", 102, 1, Gfx8, Gfx9),
@@ -57,32 +58,34 @@ static SPECIAL: &[Special] = &[
     row("src_lds_direct", 254, 1, Gfx6, Gfx10),
 ];
 
-/// The named scalar registers of all processors.
+/// Returns the named scalar registers of all processors.
 pub fn named() -> impl Iterator<Item = &'static Special> {
     SPECIAL.iter()
 }
 
-/// The named scalar registers of a processor. A short name follows from a long one: `scc` for `src_scc`.
+/// Returns the named scalar registers of a processor. Short names are not listed because they follow from the
+/// long names: `scc` for `src_scc`.
 pub fn special_registers(target: &Target) -> impl Iterator<Item = &'static Special> {
     let generation = target.generation;
     SPECIAL.iter().filter(move |row| row.from <= generation && generation <= row.to)
 }
 
-/// The name of a register that is not numbered.
+/// Returns the name of a special register.
 pub(crate) fn special_name(target: &Target, range: RegRange) -> Option<&'static str> {
-    // What is read like a constant has one code for both widths; `null` has for all.
+    // Registers that are encoded like constants have the same code for both widths; `null` has one code for
+    // all widths.
     let is_null = target.generation == Gfx10 && range.first.0 == 125;
     let len = if range.first.0 >= 128 || is_null { 1 } else { range.len };
     let mut rows = special_registers(target);
     rows.find(|row| row.range == RegRange { first: range.first, len }).map(|row| row.name)
 }
 
-/// Codes of apertures and status bits, which are read like constants.
+/// Returns whether the code is that of an aperture or a status bit, which are encoded like constants.
 pub(crate) const fn is_status(code: u16) -> bool {
     matches!(code, 235..=239 | 251..=253)
 }
 
-/// First code and number of the trap handler's registers `ttmp0`, ...
+/// Returns the first trap handler register `ttmp0`, and the number of these registers.
 pub const fn trap_registers(target: &Target) -> (Reg, u16) {
     match target.generation {
         Gfx6 | Gfx7 | Gfx8 => (Reg(112), 12),
@@ -91,8 +94,8 @@ pub const fn trap_registers(target: &Target) -> (Reg, u16) {
 }
 
 impl Target {
-    /// Number of SGPRs that instructions can name: `s0` up to one less. A kernel may have fewer of them to use
-    /// ([`Target::addressable_sgprs`]): gfx802 and gfx805 give every wave 96.
+    /// Returns the number of SGPRs that instructions can name, starting at `s0`. A kernel may be able to use
+    /// fewer ([`Target::addressable_sgprs`]): on gfx802 and gfx805 every wave has 96.
     pub const fn numbered_sgprs(&self) -> u16 {
         match self.generation {
             Gfx6 | Gfx7 => 104,
@@ -101,20 +104,21 @@ impl Target {
         }
     }
 
-    /// Whether a register is one of the numbered SGPRs; the codes behind those are VCC, FLAT_SCRATCH and the like.
+    /// Returns whether a register is a numbered SGPR. The codes after the numbered SGPRs are special
+    /// registers such as VCC and FLAT_SCRATCH.
     pub const fn is_sgpr(&self, reg: Reg) -> bool {
         reg.0 < self.numbered_sgprs()
     }
 }
 
 impl RegRange {
-    /// Whether the processor has the registers and they may be addressed as one group: SGPR pairs are even-aligned,
-    /// wider groups aligned to four, and no group crosses from one kind of register to another.
+    /// Returns whether the processor has the registers and can address them as one group. SGPR pairs must be
+    /// even-aligned, wider groups aligned to four, and a group must not contain registers of different kinds.
     #[inline]
     pub fn exists(self, target: &Target) -> bool {
         let (first, len) = (self.first.0, u16::from(self.len));
         if first >= 256 {
-            // VGPRs, accumulation VGPRs: in groups that begin at even numbers on gfx90a.
+            // VGPRs and accumulation VGPRs: on gfx90a, groups start at even numbers.
             let even = len < 2 || first & 1 == 0 || !target.has(Feature::GFX90A);
             let end = match first {
                 ..512 => 512,
@@ -136,7 +140,7 @@ impl RegRange {
         }
     }
 
-    /// As [`RegRange::exists`], for groups beyond the numbered SGPRs.
+    /// Like [`RegRange::exists`], for special registers.
     fn is_special(self, target: &Target, aligned: bool) -> bool {
         let (first, len, generation) = (self.first.0, u16::from(self.len), target.generation);
         let (trap, traps) = trap_registers(target);
@@ -145,20 +149,20 @@ impl RegRange {
         }
         let pair = aligned && len <= 2;
         match first {
-            // VCC, EXEC.
+            // VCC and EXEC.
             106 | 107 | 126 | 127 => pair,
-            // FLAT_SCRATCH; XNACK_MASK, on GFX7 FLAT_SCRATCH; TBA, TMA.
+            // FLAT_SCRATCH (GFX8, GFX9); XNACK_MASK, or FLAT_SCRATCH on GFX7; TBA and TMA.
             102 | 103 => pair && matches!(generation, Gfx8 | Gfx9),
             104 | 105 => {
                 pair && (generation == Gfx7
                     || matches!(generation, Gfx8 | Gfx9) && target.has(Feature::XNACK))
             }
             108..=111 => pair && generation <= Gfx8,
-            // M0, `src_lds_direct`; `null` of any width.
+            // M0 and `src_lds_direct`, which have one dword; `null`, which has any width.
             124 => len == 1,
             254 => len == 1 && !target.has(Feature::GFX90A),
             125 => generation == Gfx10,
-            // Apertures are 64-bit values with one code; status bits.
+            // Apertures, which are 64-bit values with one code, and status bits.
             235..=239 => len <= 2 && generation >= Gfx9,
             251..=253 => len <= 2,
             _ => false,

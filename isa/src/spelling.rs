@@ -1,6 +1,6 @@
-//! Which of the known names an unknown name may have been meant for.
+//! Suggests known names for a misspelt name.
 
-/// Returns the candidate that is most like `name`, if it is so much like it that it may have been meant.
+/// Returns the candidate most similar to `name`, if it is similar enough to be what was meant.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match name.len() {
         0..=1 => return None,
@@ -14,8 +14,8 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
             continue;
         }
         let distance = edit_distance(name.as_bytes(), candidate.as_bytes());
-        // Ties go to the same length, which exchanged letters leave, and to the alphabet, so that messages do not depend on the order of
-        // candidates.
+        // Ties are broken by equal length (as results from exchanged letters) and then by the alphabet, so
+        // that messages do not depend on the order of the candidates.
         let key = (distance, candidate.len().abs_diff(name.len()), candidate);
         if distance <= limit && best.is_none_or(|old| key < old) {
             best = Some(key);
@@ -24,7 +24,8 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     best.map(|(.., candidate)| candidate)
 }
 
-/// Damerau-Levenshtein distance (adjacent transpositions count one), three rows.
+/// Returns the Damerau-Levenshtein distance (an exchange of adjacent letters counts as one), computed with
+/// three rows.
 fn edit_distance(a: &[u8], b: &[u8]) -> usize {
     let mut before: Vec<usize> = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,36 +1,39 @@
-//! Everything that decides which code is right: the processor and the modes it runs in, in one value.
+//! The subtarget: the processor and the modes in which code runs, in one value. It contains everything that
+//! determines which code is correct.
 //!
-//! Every pass of the compiler takes a [`Subtarget`]. It derefs to the [`Target`] (with the wave size that was chosen),
-//! so facts of the processor read `subtarget.max_vmcnt`; facts of addressing are in `subtarget.addressing`.
+//! Every pass of the compiler takes a [`Subtarget`]. It dereferences to the [`Target`] (with the chosen wave
+//! size), so that properties of the processor can be written as `subtarget.max_vmcnt`; properties of
+//! addressing are in `subtarget.addressing`.
 //!
 //! # Source
-//! Features of target ids and their defaults: seed 000, lines 31 and 187. Code object versions: seed 000, line 387.
+//! Features of target ids and their defaults: seed 000, lines 31 and 187. Code object versions: seed 000,
+//! line 387.
 
 use crate::addressing::Addressing;
 use crate::target::{Feature, Target};
 use std::fmt;
 use std::ops::Deref;
 
-/// Setting of a feature that a target id names, `xnack` or `sramecc`, for which code was compiled.
+/// Setting of a target id feature (`xnack` or `sramecc`) for which code was compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Setting {
-    /// The processor has no such feature, or the version of the code object cannot say.
+    /// The processor does not have the feature, or the code object version cannot express it.
     Unsupported,
-    /// Code runs with either.
+    /// The code runs with either setting.
     Any,
-    /// Code needs it off.
+    /// The code requires the feature to be off.
     Off,
-    /// Code needs it on.
+    /// The code requires the feature to be on.
     On,
 }
 
 impl Setting {
-    /// What someone asked for.
+    /// Returns the setting for an explicit request.
     pub const fn of(on: bool) -> Setting {
         if on { Setting::On } else { Setting::Off }
     }
 
-    /// From the two bits that code object V4 and later have for each.
+    /// Converts the two bits that code objects from V4 on have for each feature.
     pub const fn from_bits(bits: u32) -> Setting {
         match bits & 3 {
             0 => Setting::Unsupported,
@@ -40,7 +43,7 @@ impl Setting {
         }
     }
 
-    /// `unsupported`, `any`, `off`, `on`.
+    /// Returns the name: `unsupported`, `any`, `off` or `on`.
     pub const fn name(self) -> &'static str {
         match self {
             Setting::Unsupported => "unsupported",
@@ -50,28 +53,28 @@ impl Setting {
         }
     }
 
-    /// Whether code must work with the feature on.
+    /// Returns whether the code must work with the feature on.
     pub const fn may_be_on(self) -> bool {
         matches!(self, Setting::Any | Setting::On)
     }
 }
 
-/// The operating system part of the target triple: which runtime loads the object.
+/// The operating system of the target triple, which determines the runtime that loads the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Os {
-    /// `amdhsa`: ROCm and what follows the HSA rules.
+    /// `amdhsa`: ROCm and other runtimes that follow the HSA rules.
     #[default]
     AmdHsa,
     /// `amdpal`: the PAL runtime.
     AmdPal,
     /// `mesa3d`: Mesa.
     Mesa3d,
-    /// `unknown`, or nothing: no runtime's rules.
+    /// `unknown` or empty: no rules of a runtime apply.
     Unknown,
 }
 
 impl Os {
-    /// Its name in a target triple.
+    /// Returns the name in a target triple.
     pub const fn name(self) -> &'static str {
         match self {
             Os::AmdHsa => "amdhsa",
@@ -100,10 +103,10 @@ impl Default for CodeObjectVersion {
 }
 
 impl CodeObjectVersion {
-    /// The version where nothing is said: what HIP 5 and later load.
+    /// The default version, which HIP 5 and later load.
     pub const USUAL: CodeObjectVersion = CodeObjectVersion::V4;
 
-    /// The version of that number.
+    /// Returns the version with the given number.
     pub const fn from_number(number: u8) -> Option<CodeObjectVersion> {
         use CodeObjectVersion::*;
         match number {
@@ -116,12 +119,12 @@ impl CodeObjectVersion {
         }
     }
 
-    /// Whether an object can say that a feature of the target id may be on or off.
+    /// Returns whether an object can express that a feature of the target id may be on or off.
     pub const fn says_any(self) -> bool {
         self.number() >= 4
     }
 
-    /// 2 to 6.
+    /// Returns the number, from 2 to 6.
     pub const fn number(self) -> u8 {
         self as u8 + 2
     }
@@ -133,31 +136,32 @@ impl fmt::Display for CodeObjectVersion {
     }
 }
 
-/// A processor in the modes that code is compiled for.
+/// A processor with the modes for which code is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Subtarget {
-    /// The processor, with wavefronts of the size that was chosen.
+    /// The processor, with the chosen wave size.
     pub target: &'static Target,
-    /// Replay of memory accesses that found no page.
+    /// Replay of memory accesses that encounter a missing page.
     pub xnack: Setting,
     /// Error correction of registers and memories.
     pub sramecc: Setting,
-    /// A work-group stays within a compute unit. Everywhere but on GFX10, where off means: within a work-group processor.
+    /// Whether a work-group stays within a compute unit. Always true except on GFX10, where false means that
+    /// it stays within a work-group processor.
     pub cumode: bool,
-    /// Waves of a work-group may run on several compute units (gfx90a).
+    /// Whether the waves of a work-group may run on several compute units (gfx90a).
     pub tgsplit: bool,
-    /// Who loads the object.
+    /// Operating system whose runtime loads the object.
     pub os: Os,
-    /// The format of the object.
+    /// Version of the code object.
     pub code_object: CodeObjectVersion,
-    /// Immediate offsets and how memory is reached.
+    /// Immediate offsets and other properties of addressing.
     pub addressing: Addressing,
 }
 
 impl Subtarget {
-    /// A processor in its usual modes: its default wave size, work-group processor mode on GFX10, for code objects of the usual
-    /// version, which are for either setting of `xnack` and `sramecc`.
+    /// Returns a processor in its default modes: its default wave size, work-group processor mode on GFX10,
+    /// and the default code object version, with code for either setting of `xnack` and `sramecc`.
     pub const fn new(target: &'static Target) -> Subtarget {
         Subtarget {
             target,
@@ -172,8 +176,8 @@ impl Subtarget {
         .with_version(CodeObjectVersion::USUAL)
     }
 
-    /// The same for another version of code objects, with the features of target ids as silence means them there: either way
-    /// from V4 on, the processor's default before.
+    /// Returns the subtarget for another code object version, with the default settings of features in that
+    /// version: either setting from V4 on, the processor's default before.
     pub const fn with_version(self, version: CodeObjectVersion) -> Subtarget {
         let target = self.target;
         Subtarget {
@@ -184,12 +188,12 @@ impl Subtarget {
         }
     }
 
-    /// The processor of that name in its usual modes.
+    /// Returns the processor with the given name in its default modes.
     pub fn by_name(name: &str) -> Option<Subtarget> {
         Target::by_name(name).map(Subtarget::new)
     }
 
-    /// The same with wavefronts of that many lanes, if the processor has such.
+    /// Returns the subtarget with `lanes` lanes per wavefront, if the processor supports that.
     pub fn with_wave_size(self, lanes: u32) -> Option<Subtarget> {
         Some(Subtarget { target: self.target.with_wave_size(lanes)?, ..self })
     }
@@ -219,7 +223,7 @@ impl From<&'static Target> for Subtarget {
     }
 }
 
-/// `gfx1010`, `gfx906:sramecc-:xnack-`, `gfx1030 (wave64)`.
+/// Formats as `gfx1010`, `gfx906:sramecc-:xnack-`, `gfx1030 (wave64)`.
 impl fmt::Display for Subtarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;

@@ -1,73 +1,75 @@
-//! What a user says about a processor's modes, `gfx908:sramecc+:xnack-` and switches, and the [`Subtarget`] it makes.
+//! Parses target ids such as `gfx908:sramecc+:xnack-`, combines them with mode switches, and creates the
+//! resulting [`Subtarget`].
 //!
 //! # Source
-//! Features and their defaults: seed 000, lines 31 and 187. From code object V4 on a feature that is not named may be on or off
-//! (LLVM's `Any`); before, an object says on or off, and the guide's table has what stands for silence.
+//! Features and their defaults: seed 000, lines 31 and 187. From code object V4 on, a feature that is not
+//! named may be on or off (LLVM's `Any`). Before V4, an object says on or off, and the guide's table gives
+//! the meaning of an omitted feature.
 
 use crate::subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 use crate::target::{Feature, Target};
 use std::fmt;
 
-/// Modes that were asked for; `None` leaves one to the processor's default.
+/// Requested modes; `None` means the processor's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
-    /// Memory accesses may be replayed.
+    /// Whether memory accesses may be replayed.
     pub xnack: Option<bool>,
-    /// Registers and memories have error correction.
+    /// Whether registers and memories have error correction.
     pub sramecc: Option<bool>,
-    /// Work-groups stay within a compute unit.
+    /// Whether work-groups stay within a compute unit.
     pub cumode: Option<bool>,
-    /// Waves of a work-group may run on several compute units.
+    /// Whether the waves of a work-group may run on several compute units.
     pub tgsplit: Option<bool>,
-    /// Lanes of a wavefront: 32 or 64.
+    /// Number of lanes of a wavefront: 32 or 64.
     pub wave_size: Option<u32>,
 }
 
-/// A processor or mode that there is not.
+/// An unknown processor or mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModeError {
-    /// No processor has the name.
+    /// No processor has this name.
     Processor {
-        /// What was written.
+        /// The given name.
         name: String,
     },
-    /// A target id has neither one part nor the five of triple and processor.
+    /// The target id consists neither of one part nor of the five parts of a triple and a processor.
     Shape {
-        /// What was written.
+        /// The given text.
         text: String,
     },
-    /// A part of the triple is not known.
+    /// A part of the triple is unknown.
     Triple {
-        /// Which part.
+        /// The part of the triple.
         part: &'static str,
-        /// What was written.
+        /// The given text.
         text: String,
-        /// What is known.
+        /// The known values.
         known: &'static [&'static str],
     },
-    /// Code cannot be compiled for the operating system.
+    /// Code cannot be compiled for this operating system.
     System {
-        /// Which.
+        /// The operating system.
         os: Os,
     },
-    /// A part of a target id is neither `xnack` nor `sramecc` with `+` or `-` behind it.
+    /// A part of the target id is neither `xnack` nor `sramecc` followed by `+` or `-`.
     Feature {
-        /// What was written.
+        /// The given part.
         part: String,
     },
-    /// A feature is said twice, differently.
+    /// A feature is given twice with different settings.
     Twice {
-        /// Its name.
+        /// Name of the feature.
         feature: &'static str,
     },
-    /// The processor has no such mode.
+    /// The processor does not have this mode.
     Lacks {
         /// The processor.
         processor: &'static str,
         /// The mode.
         mode: &'static str,
-        /// What it has.
+        /// The modes that the processor has.
         allowed: String,
     },
 }
@@ -102,37 +104,38 @@ impl fmt::Display for ModeError {
 
 impl std::error::Error for ModeError {}
 
-/// How a target id names features, and so what it means not to name one.
+/// Syntax for features in a target id, which also determines the meaning of a feature that is not named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
     /// No feature is named.
     Plain,
     /// `gfx906+xnack`, up to code object V3: a feature that is not named is off.
     Plus,
-    /// `gfx906:xnack-`, from V4 on: a feature that is not named may be on or off.
+    /// `gfx906:xnack-`, from code object V4 on: a feature that is not named may be on or off.
     Colon,
 }
 
-/// A target id: a triple, the processor, and settings of its features. The triple may be left out.
+/// A target id: an optional triple, the processor, and settings of its features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetId {
     /// The operating system of the triple; `None` without a triple.
     pub os: Option<Os>,
     /// The processor.
     pub target: &'static Target,
-    /// The features that are named.
+    /// The features that are named, with their settings.
     pub named: Modes,
-    /// How they are named.
+    /// Syntax in which the features are given.
     pub spelling: Spelling,
 }
 
-/// A part of a triple: its name, and the words that stand for something.
+/// A part of a triple: its name and its known values.
 struct Part {
     name: &'static str,
     known: &'static [&'static str],
 }
 
-/// Seed 000, line 9; environments of older compilers: seed 001, the table of target triples.
+/// The parts of a triple: seed 000, line 9; environments of older compilers: seed 001, the table of target
+/// triples.
 const TRIPLE: [Part; 4] = [
     Part { name: "architecture", known: &["amdgcn"] },
     Part { name: "vendor", known: &["amd", "mesa", "mesa3d", "unknown", ""] },
@@ -141,10 +144,10 @@ const TRIPLE: [Part; 4] = [
 ];
 
 impl TargetId {
-    /// Reads `amdgcn-amd-amdhsa--gfx908:sramecc+:xnack-`, `gfx908:xnack+`, `gfx902+xnack` or `gfx906`.
+    /// Parses `amdgcn-amd-amdhsa--gfx908:sramecc+:xnack-`, `gfx908:xnack+`, `gfx902+xnack` or `gfx906`.
     ///
     /// # Errors
-    /// A part that is not known, and a feature that is named twice or that the processor does not have.
+    /// Fails if a part is unknown, a feature is named twice, or the processor does not have a feature.
     pub fn parse(text: &str) -> Result<TargetId, ModeError> {
         let end = text.find([':', '+']).unwrap_or(text.len());
         let (before, features) = text.split_at(end);
@@ -166,7 +169,8 @@ impl TargetId {
         Ok(TargetId { os, target, named, spelling })
     }
 
-    /// The modes that it asks for: those that are named, and those that are off because they are not.
+    /// Returns the modes that the target id requests: those that are named, and those that are off because
+    /// they are not named.
     pub fn modes(&self) -> Modes {
         let off = |feature| (self.spelling == Spelling::Plus && self.target.has(feature)).then_some(false);
         Modes {
@@ -177,7 +181,7 @@ impl TargetId {
     }
 }
 
-/// The operating system of a triple.
+/// Parses a triple. Returns its operating system.
 fn triple(parts: [&str; 4]) -> Result<Os, ModeError> {
     for (part, text) in TRIPLE.iter().zip(parts) {
         if !part.known.contains(&text) {
@@ -189,7 +193,7 @@ fn triple(parts: [&str; 4]) -> Result<Os, ModeError> {
     Ok(found.unwrap_or(Os::Unknown))
 }
 
-/// The settings of `:sramecc+:xnack-` or `+xnack+sram-ecc`.
+/// Parses the settings in `:sramecc+:xnack-` or `+xnack+sram-ecc`.
 fn settings(text: &str, spelling: Spelling) -> Result<Modes, ModeError> {
     let mut modes = Modes::default();
     let mark = if spelling == Spelling::Plus { '+' } else { ':' };
@@ -210,7 +214,7 @@ fn settings(text: &str, spelling: Spelling) -> Result<Modes, ModeError> {
     Ok(modes)
 }
 
-/// A mode, how to see what was said about it, and whether a processor has it.
+/// A mode: how to find out whether it was requested, and whether a processor has it.
 struct Mode {
     name: &'static str,
     said: fn(&Modes) -> bool,
@@ -231,10 +235,10 @@ fn has_wave_size(target: &Target, lanes: u32) -> bool {
 }
 
 impl Modes {
-    /// The processor and the settings of a target id that code is compiled for.
+    /// Parses a target id for which code should be compiled. Returns the processor and the requested modes.
     ///
     /// # Errors
-    /// Those of [`TargetId::parse`], and an operating system other than `amdhsa`.
+    /// Fails like [`TargetId::parse`], and if the operating system is not `amdhsa`.
     pub fn of_target_id(text: &str) -> Result<(&'static Target, Modes), ModeError> {
         let id = TargetId::parse(text)?;
         match id.os {
@@ -243,10 +247,10 @@ impl Modes {
         }
     }
 
-    /// What these modes say, and where they say nothing, the others.
+    /// Combines two sets of requested modes.
     ///
     /// # Errors
-    /// A mode that the two say differently.
+    /// Fails if both request different settings of a mode.
     pub fn and(mut self, other: &Modes) -> Result<Modes, ModeError> {
         let both = [
             ("xnack", &mut self.xnack, other.xnack),
@@ -267,7 +271,7 @@ impl Modes {
     }
 
     /// # Errors
-    /// A mode that the processor does not have.
+    /// Fails if a mode is requested that the processor does not have.
     fn missing(&self, target: &Target) -> Result<(), ModeError> {
         match MODES.iter().find(|mode| (mode.said)(self) && !(mode.exists)(target)) {
             Some(mode) => {
@@ -277,10 +281,10 @@ impl Modes {
         }
     }
 
-    /// The processor in these modes, for that version of code objects.
+    /// Returns the processor in these modes, for a code object version.
     ///
     /// # Errors
-    /// A mode that the processor does not have.
+    /// Fails if a mode is requested that the processor does not have.
     pub fn on(&self, target: &'static Target, version: CodeObjectVersion) -> Result<Subtarget, ModeError> {
         self.missing(target)?;
         let lanes = self.wave_size.unwrap_or(target.wave_size);
@@ -296,10 +300,10 @@ impl Modes {
     }
 }
 
-/// Sets a mode.
+/// Function that sets a mode.
 type Say = fn(&mut Modes, bool);
 
-/// Every combination of the modes that a processor has, each said.
+/// Returns all combinations of the modes that a processor has, with every mode set explicitly.
 pub fn combinations(target: &Target) -> Vec<Modes> {
     let exists = |name: &str| MODES.iter().any(|mode| mode.name == name && (mode.exists)(target));
     let mut all = vec![Modes::default()];
@@ -317,7 +321,7 @@ pub fn combinations(target: &Target) -> Vec<Modes> {
     all
 }
 
-/// Each of the list in two ways.
+/// Returns two variants of each element: `say` is called with false and with true.
 fn both(list: &[Modes], say: impl Fn(&mut Modes, bool)) -> Vec<Modes> {
     let one = |(modes, second): (&Modes, bool)| {
         let mut modes = *modes;
@@ -327,7 +331,7 @@ fn both(list: &[Modes], say: impl Fn(&mut Modes, bool)) -> Vec<Modes> {
     list.iter().flat_map(|modes| [(modes, false), (modes, true)]).map(one).collect()
 }
 
-/// The modes that a processor has, in words.
+/// Returns the names of the modes that a processor has, for messages.
 fn allowed(target: &Target) -> String {
     let names: Vec<String> =
         MODES.iter().filter(|mode| (mode.exists)(target)).map(|mode| format!("`{}`", mode.name)).collect();

@@ -1,6 +1,7 @@
-//! Bits that LLVM's disassembler does not look at although they are not those of an assembler.
+//! Bits that LLVM's disassembler ignores although they differ from what an assembler sets.
 //!
-//! Found by reading random words beside LLVM 19 (`isa/tests/random_words.rs`); `docs/isa-errata.md` has the list.
+//! Determined by decoding random words with LLVM 19 (`isa/tests/random_words.rs`); the list is in
+//! `docs/isa-errata.md`.
 
 use crate::inst::ModFlags;
 use crate::layout::*;
@@ -10,7 +11,7 @@ use crate::special::trap_registers;
 use crate::table::{Caps, Family, Flags, Kind, Role, Row};
 use crate::target::{Feature, Generation, Target};
 
-/// Such bits of an instruction in an encoding, of which `bits` are the words.
+/// Returns the ignored bits of an instruction in an encoding; `bits` are the instruction's words.
 pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: ModFlags, bits: u64) -> u64 {
     let spare = &Layout::of(target).spare;
     match encoding {
@@ -20,7 +21,7 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         }
         Encoding::Sop2 | Encoding::Sopk if !has_result(row) => SDST.bits(),
         Encoding::Smem => smem(row) | spare.smem,
-        // Writing back takes the cache bits of a store.
+        // A write-back instruction ignores the cache bits of a store.
         Encoding::Mubuf if row.flags.contains(Flags::VM) && row.ops.is_empty() => spare.mubuf_bare | 3 << 14,
         Encoding::Mubuf if row.ops.is_empty() => spare.mubuf_bare,
         Encoding::Mubuf if flags.contains(ModFlags::LDS) => {
@@ -35,7 +36,7 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         Encoding::Vop3p if row.caps.contains(Caps::MFMA) && !target.has(Feature::GFX90A) => {
             MFMA_ACC_SUM.bits()
         }
-        // Moves between the register files have no halves.
+        // Moves between the register files do not select halves.
         Encoding::Vop3p if row.has_kind(Kind::Agpr) && row.ops.len() == 2 => 1 << 14 | 3 << 59,
         Encoding::Vop32 if row.ops.is_empty() && row.family == Family::Vop1 => SRC0.bits(),
         Encoding::Sdwa if row.family == Family::Vopc => {
@@ -54,7 +55,8 @@ fn has_result(row: &Row) -> bool {
     row.ops.iter().any(|spec| spec.role != Role::Use || spec.kind == Kind::Sgpr && row.family == Family::Sopk)
 }
 
-/// `op_sel` where there is none, and the EXEC of GFX10's `v_cmpx`.
+/// Returns the bits of `op_sel` for instructions without `op_sel`, and of the EXEC destination of GFX10's
+/// `v_cmpx`.
 fn vop3(target: &Target, row: &Row) -> u64 {
     const OP_SEL: u64 = 0xf << 11;
     let selects = row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE);
@@ -66,7 +68,8 @@ fn vop3(target: &Target, row: &Row) -> u64 {
     }
 }
 
-/// Sources of a vector instruction that have signs: a bit for each, and for each integer.
+/// Returns bit masks of a vector instruction's sources that can have signs: all of them, and the integer
+/// sources.
 fn sources(row: &Row) -> (u32, u32) {
     let sources = row.ops.iter().filter(|spec| spec.role == Role::Use && spec.kind != Kind::Mask);
     sources.enumerate().fold((0, 0), |(all, integers), (n, spec)| {
@@ -74,7 +77,8 @@ fn sources(row: &Row) -> (u32, u32) {
     })
 }
 
-/// Whether LLVM reads the sign of an integer source as a sign extension: of an integer that goes with a float.
+/// Returns whether LLVM reads the sign of an integer source as a sign extension, which it does for integers
+/// in combination with floats.
 fn extends(row: &Row) -> bool {
     let (all, integers) = sources(row);
     !matches!(row.family, Family::Vopc | Family::Vop1)
@@ -85,8 +89,8 @@ fn extends(row: &Row) -> bool {
         && !row.has_mask_out()
 }
 
-/// The bits without those that LLVM takes for others or for none: the fourth `dst_unused` of SDWA is padding, and many
-/// integers have no signs.
+/// Returns the bits without those that LLVM interprets differently or ignores: the fourth value of SDWA's
+/// `dst_unused` is padding, and many integer sources have no signs.
 pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64) -> u64 {
     match encoding {
         Encoding::Sdwa if row.family != Family::Vopc && SDWA_DST_UNUSED.get(bits) == 3 => {
@@ -111,13 +115,14 @@ pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64)
     }
 }
 
-/// Scalar registers as LLVM reads a misaligned group: from the place where it would have to begin.
+/// Returns the scalar registers that LLVM reads for a misaligned group: the aligned group that contains its
+/// first register.
 pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
     if target.generation == Generation::Gfx10 && u32::from(range.first.0) == NULL {
         return RegRange { first: range.first, len: 1 };
     }
     let unit = match range.len {
-        // VCC, EXEC and the like are pairs or nothing.
+        // VCC, EXEC and similar registers have no wider groups.
         _ if range.first.0 >= 124
             || (target.numbered_sgprs()..trap_registers(target).0.0).contains(&range.first.0) =>
         {
@@ -130,7 +135,7 @@ pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
     RegRange { first: Reg(range.first.0 / unit * unit), len: range.len }
 }
 
-/// Registers that a scalar memory instruction without operands does not have, and its cache bits.
+/// Returns the bits of registers that a scalar memory instruction does not have, and of its cache flags.
 fn smem(row: &Row) -> u64 {
     let registers = match row.ops.len() {
         0 => SMEM_SBASE.bits() | SMEM_SDATA.bits(),
@@ -144,7 +149,7 @@ fn smem(row: &Row) -> u64 {
     registers | address | coherence
 }
 
-/// The operands that an instruction of the kind does not have.
+/// Returns the bits of operands that this kind of instruction does not have.
 fn flat(row: &Row, flags: ModFlags) -> u64 {
     let has = |role: Role| row.ops.iter().any(|spec| spec.role == role && spec.kind == Kind::Vgpr);
     let data = if has(Role::Use) { 0 } else { FLAT_DATA.bits() };
@@ -156,7 +161,7 @@ fn flat(row: &Row, flags: ModFlags) -> u64 {
     data | result | address
 }
 
-/// Bits between the fields that LLVM does look at in this instruction.
+/// Returns the bits between the fields that LLVM does not ignore for this instruction.
 fn fixed_flat(row: &Row, flags: ModFlags) -> u64 {
     let volatile = if flags.contains(ModFlags::LDS) { 1 << 55 } else { 0 };
     volatile | if row.has_no_scope() { 1 << 25 } else { 0 }

@@ -1,40 +1,46 @@
-//! Debug information beside machine code: where statements begin, and which registers hold what variables are.
+//! Debug information that accompanies machine code: where source statements begin, and which registers hold
+//! which variables.
 //!
 //! # Idea
-//! Selection gives each operation of the IR a number, its *point*, and puts it where instructions have their place in the source
-//! ([`MachInst::loc`](crate::MachInst)). Passes keep that as they always do; they owe nothing else. What comes from no point is 0.
+//! Instruction selection numbers the operations of the IR. The number of an operation, its *point*, is stored
+//! in the machine instructions' field for the source location ([`MachInst::loc`](crate::MachInst)). Passes
+//! keep this field anyway, so they need no support for debug information. An instruction that belongs to no
+//! point has 0.
 //!
-//! Points of a block grow from its beginning to its end. So a [`Record`] in front of a point is, in final code, behind the last instruction of an
-//! earlier point of its block: what was moved up from behind it, as loads are, does not count.
+//! The points of a block increase from its beginning to its end. A [`Record`] before a point therefore
+//! belongs, in the final code, after the last instruction of the block that has an earlier point;
+//! instructions that were moved up from behind it, such as loads, do not count.
 //!
-//! A virtual register has one hardware register as long as it lives, which the allocator writes down ([`Watched::place`]). When it is written is known
-//! by the point of the instruction that does it; that something else has taken its place, by what final code writes.
+//! A virtual register has one hardware register during its whole live range, which the allocator records
+//! ([`Watched::place`]). The point of the instruction that writes the virtual register shows from where on
+//! the hardware register holds the value; later writes to the hardware register in the final code show where
+//! it no longer does.
 
 use crate::reg::{Reg, VReg};
 use std::num::NonZeroU32;
 
-/// What a leaf of a variable is.
+/// Where a fragment of a variable is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Held {
-    /// Nobody knows.
+    /// Unknown.
     #[default]
     Lost,
     /// A constant.
     Constant(u64),
-    /// In registers: a number of [`MachTrack::spots`].
+    /// In registers: an index into [`MachTrack::spots`].
     Spot(u32),
-    /// The variable is in private memory: a number of [`MachTrack::slots`].
+    /// The variable is in private memory: an index into [`MachTrack::slots`].
     Memory(u32),
 }
 
-/// What a debugger computes from other values.
+/// A value that the debugger computes from other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// How.
+    /// Operation.
     pub op: TermOp,
-    /// Bits of the operands; they are integers or addresses.
+    /// Width of the operands in bits; the operands are integers or addresses.
     pub bits: u8,
-    /// Operands: one, two or three of them.
+    /// The one, two or three operands.
     pub args: [Held; 3],
 }
 
@@ -53,10 +59,10 @@ pub enum TermOp {
     AShr,
     Not,
     Neg,
-    /// The low bits, so many of them; what is above is 0, or the sign.
+    /// The given number of low bits, zero-extended or sign-extended.
     Low(u8),
     SignedLow(u8),
-    /// The first is an address, the second an unsigned distance of 32 bits.
+    /// The first operand is an address, the second an unsigned 32-bit offset.
     AddUnsigned,
     Eq,
     Ne,
@@ -68,147 +74,151 @@ pub enum TermOp {
     Sle,
     Sgt,
     Sge,
-    /// The second where the first is true, else the third.
+    /// The second operand if the first is true, otherwise the third.
     Select,
 }
 
-/// Where a value is: [`Watched`] registers, one a dword, for each of its forms. Nowhere is `u32::MAX`.
+/// Location of a value: indices of [`Watched`] registers, one for each dword, for each of its forms.
+/// `u32::MAX` means that the value does not exist in this form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The first of vector registers.
+    /// First of the vector registers.
     pub vector: u32,
-    /// The first of scalar registers.
+    /// First of the scalar registers.
     pub scalar: u32,
-    /// The first of the registers with a bit for each lane.
+    /// First of the registers with one bit for each lane.
     pub mask: u32,
-    /// Dwords of the value.
+    /// Size of the value in dwords.
     pub dwords: u8,
-    /// How it is computed where no register has it: a number of [`MachTrack::terms`].
+    /// How to compute the value where no register holds it: an index into [`MachTrack::terms`].
     pub term: u32,
 }
 
-/// A virtual register whose way is followed.
+/// A virtual register whose location is tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// The register.
     pub register: VReg,
-    /// The instruction that writes it, if one does. The allocator fills that in, with the place.
+    /// Instruction that writes it, if any. Set by the allocator, together with `place`.
     pub write: Option<Write>,
-    /// The block of the IR that has it from its beginning on: a number of [`MachTrack::parts`], `u32::MAX` for none.
+    /// IR block that receives it at its beginning: an index into [`MachTrack::parts`]; `u32::MAX` for none.
     pub part: u32,
-    /// Where the allocator has put it.
+    /// Hardware register that the allocator has assigned.
     pub place: Option<Reg>,
-    /// Where it is kept when it is in no register: a number of [`MachTrack::kept`], `u32::MAX` for none.
+    /// Where it is kept while it is not in a register: an index into [`MachTrack::kept`]; `u32::MAX` for
+    /// none.
     pub slot: u32,
 }
 
 /// An instruction that writes a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// Its point.
+    /// Point of the instruction.
     pub point: NonZeroU32,
-    /// How many of the instructions of that point that write the same hardware register come before it.
+    /// Number of preceding instructions of that point that write the same hardware register.
     pub number: u32,
 }
 
-/// Where a spilled register is kept.
+/// Location of a spilled register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The point of the instructions that store it there, and of those that load it: see [`spill_point`].
+    /// Point of the instructions that store and reload it: see [`spill_point`].
     pub point: u32,
-    /// What that is.
+    /// Location that holds it.
     pub cell: Cell,
-    /// It is there where [`Watched::part`] begins, and not in the register.
+    /// Whether it is in the spill slot and not in the register at the beginning of [`Watched::part`].
     pub enters: bool,
 }
 
-/// What holds a dword.
+/// Location of a dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
     /// A register.
     Reg(Reg),
     /// A lane of a vector register.
     Lane(Reg, u8),
-    /// Private memory, so many bytes behind the beginning of the function's part of it.
+    /// Private memory, at this offset in bytes from the start of the function's frame.
     Private(u32),
-    /// Nothing any more: it is what a register held when the function was entered.
+    /// No longer stored: the value that a register held at the entry of the function.
     Entered(Reg),
 }
 
-/// The point of what stores and loads a slot, of scalar or of vector registers: none of the IR's is as large.
+/// Returns the point for instructions that store and reload a spill slot of scalar or vector registers. It is
+/// greater than all points of the IR.
 pub const fn spill_point(is_vector: bool, slot: u32) -> u32 {
     1 << 31 | (is_vector as u32) << 30 | slot
 }
 
-/// Whether a point is one of [`spill_point`].
+/// Returns whether a point was returned by [`spill_point`].
 pub const fn is_spill(point: u32) -> bool {
     point >> 31 != 0
 }
 
-/// What holds from in front of a point on.
+/// A fact that holds from just before a point on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The point.
     pub point: u32,
-    /// What.
+    /// The fact.
     pub what: What,
 }
 
-/// See [`Record`].
+/// The fact in a [`Record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A statement begins there in the source.
+    /// A statement begins, at this source location.
     Statement(u32),
-    /// A leaf, by its number among those of all variables, is that.
+    /// A fragment, given by its number among the fragments of all variables, has this location.
     Leaf(u32, Held),
 }
 
-/// A block of the IR.
+/// An IR block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Its first point.
+    /// First point of the block.
     pub first: u32,
     /// The first point of the next block.
     pub end: u32,
-    /// Its records.
+    /// Range of the block's records.
     pub records: (u32, u32),
-    /// What leaves are at its beginning: a part of [`MachTrack::heads`].
+    /// Locations of fragments at the beginning of the block: a range in [`MachTrack::heads`].
     pub heads: (u32, u32),
 }
 
-/// All of a function.
+/// The debug records of a function.
 #[derive(Clone, Debug, Default)]
 pub struct MachTrack {
-    /// Places in the source of points, from point 1 on: numbers as the IR has them.
+    /// Source locations of the points, starting with point 1, in the form that the IR uses.
     pub places: Vec<u32>,
     /// Blocks in the order of their points.
     pub parts: Vec<Part>,
     /// Records in the order of their points.
     pub records: Vec<Record>,
-    /// How many leaves there are.
+    /// Number of fragments.
     pub leaves: u32,
-    /// Dwords of a lane mask.
+    /// Size of a lane mask in dwords.
     pub mask_dwords: u8,
-    /// Leaves at the beginnings of blocks that are known there.
+    /// Fragments that are known at the beginning of blocks, with their locations.
     pub heads: Vec<(u32, Held)>,
-    /// Values in registers.
+    /// Locations of values in registers.
     pub spots: Vec<Spot>,
-    /// How values are computed.
+    /// Values that the debugger computes.
     pub terms: Vec<Term>,
-    /// The registers of values.
+    /// Registers of the values.
     pub watched: Vec<Watched>,
-    /// Where those are kept that were spilled.
+    /// Locations of spilled registers.
     pub kept: Vec<Slot>,
-    /// Offsets of private variables, by their numbers in the IR.
+    /// Offsets of private variables, by their index in the IR.
     pub slots: Vec<u32>,
-    /// Offsets of variables in LDS, by their numbers in the module; `u32::MAX` for those that the function does not name.
+    /// Offsets of LDS variables, by their index in the module; `u32::MAX` for variables that the function
+    /// does not use.
     pub shared: Vec<u32>,
-    /// Points of calls, and their numbers among [`MachFunc::calls`](crate::MachFunc).
+    /// Points of calls, with the indices of the calls in [`MachFunc::calls`](crate::MachFunc).
     pub calls: Vec<(u32, u32)>,
 }
 
 impl MachTrack {
-    /// Of a function without anything yet, in the memory of another one's.
+    /// Resets the records to those of an empty function and keeps the allocated memory.
     pub fn clear(&mut self) {
         let MachTrack { places, parts, records, heads, spots, terms, watched, kept, slots, .. } = self;
         places.clear();
@@ -225,17 +235,17 @@ impl MachTrack {
         self.calls.clear();
     }
 
-    /// Where a watched register is kept when it is in no register.
+    /// Returns where a tracked register is kept while it is not in a register.
     pub fn slot(&self, watched: &Watched) -> Option<&Slot> {
         self.kept.get(watched.slot as usize)
     }
 
-    /// The place in the source of an instruction's point; 0 for none.
+    /// Returns the source location of a point; 0 for none.
     pub fn place(&self, point: u32) -> u32 {
         point.checked_sub(1).and_then(|n| self.places.get(n as usize)).copied().unwrap_or(0)
     }
 
-    /// The block that a point is of.
+    /// Returns the index of the block that contains a point.
     pub fn part_of(&self, point: u32) -> Option<usize> {
         let after = self.parts.partition_point(|part| part.first <= point);
         after.checked_sub(1).filter(|&n| point < self.parts[n].end)

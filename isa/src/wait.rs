@@ -1,7 +1,8 @@
-//! The wait counters: which a processor has, how wide they are, and the instructions that wait for them.
+//! The wait counters of each processor, their widths, and the instructions that wait for them.
 //!
-//! What raises a counter, and in which order operations complete, is not here: compiler and checker have a table each
-//! (`memmodel::counters`, `check::counters`), so that a mistake in one shows in the other.
+//! Which operations increment a counter, and in which order operations complete, is not defined here: the
+//! compiler and the checker have separate tables (`memmodel::counters`, `check::counters`), so that a mistake
+//! in one table is detected by the other.
 
 use crate::inst::MachInst;
 use crate::operand::Operand;
@@ -13,52 +14,54 @@ use crate::target::{Generation, Target};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Counter {
-    /// Vector memory; on GFX10 what returns data.
+    /// Vector memory operations; on GFX10 those that return data.
     Vm,
-    /// Sources still to be read: exports, GDS, on GFX6 the data of stores.
+    /// Operations whose sources are still to be read: exports, GDS, and on GFX6 stores.
     Exp,
-    /// LDS, GDS, scalar memory, messages, flat.
+    /// LDS, GDS and scalar memory operations, messages, and FLAT instructions.
     Lgkm,
-    /// Vector memory that returns nothing (GFX10).
+    /// Vector memory operations that return nothing (GFX10).
     Vs,
 }
 
 impl Counter {
-    /// How many there are.
+    /// Number of counters.
     pub const COUNT: usize = 4;
-    /// Each, in order.
+    /// All counters, in order.
     pub const ALL: [Counter; Counter::COUNT] = [Counter::Vm, Counter::Exp, Counter::Lgkm, Counter::Vs];
 
-    /// The assembler's name.
+    /// Returns the assembler's name.
     pub const fn name(self) -> &'static str {
         ["vmcnt", "expcnt", "lgkmcnt", "vscnt"][self as usize]
     }
 
-    /// Largest count that can be waited for; a wait for it waits for nothing. 0 where there is no such counter.
+    /// Returns the largest count that can be waited for; a wait for this count waits for nothing. 0 if the
+    /// processor does not have the counter.
     pub const fn max(self, target: &Target) -> u8 {
         [target.max_vmcnt, target.max_expcnt, target.max_lgkmcnt, target.max_vscnt][self as usize]
     }
 }
 
-/// A count for each counter: go on when it is at most that. [`Counts::ANY`] is no demand.
+/// Maximum counts to wait for: one for each counter. [`Counts::ANY`] means that the counter is not waited
+/// for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts(pub [u8; Counter::COUNT]);
 
 impl Counts {
-    /// No demand on a counter.
+    /// The counter is not waited for.
     pub const ANY: u8 = u8::MAX;
-    /// No demand.
+    /// No counter is waited for.
     pub const NONE: Counts = Counts([Counts::ANY; Counter::COUNT]);
-    /// Every counter at 0.
+    /// Waits until every counter is 0.
     pub const ALL: Counts = Counts([0; Counter::COUNT]);
 
-    /// Whether it demands nothing.
+    /// Returns whether no counter is waited for.
     #[inline]
     pub fn is_none(self) -> bool {
         self == Counts::NONE
     }
 
-    /// Lowers the count of one counter. Returns whether it changed.
+    /// Lowers the count of one counter if it is greater than `count`. Returns whether it changed.
     #[inline]
     pub fn demand(&mut self, counter: Counter, count: u8) -> bool {
         let field = &mut self.0[counter as usize];
@@ -69,7 +72,7 @@ impl Counts {
         lower
     }
 
-    /// The demand on a counter.
+    /// Returns the count for a counter.
     #[inline]
     pub const fn count(self, counter: Counter) -> u8 {
         self.0[counter as usize]
@@ -79,13 +82,14 @@ impl Counts {
 /// An instruction that waits.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitInst {
-    /// Which.
+    /// Opcode.
     pub op: Opcode,
-    /// What it waits for: several counters packed into one mask (`s_waitcnt`), or one whose count stands beside `null`.
+    /// Counters that it waits for: several counters packed into one mask (`s_waitcnt`), or one counter whose
+    /// count is an operand next to `null`.
     pub counters: &'static [Counter],
 }
 
-/// `s_waitcnt` of three counters.
+/// `s_waitcnt` with three counters.
 const PACKED: WaitInst =
     WaitInst { op: op::S_WAITCNT, counters: &[Counter::Vm, Counter::Exp, Counter::Lgkm] };
 const ALONE: [WaitInst; 4] = [
@@ -97,14 +101,15 @@ const ALONE: [WaitInst; 4] = [
 const GFX6: &[WaitInst] = &[PACKED];
 const GFX10: &[WaitInst] = &[PACKED, ALONE[0], ALONE[1], ALONE[2], ALONE[3]];
 
-/// The instructions that wait, by generation: the first ones that have all counters between them are those to use.
+/// The wait instructions by generation. The first ones that together cover all counters are preferred.
 static WAITS: [&[WaitInst]; Generation::COUNT] = [GFX6, GFX6, GFX6, GFX6, GFX10];
 
-/// The register that is always 0 and to which nothing is written (GFX10).
+/// The register that always reads as 0 and ignores writes (GFX10).
 const NULL: Reg = Reg(125);
 
 impl WaitInst {
-    /// The instruction that waits for those of the counts that it has a field for; `None` if none of them asks for anything.
+    /// Returns the instruction that waits for those counts for which it has a field; `None` if none of these
+    /// counts needs a wait.
     pub fn inst(&self, target: &Target, counts: Counts) -> Option<MachInst> {
         self.counters.iter().find(|&&counter| counts.count(counter) < counter.max(target))?;
         Some(match *self.counters {
@@ -120,18 +125,19 @@ impl WaitInst {
 }
 
 impl Target {
-    /// The instructions that wait for its counters, the ones to use first.
+    /// Returns the processor's wait instructions, preferred ones first.
     pub fn wait_instructions(&self) -> &'static [WaitInst] {
         WAITS[self.generation as usize]
     }
 
-    /// Whether an instruction does nothing but wait for counters.
+    /// Returns whether an instruction does nothing except wait for counters.
     #[inline]
     pub fn is_wait(&self, op: Opcode) -> bool {
         self.wait_instructions().iter().any(|wait| wait.op == op)
     }
 
-    /// What an instruction waits for; `None` if it is none of those that only wait, or waits for a count in a register.
+    /// Returns the counts that a wait instruction waits for; `None` for other instructions, or if the count
+    /// is in a register.
     pub fn waited(&self, inst: &MachInst) -> Option<Counts> {
         let wait = self.wait_instructions().iter().find(|wait| wait.op == inst.op)?;
         let mut counts = Counts::NONE;
@@ -141,7 +147,7 @@ impl Target {
             }
         };
         match (wait.counters, inst.operands()) {
-            // The register is added to the constant; only `null` is known.
+            // The register is added to the constant, so only `null` gives a known count.
             (&[counter], [Operand::Reg(register), Operand::Imm(count)]) if register.first == NULL => {
                 demand(counter, (count & 0x3f) as u8);
             }
@@ -157,21 +163,23 @@ impl Target {
     }
 }
 
-/// Values to wait for: at most that many operations of each kind still in flight.
+/// Counts to wait for: the maximum number of operations of each kind that may still be in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitCount {
-    /// Vector memory.
+    /// Vector memory operations.
     pub vm: u8,
-    /// Exports, GDS.
+    /// Exports and GDS operations.
     pub exp: u8,
-    /// LDS, GDS, scalar memory, messages.
+    /// LDS, GDS and scalar memory operations, and messages.
     pub lgkm: u8,
 }
 
 impl Target {
-    /// The mask of an `s_waitcnt`; counts beyond a counter's limit become the limit, which waits for nothing.
+    /// Returns the mask of an `s_waitcnt`. A count beyond a counter's limit becomes the limit, which waits
+    /// for nothing.
     ///
-    /// `vmcnt` in bits 3:0, from GFX9 on in 15:14 too, `expcnt` in 6:4, `lgkmcnt` in 11:8, on GFX10 13:8.
+    /// `vmcnt` is in bits 3:0 and from GFX9 on also in bits 15:14, `expcnt` in bits 6:4, `lgkmcnt` in bits
+    /// 11:8, on GFX10 in bits 13:8.
     pub const fn waitcnt(&self, vm: u8, exp: u8, lgkm: u8) -> u16 {
         let vm = clamp(vm, self.max_vmcnt);
         let exp = clamp(exp, self.max_expcnt);
@@ -179,7 +187,7 @@ impl Target {
         vm & 15 | (vm >> 4 & 3) << 14 | (exp & 7) << 4 | lgkm << 8
     }
 
-    /// The counts in a mask.
+    /// Returns the counts in a mask.
     pub const fn unpack_waitcnt(&self, mask: u16) -> WaitCount {
         let vm = (mask & 15 | (mask >> 14 & 3) << 4) as u8 & self.max_vmcnt;
         WaitCount { vm, exp: (mask >> 4 & 7) as u8, lgkm: (mask >> 8) as u8 & self.max_lgkmcnt }

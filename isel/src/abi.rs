@@ -1,4 +1,5 @@
-//! What the hardware puts into registers before the first instruction, and values made from it.
+//! Registers that the hardware initialises before the first instruction, and values that are computed from
+//! them.
 
 use crate::call::{Callee, argument_dwords, shape};
 use crate::class::Home;
@@ -12,20 +13,21 @@ use isa::abi::AbiInput;
 use isa::{Abi, Feature, Operand, Reg, Subtarget, VReg};
 use smallvec::SmallVec;
 
-/// Inputs that were asked for.
+/// Inputs that have been requested.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     list: SmallVec<[(AbiInput, Operand); 13]>,
-    /// Work-item ids come in one register, ten bits each, and this is the last dimension that is asked for. With the first alone
-    /// there is nothing to take apart.
+    /// If all work-item ids are passed in one register, ten bits each: the last dimension that is used.
+    /// `None` if each id has its own register, or if only the first id is used and nothing needs to be
+    /// extracted.
     packed: Option<u8>,
 }
 
 impl Inputs {
-    /// None asked for yet.
+    /// Creates an empty list of inputs.
     pub fn new(func: &Function, target: &Subtarget, opts: &Options<'_>) -> Inputs {
         if func.kernel.is_none() {
-            // Functions are given all of them in one register.
+            // All work-item ids of a function are passed in one register.
             return Inputs { packed: Some(2), ..Inputs::default() };
         }
         let dimension = |data: &InstData| match data.op {
@@ -39,13 +41,13 @@ impl Inputs {
         Inputs { packed: (last > 0).then_some(last), ..Inputs::default() }
     }
 
-    /// Whether the ids of all dimensions are in one register.
+    /// Returns whether the ids of all dimensions are in one register.
     pub fn are_packed(&self) -> bool {
         self.packed.is_some()
     }
 }
 
-/// The last dimension of work-item ids that a function looks at.
+/// Returns the last dimension of work-item ids that a function uses.
 fn last_dimension(callee: Option<&Callee>) -> u8 {
     callee.map_or(2, |callee| callee.needs.dimensions().saturating_sub(1))
 }
@@ -55,7 +57,7 @@ const PACKET_WORKGROUP_SIZE: i32 = 4;
 const PACKET_GRID_SIZE: i32 = 12;
 
 impl Lower<'_> {
-    /// The registers of an input.
+    /// Returns the registers of an input, and requests the input.
     pub fn abi_input(&mut self, input: AbiInput) -> Operand {
         if let Some(&(_, operand)) = self.inputs.list.iter().find(|(have, _)| *have == input) {
             return operand;
@@ -66,19 +68,19 @@ impl Lower<'_> {
         operand
     }
 
-    /// Whether an input was asked for.
+    /// Returns whether an input has been requested.
     pub fn has_input(&self, input: AbiInput) -> bool {
         self.inputs.list.iter().any(|(have, _)| *have == input)
     }
 
-    /// The input that a value is, if it is one as it comes.
+    /// Returns the registers of an input, if the value is that input without any computation.
     pub fn input(&mut self, value: Value) -> Option<Operand> {
         let input = self.input_of(value)?;
         let whole = self.abi_input(input);
         Some(self.dwords(whole, 0, self.ty(value).dwords() as u8))
     }
 
-    /// The same, if something asked for it.
+    /// Like [`Lower::input`], but returns only an input that has already been requested.
     pub fn known_input(&self, value: Value) -> Option<Operand> {
         let input = self.input_of(value)?;
         let whole = self.inputs.list.iter().find(|(have, _)| *have == input)?.1;
@@ -92,7 +94,7 @@ impl Lower<'_> {
             Pos::LocalId(d) if self.home(value) != Home::Const && self.inputs.packed.is_none() => {
                 AbiInput::WorkitemId(d)
             }
-            // Functions are given where the hidden ones begin, and read no others.
+            // Functions get only the implicit-argument pointer; they never read explicit kernel arguments.
             Pos::KernargPtr if self.has_frame() => AbiInput::ImplicitArgPtr,
             Pos::KernargPtr => AbiInput::KernargPtr,
             Pos::DispatchId => AbiInput::DispatchId,
@@ -100,7 +102,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Tells the machine function which inputs it has.
+    /// Enters the requested inputs into the machine function.
     pub fn finish_inputs(&mut self) {
         if self.has_frame() {
             return self.finish_implicit();
@@ -126,7 +128,7 @@ impl Lower<'_> {
         }
         self.out.abi = abi;
         for slot in abi.layout() {
-            // Where functions are called, it stays where it comes.
+            // If functions are called, the descriptor stays in the registers in which it arrives.
             if slot.input == AbiInput::PrivateSegmentBuffer && self.has_stack {
                 continue;
             }
@@ -140,7 +142,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The same of a function that is called.
+    /// Enters the requested inputs and the parameters of a function that is not a kernel.
     fn finish_implicit(&mut self) {
         let dwords = argument_dwords(self.func);
         for (implicit, input) in INPUTS {
@@ -150,7 +152,7 @@ impl Lower<'_> {
             let first = match self.own.place(self.convention, implicit, dwords) {
                 Some(Place::Vgpr(number)) => Reg::vgpr(number),
                 Some(Place::Sgpr(number)) => Reg::sgpr(number),
-                // From the stack it was loaded.
+                // An input on the stack has been loaded by an instruction.
                 Some(Place::Stack(_)) | None => continue,
             };
             let regs: SmallVec<[VReg; 4]> = SmallVec::from_slice(self.regs(operand));
@@ -160,7 +162,7 @@ impl Lower<'_> {
         self.out.inputs.extend(parameters);
     }
 
-    /// Values of `Op::Pos` that are no input as they come.
+    /// Lowers those values of `Op::Pos` that are not simply inputs.
     pub fn pos(&mut self, inst: Inst, pos: Pos) {
         let result = self.func.insts[inst].first;
         if self.home(result) == Home::Const {
@@ -197,7 +199,8 @@ impl Lower<'_> {
         }
     }
 
-    /// `group_id * local_size + local_id`, for a size that is known (others are expanded in the IR).
+    /// Computes `group_id * local_size + local_id` for a constant size. For other sizes the operation has
+    /// been expanded in the IR.
     fn global_id(&mut self, result: Value, d: u8) {
         let Some(size) = crate::class::reqd(self.func).map(|s| s[usize::from(d).min(2)]) else {
             self.unsupported("global_id that was not expanded");
@@ -221,7 +224,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The work-item id in a dimension.
+    /// Returns the work-item id in dimension `d`.
     pub fn local_id(&mut self, d: u8) -> Operand {
         if self.inputs.packed.is_none() {
             return self.abi_input(AbiInput::WorkitemId(d));
@@ -237,7 +240,7 @@ impl Lower<'_> {
         self.emit_raw(Role::ScalarLoadB32, &[dst, packet, Operand::Imm(field)]);
     }
 
-    /// 16-bit fields of the packet.
+    /// Loads the size of the work-group in dimension `d`, which is a 16-bit field of the dispatch packet.
     pub fn local_size(&mut self, dst: Operand, d: u8) {
         let dword = self.stemp(1);
         self.packet_dword(dword, PACKET_WORKGROUP_SIZE + 4 * i32::from(d / 2));

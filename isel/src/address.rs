@@ -1,4 +1,4 @@
-//! Addresses of memory instructions: a uniform base in SGPRs, a 32-bit offset in a VGPR, an immediate.
+//! Addresses of memory instructions: a uniform base in SGPRs, a 32-bit offset in a VGPR, and an immediate.
 
 use crate::class::Home;
 use crate::known;
@@ -9,16 +9,17 @@ use ir::{BinOp, CastOp, FuncId, Global, Op, Space, Type, Value};
 use isa::table::Family;
 use isa::{Distance, Feature, MachInst, ModFlags, Offsets, Operand, Referent, RelocRef};
 
-/// Address operands of an instruction that reaches device memory.
+/// Address operands of an instruction that accesses device memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     pub vaddr: Operand,
-    /// Of GLOBAL instructions the base, or `Operand::None` for `off`; of buffer instructions the descriptor.
+    /// For GLOBAL instructions the base, or `Operand::None` for `off`; for buffer instructions the
+    /// descriptor.
     pub base: Operand,
-    /// Of buffer instructions: what else is added.
+    /// For buffer instructions: scalar that is added to the address.
     pub scalar: Operand,
     pub offset: i32,
-    /// Of buffer instructions: what `vaddr` is.
+    /// For buffer instructions: how `vaddr` is interpreted.
     pub flags: ModFlags,
 }
 
@@ -29,7 +30,8 @@ impl Address {
 }
 
 impl Lower<'_> {
-    /// Takes constant offsets off a pointer of any width.
+    /// Strips constant offsets from a pointer of any width. Returns the remaining pointer and the sum of the
+    /// offsets.
     pub fn strip_offsets(&self, mut pointer: Value, offset: i32) -> (Value, i64) {
         let mut sum = i64::from(offset);
         while let Some(inst) = self.func.def_inst(pointer) {
@@ -48,7 +50,8 @@ impl Lower<'_> {
         (pointer, sum)
     }
 
-    /// The instruction that reaches the address. Where that is a choice, a buffer instruction wherever it does without additions.
+    /// Returns the instruction that accesses the address. If there is a choice, returns a buffer instruction
+    /// wherever that instruction needs no additions.
     pub fn device_instruction(&mut self, role: Role, pointer: Value, offset: i32) -> MachInst {
         match self.s.roles.by_buffer(role) {
             Some(op) if self.prefers_buffer(pointer, offset) => MachInst::new(op, &[]),
@@ -56,7 +59,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Address for an instruction, as its row wants it.
+    /// Returns the address operands in the form that the instruction requires.
     pub fn device_address(&mut self, inst: &MachInst, pointer: Value, offset: i32) -> Address {
         match inst.op.row().family {
             Family::Global => self.global_address(pointer, offset),
@@ -65,7 +68,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Address of global or constant memory.
+    /// Returns the address of global or constant memory for a GLOBAL instruction.
     fn global_address(&mut self, pointer: Value, offset: i32) -> Address {
         let (base, mut offset) = self.strip_offsets(pointer, offset);
         if self.home(base) == Home::Sgpr {
@@ -88,14 +91,15 @@ impl Lower<'_> {
         Address::new(vaddr, Operand::None, offset)
     }
 
-    /// A part that fits the instruction and the rest.
+    /// Splits an offset. Returns the rest, and the part that fits into the instruction.
     fn split_offset(&self, offset: i64) -> (i64, i32) {
         let addressing = &self.target.addressing;
         let (carried, rest) = addressing.global.unwrap_or(addressing.buffer).split(offset);
         (rest, carried as i32)
     }
 
-    /// The offset register doubles as a place for constants.
+    /// Returns a uniform address. The offset register must exist anyway, so it can hold constants that the
+    /// instruction cannot.
     fn uniform_address(&mut self, base: Value, offset: i64) -> Address {
         let (rest, offset) = self.split_offset(offset);
         let mut saddr = self.sgpr(base);
@@ -115,7 +119,7 @@ impl Lower<'_> {
         sum
     }
 
-    /// A 64-bit address in VGPRs plus a constant.
+    /// Emits the sum of a 64-bit address in VGPRs and a constant.
     pub fn vector_offset(&mut self, base: Operand, offset: i64) -> Operand {
         let sum = self.vtemp(2);
         let parts = [Operand::int(offset as i32), Operand::int((offset >> 32) as i32)];
@@ -124,7 +128,8 @@ impl Lower<'_> {
         sum
     }
 
-    /// `pointer` as a uniform pointer plus a 32-bit unsigned offset, if it provably is.
+    /// Returns `pointer` as a uniform pointer plus a 32-bit unsigned offset, if it provably has that form.
+    /// Adds constants to `offset`.
     pub fn uniform_plus_index(&self, pointer: Value, offset: &mut i64) -> Option<(Value, Value)> {
         let inst = self.func.def_inst(pointer)?;
         let args = self.func.args(inst);
@@ -136,7 +141,7 @@ impl Lower<'_> {
         if self.home(base) != Home::Sgpr {
             return None;
         }
-        // A constant in the index goes to the instruction, if the sum does not wrap.
+        // A constant in the index moves to the instruction's immediate, if the sum does not wrap.
         if let Some(add) = self.func.def_inst(index)
             && self.func.insts[add].op == Op::Bin(BinOp::Add)
         {
@@ -155,13 +160,13 @@ impl Lower<'_> {
         Some((inner, index))
     }
 
-    /// The low dword of an offset in a VGPR.
+    /// Returns the low dword of an offset, in a VGPR.
     pub fn index_vgpr(&mut self, index: Value) -> Operand {
         let low = self.low_source(index);
         self.in_vgpr(low, 1)
     }
 
-    /// Whole address.
+    /// Returns a whole address for a FLAT instruction.
     fn flat_address(&mut self, pointer: Value, offset: i32) -> Address {
         self.reaches_lds |= self.ty(pointer) == Type::Ptr(Space::Generic);
         let (base, offset) = self.strip_offsets(pointer, offset);
@@ -173,13 +178,14 @@ impl Lower<'_> {
         }
     }
 
-    /// What FLAT instructions add to an address themselves: nothing where it is added wrongly (LLVM's `FlatSegmentOffsetBug`).
+    /// Returns the offsets that FLAT instructions can add to an address; none if the processor adds them
+    /// incorrectly (LLVM's `FlatSegmentOffsetBug`).
     fn flat_offsets(&self) -> Offsets {
         let has = self.target.addressing.flat.filter(|_| !self.target.has(Feature::FLAT_OFFSET_BUG));
         has.unwrap_or(Offsets::NONE)
     }
 
-    /// A 32-bit address as a value and a constant.
+    /// Splits a 32-bit address into a value and a constant.
     pub fn narrow_parts(&self, pointer: Value, offset: i32) -> (Option<Value>, i64) {
         let mut sum = i64::from(offset);
         let mut at = pointer;
@@ -212,8 +218,8 @@ impl Lower<'_> {
         (Some(at), i64::from(sum as i32))
     }
 
-    /// Address of LDS; `unit` is the step of the offset field (0: bytes, else elements of two-offset forms,
-    /// of which `span` more follow).
+    /// Returns address register and offset field for LDS. `unit` is the step of the offset field: 0 for
+    /// bytes, else the element size of a two-offset form, which accesses `span` more elements.
     pub fn lds_address(&mut self, pointer: Value, offset: i32, unit: i64, span: i64) -> (Operand, i64) {
         self.reaches_lds = true;
         let (base, sum) = self.narrow_parts(pointer, offset);
@@ -236,12 +242,14 @@ impl Lower<'_> {
         (vaddr, field)
     }
 
-    /// Whether a base that `offset` is added to is in range without it: there is none, nothing is added, or it is known.
+    /// Returns whether the base is known to be in range before `offset` is added: there is no base, the
+    /// offset is 0, or the base is known not to be negative.
     fn never_negative(&self, base: Option<Value>, offset: i64) -> bool {
         offset == 0 || base.is_none_or(|base| self.max_bits(base) < 32)
     }
 
-    /// Offset in scratch: VGPR (if any), the stack pointer if it counts from there, and immediate.
+    /// Returns the offset in scratch memory: VGPR (if any), the stack pointer if the address is relative to
+    /// it, and immediate.
     pub fn scratch_address(
         &mut self,
         pointer: Value,
@@ -276,7 +284,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Address of a module variable in memory: distance from here, fixed up when code is laid out.
+    /// Computes the address of a module variable: in memory as the distance from the current instruction,
+    /// which is fixed up when code is laid out; in LDS by a relocation.
     pub fn global_addr(&mut self, inst: ir::Inst, global: Global) {
         if self.s.shared[global.as_u32() as usize] == LINKED {
             let result = self.func.insts[inst].first;
@@ -289,7 +298,7 @@ impl Lower<'_> {
         self.distant_address(inst, Referent::Global(global.as_u32()));
     }
 
-    /// Writes the address of a variable in LDS that the linker places.
+    /// Writes the address of an LDS variable that the linker places.
     pub fn linked_address(&mut self, dst: Operand, global: Global) {
         let reloc = Operand::Reloc(self.out.relocs.len() as u32);
         let to = Referent::Global(global.as_u32());
@@ -297,7 +306,7 @@ impl Lower<'_> {
         self.emit_raw(Role::SMovB32, &[dst, reloc]);
     }
 
-    /// Address of a function.
+    /// Computes the address of a function.
     pub fn func_addr(&mut self, inst: ir::Inst, func: FuncId) {
         self.distant_address(inst, Referent::Func(func.as_u32()));
     }

@@ -9,7 +9,7 @@ use ir::{BinOp, Inst, Op, TernOp, Type, UnOp, Value};
 use isa::Operand;
 use isa::legal::constant_bus_limit;
 
-/// One instruction each.
+/// Operations that a single instruction computes.
 const DIRECT: &[(BinOp, Role)] = &[
     (BinOp::Add, Role::VAddU32),
     (BinOp::Sub, Role::VSubU32),
@@ -26,12 +26,12 @@ const DIRECT: &[(BinOp, Role)] = &[
     (BinOp::SMul24, Role::VMulI32I24),
 ];
 
-/// An operation whose operand is another one that only it uses.
+/// An operation that includes the operation of one of its operands, if that operand has no other user.
 struct Fused {
     outer: BinOp,
     inner: BinOp,
     op: Role,
-    /// The inner operation's second operand must be a constant shift count.
+    /// Whether the inner operation's second operand must be a constant shift count.
     shift: bool,
 }
 
@@ -46,7 +46,7 @@ const FUSED: &[Fused] = &[
 ];
 
 impl Lower<'_> {
-    /// 32-bit integer arithmetic.
+    /// Lowers 32-bit integer arithmetic.
     pub fn vector_op(&mut self, inst: Inst, op: Op) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -70,7 +70,7 @@ impl Lower<'_> {
                 let raw = self.vtemp(1);
                 let find = if un == UnOp::Clz { Role::VFfbhU32 } else { Role::VFfblB32 };
                 self.emit(find, &[raw, a]);
-                // -1 for zero.
+                // The instruction returns -1 for zero.
                 self.emit(Role::VMinU32, &[dst, raw, Operand::int(32)]);
             }
             _ => self.unsupported("a vector operation"),
@@ -83,7 +83,7 @@ impl Lower<'_> {
         }
         if let Some(role) = packed::role(Op::Bin(bin)) {
             let of_floats = bin.of_halves().is_some_and(|(_, ty)| ty == Type::F16);
-            // Shifts take the count first.
+            // The instructions for shifts take the count first.
             let shift = matches!(bin, BinOp::PkShl | BinOp::PkLShr | BinOp::PkAShr);
             let args = if shift { [b, a] } else { [a, b] };
             return self.packed(role, result, &args, of_floats);
@@ -94,7 +94,7 @@ impl Lower<'_> {
             BinOp::Shl => self.vector_shift(dst, Role::VShlB32, a, b),
             BinOp::LShr => self.vector_shift(dst, Role::VShrB32, a, b),
             BinOp::AShr => self.vector_shift(dst, Role::VAshrI32, a, b),
-            // Subtracting a literal would need a register for it.
+            // Subtracting a literal would need a register for the literal.
             BinOp::Sub if self.const_u32(b).is_some() => {
                 let minus = self.const_u32(b).unwrap_or(0).wrapping_neg();
                 let x = self.source(a);
@@ -115,7 +115,7 @@ impl Lower<'_> {
         self.emit(op, &[dst, count, x]);
     }
 
-    /// A shift count for the vector unit: one dword, of which the hardware takes the low bits.
+    /// Returns a shift count for the vector unit: one dword, of which the hardware uses the low bits.
     pub fn shift_count(&mut self, count: Value) -> Operand {
         match self.const_bits(count) {
             Some(bits) => Operand::int((bits & 63) as i32),
@@ -123,7 +123,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The low dword of a value, wherever it is.
+    /// Returns the low dword of a value, in the form that it already has.
     pub fn low_source(&mut self, value: Value) -> Operand {
         if self.ty(value).bits() != 64 {
             return self.source(value);
@@ -154,7 +154,8 @@ impl Lower<'_> {
         self.emit(op, &[dst, x, y]);
     }
 
-    /// Operations that take an operand's operation in.
+    /// Emits an operation together with the operation of one of its operands, if an instruction does both.
+    /// Returns whether it did.
     fn fused(&mut self, result: Value, outer: BinOp, a: Value, b: Value) -> bool {
         if !matches!(outer, BinOp::Add | BinOp::Or | BinOp::Xor | BinOp::Shl) {
             return false;
@@ -178,7 +179,7 @@ impl Lower<'_> {
                 continue;
             }
             if self.scalars(&[p, q, y]) > self.scalars_of(row.op) {
-                continue; // the copies would cost what is saved
+                continue; // the copies would cost as much as fusing saves
             }
             let second = match count {
                 Some(bits) if row.shift => Operand::int((bits & 31) as i32),
@@ -191,7 +192,8 @@ impl Lower<'_> {
         false
     }
 
-    /// A foldable binary operation of the vector unit.
+    /// Returns the binary operation that defines a value, if it is a 32-bit operation on the vector unit and
+    /// can be folded.
     fn inner(&self, value: Value) -> Option<(BinOp, Value, Value)> {
         let inst = self.foldable(value)?;
         if self.home(value) != Home::Vgpr || self.ty(value).bits() != 32 {
@@ -215,7 +217,7 @@ impl Lower<'_> {
         true
     }
 
-    /// `p * q + y` of small factors.
+    /// Emits `p * q + y` as one instruction, if the factors have at most 24 bits. Returns whether it did.
     fn multiply_add(&mut self, result: Value, p: Value, q: Value, y: Value) -> bool {
         if self.max_bits(p) > 24
             || self.max_bits(q) > 24
@@ -228,7 +230,7 @@ impl Lower<'_> {
         true
     }
 
-    /// How many scalars the instruction takes that plays a role; of an expansion, one.
+    /// Returns how many scalar operands the instruction for a role accepts; 1 for an expansion.
     fn scalars_of(&self, role: Role) -> usize {
         match self.s.roles.get(role) {
             Resolution::Opcode(op) => constant_bus_limit(self.target, op.row()),
@@ -236,7 +238,7 @@ impl Lower<'_> {
         }
     }
 
-    /// How many of the values need the scalar bus: SGPRs (each once) and literals.
+    /// Returns how many of the values use the constant bus: SGPRs (each counted once) and literals.
     fn scalars(&self, values: &[Value]) -> usize {
         let mut count = 0;
         for (n, &value) in values.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Pointers between the generic space and LDS or private memory.
+//! Conversion of pointers between the generic address space and LDS or private memory.
 //!
-//! A window of the 64-bit address space, the aperture, stands for LDS and another one for private memory; the
-//! high half of a generic address names it, the low half is the offset in it (seed 000, "Address Spaces").
-//! Null is 0 in 64 bits and -1 in 32.
+//! One window of the 64-bit address space, called the aperture, maps LDS, and another maps private memory.
+//! The high half of a generic address selects the aperture, and the low half is the offset in the memory
+//! (seed 000, "Address Spaces"). The null pointer is 0 in 64 bits and -1 in 32 bits.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -11,23 +11,24 @@ use ir::{Space, Type, Value};
 use isa::abi::AbiInput;
 use isa::{Apertures, FlatScratch, Operand, Reg};
 
-/// Where the aperture of a space is found.
+/// Sources of the aperture of an address space.
 struct Window {
     number: usize,
-    /// `src_shared_base` and `src_private_base`: 64 bits, of which the high half is the aperture.
+    /// Register `src_shared_base` or `src_private_base`: 64 bits, of which the high half is the aperture.
     base: Reg,
-    /// Without those: `group_segment_aperture_base_hi` and `private_segment_aperture_base_hi` of the queue (`amd_queue_t`).
+    /// Offset in the queue (`amd_queue_t`), for processors without these registers: of
+    /// `group_segment_aperture_base_hi` or `private_segment_aperture_base_hi`.
     in_queue: i64,
 }
 
 const SHARED: Window = Window { number: 0, base: Reg(235), in_queue: 0x40 };
 const PRIVATE: Window = Window { number: 1, base: Reg(237), in_queue: 0x44 };
 
-/// `hwreg(HW_REG_FLAT_SCR_LO)`, all 32 bits; the other half is the next register.
+/// `hwreg(HW_REG_FLAT_SCR_LO)`, all 32 bits; the next hardware register has the high half.
 const FLAT_SCR_LO: i32 = 20 | 31 << 11;
 
 impl Lower<'_> {
-    /// Casts that change the width. Returns whether it was one.
+    /// Lowers a pointer cast if it changes the width of the pointer. Returns whether it does.
     pub fn apertures(&mut self, result: Value, arg: Value) -> bool {
         let (Type::Ptr(from), Type::Ptr(to)) = (self.ty(arg), self.ty(result)) else { return false };
         match (from.pointer_bits(), to.pointer_bits()) {
@@ -42,7 +43,8 @@ impl Lower<'_> {
         let window = match from {
             Space::Shared => &SHARED,
             Space::Private => {
-                // FLAT instructions that reach private memory need FLAT_SCRATCH. In functions it is as their kernel has set it.
+                // FLAT instructions that access private memory need FLAT_SCRATCH. In functions it already has
+                // the value that the kernel has set.
                 if !self.has_frame() {
                     self.abi_input(AbiInput::FlatScratchInit);
                     self.abi_input(AbiInput::PrivateSegmentWaveOffset);
@@ -80,14 +82,15 @@ impl Lower<'_> {
         self.emit(Role::VCndmaskB32, &[dst, null, x[0], some]);
     }
 
-    /// M0 is the limit of LDS accesses on processors that have one: none is meant. At the beginning of the entry.
+    /// Sets M0, which limits LDS accesses on some processors, to no limit. Emitted at the beginning of the
+    /// entry block.
     pub fn init_lds_limit(&mut self) {
         if self.reaches_lds && self.target.addressing.lds_needs_m0 {
             self.emit_raw(Role::SMovB32, &[Operand::reg(Reg::M0), Operand::int(-1)]);
         }
     }
 
-    /// The high half of the generic addresses of a space.
+    /// Returns the high half of the generic addresses of a memory.
     fn aperture(&mut self, window: &'static Window) -> Operand {
         match self.target.addressing.apertures {
             Apertures::None => {
@@ -111,7 +114,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Reads the apertures that were asked for from the queue, at the beginning of the entry.
+    /// Loads the requested apertures from the queue, at the beginning of the entry block.
     pub fn init_apertures(&mut self) {
         for window in [&SHARED, &PRIVATE] {
             let Some(high) = self.apertures[window.number] else { continue };
@@ -121,8 +124,8 @@ impl Lower<'_> {
         }
     }
 
-    /// FLAT_SCRATCH, for FLAT instructions that reach private memory: where the queue's scratch memory is + where the wave's
-    /// part of it is. At the beginning of the entry.
+    /// Sets FLAT_SCRATCH, if FLAT instructions access private memory: the address of the queue's scratch
+    /// memory plus the offset of the wave's part. Emitted at the beginning of the entry block.
     pub fn init_flat_scratch(&mut self) {
         if self.has_input(AbiInput::FlatScratchInit) {
             self.set_flat_scratch();

@@ -1,4 +1,4 @@
-//! Atomic read-modify-write and cross-lane operations.
+//! Atomic read-modify-write operations, and cross-lane operations.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -8,12 +8,12 @@ use ir::{Inst, Mem, Order, RmwOp, Space, Type, Value, WaveOp};
 use isa::{Feature, ModFlags, Operand, Subtarget};
 use smallvec::SmallVec;
 
-/// Roles on 32 and 64 bits.
+/// Roles of an atomic operation, for 32 and for 64 bits.
 struct Row {
     op: RmwOp,
     global: [Role; 2],
     flat: [Role; 2],
-    /// Without and with result.
+    /// Roles without and with a result.
     ds: [[Role; 2]; 2],
 }
 
@@ -47,12 +47,13 @@ const ROWS: &[Row] = rows! {
     Dec GlobalAtomicDecB32 GlobalAtomicDecB64 FlatAtomicDecB32 FlatAtomicDecB64 LdsAtomicDecB32 LdsAtomicDecB64 LdsAtomicDecB32Return LdsAtomicDecB64Return;
 };
 
-/// Atomic arithmetic on floats that the processor does by instructions. Those on device memory flush denormals on some processors, and do
-/// nothing right in memory that is the host's or another device's: they are left out unless `unsafe_global`.
+/// Returns the atomic operations on floats for which the processor has instructions. On some processors the
+/// instructions on device memory flush denormals, and they do not work correctly on memory of the host or of
+/// another device. So they are left out unless `unsafe_global` is set.
 pub fn float_atomics(target: &Subtarget, unsafe_global: bool) -> Native {
     let mut native = Native::default();
     let there = |role: Role| role.candidates().iter().any(|&op| isa::table::available(op, target));
-    // gfx908's additions return nothing.
+    // The additions of gfx908 do not return a result.
     let returns = |op: RmwOp| matches!(op, RmwOp::FMin | RmwOp::FMax) || target.has(Feature::GFX90A);
     let global = |native: &mut Native, role: Role, op: RmwOp, ty: Type| {
         if unsafe_global && there(role) {
@@ -75,7 +76,7 @@ pub fn float_atomics(target: &Subtarget, unsafe_global: bool) -> Native {
 }
 
 impl Lower<'_> {
-    /// Atomic read-modify-write; the old value is only asked for if it is used.
+    /// Lowers an atomic read-modify-write operation. The old value is returned only if it is used.
     pub fn atomic_rmw(&mut self, inst: Inst, op: RmwOp, mem: Mem) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -99,7 +100,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Atomic compare-and-swap.
+    /// Lowers an atomic compare-and-swap.
     pub fn atomic_cas(&mut self, inst: Inst, mem: Mem, fail: Order) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -113,7 +114,7 @@ impl Lower<'_> {
                 (true, false) => Role::LdsAtomicCompareSwapB32Return,
                 (true, true) => Role::LdsAtomicCompareSwapB64Return,
             };
-            // The expected value comes first (Vega ISA, LdsAtomicCompareSwapB32).
+            // LDS instructions take the expected value first (Vega ISA, LdsAtomicCompareSwapB32).
             return self.ds_atomic(code, returns.then_some(result), args[0], &[expected, new], mem, fail);
         }
         let role = match (mem.space == Space::Generic, wide) {
@@ -122,7 +123,7 @@ impl Lower<'_> {
             (true, false) => Role::FlatAtomicCompareSwapB32,
             (true, true) => Role::FlatAtomicCompareSwapB64,
         };
-        // The new value comes first.
+        // Device memory instructions take the new value first.
         self.device_atomic(role, result, args[0], &[args[2], args[1]], mem, fail);
     }
 
@@ -175,7 +176,7 @@ impl Lower<'_> {
         self.push_device(inst, &at, dst, data, id);
     }
 
-    /// Copies of the data in registers of which the first are those of the result.
+    /// Copies the data to registers, the first of which are the registers of the result.
     fn data_in_place(&mut self, dst: Operand, data: &[Value]) -> Operand {
         let mut sources: SmallVec<[Operand; 4]> = SmallVec::new();
         for &value in data {
@@ -194,7 +195,7 @@ impl Lower<'_> {
         registers
     }
 
-    /// Cross-lane operations.
+    /// Lowers cross-lane operations.
     pub fn wave(&mut self, inst: Inst, wave: WaveOp) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -214,7 +215,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value of the first active or of a given lane.
+    /// Reads the value of the given lane, or of the first active lane if `lane` is `None`.
     fn read_lanes(&mut self, result: Value, value: Value, lane: Option<Value>) {
         let dst = self.sgpr_of(result);
         let dwords = self.ty(result).dwords() as u8;

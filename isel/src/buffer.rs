@@ -1,18 +1,23 @@
-//! Device memory by buffer instructions: on GFX6, which has no others, and where GFX7 and GFX8 do better with them than with FLAT.
+//! Accesses to device memory by buffer instructions: on GFX6, which has no other instructions for it, and on
+//! GFX7 and GFX8 where they are better than FLAT instructions.
 //!
-//! A buffer instruction adds up a *descriptor* (V#) of four SGPRs, which holds a base of 48 bits and the size of what is there, a scalar
-//! of 32 bits, an immediate, and from VGPRs nothing, an offset of 32 bits (`offen`) or 64 bits (`addr64`). So a uniform
-//! pointer becomes a descriptor once, where it is defined, and lanes bring what they have: the index, extended by the
-//! instruction itself; a distance of 64 bits; or whole addresses, which count from a descriptor of address 0.
+//! A buffer instruction adds a *descriptor* (V#) of four SGPRs, which holds a 48-bit base and the size of the
+//! memory, a 32-bit scalar, an immediate, and from VGPRs nothing, a 32-bit offset (`offen`) or a 64-bit
+//! offset (`addr64`). So a uniform pointer is turned into a descriptor once, where it is defined. The lanes
+//! provide the rest: a 32-bit index, which the instruction itself extends; a 64-bit distance; or whole
+//! addresses, which are added to a descriptor of address 0.
 //!
-//! The descriptors have no end, but for the byte at 0xffff_ffff: offsets of 32 bits are checked against a size of 32 bits. What may
-//! come that far goes by `addr64`, which is not checked, or by FLAT.
+//! The descriptors have the largest possible size, which excludes only the byte at 0xffff_ffff, because
+//! 32-bit offsets are checked against a 32-bit size. Accesses that may reach that byte use `addr64`, which is
+//! not checked, or FLAT instructions.
 //!
-//! FLAT instructions take whole addresses and nothing else up to GFX8: two additions and two registers for each. They count on two counters
-//! and come back in no order, so that whoever waits for one waits for all.
+//! Up to GFX8, FLAT instructions take only whole addresses, which costs two additions and two registers per
+//! address. They also increment two wait counters and complete out of order, so that waiting for one of them
+//! means waiting for all.
 //!
 //! # Source
-//! Southern Islands, Sea Islands and GCN3 ISA, "Buffer Resource Descriptor" and "Range Checking"; for the format `isa::addressing`.
+//! Southern Islands, Sea Islands and GCN3 ISA, "Buffer Resource Descriptor" and "Range Checking"; for the
+//! format see `isa::addressing`.
 
 use crate::address::Address;
 use crate::class::Home;
@@ -23,47 +28,48 @@ use ir::passes::align::trailing_zeros;
 use ir::{CastOp, Op, Value};
 use isa::{Addressing, ModFlags, Operand, Os, RegClass, op};
 
-/// Third dword of a descriptor: bytes that there are.
+/// Third dword of a descriptor: size of the memory in bytes.
 const RECORDS: u32 = u32::MAX;
-/// Bits of an address in the second dword; above them are the stride and the like.
+/// Address bits in the second dword; the stride and other fields are above them.
 const ADDRESS_HIGH: u32 = 0xffff;
 
-/// How far the walk for bounds goes up.
+/// Number of operations that the analysis of bounds follows.
 const DEPTH: u32 = 8;
 
-/// How an address comes together.
+/// How an address is composed.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// Lanes bring nothing.
+    /// A uniform pointer; the lanes add nothing.
     Uniform(Value),
-    /// A uniform pointer, and a uniform index of 32 bits.
+    /// A uniform pointer plus a uniform 32-bit index.
     Scalar(Value, Value),
-    /// A uniform pointer, and an index of 32 bits.
+    /// A uniform pointer plus a 32-bit index.
     Index(Value, Value),
-    /// A uniform pointer, and a distance of 64 bits.
+    /// A uniform pointer plus a 64-bit distance.
     Distance(Value, Value),
-    /// Whole addresses.
+    /// A whole address.
     Whole(Value),
 }
 
-/// What the descriptors of a function share.
+/// Registers that the descriptors of a function share.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    /// Upper half of each.
+    /// Upper half of all descriptors.
     upper: Option<Operand>,
-    /// The descriptor of address 0.
+    /// Descriptor of address 0.
     whole_memory: Option<Operand>,
 }
 
 impl Lower<'_> {
-    /// Whether a processor with FLAT instructions, which take whole addresses, does better without: if what is added to a uniform
-    /// pointer has 32 bits. Distances of 64 bits and the pointer make an address in one instruction (`v_mad_u64_u32`).
+    /// Returns whether, on a processor with FLAT instructions, a buffer instruction is better for an address:
+    /// if 32 bits are added to a uniform pointer. For a 64-bit distance FLAT is better, because one
+    /// instruction (`v_mad_u64_u32`) computes the whole address.
     pub fn prefers_buffer(&self, pointer: Value, offset: i32) -> bool {
         let (way, offset) = self.way(pointer, offset);
         self.in_range(way, offset)
     }
 
-    /// Address of global or constant memory.
+    /// Returns the operands for an address of global or constant memory.
     pub fn buffer_address(&mut self, pointer: Value, offset: i32) -> Address {
         let (way, offset) = self.way(pointer, offset);
         let parts = if self.in_range(way, offset) { self.scalar_part(offset) } else { None };
@@ -107,7 +113,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What lanes bring, and the constant that is added.
+    /// Returns how an address is composed, and the constant that is added.
     fn way(&self, pointer: Value, offset: i32) -> (Way, i64) {
         let (base, mut offset) = self.strip_offsets(pointer, offset);
         if self.home(base) == Home::Sgpr {
@@ -129,7 +135,8 @@ impl Lower<'_> {
         (Way::Whole(base), offset)
     }
 
-    /// Whether what is added to the base has 32 bits, so that it can be checked.
+    /// Returns whether the offset from the base fits into 32 bits, so that the range check does not reject
+    /// it.
     fn in_range(&self, way: Way, offset: i64) -> bool {
         let most = match way {
             Way::Uniform(_) => 0,
@@ -142,7 +149,7 @@ impl Lower<'_> {
         offset >= 0 && most.saturating_add(offset as u64) < u64::from(RECORDS)
     }
 
-    /// The low dword of a uniform offset.
+    /// Returns the low dword of a uniform offset.
     fn index_sgpr(&mut self, index: Value) -> Operand {
         let narrow =
             self.func.def_inst(index).filter(|&inst| self.func.insts[inst].op == Op::Cast(CastOp::Zext));
@@ -151,7 +158,8 @@ impl Lower<'_> {
         self.dword(whole, 0)
     }
 
-    /// `vaddr` holds 64 bits; a constant that neither field nor scalar can hold is added to them.
+    /// Returns an address whose `vaddr` is 64 bits wide. If neither the immediate nor the scalar can hold the
+    /// constant, it is added to `vaddr`.
     fn in_64_bits(&mut self, resource: Operand, vaddr: Operand, offset: i64) -> Address {
         let (vaddr, (scalar, offset)) = match self.scalar_part(offset) {
             Some(parts) => (vaddr, parts),
@@ -160,7 +168,7 @@ impl Lower<'_> {
         Address { vaddr, base: resource, scalar, offset, flags: ModFlags::ADDR64 }
     }
 
-    /// A constant as scalar and field of the instruction.
+    /// Splits a constant into the scalar operand and the immediate of the instruction.
     fn scalar_part(&mut self, offset: i64) -> Option<(Operand, i32)> {
         let (field, rest) = self.target.addressing.buffer.split(offset);
         let rest = u32::try_from(rest).ok()?;
@@ -171,7 +179,7 @@ impl Lower<'_> {
         Some((scalar, field as i32))
     }
 
-    /// `pointer` as a uniform pointer plus a distance of 64 bits.
+    /// Returns `pointer` as a uniform pointer plus a 64-bit distance, if it has that form.
     fn uniform_plus_distance(&self, pointer: Value) -> Option<(Value, Value)> {
         let inst = self.func.def_inst(pointer)?;
         let args = self.func.args(inst);
@@ -179,7 +187,7 @@ impl Lower<'_> {
         (sum && self.ty(args[1]).bits() == 64).then(|| (args[0], args[1]))
     }
 
-    /// The descriptor of a uniform pointer, also if that is known.
+    /// Returns the descriptor of a uniform pointer, which may be a constant.
     fn resource(&mut self, pointer: Value) -> Operand {
         match self.const_bits(pointer) {
             None => self.descriptor(pointer),
@@ -191,8 +199,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Registers for the descriptor of a pointer, which begins with the pointer itself if that has no more bits than there is
-    /// room for.
+    /// Creates registers for the descriptor of a pointer. The pointer's own registers become the first half
+    /// of the descriptor if the pointer has at most 48 bits.
     pub fn new_descriptor(&mut self, pointer: Value) -> Operand {
         let base = self.sgpr_of(pointer);
         if self.is_address(pointer) {
@@ -203,7 +211,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Completes the descriptor of a value that was just defined.
+    /// Completes the descriptor of a value that has just been defined.
     pub fn finish_descriptor(&mut self, value: Value) {
         if !self.wants_descriptor(value) {
             return;
@@ -220,13 +228,14 @@ impl Lower<'_> {
         self.fill_descriptor(resource, None);
     }
 
-    /// Whether the pointer has no more than 48 bits, as what was loaded has. A sum may count from below 0, though what is
-    /// reached in the end does not.
+    /// Returns whether the pointer has at most 48 bits, as loaded pointers have. A sum may be negative as an
+    /// intermediate result, although the final address is not.
     fn is_address(&self, pointer: Value) -> bool {
         matches!(self.func.def_op(pointer), Some(Op::Load { .. } | Op::GlobalAddr(_)))
     }
 
-    /// Fills in a known base, and the upper half, which is the same in all of them and copied as a pair.
+    /// Fills in a constant base, if given, and the upper half, which is the same in all descriptors and is
+    /// copied as a pair.
     fn fill_descriptor(&mut self, resource: Operand, base: Option<[u32; 2]>) {
         for (n, word) in (0..).zip(base.into_iter().flatten()) {
             let dword = self.dword(resource, n);
@@ -243,7 +252,7 @@ impl Lower<'_> {
         self.copy(to, upper);
     }
 
-    /// The descriptor of address 0.
+    /// Returns the descriptor of address 0.
     fn whole_memory(&mut self) -> Operand {
         if let Some(resource) = self.buffers.whole_memory {
             return resource;
@@ -252,14 +261,14 @@ impl Lower<'_> {
         *self.buffers.whole_memory.insert(resource)
     }
 
-    /// The descriptor of address 0, at the beginning of the entry.
+    /// Initialises the descriptor of address 0, at the beginning of the entry block.
     pub fn init_whole_memory(&mut self) {
         if let Some(resource) = self.buffers.whole_memory {
             self.fill_descriptor(resource, Some([0; 2]));
         }
     }
 
-    /// What descriptors have in common, in front of all of them.
+    /// Initialises the common upper half of the descriptors, before all descriptors.
     pub fn init_descriptors(&mut self) {
         let Some(upper) = self.buffers.upper else { return };
         let mut format = self.target.addressing.descriptor;

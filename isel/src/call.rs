@@ -1,12 +1,14 @@
-//! Calls, returns, and what a function finds on entry, by the calling convention (`callconv`).
+//! Calls, returns, and access to a function's parameters, according to the calling convention (`callconv`).
 //!
-//! The IR is scalar: arguments and results are dwords in VGPRs, one behind the other, and arguments that find no register lie on the
-//! stack, dword by dword. Which bytes of a struct a dword holds is the frontend's business.
+//! The IR is scalar. Arguments and results are passed as dwords in consecutive VGPRs; dwords of arguments for
+//! which no register is left are passed on the stack. The frontend decides which bytes of a struct each dword
+//! holds.
 //!
 //! # The stack
-//! A function's frame begins where the stack pointer says when it is called; its caller adds its own frame to the pointer for the
-//! time of the call. So frames need no pointer of their own. A kernel's frame begins at 0: what it addresses is known, and the stack pointer
-//! is set once to where its frame ends.
+//! A function's frame begins at the value that the stack pointer has when the function is called. For the
+//! duration of a call, the caller increases the pointer by the size of its own frame. So a frame does not
+//! need a pointer of its own. A kernel's frame begins at 0: its addresses are known constants, and the kernel
+//! sets the stack pointer once, to the end of its frame.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -23,23 +25,24 @@ use isa::{
 };
 use smallvec::{SmallVec, smallvec};
 
-/// What a caller knows of a function.
+/// What a caller knows about a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callee {
-    /// What it is given beside its arguments.
+    /// Implicit arguments that the function needs in addition to its explicit arguments.
     pub needs: Needs,
-    /// Registers that may hold something else when it returns.
+    /// Registers that the function may change.
     pub clobbers: RegSet,
-    /// It wants the stack, or scratch memory.
+    /// Whether the function needs the stack or scratch memory.
     pub stack: bool,
-    /// Its code is in the same section, and known to nobody else.
+    /// Whether the function's code is in the same section and no code outside it can refer to the function.
     pub local: bool,
-    /// M0 is the limit of LDS accesses still, on processors that have one there.
+    /// Whether M0 still holds the limit of LDS accesses after the call, on processors that need this limit in
+    /// M0.
     pub keeps_m0: bool,
 }
 
 impl Callee {
-    /// A function of which only the convention is known.
+    /// Returns the properties of a function of which only the convention is known.
     pub fn unknown(convention: Convention, target: &Subtarget) -> Callee {
         let mut clobbers = RegSet::EMPTY;
         clobbers.insert(RegRange { first: Reg(0), len: 128 });
@@ -55,24 +58,26 @@ impl Callee {
         }
         clobbers.remove(RegRange { first: Reg(*SCRATCH_BUFFER.start()), len: SCRATCH_BUFFER.len() as u8 });
         clobbers.remove(RegRange { first: Reg::EXEC, len: 2 });
-        // The call itself leaves the address there.
+        // The call itself writes the return address to these registers.
         clobbers.insert(return_address());
         Callee { needs: Needs::all(convention, target), clobbers, stack: true, local: false, keeps_m0: false }
     }
 }
 
-/// `s[30:31]`
+/// Registers of the return address, `s[30:31]`.
 pub(crate) const fn return_address() -> RegRange {
     RegRange { first: Reg(callconv::RETURN_ADDRESS), len: 2 }
 }
 
-/// Number of an argument's dword, as a byte offset from where the stack pointer points.
+/// Returns the byte offset from the stack pointer of an argument dword, given the number of dwords passed in
+/// registers.
 fn stack_offset(dword: usize, registers: usize) -> i32 {
     4 * (dword - registers) as i32
 }
 
 impl Lower<'_> {
-    /// The descriptor of scratch memory, and the offset that an address of private memory is counted from.
+    /// Returns the descriptor of scratch memory, and the offset register relative to which private addresses
+    /// are counted.
     pub fn scratch(&mut self) -> [Operand; 2] {
         if self.has_stack {
             return [scratch_buffer(), Operand::int(0)];
@@ -81,17 +86,18 @@ impl Lower<'_> {
             .map(|input| self.abi_input(input))
     }
 
-    /// The stack pointer.
+    /// Returns the stack pointer.
     pub fn stack_pointer(&self) -> Operand {
         Operand::reg(Reg::sgpr(column(self.convention).stack.pointer))
     }
 
-    /// Whether private variables lie behind the stack pointer, and not at known places.
+    /// Returns whether private variables are addressed relative to the stack pointer rather than at constant
+    /// addresses.
     pub fn has_frame(&self) -> bool {
         self.out.role == FuncRole::Callee
     }
 
-    /// The private address of a variable of a function.
+    /// Computes the private address of a stack slot of a function.
     pub fn slot_address(&mut self, inst: Inst, slot: ir::Slot) {
         let result = self.func.insts[inst].first;
         if self.home(result) != Home::Sgpr {
@@ -104,7 +110,7 @@ impl Lower<'_> {
         self.emit(Role::SAddU32, &[dst, base, Operand::int(offset as i32)]);
     }
 
-    /// A call of a function of the module.
+    /// Lowers a call of a function of the module.
     #[cold]
     pub fn call(&mut self, inst: Inst, func: ir::FuncId) {
         let number = func.as_u32();
@@ -114,7 +120,7 @@ impl Lower<'_> {
         self.call_with(inst, (Target::Func(number), false), callee, &args, Operand::None);
     }
 
-    /// A call through an address that is the same in all lanes.
+    /// Lowers a call through an address that is the same in all lanes.
     #[cold]
     pub fn call_indirect(&mut self, inst: Inst, sig: ir::SigId) {
         let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(inst));
@@ -123,12 +129,12 @@ impl Lower<'_> {
         self.call_with(inst, (Target::Pointer(sig.as_u32()), false), callee, &args[1..], address);
     }
 
-    /// An address that is the same in all lanes, in SGPRs.
+    /// Returns a uniform address in SGPRs.
     fn address(&mut self, value: Value) -> Operand {
         match self.home(value) {
             Home::Sgpr => self.sgpr_of(value),
             _ => {
-                // It is uniform, and elsewhere for want of a scalar instruction.
+                // The address is uniform, but is in VGPRs because no scalar instruction computes it.
                 let (from, to) = (self.vgpr(value), self.stemp(2));
                 for n in 0..2 {
                     let parts = [self.dword(to, n), self.dword(from, n)];
@@ -184,7 +190,8 @@ impl Lower<'_> {
             clobbers.remove(RegRange { first: Reg::M0, len: 1 });
         }
         if is_tail {
-            // The other returns where this function would.
+            // The called function returns directly to this function's caller, so the return address must be
+            // preserved.
             clobbers.remove(return_address());
             clobbers.insert(TAIL_TARGET);
         } else {
@@ -221,7 +228,7 @@ impl Lower<'_> {
         }
     }
 
-    /// VGPRs in which a result comes.
+    /// Returns the VGPRs that receive a result.
     fn result_registers(&mut self, result: Value) -> Operand {
         match self.home(result) {
             Home::Vgpr => self.vgpr_of(result),
@@ -229,7 +236,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A result in the form in which it lives, if that is another.
+    /// Converts a result to the form of its home, if that is not VGPRs.
     fn take_result(&mut self, result: Value, bits: Operand) {
         match self.home(result) {
             Home::Mask => {
@@ -252,12 +259,13 @@ impl Lower<'_> {
         }
     }
 
-    /// Arguments behind those in registers go to the end of the frame, where that of the callee begins.
+    /// Stores the arguments that are not passed in registers at the end of the frame, which is where the
+    /// callee's frame begins.
     fn store_arguments(&mut self, dwords: &[VReg], registers: usize) {
         if dwords.len() == registers {
             return;
         }
-        // A kernel's stack pointer is there all the time.
+        // A kernel's stack pointer always holds the end of its frame.
         let mut end = self.stack_pointer();
         if self.has_frame() {
             end = self.stemp(1);
@@ -276,7 +284,7 @@ impl Lower<'_> {
         if regs.is_empty() { Operand::None } else { self.out.tuple(regs) }
     }
 
-    /// Work-item ids in one VGPR, ten bits each.
+    /// Returns the work-item ids packed in one VGPR, ten bits per id.
     fn packed_ids(&mut self, needs: &Needs) -> Operand {
         if !needs.has(Implicit::WorkitemIds) {
             return Operand::None;
@@ -294,7 +302,8 @@ impl Lower<'_> {
         ids
     }
 
-    /// Implicit arguments in SGPRs that follow each other, with what lies between, and the first of them.
+    /// Returns the implicit arguments in consecutive SGPRs (undefined registers fill the gaps), and the first
+    /// hardware register.
     fn scalar_arguments(&mut self, needs: &Needs) -> (Operand, Reg) {
         let mut dwords: SmallVec<[Option<VReg>; 16]> = smallvec![];
         for (implicit, input) in INPUTS {
@@ -329,7 +338,7 @@ impl Lower<'_> {
         (self.tuple_of(&regs), Reg::sgpr(FIRST_SCALAR + from as u16))
     }
 
-    /// Where a kernel's hidden arguments begin: behind its own.
+    /// Returns the address of a kernel's hidden arguments, which follow the explicit arguments.
     fn hidden_arguments(&mut self) -> Operand {
         let (own, sum) = (self.abi_input(AbiInput::KernargPtr), self.stemp(2));
         let halves = [self.dword(own, 0), self.dword(own, 1)];
@@ -338,7 +347,7 @@ impl Lower<'_> {
         sum
     }
 
-    /// Ends a function that was called. Returns the number of instructions of the terminator group.
+    /// Emits the end of a called function: a return or a tail call. Returns the size of the terminator group.
     pub fn ret(&mut self) -> u32 {
         let Some(last) = self.func.terminator(self.block) else { return 0 };
         if let Some(Tail { call, to, callee }) = tail(self.func, self.block, self.opts) {
@@ -366,7 +375,8 @@ impl Lower<'_> {
         1
     }
 
-    /// Parameters of a function, where the convention has them. At the beginning of the entry.
+    /// Takes the function's parameters from the registers and stack locations that the convention prescribes.
+    /// Emitted at the beginning of the entry block.
     #[inline(never)]
     pub fn take_parameters(&mut self) {
         if !self.has_frame() {
@@ -401,7 +411,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Work-item ids that lie on the stack, if something looks at them: in front of all that does.
+    /// Loads the work-item ids from the stack, if the convention passes them there and an instruction uses
+    /// them. The load comes before all uses.
     #[cold]
     pub fn take_ids(&mut self) {
         let dwords = argument_dwords(self.func);
@@ -420,8 +431,9 @@ impl Lower<'_> {
         self.push_mem(Role::ScratchLoadB32, &operands, offset.into(), ModFlags::empty(), mem);
     }
 
-    /// What a kernel does for those that it calls: the stack begins at the end of the frame. That the descriptor of scratch memory begins at
-    /// the wave's part is made so where registers are known, in front of anything that is spilled on entry.
+    /// Initializes a kernel's stack for the functions that it calls: the stack begins at the end of the
+    /// kernel's frame. The descriptor of scratch memory is adjusted to the wave's part after register
+    /// allocation, before any spill on entry.
     pub fn init_stack(&mut self) {
         if !self.has_stack || self.has_frame() {
             return;
@@ -431,7 +443,7 @@ impl Lower<'_> {
         self.push(MachInst::new(op::STACK_END, &[self.stack_pointer()]));
     }
 
-    /// Whether some function that is called wants FLAT_SCRATCH.
+    /// Returns whether a called function needs FLAT_SCRATCH.
     pub fn callees_want_flat_scratch(&self) -> bool {
         self.out.calls.iter().any(|call| match call.callee {
             Target::Func(number) => {
@@ -442,13 +454,13 @@ impl Lower<'_> {
     }
 }
 
-/// `s[0:3]`
+/// Registers of the descriptor of scratch memory, `s[0:3]`.
 fn scratch_buffer() -> Operand {
     Operand::regs(Reg::sgpr(*SCRATCH_BUFFER.start()), SCRATCH_BUFFER.len() as u8)
 }
 
-/// Bytes of a lane that the stack has for arguments of so many dwords, and for the work-item ids where these lie there, too. The
-/// caller stores all of them, whether the function reads them or not.
+/// Returns the number of stack bytes per lane for arguments of `dwords` dwords, including the work-item ids
+/// if these are passed on the stack. The caller stores all of them, whether or not the function reads them.
 pub(crate) fn stack_bytes(dwords: usize, convention: Convention, needs: &Needs) -> u32 {
     match needs.place(convention, Implicit::WorkitemIds, dwords) {
         Some(Place::Stack(offset)) => offset + 4,
@@ -456,17 +468,17 @@ pub(crate) fn stack_bytes(dwords: usize, convention: Convention, needs: &Needs) 
     }
 }
 
-/// Dwords of a function's parameters.
+/// Returns the number of dwords of a function's parameters.
 pub(crate) fn argument_dwords(func: &Function) -> usize {
     dwords(func, func.params(func.entry()))
 }
 
-/// Dwords of values.
+/// Returns the number of dwords of values.
 pub(crate) fn dwords(func: &Function, values: &[Value]) -> usize {
     values.iter().map(|&value| func.ty(value).dwords() as usize).sum()
 }
 
-/// The class of an input of a function and how many dwords it has.
+/// Returns the register class and the number of dwords of a function's input.
 pub(crate) fn shape(input: AbiInput) -> (RegClass, u8) {
     match input {
         AbiInput::PrivateSegmentBuffer => (RegClass::Sgpr, 4),

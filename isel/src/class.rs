@@ -1,8 +1,8 @@
-//! Where each value lives: SGPR, VGPR, lane mask or scalar condition.
+//! Decides the home of each value: SGPRs, VGPRs, a lane mask or the scalar condition.
 //!
-//! Uniform values go to SGPRs if the scalar unit can compute them and some operand is there already; what it
-//! cannot compute (float arithmetic, results of vector loads) stays in VGPRs although uniform, and is read
-//! back (`v_readfirstlane_b32`) only where a scalar operand is asked for.
+//! A uniform value is held in SGPRs if the scalar unit can compute it and at least one of its operands is in
+//! SGPRs already. Uniform values that the scalar unit cannot compute (float arithmetic, results of vector
+//! loads) stay in VGPRs, and are read back (`v_readfirstlane_b32`) only where a scalar operand is requested.
 
 use crate::plan::Plan;
 use crate::shape::{is_shared_address, scalar_load};
@@ -10,19 +10,19 @@ use cranelift_entity::SecondaryMap;
 use ir::analysis::{Analyses, Uniformity};
 use ir::{BinOp, CastOp, Function, Inst, IntCc, Module, Op, Pos, TernOp, Type, UnOp, Value, WaveOp};
 
-/// Where a value lives.
+/// Where a value is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// Vector registers: one value a lane.
+    /// Vector registers: one value per lane.
     #[default]
     Vgpr,
-    /// Known bits, made where they are needed.
+    /// A constant, which is materialised where it is needed.
     Const,
     /// Scalar registers.
     Sgpr,
-    /// A `bool` as a lane mask; bits of lanes inactive at its definition mean nothing.
+    /// A `bool` as a lane mask. Bits of lanes that are inactive at the definition are meaningless.
     Mask,
-    /// A uniform `bool` that the scalar unit computes: SCC at its use, or 0 / 1 in an SGPR.
+    /// A uniform `bool` that the scalar unit computes: in SCC where it is used, or as 0 or 1 in an SGPR.
     Scc,
 }
 
@@ -56,7 +56,8 @@ struct Classes<'a> {
 }
 
 impl Classes<'_> {
-    /// Scalar arguments can be passed only where the program counter comes with the lanes.
+    /// Sets the home of a block parameter. A scalar argument can be passed only if the lanes reach the block
+    /// together with the program counter; so the parameters of a block at which lanes are parked are vectors.
     fn param(&mut self, param: Value, parked: bool) {
         let scalar = !parked && self.uniformity.is_uniform(param);
         self.homes[param] = match self.func.ty(param) {
@@ -69,7 +70,7 @@ impl Classes<'_> {
 
     fn inst(&mut self, inst: Inst) {
         let op = self.func.insts[inst].op;
-        // Those of a call are of different types.
+        // The results of a call can have different types.
         for value in self.func.results_of(inst) {
             self.homes[value] = self.result(inst, op, value);
         }
@@ -86,7 +87,7 @@ impl Classes<'_> {
         if uniform && self.scalar(inst, op) { Home::Sgpr } else { Home::Vgpr }
     }
 
-    /// Whether the scalar unit computes the condition.
+    /// Returns whether the scalar unit computes the condition.
     fn scalar_bool(&self, inst: Inst, op: Op) -> bool {
         let args = self.func.args(inst);
         match op {
@@ -101,7 +102,7 @@ impl Classes<'_> {
         }
     }
 
-    /// Whether the scalar unit computes the operation.
+    /// Returns whether the scalar unit computes the operation.
     fn scalar(&self, inst: Inst, op: Op) -> bool {
         let args = self.func.args(inst);
         match op {
@@ -121,7 +122,7 @@ impl Classes<'_> {
         }
     }
 
-    /// Some operand is in SGPRs, or none is in VGPRs.
+    /// Returns whether some operand is in SGPRs or no operand is in VGPRs.
     fn any_scalar(&self, args: &[Value]) -> bool {
         let vector = |&arg: &Value| matches!(self.homes[arg], Home::Vgpr | Home::Mask);
         args.iter().any(|&arg| self.homes[arg] == Home::Sgpr) || !args.iter().any(vector)
@@ -159,11 +160,11 @@ fn scalar_cast(op: CastOp) -> bool {
     !matches!(op, CastOp::SToF | CastOp::UToF | CastOp::FToS | CastOp::FToU | CastOp::FExt | CastOp::FTrunc)
 }
 
-/// Operations whose bits are known without a register.
+/// Returns whether the bits of an operation's result are known at compile time.
 pub(crate) fn is_constant(module: &Module, func: &Function, op: Op) -> bool {
     match op {
         Op::Const(_) => true,
-        // A function's frame is where its caller's ends.
+        // In a function, the frame's address depends on the caller.
         Op::SlotAddr(_) => func.kernel.is_some(),
         Op::GlobalAddr(global) => is_shared_address(module, global),
         Op::Pos(Pos::WaveSize) => true,
@@ -173,7 +174,7 @@ pub(crate) fn is_constant(module: &Module, func: &Function, op: Op) -> bool {
     }
 }
 
-/// `#[workgroup_size]`.
+/// Returns the work-group size that `#[workgroup_size]` requires.
 pub(crate) fn reqd(func: &Function) -> Option<[u32; 3]> {
     func.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size)
 }

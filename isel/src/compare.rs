@@ -13,7 +13,7 @@ use isa::Operand;
 struct IntRow {
     cc: IntCc,
     scalar: Role,
-    /// On 32 and 64 bits.
+    /// Roles for 32 and for 64 bits.
     vector: [Role; 2],
 }
 
@@ -34,10 +34,10 @@ const INT: &[IntRow] = &[
     int_row(IntCc::Sge, Role::SCmpGeI32, Role::VCmpGeI32, Role::VCmpGeI64),
 ];
 
-/// Roles of a comparison of the low halves of registers.
+/// Roles that compare the low halves of registers.
 const LOW_HALF: &[(IntCc, Role)] = &[(IntCc::Eq, Role::VCmpEqU16), (IntCc::Ne, Role::VCmpNeU16)];
 
-/// Roles of a float comparison on f32 and f64; the `N` forms are true on NaN.
+/// Roles of float comparisons for f32 and f64; the `N` forms are true for NaN.
 const FLOAT: &[(FloatCc, [Role; 2])] = &[
     (FloatCc::Oeq, [Role::VCmpEqF32, Role::VCmpEqF64]),
     (FloatCc::One, [Role::VCmpLgF32, Role::VCmpLgF64]),
@@ -56,7 +56,7 @@ const FLOAT: &[(FloatCc, [Role; 2])] = &[
 ];
 
 impl Lower<'_> {
-    /// Integer comparison.
+    /// Lowers an integer comparison.
     pub fn icmp(&mut self, inst: Inst, cc: IntCc) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -78,7 +78,8 @@ impl Lower<'_> {
         self.emit(row.vector[wide], &[mask, x, y]);
     }
 
-    /// `(x & 0xffff) == constant`: the vector unit compares 16 bits without looking at the others.
+    /// Lowers `(x & 0xffff) == constant` to a 16-bit comparison, which ignores the upper bits. Returns
+    /// whether that was possible.
     fn compare_low_half(&mut self, result: Value, cc: IntCc, a: Value, b: Value) -> bool {
         let Some((_, role)) = LOW_HALF.iter().find(|(have, _)| *have == cc) else { return false };
         let fits = self.const_bits(b).is_some_and(|bits| bits <= 0xffff);
@@ -93,7 +94,7 @@ impl Lower<'_> {
         true
     }
 
-    /// `bool` equality: the masks agree.
+    /// Lowers a comparison of two `bool` values: equal mask bits.
     fn bool_equality(&mut self, result: Value, cc: IntCc, a: Value, b: Value) {
         let equal = cc == IntCc::Eq;
         if self.home(result) == Home::Scc {
@@ -116,7 +117,7 @@ impl Lower<'_> {
         self.emit(op, &[x, y]);
     }
 
-    /// Stores SCC in the forms of a condition that were asked for.
+    /// Copies SCC to the requested forms of a condition.
     fn keep_scc(&mut self, value: Value) {
         if self.wants_sgpr(value) {
             let bit = self.sgpr_of(value);
@@ -147,7 +148,7 @@ impl Lower<'_> {
                     let inner = self.scc(args[0]);
                     return Scc { negated: !inner.negated };
                 }
-                // A comparison is as cheap as a test of its result.
+                // Repeating the comparison is as cheap as testing its result.
                 Op::Icmp(cc) if data.block == self.block && !self.is_bool(args[0]) => {
                     self.scalar_compare(cc, args[0], args[1]);
                     return Scc { negated: false };
@@ -165,7 +166,7 @@ impl Lower<'_> {
         Scc { negated: false }
     }
 
-    /// Float comparison.
+    /// Lowers a float comparison.
     pub fn fcmp(&mut self, inst: Inst, cc: FloatCc) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -184,7 +185,7 @@ impl Lower<'_> {
         self.emit_inst(cmp);
     }
 
-    /// Logic on `bool`.
+    /// Lowers a logical operation on `bool`.
     pub fn bool_op(&mut self, inst: Inst, op: Op) {
         let result = self.func.insts[inst].first;
         if self.home(result) == Home::Scc {
@@ -259,13 +260,13 @@ impl Lower<'_> {
         }
     }
 
-    /// The operand of a `not` that only the instruction at hand uses.
+    /// Returns the operand of a `not` that has no other user than the current instruction.
     fn folded_not(&self, value: Value) -> Option<Value> {
         let inst = self.foldable(value)?;
         (self.func.insts[inst].op == Op::Un(UnOp::Not)).then(|| self.func.args(inst)[0])
     }
 
-    /// `cond ? a : b`.
+    /// Lowers `cond ? a : b`.
     pub fn select(&mut self, inst: Inst) {
         let result = self.func.insts[inst].first;
         if self.is_bool(result) {
@@ -301,7 +302,7 @@ impl Lower<'_> {
     }
 }
 
-/// Scalar bitwise operations.
+/// Returns the role of a scalar bitwise operation.
 fn bit_op(bin: BinOp) -> Role {
     match bin {
         BinOp::And => Role::SAndB32,

@@ -1,4 +1,4 @@
-//! Blocks, edges and `exec`: the plan made into machine code.
+//! Translates the control-flow plan into machine code: blocks, edges and changes of `exec`.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -7,13 +7,14 @@ use crate::plan::{Entry, Exit, GATE, NOWHERE, Node, Parking, Pos};
 use ir::{Op, Type, UnOp, Value};
 use isa::{ArgRange, Edge, MBlock, MachBlock, MachInst, Opcode, Operand, VReg, op};
 
-/// A condition in SCC.
+/// A condition that is held in SCC.
 pub(crate) struct Scc {
-    /// The condition is the opposite of SCC.
+    /// Whether the condition is the negation of SCC.
     pub negated: bool,
 }
 
-/// Arguments of the edges at hand: for vector parameters, and by successor for scalar ones.
+/// Scratch buffers for the arguments of the current block's edges: vector arguments, and scalar arguments by
+/// successor.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
     vectors: Vec<VReg>,
@@ -21,8 +22,8 @@ pub(crate) struct Edges {
 }
 
 impl Lower<'_> {
-    /// Makes the machine blocks: gate and body for each node in layout order, then blocks on critical edges
-    /// of the linear graph that carry masks.
+    /// Creates the machine blocks: the gate (if any) and the body of each node, in layout order. Blocks on
+    /// critical edges of the linear graph follow later, when the edges are made.
     pub fn make_blocks(&mut self) {
         self.s.mblocks.clear();
         let plan = self.plan;
@@ -35,7 +36,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Where control enters a node.
+    /// Returns the block at which control enters a node.
     fn enter(&self, at: Pos) -> MBlock {
         self.s.mblocks[at as usize][0]
     }
@@ -56,7 +57,8 @@ impl Lower<'_> {
         self.push(self.masks.inst(op, operands));
     }
 
-    /// Code that ends the block, and its edges. Returns the size of the terminator group.
+    /// Emits the code that ends the block, and creates the block's edges. Returns the size of the terminator
+    /// group.
     pub fn terminator(&mut self, at: Pos) -> u32 {
         let plan = self.plan;
         let node = &plan.nodes[at as usize];
@@ -97,7 +99,7 @@ impl Lower<'_> {
         group
     }
 
-    /// `s_branch`, unless the target comes next. Returns the number of instructions.
+    /// Emits `s_branch`, unless the target is the next block. Returns the number of instructions.
     fn branch_to(&mut self, from: MBlock, to: Option<MBlock>) -> u32 {
         match to {
             Some(to) if to.as_u32() != from.as_u32() + 1 => {
@@ -108,7 +110,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Lanes that are parked elsewhere must not run into a block that adds to `exec`.
+    /// Clears `exec` if `resume` adds its parked lanes to `exec`: lanes that are parked elsewhere must not
+    /// become active there. Returns the number of instructions.
     fn clear_exec(&mut self, resume: Pos) -> u32 {
         let node = self.node(resume);
         if node.accompanied && matches!(node.entry, Entry::Pending(_)) {
@@ -118,14 +121,15 @@ impl Lower<'_> {
         0
     }
 
-    /// Adds lanes to the mask of the block they wait for: all, or those where `cond` is as given.
+    /// Adds lanes to the mask of the block at which they are parked: all active lanes, or the active lanes
+    /// for which `cond`'s mask bit equals its flag.
     fn park(&mut self, node: &Node, target: Pos, cond: Option<(Operand, bool)>) {
         let mut parks = node.parks.iter().flatten();
         let Some(&Parking { new, old, .. }) = parks.find(|parking| parking.target == target) else { return };
         let new = self.lanes(new);
         let exec = self.masks.exec();
         let lanes = match cond {
-            // Nothing to take away from it.
+            // The mask contains active lanes only, so no `and` with `exec` is needed.
             Some((mask, true)) if old.is_some() && self.holds_active_lanes(self.condition()) => mask,
             Some((mask, when)) => {
                 let dst = if old.is_some() { self.mask_temp() } else { new };
@@ -159,7 +163,7 @@ impl Lower<'_> {
         1 + self.branch_to(body, Some(fall))
     }
 
-    /// The condition of the block's branch.
+    /// Returns the condition of the block's branch.
     fn condition(&self) -> Value {
         let last = self.func.blocks[self.block].insts[self.func.blocks[self.block].insts.len() - 1];
         self.func.args(last)[0]
@@ -188,8 +192,8 @@ impl Lower<'_> {
         group + self.branch_to(body, targets[0])
     }
 
-    /// Leaves the lanes active that are in the mask, or with `keep` unset those that are not. What was active before is saved, if
-    /// somebody wants it. Returns the number of instructions.
+    /// Leaves those active lanes active that are in `mask` (if `keep` is set) or not in `mask` (otherwise).
+    /// Saves the old `exec` in `save`, if given. Returns the number of instructions.
     fn narrow_exec(&mut self, save: Option<Operand>, mask: Operand, keep: bool) -> u32 {
         let mut group = 1;
         if let Some(save) = save {
@@ -206,8 +210,9 @@ impl Lower<'_> {
         group
     }
 
-    /// Whether no inactive lane is in the mask of the condition: the vector unit compares in this block, which leaves
-    /// their bits 0, and `exec` is what it was then.
+    /// Returns whether the condition's mask contains no inactive lanes. This holds if a vector comparison in
+    /// this block computes it: a comparison clears the bits of inactive lanes, and `exec` has not changed
+    /// since.
     fn holds_active_lanes(&self, cond: Value) -> bool {
         let (cond, _) = self.strip_not(cond);
         self.home(cond) == Home::Mask
@@ -222,7 +227,8 @@ impl Lower<'_> {
             })
     }
 
-    /// The operand of a chain of `not`, and whether their number is odd.
+    /// Strips a chain of `not` operations. Returns the innermost operand, and whether the number of `not`
+    /// operations is odd.
     fn strip_not(&self, mut value: Value) -> (Value, bool) {
         let mut odd = false;
         while let Some(inst) = self.func.def_inst(value)
@@ -235,7 +241,7 @@ impl Lower<'_> {
         (value, odd)
     }
 
-    /// The instruction that sets `exec` on entry.
+    /// Returns the instruction that sets `exec` on entry to a node, if one is needed.
     fn entry_code(&mut self, at: Pos) -> Option<MachInst> {
         let plan = self.plan;
         let node = &plan.nodes[at as usize];
@@ -261,14 +267,14 @@ impl Lower<'_> {
                 let (cond, flip) = self.strip_not(self.func.args(last)[0]);
                 let mask = self.mask(cond);
                 let save = self.lanes(node.save?);
-                // Those that did not go near.
+                // Lanes that did not go to the near side.
                 let op = if (near == then) != flip { MaskOp::AndNot } else { MaskOp::And };
                 Some(self.masks.inst(op, &[exec, save, mask]))
             }
         }
     }
 
-    /// Scalar and mask forms of the block's parameters.
+    /// Emits conversions of the block's parameters to the requested forms.
     pub fn params(&mut self, at: Pos) {
         let func = self.func;
         for &param in func.params(self.node(at).block).iter().rev() {
@@ -288,7 +294,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Registers of a parameter that edges pass.
+    /// Returns whether a parameter is passed in SGPRs, and its registers.
     fn param_regs(&mut self, param: Value) -> (bool, Operand) {
         match self.home(param) {
             Home::Sgpr | Home::Scc => (true, self.sgpr_of(param)),
@@ -296,7 +302,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Edges of the block in both graphs with their arguments.
+    /// Creates the block's edges in both graphs, with their arguments.
     fn edges(&mut self, at: Pos) {
         let plan = self.plan;
         let node = &plan.nodes[at as usize];
@@ -311,7 +317,8 @@ impl Lower<'_> {
             scalars[which].clear();
             targets[which] = to_pos;
             for (&param, &arg) in func.params(to).iter().zip(func.branch_args(last, which)) {
-                // Behind a back edge nothing is known about the uses yet.
+                // For a back edge, not all uses of the target's parameters have been visited yet, so all
+                // parameters are passed.
                 if to_pos > at && !self.wanted(param) {
                     continue;
                 }
@@ -348,7 +355,7 @@ impl Lower<'_> {
         self.s.edges = Edges { vectors, scalars };
     }
 
-    /// Adds a linear edge, with a block of its own if it would be critical and carries arguments.
+    /// Adds a linear edge. If the edge would be critical and carries arguments, splits it with a new block.
     fn linear_edge(&mut self, from: MBlock, branches: bool, k: usize, to: Pos, regs: &[VReg]) {
         let target = self.enter(to);
         let args = self.out.arg_range(regs);
@@ -365,14 +372,15 @@ impl Lower<'_> {
         self.out.blocks[from].linear[k] = Some(Edge { to: between, args: ArgRange::default() });
     }
 
-    /// The block the edge to `to` leads to.
+    /// Returns the machine block to which the linear edge to `to` leads.
     fn linear_target(&self, at: Pos, to: Pos) -> MBlock {
         let body = self.body(at);
         let k = usize::from(self.node(at).linear[0] != to);
         self.out.blocks[body].linear[k].map_or(self.enter(to), |edge| edge.to)
     }
 
-    /// Puts the block together: entry code, copies and instructions; the gate if there is one.
+    /// Assembles the block from entry code, copies and instructions; also creates the gate if the node has
+    /// one.
     pub fn finish_block(&mut self, at: Pos, group: u32) {
         let [gate, body] = self.s.mblocks[at as usize];
         let entry = self.entry_code(at);
@@ -396,13 +404,13 @@ impl Lower<'_> {
         }
     }
 
-    /// Tells `block` the registers of its parameters.
+    /// Sets the parameter registers of `block`.
     fn param_lists(&mut self, at: Pos, block: MBlock) {
         let func = self.func;
         let [mut sgprs, mut vgprs] = self.s.params.each_mut().map(std::mem::take);
         sgprs.clear();
         vgprs.clear();
-        // Parameters of the function are inputs.
+        // Parameters of the function itself are inputs, so the first node has no block parameters.
         for &param in func.params(self.node(at).block).iter().filter(|_| at != 0) {
             if self.wanted(param) {
                 let (scalar, regs) = self.param_regs(param);
@@ -448,7 +456,7 @@ impl Lower<'_> {
         block.logical[0] = Some(Edge { to: body, args: ArgRange::default() });
     }
 
-    /// Whether a value is a `bool`.
+    /// Returns whether a value is a `bool`.
     pub fn is_bool(&self, value: Value) -> bool {
         self.ty(value) == Type::Bool
     }

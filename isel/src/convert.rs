@@ -1,4 +1,4 @@
-//! Conversions.
+//! Type conversions.
 
 use crate::class::Home;
 use crate::float::FloatSource;
@@ -7,13 +7,13 @@ use crate::roles::Role;
 use ir::{CastOp, Inst, Type, Value};
 use isa::Operand;
 
-/// Conversions between numbers: operation, from, to.
+/// Conversions between numeric types: operation, source type, destination type, role.
 const NUMERIC: &[(CastOp, Type, Type, Role)] = &[
     (CastOp::SToF, Type::I32, Type::F32, Role::VCvtF32I32),
     (CastOp::SToF, Type::I32, Type::F64, Role::VCvtF64I32),
     (CastOp::UToF, Type::I32, Type::F32, Role::VCvtF32U32),
     (CastOp::UToF, Type::I32, Type::F64, Role::VCvtF64U32),
-    // The conversions to integers saturate and give 0 for NaN (Vega ISA, V_CVT_U32_F32).
+    // Conversions to integers saturate and return 0 for NaN (Vega ISA, V_CVT_U32_F32).
     (CastOp::FToS, Type::F32, Type::I32, Role::VCvtI32F32),
     (CastOp::FToS, Type::F64, Type::I32, Role::VCvtI32F64),
     (CastOp::FToU, Type::F32, Type::I32, Role::VCvtU32F32),
@@ -25,7 +25,7 @@ const NUMERIC: &[(CastOp, Type, Type, Role)] = &[
 ];
 
 impl Lower<'_> {
-    /// A conversion.
+    /// Lowers a conversion.
     pub fn cast(&mut self, inst: Inst, op: CastOp) {
         let result = self.func.insts[inst].first;
         let arg = self.func.args(inst)[0];

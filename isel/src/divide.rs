@@ -1,4 +1,4 @@
-//! Division and square root, correctly rounded, from the hardware's approximations.
+//! Correctly rounded division and square root, computed from the hardware's approximations.
 
 use crate::float::FloatSource;
 use crate::lower::Lower;
@@ -6,14 +6,15 @@ use crate::roles::Role;
 use ir::{CastOp, Op, Type, Value};
 use isa::Operand;
 
-/// `v_cmp_class`: zeros and +infinity.
+/// Operand of `v_cmp_class`: zeros and +infinity.
 const CLASS_SQRT_IS_SELF: i32 = 1 << 5 | 1 << 6 | 1 << 9;
 
-/// Modes of `s_denorm_mode`: those of f32 in bits 0 and 1, of f64 and f16 in bits 2 and 3 (seed 000, line 2889).
+/// Operand of `s_denorm_mode`: the mode of f32 in bits 0 and 1, the mode of f64 and f16 in bits 2 and 3 (seed
+/// 000, line 2889).
 const KEEP_DENORMALS: Operand = Operand::Imm(0b1111);
 const FLUSH_F32_DENORMALS: Operand = Operand::Imm(0b1100);
 
-/// Roles of one width.
+/// Roles for one float width.
 struct Ops {
     scale: Role,
     rcp: Role,
@@ -42,7 +43,7 @@ const DOUBLE: Ops = Ops {
 };
 
 impl Lower<'_> {
-    /// Whether the kernel runs with f32 denormals as zeros.
+    /// Returns whether the kernel flushes f32 denormals to zero.
     fn flushes(&self) -> bool {
         self.func.kernel.as_ref().is_some_and(|kernel| kernel.state.flushes())
     }
@@ -53,17 +54,18 @@ impl Lower<'_> {
         dst
     }
 
-    /// `a / b`: both are scaled into a safe range, the reciprocal of the denominator is refined by Newton
-    /// steps, then the quotient; `v_div_fmas` undoes the scaling (VCC says whether) and `v_div_fixup`
-    /// handles what is special (Vega ISA, V_DIV_SCALE_F32). Residuals may be denormal: they are kept, whatever the kernel
-    /// does with its own.
+    /// Emits `a / b`. Both operands are scaled into a safe range. Newton steps refine the reciprocal of the
+    /// denominator and then the quotient. `v_div_fmas` undoes the scaling (VCC says whether it is needed),
+    /// and `v_div_fixup` handles the special cases (Vega ISA, V_DIV_SCALE_F32). Residuals may be denormal, so
+    /// denormals are enabled here, even in a kernel that flushes them.
     pub fn float_div(&mut self, result: Value, a: Value, b: Value) {
         if self.ty(result) == Type::F16 {
             return self.half_div(result, a, b);
         }
         let double = self.ty(result) == Type::F64;
         let (ops, len) = if double { (&DOUBLE, 2) } else { (&SINGLE, 1) };
-        // No modifiers: the scaling looks at the bits. VGPRs, because the bus allows one SGPR only.
+        // Source modifiers are not used, because the scaling looks at the bits of its operands. The operands
+        // are in VGPRs, because the constant bus allows only one SGPR.
         let (num, den) = (self.vgpr(a), self.vgpr(b));
         let (d, n, r0) = (self.vtemp(len), self.vtemp(len), self.vtemp(len));
         let unused = self.mask_temp();
@@ -85,8 +87,9 @@ impl Lower<'_> {
         self.emit_raw(ops.scale, &[n, self.masks.vcc(), num, den, num]);
         let mut q = self.vtemp(len);
         self.emit(ops.mul, &[q, n, r]);
-        // The nearest quotient, so that one that can be written is exact: with less, `v_div_fmas` would see one between two denormals
-        // a little beside it. LLVM leaves this step out for f64.
+        // This step gives the nearest quotient, so that a representable quotient is exact. Without the step,
+        // `v_div_fmas` would round a quotient halfway between two denormals as if it were slightly to one
+        // side. LLVM leaves this step out for f64.
         let e = self.fma(ops.fma, len, minus, q, n);
         q = self.fma(ops.fma, len, FloatSource::plain(e), r, q);
         let e = self.fma(ops.fma, len, minus, q, n);
@@ -98,8 +101,9 @@ impl Lower<'_> {
         self.emit(ops.fixup, &[dst, unscaled, den, num]);
     }
 
-    /// `a / b` of halves. An exact quotient of two numbers of 11 bits that does not fit into an `f32` is more than one unit of that
-    /// away from what lies between two halves, and one that fits comes out of the Newton step. No `f32` here is a denormal.
+    /// Emits `a / b` for halves. The exact quotient of two 11-bit numbers either fits into an `f32`, and then
+    /// the Newton step computes it exactly; or it is more than one unit of the `f32` away from any midpoint
+    /// between two halves. No `f32` here is denormal.
     fn half_div(&mut self, result: Value, a: Value, b: Value) {
         let [num, den] = [a, b].map(|half| {
             let (source, wide) = (self.float_source(half), self.vtemp(1));
@@ -116,8 +120,9 @@ impl Lower<'_> {
         self.emit_float(Role::VCvtF16F32, dst, &[FloatSource::plain(quotient)]);
     }
 
-    /// The hardware's root is off by one unit at most: the neighbours are tried by their residuals. Small
-    /// operands are scaled, since the residuals of theirs would be denormal; what was a half is not so small.
+    /// Emits an f32 square root. The hardware's result is off by at most one unit, so the neighbours are
+    /// tried by their residuals. Small operands are scaled, because their residuals would be denormal; an
+    /// operand that was extended from a half is never that small.
     pub fn sqrt32(&mut self, result: Value, arg: Value) {
         let x = self.vgpr(arg);
         if self.was_half(arg) {
@@ -137,7 +142,7 @@ impl Lower<'_> {
         extended.is_some_and(|inst| self.ty(self.func.args(inst)[0]) == Type::F16)
     }
 
-    /// The root of `y`, which is 2^32 too large in the lanes of `small`.
+    /// Emits the square root of `y`. In the lanes of `small`, `y` was multiplied by 2^32.
     fn sqrt32_unscaled(&mut self, result: Value, y: Operand, small: Option<Operand>) {
         let (s, down, up) = (self.vtemp(1), self.vtemp(1), self.vtemp(1));
         self.emit(Role::VSqrtF32, &[s, y]);
@@ -163,7 +168,7 @@ impl Lower<'_> {
         self.emit(Role::VCndmaskB32, &[dst, root, y, keep]);
     }
 
-    /// Goldschmidt's iteration from the reciprocal root.
+    /// Emits an f64 square root by Goldschmidt's iteration from the approximate reciprocal root.
     pub fn sqrt64(&mut self, result: Value, arg: Value) {
         let x = self.vgpr(arg);
         let small = self.mask_temp();

@@ -1,7 +1,8 @@
-//! Emitting instructions, and the copies they share.
+//! Emission of instructions, and the copies that instructions share.
 //!
-//! What the encodings refuse is made good with copies (`operands.rs` says which). Copies of one source are shared
-//! within a block and placed before the first of their users; [`Lower::flush`] and [`Lower::finish_block`] see to that.
+//! Where an instruction encoding does not allow an operand (see `operands.rs`), emission copies the operand
+//! into an allowed register. Copies of the same source are shared within a block and placed before the first
+//! user; [`Lower::flush`] and [`Lower::finish_block`] place them.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -10,25 +11,25 @@ use ir::{Block, Value};
 use isa::{Form, MachInst, Operand, RegClass, Tuple, VReg, op};
 use rustc_hash::FxHashMap;
 
-/// What a shared copy holds.
+/// Value that a shared copy holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
-    /// SGPRs (first, number) in VGPRs.
+    /// A copy of SGPRs (first register, number of registers) in VGPRs.
     Moved(VReg, u8),
     Vgpr(u32),
     Sgpr(u32),
     Vgpr64(u64),
     Sgpr64(u64),
-    /// VGPR plus a constant.
+    /// A VGPR plus a constant.
     Plus(VReg, u32),
-    /// 0 in a VGPR, to be the upper half of a pair with this one.
+    /// Zero in a VGPR that forms the upper half of a pair whose lower half is the given register.
     Beside(VReg),
 }
 
-/// Copies that go before a loop.
+/// Registers of the copies that are placed before a loop, by preheader and value.
 type Hoisted = FxHashMap<(Block, Key), Tuple>;
 
-/// Most constants of a loop nest that are kept in SGPRs and VGPRs all the time.
+/// Largest numbers of SGPRs and of VGPRs that hold constants throughout a loop nest.
 const HOISTED_MAX: [u32; 2] = [24, 8];
 
 #[derive(Clone, Copy, Debug)]
@@ -36,30 +37,30 @@ struct SharedCopy {
     key: Key,
     dst: Tuple,
     src: Tuple,
-    /// Goes below this many instructions of the block's end.
+    /// The copy is placed above the last `below` instructions of the block.
     below: u32,
 }
 
-/// The shared copies of the block at hand.
+/// The shared copies of the current block.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     list: Vec<SharedCopy>,
     index: FxHashMap<Key, u32>,
-    /// Those that the instructions not flushed yet use.
+    /// Indices of the copies that the instructions since the last flush use.
     touched: Vec<u32>,
-    /// SGPRs that those instructions define.
+    /// SGPRs that the instructions since the last flush define.
     local: Vec<VReg>,
     hoisted: Hoisted,
-    /// For blocks still to come: the block and what goes to its end.
+    /// Copies for the ends of blocks that selection has not visited yet.
     outside: Vec<(Block, SharedCopy)>,
-    /// How many SGPRs and VGPRs they take.
+    /// Numbers of SGPRs and VGPRs that the hoisted copies occupy.
     hoisted_count: [u32; 2],
-    /// Block of the value that an SGPR belongs to.
+    /// Block that defines the value held in a register.
     pub owners: FxHashMap<VReg, Block>,
 }
 
 impl Copies {
-    /// For another function.
+    /// Resets the copies for another function.
     pub fn reset(&mut self) {
         self.hoisted.clear();
         self.outside.clear();
@@ -67,7 +68,7 @@ impl Copies {
         self.owners.clear();
     }
 
-    /// For another block, of which `group` instructions at the end are there already.
+    /// Starts another block.
     pub fn begin(&mut self) {
         self.list.clear();
         self.index.clear();
@@ -76,7 +77,7 @@ impl Copies {
 }
 
 impl Lower<'_> {
-    /// New registers as one operand.
+    /// Creates `len` registers of a class and returns them as one operand.
     pub fn temp(&mut self, class: RegClass, len: u8) -> Operand {
         let start = self.out.tuples.len() as u32;
         for _ in 0..len {
@@ -86,7 +87,7 @@ impl Lower<'_> {
         Operand::Virt(Tuple { start, len })
     }
 
-    /// A new SGPR operand.
+    /// Creates an SGPR operand.
     pub fn stemp(&mut self, len: u8) -> Operand {
         let operand = self.temp(RegClass::Sgpr, len);
         if let Operand::Virt(tuple) = operand {
@@ -95,12 +96,12 @@ impl Lower<'_> {
         operand
     }
 
-    /// A new VGPR operand.
+    /// Creates a VGPR operand.
     pub fn vtemp(&mut self, len: u8) -> Operand {
         self.temp(RegClass::Vgpr, len)
     }
 
-    /// Register file of an operand, if it is a register.
+    /// Returns the register class of an operand, or `None` if the operand is not a register.
     pub fn class(&self, operand: Operand) -> Option<RegClass> {
         match operand {
             Operand::Virt(tuple) => Some(self.out.vregs[self.out.regs(tuple)[0]]),
@@ -110,22 +111,22 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether an operand reads a scalar register.
+    /// Returns whether an operand is a scalar register.
     pub fn is_sgpr(&self, operand: Operand) -> bool {
         self.class(operand) == Some(RegClass::Sgpr)
     }
 
-    /// Whether an operand is a vector register.
+    /// Returns whether an operand is a vector register.
     pub fn is_vgpr(&self, operand: Operand) -> bool {
         self.class(operand) == Some(RegClass::Vgpr)
     }
 
-    /// Dword `n` of a register operand.
+    /// Returns dword `n` of an operand.
     pub fn dword(&self, operand: Operand, n: u8) -> Operand {
         operand.dword(n)
     }
 
-    /// `len` dwords of a register operand from dword `n` on.
+    /// Returns the `len` dwords of a register operand that start at dword `n`.
     pub fn dwords(&self, operand: Operand, n: u8, len: u8) -> Operand {
         match operand {
             Operand::Virt(tuple) => Operand::Virt(Tuple { start: tuple.start + u32::from(n), len }),
@@ -133,7 +134,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The virtual registers of an operand.
+    /// Returns the virtual registers of an operand.
     pub fn regs(&self, operand: Operand) -> &[VReg] {
         match operand {
             Operand::Virt(tuple) => self.out.regs(tuple),
@@ -141,7 +142,7 @@ impl Lower<'_> {
         }
     }
 
-    /// One operand of several.
+    /// Concatenates register operands into one operand.
     pub fn concat(&mut self, parts: &[Operand]) -> Operand {
         let start = self.out.tuples.len();
         for &part in parts {
@@ -153,13 +154,13 @@ impl Lower<'_> {
         Operand::Virt(Tuple { start: start as u32, len: (self.out.tuples.len() - start) as u8 })
     }
 
-    /// Appends an instruction as it is.
+    /// Appends an instruction unchanged.
     pub fn push(&mut self, mut inst: MachInst) {
         inst.loc = self.loc;
         self.s.seq.push(inst);
     }
 
-    /// Appends what plays a role, making its operands legal.
+    /// Appends the instruction or expansion that implements a role, and makes its operands legal.
     pub fn emit(&mut self, role: impl Selected, operands: &[Operand]) {
         match role.resolve(&self.s.roles) {
             Resolution::Opcode(op) => self.emit_inst(MachInst::new(op, operands)),
@@ -168,7 +169,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Appends what plays a role with operands that are legal as they are.
+    /// Appends the instruction that implements a role. The caller guarantees that the operands are legal.
     pub fn emit_raw(&mut self, role: impl Selected, operands: &[Operand]) {
         match role.resolve(&self.s.roles) {
             Resolution::Opcode(op) => self.push(MachInst::new(op, operands)),
@@ -176,7 +177,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The instruction that plays a role, to be given modifiers or attributes; only an instruction has those.
+    /// Returns the instruction that implements a role, so that the caller can add modifiers or attributes.
+    /// Reports an error if an expansion implements the role, because an expansion cannot have modifiers.
     pub fn instruction(&mut self, role: impl Selected, operands: &[Operand]) -> MachInst {
         let op = match role.resolve(&self.s.roles) {
             Resolution::Opcode(op) => op,
@@ -200,7 +202,7 @@ impl Lower<'_> {
         self.unsupported(&format!("`{role}` ({reason})"));
     }
 
-    /// As [`Lower::emit`], for an instruction with modifiers.
+    /// Appends an instruction, which may have modifiers, and makes its operands legal.
     pub fn emit_inst(&mut self, mut inst: MachInst) {
         let row = inst.op.row();
         if row.is_valu() {
@@ -211,16 +213,16 @@ impl Lower<'_> {
         self.push(inst);
     }
 
-    /// `dst = src`, any classes but VGPR to SGPR.
+    /// Appends the copy `dst = src`. Any register classes are allowed except a copy from a VGPR to an SGPR.
     pub fn copy(&mut self, dst: Operand, src: Operand) {
         self.push(MachInst::new(op::COPY, &[dst, src]));
     }
 
-    /// The operand, or a copy of it, in VGPRs.
+    /// Returns the operand in VGPRs: the operand itself, or a copy of it.
     pub fn in_vgpr(&mut self, operand: Operand, width: u8) -> Operand {
         match operand {
             Operand::Inline(_) if width == 2 => {
-                // Only integers are asked for this way: see `source`.
+                // Only integer constants get here: `source` handles floating-point constants.
                 let bits = operand.const_u32().unwrap_or(0) as i32;
                 self.vgpr_const64(i64::from(bits) as u64)
             }
@@ -230,7 +232,8 @@ impl Lower<'_> {
             }
             Operand::Virt(tuple) if self.is_sgpr(operand) => {
                 let first = self.out.regs(tuple)[0];
-                // What the instructions at hand define is not there before them.
+                // A shared copy is placed before the current instructions, so it cannot read a register that
+                // these instructions define.
                 if self.s.copies.local.contains(&first) {
                     return self.copy_here(operand, tuple.len);
                 }
@@ -250,12 +253,12 @@ impl Lower<'_> {
         dst
     }
 
-    /// A constant in a VGPR.
+    /// Returns a VGPR that holds a constant.
     pub fn vgpr_const(&mut self, bits: u32) -> Operand {
         self.shared(Key::Vgpr(bits), RegClass::Vgpr, Tuple { start: 0, len: 1 })
     }
 
-    /// A VGPR plus a constant.
+    /// Returns a VGPR plus a constant.
     pub fn vgpr_plus(&mut self, base: Operand, bits: u32) -> Operand {
         let Operand::Virt(src) = base else { return base };
         if self.s.roles.opcode(Role::VAddU32).is_none() {
@@ -267,28 +270,30 @@ impl Lower<'_> {
         self.shared(Key::Plus(first, bits), RegClass::Vgpr, src)
     }
 
-    /// 0 in a VGPR of its own: the upper half of a pair of which this is the lower one.
+    /// Returns a VGPR that holds 0 and forms the upper half of a pair with `low`. Other pairs do not share
+    /// this VGPR.
     pub fn zero_beside(&mut self, low: Operand) -> Operand {
         let Some(&reg) = self.regs(low).first() else { return self.vgpr_const(0) };
         self.shared(Key::Beside(reg), RegClass::Vgpr, Tuple { start: 0, len: 1 })
     }
 
-    /// A constant in an SGPR.
+    /// Returns an SGPR that holds a constant.
     pub fn sgpr_const(&mut self, bits: u32) -> Operand {
         self.shared(Key::Sgpr(bits), RegClass::Sgpr, Tuple { start: 0, len: 1 })
     }
 
-    /// A 64-bit constant in VGPRs.
+    /// Returns VGPRs that hold a 64-bit constant.
     pub fn vgpr_const64(&mut self, bits: u64) -> Operand {
         self.shared(Key::Vgpr64(bits), RegClass::Vgpr, Tuple { start: 0, len: 2 })
     }
 
-    /// A 64-bit constant in SGPRs.
+    /// Returns SGPRs that hold a 64-bit constant.
     pub fn sgpr_const64(&mut self, bits: u64) -> Operand {
         self.shared(Key::Sgpr64(bits), RegClass::Sgpr, Tuple { start: 0, len: 2 })
     }
 
-    /// The preheader of the outermost loop around the block at hand in which the source is the same.
+    /// Returns the preheader of the outermost loop around the current block in which the source of the copy
+    /// does not change.
     fn outside_loops(&self, key: Key) -> Option<Block> {
         let loops = &self.an.loops;
         let mut place = None;
@@ -306,7 +311,8 @@ impl Lower<'_> {
         place
     }
 
-    /// As [`Lower::shared`], before the loop.
+    /// Like [`Lower::shared`], but places the copy in the preheader of a loop. Returns `None` if that is not
+    /// possible or the limit is reached.
     fn shared_outside(&mut self, key: Key, class: RegClass, src: Tuple) -> Option<Operand> {
         let place = self.outside_loops(key)?;
         if let Some(&dst) = self.s.copies.hoisted.get(&(place, key)) {
@@ -324,7 +330,7 @@ impl Lower<'_> {
         Some(Operand::Virt(dst))
     }
 
-    /// Copies for loops that begin behind the block at hand.
+    /// Adds the hoisted copies that belong to the end of the current block.
     pub fn outside_copies(&mut self) {
         let block = self.block;
         let below = self.s.rev.len() as u32;
@@ -358,7 +364,8 @@ impl Lower<'_> {
         Operand::Virt(self.s.copies.list[index as usize].dst)
     }
 
-    /// Moves the instructions at hand to the block; copies they use are to come before them.
+    /// Moves the pending instructions to the block. The shared copies that these instructions use will be
+    /// placed above the instructions.
     pub fn flush(&mut self) {
         let s = &mut *self.s;
         s.rev.extend(s.seq.drain(..).rev());
@@ -368,11 +375,11 @@ impl Lower<'_> {
         }
     }
 
-    /// Instructions of the block in order, with its copies, appended to `insts`; `group` instructions at
-    /// the end are the terminator group. Returns its index.
+    /// Appends the block's instructions to `insts` in program order, with the shared copies inserted. The
+    /// last `group` instructions form the terminator group. Returns the index at which that group starts.
     pub fn assemble(&mut self, insts: &mut Vec<MachInst>, group: u32) -> u32 {
         let mut copies = std::mem::take(&mut self.s.copies.list);
-        // Copies that are in order already take no memory.
+        // The check avoids the memory that a sort allocates.
         if !copies.is_sorted_by_key(|copy| std::cmp::Reverse(copy.below)) {
             copies.sort_by_key(|copy| std::cmp::Reverse(copy.below));
         }
@@ -427,9 +434,9 @@ impl Lower<'_> {
     }
 }
 
-/// Values as operands.
+/// Access to values as operands.
 impl Lower<'_> {
-    /// The bits of a value that needs no register.
+    /// Returns the bits of a value that is a constant at this point and needs no register.
     pub fn const_bits(&self, value: Value) -> Option<u64> {
         use crate::class::reqd;
         use ir::{Op, Pos};
@@ -446,12 +453,12 @@ impl Lower<'_> {
         }
     }
 
-    /// The value as a 32-bit constant.
+    /// Returns the value as a 32-bit constant, if it is a constant.
     pub fn const_u32(&self, value: Value) -> Option<u32> {
         self.const_bits(value).map(|bits| bits as u32)
     }
 
-    /// A constant of the value's type as an operand.
+    /// Returns an operand for a constant of the value's type.
     fn constant(&mut self, value: Value, bits: u64) -> Operand {
         match self.ty(value) {
             ty if ty.bits() == 64 => {
@@ -465,7 +472,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value wherever it is: constant, SGPR or VGPR.
+    /// Returns the value in the form that it already has: constant, SGPR or VGPR.
     pub fn source(&mut self, value: Value) -> Operand {
         if let Some(bits) = self.const_bits(value) {
             return self.constant(value, bits);
@@ -477,7 +484,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value for a scalar operand: constant or SGPR.
+    /// Returns the value for a scalar operand: a constant or SGPRs.
     pub fn scalar(&mut self, value: Value) -> Operand {
         match self.const_bits(value) {
             Some(bits) => self.constant(value, bits),
@@ -485,7 +492,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value in SGPRs, also if it is a constant.
+    /// Returns the value in SGPRs, even if the value is a constant.
     pub fn sgpr(&mut self, value: Value) -> Operand {
         match self.const_bits(value) {
             Some(bits) if self.ty(value).bits() == 64 => self.sgpr_const64(bits),
@@ -494,7 +501,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value in VGPRs (a `bool` as 0 or 1).
+    /// Returns the value in VGPRs; a `bool` is 0 or 1.
     pub fn vgpr(&mut self, value: Value) -> Operand {
         if let Some(bits) = self.const_bits(value) {
             return match self.ty(value).bits() {
@@ -517,12 +524,12 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether the value is a block parameter.
+    /// Returns whether the value is a block parameter.
     pub fn is_param(&self, value: Value) -> bool {
         self.func.def_inst(value).is_none()
     }
 
-    /// A `bool` as a lane mask.
+    /// Returns a `bool` as a lane mask.
     pub fn mask(&mut self, value: Value) -> Operand {
         match self.const_bits(value) {
             Some(0) => Operand::int(0),
@@ -531,7 +538,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The halves of a 64-bit value, each constant, SGPR or VGPR.
+    /// Returns the halves of a 64-bit value; each half is a constant, an SGPR or a VGPR.
     pub fn halves(&mut self, value: Value) -> [Operand; 2] {
         if let Some(bits) = self.const_bits(value) {
             return [Operand::int(bits as u32 as i32), Operand::int((bits >> 32) as u32 as i32)];
@@ -546,7 +553,7 @@ impl Lower<'_> {
         [self.dword(whole, 0), self.dword(whole, 1)]
     }
 
-    /// The halves of a 64-bit value for scalar operands.
+    /// Returns the halves of a 64-bit value for scalar operands.
     pub fn scalar_halves(&mut self, value: Value) -> [Operand; 2] {
         if let Some(bits) = self.const_bits(value) {
             return [Operand::int(bits as u32 as i32), Operand::int((bits >> 32) as u32 as i32)];
@@ -555,7 +562,7 @@ impl Lower<'_> {
         [self.dword(whole, 0), self.dword(whole, 1)]
     }
 
-    /// Emits the other forms of a result that were asked for.
+    /// Emits code that converts a result to the other forms that were requested.
     pub fn convert_result(&mut self, value: Value) {
         match self.home(value) {
             Home::Vgpr => {
@@ -583,7 +590,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `v_readfirstlane_b32`.
+    /// Emits `v_readfirstlane_b32`.
     pub fn read_first_lane(&mut self, to: Operand, from: Operand) {
         let mut inst = self.instruction(Role::VReadfirstlaneB32, &[to, from]);
         inst.form = Form::E32;

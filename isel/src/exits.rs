@@ -1,15 +1,17 @@
-//! Divergent loops that lanes leave for many places get one exit.
+//! Gives divergent loops with many exit targets a single exit.
 //!
-//! Lanes that leave wait for those that stay, and where they wait for is a lane mask, in SGPRs, through the whole
-//! loop. A mask for each of a hundred places does not fit; so from some number of places on, a lane that leaves
-//! takes the number of its place along in a vector register, all go to one block, the *dispatch*, and a chain of
-//! comparisons sends them on. There each place is followed by the lanes for the next, so that no more than one mask
-//! is alive, however many there are.
+//! Lanes that leave a loop are parked until the other lanes leave, and each block at which they are parked
+//! needs a lane mask, in SGPRs, throughout the loop. If there are a hundred such blocks, the masks do not fit
+//! into the SGPRs. So from a certain number of *places* (exit targets) on, each lane that leaves carries the
+//! number of its place in a vector register. All lanes go to one block, the *dispatch*, and a chain of
+//! comparisons sends each lane to its place. In this chain only the mask for the next comparison is live,
+//! however many places there are.
 //!
-//! What a place needs of the loop is passed in parameters of the dispatch, the *slots*. Places share them: a lane
-//! comes with what its place needs, and with nothing of meaning in the other slots.
+//! Values of the loop that a place needs are passed in parameters of the dispatch, the *slots*. Places share
+//! slots: a lane passes the values that its own place needs, and meaningless values in all other slots.
 //!
-//! Inner loops first: a dispatch may be part of the loop around, which its comparisons then leave.
+//! Inner loops are processed first, because a dispatch may be part of the outer loop, which the dispatch's
+//! comparisons then leave.
 
 use crate::leaving::{Leaving, end_op};
 use cranelift_entity::EntityRef;
@@ -18,14 +20,15 @@ use ir::{Block, Function, Inst, IntCc, Op, SrcLoc, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// Places that may have a mask each.
+/// Largest number of places that may have a mask each.
 const MAX_PLACES: usize = 16;
-/// Slots beyond which a loop stays as it is: each is passed by each exit.
+/// Largest number of slots. A loop that needs more stays unchanged, because every exit passes every slot.
 const MAX_SLOTS: usize = 32;
-/// No region.
+/// Stands for "no region".
 const NONE: u32 = u32::MAX;
 
-/// Gives such loops one exit. If the result is true, the analyses were computed again.
+/// Gives loops with many places a single exit. If the result is true, the function has changed and the
+/// analyses have been recomputed.
 pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
     let mut leaving = Leaving::default();
     let mut changed = false;
@@ -42,46 +45,47 @@ pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
     changed
 }
 
-/// A loop with the blocks that are laid out where it is left.
+/// A loop, together with the blocks that are laid out inside the loop because lanes leave there.
 struct Region {
     /// Blocks with edges out of the region.
     sources: Vec<Block>,
-    /// Where the edges lead, in the order of the layout.
+    /// Targets of the edges that leave the region, in layout order.
     places: Vec<Block>,
-    /// The last block that all who leave have come through.
+    /// The closest common dominator of all sources.
     gathering: Block,
     /// Types of the slots.
     slots: Vec<Type>,
-    /// What each place finds in which slot.
+    /// By place, the slots that the place uses and what is passed in each slot.
     carried: Vec<SmallVec<[(usize, Carried); 4]>>,
-    /// What all take along that have it.
+    /// Values passed by all exits at which they are available, with their slots.
     common: Vec<(usize, Value)>,
-    /// The dispatch's parameters: the number, and the slots.
+    /// Parameters of the dispatch: the number of the place, then the slots.
     params: Vec<Value>,
 }
 
 /// What is passed in a slot.
 #[derive(Clone, Copy)]
 enum Carried {
-    /// The place's parameter of that number.
+    /// The argument for that parameter of the place.
     Param(usize),
-    /// A value of the region.
+    /// A value that is defined in the region.
     Value(Value),
 }
 
-/// The loops of one round: none is inside another.
+/// The loops that are processed in one round; no loop is inside another loop.
 #[derive(Default)]
 struct Round {
     regions: Vec<Region>,
-    /// By block.
+    /// Region of each block.
     region: Vec<u32>,
-    /// Number of a place in its region.
+    /// Number of each place in its region.
     places: FxHashMap<(u32, Block), usize>,
-    /// By block: the place on the way to it that is reached from one region only, nearest first.
+    /// By block: the nearest dominator (or the block itself) that is a place reached from one region only.
     owner: Vec<Option<Block>>,
-    /// Slots of values used behind a region, by the place before the use, if it is one.
+    /// Slots of values that are used after a region, by value and by the place that dominates the use, if
+    /// there is such a place.
     slots: FxHashMap<(Value, Option<Block>), usize>,
-    /// Constants that edges pass, at the end of the entry block.
+    /// Constants that edges pass; they are defined at the end of the entry block.
     constants: FxHashMap<(Type, u64), Value>,
     made: Vec<Inst>,
 }
@@ -95,7 +99,7 @@ fn index(block: Block) -> usize {
 }
 
 impl Round {
-    /// Finds the loops, innermost first.
+    /// Finds the loops of the round, innermost first.
     #[inline(never)]
     fn find(&mut self, func: &Function, an: &Analyses, leaving: &Leaving) {
         self.region.resize(func.blocks.len(), NONE);
@@ -170,7 +174,7 @@ impl Round {
         true
     }
 
-    /// Sends the lanes by way of the dispatches. The result is false if nothing was changed.
+    /// Redirects the exits to the dispatches. Returns whether anything was changed.
     #[inline(never)]
     fn number(&mut self, func: &mut Function, an: &Analyses) -> bool {
         self.find_owners(an);
@@ -208,14 +212,15 @@ impl Round {
         }
     }
 
-    /// The only region from which edges lead to a place.
+    /// Returns the region from which all edges to a block come, if there is only one such region and the
+    /// block is outside of it.
     fn owning_region(&self, an: &Analyses, block: Block) -> Option<u32> {
         let first = self.region[index(*an.cfg.preds(block).first()?)];
         let all = an.cfg.preds(block).iter().all(|&pred| self.region[index(pred)] == first);
         (first != NONE && all && self.region[index(block)] != first).then_some(first)
     }
 
-    /// The place of the region on every way to the block.
+    /// Returns the place of the region that dominates the block, if there is one.
     fn place_before(&self, an: &Analyses, region: u32, block: Block) -> Option<Block> {
         let mut place = self.owner[index(block)];
         while let Some(found) = place {
@@ -227,8 +232,8 @@ impl Round {
         None
     }
 
-    /// Gives a slot to each value that is used behind its region and would not get there by itself: what not all who
-    /// leave have, and scalars that one place needs.
+    /// Assigns a slot to each value that is used after its region and cannot be used there directly: values
+    /// that are not available at all exits, and scalar values that only one place needs.
     fn find_slots(&mut self, func: &Function, an: &Analyses) {
         for &block in an.cfg.rpo() {
             for &inst in &func.blocks[block].insts {
@@ -276,7 +281,7 @@ impl Round {
         self.slots.insert((value, place), slot);
     }
 
-    /// Makes uses behind the regions read the slots.
+    /// Replaces the uses of values after their regions by the slots.
     fn use_slots(&self, func: &mut Function, an: &Analyses) {
         if self.slots.is_empty() {
             return;
@@ -301,7 +306,7 @@ impl Round {
         }
     }
 
-    /// Sends the edges out of the region to its dispatch.
+    /// Redirects the edges that leave the region to the region's dispatch.
     fn leave(&mut self, func: &mut Function, an: &Analyses, number: u32) {
         let region = &self.regions[number as usize];
         let Some(&first) = region.params.first() else { return };
@@ -339,7 +344,7 @@ impl Round {
 }
 
 impl Region {
-    /// A slot that the place does not use yet.
+    /// Returns a slot of type `ty` that the place does not use yet.
     fn slot(&mut self, place: usize, ty: Type) -> usize {
         let used = |slot: usize| {
             self.carried[place].iter().any(|&(have, _)| have == slot)
@@ -354,7 +359,7 @@ impl Region {
         }
     }
 
-    /// The chain of comparisons. The last place is where those go that no comparison has found.
+    /// Creates the chain of comparisons. Lanes for which no comparison is true go to the last place.
     fn dispatch(&self, func: &mut Function, mut constant: impl FnMut(&mut Function, u64) -> Value) {
         let mut block = func.block_of(self.params[0]);
         let count = self.places.len();
@@ -378,14 +383,14 @@ impl Region {
         }
     }
 
-    /// What a place's parameters are.
+    /// Returns the arguments for a place's parameters.
     fn arguments(&self, place: usize) -> impl Iterator<Item = Value> {
         let params = self.carried[place].iter().filter(|(_, carried)| matches!(carried, Carried::Param(_)));
         params.map(|&(slot, _)| self.params[slot + 1])
     }
 }
 
-/// A constant in the entry block.
+/// Returns a constant that is defined in the entry block.
 fn constant(
     func: &mut Function,
     known: &mut FxHashMap<(Type, u64), Value>,

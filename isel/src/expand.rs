@@ -1,13 +1,13 @@
-//! Operations that no instruction computes, written out in the IR: integer division and remainder, high
-//! products of 64 bits, conversions between 64-bit integers and floats, and positions that need a
-//! multiplication. Doing it here lets uniformity and selection see the parts.
+//! Expands operations that no instruction computes, in the IR: integer division and remainder, high 64 bits
+//! of products, conversions between 64-bit integers and floats, and positions that need a multiplication.
+//! Because the expansion is in the IR, uniformity analysis and selection see the individual steps.
 
 use crate::class::reqd;
 use crate::half;
 use crate::roles::{Role, Roles};
 use ir::{BinOp, Block, CastOp, Function, Inst, IntCc, Op, Pos, SrcLoc, TernOp, Type, UnOp, Value};
 
-/// Rewrites every such operation of the function.
+/// Expands every such operation of the function.
 pub(crate) fn run(func: &mut Function, roles: &Roles) {
     for n in 0..func.layout.len() {
         let block = func.layout[n];
@@ -48,7 +48,7 @@ pub(crate) struct Expander<'a> {
     loc: SrcLoc,
 }
 
-/// 2^32 and its kin as f64 and f32.
+/// 2^32, used as an f64 and as an f32.
 const TWO_32: f64 = 4_294_967_296.0;
 
 impl Expander<'_> {
@@ -111,7 +111,8 @@ impl Expander<'_> {
         self.bin(BinOp::Or, low, shifted)
     }
 
-    /// Emits the expansion; the instruction itself becomes its last step and keeps its result.
+    /// Emits the expansion. The instruction itself becomes the last step of the expansion and keeps its
+    /// result.
     fn expand(&mut self, inst: Inst) {
         let data = &self.func.insts[inst];
         let (op, ty) = (data.op, self.func.ty(data.first));
@@ -124,7 +125,7 @@ impl Expander<'_> {
         self.func.blocks[self.block].insts.push(inst);
     }
 
-    /// The last step of an operation, behind what comes before it.
+    /// Emits all steps of an operation but the last, and returns the last step with its operands.
     pub fn last_step(&mut self, op: Op, args: Vec<Value>, ty: Type) -> (Op, Vec<Value>) {
         let wide = |n: usize| args.get(n).is_some_and(|&arg| self.func.ty(arg) == Type::I64);
         match op {
@@ -163,7 +164,7 @@ impl Expander<'_> {
         (Op::Bin(BinOp::Add), vec![sum, product.unwrap_or(c)])
     }
 
-    /// The bytes one by one.
+    /// Expands a byte permutation byte by byte.
     fn permute(&mut self, [a, b, c]: [Value; 3]) -> (Op, Vec<Value>) {
         let mut parts = [c; 4];
         for (n, part) in (0..).zip(&mut parts) {
@@ -179,7 +180,7 @@ impl Expander<'_> {
         (Op::Bin(BinOp::Or), vec![low, high])
     }
 
-    /// What a selector chooses.
+    /// Returns the byte that a constant selector chooses.
     fn known_byte(&mut self, a: Value, b: Value, selector: u64) -> Value {
         let (op, word, at, width) = match selector {
             0..=7 => (TernOp::Ubfe, if selector < 4 { b } else { a }, selector % 4 * 8, 8),
@@ -192,7 +193,7 @@ impl Expander<'_> {
         self.bin(BinOp::And, field, mask)
     }
 
-    /// What the selector at a place of `c` chooses.
+    /// Returns the byte that the selector at bit `at` of `c` chooses.
     fn chosen_byte(&mut self, a: Value, b: Value, c: Value, at: i64) -> Value {
         let [at, width, three, one] = [at, 8, 3, 1].map(|n| self.int(n, Type::I32));
         let selector = self.op(Op::Tern(TernOp::Ubfe), &[c, at, width], Type::I32);
@@ -201,11 +202,12 @@ impl Expander<'_> {
             let below = e.compare(IntCc::Ult, selector, limit);
             e.select(below, b, a)
         };
-        // A byte, by its number times 8; the shift takes it modulo 32.
+        // Selectors 0 to 7 choose a byte: the bit offset is the number times 8, and the extraction takes it
+        // modulo 32.
         let word = from(self, 4);
         let count = self.bin(BinOp::Shl, selector, three);
         let byte = self.op(Op::Tern(TernOp::Ubfe), &[word, count, width], Type::I32);
-        // The sign of one.
+        // Selectors 8 to 11 choose the sign of a 16-bit half.
         let word = from(self, 10);
         let sixteen_times = self.int(4, Type::I32);
         let place = self.bin(BinOp::Shl, selector, sixteen_times);
@@ -247,14 +249,15 @@ impl Expander<'_> {
         (Op::Bin(BinOp::Add), vec![base, local])
     }
 
-    /// High 64 bits of a product, from four 32-bit products.
+    /// Computes the high 64 bits of a product from four 32-bit products.
     fn mul_high(&mut self, bin: BinOp, a: Value, b: Value) -> (Op, Vec<Value>) {
         let high = self.umul_high64(a, b);
         let zero = self.int(0, Type::I64);
         if bin == BinOp::UMulHi {
             return (Op::Bin(BinOp::Add), vec![high, zero]);
         }
-        // A negative factor counts 2^64 too much of the other.
+        // An unsigned product treats a negative factor as 2^64 too large, so the result is too large by the
+        // other factor.
         let sixty_three = self.int(63, Type::I64);
         let (sa, sb) = (self.bin(BinOp::AShr, a, sixty_three), self.bin(BinOp::AShr, b, sixty_three));
         let (x, y) = (self.bin(BinOp::And, sa, b), self.bin(BinOp::And, sb, a));
@@ -275,7 +278,7 @@ impl Expander<'_> {
         let p01 = self.bin(BinOp::Mul, a0, b1);
         let p10 = self.bin(BinOp::Mul, a1, b0);
         let p11 = self.bin(BinOp::Mul, a1, b1);
-        // Neither sum can exceed 64 bits.
+        // Neither sum can overflow 64 bits.
         let carry = self.bin(BinOp::LShr, p00, count);
         let middle = self.bin(BinOp::Add, p10, carry);
         let (low, high) = (self.low(middle), self.bin(BinOp::LShr, middle, count));
@@ -302,7 +305,7 @@ impl Expander<'_> {
         let (quotient, rest) = if ty == Type::I64 { self.udiv64(x, y) } else { self.udiv32(x, y) };
         let result = if remainder { rest } else { quotient };
         match sign {
-            // (r ^ s) - s negates for s = -1.
+            // (r ^ s) - s is -r for s = -1, and r for s = 0.
             Some(sign) => {
                 let flipped = self.bin(BinOp::Xor, result, sign);
                 (Op::Bin(BinOp::Sub), vec![flipped, sign])
@@ -319,8 +322,8 @@ impl Expander<'_> {
         self.bin(BinOp::Xor, sum, sign)
     }
 
-    /// Quotient and remainder. The float reciprocal of the divisor, scaled a little low so that it never
-    /// exceeds 2^32 / y, is refined by one Newton step; the quotient is then at most 2 too small.
+    /// Returns quotient and remainder. The float reciprocal of the divisor, scaled slightly too low so that
+    /// it never exceeds 2^32 / y, is refined by one Newton step. The quotient is then at most 2 too small.
     fn udiv32(&mut self, x: Value, y: Value) -> (Value, Value) {
         let float = self.cast(CastOp::UToF, y, Type::F32);
         let reciprocal = self.un(UnOp::NativeRcp, float);
@@ -338,7 +341,8 @@ impl Expander<'_> {
         self.correct(q, r, y)
     }
 
-    /// One more in the quotient if the remainder is not below the divisor.
+    /// Adds one to the quotient, and subtracts the divisor from the remainder, if the remainder is not less
+    /// than the divisor.
     fn correct(&mut self, quotient: Value, rest: Value, y: Value) -> (Value, Value) {
         let ty = self.func.ty(y);
         let one = self.int(1, ty);
@@ -347,7 +351,7 @@ impl Expander<'_> {
         (self.select(over, more, quotient), self.select(over, less, rest))
     }
 
-    /// As [`Expander::udiv32`] on 64 bits, with two Newton steps.
+    /// Does the same as [`Expander::udiv32`] for 64 bits, with two Newton steps.
     fn udiv64(&mut self, x: Value, y: Value) -> (Value, Value) {
         let (y0, y1) = (self.low(y), self.high(y));
         let (f0, f1) = (self.cast(CastOp::UToF, y0, Type::F32), self.cast(CastOp::UToF, y1, Type::F32));
@@ -376,8 +380,8 @@ impl Expander<'_> {
         self.correct(q, r, y)
     }
 
-    /// Correctly rounded: an f64 sum of exact halves rounds once; for f32 the number is normalised to 32 bits
-    /// of which the last collects what is below.
+    /// Converts with correct rounding. For f64, both halves convert exactly and their sum rounds once. For
+    /// f32, the number is normalised to 32 bits, of which the last bit is set if any lower bit is set.
     fn wide_to_float(&mut self, cast: CastOp, a: Value, ty: Type) -> (Op, Vec<Value>) {
         let signed = cast == CastOp::SToF;
         let count32 = self.int(32, Type::I32);
@@ -411,8 +415,9 @@ impl Expander<'_> {
         (Op::Select, vec![negative, minus, magnitude])
     }
 
-    /// Saturating: the halves of the truncated number in f64, which holds an f32 exactly; out of range the
-    /// low half is that of the bound.
+    /// Converts with saturation. The truncated number, as an f64 (which represents every f32 exactly), is
+    /// split into its halves; if the number is out of range, the low half is set to the low half of the
+    /// bound.
     fn float_to_wide(&mut self, cast: CastOp, a: Value) -> (Op, Vec<Value>) {
         let signed = cast == CastOp::FToS;
         let wide = if self.func.ty(a) == Type::F64 { a } else { self.cast(CastOp::FExt, a, Type::F64) };

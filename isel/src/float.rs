@@ -1,4 +1,5 @@
-//! Float arithmetic. Negation and absolute value are modifiers of the operations that use them.
+//! Floating-point arithmetic. Negations and absolute values become source modifiers of the operations that
+//! use them.
 
 use crate::half;
 use crate::lower::Lower;
@@ -6,7 +7,7 @@ use crate::roles::{Resolution, Role};
 use ir::{BinOp, CastOp, Inst, Op, TernOp, Type, UnOp, Value};
 use isa::Operand;
 
-/// A float operand with its modifiers: `neg` applies to `abs`.
+/// A float operand with its modifiers. If both are set, the absolute value is negated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloatSource {
     pub operand: Operand,
@@ -15,12 +16,12 @@ pub(crate) struct FloatSource {
 }
 
 impl FloatSource {
-    /// As it is.
+    /// Creates a source without modifiers.
     pub const fn plain(operand: Operand) -> Self {
         FloatSource { operand, neg: false, abs: false }
     }
 
-    /// Negated.
+    /// Creates a negated source.
     pub const fn negated(operand: Operand) -> Self {
         FloatSource { operand, neg: true, abs: false }
     }
@@ -52,14 +53,14 @@ const BINARY: &[(BinOp, Role, Role)] = &[
 ];
 
 impl Lower<'_> {
-    /// A float operand, its negations and absolute values taken as modifiers.
+    /// Returns a float operand. Negations and absolute values become its modifiers.
     pub fn float_source(&mut self, mut value: Value) -> FloatSource {
         let (mut neg, mut abs) = (false, false);
         while let Some(inst) = self.func.def_inst(value) {
             match self.func.insts[inst].op {
                 Op::Un(UnOp::FNeg) => neg ^= !abs,
                 Op::Un(UnOp::FAbs) => abs = true,
-                // The bits above are not read.
+                // The instruction does not read the bits above the half.
                 Op::Cast(CastOp::BitsHalf) => {}
                 _ => break,
             }
@@ -68,7 +69,7 @@ impl Lower<'_> {
         FloatSource { operand: self.source(value), neg, abs }
     }
 
-    /// An instruction on float operands.
+    /// Emits an instruction on float operands.
     pub fn emit_float(&mut self, op: Role, dst: Operand, sources: &[FloatSource]) {
         if let Resolution::Expansion(expansion) = self.s.roles.get(op)
             && let [source] = sources
@@ -85,7 +86,7 @@ impl Lower<'_> {
         self.emit_inst(inst);
     }
 
-    /// Arithmetic with a float operand or result.
+    /// Lowers arithmetic with a float operand or result.
     pub fn float_op(&mut self, inst: Inst, op: Op) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -122,7 +123,7 @@ impl Lower<'_> {
         };
         let Some(role) = role else { return self.unsupported("a float operation") };
         let (x, mut y) = (self.float_source(a), self.float_source(b));
-        // There is no `v_sub_f64`.
+        // There is no `v_sub_f64`, so the second operand is negated.
         y.neg ^= bin == BinOp::FSub && role == Role::VAddF64;
         let dst = self.vgpr_of(result);
         self.emit_float(role, dst, &[x, y]);
@@ -145,7 +146,7 @@ impl Lower<'_> {
         self.emit_float(op, dst, &[x]);
     }
 
-    /// Negation or absolute value that no user could take in.
+    /// Emits a negation or absolute value that no user can include as a modifier.
     fn sign_bit(&mut self, result: Value, un: UnOp, arg: Value) {
         let (dst, ty) = (self.vgpr_of(result), self.ty(arg));
         let (op, bits) = match un {

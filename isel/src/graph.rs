@@ -1,19 +1,20 @@
-//! One of the two graphs over the blocks of a machine function: predecessors, order, dominators.
+//! One of the two control-flow graphs over the blocks of a machine function, with predecessors, order and
+//! dominators.
 
 use ir::analysis::dominance::Tree;
 use isa::{Edges, MBlock, MachBlock, MachFunc, RegClass};
 
-/// The graph on which registers of one class live.
+/// The graph on which the registers of one class are live.
 pub(crate) struct Graph {
-    /// Place of each block in reverse postorder; `None` where no path leads to.
+    /// Position of each block in reverse postorder; `None` for a block that is not reachable.
     position: Vec<Option<u32>>,
     dominators: Tree,
-    /// Where the predecessors of each block begin in `preds`.
+    /// Index in `preds` of each block's first predecessor.
     starts: Vec<u32>,
     preds: Vec<MBlock>,
 }
 
-/// The edges that registers of a class live on.
+/// Returns the edges of a block in the graph on which registers of `class` are live.
 pub(crate) fn edges(block: &MachBlock, class: RegClass) -> &Edges {
     match class {
         RegClass::Sgpr => &block.linear,
@@ -22,7 +23,7 @@ pub(crate) fn edges(block: &MachBlock, class: RegClass) -> &Edges {
 }
 
 impl Graph {
-    /// The graph of a class.
+    /// Creates the graph of a register class.
     pub fn new(func: &MachFunc, class: RegClass) -> Graph {
         let succs = |block: MBlock| edges(&func.blocks[block], class).iter().flatten().map(|edge| edge.to);
         let order = reverse_postorder(func, class);
@@ -54,18 +55,18 @@ impl Graph {
         graph
     }
 
-    /// Place of a block in reverse postorder.
+    /// Returns the position of a block in reverse postorder, or `None` if the block is not reachable.
     pub fn position(&self, block: MBlock) -> Option<u32> {
         self.position[block.as_u32() as usize]
     }
 
-    /// Predecessors that are reached themselves, in the order of their numbers.
+    /// Returns the reachable predecessors of a block, ordered by number.
     pub fn preds(&self, block: MBlock) -> &[MBlock] {
         let n = block.as_u32() as usize;
         &self.preds[self.starts[n] as usize..self.starts[n + 1] as usize]
     }
 
-    /// Whether every path to `b` passes `a`.
+    /// Returns whether every path to `b` passes through `a`.
     pub fn dominates(&self, a: MBlock, b: MBlock) -> bool {
         match (self.position(a), self.position(b)) {
             (_, None) => true,

@@ -1,17 +1,20 @@
-//! Halves: which operations a processor has instructions for, and what the others become, in the IR.
+//! Half-precision operations: which operations the processor has instructions for, and how the others are
+//! expanded in the IR.
 //!
-//! An operation without an instruction is done on `f32` and rounded. For sums, products, quotients and square roots that gives what
-//! rounding once would, as an `f32` has 24 bits, 2 * 11 + 2 (S. A. Figueroa, "When is double rounding innocuous?", 1995); the
-//! other operations are exact in `f32`, but for those below.
+//! An operation without an instruction is done in `f32` and the result is rounded. For sums, products,
+//! quotients and square roots the result equals the result of rounding once, because the significand of an
+//! `f32` has 24 bits and that of a half has 11, and 24 is at least `2 * 11 + 2` (S. A. Figueroa, "When is
+//! double rounding innocuous?", 1995). Most other operations are exact in `f32`; the exceptions are handled
+//! below.
 
 use crate::expand::Expander;
 use crate::roles::{Role, Roles};
 use ir::{BinOp, CastOp, FloatCc, Function, Inst, Op, TernOp, Type, UnOp, Value};
 
-/// Bits of the largest half below 1, as `f32`.
+/// Bits of the largest half below 1, as an `f32`.
 const BELOW_ONE: u64 = 0x3f7f_e000;
 
-/// Instructions on halves.
+/// Operations on halves, and the roles of their instructions.
 const ROLES: &[(Op, Role)] = &[
     (Op::Un(UnOp::FFloor), Role::VFloorF16),
     (Op::Un(UnOp::FCeil), Role::VCeilF16),
@@ -46,12 +49,12 @@ const ROLES: &[(Op, Role)] = &[
     (Op::Fcmp(FloatCc::Uno), Role::VCmpUF16),
 ];
 
-/// What does an operation on halves.
+/// Returns the role of the instruction for an operation on halves.
 pub(crate) fn role(op: Op) -> Option<Role> {
     ROLES.iter().find(|(have, _)| *have == op).map(|&(_, role)| role)
 }
 
-/// What does a sum of products.
+/// Returns the role of the instruction for a sum of products.
 pub(crate) fn parts(op: TernOp) -> Option<Role> {
     Some(match op {
         TernOp::SDot2 => Role::VDot2I32I16,
@@ -64,7 +67,7 @@ pub(crate) fn parts(op: TernOp) -> Option<Role> {
     })
 }
 
-/// Whether an operation takes or gives a half and no instruction computes it.
+/// Returns whether an operation has a half as operand or result and no instruction computes it.
 pub(crate) fn needs(func: &Function, inst: Inst, roles: &Roles) -> bool {
     let data = &func.insts[inst];
     let Some(&arg) = func.args(inst).first().filter(|_| data.results == 1) else { return false };
@@ -85,7 +88,7 @@ pub(crate) fn needs(func: &Function, inst: Inst, roles: &Roles) -> bool {
 }
 
 impl Expander<'_> {
-    /// The operation on `f32`: its last step.
+    /// Emits the operation in `f32`, and returns its last step.
     pub(crate) fn half(&mut self, op: Op, args: &[Value], ty: Type) -> (Op, Vec<Value>) {
         let args: Vec<Value> = args.iter().map(|&arg| self.widened(arg)).collect();
         let single = match op {
@@ -93,7 +96,7 @@ impl Expander<'_> {
             Op::Tern(TernOp::Fma) => self.half_fma(&args),
             Op::Cast(CastOp::FTrunc) => self.rounded_to_odd(args[0]),
             Op::Cast(CastOp::FExt) => args[0],
-            // Where the result is no half.
+            // The result is not a half.
             _ if ty != Type::F16 => return self.last_step(op, args, ty),
             _ => {
                 let (op, args) = self.last_step(op, args, Type::F32);
@@ -113,7 +116,8 @@ impl Expander<'_> {
         }
     }
 
-    /// The difference to the integer below is exact, and could be rounded to 1.
+    /// Returns the fraction of `x`. The difference to the next lower integer is exact in `f32`, but as a half
+    /// it could be rounded to 1.
     fn half_fract(&mut self, x: Value) -> Value {
         let floor = self.un(UnOp::FFloor, x);
         let part = self.bin(BinOp::FSub, x, floor);
@@ -122,8 +126,9 @@ impl Expander<'_> {
         self.select(over, most, part)
     }
 
-    /// The product is exact. The sum is rounded to odd: a half then rounds as from the exact one. Its error is exact, too:
-    /// D. E. Knuth, "The Art of Computer Programming", volume 2, 4.2.2, theorem B.
+    /// Returns `a * b + c`. The product is exact. The sum is rounded to odd, so that rounding it to a half
+    /// gives the same result as rounding the exact sum. The error of the sum is exact too: D. E. Knuth, "The
+    /// Art of Computer Programming", volume 2, 4.2.2, theorem B.
     fn half_fma(&mut self, args: &[Value]) -> Value {
         let (product, c) = (self.bin(BinOp::FMul, args[0], args[1]), args[2]);
         let sum = self.bin(BinOp::FAdd, product, c);
@@ -134,14 +139,14 @@ impl Expander<'_> {
         let [bits, sign] = [sum, error].map(|x| self.cast(CastOp::Bitcast, x, Type::I32));
         let zero = self.op(Op::Const(0), &[], Type::F32);
         let inexact = self.op(Op::Fcmp(FloatCc::One), &[error, zero], Type::Bool);
-        // The sum is too large where the error has the other sign.
+        // The sum is too large in magnitude if the error has the opposite sign.
         let differ = self.bin(BinOp::Xor, bits, sign);
         let count = self.int(31, Type::I32);
         let less = self.bin(BinOp::AShr, differ, count);
         self.odd(bits, less, inexact)
     }
 
-    /// An `f64` as `f32`, rounded to odd.
+    /// Converts an `f64` to an `f32`, rounding to odd.
     fn rounded_to_odd(&mut self, x: Value) -> Value {
         let near = self.cast(CastOp::FTrunc, x, Type::F32);
         let back = self.cast(CastOp::FExt, near, Type::F64);
@@ -153,8 +158,8 @@ impl Expander<'_> {
         self.odd(bits, less, inexact)
     }
 
-    /// The `f32` of those bits, of which `less` (0 or -1) makes the number without the part behind them, or where that is not
-    /// 0 the odd one there.
+    /// Returns the `f32` rounded to odd, given the bits of a rounded `f32`. Adding `less` (0 or -1) to the
+    /// bits rounds the number towards zero. If the rounding was inexact, the lowest bit is set.
     fn odd(&mut self, bits: Value, less: Value, inexact: Value) -> Value {
         let toward_zero = self.bin(BinOp::Add, bits, less);
         let one = self.int(1, Type::I32);

@@ -1,4 +1,5 @@
-//! Hidden arguments that the code reads: loads from the kernarg segment, behind the kernel's own arguments.
+//! Hidden arguments that a function reads: they follow the kernel's explicit arguments in the kernarg
+//! segment.
 
 use crate::trap::Way;
 use ir::{Function, Inst, InstData, Mem, MemFlags, MemTy, Module, Op, Order, Pos, Scope, Space, Type, Value};
@@ -7,14 +8,15 @@ use isa::{Hidden, HiddenArgs, Subtarget};
 /// A hidden argument that an operation reads.
 struct Read {
     hidden: Hidden,
-    /// `.value_kind` of the argument.
+    /// `.value_kind` of the argument in the metadata.
     kind: &'static str,
     ty: MemTy,
 }
 
-/// Replaces operations that read hidden arguments by loads, and returns which ones the function reads.
+/// Replaces operations that read hidden arguments by loads. Returns the hidden arguments that the function
+/// reads.
 ///
-/// A trap that wants the queue from there gets the queue as its operand.
+/// A trap that needs the queue from a hidden argument gets the queue as its operand.
 pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
     let trap = trap_hidden(target);
     let read = |op: Op| {
@@ -60,7 +62,7 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
 const GLOBAL_OFFSETS: [&str; 3] =
     ["hidden_global_offset_x", "hidden_global_offset_y", "hidden_global_offset_z"];
 
-/// Whether the function names LDS whose size the dispatch gives.
+/// Returns whether the function uses an LDS variable whose size is given at dispatch.
 pub(crate) fn names_dynamic_lds(module: &Module, func: &Function) -> bool {
     let is_dynamic = |data: &InstData| match data.op {
         Op::GlobalAddr(global) => module.globals[global].dynamic,
@@ -69,12 +71,12 @@ pub(crate) fn names_dynamic_lds(module: &Module, func: &Function) -> bool {
     module.globals.values().any(|global| global.dynamic) && func.insts.values().any(is_dynamic)
 }
 
-/// Returns what a trap reads.
+/// Returns the hidden arguments that a trap reads.
 fn trap_hidden(target: &Subtarget) -> Hidden {
     if Way::of(target) == Way::HiddenQueue { Hidden::QUEUE_PTR } else { Hidden::empty() }
 }
 
-/// Makes an instruction an operation of one operand.
+/// Changes an instruction into an operation with one operand.
 fn give(func: &mut Function, inst: Inst, op: Op, operand: Value) {
     let Function { insts, pool, .. } = func;
     insts[inst].op = op;
@@ -82,7 +84,8 @@ fn give(func: &mut Function, inst: Inst, op: Op, operand: Value) {
     insts[inst].args.extend([operand], pool);
 }
 
-/// Where an argument is, from the start of the kernarg segment. The segment is 16-byte aligned (seed 000, line 1830).
+/// Returns the location of a hidden argument, as an offset from the start of the kernarg segment. The segment
+/// is 16-byte aligned (seed 000, line 1830).
 fn place(func: &Function, target: &Subtarget, read: &Read) -> Mem {
     let own = func.kernel.as_ref().map_or(0, |kernel| kernel.kernarg_size);
     let behind = HiddenArgs::of(target.code_object).offset(read.kind).unwrap_or(0);

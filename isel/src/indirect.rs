@@ -1,14 +1,16 @@
-//! Calls through addresses that differ from lane to lane: a loop, in each turn of which lanes call that have the address of the first of
-//! those that are left.
+//! Expands calls through addresses that differ between lanes to a waterfall loop. In each iteration, the
+//! remaining lanes whose address equals the address of the first remaining lane do the call.
 //!
-//! What is in front of the way out of a loop is no part of it in the graph, so that lanes of all turns would call together. The call has a
-//! way back to the header that is never taken: those that have called had that address.
+//! A block that ends a path out of a loop does not belong to the loop in the control-flow graph, so the lanes
+//! of all iterations would execute the call together. The block with the call therefore gets an edge back to
+//! the loop header, so that it belongs to the loop. The edge is never taken, because all lanes that did the
+//! call had the address of the first lane.
 
 use crate::lower::Context;
 use ir::{Block, Function, Inst, IntCc, Op, SrcLoc, Type, Value, Values, WaveOp};
 use smallvec::SmallVec;
 
-/// Writes such loops. Says whether there were any.
+/// Expands the divergent indirect calls of a function. Returns whether there were any.
 pub(crate) fn run(func: &mut Function, ctx: &mut Context) -> bool {
     let is_indirect = |data: &ir::InstData| matches!(data.op, Op::CallIndirect(_));
     if !func.insts.values().any(is_indirect) {
@@ -27,7 +29,7 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) -> bool {
     !calls.is_empty()
 }
 
-/// Splits the block of a call, and puts the loop between.
+/// Splits the block of a call, and inserts the waterfall loop between the two parts.
 fn by_turns(func: &mut Function, call: Inst) {
     let (block, loc) = (func.insts[call].block, func.insts[call].loc);
     let rest = split_behind(func, block, call);
@@ -48,7 +50,7 @@ fn by_turns(func: &mut Function, call: Inst) {
     own_args[0] = first;
     let op = func.insts[call].op;
     let turn = func.push_call(body, op, &own_args, &types, loc);
-    // What was the call's results is what the turns bring.
+    // The results of the call become parameters of the rest, to which the loop passes the new call's results.
     for (n, &value) in (0..).zip(&results) {
         func.values[value].def = ir::ValueDef::Param(rest, n);
         func.blocks[rest].params.push(value, &mut func.pool);
@@ -58,7 +60,8 @@ fn by_turns(func: &mut Function, call: Inst) {
     branch_if(func, (body, Op::Icmp(IntCc::Ne), [own, first]), header, (rest, &brought), loc);
 }
 
-/// A branch to `then` without arguments, or to another block.
+/// Appends a comparison and a branch: to `then` without arguments, or to `otherwise` with the arguments
+/// `passed`.
 fn branch_if(
     func: &mut Function,
     (block, compare, operands): (Block, Op, [Value; 2]),
@@ -72,7 +75,7 @@ fn branch_if(
     func.push(block, Op::Br { then, otherwise, then_args: 0 }, &args, loc);
 }
 
-/// Moves what stands behind an instruction to a new block, and takes the instruction out.
+/// Moves the instructions after `inst` to a new block, and removes `inst` from its block.
 fn split_behind(func: &mut Function, block: Block, inst: Inst) -> Block {
     let rest = func.make_block();
     let at = func.layout.iter().position(|&known| known == block).map_or(func.layout.len(), |at| at + 1);

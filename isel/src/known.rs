@@ -1,20 +1,20 @@
-//! What is known of the bits of a value, as the mid-end knows it.
+//! Known bits of values, computed by the interval analysis of the mid-end.
 
 use crate::lower::Lower;
 use ir::passes::interval::bound;
 use ir::{Function, Value};
 
-/// How far the walk goes up.
+/// Number of operations that the analysis follows.
 const DEPTH: u32 = 6;
 
 impl Lower<'_> {
-    /// Number of low bits that may be set.
+    /// Returns the number of low bits of a value that may be set.
     pub fn max_bits(&self, value: Value) -> u32 {
         64 - max(self.func, value, DEPTH).leading_zeros()
     }
 }
 
-/// The largest value that `value` may have as an unsigned number.
+/// Returns an upper bound of `value` as an unsigned number.
 pub(crate) fn max(func: &Function, value: Value, depth: u32) -> u64 {
     bound(func, value, depth).hi
 }

@@ -1,8 +1,9 @@
-//! Values of other lanes by way of LDS, for processors without `ds_bpermute_b32` (GFX6, GFX7).
+//! Exchanges values between lanes through LDS, for processors without `ds_bpermute_b32` (GFX6, GFX7).
 //!
-//! Each work-item has a dword of its own at the beginning of LDS, those of a wave side by side: all lanes write theirs, then each reads that of
-//! another. LDS does what a wave asks for in order, for all its lanes at once (seed 000, line 3080), and no other wave comes near, so there
-//! is nothing to wait for.
+//! Each work-item has its own dword at the beginning of LDS, and the dwords of a wave are adjacent. All lanes
+//! write their dwords, then each lane reads another lane's dword. LDS processes the operations of a wave in
+//! order, each for all lanes at once (seed 000, line 3080), and no other wave accesses these dwords. So no
+//! wait is needed between the write and the read.
 
 use crate::class::reqd;
 use crate::lower::Lower;
@@ -11,24 +12,25 @@ use ir::Function;
 use isa::func::SPACE_SHARED;
 use isa::{MemId, MemRef, ModFlags, Operand};
 
-/// What of an address of dwords says which lane of a wave is meant.
+/// Bits of a dword's byte address that select the lane within a wave.
 const LANE_BYTES: u32 = 63 * 4;
 
-/// Bytes of LDS for a group of the function.
+/// Returns the number of LDS bytes that a work-group needs for the exchange.
 pub(crate) fn bytes(func: &Function) -> u32 {
     let most = func.kernel.as_ref().map_or(1024, |kernel| kernel.max_flat_workgroup_size());
     most.next_multiple_of(64) * 4
 }
 
 impl Lower<'_> {
-    /// `dst, lane * 4, value`.
+    /// Lets each lane read the value of the lane that it names. The operands are `dst, lane * 4, value`.
     pub fn permute_through_lds(&mut self, o: &[Operand]) {
         let (own, other, mem) = self.lane_slots(o[1]);
         self.push_mem(Role::LdsWriteB32, &[own, o[2]], 0, ModFlags::empty(), mem);
         self.push_mem(Role::LdsReadB32, &[o[0], other], 0, ModFlags::empty(), mem);
     }
 
-    /// `dst, lane * 4, value`.
+    /// Lets each lane send its value to the lane that it names. A lane that receives no value gets 0. The
+    /// operands are `dst, lane * 4, value`.
     pub fn send_through_lds(&mut self, o: &[Operand]) {
         let (own, other, mem) = self.lane_slots(o[1]);
         let zero = self.vtemp(1);
@@ -38,7 +40,8 @@ impl Lower<'_> {
         self.push_mem(Role::LdsReadB32, &[o[0], own], 0, ModFlags::empty(), mem);
     }
 
-    /// Where a lane's own dword is, and that of the lane it names.
+    /// Returns the addresses of a lane's own dword and of the dword of the lane that it names, and the
+    /// attributes of the accesses.
     fn lane_slots(&mut self, lane: Operand) -> (Operand, Operand, MemId) {
         self.reaches_lds = true;
         let own = match self.lane_slot {
@@ -54,7 +57,8 @@ impl Lower<'_> {
         (own, other, mem)
     }
 
-    /// Where a work-item's dword is, at the beginning of the entry: at four times its number in the group, from where the group's dwords begin.
+    /// Computes the address of the work-item's dword at the beginning of the entry block: four times the
+    /// work-item's number in the work-group, plus the start of the work-group's dwords.
     pub fn init_lane_slot(&mut self) {
         let Some(slot) = self.lane_slot else { return };
         let size = reqd(self.func);
@@ -82,7 +86,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The size of a group in a dimension.
+    /// Returns the size of a work-group in dimension `d`.
     fn local_size_of(&mut self, d: u8) -> Operand {
         match reqd(self.func) {
             Some(size) => Operand::int(size[usize::from(d)] as i32),

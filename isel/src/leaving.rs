@@ -1,24 +1,26 @@
-//! Blocks behind an exit of a divergent loop whose place is where the loop is left.
+//! Finds blocks after the exits of divergent loops that are laid out inside the loop, at the exit.
 
 use ir::analysis::Analyses;
 use ir::{Block, Function, Op, Order, Type};
 
-/// Exits of a loop beyond which what is behind them, if it is short, is done where the loop is left.
+/// Number of exits of a loop above which short blocks after the exits are laid out inside the loop.
 const MANY_EXITS: usize = 4;
-/// What is short: so many instructions an exit. Lanes that leave in different iterations do it one after the other, but
-/// the more exits there are, the fewer lanes meet behind each.
+/// Largest length of a short block, in instructions per exit of the loop. Lanes that leave in different
+/// iterations execute the block one after the other, but the more exits the loop has, the fewer lanes use the
+/// same exit.
 const SHORT: usize = 3;
 
-/// Finds the blocks; [`Leaving::compute`] comes first.
+/// Finds these blocks; [`Leaving::compute`] must run first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leaving {
-    /// By block: a condition defined there is used in another block. Where such a block repeats, the lane mask of the
-    /// condition would be overwritten with that of the lanes that come next.
+    /// By block: whether a condition that is defined in the block is used in another block. If such a block
+    /// were executed repeatedly, each execution would overwrite the condition's lane mask with the mask of
+    /// other lanes.
     strays: Vec<bool>,
 }
 
 impl Leaving {
-    /// Looks at all conditions of the function.
+    /// Looks for conditions that are used outside the block that defines them.
     pub fn compute(&mut self, func: &Function, an: &Analyses) {
         self.strays.clear();
         if !an.uniformity.has_divergent_loop() {
@@ -37,13 +39,13 @@ impl Leaving {
         }
     }
 
-    /// Whether the block is on an edge by which some lanes leave a loop in which others stay, or which they leave by
-    /// another edge, and its place is there: it does nothing but pass values on, or the loop has so many exits that a
-    /// mask for each would not do.
+    /// Returns whether a block is on an exit edge of a divergent loop and is laid out inside the loop: either
+    /// the block only passes values on and the loop has several exits, or the loop has so many exits that a
+    /// mask for each exit would not fit.
     pub fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
         let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
         let Some(mut l) = an.loops.innermost(*pred) else { return false };
-        // Lanes do not wait at headers, which run in every iteration.
+        // Lanes are never parked at a loop header, because headers run in every iteration.
         if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
             return false;
         }
@@ -64,7 +66,7 @@ impl Leaving {
     }
 }
 
-/// Whether it does not matter to the operation which other lanes take part.
+/// Returns whether the effect of an operation in a lane does not depend on the other active lanes.
 fn is_own_business(op: Op) -> bool {
     match op {
         Op::Load { mem, .. } | Op::Store { mem, .. } => mem.order == Order::NotAtomic,
@@ -72,7 +74,7 @@ fn is_own_business(op: Op) -> bool {
     }
 }
 
-/// The operation that ends a block.
+/// Returns the operation that ends a block.
 pub(crate) fn end_op(func: &Function, block: Block) -> Op {
     func.terminator(block).map_or(Op::Unreachable, |inst| func.insts[inst].op)
 }

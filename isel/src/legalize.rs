@@ -1,14 +1,14 @@
-//! Brings operands into the form that the processor's encodings take.
+//! Brings operands into a form that the processor can encode.
 //!
-//! Selection proposes operands that are legal on the processors it is tuned for, with copies that users share
-//! (`operands.rs`); this pass sees to it that they are legal everywhere. It asks [`isa::legal::problem`] about each
-//! instruction and mends what that names with moves and additions in front of the instruction; what cannot be mended is
-//! an error, not a guess. Code that is legal is not touched.
+//! Selection proposes operands that are legal on the processors for which it is tuned, with copies that users
+//! share (`operands.rs`). This pass makes them legal on all processors. It checks each instruction with
+//! [`isa::legal::problem`], and fixes the problem with moves and additions before the instruction. A problem
+//! that cannot be fixed is an error. Legal code is not changed.
 //!
 //! # Requires
 //! SSA form.
 //! # Guarantees
-//! SSA form; no instruction has a problem; SCC and VCC are not written by what is inserted.
+//! SSA form; no instruction has a problem; inserted instructions do not write SCC or VCC.
 
 use crate::lower::{Context, Options, Unsupported};
 use crate::roles::{Expansion, Resolution, Role, Roles};
@@ -16,13 +16,14 @@ use isa::legal::{Illegal, problem};
 use isa::table::{self, Family, Kind, Num, OpSpec};
 use isa::{MBlock, MachFunc, MachInst, ModFlags, Operand, RegClass, Subtarget, op};
 
-/// More than there are operands: repairs that go round in circles end.
+/// Largest number of repairs of one instruction. It exceeds the number of operands, and ends repairs that
+/// repeat without success.
 const MOST_REPAIRS: usize = 12;
 
 /// Makes every instruction of a function legal.
 ///
 /// # Errors
-/// An instruction that no repair makes legal.
+/// Returns an error for an instruction that no repair makes legal.
 pub fn legalize(
     func: &mut MachFunc,
     target: &Subtarget,
@@ -42,7 +43,7 @@ struct Legalizer<'a> {
     func: &'a mut MachFunc,
     target: &'a Subtarget,
     roles: &'a Roles,
-    /// The block at hand so far, once it had a problem.
+    /// Instructions of the current block so far, once it had a problem.
     out: Vec<MachInst>,
     loc: u32,
 }
@@ -58,7 +59,8 @@ impl Legalizer<'_> {
         self.out.extend_from_slice(&old[..first]);
         let mut parts = [prologue, term];
         for (n, &inst) in old.iter().enumerate().skip(first) {
-            // What is inserted belongs to the part of the instruction that it is for.
+            // An inserted instruction belongs to the same part of the block as the instruction for which it
+            // is inserted.
             for (part, start) in parts.iter_mut().zip([prologue, term]) {
                 if n == start {
                     *part = self.out.len();
@@ -79,7 +81,7 @@ impl Legalizer<'_> {
         Ok(())
     }
 
-    /// Appends an instruction behind what makes it legal.
+    /// Appends an instruction, preceded by the instructions that make it legal.
     fn put(&mut self, mut inst: MachInst) -> Result<(), Unsupported> {
         for _ in 0..MOST_REPAIRS {
             let Some(problem) = problem(self.target, &inst, self.func) else {
@@ -106,7 +108,8 @@ impl Legalizer<'_> {
         Unsupported { what, target: self.target.name, loc: inst.loc }
     }
 
-    /// Puts an operand into registers of the class that can stand there. Returns whether there is such a class.
+    /// Copies an operand to registers of a class that the instruction allows. Returns whether there is such a
+    /// class.
     fn move_operand(&mut self, inst: &mut MachInst, n: usize) -> Result<bool, Unsupported> {
         let spec = &inst.op.row().ops[n];
         let class = match spec.kind {
@@ -129,14 +132,14 @@ impl Legalizer<'_> {
         Ok(true)
     }
 
-    /// An operand's dwords, each an operand.
+    /// Returns the dwords of an operand, each as an operand.
     fn dwords(&self, spec: &OpSpec, operand: Operand) -> Option<Vec<Operand>> {
         let parts =
             |bits: u64| [bits as u32, (bits >> 32) as u32].map(|half| Operand::int(half as i32)).to_vec();
         match operand {
             Operand::Virt(tuple) => Some((0..tuple.len).map(|n| operand.dword(n)).collect()),
             Operand::Reg(range) => Some((0..range.len).map(|n| operand.dword(n)).collect()),
-            // 1/(2*pi) where it is no inline constant.
+            // 1/(2*pi), on processors where it is not an inline constant.
             Operand::Inline(code @ 248) if spec.width == 1 => {
                 Some(vec![Operand::Literal(isa::operand::inline_value(code)?)])
             }
@@ -149,7 +152,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Adds the offset to the address instead. Returns whether that is possible.
+    /// Adds the immediate offset to the address instead. Returns whether that is possible.
     fn take_offset_out(&mut self, inst: &mut MachInst) -> Result<bool, Unsupported> {
         let row = inst.op.row();
         let find = |kind| {
@@ -160,7 +163,7 @@ impl Legalizer<'_> {
             Family::Smem => {
                 let Some(n) = find(Kind::SmemOffset) else { return Ok(false) };
                 let Operand::Imm(field @ 0..) = inst.ops[n] else { return Ok(false) };
-                // A register holds bytes on every processor.
+                // An offset register counts bytes on every processor.
                 let Ok(bytes) = u32::try_from(self.target.addressing.scalar_bytes(field)) else {
                     return Ok(false);
                 };
@@ -187,7 +190,7 @@ impl Legalizer<'_> {
                 let bytes = [Operand::int(offset), Operand::int(offset >> 31)];
                 let mut address = [inst.ops[n].dword(0), inst.ops[n].dword(1)];
                 if let Some(s) = find(Kind::Saddr).filter(|&s| inst.ops[s] != Operand::None) {
-                    // The VGPR is an offset of 32 bits to the base.
+                    // The VGPR holds a 32-bit offset from the base.
                     let base = [inst.ops[s].dword(0), inst.ops[s].dword(1)];
                     let sum = self.add64(base, [address[0], Operand::int(0)])?;
                     address = [sum.dword(0), sum.dword(1)];
@@ -201,7 +204,7 @@ impl Legalizer<'_> {
         Ok(true)
     }
 
-    /// `a + b` in a VGPR.
+    /// Emits `a + b` in a VGPR.
     fn add(&mut self, a: Operand, b: Operand) -> Result<Operand, Unsupported> {
         let sum = self.temp(RegClass::Vgpr, 1);
         match self.roles.get(Role::VAddU32) {
@@ -214,7 +217,7 @@ impl Legalizer<'_> {
         Ok(sum)
     }
 
-    /// `a + b` on 64 bits in VGPRs.
+    /// Emits the 64-bit sum `a + b` in VGPRs.
     fn add64(&mut self, a: [Operand; 2], b: [Operand; 2]) -> Result<Operand, Unsupported> {
         let sum = self.temp(RegClass::Vgpr, 2);
         let [carry, last] = [(); 2].map(|()| self.temp(RegClass::Sgpr, self.target.mask_dwords()));
@@ -224,7 +227,7 @@ impl Legalizer<'_> {
         Ok(sum)
     }
 
-    /// Appends the instruction that plays a role.
+    /// Appends the instruction that implements a role.
     fn play(&mut self, role: Role, operands: &[Operand]) -> Result<(), Unsupported> {
         match self.roles.get(role) {
             Resolution::Opcode(op) => self.put(MachInst { loc: self.loc, ..MachInst::new(op, operands) }),

@@ -1,19 +1,23 @@
 //! Instruction selection: IR to machine code over virtual registers.
 //!
-//! * `packed` takes two operations on halves of words into one on processors with packed 16-bit instructions.
-//! * [`prepare`] brings a function into the shape that selection wants: one return, one latch a loop, no
-//!   critical edge that carries arguments, divergent loops closed, operations no instruction computes expanded.
-//! * [`select`] plans the control flow (`plan`: which lanes wait where, what becomes a jump, what an `exec`
-//!   mask), decides for each value between SGPR, VGPR and lane mask (`class`), and then walks the blocks
-//!   backwards and each block bottom-up (`lower`): an instruction is only emitted if something below asked for
-//!   its result, so what a user folds into itself costs nothing.
-//!   Switches on rows of cases become jump tables (`tables`).
-//! * [`legalize`](legalize()) sees to it that the processor can encode every instruction.
-//! * [`combine`](combine()) takes what prepares an operand into its users: parts of registers, values of other lanes.
-//! * [`pack`](pack()) takes two operations into one on processors with packed f32 instructions.
-//! * [`schedule`](schedule()) moves loads up and together, a pass of its own behind selection.
+//! * `packed` combines two operations on 16-bit halves of words into one operation on processors with packed
+//!   16-bit instructions.
+//! * [`prepare`] brings a function into the shape that selection requires: one return, one latch per loop, no
+//!   critical edge that carries arguments, divergent loops closed. It also expands operations that no single
+//!   instruction computes.
+//! * [`select`] plans the control flow (`plan`: where lanes are parked, which branches become jumps, and
+//!   which become changes of the `exec` mask), decides for each value whether it is in SGPRs, VGPRs or a lane
+//!   mask (`class`), and then walks the blocks backwards and each block bottom-up (`lower`). The walk emits
+//!   an instruction only if a later instruction requested its result, so an operation that its user folds
+//!   costs nothing. Switches on dense ranges of cases become jump tables (`tables`).
+//! * [`legalize`](legalize()) makes sure that the processor can encode every instruction.
+//! * [`combine`](combine()) folds instructions that prepare an operand into the users of the operand:
+//!   extraction of parts of registers, and reads of other lanes.
+//! * [`pack`](pack()) combines two f32 operations into one on processors with packed f32 instructions.
+//! * [`schedule`](schedule()) is a separate pass after selection that moves loads up and groups them.
 //!
-//! Not here: register assignment, waits, hazards, 32-bit encodings (but for instructions with a literal).
+//! This crate does not assign registers, insert waits, resolve hazards, or choose 32-bit encodings (except
+//! for instructions with a literal).
 
 mod abi;
 mod address;

@@ -1,16 +1,16 @@
-//! Scalars whose definition dominates their uses for the lanes but not for the program counter.
+//! Repairs scalars whose definition dominates their uses in the logical graph, but not in the linear graph.
 //!
-//! Lanes parked at a block can bring the program counter there without it having passed blocks that the lanes
-//! of a later one all came through; a test of `exec` then keeps it from going on, or no lane is there that what
-//! follows is done for. So no lane ever sees the scalar undefined, but the linear graph has paths to its use without
-//! definition. Here such scalars get block parameters where those paths meet the others, with zeros as arguments, so that
-//! all registers are in SSA form over the linear graph, and the program's way never depends on what a register happens
-//! to hold.
+//! When lanes are parked at a block, the program counter can reach that block without passing through a block
+//! that all lanes of a later block came through. In such cases a test of `exec` stops execution there, or no
+//! lane is active for which the following code matters. So no lane ever reads an undefined scalar, but the
+//! linear graph has paths to its use without a definition. This pass adds block parameters for such scalars
+//! where these paths join other paths, with zeros as arguments. Afterwards all scalar registers are in SSA
+//! form over the linear graph, and control flow never depends on the accidental contents of a register.
 
 use crate::graph::Graph;
 use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, RegClass, Role, Tuple, VReg, op};
 
-/// Repairs the function.
+/// Repairs a function.
 pub(crate) fn run(func: &mut MachFunc) {
     let graph = Graph::new(func, RegClass::Sgpr);
     let homes = homes(func);
@@ -28,7 +28,7 @@ fn index(block: MBlock) -> usize {
     block.as_u32() as usize
 }
 
-/// Calls `f` for each virtual register: operand number, register, whether it is written.
+/// Calls `f` for each virtual register of an instruction: operand number, register, whether it is written.
 fn registers(func: &MachFunc, inst: &MachInst, mut f: impl FnMut(usize, VReg, bool)) {
     for (n, &operand) in inst.operands().iter().enumerate() {
         if let Operand::Virt(tuple) = operand {
@@ -40,7 +40,7 @@ fn registers(func: &MachFunc, inst: &MachInst, mut f: impl FnMut(usize, VReg, bo
     }
 }
 
-/// The block that defines each scalar register.
+/// Returns the block that defines each scalar register.
 fn homes(func: &MachFunc) -> Vec<Option<MBlock>> {
     let mut homes = vec![None; func.vregs.len()];
     for &(reg, _) in &func.inputs {
@@ -59,7 +59,7 @@ fn homes(func: &MachFunc) -> Vec<Option<MBlock>> {
     homes
 }
 
-/// Calls `f` for each scalar register that a block uses, but for those it defines itself.
+/// Calls `f` for each scalar register that a block uses but does not define.
 fn outside_uses(func: &MachFunc, homes: &[Option<MBlock>], mut f: impl FnMut(VReg, MBlock, Option<MBlock>)) {
     for (block, data) in func.blocks.iter() {
         let mut visit = |reg: VReg| {
@@ -79,7 +79,7 @@ fn outside_uses(func: &MachFunc, homes: &[Option<MBlock>], mut f: impl FnMut(VRe
     }
 }
 
-/// All uses of the registers with a use that some path reaches without a definition, in ascending order.
+/// Returns all uses, sorted, of the registers that have a use which some path reaches without a definition.
 fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> Vec<(VReg, MBlock)> {
     let mut bad = vec![false; func.vregs.len()];
     outside_uses(func, homes, |reg, block, home| {
@@ -96,12 +96,12 @@ fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> V
     uses
 }
 
-/// What holds a scalar at the beginning and the end of a block.
+/// Register that holds a scalar at the entry and at the end of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Reaching {
-    /// The block was looked at.
+    /// Whether the block has been visited.
     known: bool,
-    /// The block has a parameter for it.
+    /// Whether the block has a parameter for the scalar.
     param: bool,
     start: Option<VReg>,
     end: Option<VReg>,
@@ -111,11 +111,11 @@ struct Repair<'a> {
     func: &'a mut MachFunc,
     graph: &'a Graph,
     reg: VReg,
-    /// The block that defines the register.
+    /// Block that defines the register.
     home: MBlock,
-    /// By block; as it was made outside of the region and the home.
+    /// By block; has default values outside of the region and the home.
     values: &'a mut [Reaching],
-    /// Blocks at whose beginning the register is live, in reverse postorder.
+    /// Blocks in which the register is live-in, in reverse postorder.
     region: Vec<MBlock>,
 }
 
@@ -146,7 +146,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Gives every block where different values meet a parameter.
+    /// Adds a parameter to every block at which different values meet.
     fn place_params(&mut self) {
         let reg = Some(self.reg);
         self.values[index(self.home)] = Reaching { known: true, param: false, start: None, end: reg };
@@ -174,7 +174,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Makes the uses of a block read what reaches them.
+    /// Makes the uses in a block read the value that reaches the block.
     fn rewrite(&mut self, block: MBlock) {
         let from = self.reg;
         let Some(to) = self.values[index(block)].start else { return };
@@ -199,7 +199,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Adds the new parameters and their arguments.
+    /// Adds the new parameters to the blocks and the arguments to the edges.
     fn pass_arguments(&mut self) {
         for n in 0..self.region.len() {
             let block = self.region[n];
@@ -233,7 +233,7 @@ impl Repair<'_> {
     }
 }
 
-/// A scalar that is zero, at the end of the block.
+/// Creates a scalar register that is zero, at the end of the block.
 fn zero(func: &mut MachFunc, block: MBlock) -> VReg {
     let reg = func.vregs.push(RegClass::Sgpr);
     let operand = func.tuple(&[reg]);
@@ -243,7 +243,7 @@ fn zero(func: &mut MachFunc, block: MBlock) -> VReg {
     reg
 }
 
-/// Puts blocks on critical edges that carry arguments now.
+/// Splits critical edges to which arguments have been added.
 fn split_critical(func: &mut MachFunc, graph: &Graph) {
     let blocks: Vec<MBlock> = func.blocks.keys().collect();
     for block in blocks {
@@ -276,7 +276,7 @@ fn split(func: &mut MachFunc, block: MBlock, k: usize, edge: Edge) {
             }
         }
     }
-    // The edge was the way on to the next block.
+    // The edge was the fallthrough to the next block, so a branch is needed.
     if !jumps {
         data.insts.push(MachInst::new(op::S_BRANCH, &[Operand::Block(between)]));
     }

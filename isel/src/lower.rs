@@ -1,8 +1,9 @@
-//! The driver: blocks in reverse layout order, instructions of a block bottom-up.
+//! The driver of instruction selection: visits blocks in reverse layout order, and the instructions of a
+//! block bottom-up.
 //!
-//! Whoever uses a value asks for it in the form it wants ([`Lower::sgpr`], [`Lower::vgpr`], [`Lower::mask`],
-//! ...); that allots the virtual registers. When the walk reaches the definition, it emits whatever was
-//! asked for and nothing else.
+//! The user of a value requests the value in the form that the user needs ([`Lower::sgpr`], [`Lower::vgpr`],
+//! [`Lower::mask`], ...), which allots virtual registers for that form. When the walk reaches the definition,
+//! it emits the requested forms and nothing else.
 
 use crate::abi::Inputs;
 use crate::buffer::Buffers;
@@ -37,28 +38,32 @@ use isa::track::MachTrack;
 use isa::{AbiInput, FuncRole, MBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
 use std::sync::Arc;
 
-/// How to compile.
+/// Options of selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options<'a> {
-    /// 0 to 3.
+    /// Optimisation level, 0 to 3.
     pub opt_level: u8,
-    /// Instructions that are not used, as if the processor lacked them: what others do for want of them can be tried.
+    /// Instructions that selection must not use, as if the processor lacked them. Tests use this list to try
+    /// the code for processors that really lack these instructions.
     pub lacks: &'static [Opcode],
-    /// The functions of the module, by their numbers; of others only the convention is known.
+    /// Properties of the module's functions, by function number. For a function that is not in the list, only
+    /// the convention is known.
     pub callees: &'a [Callee],
-    /// What addresses of functions may lead to, if that is known.
+    /// Combined properties of all functions that an indirect call can reach, if known.
     pub pointer: Option<&'a Callee>,
-    /// Where arguments and results lie.
+    /// Calling convention: where arguments and results are passed.
     pub convention: Convention,
-    /// What the function that is compiled is given beside its arguments, if it is no kernel.
+    /// Values besides its arguments that the compiled function receives from its callers, if it is not a
+    /// kernel.
     pub own: Needs,
-    /// Where variables in LDS are that functions name.
+    /// LDS addresses of the module variables that functions use.
     pub shared: Option<&'a SharedLayout>,
-    /// The variable in LDS by which a function exchanges values of lanes, if that is not at address 0: it begins at a multiple of 256.
+    /// LDS variable through which a function exchanges values between lanes, unless that memory is at address
+    /// 0. Its address is a multiple of 256.
     pub exchange: Option<Global>,
-    /// What is the same in all lanes at calls.
+    /// Arguments and results of calls that are the same in all lanes.
     pub uniform: Option<&'a Arc<UniformCalls>>,
-    /// The number of the function that is compiled, if it is no kernel.
+    /// Number of the function that is compiled, if it is not a kernel.
     pub id: Option<FuncId>,
 }
 
@@ -79,14 +84,14 @@ impl Default for Options<'_> {
     }
 }
 
-/// What kernc does not offer, though the IR can say it.
+/// An error: the IR contains a construct that kernc does not support on the processor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// The thing, in words.
+    /// Description of the construct.
     pub what: String,
-    /// The processor.
+    /// Name of the processor.
     pub target: &'static str,
-    /// Where in the source: byte offset plus one, 0 if nowhere.
+    /// Source location: byte offset plus one, or 0 if there is none.
     pub loc: u32,
 }
 
@@ -98,11 +103,11 @@ impl std::fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// Memory that is reused from function to function.
+/// Memory that is reused from one function to the next.
 #[derive(Debug, Default)]
 pub struct Context {
     pub(crate) analyses: Analyses,
-    /// Number of values of the function that was prepared last.
+    /// Number of values of the function that [`crate::prepare`] processed last.
     pub(crate) prepared: u32,
     pub(crate) plan: Plan,
     scratch: Scratch,
@@ -113,17 +118,18 @@ pub struct Context {
 }
 
 impl Context {
-    /// Nothing allotted yet.
+    /// Creates an empty context.
     pub fn new() -> Self {
         Context::default()
     }
 
-    /// Memory for analyses.
+    /// Returns the memory for analyses.
     pub fn analyses(&mut self) -> &mut Analyses {
         &mut self.analyses
     }
 
-    /// The roles of a processor, resolved unless that was done for it already.
+    /// Returns the processor's roles. Resolves them unless the context holds the roles of the same processor
+    /// and options.
     pub(crate) fn roles(&mut self, target: &Subtarget, opts: &Options<'_>) -> &Roles {
         if !self.scratch.roles.is_for(target, opts.lacks) {
             self.scratch.roles = Roles::lacking(target, opts.lacks);
@@ -131,57 +137,59 @@ impl Context {
         &self.scratch.roles
     }
 
-    /// The roles of the processor at hand.
+    /// Returns the roles of the current processor.
     pub(crate) fn current_roles(&self) -> &Roles {
         &self.scratch.roles
     }
 }
 
-/// No registers allotted.
+/// Entry of a register table: no registers are allotted.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Tables of one selection.
+/// Tables for the selection of one function.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     pub roles: Roles,
-    /// Number of places that use a value.
+    /// Number of operands that use a value.
     pub uses: SecondaryMap<Value, u32>,
     pub homes: SecondaryMap<Value, Home>,
-    /// Where in `MachFunc::tuples` the registers of a value are, by form.
+    /// By value, the index in `MachFunc::tuples` of its first register, or `NONE`. There is one table for
+    /// each form.
     pub sgprs: Vec<u32>,
     pub vgprs: Vec<u32>,
     pub masks: Vec<u32>,
-    /// Only the low half was asked for.
+    /// The same, for values of which only the low half was requested.
     lows: Vec<u32>,
-    /// Buffer descriptors of pointers.
+    /// Buffer descriptors of uniform pointers.
     descriptors: Vec<u32>,
-    /// Instructions of the IR instruction at hand, in order.
+    /// Machine instructions of the IR instruction that is being lowered, in program order.
     pub seq: Vec<MachInst>,
-    /// Instructions of the block so far, last first.
+    /// Machine instructions of the block so far, last instruction first.
     pub rev: Vec<MachInst>,
-    /// The block as it is put together, and registers of its parameters, by class: kept exactly as long as they are.
+    /// Scratch buffers for the assembled block and, by register class, for its parameters. The stored lists
+    /// are copied from these buffers, so that each stored list has the exact capacity.
     pub whole: Vec<MachInst>,
     pub params: [Vec<VReg>; 2],
     pub copies: Copies,
-    /// Module variables that the function names.
+    /// Module variables that the function uses.
     pub used: Vec<bool>,
-    /// LDS offsets by module variable, scratch offsets by slot.
+    /// LDS offset of each module variable, and scratch offset of each stack slot.
     pub shared: Vec<u32>,
     pub slots: Vec<u32>,
-    /// Scalar loads that another one makes too, by instruction.
+    /// Scalar loads that another scalar load includes, by instruction.
     pub merged: Vec<bool>,
     pub groups: Vec<LoadGroup>,
-    /// Groups by their leaders.
+    /// Load groups, by their leading load.
     pub leaders: Vec<(Inst, u32)>,
-    /// LDS loads made two at a time, by the first.
+    /// Pairs of LDS loads that become one instruction, by the first load.
     pub pairs: Vec<LoadPair>,
     pub mblocks: Vec<[MBlock; 2]>,
     pub edges: Edges,
-    /// What debuggers are told.
+    /// Reusable memory of the debug information.
     told: track::Scratch,
 }
 
-/// Selection of one function.
+/// State of the selection of one function.
 pub(crate) struct Lower<'a> {
     pub func: &'a Function,
     pub target: &'a Subtarget,
@@ -192,31 +200,34 @@ pub(crate) struct Lower<'a> {
     pub s: &'a mut Scratch,
     pub inputs: Inputs,
     pub block: Block,
-    /// Copies of what a loop does not change go before it.
+    /// Whether copies of loop-invariant values are placed before the loop.
     pub hoist: bool,
-    /// Something reaches LDS, or may through a generic pointer.
+    /// Whether an instruction accesses LDS, or may access it through a generic pointer.
     pub reaches_lds: bool,
     pub buffers: Buffers,
-    /// The apertures of LDS and private memory, where they come from the queue and something asked for them.
+    /// Apertures of LDS and of private memory, if an instruction requested them and they are loaded from the
+    /// queue.
     pub apertures: [Option<Operand>; 2],
-    /// Where the work-item has its dword for values of other lanes, if something asked for it.
+    /// Address of the work-item's dword in the memory for exchanging values between lanes, if an instruction
+    /// requested it.
     pub lane_slot: Option<Operand>,
     pub loc: u32,
     pub error: Option<Unsupported>,
-    /// As [`MachFunc::has_stack`], before all is there.
+    /// Same meaning as [`MachFunc::has_stack`], for use before the function is complete.
     pub has_stack: bool,
     pub callees: &'a [Callee],
     pub pointer: Option<&'a Callee>,
     pub convention: Convention,
     pub own: Needs,
     pub opts: &'a Options<'a>,
-    /// The call of the block at hand that is one.
+    /// The call of the current block that is a tail call, if there is one.
     pub tail: Option<Inst>,
-    /// Parameters in VGPRs, and which.
+    /// Parameters that arrive in VGPRs: the virtual register, and the hardware register in which it arrives.
     pub parameters: Vec<(VReg, Reg)>,
 }
 
-/// Selects instructions for a kernel. Works on a copy that [`crate::prepare`] may change.
+/// Selects instructions for a kernel. Works on a copy of `func`, because [`crate::prepare`] changes the
+/// function.
 pub fn select(
     module: &Module,
     func: &Function,
@@ -229,7 +240,8 @@ pub fn select(
     Ok(out)
 }
 
-/// As [`select`], in the memory of another function, and without a copy: [`crate::prepare`] changes `func`.
+/// Like [`select`], but reuses the memory of `out`, and lets [`crate::prepare`] change `func` instead of a
+/// copy.
 pub fn select_into(
     module: &Module,
     func: &mut Function,
@@ -251,7 +263,8 @@ pub fn select_into(
     if opts.opt_level >= 2 {
         packed::run(func, ctx);
     }
-    // Rows of jump tables are made of switches, and may have to be given up.
+    // Rows for jump tables are made from switches. If the plan turns out to be incompatible with the rows,
+    // the original function is lowered without them.
     let original = (!func.switches.is_empty()).then(|| copy(func));
     crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
@@ -276,7 +289,8 @@ fn copy(func: &Function) -> Function {
     func.clone()
 }
 
-/// `#[require(dot)]`: refuses sums of products that take more than one instruction.
+/// Enforces `#[require(dot)]`: returns an error for a sum of products that the processor cannot compute in
+/// one instruction.
 #[cold]
 fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(), Unsupported> {
     let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
@@ -292,7 +306,7 @@ fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(),
     Ok(())
 }
 
-/// Selects instructions for a kernel that went through [`crate::prepare`] with the same `ctx`.
+/// Selects instructions for a function after [`crate::prepare`] has processed it with the same `ctx`.
 fn select_prepared(
     module: &Module,
     func: &Function,
@@ -362,7 +376,8 @@ fn select_prepared(
     error.map_or(Ok(()), Err)
 }
 
-/// Schedules a function that [`select`] made: loads early and together, from level 2 on.
+/// Schedules a function that [`select`] returned, from optimisation level 2 on: moves loads up and groups
+/// them.
 pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options<'_>, ctx: &mut Context) {
     if opts.opt_level >= 2 {
         schedule::run(func, target, &mut ctx.scheduler);
@@ -370,7 +385,7 @@ pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options<'_>, ctx
 }
 
 impl Scratch {
-    /// Says whether the function calls others that want a stack.
+    /// Fills the tables for a function. Returns whether the function calls a function that needs a stack.
     fn begin(
         &mut self,
         target: &isa::Target,
@@ -419,7 +434,7 @@ impl Scratch {
                             callee.stack || call::stack_bytes(dwords, opts.convention, &callee.needs) > 0
                         });
                     }
-                    // The same processors lack both.
+                    // Processors that lack the instruction for shuffles also lack the one for permutes.
                     Op::Wave(WaveOp::Permute) => permutes |= through_lds,
                     _ => {}
                 }
@@ -444,7 +459,7 @@ impl Scratch {
     }
 }
 
-/// Forms of a value.
+/// Form in which a value can be held in registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Sgpr,
@@ -454,7 +469,8 @@ enum Form {
 }
 
 impl Lower<'_> {
-    /// What a debugger is told; mistakes are told with places of the source, too.
+    /// Completes the debug information. An error's location is a point at this stage, so it is converted back
+    /// to a source location.
     #[cold]
     fn take_track(&mut self, track: Box<MachTrack>) {
         if let Some(error) = &mut self.error {
@@ -501,27 +517,27 @@ impl Lower<'_> {
         Operand::Virt(isa::Tuple { start, len })
     }
 
-    /// The SGPRs of a value (a `bool`: 0 or 1).
+    /// Returns the SGPRs of a value; a `bool` is 0 or 1.
     pub fn sgpr_of(&mut self, value: Value) -> Operand {
         self.input(value).unwrap_or_else(|| self.registers(value, Form::Sgpr))
     }
 
-    /// The VGPRs of a value that lives there (a mask parameter: 0 or 1).
+    /// Returns the VGPRs of a value whose home is VGPRs. A parameter that is a lane mask is 0 or 1.
     pub fn vgpr_of(&mut self, value: Value) -> Operand {
         self.input(value).unwrap_or_else(|| self.registers(value, Form::Vgpr))
     }
 
-    /// The lane mask of a `bool`.
+    /// Returns the lane mask of a `bool`.
     pub fn mask_of(&mut self, value: Value) -> Operand {
         self.registers(value, Form::Mask)
     }
 
-    /// The low half of a 64-bit value that lives in VGPRs.
+    /// Returns the low half of a 64-bit value whose home is VGPRs.
     pub fn low_of(&mut self, value: Value) -> Operand {
         self.registers(value, Form::Low)
     }
 
-    /// The buffer descriptor of a uniform pointer.
+    /// Returns the buffer descriptor of a uniform pointer.
     pub fn descriptor(&mut self, pointer: Value) -> Operand {
         let index = pointer.as_u32() as usize;
         if self.s.descriptors[index] == NONE {
@@ -533,32 +549,32 @@ impl Lower<'_> {
         Operand::Virt(isa::Tuple { start: self.s.descriptors[index], len: 4 })
     }
 
-    /// Whether the buffer descriptor was asked for.
+    /// Returns whether the buffer descriptor was requested.
     pub fn wants_descriptor(&self, value: Value) -> bool {
         self.s.descriptors[value.as_u32() as usize] != NONE
     }
 
-    /// Whether SGPRs were asked for.
+    /// Returns whether the value was requested in SGPRs.
     pub fn wants_sgpr(&self, value: Value) -> bool {
         self.s.sgprs[value.as_u32() as usize] != NONE
     }
 
-    /// Whether VGPRs were asked for.
+    /// Returns whether the value was requested in VGPRs.
     pub fn wants_vgpr(&self, value: Value) -> bool {
         self.s.vgprs[value.as_u32() as usize] != NONE
     }
 
-    /// Whether the mask was asked for.
+    /// Returns whether the value was requested as a lane mask.
     pub fn wants_mask(&self, value: Value) -> bool {
         self.s.masks[value.as_u32() as usize] != NONE
     }
 
-    /// Whether the low half was asked for.
+    /// Returns whether the low half was requested.
     pub fn wants_low(&self, value: Value) -> bool {
         self.s.lows[value.as_u32() as usize] != NONE
     }
 
-    /// Whether anything was asked for.
+    /// Returns whether the value was requested in any form.
     pub fn wanted(&self, value: Value) -> bool {
         self.wants_sgpr(value)
             || self.wants_vgpr(value)
@@ -567,24 +583,25 @@ impl Lower<'_> {
             || self.wants_descriptor(value)
     }
 
-    /// Where a value lives.
+    /// Returns the home of a value.
     pub fn home(&self, value: Value) -> Home {
         self.s.homes[value]
     }
 
-    /// Type of a value.
+    /// Returns the type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.func.ty(value)
     }
 
-    /// The definition, if it is in the block at hand and has no other user: an operation its user may fold.
+    /// Returns the definition of a value if the value's only user may fold it: it is in the current block,
+    /// has one use, and was not requested in a register.
     pub fn foldable(&self, value: Value) -> Option<Inst> {
         let inst = self.func.def_inst(value)?;
         (self.s.uses[value] == 1 && self.func.insts[inst].block == self.block && !self.wanted(value))
             .then_some(inst)
     }
 
-    /// Reports something that cannot be compiled; the first report counts.
+    /// Reports a construct that cannot be compiled. Only the first report is kept.
     #[cold]
     pub fn unsupported(&mut self, what: &str) {
         if self.error.is_none() {
@@ -658,7 +675,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Topics by operation.
+    /// Lowers an operation by calling the method for its kind.
     fn lower_op(&mut self, inst: Inst, op: Op) {
         match op {
             Op::Const(_) | Op::Assume => {}

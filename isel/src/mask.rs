@@ -1,44 +1,44 @@
-//! Lane masks: one bit a lane of the wave, in as many SGPRs as that takes.
+//! Lane masks: one bit per lane of the wave, in as many SGPRs as the wave size requires.
 //!
-//! What can be done to a mask is an [`MaskOp`]; which opcode does it depends on the size of a wave and stands in one
-//! table. Nothing else in selection knows how wide a mask is.
+//! Every operation on masks is a [`MaskOp`]. Its opcode depends on the wave size and is found in a single
+//! table. No other part of selection knows the width of a mask.
 
 use crate::lower::Lower;
 use crate::roles::Role;
 use isa::{MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, Tuple, VReg, op};
 
-/// Something done to lane masks. Operands: destination, then sources.
+/// An operation on lane masks. Operands: destination, then sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MaskOp {
-    /// A copy.
+    /// Copies the mask.
     Mov,
-    /// Lanes that are not in the mask, inactive ones among them.
+    /// Lanes that are not in the mask, including inactive lanes.
     Not,
-    /// Lanes of both.
+    /// Lanes that are in both masks.
     And,
-    /// Lanes of the first that are not in the second.
+    /// Lanes that are in the first mask and not in the second.
     AndNot,
-    /// Lanes of either.
+    /// Lanes that are in either mask.
     Or,
-    /// Lanes of the first and those not in the second.
+    /// Lanes that are in the first mask or not in the second.
     OrNot,
-    /// Lanes of one of the two.
+    /// Lanes that are in exactly one of the masks.
     Xor,
-    /// Lanes of both or neither.
+    /// Lanes that are in both masks or in neither.
     Xnor,
-    /// The first if SCC is set, else the second.
+    /// The first mask if SCC is set, else the second mask.
     Select,
-    /// Keeps `exec` in the destination; lanes not in the source become inactive.
+    /// Saves `exec` in the destination; lanes that are not in the source become inactive.
     AndSaveExec,
-    /// Keeps `exec` in the destination; lanes in the source become inactive.
+    /// Saves `exec` in the destination; lanes that are in the source become inactive.
     AndNotSaveExec,
-    /// Number of lanes.
+    /// Number of lanes in the mask.
     Count,
-    /// Number of the first lane.
+    /// Number of the first lane in the mask.
     FindFirst,
 }
 
-/// Opcodes on masks of 32 and 64 lanes.
+/// Opcodes for masks of 32 and of 64 lanes.
 const OPCODES: [(MaskOp, [Opcode; 2]); 13] = [
     (MaskOp::Mov, [op::S_MOV_B32, op::S_MOV_B64]),
     (MaskOp::Not, [op::S_NOT_B32, op::S_NOT_B64]),
@@ -55,45 +55,45 @@ const OPCODES: [(MaskOp, [Opcode; 2]); 13] = [
     (MaskOp::FindFirst, [op::S_FF1_I32_B32, op::S_FF1_I32_B64]),
 ];
 
-/// How lane masks are held on a subtarget.
+/// Representation of lane masks on a subtarget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Masks {
-    /// SGPRs of a mask.
+    /// Number of SGPRs of a mask.
     dwords: u8,
 }
 
 impl Masks {
-    /// Masks of the subtarget's waves.
+    /// Returns the representation of masks for the subtarget's waves.
     pub fn of(target: &Subtarget) -> Masks {
         Masks { dwords: target.mask_dwords() }
     }
 
-    /// SGPRs of a mask.
+    /// Returns the number of SGPRs of a mask.
     pub fn dwords(self) -> u8 {
         self.dwords
     }
 
-    /// The opcode of an operation.
+    /// Returns the opcode of an operation.
     pub fn opcode(self, op: MaskOp) -> Opcode {
         OPCODES[op as usize].1[usize::from(self.dwords) - 1]
     }
 
-    /// An instruction on masks.
+    /// Creates an instruction on masks.
     pub fn inst(self, op: MaskOp, operands: &[Operand]) -> MachInst {
         MachInst::new(self.opcode(op), operands)
     }
 
-    /// The mask of active lanes.
+    /// Returns the mask of active lanes.
     pub fn exec(self) -> Operand {
         Operand::regs(Reg::EXEC, self.dwords)
     }
 
-    /// VCC as a mask.
+    /// Returns VCC as a mask operand.
     pub fn vcc(self) -> Operand {
         Operand::regs(Reg::VCC, self.dwords)
     }
 
-    /// Registers for a mask.
+    /// Creates registers for a mask.
     pub fn registers(self, out: &mut MachFunc) -> LaneMask {
         let first = out.new_vreg(RegClass::Sgpr);
         for _ in 1..self.dwords {
@@ -103,7 +103,7 @@ impl Masks {
     }
 }
 
-/// Virtual registers of consecutive numbers that hold a lane mask.
+/// Virtual registers with consecutive numbers that hold a lane mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneMask {
     first: VReg,
@@ -111,12 +111,12 @@ pub(crate) struct LaneMask {
 }
 
 impl LaneMask {
-    /// The registers in order.
+    /// Returns the registers in order.
     pub fn regs(self) -> impl Iterator<Item = VReg> {
         (0..u32::from(self.dwords)).map(move |n| VReg::from_u32(self.first.as_u32() + n))
     }
 
-    /// The mask as an operand.
+    /// Returns the mask as an operand.
     pub fn operand(self, out: &mut MachFunc) -> Operand {
         let start = out.tuples.len() as u32;
         out.tuples.extend(self.regs());
@@ -124,12 +124,12 @@ impl LaneMask {
     }
 }
 
-/// No lane, and all of them.
+/// The mask of no lanes, and the mask of all lanes.
 pub(crate) const NO_LANES: Operand = Operand::int(0);
 pub(crate) const ALL_LANES: Operand = Operand::int(-1);
 
 impl Lower<'_> {
-    /// A new mask.
+    /// Creates a new mask operand.
     pub fn mask_temp(&mut self) -> Operand {
         self.stemp(self.masks.dwords())
     }
@@ -139,7 +139,7 @@ impl Lower<'_> {
         self.emit(self.masks.opcode(op), operands);
     }
 
-    /// All lanes or none, in registers.
+    /// Returns registers that hold the mask of all lanes or of no lanes.
     pub fn constant_mask(&mut self, all: bool) -> Operand {
         let bits = if all { !0 } else { 0 };
         match self.masks.dwords() {
@@ -148,13 +148,14 @@ impl Lower<'_> {
         }
     }
 
-    /// Makes SCC tell whether an active lane is in the mask.
+    /// Sets SCC to whether an active lane is in the mask.
     pub fn test_mask(&mut self, mask: Operand) {
         let live = self.mask_temp();
         self.emit_mask(MaskOp::And, &[live, mask, self.masks.exec()]);
     }
 
-    /// `dst = ` the active lanes that are in the mask, as a 64-bit value; lanes that the wave has not are not in it.
+    /// Sets `dst` to the active lanes in the mask, as a 64-bit value. Bits of lanes that the wave does not
+    /// have are 0.
     pub fn ballot(&mut self, dst: Operand, mask: Operand) {
         let len = self.masks.dwords();
         let live = self.dwords(dst, 0, len);
@@ -165,7 +166,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `dst = ` the number of lanes of a 64-bit mask that come before this one.
+    /// Sets `dst` to the number of lanes in a 64-bit mask that come before the current lane.
     pub fn lanes_before(&mut self, dst: Operand, mask: [Operand; 2]) {
         if self.masks.dwords() == 1 {
             return self.emit(Role::VMaskCountLow, &[dst, mask[0], NO_LANES]);
@@ -193,7 +194,7 @@ mod tests {
             for (op, _) in OPCODES {
                 let opcode = masks.opcode(op);
                 assert!(opcode.row().code(&target).is_some(), "{name} lacks {}", opcode.row().name);
-                // Sources are as wide as a mask; so are destinations that are masks.
+                // Sources are as wide as a mask, and so are destinations that are masks.
                 let widths: Vec<u8> = opcode.row().ops.iter().map(|spec| spec.width).collect();
                 assert!(widths[1..].iter().all(|&w| w == masks.dwords()), "{op:?}: {widths:?}");
                 if !matches!(op, MaskOp::Count | MaskOp::FindFirst) {

@@ -1,4 +1,4 @@
-//! Loads and stores.
+//! Loads, stores, fences and barriers.
 
 use crate::address::Address;
 use crate::class::Home;
@@ -35,12 +35,12 @@ const ROWS: &[Row] = rows! {
     B32 4 [GlobalLoadB128 FlatLoadB128 ScratchLoadB128] [GlobalStoreB128 FlatStoreB128 ScratchStoreB128];
 };
 
-/// Columns of [`ROWS`].
+/// Column indices of [`ROWS`].
 const DEVICE: usize = 0;
 const GENERIC: usize = 1;
 const PRIVATE: usize = 2;
 
-/// LDS opcodes of elements below a dword.
+/// Roles for LDS accesses to elements smaller than a dword.
 const DS_SMALL: &[(MemTy, Role, Role)] = &[
     (MemTy::U8, Role::LdsReadU8, Role::LdsWriteB8),
     (MemTy::S8, Role::LdsReadS8, Role::LdsWriteB8),
@@ -48,8 +48,8 @@ const DS_SMALL: &[(MemTy, Role, Role)] = &[
     (MemTy::S16, Role::LdsReadS16, Role::LdsWriteB16),
 ];
 
-/// How LDS is accessed in one instruction: alignment needed, dwords, opcodes, and for two-offset forms the
-/// size of an element.
+/// An instruction that accesses LDS: required alignment, dwords, roles, and for two-offset forms the size of
+/// an element.
 struct DsRow {
     align: u8,
     dwords: u8,
@@ -58,7 +58,7 @@ struct DsRow {
     unit: i64,
 }
 
-/// Best first.
+/// Instructions for LDS accesses, best first.
 const DS: &[DsRow] = &[
     DsRow { align: 16, dwords: 4, load: Role::LdsReadB128, store: Role::LdsWriteB128, unit: 0 },
     DsRow { align: 8, dwords: 4, load: Role::LdsRead2B64, store: Role::LdsWrite2B64, unit: 8 },
@@ -75,7 +75,7 @@ struct Access {
     store: bool,
 }
 
-/// Attributes for the memory model.
+/// Returns the address spaces that an access may touch, for the memory model.
 pub(crate) fn spaces_of(space: Space) -> SpaceSet {
     match space {
         Space::Generic => SPACE_GLOBAL | SPACE_SHARED | SPACE_PRIVATE,
@@ -109,7 +109,7 @@ pub(crate) fn sync_scope(scope: Scope) -> SyncScope {
 }
 
 impl Lower<'_> {
-    /// Registers the attributes of an access.
+    /// Registers the memory attributes of an access.
     pub fn mem_id(&mut self, mem: &Mem, fail: Order) -> MemId {
         self.out.mem_ref(MemRef {
             order: sync_order(mem.order),
@@ -123,7 +123,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Appends an access to memory.
+    /// Appends a memory access.
     pub fn push_mem(&mut self, role: Role, operands: &[Operand], offset: i64, flags: ModFlags, mem: MemId) {
         let mut inst = self.instruction(role, operands);
         inst.mods.offset = offset as i32;
@@ -132,7 +132,7 @@ impl Lower<'_> {
         self.push(inst);
     }
 
-    /// A load.
+    /// Lowers a load.
     pub fn load(&mut self, inst: Inst, mem: Mem) {
         let pointer = self.func.args(inst)[0];
         if self.home(self.func.insts[inst].first) == Home::Sgpr {
@@ -143,14 +143,14 @@ impl Lower<'_> {
         self.access(Access { mem, pointer, store: false }, &parts);
     }
 
-    /// A store.
+    /// Lowers a store.
     pub fn store(&mut self, inst: Inst, mem: Mem) {
         let args = self.func.args(inst);
         let parts: SmallVec<[Operand; 4]> = args[1..].iter().map(|&value| self.vgpr(value)).collect();
         self.access(Access { mem, pointer: args[0], store: true }, &parts);
     }
 
-    /// An access in as few instructions as alignment and processor allow.
+    /// Emits an access in as few instructions as alignment and processor allow.
     fn access(&mut self, access: Access, parts: &[Operand]) {
         let mem = &access.mem;
         if u32::from(mem.align) < mem.ty.bytes().min(4)
@@ -174,7 +174,7 @@ impl Lower<'_> {
         }
     }
 
-    /// How many dwords of the `left` from number `at` on the next instruction accesses.
+    /// Returns how many dwords the next instruction accesses, if `left` dwords from number `at` on are left.
     fn piece(&self, access: &Access, at: u8, left: u8) -> u8 {
         let mem = &access.mem;
         if mem.ty.bytes() < 4 {
@@ -207,8 +207,8 @@ impl Lower<'_> {
         self.push_device(inst, &at, data, data, id);
     }
 
-    /// Completes an access to device memory or through a generic pointer: `dst` is what it loads or returns, `data`
-    /// what it stores or operates with.
+    /// Completes an access to device memory or through a generic pointer. `dst` receives what the instruction
+    /// loads or returns; `data` is what it stores or operates with.
     pub fn push_device(&mut self, inst: MachInst, at: &Address, dst: Operand, data: Operand, id: MemId) {
         let operand = |spec: &OpSpec| match (spec.kind, spec.role) {
             (Kind::Vaddr, _) => at.vaddr,
@@ -225,7 +225,8 @@ impl Lower<'_> {
         self.push(access);
     }
 
-    /// The best row of [`DS`] for that alignment of which the processor has the instruction.
+    /// Returns the best row of [`DS`] for an alignment among the rows that fit and whose instruction the
+    /// processor has.
     fn ds_row(&self, store: bool, align: u8, fits: impl Fn(&DsRow) -> bool) -> &'static DsRow {
         let there = |row: &DsRow| self.s.roles.opcode(row.role(store)).is_some();
         DS.iter().find(|row| align >= row.align && fits(row) && there(row)).unwrap_or(&DS[DS.len() - 1])
@@ -260,7 +261,7 @@ impl Lower<'_> {
         self.push_mem(role, &operands, field.into(), flags, id);
     }
 
-    /// A fence.
+    /// Lowers a fence.
     pub fn fence(&mut self, order: Order, scope: Scope, spaces: Spaces) {
         let mut set = 0;
         for (flag, bit) in
@@ -281,7 +282,8 @@ impl Lower<'_> {
         self.push(MachInst { mem: id, ..MachInst::new(op::FENCE, &[]) });
     }
 
-    /// A barrier, between a release and an acquire fence of the work-group if it orders memory.
+    /// Lowers a barrier. If the barrier orders memory, it is placed between a release fence and an acquire
+    /// fence of the work-group.
     pub fn barrier(&mut self, fence: bool) {
         if fence {
             self.fence(Order::Release, Scope::Workgroup, Spaces::ALL);
@@ -298,7 +300,7 @@ impl DsRow {
         if store { self.store } else { self.load }
     }
 
-    /// The offset field: bytes, or two element numbers.
+    /// Returns the offset field: a byte offset, or the numbers of two consecutive elements.
     fn field(&self, bytes: i64) -> i64 {
         if self.unit == 0 {
             return bytes;
@@ -308,7 +310,7 @@ impl DsRow {
     }
 }
 
-/// Alignment of an address `distance` bytes behind one of alignment `align`.
+/// Returns the alignment of an address that is `distance` bytes after an address with alignment `align`.
 fn offset_align(align: u8, distance: u32) -> u8 {
     if distance == 0 { align } else { align.min(1 << distance.trailing_zeros().min(4)) }
 }

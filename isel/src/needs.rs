@@ -1,4 +1,5 @@
-//! What a function that is called needs beside its arguments, as its operations tell.
+//! Determines the implicit arguments that functions need in addition to their explicit arguments, from the
+//! operations that they contain.
 
 use crate::lower::{Context, Options};
 use crate::roles::{Expansion, Resolution, Role, Roles};
@@ -8,21 +9,21 @@ use ir::analysis::CallGraph;
 use ir::{CastOp, Function, Linkage, Module, Op, Pos, Space, Type, WaveOp};
 use isa::{AbiInput, Apertures, Subtarget};
 
-/// The first SGPR that implicit arguments may be in.
+/// The first SGPR that implicit arguments may use.
 pub(crate) const FIRST_SCALAR: u16 = 4;
 
-/// Implicit arguments, and what of the wave's state a kernel has to set up for those that it calls.
+/// Implicit arguments that a function needs, and wave state that a kernel must set up for the function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Bit n: [`Implicit::ALL`] number n.
+    /// Bit n is set if [`Implicit::ALL`] number n is needed.
     implicit: u16,
-    /// Dimensions of work-item ids.
+    /// Number of dimensions of work-item ids that are needed.
     dimensions: u8,
-    /// FLAT_SCRATCH.
+    /// Whether FLAT_SCRATCH is needed.
     flat_scratch: bool,
 }
 
-/// Each implicit argument that kernels have too, and what it is there.
+/// Implicit arguments that correspond to inputs of kernels, with these inputs.
 pub(crate) const INPUTS: [(Implicit, AbiInput); 9] = [
     (Implicit::WorkitemIds, AbiInput::WorkitemId(0)),
     (Implicit::DispatchPtr, AbiInput::DispatchPtr),
@@ -36,7 +37,7 @@ pub(crate) const INPUTS: [(Implicit, AbiInput); 9] = [
 ];
 
 impl Needs {
-    /// Of a function that is not known: all that the convention has.
+    /// Returns the needs of an unknown function: everything that the convention provides.
     pub fn all(convention: Convention, target: &Subtarget) -> Needs {
         let mut needs = Needs { dimensions: 3, ..Needs::default() };
         needs.flat_scratch = target.addressing.apertures != Apertures::None;
@@ -45,7 +46,7 @@ impl Needs {
         needs
     }
 
-    /// Of the operations of a function, calls aside.
+    /// Returns the needs of a function's own operations, without the needs of the functions that it calls.
     pub fn of(func: &Function, roles: &Roles, target: &Subtarget) -> Needs {
         let mut needs = Needs::default();
         for data in
@@ -93,7 +94,7 @@ impl Needs {
         }
     }
 
-    /// A cast that makes a generic pointer.
+    /// Adds the needs of a cast from type `from` to a generic pointer.
     fn widened(&mut self, from: Option<Type>, target: &Subtarget) {
         self.flat_scratch |= from == Some(Type::Ptr(Space::Private));
         if target.addressing.apertures == Apertures::Queue {
@@ -110,7 +111,7 @@ impl Needs {
         self.implicit |= bit(implicit);
     }
 
-    /// Adds what another function needs. Says whether that was more.
+    /// Adds the needs of another function. Returns whether that changed `self`.
     pub fn join(&mut self, other: &Needs) -> bool {
         let before = *self;
         self.implicit |= other.implicit;
@@ -119,13 +120,14 @@ impl Needs {
         *self != before
     }
 
-    /// Whether an implicit argument is among them.
+    /// Returns whether an implicit argument is needed.
     pub fn has(&self, implicit: Implicit) -> bool {
         self.implicit & bit(implicit) != 0
     }
 
-    /// Where an implicit argument lies, if the convention has it: in a register of its own, or, of those that are used, behind the
-    /// others, of which there are so many dwords.
+    /// Returns where an implicit argument is passed, if the convention has it. The convention gives it a
+    /// fixed register; or it is passed after the `dwords` dwords of explicit arguments (work-item ids) or
+    /// after the preceding implicit arguments that are needed (scalars).
     pub(crate) fn place(&self, convention: Convention, implicit: Implicit, dwords: usize) -> Option<Place> {
         let Column { implicit: all, argument_vgprs: vgprs, .. } = column(convention);
         let at = all.iter().position(|(known, _)| *known == implicit)?;
@@ -145,21 +147,23 @@ impl Needs {
         })
     }
 
-    /// Dimensions of work-item ids that are looked at.
+    /// Returns the number of dimensions of work-item ids that are needed.
     pub fn dimensions(&self) -> u8 {
         self.dimensions
     }
 
-    /// Whether FLAT_SCRATCH is wanted.
+    /// Returns whether FLAT_SCRATCH is needed.
     pub fn flat_scratch(&self) -> bool {
         self.flat_scratch
     }
 }
 
-/// What each function of a module is given beside its arguments, and what calls through addresses give: what a function needs itself, and
-/// what those need that it calls. Code of other objects needs all (`foreign`: addresses may lead there). Where the place of an argument
-/// depends on which others there are, whoever does not see a function has to know them all the same: those that other objects know are given
-/// all, and those whose addresses are taken are given the same.
+/// Returns the needs of each function of a module, and the needs of calls through addresses. A function needs
+/// what it uses itself and what the functions that it calls need. Code of other objects needs everything;
+/// `foreign` says whether addresses may lead to such code. In some conventions the place of an argument
+/// depends on which other arguments are needed, so callers must know a function's needs exactly. In these
+/// conventions, functions that other objects can call are given everything, and all functions whose addresses
+/// are taken are given the same arguments.
 pub fn needs(
     module: &Module,
     (graph, foreign): (&CallGraph, bool),

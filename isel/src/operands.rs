@@ -1,7 +1,7 @@
-//! Legal operands while instructions are emitted, with copies that users share.
+//! Makes operands legal while instructions are emitted, by copies that several users can share.
 //!
-//! What is legal is said by `isa::legal`; this chooses among the ways to comply, so that code gets small. What is
-//! left, `legalize` mends.
+//! `isa::legal` defines which operands are legal. This module chooses among the possible fixes so that code
+//! stays small. `legalize` later fixes any remaining illegal operands.
 
 use crate::lower::Lower;
 use isa::legal::{constant_bus_limit, takes_literal};
@@ -9,7 +9,7 @@ use isa::table::{self, Family, Flags, Kind};
 use isa::{Feature, Form, MachInst, Opcode, Operand, Target, op};
 use smallvec::SmallVec;
 
-/// Operands that read the other way round.
+/// Opcodes that compute the same result with the sources swapped.
 const REVERSED: &[(Opcode, Opcode)] = &[
     (op::V_SUB_F32, op::V_SUBREV_F32),
     (op::V_SUBREV_F32, op::V_SUB_F32),
@@ -22,7 +22,7 @@ const REVERSED: &[(Opcode, Opcode)] = &[
 ];
 
 impl Lower<'_> {
-    /// At most one literal.
+    /// Makes sure that the instruction has at most one literal.
     pub fn legalize_salu(&mut self, inst: &mut MachInst) {
         let mut literal = None;
         for n in 0..usize::from(inst.len) {
@@ -38,8 +38,8 @@ impl Lower<'_> {
     pub fn legalize_valu(&mut self, inst: &mut MachInst) {
         let row = inst.op.row();
         match inst.ops[1] {
-            // What an inline constant is as a half is not known of processors that have no other instruction on halves, and
-            // assemblers have no text for a literal in its place.
+            // On processors without other half-precision instructions it is unknown which value an inline
+            // constant has as a half, and assemblers have no syntax for a literal in its place.
             Operand::Literal(bits)
                 if inst.op == op::V_CVT_F32_F16
                     && !table::available(op::V_ADD_F16, self.target)
@@ -49,7 +49,7 @@ impl Lower<'_> {
             }
             _ => inline_halves(self.target, inst),
         }
-        // Mask operands and VCC come first: they cannot be moved.
+        // Mask operands and VCC are counted first, because they cannot be moved to VGPRs.
         let mut bus: SmallVec<[Operand; 2]> = SmallVec::new();
         let masks = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.kind == Kind::Mask);
         bus.extend(masks.filter(|(spec, _)| spec.role == table::Role::Use).map(|(_, &mask)| mask));
@@ -94,7 +94,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Turns the instruction into its 32-bit form if that is what a literal needs and the rest fits.
+    /// Changes the instruction to its 32-bit form, if the instruction has a literal that needs that form and
+    /// all other operands fit. Returns whether it did.
     fn literal_form(&mut self, inst: &mut MachInst) -> bool {
         let row = inst.op.row();
         let flags = row.flags;
@@ -135,7 +136,8 @@ impl Lower<'_> {
     }
 }
 
-/// Makes literals inline constants where an instruction reads them as halves, as assemblers do with the same text.
+/// Replaces literals by inline constants where an instruction reads them as halves. Assemblers do the same
+/// when they read the text of the instruction.
 fn inline_halves(target: &Target, inst: &mut MachInst) {
     let row = inst.op.row();
     if row.family == Family::Vop3p {
@@ -150,7 +152,7 @@ fn inline_halves(target: &Target, inst: &mut MachInst) {
     }
 }
 
-/// The inline constant that assemblers take for a half.
+/// Returns the inline constant that assemblers choose for a half.
 fn half_constant(target: &Target, bits: u32) -> Option<u16> {
     let code = isa::inline_half(u16::try_from(bits).ok()?)?;
     (code != INV_2PI || target.has(Feature::INV_2PI)).then_some(code)

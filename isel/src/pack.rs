@@ -1,21 +1,24 @@
-//! Takes two f32 operations into a packed one, where the processor has those (`v_pk_fma_f32`).
+//! Combines two f32 operations into a packed one, if the processor has packed f32 instructions
+//! (`v_pk_fma_f32`).
 //!
-//! The operands of a packed instruction are tuples of two registers, each half of which may be read by either result. A tuple
-//! costs nothing where its registers stand, or may stand, side by side: results of one load, operands of one store, results
-//! of a packed instruction, registers that nothing else binds. Each register has at most one such *home*; where it would get
-//! two the operations stay as they are, as it would have to be copied. What both results read stands in its home, or beside a
-//! register with any value.
+//! The operands of a packed instruction are tuples of two registers, and either result may read either half
+//! of a tuple. A tuple costs nothing if its registers are adjacent anyway or can be made adjacent: results of
+//! one load, operands of one store, results of a packed instruction, or registers that no other tuple
+//! contains. Each register has at most one such tuple, its *home*. If packing would require a second home for
+//! a register, the operations stay unchanged, because the register would have to be copied. A register that
+//! both results read is read from its home, or from a new tuple whose other register has an arbitrary value.
 //!
-//! The packed instruction stands in the place of the second, so nothing between may use what the first computes.
+//! The packed instruction is placed at the second operation, so no instruction between the two may use the
+//! result of the first.
 //!
 //! # Requires
 //! SSA form; legal instructions.
 //! # Guarantees
-//! SSA form; legal instructions, none more than before but for `UNDEF`.
+//! SSA form; legal instructions. The number of instructions does not grow, except for `UNDEF`.
 //!
 //! # Source
-//! CDNA 2 ISA, "Packed 32-bit instructions"; that an operand of SGPRs works as one of VGPRs does is seen in what LLVM 14 and 19
-//! make of vectors with a scalar.
+//! CDNA 2 ISA, "Packed 32-bit instructions". That a tuple of SGPRs works like a tuple of VGPRs is inferred
+//! from the code that LLVM 14 and 19 generate for vectors with a scalar.
 
 use crate::combine::single;
 use crate::lower::{Context, Options};
@@ -26,9 +29,10 @@ use isa::table::op;
 use isa::{MBlock, MachFunc, MachInst, Mods, Opcode, Operand, RegClass, Subtarget, Tuple, VReg};
 use smallvec::SmallVec;
 
-/// So many operations wait for a partner.
+/// Largest number of preceding operations that are kept as candidates for a pair.
 const REACH: usize = 16;
-/// A pair that gains less by where its registers stand is left alone: they would be tied for nothing but one instruction.
+/// Smallest gain for which a pair is made. A pair with a smaller gain would tie registers together only to
+/// save one instruction.
 const LEAST_GAIN: u32 = 1;
 
 /// An operation that has a packed form.
@@ -36,10 +40,10 @@ const LEAST_GAIN: u32 = 1;
 struct Single {
     packed: Opcode,
     dst: VReg,
-    /// The third only of a `v_fma_f32`.
+    /// Source registers. Only `v_fma_f32` has a third source.
     sources: [VReg; 3],
     len: usize,
-    /// Negated sources.
+    /// Bit mask of the negated sources.
     neg: u8,
 }
 
@@ -67,7 +71,7 @@ impl Single {
         Some(Single { neg: ordered.neg ^ negated, ..ordered })
     }
 
-    /// With the factors or summands the other way round.
+    /// Returns the operation with its first two sources swapped.
     fn swapped(self) -> Single {
         let [a, b, c] = self.sources;
         let neg = self.neg & 4 | self.neg >> 1 & 1 | (self.neg & 1) << 1;
@@ -75,89 +79,89 @@ impl Single {
     }
 }
 
-/// The tuple that a register stands in if nothing is to be copied.
+/// Tuple that contains a register and can be used without a copy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Home {
-    /// In `MachFunc::tuples`.
+    /// Index of the tuple in `MachFunc::tuples`.
     start: u32,
-    /// Dwords; 0: the register has no home.
+    /// Number of dwords; 0 if the register has no home.
     len: u8,
     at: u8,
     neighbour: Neighbour,
 }
 
-/// What is known of the other dword of a home.
+/// What is known about the other dword of the register's pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Neighbour {
-    /// It has a value wherever the register has one: one instruction defines both.
+    /// It has a value wherever the register has a value, because one instruction defines both.
     #[default]
     Defined,
-    /// It has a value in that block, behind an instruction that read both.
+    /// It has a value in that block after an instruction that read both.
     ReadIn(MBlock),
-    /// It may have no value yet where the register is read.
+    /// It may not have a value yet where the register is read.
     Unknown,
-    /// There is none: the register stood beside one with any value.
+    /// There is none: the other register of the tuple has an arbitrary value.
     Nothing,
 }
 
-/// Two dwords that an operand may be.
+/// A pair of dwords that can be the operand of a packed instruction.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     operand: Dwords,
-    /// Which of them each result reads.
+    /// Half that each result reads.
     halves: [u8; 2],
     gain: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dwords {
-    /// Side by side in `MachFunc::tuples`, from there on.
+    /// Adjacent dwords in `MachFunc::tuples`, starting at this index.
     Home(u32),
-    /// Registers without a home, which get one.
+    /// Registers without a home; the new tuple becomes their home.
     New([VReg; 2]),
-    /// A register, and one with any value.
+    /// A register, padded with a register of arbitrary value.
     Padded(VReg),
 }
 
-/// Two operations as one.
+/// Two operations that can become one packed instruction.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// Which results stand low and high.
+    /// Operations that compute the low and the high result.
     halves: [Single; 2],
     sources: [Option<Source>; 3],
     gain: u32,
 }
 
-/// An operation that may get a partner.
+/// An operation that may still get a partner.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     at: usize,
     single: Single,
 }
 
-/// What becomes of an instruction.
+/// What happens to an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Fate {
     #[default]
     Stays,
-    /// It went into a later one.
+    /// Removed: a later packed instruction includes it.
     Goes,
-    /// It has registers with any value, that many of `Packer::any`.
+    /// Preceded by `UNDEF` for that number of registers of `Packer::any`.
     Needs(u32),
 }
 
-/// Memory of the pass.
+/// Reusable memory of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Packer {
     homes: SecondaryMap<VReg, Home>,
-    /// Of the block, before.
+    /// Instructions of the block before the pass.
     insts: Vec<MachInst>,
     fates: Vec<Fate>,
-    /// Registers with any value, in order of the instructions that need them.
+    /// Registers with arbitrary values, in the order of the instructions that need them.
     any: Vec<VReg>,
 }
 
-/// Packs operations of a function, from level 2 on.
+/// Packs the operations of a function, from optimisation level 2 on.
 pub fn pack(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) {
     if opts.opt_level < 2 || op::V_PK_FMA_F32.row().code(target).is_none() {
         return;
@@ -170,7 +174,8 @@ pub fn pack(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut C
 }
 
 impl Packer {
-    /// Takes down which tuples there are. What defines a register counts, else its first use.
+    /// Determines the homes from the tuples in the function. A register's home is the tuple in which it is
+    /// defined, else the first tuple in which it is used.
     #[inline(never)]
     fn find_homes(&mut self, func: &MachFunc) {
         self.homes.clear();
@@ -189,7 +194,7 @@ impl Packer {
         }
     }
 
-    /// Makes a tuple the home of those of its registers that have none.
+    /// Makes a tuple the home of all registers in it that have no home yet.
     fn settle(&mut self, func: &MachFunc, tuple: Tuple, neighbour: Neighbour) {
         for (at, &reg) in (0..).zip(func.regs(tuple)) {
             if self.homes[reg].len == 0 {
@@ -214,7 +219,7 @@ impl Packer {
                 let pair = self.pair(func, target, block, [other.single, single])?;
                 Some((n, pair))
             });
-            // Of equals the nearest.
+            // Among pairs with equal gain, the nearest partner is chosen.
             if let Some((n, pair)) = partners.max_by_key(|(_, pair)| pair.gain) {
                 self.fates[open.remove(n).at] = Fate::Goes;
                 let before = self.any.len();
@@ -231,8 +236,8 @@ impl Packer {
         self.rewrite(func, block);
     }
 
-    /// Two operations as one, if the processor can and nothing has to be copied. The later may take its first two sources
-    /// the other way round.
+    /// Returns two operations as one packed instruction, if the processor can encode it and no register has
+    /// to be copied. The first two sources of the second operation may be swapped.
     fn pair(
         &self,
         func: &MachFunc,
@@ -261,7 +266,7 @@ impl Packer {
         ways.max_by_key(|pair| pair.gain)
     }
 
-    /// What gives the results these registers.
+    /// Returns a pair of dwords from which the two results can read these registers.
     fn source(&self, func: &MachFunc, block: MBlock, [low, high]: [VReg; 2]) -> Option<Source> {
         let [a, b] = [low, high].map(|reg| self.homes[reg]);
         let scalar = func.vregs[low] == RegClass::Sgpr;
@@ -287,7 +292,7 @@ impl Packer {
         }
     }
 
-    /// The instruction, whose registers now have homes.
+    /// Returns the packed instruction, and records the homes of its registers.
     fn packed(&mut self, func: &mut MachFunc, block: MBlock, pair: &Pair) -> MachInst {
         let [low, high] = pair.halves;
         for reg in [low.dst, high.dst] {
@@ -323,7 +328,7 @@ impl Packer {
         operand
     }
 
-    /// Puts the instructions that are left into the block.
+    /// Puts the remaining instructions into the block.
     fn rewrite(&mut self, func: &mut MachFunc, block: MBlock) {
         let mut kept = std::mem::take(&mut func.blocks[block].insts);
         kept.clear();
@@ -351,12 +356,12 @@ impl Packer {
     }
 }
 
-/// Whether two registers are the halves of one aligned pair of a home.
+/// Returns whether two registers are the two halves of an aligned pair in the same home.
 fn neighbours(a: Home, b: Home) -> bool {
     a.len > 0 && b.len > 0 && a.start == b.start && a.at ^ b.at == 1
 }
 
-/// Whether the scalars of a packed instruction are not too many.
+/// Returns whether the number of scalar operands of a packed instruction is within the constant-bus limit.
 fn fits_bus(func: &MachFunc, target: &Subtarget, pair: &Pair) -> bool {
     let mut scalars: SmallVec<[Dwords; 3]> = SmallVec::new();
     for (n, source) in pair.sources.iter().flatten().enumerate() {
@@ -368,7 +373,7 @@ fn fits_bus(func: &MachFunc, target: &Subtarget, pair: &Pair) -> bool {
     scalars.len() <= constant_bus_limit(target, pair.halves[0].packed.row())
 }
 
-/// Closes operations whose results an instruction uses: they cannot go behind it.
+/// Removes the candidates that define a register that `inst` uses or defines: they cannot move past `inst`.
 fn close_used(func: &MachFunc, inst: &MachInst, open: &mut SmallVec<[Open; REACH]>) {
     for &operand in inst.operands() {
         if let Operand::Virt(tuple) = operand {

@@ -1,14 +1,19 @@
-//! Two operations on halves of words as one, in the IR, where the processor has packed instructions.
+//! Combines two operations on halves of words into one packed operation, in the IR, if the processor has
+//! packed 16-bit instructions.
 //!
-//! Where a word is put together from two halves, `low | high << 16`, that are results of one operation, the operation is done on
-//! words: `(a + b) | (c + d) << 16` is `(a | c << 16) + (b | d << 16)`, half by half. The words of the operands are there already where
-//! they were loaded as vectors; are made by the instruction itself where both halves are one value or change places; or are made in
-//! the same way. Where more would have to be put together than is saved, things stay as they are.
+//! If a word is assembled from two halves, `low | high << 16`, and both halves are results of the same
+//! operation, the operation can be done on whole words: `(a + b) | (c + d) << 16` is `(a | c << 16) + (b | d
+//! << 16)`, computed separately in each half. The words of the operands are free where the halves were loaded
+//! as vectors; they are also free where both halves are the same value or the halves of a word are swapped,
+//! because the instruction itself can select halves. Otherwise they are assembled in the same way. If
+//! assembling operands would cost more instructions than the packed operation saves, the code stays
+//! unchanged.
 //!
 //! # Requires
-//! IR that selection can take, before operations are expanded.
+//! IR that selection can process, before operations are expanded.
 //! # Guarantees
-//! What packed operations replace may be left without users, which costs nothing: selection emits what is asked for.
+//! The operations that packed operations replace may remain without users. They cost nothing, because
+//! selection emits only operations whose results are requested.
 
 use crate::lower::{Context, Lower};
 use crate::roles::Role;
@@ -17,7 +22,7 @@ use ir::{BinOp, CastOp, Function, Inst, Op, SrcLoc, TernOp, Type, UnOp, Value};
 use isa::Operand;
 use rustc_hash::FxHashMap;
 
-/// Packed operations and their instructions.
+/// Packed operations, and the roles of their instructions.
 const ROLES: &[(Op, Role)] = &[
     (Op::Tern(TernOp::PkFma), Role::VPkFmaF16),
     (Op::Bin(BinOp::PkFAdd), Role::VPkAddF16),
@@ -36,12 +41,13 @@ const ROLES: &[(Op, Role)] = &[
     (Op::Bin(BinOp::PkSMax), Role::VPkMaxI16),
 ];
 
-/// What does a packed operation.
+/// Returns the role of the instruction that computes a packed operation.
 pub(crate) fn role(op: Op) -> Option<Role> {
     ROLES.iter().find(|(have, _)| *have == op).map(|&(_, role)| role)
 }
 
-/// Operations of halves, and the packed ones. A difference of floats is a sum with the other sign.
+/// Operations on halves, with the corresponding packed operations. A float difference becomes a packed sum
+/// with the second operand negated.
 const PACKED: &[(Op, Op)] = &[
     (Op::Tern(TernOp::Fma), Op::Tern(TernOp::PkFma)),
     (Op::Bin(BinOp::FAdd), Op::Bin(BinOp::PkFAdd)),
@@ -64,9 +70,9 @@ const PACKED: &[(Op, Op)] = &[
     (Op::Bin(BinOp::Xor), Op::Bin(BinOp::Xor)),
 ];
 
-/// Signs of both halves.
+/// Sign bits of both halves.
 pub(crate) const SIGNS: u64 = 0x8000_8000;
-/// So many operations above one another are looked at.
+/// Largest depth of nested operations that is considered.
 const DEPTH: u32 = 12;
 
 /// Runs the pass.
@@ -95,7 +101,7 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
         let mut pass = Pass { func, uses: &uses, permutes, words: FxHashMap::default(), loc: SrcLoc(0) };
         for inst in old {
             pass.loc = pass.func.insts[inst].loc;
-            // The scalar unit has no packed instructions.
+            // The scalar unit has no packed instructions, so uniform words are left alone.
             let scalar = |pass: &Pass<'_>, [low, _]: Pair| {
                 let word = pass.func.insts[inst].first;
                 pass.func.ty(low) == Type::I32 && ctx.analyses.uniformity.is_uniform(word)
@@ -113,10 +119,10 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
     }
 }
 
-/// Two halves of a word. A half is an `f16`, or the low bits of an `i32`.
+/// The two halves of a word: low and high. Each half is an `f16`, or the low 16 bits of an `i32`.
 type Pair = [Value; 2];
 
-/// The halves that an instruction puts together.
+/// Returns the halves from which an instruction assembles a word.
 fn root(func: &Function, inst: Inst) -> Option<Pair> {
     let data = &func.insts[inst];
     if data.op != Op::Bin(BinOp::Or) || func.ty(data.first) != Type::I32 {
@@ -132,14 +138,15 @@ fn root(func: &Function, inst: Inst) -> Option<Pair> {
     })
 }
 
-/// Whether the upper half is zero.
+/// Returns whether the upper half of a value is zero.
 fn is_half(func: &Function, value: Value) -> bool {
     let is = |op: CastOp| cast(func, value, op).is_some();
     let masked = bin(func, value, BinOp::And).and_then(|(_, mask)| func.const_bits(mask));
     is(CastOp::HalfBits) || is(CastOp::Zext16) || masked.is_some_and(|mask| mask <= 0xffff)
 }
 
-/// The half without what does not change it: masks, extensions, another type.
+/// Returns a half without the operations that do not change its 16 bits: masks, extensions, and casts to
+/// another type.
 fn half(func: &Function, mut value: Value) -> Value {
     loop {
         let inner = [CastOp::HalfBits, CastOp::BitsHalf, CastOp::Zext16, CastOp::Sext16]
@@ -166,14 +173,15 @@ fn bin(func: &Function, value: Value, op: BinOp) -> Option<(Value, Value)> {
     (func.insts[inst].op == Op::Bin(op)).then(|| (func.args(inst)[0], func.args(inst)[1]))
 }
 
-/// The word whose upper half this is.
+/// Returns the word of which the value is the upper half.
 fn upper(func: &Function, value: Value) -> Option<Value> {
     let (word, by) = bin(func, value, BinOp::LShr).or_else(|| bin(func, value, BinOp::AShr))?;
     (func.const_bits(by) == Some(16) && func.ty(word) == Type::I32).then_some(word)
 }
 
-/// Whether the low half of the result depends on the low halves of the operands alone: smaller ones and shifts to the right read more,
-/// which is no more than the sign or zero where the operands are extended halves.
+/// Returns whether the low half of the result depends only on the low halves of the operands. Minima, maxima
+/// and right shifts read the upper halves too, which is fine if the operands are sign- or zero-extended
+/// halves.
 fn reads_halves(func: &Function, inst: Inst, args: &[Value]) -> bool {
     let Op::Bin(op) = func.insts[inst].op else { return true };
     let small = |n: usize| func.const_bits(args[n]).is_some_and(|count| count < 16);
@@ -187,7 +195,7 @@ fn reads_halves(func: &Function, inst: Inst, args: &[Value]) -> bool {
     }
 }
 
-/// Whether the upper half is zero, or the sign of the lower one.
+/// Returns whether the upper half of a value is zero (or, with `signed`, the sign of the lower half).
 fn is_extended(func: &Function, value: Value, signed: bool) -> bool {
     if let Some(bits) = func.const_bits(value) {
         let bits = bits as u32;
@@ -211,7 +219,7 @@ fn is_extended(func: &Function, value: Value, signed: bool) -> bool {
     }
 }
 
-/// As [`is_extended`], but for minima of minima.
+/// Like [`is_extended`], but returns false for nested minima and maxima, which bounds the recursion.
 fn is_leaf_extended(func: &Function, value: Value, signed: bool) -> bool {
     let again = func.def_inst(value).map(|inst| func.insts[inst].op);
     let choice = matches!(again, Some(Op::Bin(BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax)));
@@ -227,22 +235,22 @@ fn commutes(op: Op) -> bool {
     }
 }
 
-/// What an operand of a packed instruction reads.
+/// Word or half that an operand of a packed instruction reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// A word as it is.
+    /// A word, unchanged.
     Whole(Value),
-    /// A word whose halves change places.
+    /// A word with its halves swapped.
     Swapped(Value),
-    /// The low half of this value in both halves.
+    /// The low half of this value, in both halves.
     Low(Value),
-    /// The high half of this word in both halves.
+    /// The high half of this word, in both halves.
     High(Value),
-    /// These bits.
+    /// A constant.
     Known(u32),
 }
 
-/// What gives these halves without an instruction, if anything does.
+/// Returns the operand that provides these halves without an additional instruction, if there is one.
 fn free(func: &Function, [low, high]: Pair) -> Option<Word> {
     let known = |value| func.const_bits(value).map(|bits| bits as u32 & 0xffff);
     if let (Some(low), Some(high)) = (known(low), known(high)) {
@@ -257,29 +265,29 @@ fn free(func: &Function, [low, high]: Pair) -> Option<Word> {
     }
 }
 
-/// An operation on halves as one on words.
+/// An operation on two pairs of halves that becomes one operation on words.
 #[derive(Clone, Copy)]
 struct Packed {
     op: Op,
-    /// The second operand is negated.
+    /// Whether the second operand is negated.
     minus: bool,
     args: [Option<Pair>; 3],
-    /// An operand that is no pair: the condition of a selection.
+    /// Operand that is not a pair: the condition of a select.
     cond: Option<Value>,
 }
 
 struct Pass<'a> {
     func: &'a mut Function,
     uses: &'a SecondaryMap<Value, u32>,
-    /// Whether a word is put together by one instruction.
+    /// Whether one instruction (`v_perm_b32`) can assemble a word.
     permutes: bool,
-    /// Words made in the block.
+    /// Words that have been made in the block.
     words: FxHashMap<Pair, Value>,
     loc: SrcLoc,
 }
 
 impl Pass<'_> {
-    /// How many instructions fewer there are if these halves are computed as a word.
+    /// Returns how many instructions are saved (negative: added) if these halves are computed as a word.
     fn gain(&self, pair: Pair, depth: u32) -> i32 {
         if self.words.contains_key(&pair) || free(self.func, pair).is_some() {
             return 0;
@@ -287,19 +295,20 @@ impl Pass<'_> {
         let Some(packed) = self.packed(pair).filter(|_| depth < DEPTH) else {
             return if self.permutes { -1 } else { -2 };
         };
-        // Signs cost nothing, packed or not.
+        // Negations are source modifiers, so they cost nothing in either form.
         let saved = i32::from(packed.op != Op::Un(UnOp::FNeg));
         packed.args.into_iter().flatten().map(|arg| self.gain(arg, depth + 1)).sum::<i32>() + saved
     }
 
-    /// The operation of both halves, if they are results of one that has a packed form.
+    /// Returns the packed operation for two halves, if both are results of the same operation and that
+    /// operation has a packed form.
     fn packed(&self, [low, high]: Pair) -> Option<Packed> {
         let (a, b) = (self.func.def_inst(low)?, self.func.def_inst(high)?);
         let op = self.func.insts[a].op;
         let ty = self.func.ty(low);
         let (x, y) = (self.func.args(a), self.func.args(b));
         let same = op == self.func.insts[b].op && ty == self.func.ty(high) && x.len() == y.len();
-        // What others use as well would be computed twice.
+        // A half that has other users would be computed twice.
         if !same || a == b || self.uses[low] != self.uses[high] || !matches!(ty, Type::F16 | Type::I32) {
             return None;
         }
@@ -308,7 +317,7 @@ impl Pass<'_> {
             return None;
         }
         let between = |m: usize, n: usize| [half(self.func, x[m]), half(self.func, y[n])];
-        // The factors or summands of one may be the other way round.
+        // The operands of a commutative operation may be in opposite orders in the two halves.
         let crossed = commutes(op) && !self.alike(between(0, 0)) && self.alike(between(0, 1));
         let pair = |n: usize| between(n, if crossed && n < 2 { 1 - n } else { n });
         if op == Op::Select && x[0] == y[0] {
@@ -331,7 +340,7 @@ impl Pass<'_> {
         Some(Packed { op: packed, minus, args, cond: None })
     }
 
-    /// Whether a word of these halves promises to cost little.
+    /// Returns whether a word made of these halves is likely to be cheap.
     fn alike(&self, pair: Pair) -> bool {
         let op = |half: Value| self.func.def_inst(half).map(|inst| self.func.insts[inst].op);
         free(self.func, pair).is_some()
@@ -346,7 +355,8 @@ impl Pass<'_> {
         self.push(block, Op::Const(bits.into()), &[])
     }
 
-    /// The word of two halves; of a root it becomes the instruction that was there.
+    /// Returns the word of two halves. For a root, `at` has the root instruction, which is replaced by the
+    /// packed operation.
     fn word_of(&mut self, pair: Pair, block: ir::Block, at: Option<(Inst, Packed)>) -> Value {
         if at.is_none() {
             if let Some(&word) = self.words.get(&pair) {
@@ -392,7 +402,7 @@ impl Pass<'_> {
         self.push(block, Op::Bin(BinOp::Xor), &[word, signs])
     }
 
-    /// `low | high << 16`. A packed instruction sees what the halves are ([`of_operand`]).
+    /// Emits `low | high << 16`. A packed instruction recognises the halves of such a word ([`of_operand`]).
     fn joined(&mut self, pair: Pair, block: ir::Block) -> Value {
         let [low, high] = pair.map(|half| match self.func.ty(half) {
             Type::F16 => self.push(block, Op::Cast(CastOp::HalfBits), &[half]),
@@ -408,7 +418,8 @@ impl Pass<'_> {
     }
 }
 
-/// What an operand of a packed instruction can read instead of a word that would have to be made for it.
+/// Returns what an operand of a packed instruction can read directly, instead of a word that would have to be
+/// assembled.
 pub(crate) fn of_operand(func: &Function, word: Value) -> Word {
     if let Some(bits) = func.const_bits(word) {
         return Word::Known(bits as u32);
@@ -417,7 +428,8 @@ pub(crate) fn of_operand(func: &Function, word: Value) -> Word {
     halves.and_then(|pair| free(func, pair)).unwrap_or(Word::Whole(word))
 }
 
-/// A word with one half twice as an inline constant, which is read as one half.
+/// Returns an inline constant for a word with two equal halves. The instruction reads the constant's low half
+/// for both results.
 fn inline_twice(bits: u32, of_floats: bool) -> Option<Operand> {
     let half = bits as u16;
     let operand = if of_floats { Operand::f16(half) } else { Operand::int(half as i16 as i32) };
@@ -425,7 +437,7 @@ fn inline_twice(bits: u32, of_floats: bool) -> Option<Operand> {
 }
 
 impl Lower<'_> {
-    /// An operation on two halves.
+    /// Emits a packed operation.
     pub fn packed(&mut self, role: Role, result: Value, args: &[Value], of_floats: bool) {
         let dst = self.vgpr_of(result);
         let mut inst = self.instruction(role, &[dst]);
@@ -457,7 +469,8 @@ impl Lower<'_> {
         self.emit_inst(inst);
     }
 
-    /// `low | high << 16` in one instruction, if that is what the operands are and nothing else uses their parts.
+    /// Emits `low | high << 16` as a single `v_perm_b32`, if the operands have that form and no other
+    /// instruction uses their parts. Returns whether it did.
     pub fn join_halves(&mut self, result: Value, a: Value, b: Value) -> bool {
         let Some(inst) = self.func.def_inst(result) else { return false };
         let [Some(_), Some(_)] = [a, b].map(|part| self.foldable(part)) else { return false };

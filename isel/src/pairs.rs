@@ -1,4 +1,5 @@
-//! LDS loads of two places in one instruction (`ds_read2_b32`, `ds_read2_b64`).
+//! Combines two LDS loads into one instruction that loads from two addresses (`ds_read2_b32`,
+//! `ds_read2_b64`).
 
 use crate::lower::Lower;
 use crate::memory::spaces_of;
@@ -9,10 +10,11 @@ use isa::Operand;
 use isa::func::SPACE_SHARED;
 use smallvec::SmallVec;
 
-/// Loads this many instructions apart are not brought together: their results would have to wait in registers.
+/// Loads that are at least this many instructions apart are not combined, because their results would occupy
+/// registers for too long.
 const REACH: usize = 24;
 
-/// A load that may get a partner.
+/// A load that may still get a partner.
 struct Open {
     inst: Inst,
     at: usize,
@@ -21,7 +23,7 @@ struct Open {
     dwords: u32,
 }
 
-/// Two loads made by the first of them.
+/// Two loads that the instruction of the first one does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadPair {
     pub first: Inst,
@@ -38,7 +40,7 @@ impl LoadPair {
 }
 
 impl Lower<'_> {
-    /// Finds pairs in every block.
+    /// Finds the pairs of every block.
     pub fn plan_pairs(&mut self) {
         self.s.pairs.clear();
         let (func, an) = (self.func, self.an);
@@ -82,7 +84,8 @@ impl Lower<'_> {
         Some(Open { inst, at, base, offset, dwords: bytes / 4 })
     }
 
-    /// Emits the pair that `inst` leads, if it leads one.
+    /// Emits the pair whose first load is `inst`. Returns false if there is no such pair or only the first
+    /// load is used.
     pub fn load_pair(&mut self, inst: Inst) -> bool {
         let Ok(n) = self.s.pairs.binary_search_by_key(&inst, |pair| pair.first) else { return false };
         let pair = self.s.pairs[n];
@@ -120,7 +123,7 @@ impl Lower<'_> {
         self.push(inst);
     }
 
-    /// Address register, element offsets, opcode.
+    /// Returns the address register, the offsets in elements, and the role.
     fn pair_address(&mut self, pair: &LoadPair) -> (Operand, [i64; 2], Role) {
         let wide = pair.dwords == 2;
         let plain = if wide { Role::LdsRead2B64 } else { Role::LdsRead2B32 };
@@ -131,7 +134,7 @@ impl Lower<'_> {
                 return (base, pair.offsets.map(|o| o / unit), code);
             }
         }
-        // A base that the neighbours can share.
+        // Uses a base that pairs at nearby addresses can share.
         let low = pair.offsets[0].min(pair.offsets[1]);
         let window = 256 * pair.unit();
         let mut shift = low.div_euclid(window) * window;
@@ -154,7 +157,7 @@ impl Lower<'_> {
     }
 }
 
-/// Whether the offsets of the two can be encoded.
+/// Returns whether the offsets of two loads can be encoded in one instruction.
 fn fits(a: &Open, b: &Open) -> bool {
     let distance = (a.offset - b.offset).abs();
     let unit = 4 * i64::from(a.dwords);
@@ -165,7 +168,8 @@ fn fits(a: &Open, b: &Open) -> bool {
         && distance / unit <= 255
 }
 
-/// Whether LDS may be written here, or what others have written becomes visible.
+/// Returns whether an operation may write LDS or make writes of other work-items visible, so that loads must
+/// not be combined across it.
 fn ends_pairing(op: Op) -> bool {
     let writes = match op {
         Op::Store { mem, .. } | Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {

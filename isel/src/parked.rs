@@ -1,9 +1,10 @@
 //! Sets of positions at which lanes may be parked.
 //!
-//! Lanes park at blocks further down, and most of them soon wake. So the set at one block is the set at the block
-//! before but for a few members at the front: kept as lists, nearest member first, whose tails are shared, all
-//! sets of a function together take room in proportion to its size, where rows of bits take its square. Equal
-//! lists are one list, so that comparing sets is comparing numbers.
+//! Lanes are parked at blocks further down, and most of them become active again soon. So the set at a block
+//! differs from the set at the preceding block only in a few of its first members. Sets are stored as lists,
+//! nearest member first, that share their tails: all sets of a function together need memory proportional to
+//! the function's size, whereas bit sets would need its square. Equal sets are the same list, so sets are
+//! compared by comparing list numbers.
 
 use crate::plan::{NOWHERE, Pos};
 use rustc_hash::FxHashMap;
@@ -16,36 +17,37 @@ impl Set {
     const EMPTY: Set = Set(0);
 }
 
-/// The storage of sets.
+/// Storage of the sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sets {
-    /// First member and the set of the others; the empty set is cell 0.
+    /// For each list, its first member and the rest; cell 0 is the empty set.
     cells: Vec<(Pos, Set)>,
     known: FxHashMap<(Pos, Set), Set>,
-    /// Members in front of what is shared, and where the one and the other list have them.
+    /// For [`Sets::union`]: the members before the shared tail, each with its list in the first and in the
+    /// second set.
     front: Vec<(Pos, [Option<Set>; 2])>,
 }
 
 impl Sets {
-    /// Forgets all sets.
+    /// Removes all sets.
     pub fn clear(&mut self) {
         self.cells.clear();
         self.cells.push((NOWHERE, Set::EMPTY));
         self.known.clear();
     }
 
-    /// The nearest member, [`NOWHERE`] if there is none.
+    /// Returns the nearest member, or [`NOWHERE`] if the set is empty.
     pub fn first(&self, set: Set) -> Pos {
         self.cells[set.0 as usize].0
     }
 
-    /// The set without `at`, which comes before all other members.
+    /// Returns the set without `at`. No other member may come before `at`.
     pub fn without(&self, set: Set, at: Pos) -> Set {
         let (first, rest) = self.cells[set.0 as usize];
         if first == at { rest } else { set }
     }
 
-    /// Whether the position is a member.
+    /// Returns whether a position is a member.
     pub fn contains(&self, mut set: Set, at: Pos) -> bool {
         while self.first(set) < at {
             set = self.cells[set.0 as usize].1;
@@ -53,13 +55,13 @@ impl Sets {
         self.first(set) == at
     }
 
-    /// The set and one more member.
+    /// Returns the set with one more member.
     pub fn with(&mut self, set: Set, at: Pos) -> Set {
         let alone = self.cell(at, Set::EMPTY);
         self.union(set, alone)
     }
 
-    /// The members of both. Where the rest of one list holds all of the other's, it is what there is.
+    /// Returns the union. If the rest of one list contains all members of the other, that list is reused.
     pub fn union(&mut self, mut a: Set, mut b: Set) -> Set {
         self.front.clear();
         while a != b && a != Set::EMPTY && b != Set::EMPTY {
@@ -136,7 +138,7 @@ mod tests {
         for at in (0..10_000).rev() {
             set = sets.with(set, at);
         }
-        // One cell a member, and one for the member alone.
+        // One cell per member, and one for the set that contains the member alone.
         assert!(sets.cells.len() <= 20_001);
         assert_eq!(sets.first(set), 0);
     }

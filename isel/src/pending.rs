@@ -1,50 +1,50 @@
-//! The masks of lanes that wait at [`Entry::Pending`] blocks, in SSA form over the linear graph.
+//! The masks of lanes that are parked at [`Entry::Pending`] blocks, in SSA form over the linear graph.
 //!
-//! Each mask is looked at from the first block that adds to it, or where lanes may be waiting already (the header
-//! of a loop in which they wait for others to leave it), to the block where it is used.
+//! A mask exists from the first block that adds lanes to it, or from the first block where lanes may already
+//! be parked (the header of a loop in which they wait for other lanes to leave), to the block that uses it.
 
 use crate::mask::{LaneMask, Masks};
 use crate::plan::{Entry, GATE, NOWHERE, Parking, Plan, Pos};
 use ir::analysis::Analyses;
 use isa::MachFunc;
 
-/// A mask that a block takes from its linear predecessors.
+/// A mask that a block receives as a parameter from its linear predecessors.
 #[derive(Clone, Copy, Debug)]
 struct Param {
     at: Pos,
     mask: LaneMask,
 }
 
-/// Argument of a mask parameter.
+/// Argument for a mask parameter.
 #[derive(Clone, Copy, Debug)]
 struct Arg {
-    /// Predecessor, [`GATE`] added if it is a gate, and successor.
+    /// Predecessor ([`GATE`] is added if it is a gate) and successor.
     edge: (Pos, Pos),
     mask: LaneMask,
 }
 
-/// Parameters of blocks and what edges pass to them.
+/// Mask parameters of blocks, and the arguments that edges pass to them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
     params: Vec<Param>,
     args: Vec<Arg>,
-    /// Linear predecessors by position.
+    /// Linear predecessors of each position.
     preds: Lists,
-    /// Blocks that park lanes, by the position of the target.
+    /// Blocks that park lanes at each target position.
     parkers: Lists,
-    /// The mask at hand at the beginning and the end of each block; `None` is no lane.
+    /// Value of the current mask at the entry and at the end of each block; `None` is an empty mask.
     values: Vec<[Option<LaneMask>; 2]>,
 }
 
 impl Pending {
-    /// Makes the masks of all pending blocks of the plan.
+    /// Creates the masks of all pending blocks of the plan.
     pub fn compute(&mut self, plan: &mut Plan, an: &Analyses, masks: Masks, out: &mut MachFunc) {
         self.params.clear();
         self.args.clear();
         self.preds.fill(plan.nodes.len(), |add| {
             for (at, node) in plan.nodes.iter().enumerate() {
                 node.linear.into_iter().filter(|&to| to != NOWHERE).for_each(|to| add(to, at as Pos));
-                // The gate in front of the block is another way on.
+                // The gate of the block has its own outgoing edge.
                 if node.gate != NOWHERE {
                     add(node.gate, at as Pos | GATE);
                 }
@@ -65,8 +65,8 @@ impl Pending {
                 self.mask(plan, an, masks, out, target);
             }
         }
-        // Each block's in the order in which they were made, which is also that of the arguments.
-        // A list that is in order already takes no memory.
+        // A block's parameters stay in the order of their creation, which is also the order of its arguments.
+        // The check avoids the memory that a sort allocates.
         if !self.params.is_sorted_by_key(|param| param.at) {
             self.params.sort_by_key(|param| param.at);
         }
@@ -75,19 +75,19 @@ impl Pending {
         }
     }
 
-    /// The mask parameters of a block.
+    /// Returns the mask parameters of a block.
     pub fn params(&self, at: Pos) -> impl Iterator<Item = LaneMask> {
         let first = self.params.partition_point(|param| param.at < at);
         self.params[first..].iter().take_while(move |param| param.at == at).map(|param| param.mask)
     }
 
-    /// The masks that the edge from `from` ([`GATE`] added if it is a gate) passes to `to`.
+    /// Returns the masks that the edge from `from` ([`GATE`] is added if it is a gate) passes to `to`.
     pub fn args(&self, from: Pos, to: Pos) -> impl Iterator<Item = LaneMask> {
         let first = self.args.partition_point(|arg| arg.edge < (from, to));
         self.args[first..].iter().take_while(move |arg| arg.edge == (from, to)).map(|arg| arg.mask)
     }
 
-    /// The first block where lanes may wait for the target, or that sends them there.
+    /// Returns the first block at which lanes may be parked at the target, or which parks lanes there.
     fn begin(&self, plan: &Plan, target: Pos) -> Pos {
         let mut begin = self.parkers.of(target).first().map_or(target, |&first| first);
         while begin > 0 && plan.waits(target, begin) {
@@ -96,12 +96,12 @@ impl Pending {
         begin
     }
 
-    /// The mask at the end of a predecessor.
+    /// Returns the mask at the end of a predecessor.
     fn leaving(&self, pred: Pos) -> Option<LaneMask> {
         self.values[(pred & !GATE) as usize][usize::from(pred & GATE == 0)]
     }
 
-    /// Whether the block begins a loop in which lanes are sent to the target.
+    /// Returns whether the block is the header of a loop in which lanes are parked at the target.
     fn carried(&self, plan: &Plan, an: &Analyses, target: Pos, at: Pos) -> bool {
         let block = plan.nodes[at as usize].block;
         let Some(l) = an.loops.innermost(block).filter(|&l| an.loops.header(l) == block) else {
@@ -146,7 +146,7 @@ impl Pending {
         self.values[begin as usize..=target as usize].fill([None; 2]);
     }
 
-    /// Passes the mask at hand to the parameter for it that the block at a position has.
+    /// Passes the current mask to the parameter that the block at position `at` has for it.
     fn pass_arguments(&mut self, plan: &mut Plan, masks: Masks, out: &mut MachFunc, at: Pos) {
         for n in 0..self.preds.of(at).len() {
             let pred = self.preds.of(at)[n];
@@ -159,7 +159,7 @@ impl Pending {
     }
 }
 
-/// A list of positions for each position, all in one piece of memory.
+/// One list of positions for each position, stored contiguously.
 #[derive(Clone, Debug, Default)]
 struct Lists {
     starts: Vec<u32>,
@@ -167,7 +167,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// Fills the lists; `each` calls its argument with the position whose list an item joins, and does so twice.
+    /// Fills the lists. `each` is called twice; it calls its argument with a list's position and an item for
+    /// that list.
     fn fill(&mut self, count: usize, each: impl Fn(&mut dyn FnMut(Pos, Pos))) {
         self.starts.clear();
         self.starts.resize(count + 2, 0);

@@ -1,29 +1,35 @@
-//! Control flow of a wave: which branches are jumps, where lanes wait for others, how `exec` comes back.
+//! Plans the control flow of a wave: which branches are jumps, where lanes are parked, and how `exec` is
+//! restored.
 //!
 //! # Model
-//! Blocks are laid out in the loop-contiguous reverse postorder (`position` below), the return last. At any
-//! time the lanes of the wave are *active* (their bit of `exec` is set) or *parked* at a block further down.
-//! When the program counter reaches a block, the lanes parked there become active. A branch whose lanes go
-//! both ways continues with the nearer target and parks the rest at the other one; nobody may jump over a
-//! block at which lanes may be parked. When no lane is active, execution resumes at the first such block.
+//! Blocks are laid out in the loop-contiguous reverse postorder (`position` below), with the return last. At
+//! any time each lane of the wave is either *active* (its bit in `exec` is set) or *parked* at a block
+//! further down. When the program counter reaches a block, the lanes parked there become active. A branch
+//! whose lanes go both ways continues with the nearer target and parks the other lanes at the farther target.
+//! No jump may skip a block at which lanes may be parked. When no lane is active, execution resumes at the
+//! first block at which lanes may be parked.
 //!
-//! What a block does on entry ([`Entry`]):
-//! * `Restore`: if the block post-dominates its closest dominator `d` of the same loop, every lane that left
-//!   `d` arrives, so `exec` is what it was at the end of `d`. Nothing need be recorded where lanes are parked.
-//! * `Other`: the far side of a branch that no other way leads to: the lanes at the branch but for those that
-//!   went the near way.
-//! * `Pending`: in all other cases a mask variable collects the lanes parked here; it is in SSA form over the
-//!   linear graph ([`crate::pending`]). The lanes join those that come with the program counter, if any may.
-//! * `Sink`: the block only ends the program; no lane need be woken.
+//! [`Entry`] says what a block does on entry:
+//! * `Restore`: the block post-dominates `d`, its closest dominator in the same loop. Every lane that left
+//!   `d` arrives here, so `exec` gets the value that it had at the end of `d`. The lanes parked here need not
+//!   be recorded.
+//! * `Other`: the block is the far side of a branch and has no other predecessor. Its lanes are the lanes
+//!   that were active at the branch, except the lanes that went to the near side.
+//! * `Pending`: in all other cases, a mask variable collects the lanes that are parked here. The variable is
+//!   in SSA form over the linear graph ([`crate::pending`]). The parked lanes join the lanes that arrive with
+//!   the program counter, if any can arrive with it.
+//! * `Sink`: the block only ends the program, so no parked lane needs to be made active.
 //!
-//! A block that would run with `exec` = 0 is harmless if it only computes. Blocks that are not ([`Cost`]) get
-//! an `s_cbranch_execz` in front: at the branch, or in a *gate*, a block of its own for the entry code.
+//! Running a block with `exec` = 0 is harmless if the block only computes. A block for which it is not
+//! harmless, or not cheap ([`Cost`]), is preceded by an `s_cbranch_execz`: at the branch, or in a *gate*,
+//! which is a separate block for the entry code.
 //!
 //! # Leaving a loop
-//! What an edge out of a divergent loop passes to a block with other ways in is moved in a block on that edge. It
-//! is laid out where it is left, inside the span of the loop: lanes pass it in the iteration in which they leave,
-//! and park at the one block behind the loop. Had it its place behind the loop, each such edge would want a mask
-//! of its own through the whole loop. Where a loop has many exits, the same is done with short blocks behind them.
+//! An edge that leaves a divergent loop may pass arguments to a block that has other predecessors. The moves
+//! for these arguments are in a block on that edge. This block is laid out inside the loop, where the loop is
+//! left: lanes execute it in the iteration in which they leave, and are then parked at the one block after
+//! the loop. If the block were laid out after the loop, each such edge would need its own mask throughout the
+//! loop. In a loop with many exits, short blocks after the exits are laid out the same way.
 
 use crate::leaving::{Leaving, end_op};
 use crate::mask::{LaneMask, Masks};
@@ -34,87 +40,89 @@ use ir::analysis::Analyses;
 use ir::{Block, Function, Op};
 use isa::MachFunc;
 
-/// Position in the layout.
+/// Position of a block in the layout.
 pub(crate) type Pos = u32;
-/// No position.
+/// Stands for "no position".
 pub(crate) const NOWHERE: Pos = u32::MAX;
-/// Added to a position: the gate of that block.
+/// Flag that is added to a position to denote the gate of that block.
 pub(crate) const GATE: Pos = 1 << 31;
 
-/// How lanes leave a block.
+/// How the lanes leave a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// `s_endpgm`.
     End,
-    /// A real jump.
+    /// A real jump: all lanes go to that block.
     Jump(Pos),
-    /// All lanes are parked at a block; execution goes on at `Node::resume`.
+    /// All lanes are parked at that block. Execution continues at `Node::resume`.
     Park(Pos),
-    /// Lanes stay together; a scalar branch.
+    /// A scalar branch: all lanes go to the same target.
     Uniform { then: Pos, otherwise: Pos },
-    /// Lanes part. `near` continues (`NOWHERE`: both are parked).
+    /// The lanes diverge. Execution continues at `near` (`NOWHERE`: the lanes of both sides are parked).
     Split { then: Pos, otherwise: Pos, near: Pos },
 }
 
 /// What a block does to `exec` on entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// Nothing: lanes come with the program counter.
+    /// Nothing: lanes arrive with the program counter.
     Plain,
     /// Nothing: the program ends here.
     Sink,
-    /// `exec` as saved at the end of the node.
+    /// `exec` gets the value saved at the end of that node.
     Restore(Pos),
-    /// Lanes that left the node and did not go to its `near` side.
+    /// `exec` gets the lanes that left that node, except the lanes that went to the node's `near` side.
     Other(Pos),
-    /// `exec |= mask`; `None` is no lane.
+    /// `exec |= mask`; `None` is an empty mask.
     Pending(Option<LaneMask>),
 }
 
-/// Lanes that a block parks: all, or those that its branch sends there.
+/// Lanes that a block parks at one target: all active lanes, or the lanes that the branch sends there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parking {
-    /// Where they wait.
+    /// Block at which the lanes are parked.
     pub target: Pos,
-    /// The mask of those who wait there, after and before.
+    /// Mask of the lanes parked at the target: after and before this block adds its lanes.
     pub new: LaneMask,
     pub old: Option<LaneMask>,
 }
 
-/// A block and how it is entered and left.
+/// A block, and how lanes enter and leave it.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub block: Block,
     pub exit: Exit,
     pub entry: Entry,
-    /// Some lane may be parked here.
+    /// Whether lanes may be parked here.
     pub parked: bool,
-    /// Where execution resumes when no lane is active at the end.
+    /// Position at which execution resumes when no lane is active at the end of the block.
     pub resume: Pos,
-    /// The branch tests `exec` and skips to `resume`.
+    /// Whether the branch tests `exec` and skips to `resume` if no lane is active.
     pub skip: bool,
-    /// The entry code is a block of its own that skips to `gate`.
+    /// If not `NOWHERE`, the entry code is in a separate block (the gate), which skips to this position if no
+    /// lane is active.
     pub gate: Pos,
-    /// `exec` at the end of the block is kept here.
+    /// Mask in which `exec` is saved at the end of the block.
     pub save: Option<LaneMask>,
-    /// `exec` may be zero in the body.
+    /// Whether `exec` may be zero in the body.
     pub may_be_empty: bool,
-    /// Lanes may come with the program counter; where none can, `exec` on entry means nothing.
+    /// Whether lanes may arrive with the program counter. If they cannot, the value of `exec` on entry is
+    /// meaningless.
     pub accompanied: bool,
-    /// Successors of the program counter.
+    /// Successors of the block in the linear graph, which has the paths of the program counter.
     pub linear: [Pos; 2],
-    /// Number of linear edges that lead here, and the earliest block they come from.
+    /// Number of linear edges that lead here, and the earliest block from which a linear edge leads here.
     pub joins: u32,
     pub earliest: Pos,
-    /// What is noted of lanes that are parked, for targets that are [`Entry::Pending`].
+    /// Masks to which the block adds the lanes that it parks, for targets that are [`Entry::Pending`].
     pub parks: [Option<Parking>; 2],
-    /// A zero mask some successor's parameter wants, made in the body or in the gate.
+    /// A zero mask that a successor's parameter requires; set in the body or in the gate.
     pub zero: Option<LaneMask>,
     pub gate_zero: Option<LaneMask>,
-    /// Where lanes may be parked when the block begins.
+    /// Blocks at which lanes may be parked when this block begins.
     pub waiting: Set,
-    /// The block is laid out where a loop is left, although it is not of the loop: it runs once for each iteration in
-    /// which lanes leave here, each time with other lanes.
+    /// Whether the block is laid out inside a loop although it does not belong to the loop. Such a block runs
+    /// once for each iteration in which lanes leave here, each time with different lanes.
     repeats: bool,
     cost: Cost,
 }
@@ -144,7 +152,7 @@ impl Node {
         }
     }
 
-    /// Where lanes are parked at the end.
+    /// Returns the targets at which the block parks lanes.
     pub fn parked_at(&self) -> impl Iterator<Item = Pos> + use<> {
         let pair = match self.exit {
             Exit::Park(to) => [to, NOWHERE],
@@ -157,19 +165,20 @@ impl Node {
     }
 }
 
-/// Whether a block is worth or in need of being skipped when no lane is active.
+/// Whether a block should or must be skipped when no lane is active.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
-    /// Roughly its instructions.
+    /// Approximate number of instructions.
     insts: u32,
-    /// Not to be run without lanes: loops might not end, scalar loads might fault.
+    /// Whether the block must not run without active lanes: a loop might not end, or a scalar load might
+    /// fault.
     fragile: bool,
 }
 
-/// Above this many instructions a skip pays.
+/// Skipping is worthwhile above this number of instructions.
 const SKIP_INSTS: u32 = 8;
 
-/// The plan of a function.
+/// Control-flow plan of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub nodes: Vec<Node>,
@@ -180,12 +189,12 @@ pub(crate) struct Plan {
     pub rows: Rows,
     position: Vec<Pos>,
     leaving: Leaving,
-    /// Sums of the costs of the nodes before each.
+    /// Prefix sums of the nodes' costs: instructions and fragile blocks.
     sums: Vec<(u32, u32)>,
 }
 
 impl Plan {
-    /// Plans `func`, which is prepared.
+    /// Computes the plan of `func`, which [`crate::prepare`] has processed.
     pub fn compute(&mut self, func: &Function, an: &Analyses, masks: Masks, out: &mut MachFunc) {
         self.order(func, an);
         self.sets.clear();
@@ -201,7 +210,7 @@ impl Plan {
         self.pending = pending;
     }
 
-    /// Position of a block.
+    /// Returns the position of a block.
     pub fn at(&self, block: Block) -> Pos {
         self.position[block.as_u32() as usize]
     }
@@ -218,7 +227,7 @@ impl Plan {
             if self.leaving.leaves_loop(func, an, block) {
                 continue;
             }
-            // The entries of a jump table are one behind the other, whatever is behind them.
+            // The entries of a jump table are adjacent in the layout, whatever blocks their branches lead to.
             let (entries, behind) = self.rows.entries(block);
             if behind {
                 continue;
@@ -243,9 +252,10 @@ impl Plan {
         }
     }
 
-    /// A block that waves take instead of a loop (`if n == 0`) goes before the loop, not between it and what
-    /// follows: then the end of the loop is one branch. (Not what follows a block that repeats: that would take it into
-    /// the loop that lanes leave there.)
+    /// Moves a block that bypasses a loop (`if n == 0`) to the position before the loop, rather than between
+    /// the loop and the block that follows. Then the end of the loop is a single branch. A block whose
+    /// predecessor repeats is not moved, because the move would take the block into the loop that lanes leave
+    /// there.
     fn place_detours(&mut self, func: &Function, an: &Analyses) {
         for at in 2..self.nodes.len().saturating_sub(1) {
             let block = self.nodes[at].block;
@@ -266,9 +276,10 @@ impl Plan {
         }
     }
 
-    /// Settles how the block at a position is left and tells its successors who is parked. Both only grow (an
-    /// exit from a jump to a split or park). Returns the position to go on with: back at the header of a loop
-    /// if more lanes may be parked when it begins again.
+    /// Determines how the block at a position is left, and adds the parked lanes to the sets of its
+    /// successors. Both change in one direction only: sets grow, and an exit changes only from a jump to a
+    /// split or a park. Returns the position to continue with: the header of a loop if its set has grown,
+    /// else the next position.
     fn settle(&mut self, func: &Function, an: &Analyses, at: Pos) -> Pos {
         let before = self.sets.without(self.nodes[at as usize].waiting, at);
         let block = self.nodes[at as usize].block;
@@ -280,7 +291,7 @@ impl Plan {
         for to in self.nodes[at as usize].parked_at() {
             self.nodes[to as usize].parked = true;
         }
-        // A gate in front of the block, if it gets one, leads on to the nearest of those who wait.
+        // If the block gets a gate, the gate leads to the nearest block at which lanes are parked.
         let on = self.sets.first(before);
         if self.nodes[at as usize].parked && on != NOWHERE {
             let old = self.nodes[on as usize].waiting;
@@ -299,11 +310,12 @@ impl Plan {
         next
     }
 
-    /// How a block is left given the lanes parked below; the set has those it parks too.
+    /// Returns how a block is left, its linear successors, and the set of blocks with parked lanes
+    /// afterwards. `set` has the blocks at which lanes are parked when the block begins.
     fn exit(&mut self, func: &Function, an: &Analyses, at: Pos, set: Set) -> (Exit, [Pos; 2], Set) {
         let block = self.nodes[at as usize].block;
         let wall = self.sets.first(set);
-        // No lane may be waiting on the way.
+        // A jump must not skip a block at which lanes may be parked.
         let open = |to: Pos| to <= at || to <= wall;
         match end_op(func, block) {
             Op::Jump(to) => {
@@ -337,12 +349,13 @@ impl Plan {
         }
     }
 
-    /// Whether lanes may be parked at `target` when block `at` begins.
+    /// Returns whether lanes may be parked at `target` when block `at` begins.
     pub fn waits(&self, target: Pos, at: Pos) -> bool {
         self.sets.contains(self.nodes[at as usize].waiting, target)
     }
 
-    /// Says of each node how the program counter comes to it.
+    /// Fills in how the program counter reaches each node: with active lanes or without, and from which
+    /// earliest block.
     fn edges(&mut self) {
         for at in 0..self.nodes.len() {
             let Node { exit, linear, .. } = self.nodes[at];
@@ -359,7 +372,7 @@ impl Plan {
         }
     }
 
-    /// Decides how parked lanes come back.
+    /// Decides how the lanes parked at each block become active again.
     fn entries(&mut self, func: &Function, an: &Analyses, masks: Masks, out: &mut MachFunc) {
         for at in 0..self.nodes.len() as Pos {
             let block = self.nodes[at as usize].block;
@@ -387,18 +400,19 @@ impl Plan {
         }
     }
 
-    /// The dominator of `block` whose lanes all arrive in it together.
+    /// Returns the dominator of `block` all of whose lanes arrive in `block` together.
     fn reunited(&self, an: &Analyses, block: Block) -> Option<Pos> {
         let home = an.loops.innermost(block);
         let mut d = an.dom.idom(block)?;
-        // Not all who arrive left a block that repeats at the same time.
+        // The lanes that arrive may have left a block that repeats in different iterations.
         while an.loops.innermost(d) != home || self.nodes[self.at(d) as usize].repeats {
             d = an.dom.idom(d)?;
         }
         an.postdom.post_dominates(block, d).then(|| self.at(self.rows.head_of(d)))
     }
 
-    /// The branch of which `at` is the far side, if what `exec` and the condition were there is known here.
+    /// Returns the branch of which `at` is the far side, if the values that `exec` and the condition had at
+    /// the branch are still available at `at`.
     fn other_side(&self, an: &Analyses, at: Pos) -> Option<Pos> {
         let node = &self.nodes[at as usize];
         let [pred] = *an.cfg.preds(node.block) else { return None };
@@ -410,8 +424,8 @@ impl Plan {
         (near != NOWHERE && near != at && self.enclosed(branch, at)).then_some(branch)
     }
 
-    /// Whether every way of the program counter to the end of a span comes from its beginning: neither does an
-    /// edge lead into it, nor does anyone wait there.
+    /// Returns whether every path of the program counter to `end` comes from `begin`: no edge leads into the
+    /// span from outside, and no lane is parked inside.
     fn enclosed(&self, begin: Pos, end: Pos) -> bool {
         let waiting = self.sets.without(self.nodes[begin as usize].waiting, begin);
         self.sets.first(waiting) > end

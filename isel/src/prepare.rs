@@ -1,12 +1,13 @@
-//! Brings a function into the shape that [`crate::select`] relies on.
+//! Brings a function into the shape that [`crate::select`] requires.
 //!
 //! # Guarantees
-//! * One block returns, and nothing is `unreachable`: such blocks go to the return too.
-//! * A loop has one latch, which is a block of that loop alone (not of a loop inside it) and ends in a jump,
-//!   and a preheader.
-//! * An edge that carries arguments is not critical, nor that of an entry of a jump table.
-//! * No scalar or mask leaves a divergent loop but through parameters of the exit block.
-//! * Only operations that selection knows remain (see [`crate::expand`]); switches have become branches ([`crate::tables`]).
+//! * One block returns, and no block is `unreachable`: unreachable blocks jump to the return.
+//! * A loop has a preheader and a single latch. The latch ends in a jump and belongs to that loop directly,
+//!   not to an inner loop.
+//! * An edge that carries arguments is not critical, and is not the branch of a jump-table entry.
+//! * Scalars and masks leave a divergent loop only through parameters of the exit block.
+//! * Only operations that selection supports remain (see [`crate::expand`]); switches have become branches
+//!   ([`crate::tables`]).
 
 use crate::exits;
 use crate::expand;
@@ -17,12 +18,14 @@ use ir::analysis::Loop;
 use ir::{Block, Function, Inst, Op, SrcLoc, Type, Value, Values};
 use smallvec::SmallVec;
 
-/// Runs the preparation for the processor whose roles `ctx` has; its analyses describe the result.
+/// Prepares a function for the processor whose roles `ctx` holds. Afterwards the analyses in `ctx` describe
+/// the prepared function.
 pub fn prepare(func: &mut Function, ctx: &mut Context) {
     prepare_with(func, ctx, true);
 }
 
-/// [`prepare`], with rows of cases as jump tables or, if not, as comparisons.
+/// Prepares a function like [`prepare`]. Dense ranges of cases become jump tables if `tables` is set, and
+/// comparisons otherwise.
 pub(crate) fn prepare_with(func: &mut Function, ctx: &mut Context, tables: bool) {
     indirect::run(func, ctx);
     lower_switches(func, &mut ctx.analyses, &mut ctx.plan.rows, tables);
@@ -41,14 +44,14 @@ pub(crate) fn prepare_with(func: &mut Function, ctx: &mut Context, tables: bool)
         ctx.analyses.compute(func);
     }
     let analyses = &mut ctx.analyses;
-    // Closing loops gives edges behind them arguments.
+    // Closing loops adds arguments to the exit edges.
     if ir::analysis::lcssa_divergent_exits(func, analyses) && split_edges(func, ctx) {
         ctx.analyses.compute(func);
     }
     ctx.prepared = func.values.len() as u32;
 }
 
-/// Makes every `ret` and `unreachable` a jump to one block with the only `ret`.
+/// Changes every `ret` and `unreachable` to a jump to one block that has the only `ret`.
 fn unify_returns(func: &mut Function) {
     let ends: SmallVec<[Inst; 16]> = func
         .layout
@@ -79,7 +82,7 @@ fn join_ends(func: &mut Function, ends: &[Inst], loc: SrcLoc) {
     func.push(end, Op::Ret, &params, loc);
 }
 
-/// Where nothing gets to, any result will do.
+/// An `unreachable` is never executed, so any result can be passed.
 fn pass_anything(func: &mut Function, end: Inst, results: &[Type]) {
     let block = func.insts[end].block;
     let loc = func.insts[end].loc;
@@ -90,7 +93,7 @@ fn pass_anything(func: &mut Function, end: Inst, results: &[Type]) {
     func.set_args(end, &values);
 }
 
-/// Gives loops their preheader and their single latch.
+/// Gives loops a preheader and a single latch. Returns whether anything was changed.
 fn shape_loops(func: &mut Function, ctx: &Context) -> bool {
     let loops = &ctx.analyses.loops;
     let mut changed = false;
@@ -124,7 +127,7 @@ fn has_plain_latch(func: &Function, ctx: &Context, l: Loop) -> bool {
     }
 }
 
-/// Sends the edges from `from` to `to` through one new block.
+/// Redirects the edges from `from` to `to` through one new block.
 fn merge_edges(func: &mut Function, to: Block, from: &[Block]) {
     let between = new_block_on_the_way(func, to);
     for &pred in from {
@@ -134,7 +137,7 @@ fn merge_edges(func: &mut Function, to: Block, from: &[Block]) {
     }
 }
 
-/// A new block that has the parameters of `to` and passes them on.
+/// Creates a block that has the same parameters as `to` and passes them on to `to`.
 fn new_block_on_the_way(func: &mut Function, to: Block) -> Block {
     let between = func.make_block();
     func.layout.push(between);
@@ -148,7 +151,8 @@ fn new_block_on_the_way(func: &mut Function, to: Block) -> Block {
     between
 }
 
-/// Splits critical edges that carry arguments, and those of jump tables.
+/// Splits critical edges that carry arguments, and edges of jump-table entries that carry arguments. Returns
+/// whether anything was changed.
 fn split_edges(func: &mut Function, ctx: &Context) -> bool {
     let cfg = &ctx.analyses.cfg;
     let mut changed = false;
@@ -156,7 +160,8 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
         let Some(branch) = func.terminator(block) else { continue };
         let Op::Br { then, otherwise, .. } = func.insts[branch].op else { continue };
         for (which, to) in [(0, then), (1, otherwise)] {
-            // An entry of a jump table has no room for what is passed.
+            // An entry of a jump table is a single branch, so the moves for its arguments need a separate
+            // block.
             if cfg.preds(to).len() < 2 && !ctx.plan.rows.goes_on(block) {
                 continue;
             }
@@ -169,7 +174,7 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
     changed
 }
 
-/// Puts a block on one edge of a branch; the arguments move to its jump.
+/// Inserts a block on one edge of a branch. The block's jump takes over the arguments.
 fn split_edge(func: &mut Function, branch: Inst, which: usize, to: Block) {
     let args = Values::from_slice(func.branch_args(branch, which));
     let loc = func.insts[branch].loc;

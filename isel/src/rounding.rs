@@ -1,8 +1,10 @@
-//! Rounding to integers of 64-bit floats, fractions, exponents and mantissas, for processors whose instructions for it are missing or defective (GFX6).
+//! Rounding of 64-bit floats to integers, and fractions, exponents and mantissas, for processors whose
+//! instructions for these operations are missing or defective (GFX6).
 //!
-//! Adding 2^52 to a number below that leaves no bits for a fraction, and subtracting it again gives the nearest integer, which is at
-//! most one away from the one below, above or towards 0. Numbers from 2^52 on, infinities and NaNs are themselves. The sign is
-//! taken from the number in the end: it is that of zeros, too.
+//! Adding 2^52 to a smaller positive number leaves no bits for a fraction, and subtracting 2^52 again gives
+//! the nearest integer. The nearest integer differs by at most one from the result of rounding down, up or
+//! towards 0. Numbers from 2^52 on, infinities and NaNs are returned unchanged. At the end the result gets
+//! the sign of the original number, which gives zeros the right sign too.
 
 use crate::float::FloatSource;
 use crate::lower::Lower;
@@ -13,20 +15,20 @@ use isa::{Opcode, Operand, op};
 const NO_FRACTION: u64 = 0x4330_0000_0000_0000;
 /// 1.0 as an inline constant.
 const ONE: u16 = 242;
-/// Upper halves of 1.0 and of the largest f64 below, and the largest f32 below.
+/// High dword of 1.0, high dword of the largest f64 below 1.0, and the largest f32 below 1.0.
 const ONE_HIGH: i32 = 0x3ff0_0000;
 const BELOW_ONE_HIGH: i32 = 0x3fef_ffff;
 const BELOW_ONE: i32 = 0x3f7f_ffff;
 
 impl Lower<'_> {
-    /// Emits the expansion of a role that takes float operands with modifiers: `dst` = what it is of the only source.
+    /// Emits the expansion of a role whose only source is a float operand with modifiers.
     pub fn expand_float(&mut self, expansion: Expansion, dst: Operand, source: FloatSource) {
         let double = self.regs(dst).len() == 2 || expansion == Expansion::FiniteExponentF64;
         let plain = !source.neg && !source.abs && matches!(source.operand, Operand::Virt(_));
         let x = match plain {
             true => source.operand,
             false => {
-                // Times 1: registers with the modifiers applied.
+                // Scaling by 2^0 gives registers to which the modifiers have been applied.
                 let x = self.vtemp(if double { 2 } else { 1 });
                 let role = if double { Role::VLdexpF64 } else { Role::VLdexpF32 };
                 self.emit_float(role, x, &[source, FloatSource::plain(Operand::int(0))]);
@@ -36,8 +38,9 @@ impl Lower<'_> {
         self.expand(expansion, &[dst, x]);
     }
 
-    /// `dst, x`: the nearest integer; with a comparison, one less where that holds of it and the number, or one more if
-    /// `up`. `toward_zero`: of the absolute value.
+    /// Rounds `x` to the nearest integer; the operands are `dst, x`. With `correct`, one is subtracted (or
+    /// added, if the flag `up` is set) where the comparison of the rounded number with `x` is true. With
+    /// `toward_zero`, the absolute value is rounded.
     pub fn round_f64(&mut self, o: &[Operand], correct: Option<(Role, bool)>, toward_zero: bool) {
         let (dst, x) = (o[0], o[1]);
         let of = |operand| FloatSource { operand, neg: false, abs: true };
@@ -67,7 +70,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An f64 with the sign of another.
+    /// Returns an f64 with the magnitude of `value` and the sign of `sign`.
     fn with_sign_of(&mut self, value: Operand, sign: Operand) -> Operand {
         let high = self.vtemp(1);
         let [magnitude, sign] = [value, sign].map(|operand| self.dword(operand, 1));
@@ -77,7 +80,8 @@ impl Lower<'_> {
         self.concat(&[low, high])
     }
 
-    /// `dst, x`: the difference to the integer below, which must not be rounded up to 1.
+    /// Computes the difference between `x` and the next lower integer; the operands are `dst, x`. The result
+    /// must not be rounded up to 1.
     pub fn fract(&mut self, o: &[Operand]) {
         let (dst, x) = (o[0], o[1]);
         let double = self.regs(dst).len() == 2;
@@ -97,7 +101,8 @@ impl Lower<'_> {
         }
     }
 
-    /// `dst, x`: what the instruction says of a finite number; of others that the exponent is 0 or the mantissa they themselves.
+    /// Computes the exponent or mantissa of `x` with `op`; the operands are `dst, x`. If `x` is not finite,
+    /// the exponent is 0, and the mantissa is `x` itself.
     pub fn finite_part(&mut self, op: Opcode, o: &[Operand]) {
         let (dst, x) = (o[0], o[1]);
         let width = self.regs(dst).len() as u8;

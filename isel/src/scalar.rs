@@ -1,11 +1,11 @@
-//! Integer arithmetic of uniform values on the scalar unit.
+//! Integer arithmetic on uniform values, on the scalar unit.
 
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{BinOp, Inst, Op, TernOp, UnOp, Value};
 use isa::Operand;
 
-/// 32- and 64-bit operations that are one instruction with the operands as they are.
+/// Operations that a single instruction computes with unchanged operands: roles for 32 and for 64 bits.
 const DIRECT: &[(BinOp, Option<Role>, Option<Role>)] = &[
     (BinOp::Add, Some(Role::SAddU32), None),
     (BinOp::Sub, Some(Role::SSubU32), None),
@@ -25,7 +25,7 @@ const DIRECT: &[(BinOp, Option<Role>, Option<Role>)] = &[
 ];
 
 impl Lower<'_> {
-    /// Arithmetic whose result lives in SGPRs.
+    /// Lowers arithmetic whose result is held in SGPRs.
     pub fn scalar_op(&mut self, inst: Inst, op: Op) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -43,7 +43,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `dst = a + b` on 64 bits.
+    /// Emits the 64-bit addition `dst = a + b`.
     pub fn scalar_add64(&mut self, dst: Operand, a: [Operand; 2], b: [Operand; 2]) {
         let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
         self.emit(Role::SAddU32, &[lo, a[0], b[0]]);
@@ -77,7 +77,8 @@ impl Lower<'_> {
                 let count = if wide { Role::SBcnt1I32B64 } else { Role::SBcnt1I32B32 };
                 self.scalar_count(dst, count, a, wide, None);
             }
-            // -1 for a zero operand; as an unsigned number that is above the width.
+            // The instruction returns -1 for a zero operand, which is larger than the width if read as
+            // unsigned.
             UnOp::Clz => {
                 let a = self.scalar(arg);
                 let count = if wide { Role::SFlbitI32B64 } else { Role::SFlbitI32B32 };
@@ -92,7 +93,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A count, limited to `limit`; the result has the operand's width.
+    /// Emits a bit count that is limited to `limit`. The result has the operand's width.
     fn scalar_count(&mut self, dst: Operand, count: Role, a: Operand, wide: bool, limit: Option<i32>) {
         let low = self.dword(dst, 0);
         match limit {
@@ -138,7 +139,7 @@ impl Lower<'_> {
             BinOp::UMul24 | BinOp::SMul24 => {
                 let (x, y) = (self.scalar(a), self.scalar(b));
                 let (s, t) = (self.stemp(1), self.stemp(1));
-                // Offset 0, width 24.
+                // Bit offset 0, width 24.
                 let field = Operand::int(24 << 16);
                 let op = if bin == BinOp::UMul24 { Role::SBfeU32 } else { Role::SBfeI32 };
                 self.emit(op, &[s, x, field]);
@@ -149,7 +150,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A shift count: one dword, modulo the width by nature.
+    /// Returns a shift count: one dword, which the instruction reduces modulo the width.
     pub fn scalar_shift(&mut self, count: Value) -> Operand {
         match self.const_bits(count) {
             Some(bits) => Operand::int((bits & 63) as i32),
@@ -216,7 +217,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Offset and width as `s_bfe` wants them: bits 4:0 and 22:16.
+    /// Returns offset and width in the form that `s_bfe` requires: bits 4:0 and 22:16.
     fn bit_field(&mut self, offset: Value, width: Value) -> Operand {
         if let (Some(offset), Some(width)) = (self.const_u32(offset), self.const_u32(width)) {
             return Operand::int((offset & 31 | (width & 31) << 16) as i32);

@@ -1,4 +1,4 @@
-//! Scalar loads: those of a block from one base in one or a few instructions.
+//! Groups scalar loads from the same base within a block, so that one or a few instructions do them all.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 impl Lower<'_> {
-    /// Finds scalar loads that can be made together: of kernel arguments anywhere, of others in the same block
-    /// from the same base.
+    /// Finds scalar loads that can be done together: all loads of kernel arguments in the function, and other
+    /// loads in the same block from the same base.
     pub fn plan_loads(&mut self) {
         self.s.groups.clear();
         let func = self.func;
@@ -57,22 +57,23 @@ impl Lower<'_> {
         self.s.leaders.sort_unstable();
     }
 
-    /// Loads of kernel arguments, for the beginning of the entry.
+    /// Emits the loads of kernel arguments, at the beginning of the entry block.
     pub fn kernarg_loads(&mut self) {
         if let Some(n) = self.s.groups.iter().position(|group| group.leader.is_none()) {
             self.group_loads(n);
         }
     }
 
-    /// The loads of the group that `inst` leads.
+    /// Emits the loads of the group whose leader is `inst`.
     pub fn scalar_loads(&mut self, inst: Inst) {
         if let Ok(n) = self.s.leaders.binary_search_by_key(&inst, |&(leader, _)| leader) {
             self.group_loads(self.s.leaders[n].1 as usize);
         }
     }
 
-    /// Loads what is used of a group, in as few instructions as its gaps allow. A run of several dwords begins
-    /// at a multiple of 8 bytes, so that 64-bit values get aligned pairs.
+    /// Loads the dwords of a group that are used, in as few instructions as the gaps between the dwords
+    /// allow. A load of several dwords begins at a multiple of 8 bytes, so that 64-bit values get aligned
+    /// register pairs.
     fn group_loads(&mut self, n: usize) {
         let mut dwords: SmallVec<[Dword; 16]> = SmallVec::new();
         let base = self.s.groups[n].base;
@@ -115,7 +116,7 @@ impl Lower<'_> {
         }
         for m in 0..self.s.groups[n].members.len() {
             let member = self.s.groups[n].members[m].1;
-            // What leads a group is completed by who asked for its loads.
+            // The descriptors of the leader's results are completed by the code that lowers the leader.
             if self.s.groups[n].leader != Some(member) {
                 self.func.results_of(member).for_each(|result| self.finish_descriptor(result));
             }
@@ -149,7 +150,7 @@ impl Lower<'_> {
         self.push_mem(role, &operands, 0, ModFlags::empty(), id);
     }
 
-    /// A pointer as a base and an unsigned offset of 32 bits in SGPRs, which a scalar load adds up itself.
+    /// Returns a pointer as a base and an unsigned 32-bit offset in SGPRs, if a scalar load can add the two.
     fn uniform_index(&mut self, pointer: Value) -> Option<(Operand, Operand)> {
         let mut offset = 0;
         let (base, index) = self.uniform_plus_index(pointer, &mut offset)?;
@@ -161,16 +162,18 @@ impl Lower<'_> {
     }
 }
 
-/// A dword to load.
+/// A dword that a group loads.
 #[derive(Clone, Copy, Debug)]
 struct Dword {
     offset: i64,
     reg: VReg,
-    /// Half of a pointer that a descriptor begins with: other registers follow it than those of the next dwords in memory.
+    /// Whether the dword is half of a pointer that begins a descriptor. The register after such a pair
+    /// belongs to the descriptor, so the next dword in memory cannot be loaded into it.
     apart: bool,
 }
 
-/// How many of the dwords, from the first on, follow one another in memory and may do so in registers.
+/// Returns how many dwords, from the first one on, are contiguous in memory and can be in consecutive
+/// registers.
 fn together(dwords: &[Dword]) -> usize {
     let first = dwords[0];
     let most = if first.apart { 2 } else { dwords.len() };
@@ -180,13 +183,13 @@ fn together(dwords: &[Dword]) -> usize {
     dwords.iter().take(most).enumerate().take_while(|&part| follows(part)).count()
 }
 
-/// Scalar loads of one block from one base.
+/// Scalar loads of one block from the same base.
 #[derive(Debug)]
 pub(crate) struct LoadGroup {
     pub base: Value,
-    /// The first of them, where all are made; the loads of kernel arguments have none, they are made at the
-    /// beginning of the entry.
+    /// The first load of the group, where all its loads are emitted. The group of the kernel arguments has no
+    /// leader, because these loads are emitted at the beginning of the entry block.
     pub leader: Option<Inst>,
-    /// Offsets from the base.
+    /// Loads with their offsets from the base.
     pub members: SmallVec<[(i64, Inst); 4]>,
 }

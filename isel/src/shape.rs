@@ -1,4 +1,4 @@
-//! Small questions about the IR that several topics ask.
+//! Properties of memory accesses and module variables that several modules need, and the layout of LDS.
 
 use crate::lane_memory;
 use crate::lower::{Context, Options};
@@ -7,14 +7,14 @@ use ir::constraints::SCALAR;
 use ir::{Function, Global, GlobalData, Mem, MemFlags, Module, Op, Space, WaveOp};
 use isa::Subtarget;
 
-/// Whether a module variable is in LDS at an address that is a constant.
+/// Returns whether a module variable is in LDS at a constant address.
 pub(crate) fn is_shared_address(module: &Module, global: Global) -> bool {
     let data = &module.globals[global];
     data.space == Space::Shared && !data.linked
 }
 
-/// Whether a load may go through the scalar cache if its address is in SGPRs: nobody writes the memory, and
-/// what is loaded is dwords at a dword address.
+/// Returns whether a load may use the scalar cache if its address is in SGPRs: no code writes the memory
+/// while the kernel runs, and the load reads whole dwords at a dword-aligned address.
 pub(crate) fn scalar_load(mem: &Mem) -> bool {
     let invariant = mem.flags.contains(MemFlags::INVARIANT) || mem.space == Space::Constant;
     invariant
@@ -24,17 +24,19 @@ pub(crate) fn scalar_load(mem: &Mem) -> bool {
         && mem.align >= 4
 }
 
-/// Where variables in LDS are that functions name: at the same place whatever kernel calls them, in front of a kernel's own.
+/// Layout of the LDS variables that functions use. These variables have the same address whichever kernel
+/// calls the function, and precede the kernel's own variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedLayout {
-    /// By module variable.
+    /// Address of each module variable that functions use.
     offsets: Vec<Option<u32>>,
-    /// Where the next variable may begin.
+    /// Address at which the next variable may begin.
     end: u32,
 }
 
 impl SharedLayout {
-    /// The layout for the functions of a module. `lanes`: bytes at the beginning of LDS that are somebody else's.
+    /// Creates the layout for the functions of a module. The first `lanes` bytes of LDS are reserved for
+    /// exchanging values between lanes.
     fn new(module: &Module, lanes: u32) -> SharedLayout {
         let mut layout = SharedLayout { offsets: vec![None; module.globals.len()], end: lanes };
         let functions = module.funcs.values().filter(|func| func.kernel.is_none());
@@ -54,18 +56,19 @@ impl SharedLayout {
         layout
     }
 
-    /// Where a variable is, if functions name it.
+    /// Returns the address of a variable, if functions use it.
     pub fn offset(&self, global: Global) -> Option<u32> {
         self.offsets.get(global.as_u32() as usize).copied().flatten()
     }
 
-    /// Bytes of LDS up to the end of all of them.
+    /// Returns the number of LDS bytes up to the end of the last variable.
     pub fn size(&self) -> u32 {
         self.end
     }
 }
 
-/// The layout for the functions of a module, which may exchange values of lanes through LDS, whatever the size of a group.
+/// Returns the layout for the functions of a module. Reserves memory for exchanging values between lanes if
+/// the code needs it, for the largest work-group.
 pub fn shared_layout(
     module: &Module,
     target: &Subtarget,
@@ -80,18 +83,20 @@ pub fn shared_layout(
     let through_lds = way == Resolution::Expansion(Expansion::ThroughLds);
     let (kernels, functions): (Vec<&Function>, Vec<&Function>) =
         module.funcs.values().partition(|func| func.kernel.is_some());
-    // A function exchanges them for any kernel, and where a kernel does so by itself, variables of functions do not lie either.
+    // A function may exchange values in any kernel that calls it. Variables of functions must also not
+    // overlap the memory in which a kernel itself exchanges values.
     let any = functions.into_iter().any(permutes);
     let exchanging = kernels.into_iter().filter(|func| through_lds && (any || permutes(func)));
     let lanes = exchanging.map(lane_memory::bytes).max().unwrap_or(0);
     SharedLayout::new(module, lanes)
 }
 
-/// In place of an offset: the linker places the variable.
+/// Used instead of an offset: the linker places the variable.
 pub(crate) const LINKED: u32 = u32::MAX;
 
-/// LDS offset of each module variable in LDS: 16-byte aligned so that wide accesses may be used, the
-/// dynamically sized ones last, all at one place, behind so many bytes of something else. Returns the size of the static part too.
+/// Computes the LDS offset of each module variable in LDS. Variables are 16-byte aligned so that wide
+/// accesses can be used. The variables of dynamic size all start at the same offset, after all other
+/// variables. The first `first` bytes are reserved. Returns the size of the static part.
 pub(crate) fn lay_out_shared(
     module: &Module,
     used: impl Fn(Global) -> bool,

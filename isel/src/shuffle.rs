@@ -1,9 +1,12 @@
-//! Values of other lanes. Where it is known which lane each asks, no address is needed.
+//! Shuffles: reads of values of other lanes. If each lane's source lane is known at compile time, no address
+//! is needed.
 //!
-//! Which lanes are asked is not read off the form of an expression: the number is worked out for each lane of the wave, and compared with
-//! what the instructions can do. Data-parallel primitives (DPP) move within rows of 16 lanes, in places between rows; `v_readlane_b32` gives
-//! one lane's value to all; `ds_swizzle_b32` moves within 32 lanes, on LDS's crossbar and without memory, so that GFX6 and GFX7 have it.
-//! All others give `ds_bpermute_b32` the lane that each asks.
+//! The source lanes are not recognised from the form of an expression: the lane number is evaluated for each
+//! lane of the wave, and compared with what the instructions can do. Data-parallel primitives (DPP) move
+//! values within rows of 16 lanes, and in some cases between rows; `v_readlane_b32` gives one lane's value to
+//! all lanes; `ds_swizzle_b32` moves values within 32 lanes through the crossbar of LDS, without using
+//! memory, and exists on GFX6 and GFX7 too. All other shuffles use `ds_bpermute_b32` with each lane's source
+//! lane.
 //!
 //! # Source
 //! GCN3 and RDNA ISA, "Data Parallel Processing" (`DPP_CTRL`); Southern Islands ISA, `DS_SWIZZLE_B32`.
@@ -14,30 +17,34 @@ use ir::semantics::evaluate;
 use ir::{Function, Inst, Op, Pos, Value, WaveOp};
 use isa::{Form, Lane, ModFlags, Operand, Target, is_dpp_ctrl, op};
 
-/// Operations between the number of a lane and that of the lane it asks; more are not looked through.
+/// Largest number of operations between a lane's own number and the number of its source lane that are
+/// evaluated.
 const MOST_STEPS: u32 = 24;
-/// Lanes of a row, of a half of 64.
+/// Lanes of a row, and of half a 64-lane wave.
 const ROW: u8 = 16;
 const HALF: u8 = 32;
-/// Of `ds_swizzle_b32`: which lanes of four, in place of masks for the bits of the number.
+/// Flag of `ds_swizzle_b32`: the offset gives source lanes within groups of four, rather than masks for the
+/// bits of the lane number.
 const SWIZZLE_QUADS: u16 = 0x8000;
 
-/// For each lane of a wave, the lane it asks; beyond the wave, and where it does not matter, none.
+/// The source lane of each lane of a wave. `None` for lanes that the wave does not have and for lanes whose
+/// result is not used.
 type Asked = [Option<u8>; 64];
 
-/// What moves values between lanes that are known.
+/// Instruction that moves values between lanes if the source lanes are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// By a control word, with the lanes that nothing moves to.
+    /// DPP with a control word; `all` says whether every lane has a source lane.
     Dpp { ctrl: u16, all: bool },
-    /// From one lane to all.
+    /// From one lane to all lanes.
     Broadcast(u8),
-    /// By an offset.
+    /// `ds_swizzle_b32` with that offset.
     Swizzle(u16),
 }
 
 impl Way {
-    /// How lanes get the values of the lanes that `lane` is the numbers of, if an instruction without an address does it.
+    /// Returns the instruction that gives each lane the value of lane number `lane`, if an instruction
+    /// without an address can do it.
     pub fn of(target: &Target, func: &Function, lane: Value) -> Option<Way> {
         let asked = asked(target, func, lane, None)?;
         let lanes = || asked.iter().zip(0..).filter_map(|(from, lane)| Some(((*from)?, lane)));
@@ -54,7 +61,8 @@ impl Way {
     }
 }
 
-/// The lane that each asks, if that follows from its number; `None` for those where `only` does not hold.
+/// Returns the source lane of each lane, if it can be computed from the lane's own number; `None` for lanes
+/// in which `only` is false.
 fn asked(target: &Target, func: &Function, lane: Value, only: Option<Value>) -> Option<Asked> {
     let size = target.wave_size as u8;
     let mut asked = [None; 64];
@@ -67,7 +75,7 @@ fn asked(target: &Target, func: &Function, lane: Value, only: Option<Value>) -> 
     Some(asked)
 }
 
-/// What a value is in a lane, if it follows from the number of the lane.
+/// Evaluates values in one lane, from the number of the lane.
 struct LaneValue<'a> {
     func: &'a Function,
     size: u8,
@@ -102,7 +110,7 @@ impl LaneValue<'_> {
     }
 }
 
-/// Control words that the processor has and that do what the first lanes want.
+/// Returns control words that the processor supports and that agree with the first lanes.
 fn controls(target: &Target, asked: &Asked) -> impl Iterator<Item = u16> {
     let lanes = || asked.iter().zip(0i16..).filter_map(|(from, lane)| Some((i16::from((*from)?), lane)));
     let by = lanes().map(|(from, lane)| from - lane).find(|&by| by != 0).unwrap_or(0).clamp(-15, 15);
@@ -128,7 +136,7 @@ fn controls(target: &Target, asked: &Asked) -> impl Iterator<Item = u16> {
     words.into_iter().filter(known)
 }
 
-/// The lane that one reads by a control word, if there is such a lane.
+/// Returns the lane from which `lane` reads under a control word, if there is such a lane.
 fn dpp_source(ctrl: u16, lane: u8) -> Option<u8> {
     let (row, at, count) = (lane & !(ROW - 1), lane % ROW, ctrl as u8 % ROW);
     let inside = |at: u8| (at < ROW).then(|| row + at);
@@ -149,12 +157,13 @@ fn dpp_source(ctrl: u16, lane: u8) -> Option<u8> {
     }
 }
 
-/// Which lane of four each of the first four asks, as `quad_perm` has it.
+/// Returns the source lanes of the first four lanes in the encoding of `quad_perm`.
 fn quads(asked: &Asked) -> u16 {
     (0..4).map(|lane| u16::from(asked[lane].unwrap_or(lane as u8) & 3) << (2 * lane)).sum()
 }
 
-/// The offset that makes of each bit of a number what it is in the first lanes: kept, turned or always the same.
+/// Returns the swizzle offset that treats each bit of the lane number as the first lanes require: kept,
+/// inverted or constant.
 fn masks(asked: &Asked) -> u16 {
     let from = |lane: usize| u16::from(asked[lane].unwrap_or(lane as u8));
     let (mut and, mut or, mut xor) = (0, 0, 0);
@@ -169,7 +178,7 @@ fn masks(asked: &Asked) -> u16 {
     and | or << 5 | xor << 10
 }
 
-/// The lane that one reads by an offset of `ds_swizzle_b32`.
+/// Returns the lane from which `lane` reads under an offset of `ds_swizzle_b32`.
 fn swizzle_source(offset: u16, lane: u8) -> u8 {
     if offset & SWIZZLE_QUADS != 0 {
         return lane & !3 | (offset >> (2 * (lane & 3))) as u8 & 3;
@@ -179,7 +188,7 @@ fn swizzle_source(offset: u16, lane: u8) -> u8 {
 }
 
 impl Lower<'_> {
-    /// The value of the lane that each asks.
+    /// Lowers a shuffle: each lane reads the value of the lane that it names.
     pub fn shuffle(&mut self, inst: Inst) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -189,7 +198,7 @@ impl Lower<'_> {
         self.by_address(Role::LanePermuteB32, inst);
     }
 
-    /// By four times the number of a lane.
+    /// Emits a shuffle or permute by address, which is four times the lane number.
     pub fn by_address(&mut self, role: Role, inst: Inst) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -208,7 +217,7 @@ impl Lower<'_> {
             let (to, from) = (self.dword(dst, n), self.dword(data, n));
             match way {
                 Way::Dpp { ctrl, all } => {
-                    // A lane that nothing moves to keeps its own.
+                    // A lane without a source lane keeps its own value.
                     if !all {
                         self.copy(to, from);
                     }
@@ -228,8 +237,9 @@ impl Lower<'_> {
         }
     }
 
-    /// `select`, where the lanes of the condition take a value from lanes that are known, and there is a control word by which no
-    /// others do: these have a constant. Whether it was that.
+    /// Lowers a `select` between a shuffle with known source lanes and a constant to one DPP move, if there
+    /// is a control word under which exactly the lanes that choose the shuffle have a source lane. The other
+    /// lanes get the constant. Returns whether that was possible.
     pub fn shifted_in(&mut self, result: Value, [cond, moved, other]: [Value; 3]) -> bool {
         let Some(inst) = self.foldable(moved) else { return false };
         let (Op::Wave(WaveOp::Shuffle), Some(rest)) = (self.func.insts[inst].op, self.func.const_bits(other))
@@ -254,7 +264,8 @@ impl Lower<'_> {
         true
     }
 
-    /// `v_mov_b32_dpp`; lanes that nothing moves to become zero, or keep what they have.
+    /// Emits `v_mov_b32_dpp`. Lanes without a source lane become zero if `zero` is set, and otherwise keep
+    /// the old value of `to`.
     fn move_lanes(&mut self, to: Operand, from: Operand, ctrl: u16, zero: bool) {
         let mut inst = self.instruction(op::V_MOV_B32, &[to, from]);
         inst.form = Form::Dpp;
@@ -268,7 +279,7 @@ impl Lower<'_> {
 mod tests {
     use super::*;
 
-    /// The offsets are in the order of the manual: `and`, `or`, `xor`.
+    /// The parts of an offset are in the order of the manual: `and`, `or`, `xor`.
     #[test]
     fn masks_do_what_is_asked() {
         for (and, or, xor) in [(31, 0, 16), (0, 7, 0), (28, 3, 0), (30, 0, 1), (31, 0, 31)] {

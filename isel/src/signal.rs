@@ -1,8 +1,9 @@
-//! `sleep` and `interrupt`: what a wave does that waits for the host, and that has something for it.
+//! `sleep` and `interrupt`: how a wave waits for the host, and how it notifies the host.
 //!
 //! # Source
-//! seed 002, `amd_signal_t`: who changes a signal that has a mailbox tells it by an interrupt with the number of its event. How, as LLVM 19
-//! compiles ROCm's device library: `s_sendmsg sendmsg(MSG_INTERRUPT)` with the number in M0, and `s_sleep 1` in loops that wait.
+//! seed 002, `amd_signal_t`: code that changes a signal with a mailbox notifies the waiter by an interrupt
+//! with the number of the event. The instructions are those that LLVM 19 generates for ROCm's device library:
+//! `s_sendmsg sendmsg(MSG_INTERRUPT)` with the number in M0, and `s_sleep 1` in loops that wait.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -10,19 +11,20 @@ use crate::roles::Role;
 use ir::Inst;
 use isa::{Operand, Reg};
 
-/// Of `s_sleep`: some 64 cycles.
+/// Operand of `s_sleep`: about 64 cycles.
 const SLEEP: i32 = 1;
-/// Of `s_sendmsg`.
+/// Message number for `s_sendmsg`.
 const MSG_INTERRUPT: i32 = 1;
 
 impl Lower<'_> {
-    /// Lets others go first.
+    /// Pauses the wave, so that other waves can run.
     #[cold]
     pub fn sleep(&mut self) {
         self.emit_raw(Role::SSleep, &[Operand::Imm(SLEEP)]);
     }
 
-    /// Tells the host. Lanes that name different events are not asked for: the first one's is told.
+    /// Sends an interrupt to the host. If lanes give different event numbers, only the first active lane's
+    /// number is sent.
     #[inline(never)]
     pub fn interrupt(&mut self, inst: Inst) {
         let event = self.func.args(inst)[0];

@@ -1,16 +1,18 @@
-//! Jump tables: what a switch on a row of cases becomes where all lanes have the same value.
+//! Jump tables: lowering of switches on dense ranges of cases if all lanes have the same value.
 //!
 //! # Shape
-//! A table is a row of `s_branch`, an *entry* for each number, and in the end one for what is outside of the row; the head of the
-//! table jumps into it: `entries + 4 * min(value - lo, count)`. In the IR the row is written as a chain of branches, entry `n`
-//! asking for number `n`, and so it stays in both graphs of the machine function: an entry is left to its target or to the next
-//! entry. That is what the program counter could do and a little more, so every later pass is right about registers, waits and
-//! lanes without knowing of tables. Only the comparisons are not there: [`isa::MachBlock::next_entry`] tells such a row from
-//! other code.
+//! A table is a row of `s_branch` instructions: one *entry* for each number in the range, and a last entry
+//! for values outside of the range. The head of the table jumps into the row: `entries + 4 * min(value - lo,
+//! count)`. In the IR the row is a chain of branches, in which entry `n` tests for number `n`. The row keeps
+//! this form in both graphs of the machine function: an entry leads to its target or to the next entry. These
+//! edges include all paths that the program counter can take and a few more, so all later passes treat
+//! registers, waits and lanes correctly without knowing about tables. Only the comparisons are not emitted.
+//! [`isa::MachBlock::next_entry`] distinguishes such a row from other code.
 //!
 //! # When
-//! Lanes must stay together in the whole row, with nobody waiting at its targets in front of others. What the [plan](crate::plan)
-//! makes of the row says so; where it is otherwise, the function is prepared again with trees of comparisons instead.
+//! Lanes must stay together in the whole row, and no lanes may be parked at a target where they would block
+//! jumps to other targets. The [plan](crate::plan) of the row shows whether this holds. If it does not, the
+//! function is prepared again with trees of comparisons instead.
 
 use crate::lower::Lower;
 use crate::plan::{Entry, Exit, Plan};
@@ -21,43 +23,44 @@ use isa::{MachInst, Operand};
 
 /// Bytes from the end of `s_getpc_b64` to the first entry: `s_add_u32`, `s_addc_u32`, `s_setpc_b64`.
 const TO_ENTRIES: i32 = 12;
-/// No row.
+/// Stands for "no row".
 const NONE: u32 = u32::MAX;
 
-/// A table.
+/// A jump table.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// The block that jumps into it.
+    /// The block that jumps into the table.
     head: Block,
-    /// Number of the entry.
+    /// Value that is the number of the entry.
     index: Value,
-    /// Entries are consecutive blocks.
+    /// First entry; the entries are consecutive blocks.
     first: Block,
     count: u32,
 }
 
-/// The tables of a function.
+/// The jump tables of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     rows: Vec<Row>,
-    /// The row of a block, by number.
+    /// Index of the row to which each block belongs.
     of: Vec<u32>,
 }
 
 impl Rows {
-    /// Whether there is none.
+    /// Returns whether there are no tables.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The row that a block is an entry of, and which.
+    /// Returns the row of which a block is an entry, and the entry's number.
     fn of(&self, block: Block) -> Option<(&Row, u32)> {
         let &row = self.of.get(block.as_u32() as usize)?;
         let row = self.rows.get(row as usize)?;
         Some((row, block.as_u32().checked_sub(row.first.as_u32())?))
     }
 
-    /// The entries of the row that begins at a block, and whether it is one of a row that does not.
+    /// Returns the entries of the row whose first entry is `block` (empty if there is none), and whether
+    /// `block` is an entry other than the first.
     pub fn entries(&self, block: Block) -> (impl Iterator<Item = Block> + use<>, bool) {
         let (first, count) = match self.of(block) {
             Some((row, 0)) => (row.first.as_u32(), row.count),
@@ -66,18 +69,20 @@ impl Rows {
         ((first..first + count).map(Block::from_u32), self.of(block).is_some_and(|(_, n)| n > 0))
     }
 
-    /// Whether the block behind must be the next entry.
+    /// Returns whether the next block in the layout must be the next entry.
     pub fn goes_on(&self, block: Block) -> bool {
         self.of(block).is_some_and(|(row, n)| n + 1 < row.count)
     }
 
-    /// The block itself, or the head of its row, where the same lanes are active.
+    /// Returns the head of the row to which a block belongs, where the same lanes are active; otherwise the
+    /// block itself.
     pub fn head_of(&self, block: Block) -> Block {
         self.of(block).map_or(block, |(row, _)| row.head)
     }
 }
 
-/// Makes rows of the switches that are worth it, if tables are wanted, and comparisons of all others.
+/// Lowers the switches of a function: to jump tables where `wanted` is set and a table is worthwhile, and to
+/// comparisons elsewhere.
 pub(crate) fn lower_switches(func: &mut Function, an: &mut Analyses, rows: &mut Rows, wanted: bool) {
     rows.rows.clear();
     rows.of.clear();
@@ -102,7 +107,7 @@ fn lower(func: &mut Function, an: &mut Analyses, rows: &mut Rows, wanted: bool) 
     ir::passes::switch::run(func, false, |value| an.uniformity.is_uniform(value));
 }
 
-/// A successor and what it is passed.
+/// A successor, and the arguments passed to it.
 type Way = (Block, Vec<Value>);
 
 impl Rows {
@@ -121,7 +126,8 @@ impl Rows {
             let to = func.branch_target(inst, edge as usize)?;
             ways.push((to, func.branch_args(inst, edge as usize).to_vec()));
         }
-        // The whole row must be in the loop: if nothing behind an entry leads back, one that is never taken does.
+        // The whole row must belong to the loop. If the last entry leads out of the loop, another entry is
+        // added that leads back into the loop and is never taken.
         if let Some(l) = an.loops.innermost(head)
             && !an.loops.contains(l, ways.last()?.0)
         {
@@ -137,7 +143,7 @@ impl Rows {
         Some(())
     }
 
-    /// Makes the entries.
+    /// Creates the entries.
     fn chain(&mut self, func: &mut Function, index: Value, ways: &[Way], loc: SrcLoc) -> Block {
         let blocks: Vec<Block> = ways.iter().map(|_| func.add_block()).collect();
         self.of.resize(func.blocks.len(), NONE);
@@ -157,7 +163,7 @@ impl Rows {
     }
 }
 
-/// `min(value - lo, most)` as `i32`.
+/// Returns `min(value - lo, most)` as `i32`.
 fn number(func: &mut Function, block: Block, value: Value, lo: u64, most: u64, loc: SrcLoc) -> Value {
     let ty = func.ty(value);
     let mut above = value;
@@ -174,7 +180,8 @@ fn number(func: &mut Function, block: Block, value: Value, lo: u64, most: u64, l
 }
 
 impl Plan {
-    /// Whether every row is what [`Lower::table_jump`] makes of it: one block behind the other, and nothing in them but the branch.
+    /// Returns whether every row can be lowered by [`Lower::table_jump`]: its entries are consecutive and
+    /// contain only their branches.
     pub fn rows_hold(&self, func: &Function, an: &Analyses) -> bool {
         self.rows.rows.iter().all(|row| {
             let (head, first) = (self.at(row.head), self.at(row.first));
@@ -204,7 +211,8 @@ impl Plan {
 }
 
 impl Lower<'_> {
-    /// The jump into a table, if the block is the head of one. Returns the size of the terminator group, 0 if it is none.
+    /// Emits the jump into a table, if the block is the head of a table. Returns the size of the terminator
+    /// group, or 0 if the block is not a head.
     pub fn table_jump(&mut self, next: Block) -> u32 {
         let Some((&Row { head, index, .. }, 0)) = self.plan.rows.of(next) else { return 0 };
         if head != self.block {
@@ -220,7 +228,7 @@ impl Lower<'_> {
         4
     }
 
-    /// The branch of an entry behind which another stands.
+    /// Emits the branch of an entry that is followed by another entry.
     pub fn table_entry(&mut self, to: isa::MBlock) -> u32 {
         self.push(MachInst::new(isa::op::S_BRANCH, &[Operand::Block(to)]));
         1

@@ -1,10 +1,13 @@
-//! Calls at the end of a function as jumps: what is called returns in place of the function, which needs no frame for it.
+//! Lowers a call at the end of a function to a jump: the called function returns in place of the calling
+//! function, whose frame is not needed any more.
 //!
-//! The lanes of a wave end a function together. Where they may have parted, the function ends in one place, and only a call there can be a
-//! jump; where they have not, each way through the function may end in one ([`end_early`]).
+//! The lanes of a wave end a function together. If lanes may have diverged, the function ends in one place,
+//! and only a call at that place can become a jump. If lanes cannot diverge, every path through the function
+//! may end in a jump ([`end_early`]).
 //!
 //! # Requires
-//! Nothing of the function's frame is used any more: no private variables, no arguments for the other on the stack.
+//! The function's frame is not used after the jump: the function has no private variables, and the callee has
+//! no arguments on the stack.
 
 use crate::call::Callee;
 use crate::lower::{Lower, Options};
@@ -13,14 +16,15 @@ use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Op};
 use isa::Callee as Target;
 
-/// A call that may be a jump.
+/// A call that can become a jump.
 pub(crate) struct Tail<'a> {
     pub call: Inst,
     pub to: Target,
     pub callee: &'a Callee,
 }
 
-/// The call whose results are all that a block ends with, if it may be a jump.
+/// Returns the call that ends a block, if the block returns exactly the call's results and the call can
+/// become a jump.
 pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Option<Tail<'a>> {
     let [.., call, end] = func.blocks[block].insts[..] else { return None };
     let (to, callee) = match func.insts[call].op {
@@ -39,7 +43,8 @@ pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Opt
     (may && is_own && !on_stack).then_some(Tail { call, to, callee })
 }
 
-/// Lets a function that lanes go through together end where it calls, instead of going on to its one return.
+/// Lets a function without divergent branches end at its final calls, instead of jumping to its single
+/// return.
 #[cold]
 pub(crate) fn end_early(func: &mut Function, an: &mut Analyses, opts: &Options<'_>) {
     let parts = || func.layout.iter().any(|&block| an.uniformity.is_branch_divergent(block));
@@ -68,7 +73,7 @@ pub(crate) fn end_early(func: &mut Function, an: &mut Analyses, opts: &Options<'
 }
 
 impl Lower<'_> {
-    /// Whether an instruction is the call that becomes a jump where its block ends.
+    /// Returns whether an instruction is the call that becomes a jump at the end of its block.
     pub fn is_jump(&self, inst: Inst) -> bool {
         self.tail == Some(inst)
     }

@@ -1,7 +1,9 @@
-//! Debug information at selection: operations get points, variables the registers that were asked for.
+//! Debug information at instruction selection: numbers the IR instructions, and describes where the
+//! variables' values are.
 //!
-//! Selection asks for registers only where something uses a value. A debugger is no use: it is told of the registers that there are
-//! ([`isa::track`]), and code is the same with and without it.
+//! Selection allots registers only where an instruction uses a value. A debugger does not count as a user:
+//! this module describes to the debugger ([`isa::track`]) the registers that selection has allotted anyway,
+//! so the generated code is the same with and without debug information.
 
 use crate::lower::{Lower, NONE};
 use cranelift_entity::SecondaryMap;
@@ -13,20 +15,24 @@ use isa::{Operand, SpareLists, op};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Most leaves times blocks of which it is known what leaves are where blocks begin.
+/// Largest number of fragments times blocks for which [`Filler::heads`] computes the fragments' locations at
+/// block entries.
 const MOST_HEADS: usize = 1 << 22;
 
-/// No spot yet.
+/// Entry of [`Scratch::spots`] that has not been computed yet.
 const UNKNOWN: u32 = NONE - 1;
 
-/// How far values are followed back to what they are computed from.
+/// How many operations deep a value that has no register is followed back to the values from which it can be
+/// recomputed.
 const DEPTH: u32 = 4;
 
-/// The same where a value has registers, and is computed only where those have something else: 4 would find it in 0.3 of 100 places more, for a twentieth
-/// of what debug information costs.
+/// The same limit for a value that has registers and is recomputed only where those registers hold something
+/// else. A limit of 4 would find the value at only 0.3 % more program points, but would make debug
+/// information 5 % more expensive to compute.
 const DEPTH_OF_REGISTERS: u32 = 1;
 
-/// Gives each operation its point as its place in the source.
+/// Gives each instruction of the function a point number, and stores that number in place of the
+/// instruction's source location. The source locations move to `MachTrack::places`.
 #[inline(never)]
 pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTrack> {
     func.conclude_track();
@@ -43,7 +49,8 @@ pub(crate) fn number(func: &mut Function, spare: &mut SpareLists) -> Box<MachTra
     track
 }
 
-/// Fills in what selection has decided.
+/// Fills in the debug information that depends on the decisions of selection: spots, records, locations at
+/// block entries, and calls.
 #[inline(never)]
 pub(crate) fn fill(lower: &Lower<'_>, s: &mut Scratch, mut track: Box<MachTrack>) -> Option<Box<MachTrack>> {
     let said = lower.func.track.as_ref()?;
@@ -60,7 +67,8 @@ pub(crate) fn fill(lower: &Lower<'_>, s: &mut Scratch, mut track: Box<MachTrack>
     Some(filler.track)
 }
 
-/// What a debugger does for an operation whose first operand is of a type.
+/// Returns the debugger operation that recomputes the result of `op`, given the type of the first operand.
+/// `None` if a debugger cannot compute `op`.
 fn term_op(op: Op, first: Type) -> Option<TermOp> {
     if !is_recomputable(op) {
         return None;
@@ -109,25 +117,27 @@ fn term_op(op: Op, first: Type) -> Option<TermOp> {
     })
 }
 
-/// Memory of [`fill`].
+/// Reusable memory of [`fill`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// By variable, the number of its first leaf; and how many there are.
+    /// Number of each variable's first fragment, by variable; the last entry is the total number of
+    /// fragments.
     first: Vec<u32>,
-    /// By value, its spot: `UNKNOWN` if nobody has asked, `NONE` if nobody knows where it is.
+    /// Spot of each value: `UNKNOWN` if it has not been computed yet, `NONE` if the value has no known
+    /// location.
     spots: Vec<u32>,
-    /// By block, which it is in the order of the code.
+    /// Position of each block in the order of the code.
     at: SecondaryMap<Block, Option<u32>>,
-    /// By spot: the loop outside of which it means nothing.
+    /// By spot: the loop outside of which the spot's registers do not describe the value, if there is one.
     loops: Vec<Option<Loop>>,
     codes: Codes,
     heads: Heads,
-    /// What leaves are where a block begins that is looked at.
+    /// Scratch buffer: codes of the fragments' locations at the entry of the block that is being visited.
     begin: Vec<u32>,
 }
 
 impl Scratch {
-    /// Nothing is known of a function.
+    /// Resets the tables for function `func`.
     fn begin(&mut self, func: &Function, said: &Track) {
         let Scratch { first, spots, at, loops, .. } = self;
         first.clear();
@@ -154,13 +164,14 @@ impl Filler<'_> {
         self.s.first[leaf.variable as usize] + leaf.leaf
     }
 
-    /// Records in the order of their points.
+    /// Fills in the records in the order of their points.
     fn records(&mut self, said: &Track) {
         let mut part = 0;
         for record in &said.records {
             let point = self.func.insts[record.before].loc.0;
             let what = match record.what {
-                // Wherever it gets a value, that is in its home, whatever became of the value.
+                // A variable with a home slot is always read from that slot, whatever happened to the value
+                // that was assigned.
                 Said::Value(leaf, _) | Said::Term(leaf, _) | Said::Lost(leaf)
                     if let Some(home) = said.variables[leaf.variable as usize].home =>
                 {
@@ -189,7 +200,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Whether a value, or what it is computed from, is known wherever control comes from.
+    /// Returns whether a value, or each operand from which the value can be recomputed, is defined on every
+    /// path to the point.
     fn is_known(&self, said: &Track, value: Value, block: Block, point: u32) -> bool {
         match self.func.values[value].def {
             ValueDef::Result(inst, _) if said.keeps(inst) => {
@@ -200,7 +212,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Whether a value is known wherever control comes from.
+    /// Returns whether a value is defined on every path to the point, that is, whether its definition
+    /// dominates the point.
     fn is_there(&self, value: Value, block: Block, point: u32) -> bool {
         match self.func.values[value].def {
             ValueDef::Result(inst, _) if self.func.insts[inst].block == block => {
@@ -213,7 +226,8 @@ impl Filler<'_> {
         }
     }
 
-    /// What something is in a block: lost behind the loop that it is of.
+    /// Returns what a debugger can use as `held` in a block: `Lost` if the block is outside the loop to which
+    /// the spot is limited.
     fn seen_in(&self, held: Held, block: Block) -> Held {
         match held {
             Held::Spot(spot) => match self.s.loops[spot as usize] {
@@ -224,7 +238,8 @@ impl Filler<'_> {
         }
     }
 
-    /// What a value is to a debugger. Values are followed back to those that they are computed from, `depth` of them at most.
+    /// Returns how a debugger gets a value. Follows the operands from which the value is computed at most
+    /// `depth` operations deep.
     fn held(&mut self, value: Value, depth: u32) -> Held {
         let at = value.as_u32() as usize;
         match self.s.spots[at] {
@@ -240,7 +255,8 @@ impl Filler<'_> {
         held
     }
 
-    /// The same of a value that is followed no further.
+    /// Like [`Filler::held`], but does not follow the value's operands: returns `Lost` if no spot has been
+    /// computed yet.
     fn known(&self, value: Value) -> Held {
         match self.s.spots[value.as_u32() as usize] {
             NONE => Held::Lost,
@@ -256,12 +272,14 @@ impl Filler<'_> {
         let inside = self.lower.an.loops.innermost(self.func.block_of(value));
         let forms = self.forms(value, inside.is_some());
         let has_none = forms == [NONE; 3];
-        // Scalar registers have one value for all lanes, whichever turn of a loop they leave it in.
+        // A scalar register holds one value for all lanes, although lanes can leave the loop in different
+        // iterations. So scalar registers describe the value only inside the loop.
         let mut scope = inside.filter(|_| forms[0] == NONE && !has_none);
         let mut term = NONE;
         let depth = if has_none { depth } else { depth.min(DEPTH_OF_REGISTERS) };
         if let Some((new, of_args)) = self.term(value, depth) {
-            // What is right everywhere by its registers is not made less so.
+            // A value whose registers are valid everywhere must not get a term that limits the spot to a
+            // loop.
             let agreed = match (scope, of_args) {
                 (None, Some(_)) if !has_none => None,
                 _ => self.inner(scope, of_args),
@@ -282,7 +300,8 @@ impl Filler<'_> {
         Held::Spot(self.track.spots.len() as u32 - 1)
     }
 
-    /// The inner of two loops, of which one may be none; `None` if neither is in the other.
+    /// Returns the inner one of two loops (`None` stands for no loop). The result is `None` if neither loop
+    /// contains the other.
     fn inner(&self, a: Option<Loop>, b: Option<Loop>) -> Option<Option<Loop>> {
         let loops = &self.lower.an.loops;
         let (Some(a), Some(b)) = (a, b) else { return Some(a.or(b)) };
@@ -293,7 +312,8 @@ impl Filler<'_> {
         is_within(b, a).then_some(Some(b))
     }
 
-    /// The registers that a value was asked for in, which are watched from here on: vector registers, scalar ones, a mask.
+    /// Starts watching the registers that selection allotted to a value. Returns the first watched register
+    /// of each form: vector registers, scalar registers, and the lane mask.
     fn forms(&mut self, value: Value, in_loop: bool) -> [u32; 3] {
         let at = value.as_u32() as usize;
         let dwords = self.func.ty(value).dwords() as u8;
@@ -319,13 +339,13 @@ impl Filler<'_> {
             forms[form] = self.watch(tuple.start, dwords, 0);
         }
         if forms[0] != NONE && in_loop {
-            // The vector registers alone are right behind the loop, too.
+            // Only vector registers still hold each lane's value after the loop.
             forms[1..].fill(NONE);
         }
         forms
     }
 
-    /// How a value is computed, and the loop outside of which that means nothing.
+    /// Returns the operation that computes a value, and the loop outside of which the operands are not valid.
     fn term(&mut self, value: Value, depth: u32) -> Option<(Term, Option<Loop>)> {
         let ValueDef::Result(inst, _) = self.func.values[value].def else { return None };
         let (func, data) = (self.func, &self.func.insts[inst]);
@@ -362,7 +382,7 @@ impl Filler<'_> {
         first
     }
 
-    /// Which calls are at which points.
+    /// Fills in the list of calls with their points.
     fn calls(&mut self) {
         if self.lower.out.calls.is_empty() {
             return;
@@ -374,7 +394,8 @@ impl Filler<'_> {
         }
     }
 
-    /// What leaves are where blocks begin: what they are at the ends of all that lead there.
+    /// Computes which location each fragment has at block entries: the location on which the exits of all
+    /// predecessors agree.
     fn heads(&mut self) {
         let (blocks, leaves) = (self.func.layout.len(), self.track.leaves as usize);
         if leaves == 0 || blocks * leaves > MOST_HEADS {
@@ -394,7 +415,7 @@ impl Filler<'_> {
         (self.s.codes, self.s.heads) = (codes, heads);
     }
 
-    /// Goes through the blocks until nothing changes.
+    /// Visits the blocks in reverse postorder until the locations reach a fixpoint.
     fn settle(&mut self, codes: &mut Codes, heads: &mut Heads) {
         let mut begin = std::mem::take(&mut self.s.begin);
         let mut changed = true;
@@ -434,7 +455,7 @@ impl Filler<'_> {
 /// The code of [`Held::Lost`].
 const LOST: u32 = 0;
 
-/// What leaves are, as numbers: spots behind [`LOST`], then slots, then constants.
+/// Numbering of the locations of fragments: [`LOST`] first, then spots, then slots, then constants.
 #[derive(Debug, Default)]
 struct Codes {
     first_slot: u32,
@@ -444,7 +465,7 @@ struct Codes {
 }
 
 impl Codes {
-    /// Of a function with so many.
+    /// Starts the numbering for a function with `spots` spots and `slots` slots.
     fn begin(&mut self, spots: usize, slots: usize) {
         self.first_slot = LOST + 1 + spots as u32;
         self.first_constant = self.first_slot + slots as u32;
@@ -477,18 +498,19 @@ impl Codes {
     }
 }
 
-/// What leaves are at the beginnings and ends of blocks, leaf by leaf: [`Codes`].
+/// Locations of the fragments at the entries and exits of blocks, as [`Codes`] numbers. Each entry or exit
+/// has one number per fragment; these are contiguous.
 #[derive(Debug, Default)]
 struct Heads {
     leaves: usize,
-    /// Of each block, those at its beginning, then those at its end.
+    /// For each block, the codes at its entry followed by the codes at its exit.
     codes: Vec<u32>,
-    /// By block, whether a way there was seen.
+    /// Whether each block has been visited.
     is_seen: Vec<bool>,
 }
 
 impl Heads {
-    /// Nothing is known.
+    /// Resets all locations to [`LOST`].
     fn begin(&mut self, blocks: usize, leaves: usize) {
         self.leaves = leaves;
         self.codes.clear();
@@ -515,7 +537,8 @@ impl Heads {
         self.codes[range].copy_from_slice(to);
     }
 
-    /// What the ends of those blocks that were seen agree on.
+    /// Stores in `all` the codes on which the exits of the visited blocks among `blocks` agree; other
+    /// fragments get [`LOST`].
     fn meet(&self, blocks: impl Iterator<Item = u32>, all: &mut Vec<u32>) {
         all.clear();
         for block in blocks.map(|block| block as usize).filter(|&block| self.is_seen[block]) {

@@ -1,11 +1,12 @@
 //! `trap` and `debug_trap`: how a wave calls the trap handler.
 //!
 //! # Source
-//! seed 000, line 4041: `s_trap 2` with the address of the queue in SGPR0 and SGPR1 ends the dispatch and puts the queue into the
-//! error state, `s_trap 3` calls the debugger, if there is one. As LLVM 14 and 19 have it: from V4 on the handler finds the
-//! queue by its doorbell where a wave can ask for that, which is from GFX9 on; and V5 has no queue in SGPRs, but a hidden
-//! argument. Other systems than HSA have no handler: lanes that trap go to the end of the program, as those do that reach what
-//! is `unreachable`, and a debugger is not called.
+//! seed 000, line 4041: `s_trap 2` with the address of the queue in SGPR0 and SGPR1 ends the dispatch and
+//! puts the queue into the error state; `s_trap 3` calls the debugger, if there is one. Further details
+//! follow LLVM 14 and 19: from V4 on, the handler finds the queue by its doorbell on processors that can read
+//! the doorbell id, which is from GFX9 on; and in V5 the queue is not passed in SGPRs, but as a hidden
+//! argument. Systems other than HSA have no handler: lanes that trap continue to the end of the program, like
+//! lanes that reach `unreachable`, and `debug_trap` does nothing.
 
 use crate::lower::Lower;
 use crate::roles::Role;
@@ -14,20 +15,20 @@ use isa::abi::AbiInput;
 use isa::target::Generation;
 use isa::{CodeObjectVersion, Operand, Os, Reg, Subtarget};
 
-/// What the handler of HSA is called for.
+/// Operands of `s_trap` for the handler of HSA.
 const ABORT: i32 = 2;
 const DEBUGGER: i32 = 3;
 
-/// How a dispatch ends with an error.
+/// How the trap handler finds the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// The handler finds the queue by itself.
+    /// The handler finds the queue by its doorbell.
     Doorbell,
-    /// The queue comes in user SGPRs.
+    /// The queue is passed in user SGPRs.
     UserQueue,
-    /// The queue comes as a hidden argument.
+    /// The queue is passed as a hidden argument.
     HiddenQueue,
-    /// There is no handler.
+    /// There is no trap handler.
     None,
 }
 
@@ -43,12 +44,12 @@ impl Way {
     }
 }
 
-/// Where the handler looks for the queue.
+/// Returns the registers in which the handler expects the queue.
 fn queue_registers() -> Operand {
     Operand::regs(Reg::sgpr(0), 2)
 }
 
-/// Makes what must not be reached a trap, so that it shows.
+/// Inserts a trap before each `unreachable`, so that reaching it becomes visible.
 pub(crate) fn guard_unreachable(func: &mut Function) {
     for n in 0..func.layout.len() {
         let block = func.layout[n];
@@ -65,7 +66,7 @@ pub(crate) fn guard_unreachable(func: &mut Function) {
 }
 
 impl Lower<'_> {
-    /// Emits a trap. Its operand is the queue, if [`crate::hidden`] had to load it.
+    /// Emits a trap. The instruction's operand is the queue, if [`crate::hidden`] had to load it.
     pub fn trap(&mut self, inst: Inst, debug: bool) {
         let way = Way::of(self.target);
         if debug {

@@ -1,18 +1,24 @@
-//! Invariants of what selection hands out.
+//! Checks the invariants of the machine code that selection produces.
 //!
-//! * A virtual register has one definition: an instruction, a block parameter or an input. An instruction that modifies it in
-//!   place (`isa::Role::DefUse`) comes behind that, in front of all other uses.
-//! * A use is reached by its definition on every path: SGPRs on the linear graph, VGPRs on the logical one.
-//! * A lane mask that sets `exec` in front of a block has a value on every path of the program counter, not only
-//!   where some block with lanes defines it: else lanes would be lost or made up.
-//! * Operands are what the instruction's row and the processor allow (`isa::legal`); from `legalize` on.
-//! * What an edge passes is written in front of the terminators, an SGPR in front of the first branch: moves to parameters stand there.
-//! * An order of failure (`fail:`) belongs to an access that has an order.
-//! * An edge passes as many arguments as its target has parameters of that class, and of that class; an edge
-//!   with arguments is not critical.
-//! * Inputs come in numbered registers of their class, each in its own, and no edge goes to the entry.
-//! * Pseudos have the operands that `isa::table::pseudo` says.
-//! * `prologue <= term <= insts.len()`; branches are in the terminator group, which ends where linear edges say.
+//! * A virtual register has one definition: an instruction, a block parameter or an input. An instruction
+//!   that modifies a register in place (`isa::Role::DefUse`) comes after the definition and before all other
+//!   uses.
+//! * A definition reaches its uses on every path: for SGPRs on every path of the linear graph, for VGPRs on
+//!   every path of the logical graph.
+//! * A lane mask that sets `exec` at the beginning of a block has a value on every path of the program
+//!   counter, not only on paths with active lanes. Otherwise lanes would be lost, or inactive lanes would be
+//!   activated.
+//! * From `legalize` on, operands are legal for the instruction's row and the processor (`isa::legal`).
+//! * Arguments of edges are written before the terminators, and SGPR arguments before the first branch,
+//!   because the moves to the parameters are placed there.
+//! * An access with a failure order (`fail:`) also has an order.
+//! * An edge passes as many arguments as its target has parameters of that class, and all arguments have that
+//!   class. An edge with arguments is not critical.
+//! * Inputs arrive in numbered registers of their class, each input in its own register, and no edge leads to
+//!   the entry block.
+//! * Pseudo-instructions have the operands that `isa::table::pseudo` requires.
+//! * `prologue <= term <= insts.len()`; branches are in the terminator group, and the linear edges agree with
+//!   the group.
 
 use crate::graph::Graph;
 use isa::legal::Illegal;
@@ -25,32 +31,33 @@ use isa::{
 use std::borrow::Cow;
 use std::fmt;
 
-/// How far machine code has come, which decides what it must be.
+/// Compilation stage of machine code, which decides the invariants that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// In front of `legalize`: what the processor can encode is not asked yet.
+    /// Before `legalize`: whether the processor can encode the instructions is not checked yet.
     Selected,
-    /// In SSA form, each operand legal.
+    /// In SSA form, and every operand is legal.
     Legal,
-    /// Behind allocation: no virtual registers, and nothing known of what is in the others.
+    /// After register allocation: no virtual registers, and no knowledge about the contents of hardware
+    /// registers.
     Allocated,
 }
 
-/// What is wrong with a function, and where.
+/// A violated invariant: its location and description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where.
+    /// Location of the fault.
     pub part: Part,
-    /// What is wrong.
+    /// Description of the fault.
     pub what: String,
-    /// The rule, for who has written it by hand.
+    /// The rule that is violated, for authors of handwritten machine IR.
     pub help: Cow<'static, str>,
-    /// The instruction as text.
+    /// Text of the faulty instruction.
     shown: String,
 }
 
 impl Fault {
-    /// A fault of a part of the function.
+    /// Creates a fault for a part of the function.
     pub fn new(
         func: &MachFunc,
         target: &Subtarget,
@@ -66,7 +73,7 @@ impl Fault {
     }
 }
 
-/// Rules, as [`Fault::help`] tells them.
+/// Texts of the rules, for [`Fault::help`].
 mod rule {
     pub const BLOCKS: &str = "a function begins with block `bb0` and ends in `s_endpgm`";
     pub const INPUTS: &str = "an input is an SGPR in a numbered SGPR or a VGPR in a VGPR, each in its own";
@@ -103,11 +110,12 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Checks a function; the faults are in the order of the code, but for lanes, which come last. Takes time linear in the size of
-/// the function, but for dominators, which take a second round over irreducible control flow.
+/// Checks a function. Faults are in the order of the code, except faults of lane masks, which come last.
+/// Takes time linear in the size of the function, except for the dominators, which need a second round if
+/// control flow is irreducible.
 ///
 /// # Errors
-/// Everything that is wrong.
+/// Returns all faults that were found.
 pub fn verify(func: &MachFunc, target: &Subtarget, state: State) -> Result<(), Vec<Fault>> {
     let mut check = Check {
         func,
@@ -129,7 +137,7 @@ pub fn verify(func: &MachFunc, target: &Subtarget, state: State) -> Result<(), V
         for (n, inst) in func.blocks[block].insts.iter().enumerate() {
             check.inst(block, n, inst);
         }
-        // Behind allocation parameters are names that nothing asks for.
+        // After allocation, block parameters no longer have a meaning.
         if state < State::Allocated {
             check.edges(block);
             check.uses(block);
@@ -141,7 +149,7 @@ pub fn verify(func: &MachFunc, target: &Subtarget, state: State) -> Result<(), V
     if check.faults.is_empty() { Ok(()) } else { Err(check.faults) }
 }
 
-/// The machine function as text, for tests and dumps.
+/// Returns the machine function as text, for tests and dumps.
 pub fn dump(func: &MachFunc, target: &Subtarget) -> String {
     use std::fmt::Write;
     let mut out = String::new();
@@ -171,9 +179,10 @@ struct Check<'a> {
     func: &'a MachFunc,
     target: &'a Subtarget,
     state: State,
-    /// Where each register is defined: block, and one more than the number of the instruction.
+    /// Definition of each register: its block, and the instruction's number plus one (0 for parameters and
+    /// inputs).
     defs: Vec<Option<(MBlock, u32)>>,
-    /// The graphs on which SGPRs and VGPRs live.
+    /// Linear graph, on which SGPRs are live, and logical graph, on which VGPRs are live.
     graphs: [Graph; 2],
     faults: Vec<Fault>,
 }
@@ -213,7 +222,8 @@ impl Check<'_> {
         }
     }
 
-    /// Inputs are numbered registers of the class, each one's own.
+    /// Checks that each input arrives in a numbered register of its class, and that no two inputs share a
+    /// register.
     fn inputs(&mut self) {
         let mut taken: Vec<Reg> = Vec::new();
         for &(reg, place) in &self.func.inputs {
@@ -234,13 +244,13 @@ impl Check<'_> {
         }
     }
 
-    /// A register as the text of machine IR writes it.
+    /// Returns the name of a register as in the text form of machine IR.
     fn name(&self, reg: VReg) -> String {
         let class = if self.func.vregs[reg] == RegClass::Sgpr { 's' } else { 'v' };
         format!("%{class}{}", reg.as_u32())
     }
 
-    /// Every use comes behind its definition on all paths of the graph of the register's class.
+    /// Checks that each use comes after its definition on all paths of the graph of the register's class.
     fn uses(&mut self, block: MBlock) {
         let func = self.func;
         let data = &func.blocks[block];
@@ -279,21 +289,23 @@ impl Check<'_> {
         }
     }
 
-    /// Whether a register has its value in front of an instruction.
+    /// Returns whether a register has its value before an instruction.
     fn is_there(&self, reg: VReg, block: MBlock, n: usize) -> bool {
         let [linear, logical] = &self.graphs;
         let graph = if self.func.vregs[reg] == RegClass::Sgpr { linear } else { logical };
         match self.defs[reg.as_u32() as usize] {
             Some((home, at)) if home == block => at as usize <= n,
-            // Where no lanes get to, there are no values of lanes, unless nothing gets there at all.
+            // A block that no lanes reach has no vector values, so any use of a vector register there is an
+            // error, unless the program counter does not reach the block at all.
             _ if graph.position(block).is_none() => linear.position(block).is_none(),
             Some((home, _)) => graph.dominates(home, block),
             None => false,
         }
     }
 
-    /// The lanes that an entry wakes are known: the first operand that is not `exec`. A second is the condition by
-    /// which some of them stay away; where no lanes come, that one may be anything.
+    /// Checks that each mask from which an entry activates lanes has a value on every path. The mask is the
+    /// first virtual source operand. The second virtual operand is a condition that excludes some of these
+    /// lanes; it may be undefined where no lanes arrive.
     fn lanes(&mut self) {
         let made_up = self.made_up();
         let func = self.func;
@@ -312,7 +324,8 @@ impl Check<'_> {
         }
     }
 
-    /// Scalars that have no value on some path: `undef`, and parameters that one is passed to.
+    /// Returns, by register, whether a scalar register has no value on some path: results of `undef`, and
+    /// parameters to which such a register is passed.
     fn made_up(&self) -> Vec<bool> {
         let func = self.func;
         let mut made_up = vec![false; func.vregs.len()];
@@ -356,7 +369,7 @@ impl Check<'_> {
         self.targets(block, &data.insts[term..]);
     }
 
-    /// The linear edges are those that the terminators say.
+    /// Checks that the linear edges agree with the targets of the terminators.
     fn targets(&mut self, block: MBlock, terminators: &[MachInst]) {
         let data = &self.func.blocks[block];
         let blocks =
@@ -456,13 +469,14 @@ impl Check<'_> {
         }
     }
 
-    /// Whether an access has an order where it fails and none where it does not.
+    /// Returns whether an access has an order for failure but none for success.
     fn fails_in_order(&self, inst: &MachInst) -> bool {
         let mem = inst.mem.index().and_then(|mem| self.func.mems.get(mem));
         mem.is_some_and(|mem| mem.fail != SyncOrder::NotAtomic && mem.order == SyncOrder::NotAtomic)
     }
 
-    /// What is wrong with the operands of a pseudo, which has no specs.
+    /// Returns what is wrong with the operands of a pseudo-instruction. Pseudo-instructions have no operand
+    /// specifications in the table.
     fn pseudo_problem(&self, inst: &MachInst) -> Option<&'static str> {
         let operands = inst.operands();
         match inst.op {
@@ -491,7 +505,8 @@ impl Check<'_> {
         }
     }
 
-    /// Whether an operand is what a call takes: virtual registers of a class, so many at most, or none.
+    /// Returns whether an operand is valid for a call: at most `most` virtual registers of class `class`, or
+    /// no operand.
     fn is_tuple(&self, operand: Operand, class: RegClass, most: u8) -> bool {
         let known = || self.registers(operand).is_some_and(|(of, len)| of == class && len <= most);
         operand == Operand::None || matches!(operand, Operand::Virt(_)) && known()
@@ -543,7 +558,7 @@ impl Check<'_> {
         }
     }
 
-    /// Class and number of registers, if they are there and all of one class.
+    /// Returns class and number of an operand's registers, if they exist and all have the same class.
     fn registers(&self, operand: Operand) -> Option<(RegClass, u8)> {
         match operand {
             Operand::Virt(tuple) => {
@@ -559,20 +574,22 @@ impl Check<'_> {
     }
 }
 
-/// VGPRs of arguments and of results, by all conventions.
+/// Largest number of VGPRs for arguments and for results in any convention.
 const MOST_RESULTS: u8 = 32;
 
-/// Before which instruction edges need their arguments, by class. `regalloc` moves them there; it says so on its own.
+/// Returns for SGPRs and for VGPRs the instruction before which an edge's arguments must be written.
+/// `regalloc` places the moves there and computes the same positions itself.
 fn end_places(data: &MachBlock) -> [usize; 2] {
     let (term, count) = ((data.term as usize).min(data.insts.len()), data.insts.len());
     let end = &data.insts[term..];
-    // Where a jump into a table goes is computed in one go. Other reads of the program counter are addresses.
+    // The target of a jump into a table is computed in a sequence that moves must not interrupt. It starts
+    // with `s_getpc_b64`; other uses of that instruction compute addresses.
     let jump = data.next_entry().and_then(|_| end.iter().rposition(|inst| inst.op == op::S_GETPC_B64));
     let branch = || end.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
     [jump.or_else(branch).map_or(count, |place| term + place), term]
 }
 
-/// Whether control never goes on behind it.
+/// Returns whether execution never continues after the instruction.
 fn ends(inst: &MachInst) -> bool {
     inst.op.row().flags.contains(Flags::NO_FALLTHROUGH)
 }

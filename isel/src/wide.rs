@@ -1,11 +1,12 @@
-//! 64-bit integer arithmetic on the vector unit, in halves; only the low half where no more is asked for.
+//! 64-bit integer arithmetic on the vector unit, in halves. Only the low half is computed if no more is
+//! requested.
 
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{BinOp, CastOp, Inst, Op, Type, UnOp, Value};
 use isa::Operand;
 
-/// `base + (zext or sext)(index) * scale`: one `v_mad_*64_*32`.
+/// `base + (zext or sext)(index) * scale`, which one `v_mad_*64_*32` computes.
 struct Scaled {
     index: Value,
     scale: u32,
@@ -13,7 +14,7 @@ struct Scaled {
 }
 
 impl Lower<'_> {
-    /// Arithmetic on 64 bits, or to 32 from 64.
+    /// Lowers arithmetic on 64 bits, or from 64 to 32 bits.
     pub fn wide_op(&mut self, inst: Inst, op: Op) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
@@ -32,7 +33,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `dst = a + b`.
+    /// Emits `dst = a + b`.
     pub fn add64(&mut self, dst: Operand, a: [Operand; 2], b: [Operand; 2]) {
         let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
         let (carry, last) = (self.mask_temp(), self.mask_temp());
@@ -81,7 +82,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Distance to the first set bit of `near`, or behind 32 zeros of `far`; `find` gives -1 for zero.
+    /// Emits the distance to the first set bit of `near`, or, if `near` is zero, 32 plus the distance in
+    /// `far`. `find` returns -1 for zero.
     fn find64(&mut self, dst: Operand, find: Role, near: Operand, far: Operand) {
         let [a, b, c, d] = [(); 4].map(|()| self.vtemp(1));
         self.emit(find, &[a, far]);
@@ -91,7 +93,7 @@ impl Lower<'_> {
         self.emit(Role::VMinU32, &[dst, d, c]);
     }
 
-    /// Only the low half of the result is used.
+    /// Emits an operation of whose result only the low half is used.
     fn low_bin(&mut self, result: Value, bin: BinOp, a: Value, b: Value) {
         let narrow = match bin {
             BinOp::Add => Role::VAddU32,
@@ -151,7 +153,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `base + index * scale` in one instruction, if `offset` has that shape.
+    /// Emits `base + index * scale` as one instruction, if `offset` has that form. Returns whether it did.
     fn scaled_add(&mut self, dst: Operand, base: Value, offset: Value) -> bool {
         let Some(scaled) = self.scaled(offset) else { return false };
         let (index, base) = (self.source(scaled.index), self.source(base));
@@ -162,7 +164,7 @@ impl Lower<'_> {
         true
     }
 
-    /// `offset` as a 32-bit index times a constant.
+    /// Returns `offset` as a 32-bit index times a constant, if it has that form.
     fn scaled(&self, offset: Value) -> Option<Scaled> {
         let inst = self.func.def_inst(offset)?;
         let args = self.func.args(inst);

@@ -1,27 +1,29 @@
-//! What is known where control goes to code of another function, or comes from there.
+//! Assumptions about other functions where control leaves a function or enters it.
 //!
-//! Waits: the convention says who waits for what (`callconv::Waits`). Hazards: the convention does not say. Here whoever gives control away
-//! sees to it that nothing is dangerous any more, given what comes at least before the next instruction that could matter: the call or
-//! return itself, and behind a call the waits with which every function begins.
+//! Waits: the convention defines which side waits for what (`callconv::Waits`). Hazards: the convention does
+//! not say. Here, code that passes control to another function makes sure that no hazard is left. It takes
+//! into account the instructions that come at least before the next instruction that could matter: the call
+//! or return itself, and after a call the waits with which every function begins.
 
 use crate::counters::{Counter, Wait};
 use callconv::{Convention, Waits, column};
 use isa::{FuncRole, MachInst, Operand, Reg, RegRange, Subtarget, TAIL_TARGET, op};
 
-/// The return address.
+/// Registers of the return address.
 pub(crate) const RETURN: RegRange = RegRange { first: Reg(callconv::RETURN_ADDRESS), len: 2 };
 
-/// Where control goes.
+/// Kind of control transfer to another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Away {
-    /// To a function that comes back, or to one that returns in place of this one.
+    /// To a function that returns here, or to a function that returns in place of this function.
     Call,
-    /// Back to the caller.
+    /// To the caller.
     Return,
 }
 
 impl Away {
-    /// Where an instruction gives control to. A jump into a table may be taken for either, which costs a wait at most.
+    /// Returns the control transfer of an instruction, if it is one. A jump into a jump table can be mistaken
+    /// for a control transfer, which costs at most a wait.
     pub fn of(role: FuncRole, inst: &MachInst) -> Option<Away> {
         match inst.op {
             _ if inst.is_call() => Some(Away::Call),
@@ -35,8 +37,9 @@ impl Away {
         }
     }
 
-    /// Whether the other side may read a scalar register that it has not written: what functions are given, and what is kept for
-    /// a caller. The return address is no use to who gave it.
+    /// Returns whether the other side may read a scalar register before writing it: registers that functions
+    /// receive, and registers that are preserved for a caller. The return address does not count, because the
+    /// side that provided it does not read it.
     pub fn may_read(self, range: RegRange) -> bool {
         let read: &[(u16, u16)] = match self {
             Away::Call => &[(0, 29), (32, 34), (Reg::M0.0, Reg::EXEC.0 + 1)],
@@ -48,7 +51,8 @@ impl Away {
         read.iter().any(overlaps)
     }
 
-    /// Wait states that pass at least before an instruction of the other side could be the second of a pair.
+    /// Returns the minimum number of wait states before an instruction of the other side that could be the
+    /// second of a pair.
     pub fn states(self) -> u8 {
         match self {
             Away::Call => 2,
@@ -57,7 +61,7 @@ impl Away {
     }
 }
 
-/// A wait for all of some counters.
+/// Returns a wait for all operations of some counters.
 #[cold]
 pub(crate) fn wait_for(counters: &'static [Counter], target: &Subtarget) -> Wait {
     let mut wait = Wait::NONE;
@@ -67,7 +71,7 @@ pub(crate) fn wait_for(counters: &'static [Counter], target: &Subtarget) -> Wait
     wait
 }
 
-/// The waits of a convention.
+/// Returns the waits of a convention.
 pub(crate) fn waits(convention: Convention) -> &'static Waits {
     &column(convention).waits
 }

@@ -1,4 +1,4 @@
-//! A function made of decoded code, for [`crate::check`]: blocks and the linear graph, nothing else.
+//! Builds a function from decoded code for [`crate::check`]: blocks and the linear graph only.
 
 use crate::rules;
 use isa::table::Flags;
@@ -9,14 +9,15 @@ use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, op};
 pub struct Decoded {
     /// Byte address.
     pub address: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// The instruction; a branch target is `Operand::Imm`, in dwords from its own end.
+    /// The instruction. A branch target is `Operand::Imm`, in dwords relative to the end of the instruction.
     pub inst: MachInst,
 }
 
-/// Splits code at branch targets and after branches. Instructions lie in ascending addresses without gaps; a branch to
-/// somewhere else has no edge. Branch operands become blocks.
+/// Splits code into blocks at branch targets and after branches. Instructions must be in ascending order of
+/// address, without gaps. A branch to an address outside of the code gets no edge. Branch operands become
+/// blocks.
 pub fn build(code: &[Decoded]) -> MachFunc {
     let starts = block_starts(code);
     let block_at =
@@ -51,11 +52,11 @@ pub fn build(code: &[Decoded]) -> MachFunc {
     func
 }
 
-/// Where an instruction branches to.
+/// Returns the address to which an instruction branches.
 fn target(decoded: &Decoded) -> Option<u64> {
     match rules::label(&decoded.inst)? {
         Operand::Imm(dwords) => {
-            // A decoder may leave the 16-bit field as it is.
+            // A decoder may not have sign-extended the 16-bit field.
             let dwords = i64::from(dwords as i16);
             Some((decoded.address + u64::from(decoded.size)).wrapping_add_signed(4 * dwords))
         }
@@ -63,7 +64,7 @@ fn target(decoded: &Decoded) -> Option<u64> {
     }
 }
 
-/// The addresses at which blocks begin, ascending.
+/// Returns the addresses at which blocks begin, in ascending order.
 fn block_starts(code: &[Decoded]) -> Vec<u64> {
     let mut starts: Vec<u64> = code.first().map(|first| first.address).into_iter().collect();
     for decoded in code {

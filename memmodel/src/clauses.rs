@@ -1,14 +1,15 @@
-//! Loads next to each other become clauses: `s_clause` lets a wave issue them without those of other waves in between, so
-//! that what they share of the caches is still there.
+//! Turns adjacent loads into clauses: `s_clause` lets a wave issue loads without loads of other waves in
+//! between, so that cache lines that the loads share are still in the cache.
 //!
 //! # Source
-//! RDNA ISA, `S_CLAUSE`: the next instruction decides of which kind a clause is; 2 to 63 instructions of that kind, and
-//! nothing else. Before GFX10 the hardware finds clauses by itself. `check` has the rule as `broken-clause`.
+//! RDNA ISA, `S_CLAUSE`: the instruction after `s_clause` determines the kind of the clause; a clause has 2
+//! to 63 instructions of that kind, and no other instructions. Before GFX10 the hardware forms clauses by
+//! itself. `check` has this rule as `broken-clause`.
 //! # Requires
-//! Final code but for branches: waits and `s_nop` end a clause.
+//! Final code except for branches, because waits and `s_nop` end a clause.
 //! # Guarantees
-//! What waits and hazards established: nothing moves, and a clause that may be replayed from its beginning has no load in it
-//! that overwrites what an instruction of the clause reads.
+//! Waits and hazard mitigation remain valid: no instruction moves. In a clause that may be replayed from its
+//! beginning, no load overwrites a register that an instruction of the clause reads.
 //! # Time
 //! Linear.
 
@@ -17,11 +18,11 @@ use crate::{Context, Model, Stats, edit};
 use isa::table::{Family, Flags, available};
 use isa::{MBlock, MachFunc, MachInst, Note, Operand, Subtarget, op};
 
-/// Most instructions of a clause.
+/// Largest number of instructions in a clause.
 const LONGEST: usize = 63;
 const WHY: &str = "a clause: loads that may share cache lines are issued together";
 
-/// What clauses are made of here; stores and LDS gain nothing.
+/// Kinds of clauses that this pass forms. Stores and LDS instructions gain nothing from clauses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Scalar,
@@ -71,21 +72,21 @@ pub fn run(func: &mut MachFunc, model: &Model, ctx: &mut Context) -> Stats {
     stats
 }
 
-/// Instructions of a block that become one clause.
+/// Instructions of a block that form one clause.
 #[derive(Debug)]
 pub(crate) struct Clause {
     start: usize,
     len: usize,
 }
 
-/// Finds those of a block.
+/// Finds the clauses of a block.
 #[inline(never)]
 fn clauses(insts: &[MachInst], subtarget: &Subtarget, found: &mut Vec<Clause>) {
     found.clear();
     let mut start = 0;
     while start < insts.len() {
         let len = match insts[start].operands() {
-            // One that is there already.
+            // The code already contains this clause.
             [Operand::Imm(more)] if insts[start].op == op::S_CLAUSE => 2 + (more & 63) as usize,
             _ => length(&insts[start..], subtarget),
         };
@@ -96,7 +97,7 @@ fn clauses(insts: &[MachInst], subtarget: &Subtarget, found: &mut Vec<Clause>) {
     }
 }
 
-/// How many instructions from the first on are a clause.
+/// Returns how many instructions, from the first one on, form a clause.
 fn length(insts: &[MachInst], subtarget: &Subtarget) -> usize {
     let Some(first) = insts.first().and_then(kind) else { return 0 };
     let replays = subtarget.xnack.may_be_on();

@@ -1,21 +1,23 @@
-//! Orders and scopes into cache bits, cache invalidations and wait points.
+//! Translates orders and scopes into cache bits, cache invalidations and wait points.
 //!
 //! # Source
 //! The table in [`crate::sequences`].
 //! # Requires
-//! Memory instructions carry a [`MemRef`]; `FENCE` pseudos say what they order.
+//! Memory instructions have a [`MemRef`]; `FENCE` pseudo-instructions say what they order.
 //! # Guarantees
-//! No `FENCE` remains. `WAIT_POINT` pseudos say which counters must be empty where; [`crate::waits`] knows what is
-//! outstanding there, so that a wait for nothing costs nothing.
+//! No `FENCE` remains. `WAIT_POINT` pseudo-instructions say which counters must be empty at which places.
+//! [`crate::waits`] knows which operations are outstanding there, so a wait point without outstanding
+//! operations costs nothing.
 //! # Beyond the table
-//! A release to the work-group waits for no global store: the group shares a cache. But a wave that acquires it and then
-//! releases to the agent waits for its own stores only, and the group's others may come after its flag. So in a function
-//! that releases to the agent or the system, or has to do with others that may, releases to the group wait for `vmcnt` as well
-//! (`docs/memory-model.md`, "Releases in a chain").
+//! A release to the work-group does not wait for global stores, because the work-group shares a cache. But a
+//! wave that acquires from this release and then releases to the agent waits only for its own stores, so
+//! stores of other waves in the group may become visible after the flag. Therefore, in a function that
+//! releases to the agent or the system, or that interacts with functions that may do so, releases to the
+//! group wait for `vmcnt` as well (`docs/memory-model.md`, "Releases in a chain").
 //! # Not here
-//! `s_barrier` itself is an execution barrier and orders no memory: `barrier()` is a fence and an `s_barrier`. A GFX9
-//! wave that waits at a barrier with accesses in flight cannot report their faults in time; LLVM waits for all of them
-//! there for that reason. We do not.
+//! `s_barrier` itself is an execution barrier and does not order memory: `barrier()` is a fence and an
+//! `s_barrier`. A GFX9 wave that waits at a barrier with accesses in flight cannot report their faults in
+//! time, so LLVM waits for all of them before a barrier. This pass does not.
 
 use crate::sequences::{self, Kind, Steps, When};
 use crate::{Context, Model, Options, Stats, counters, counters::Counter, edit};
@@ -38,7 +40,7 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
     stats
 }
 
-/// Whether the pass has anything to do with an instruction: most memory accesses are plain.
+/// Returns whether the pass must handle an instruction. Most memory accesses are plain, so it need not.
 fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
     match inst.mem.index() {
         Some(mem) => {
@@ -49,18 +51,18 @@ fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
     }
 }
 
-/// What is the same for all instructions of a function.
+/// Properties that are the same for all instructions of a function.
 struct Pass<'a> {
     model: &'a Model,
-    /// Whether a release to the group may be the first of two.
+    /// Whether a release to the group may be the first release of a chain.
     in_chain: bool,
 }
 
-/// What notes call the wait for the second release.
+/// Text of notes for the additional wait of a release in a chain.
 const CHAIN: &str = "release to the group, before one to the agent";
 
 impl Pass<'_> {
-    /// Writes an instruction with what the table puts around it.
+    /// Writes an instruction, with the steps that the table requires around it.
     fn instruction(&self, func: &mut MachFunc, inst: &MachInst, out: &mut Vec<MachInst>, stats: &mut Stats) {
         let mem = inst.mem.index().map(|mem| func.mems[mem]);
         let Some((kind, mem)) = kind(inst).zip(mem) else {
@@ -91,7 +93,7 @@ impl Pass<'_> {
         self.steps(func, row.name, around.after, inst.loc, out, stats);
     }
 
-    /// Sets the cache bits that `volatile` and `nontemporal` ask for; LDS has none.
+    /// Sets the cache bits for `volatile` and `nontemporal` accesses. LDS accesses have no such bits.
     fn hint(&self, inst: &mut MachInst, kind: Kind, mem: &MemRef) {
         if !inst.op.row().is_vmem() {
             return;
@@ -108,7 +110,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes steps: the write-back, one wait point, the invalidations.
+    /// Writes steps: the write-back, one wait point, and the invalidations.
     fn steps(
         &self,
         func: &mut MachFunc,
@@ -148,7 +150,8 @@ impl Pass<'_> {
     }
 }
 
-/// Whether other groups may learn of what a function has written: it releases to the agent or the system.
+/// Returns whether a function releases to the agent or the system, so that other groups may learn what it has
+/// written.
 fn releases_beyond_the_group(func: &MachFunc) -> bool {
     func.blocks.values().flat_map(|block| &block.insts).any(|inst| {
         let mem = inst.mem.index().map(|mem| func.mems[mem]);
@@ -157,13 +160,13 @@ fn releases_beyond_the_group(func: &MachFunc) -> bool {
     })
 }
 
-/// What an instruction is to the memory model.
+/// Returns the kind of a memory operation in the memory model.
 pub(crate) fn kind(inst: &MachInst) -> Option<Kind> {
     if inst.op == op::FENCE {
         return Some(Kind::Fence);
     }
     let row = inst.op.row();
-    // Scalar loads read what does not change while a kernel runs (seed 000, line 3127).
+    // Scalar loads read memory that does not change while a kernel runs (seed 000, line 3127).
     if row.family == Family::Smem {
         return None;
     }

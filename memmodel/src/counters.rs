@@ -1,21 +1,23 @@
-//! Which operations raise which wait counter, and who completes in which order: the columns to fill for a generation.
+//! Table of the operations that increment each wait counter, and of the order in which they complete; it has
+//! a column per generation.
 //!
-//! A counter counts operations that are not complete. A wait says "go on when the counter is at most n". What n
-//! promises depends on order. Operations of one *class* complete in the order of their issue or they do not; between
-//! classes of one counter nothing is known. So for an operation P of an in-order class, with k younger ones *of its
-//! class* issued since: as long as P is incomplete, so are those k, and the counter is above k. Hence
+//! A counter is the number of operations that are not complete. A wait means "continue when the counter is at
+//! most n". What n guarantees depends on the order. Operations of the same *class* either complete in the
+//! order of their issue or they do not; between classes of one counter no order is known. Consider an
+//! operation P of an in-order class, and k younger operations *of its class* that have issued since. As long
+//! as P is incomplete, these k operations are incomplete too, and the counter is above k. Hence
 //!
 //! > P is complete after a wait for n exactly when n <= k,
 //!
-//! where k is 0 for a class without order. [`crate::waits`] calls k the age of P. The rule needs no special case for
-//! mixed classes: LDS, SMEM, LDS with the first wanted is `lgkmcnt(1)`.
+//! where k is 0 for a class without order. [`crate::waits`] calls k the age of P. The rule needs no special
+//! case for mixed classes: for the sequence LDS, SMEM, LDS, waiting for the first operation is `lgkmcnt(1)`.
 //!
-//! The counters themselves, their widths and the instructions that wait are facts of [`isa::wait`].
+//! The counters themselves, their widths, and the instructions that wait are defined in [`isa::wait`].
 //!
 //! # Source
-//! Seed 000, lines 3077-3110 (order of vector memory, LDS and flat; stores of GFX10 on `vscnt`); Southern Islands ISA
-//! 4.4 (stores raise `expcnt` until their data is read); Vega ISA, "Data Dependency Resolution" (SMEM may return out of
-//! order, a message is its own kind); RDNA ISA 4.4.
+//! Seed 000, lines 3077-3110 (order of vector memory, LDS and flat operations; stores of GFX10 on `vscnt`);
+//! Southern Islands ISA 4.4 (stores increment `expcnt` until their data is read); Vega ISA, "Data Dependency
+//! Resolution" (SMEM may return out of order, a message is a kind of its own); RDNA ISA 4.4.
 
 use crate::Missing;
 use isa::table::{Family, Flags, Kind, OpSpec};
@@ -23,30 +25,30 @@ use isa::target::Generation;
 pub use isa::{Counter, Counts as Wait};
 use isa::{MachFunc, MachInst, ModFlags, Opcode, Operand, RegRange, Role, Target, func::SPACE_PRIVATE};
 
-/// What a counter says of an operation when it has counted it down.
+/// What is known about an operation when its counter has been decremented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
-    /// It is complete: its results are in their registers, or in memory.
+    /// The operation is complete: its results are in their registers or in memory.
     Done,
-    /// It has read its vector sources.
+    /// The operation has read its vector sources.
     SourcesRead,
-    /// It has read the data that it stores; addresses are read at issue.
+    /// The operation has read the data that it stores. Addresses are read at issue.
     DataRead,
 }
 
 /// A class of operations on one counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
-    /// Its counter.
+    /// Counter of the class.
     pub counter: Counter,
-    /// Name for people.
+    /// Name for messages.
     pub name: &'static str,
-    /// Whether its operations complete in order of issue.
+    /// Whether the operations of the class complete in the order of issue.
     pub in_order: bool,
-    /// Whether fences order it: SMEM reads memory that does not change while a kernel runs (seed 000, line 3127), and a
-    /// message touches none.
+    /// Whether fences order the operations. Scalar memory instructions read memory that does not change while
+    /// a kernel runs (seed 000, line 3127), and messages access no memory.
     pub ordered_by_fences: bool,
-    /// What the count says.
+    /// What the counter tells about an operation.
     pub tells: Tells,
 }
 
@@ -61,39 +63,39 @@ const fn reading(name: &'static str, in_order: bool, tells: Tells) -> Class {
     Class { counter: Counter::Exp, name, in_order, ordered_by_fences: false, tells }
 }
 
-/// The classes of every generation; [`EVENTS`] says which of them a generation uses.
+/// The classes of all generations. [`EVENTS`] says which classes a generation uses.
 pub static CLASSES: [Class; CLASS_COUNT] = [
-    // Loads, stores and atomics of the buffer, global and scratch kinds share one order; on GFX10 those that return
-    // something.
+    // Loads, stores and atomics of the buffer, global and scratch families have a common order; on GFX10 only
+    // those that return a result.
     class(Counter::Vm, "vector memory", true, true),
-    // A flat access of GFX7 to GFX9 goes to memory or to LDS by its address, so it is in neither order (seed 000, line
-    // 3093). On GFX10 it is in both.
+    // A flat access of GFX7 to GFX9 goes to memory or to LDS depending on its address, so it is in neither
+    // order (seed 000, line 3093). On GFX10 it is in both orders.
     class(Counter::Vm, "flat", false, true),
     class(Counter::Lgkm, "flat", false, true),
     class(Counter::Lgkm, "LDS", true, true),
     class(Counter::Lgkm, "GDS", true, true),
     class(Counter::Lgkm, "scalar memory", false, false),
     class(Counter::Lgkm, "message", false, false),
-    // The source registers of a GDS operation or an export are free when expcnt says so. Exports go to places that
-    // differ in their pace.
+    // The source registers of a GDS operation or an export are free when expcnt has been decremented. Exports
+    // have several destinations of different speed, so they are not in order.
     reading("GDS data", true, Tells::SourcesRead),
     reading("export", false, Tells::SourcesRead),
     reading("store data", true, Tells::DataRead),
     class(Counter::Vs, "vector memory store", true, true),
 ];
 
-/// A set of classes: bit `1 << index` of [`CLASSES`].
+/// A set of classes: bit `1 << index` stands for that index in [`CLASSES`].
 pub type ClassSet = u16;
 
 /// Vector memory.
 pub const VECTOR: ClassSet = 1;
-/// Flat before GFX10, on both counters.
+/// Flat operations before GFX10, on both counters.
 pub const FLAT: ClassSet = 1 << 1 | 1 << 2;
 /// LDS.
 pub const LDS: ClassSet = 1 << 3;
-/// GDS, on both counters.
+/// GDS operations, on both counters.
 pub const GDS: ClassSet = 1 << 4 | GDS_DATA;
-/// Sources of GDS.
+/// Sources of GDS operations.
 pub const GDS_DATA: ClassSet = 1 << 7;
 /// Scalar memory.
 pub const SCALAR: ClassSet = 1 << 5;
@@ -101,34 +103,35 @@ pub const SCALAR: ClassSet = 1 << 5;
 pub const MESSAGE: ClassSet = 1 << 6;
 /// Exports.
 pub const EXPORT: ClassSet = 1 << 8;
-/// GFX6: data of vector memory stores.
+/// Data of vector memory stores on GFX6.
 pub const STORE_DATA: ClassSet = 1 << 9;
-/// GFX10: vector memory that returns nothing.
+/// Vector memory operations of GFX10 that return nothing.
 pub const VECTOR_STORE: ClassSet = 1 << 10;
 
-/// A kind of operation, as the counters of some generation tell them apart.
+/// A kind of operation. The kinds are those that the counters of some generation distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Event {
-    /// Vector memory that only brings something.
+    /// Vector memory operation that only loads.
     Load,
-    /// Vector memory that returns nothing: stores, atomics without the old value.
+    /// Vector memory operation that returns nothing: a store, or an atomic that does not return the old
+    /// value.
     Store,
-    /// An atomic that returns the old value.
+    /// Atomic operation that returns the old value.
     Exchange,
-    /// The same by a flat address.
+    /// Like [`Event::Load`], with a flat address.
     FlatLoad,
-    /// As [`Event::Store`].
+    /// Like [`Event::Store`], with a flat address.
     FlatStore,
-    /// As [`Event::Exchange`].
+    /// Like [`Event::Exchange`], with a flat address.
     FlatExchange,
     /// LDS.
     Lds,
     /// GDS.
     Gds,
-    /// Global wave sync, which raises `expcnt` alone.
+    /// Global wave sync, which increments only `expcnt`.
     WaveSync,
-    /// Scalar memory and what goes the same way.
+    /// Scalar memory, and other operations that use the same path.
     Scalar,
     /// `s_sendmsg`.
     Message,
@@ -137,16 +140,16 @@ pub enum Event {
 }
 
 const EVENT_COUNT: usize = Event::Export as usize + 1;
-/// Classes of the events of a generation, by [`Event`].
+/// Classes of each [`Event`] in a generation.
 pub type Events = [ClassSet; EVENT_COUNT];
 
-/// No such instruction there.
+/// The generation has no such instruction.
 const NO: ClassSet = 0;
 const BOTH: ClassSet = VECTOR | STORE_DATA;
 const FLAT10: ClassSet = VECTOR | LDS;
 const FLAT10S: ClassSet = VECTOR_STORE | LDS;
 
-/// The column of a generation: what each event counts as.
+/// By generation, the classes of each event.
 #[rustfmt::skip]
 pub static EVENTS: [Option<Events>; Generation::COUNT] = [
     //   Load    Store         Exchange FlatLoad FlatStore FlatExchange Lds  Gds  WaveSync  Scalar  Message  Export
@@ -157,12 +160,12 @@ pub static EVENTS: [Option<Events>; Generation::COUNT] = [
     Some([VECTOR, VECTOR_STORE, VECTOR,  FLAT10,  FLAT10S,  FLAT10,      LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
 ];
 
-/// The column of a processor.
+/// Returns the column of a processor.
 pub(crate) fn events(target: &Target) -> Result<Events, Missing> {
     EVENTS[target.generation as usize].ok_or(Missing::of(target, "wait counters"))
 }
 
-/// What an instruction is to the counters; `None` for all that is no memory operation.
+/// Returns the event of an instruction, or `None` if it is not a memory operation.
 #[inline]
 pub fn event(inst: &MachInst) -> Option<Event> {
     let row = inst.op.row();
@@ -207,7 +210,8 @@ pub fn lds_path(inst: &MachInst) -> Option<LdsPath> {
     }
 }
 
-/// 0 load, 1 store and whatever returns nothing, 2 exchange.
+/// Returns 0 for a load, 1 for a store or another operation that returns nothing, and 2 for an atomic that
+/// returns the old value.
 fn manner(inst: &MachInst) -> usize {
     let flags = inst.op.row().flags;
     match flags.contains(Flags::ATOMIC) {
@@ -217,7 +221,7 @@ fn manner(inst: &MachInst) -> usize {
     }
 }
 
-/// Calls `f` with the registers that are not free before the class of an instruction says so.
+/// Calls `f` with the registers that are in use until the class of the instruction says that they are free.
 pub fn held(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
     let specs = inst.op.row().ops;
     for (index, &operand) in inst.operands().iter().enumerate() {
@@ -236,13 +240,13 @@ pub fn held(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
     }
 }
 
-/// Whether an operation of those classes writes its registers in the order of all vector memory: image instructions have a
-/// path of their own.
+/// Returns whether an operation of these classes writes its registers in the order of all vector memory
+/// operations. Image instructions have a path of their own.
 pub fn writes_in_order(op: Opcode, classes: ClassSet) -> bool {
     classes & !STORE_DATA == VECTOR && op.family() != Family::Mimg
 }
 
-/// The indices in a set.
+/// Returns the indices in a set.
 #[inline]
 pub fn each(mut set: ClassSet) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -252,7 +256,8 @@ pub fn each(mut set: ClassSet) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether fences order the operation: they do not order what nobody else can see.
+/// Returns whether fences order the operation. They do not order accesses to private memory, which no other
+/// work-item can see.
 pub fn ordered(func: &MachFunc, inst: &MachInst) -> bool {
     let private = match inst.mem.index() {
         Some(mem) => func.mems[mem].spaces == SPACE_PRIVATE,
@@ -261,7 +266,7 @@ pub fn ordered(func: &MachFunc, inst: &MachInst) -> bool {
     !private
 }
 
-/// Bit of a counter in the operand of a `WAIT_POINT`.
+/// Returns the bit of a counter in the operand of a `WAIT_POINT`.
 pub const fn wait_point_bit(counter: Counter) -> i32 {
     [1, 4, 2, 8][counter as usize]
 }
@@ -277,7 +282,7 @@ mod tests {
 
     #[test]
     fn immediates_are_those_of_the_assembler() {
-        // Judge: llvm-mc-19 -mcpu=gfx906 -show-encoding on the text in the comment.
+        // Expected values are from llvm-mc-19 -mcpu=gfx906 -show-encoding for the text in each comment.
         let target = Target::by_name("gfx906").unwrap();
         let any = Wait::ANY;
         for (wait, mask) in [
@@ -293,7 +298,8 @@ mod tests {
         }
     }
 
-    /// Every class is used by some generation, and nothing counts on a counter that the processor has not.
+    /// Every class must be used by some generation, and no class may use a counter that the processor does
+    /// not have.
     #[test]
     fn columns_fit_the_processors() {
         let mut used = 0;

@@ -1,12 +1,12 @@
-//! Rewriting a block's instructions while its parts keep their borders.
+//! Rewriting of a block's instructions that keeps the boundaries between the block's parts.
 
 use isa::{MBlock, MachFunc, MachInst};
 
-/// Lists longer than this change hands instead of being copied.
+/// Number of instructions above which lists are swapped rather than copied.
 const SHORT: usize = 64;
 
-/// Replaces the instructions of a block by what `f` writes for each of them. They are written to `scratch` first; the many
-/// short blocks there may be keep their own memory.
+/// Replaces each instruction of a block by what `f` writes for it. The new instructions are written to
+/// `scratch` first; short blocks, of which there may be many, keep their own allocation.
 pub(crate) fn rewrite(
     func: &mut MachFunc,
     block: MBlock,

@@ -1,17 +1,17 @@
-//! Which hardware registers an instruction touches, and sets of them.
+//! Hardware registers that an instruction accesses, and sets of such registers.
 
 pub use isa::RegSet;
 use isa::table::Role;
 use isa::{MachInst, Operand, Reg, RegRange, Target};
 
-/// How an instruction touches a register.
+/// An access of an instruction to registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The registers.
+    /// The registers that are accessed.
     pub range: RegRange,
-    /// Whether they are read.
+    /// Whether the registers are read.
     pub read: bool,
-    /// Whether they are written.
+    /// Whether the registers are written.
     pub write: bool,
 }
 
@@ -31,13 +31,13 @@ pub fn explicit(inst: &MachInst, mut f: impl FnMut(Access)) {
     });
 }
 
-/// Calls `f` for every register operand, explicit or not.
+/// Calls `f` for every register operand, explicit or implicit.
 #[inline]
 pub fn all(target: &Target, inst: &MachInst, mut f: impl FnMut(Access)) {
     inst.for_each_hw_reg(target, |role, range| f(Access::new(role, range)));
 }
 
-/// The first register of `a` that is in `b` too; the ranges overlap.
+/// Returns the first register that is in both ranges. The ranges must overlap.
 pub fn first_common(a: RegRange, b: RegRange) -> Reg {
     a.first.max(b.first)
 }

@@ -1,16 +1,18 @@
-//! Keeps apart what the hardware does not: `s_nop` where an instruction would come too soon after another, or the
-//! instruction that mends it.
+//! Keeps instructions apart that the hardware does not keep apart: inserts `s_nop` if an instruction would
+//! come too soon after another, or the instruction that mitigates the hazard.
 //!
 //! # Source
-//! The rows of [`crate::rules`].
+//! The rules in [`crate::rules`].
 //! # Requires
 //! Code with its waits, which count as wait states.
 //! # Guarantees
-//! [`crate::proof::hazards`] finds nothing.
+//! [`crate::proof::hazards`] finds no violation.
 //! # Lattice
-//! Of rules that wait states mend: (producer, registers) -> wait states since; union, the lower number; entries older than any
-//! row asks for are forgotten. Of a rule that an instruction mends: the set of its registers; union. A block's head only ever
-//! gains entries, so it terminates although what is put in mends things on the way.
+//! For rules with wait states, the state maps (producer, registers) to the number of wait states since; the
+//! join is the union with the lower number, and entries older than any rule requires are removed. For a rule
+//! with an instruction as mitigation, the state is the set of its registers; the join is the union. The state
+//! at a block's head only gains entries, so the iteration terminates although inserted instructions mitigate
+//! hazards.
 
 use crate::calls::Away;
 use crate::effects::RegSet;
@@ -19,59 +21,60 @@ use crate::{Context, Model, Options, Stats, edit};
 use isa::table::{Family, Flags};
 use isa::{Counter, Form, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, op};
 
-/// A register that is dangerous still.
+/// A register for which a hazard is still possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Recent {
     producer: Producer,
     range: RegRange,
-    /// Wait states since.
+    /// Number of wait states since the producer.
     age: u8,
 }
 
-/// What is dangerous by a rule that an instruction mends.
+/// State of a rule whose mitigation is an instruction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
-    /// Registers.
+    /// Registers for which the hazard is possible.
     armed: RegSet,
-    /// There was a first instruction, and no branch since: for a rule that needs one.
+    /// For a rule that requires a branch: whether there was a first instruction and no branch since.
     seen: bool,
 }
 
-/// What was done a short while ago.
+/// Recent instructions, as far as they matter for hazards.
 #[derive(Debug, Default)]
 struct Window {
-    /// Within the last few wait states.
+    /// Producers within the last few wait states.
     recent: Vec<Recent>,
-    /// By rule that an instruction mends.
+    /// State of each rule whose mitigation is an instruction.
     marks: Vec<Marks>,
-    /// Scalar memory instructions are under way.
+    /// Whether scalar memory instructions are in flight.
     scalar_pending: bool,
-    /// Kinds of the clause so far.
+    /// Kinds of the current clause, as bits.
     clause: u8,
 }
 
-/// Memory of the pass.
+/// Reusable memory of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// Window at the head of each block.
     entry: Vec<Window>,
-    /// Blocks whose head changed since they were walked.
+    /// Blocks whose head changed since they were last visited.
     dirty: Vec<bool>,
-    /// Blocks in which something is missing.
+    /// Blocks in which a mitigation must be inserted.
     missing: Vec<bool>,
-    /// The window that walks.
+    /// The window that is propagated through a block.
     window: Window,
 }
 
-/// What of the rules matters to a function.
+/// Information about the rules that matter to a function.
 struct View<'a> {
     model: &'a Model,
     role: FuncRole,
-    /// There are DPP instructions or moves to accumulation VGPRs, for which the results of VALU count.
+    /// Whether the function has DPP instructions or moves to accumulation VGPRs, for which VGPR results of
+    /// VALU matter.
     vgprs: bool,
-    /// By rule that an instruction mends: whether it has work here.
+    /// Bit set of the rules with an instruction as mitigation that can apply in the function.
     active: u32,
-    /// Those that have are about clauses: what is of no clause has nothing to do with them.
+    /// Whether all of these rules are about clauses, so that instructions outside of clauses do not matter.
     only_clauses: bool,
 }
 
@@ -92,7 +95,7 @@ impl<'a> View<'a> {
         View { model, role: func.role, vgprs, active, only_clauses }
     }
 
-    /// The rules that an instruction mends, with their numbers.
+    /// Returns the applicable rules whose mitigation is an instruction, with their numbers.
     fn mended(&self) -> impl Iterator<Item = (usize, &'a Rule)> + use<'a> {
         let active = self.active;
         let rules = self.model.rules.mended().iter().enumerate();
@@ -117,14 +120,15 @@ impl Window {
         (self.scalar_pending, self.clause) = (*scalar_pending, *clause);
     }
 
-    /// The rule that asks for most wait states before an instruction, and how many are missing.
+    /// Returns the rule that lacks the most wait states before an instruction: its name, the wait states it
+    /// requires, and the number that is missing.
     fn required(&self, view: &View<'_>, inst: &MachInst) -> Option<(&'static str, u8, u8)> {
         if self.recent.is_empty() {
             return None;
         }
         let rules = &view.model.rules;
         let away = Away::of(view.role, inst);
-        // The most that is missing, and of the rules that miss as much the first.
+        // The largest number that is missing; among rules with the same number, the first rule.
         let mut worst: Option<(u8, usize)> = None;
         for recent in &self.recent {
             for index in rules.timed_by(recent.producer) {
@@ -150,7 +154,7 @@ impl Window {
         })
     }
 
-    /// The first rule that wants an instruction before this one.
+    /// Returns the first rule that requires an instruction to be inserted before this instruction.
     fn unmended<'a>(&self, view: &View<'a>, inst: &MachInst) -> Option<(&'a Rule, rules::Insert)> {
         if view.only_clauses && view.model.rules.clause(inst) & self.clause == 0 {
             return None;
@@ -168,7 +172,7 @@ impl Window {
             if armed.is_empty() {
                 continue;
             }
-            // What ends a clause is no part of it.
+            // An instruction that ends a clause is not part of the clause.
             if breaks == rules::Breaks::ClauseEnds && self.breaks(view, inst, breaks) {
                 continue;
             }
@@ -196,7 +200,8 @@ impl Window {
         }
     }
 
-    /// Issues an instruction: its own wait state passes only with the next one.
+    /// Updates the window for an instruction. The wait state of the instruction itself passes before its own
+    /// effects are recorded.
     fn issue(&mut self, view: &View<'_>, inst: &MachInst) {
         let model = view.model;
         self.pass(rules::states(model.subtarget(), inst));
@@ -213,8 +218,9 @@ impl Window {
         }
     }
 
-    /// Behind a call, and where a function begins: what the other side does not see to. One wait state has passed, and the
-    /// result of VALU may come in any VGPR; nothing is known of VCC and of `v_cmpx`.
+    /// Sets the window after a call and at the beginning of a function, for hazards that the other side does
+    /// not mitigate. One wait state has passed. VALU may have written any VGPR; nothing is known about VCC
+    /// and `v_cmpx`.
     #[cold]
     fn come_from_elsewhere(&mut self, view: &View<'_>) {
         self.clear(self.marks.len());
@@ -234,7 +240,8 @@ impl Window {
         }
     }
 
-    /// What an instruction makes dangerous, and what it mends, by rules that an instruction mends.
+    /// Updates the states of the rules with an instruction as mitigation: hazards that an instruction
+    /// creates, and hazards that it mitigates.
     fn mark(&mut self, view: &View<'_>, inst: &MachInst) {
         let model = view.model;
         let subtarget = model.subtarget();
@@ -273,7 +280,7 @@ impl Window {
         }
     }
 
-    /// Joins what comes along another edge. Returns whether anything was added.
+    /// Joins the window of another edge. Returns whether that changed this window.
     fn join(&mut self, other: &Window) -> bool {
         let mut changed = false;
         for new in &other.recent {
@@ -304,18 +311,20 @@ impl Window {
     }
 }
 
-/// Whether what was done to a register may matter to who is given control: the others it writes before it reads them.
+/// Returns whether an access to a register may matter to the code that gets control. That code writes all
+/// other registers before it reads them.
 fn concerns(away: Away, recent: &Recent) -> bool {
     let scalar = recent.range.first.0 < 128;
     recent.producer != Producer::ValuWritesVgpr && (!scalar || away.may_read(recent.range))
 }
 
-/// Whether a rule is seen to by who gets control: what it wants is rare there.
+/// Returns whether the code that gets control handles a rule. This applies to rules whose second instruction
+/// is rare.
 fn is_received(second: rules::Consumer) -> bool {
     matches!(second, rules::Consumer::Permlane | rules::Consumer::Vccz)
 }
 
-/// Whether what is dangerous by a rule would be so still on the other side. A function begins with waits.
+/// Returns whether a hazard would still exist on the other side. A function begins with waits.
 fn leaves(away: Away, rule: &Rule, breaks: rules::Breaks) -> bool {
     use rules::Breaks::{ClauseEnds, MemoryHasRead, SmemHasRead};
     let waited = away == Away::Call && matches!(breaks, MemoryHasRead | SmemHasRead);
@@ -362,8 +371,8 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
     stats
 }
 
-/// What has to stand before a branch that comes between two instructions when the pass has run: a rule may ask for a branch
-/// there, and nothing mends it yet.
+/// Returns the instruction that must precede a branch that is inserted after this pass. A rule may require a
+/// branch between its two instructions, so a new branch can create a hazard that has not been mitigated.
 pub fn before_new_branch(func: &mut MachFunc, model: &Model) -> Option<MachInst> {
     let mut across = model.rules.mended().iter().filter(|rule| rule.needs_branch());
     let rule = across.next()?;
@@ -378,17 +387,18 @@ pub fn before_new_branch(func: &mut MachFunc, model: &Model) -> Option<MachInst>
     rules::inserted(model.subtarget(), insert, &branch)[0].map(|mend| MachInst { note, ..mend })
 }
 
-/// What is put before an instruction.
+/// What is inserted before an instruction.
 enum Keep {
-    /// So many wait states.
+    /// The given number of wait states.
     States(u8),
     Instruction(MachInst),
 }
 
-/// Tells `put` what has to stand before an instruction, and lets it pass: (rule, wait states that it asks for, what).
+/// Updates the window for everything that must be inserted before an instruction. Calls `put` for each
+/// insertion with the rule, the wait states that the rule requires, and the insertion.
 fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl FnMut(&'static str, u8, Keep)) {
     if view.active != 0 {
-        // Each of them breaks its own rule, so this ends.
+        // Each inserted instruction mitigates its own rule, so the loop ends.
         while let Some((rule, insert)) = window.unmended(view, inst) {
             for mend in rules::inserted(view.model.subtarget(), insert, inst).into_iter().flatten() {
                 window.issue(view, &mend);
@@ -402,8 +412,8 @@ fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl Fn
     }
 }
 
-/// Finds the window at the head of every block, and the blocks that want something. A block that once wanted something wants
-/// it for good, as its head only gains entries.
+/// Computes the window at the head of every block, and the blocks in which a mitigation must be inserted.
+/// Once a block needs a mitigation it always does, because its head only gains entries.
 fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
     let Scratch { entry, dirty, missing, window } = scratch;
     let count = func.blocks.len();
@@ -414,7 +424,7 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
         entry[0].come_from_elsewhere(view);
     }
     dirty.clear();
-    // Blocks out of reach are walked too: their insides obey the rules like any others.
+    // Unreachable blocks are visited too, because the rules hold inside them as well.
     dirty.resize(count, true);
     missing.clear();
     missing.resize(count, false);
@@ -435,7 +445,7 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
             for inst in &data.insts {
                 apart(view, window, inst, |_, _, _| missing[index] = true);
                 window.issue(view, inst);
-                // Who takes a branch does not execute those behind it.
+                // A path that takes the branch does not execute the instructions after the branch.
                 targets(inst).for_each(|to| arrive(entry, window, to));
             }
             let next_entry = data.next_entry();
@@ -448,7 +458,7 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
                 .filter(falls)
                 .for_each(|to| arrive(entry, window, to));
             if let Some(to) = next_entry {
-                // Nor does who goes to the next entry of a jump table execute the branch of this one.
+                // A path to the next entry of a jump table does not execute the branch of this entry.
                 if data.insts.len() == 1 {
                     window.copy_from(&entry[index]);
                 }
@@ -458,7 +468,7 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
     }
 }
 
-/// Where an instruction branches to.
+/// Returns the blocks to which an instruction branches.
 fn targets(inst: &MachInst) -> impl Iterator<Item = MBlock> {
     let is_branch = inst.op.row().flags.contains(Flags::BRANCH);
     inst.operands().iter().filter(move |_| is_branch).filter_map(|operand| match *operand {
@@ -467,7 +477,7 @@ fn targets(inst: &MachInst) -> impl Iterator<Item = MBlock> {
     })
 }
 
-/// Writes an `s_nop` of so many wait states, or lengthens the one that is there.
+/// Writes an `s_nop` for that number of wait states, or lengthens a preceding `s_nop`.
 fn nop(
     func: &mut MachFunc,
     note: Note,

@@ -1,24 +1,27 @@
-//! Memory coherence, waits, hazards and a proof of them.
+//! Memory coherence, waits, hazards, and a proof that they are correct.
 //!
-//! Three passes run over a [`MachFunc`] with hardware registers, in this order,
+//! Three passes run over a [`MachFunc`] with hardware registers, in this order:
 //!
 //! 1. [`coherence`] turns orders and scopes into cache bits, cache invalidations and *wait points*;
-//! 2. [`waits`] turns wait points and data flow into as few waits as it can;
-//! 3. [`hazards`] puts `s_nop`, or what else mends it, where the hardware does not interlock.
+//! 2. [`waits`] turns wait points and data flow into as few waits as possible;
+//! 3. [`hazards`] inserts `s_nop` or another mitigation where the hardware does not interlock.
 //!
-//! and then [`clauses`], which says which loads belong together.
+//! Finally, [`clauses`] marks loads that are issued together.
 //!
-//! [`proof`] proves the result over the final code, ours or anybody's: it shares the tables ([`sequences`],
-//! [`counters`], [`rules`]) with the passes and none of their logic. [`mod@cfg`] makes a function of decoded code for it.
+//! [`proof`] proves the result on the final code, which may come from any compiler. It shares the tables
+//! ([`sequences`], [`counters`], [`rules`]) with the passes, but none of their logic. [`mod@cfg`] builds a
+//! function from decoded code for it.
 //!
 //! # A new processor
-//! The tables have a column a generation: [`counters::EVENTS`], [`sequences::COLUMNS`] with a cell of each of
-//! [`sequences::ROWS`], [`rules::RULES`]. [`Model::of`] gathers them for a subtarget, and names the one that lacks its column.
+//! The tables have a column per generation: [`counters::EVENTS`], [`sequences::COLUMNS`] with a cell in each
+//! of [`sequences::ROWS`], and [`rules::RULES`]. [`Model::of`] collects the columns of a subtarget, and
+//! reports the table that lacks its column.
 //!
-//! Every inserted instruction carries an [`isa::Note`] that says what it is there for.
+//! Every inserted instruction has an [`isa::Note`] that states its purpose.
 //!
 //! # Not here
-//! Scheduling; deciding orders and scopes (the language and instruction selection do); encoding.
+//! This crate does not schedule instructions, choose orders and scopes (the language and instruction
+//! selection do that), or encode instructions.
 
 mod calls;
 pub mod cfg;
@@ -37,16 +40,16 @@ pub mod waits;
 use isa::MachFunc;
 pub use model::{Missing, Model};
 
-/// What the passes may be asked.
+/// Options of the passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Wait for everything after every memory operation: the first step of a bisection.
+    /// Whether to wait for every memory operation right after it: the first step in bisecting an error.
     pub blunt: bool,
-    /// Who waits for what where functions are called.
+    /// Calling convention, which defines which side of a call waits for what.
     pub convention: callconv::Convention,
 }
 
-/// Scratch memory of the passes, to be reused from function to function.
+/// Scratch memory of the passes, reused from one function to the next.
 #[derive(Debug, Default)]
 pub struct Context {
     pub(crate) waits: waits::Scratch,
@@ -55,16 +58,16 @@ pub struct Context {
     pub(crate) insts: Vec<isa::MachInst>,
 }
 
-/// What was inserted.
+/// Numbers of inserted instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// `s_waitcnt` and its like.
+    /// `s_waitcnt` and similar instructions.
     pub waits: u32,
     /// Cache invalidations.
     pub invalidates: u32,
     /// `s_nop`.
     pub nops: u32,
-    /// Other instructions that mend hazards.
+    /// Other instructions that mitigate hazards.
     pub mends: u32,
     /// `s_clause`.
     pub clauses: u32,

@@ -1,4 +1,4 @@
-//! What the passes know of a subtarget, worked out once.
+//! Properties of a subtarget that the passes need, computed once.
 
 use crate::counters::{self, CLASS_COUNT, CLASSES, ClassSet, Events};
 use crate::rules::{self, Rules};
@@ -7,7 +7,7 @@ use isa::table::Flags;
 use isa::{MachInst, ModFlags, Subtarget, Target};
 use std::fmt;
 
-/// A table of this crate has no column for the processor: nothing is compiled for it.
+/// Error: a table of this crate has no column for the processor, so nothing can be compiled for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     processor: &'static str,
@@ -20,7 +20,7 @@ impl Missing {
         Missing { processor: target.name, generation: target.generation, table }
     }
 
-    /// What is missing: "the GFX11 column of the hazard rules".
+    /// Returns a description of the missing column, such as "the GFX11 column of the hazard rules".
     pub fn column(&self) -> String {
         format!("the {} column of the {}", format!("{:?}", self.generation).to_uppercase(), self.table)
     }
@@ -34,27 +34,28 @@ impl fmt::Display for Missing {
 
 impl std::error::Error for Missing {}
 
-/// The memory model of a subtarget: counters, order sequences, hazards. Every table has a column for it.
+/// The memory model of a subtarget: counters, order sequences and hazard rules. Every table has a column for
+/// the subtarget.
 #[derive(Clone, Debug)]
 pub struct Model {
     subtarget: Subtarget,
     events: Events,
     oldest: [u8; CLASS_COUNT],
     column: &'static Column,
-    /// [`When::SPLIT`], if the waves of a work-group do not share their first cache.
+    /// [`When::SPLIT`], if the waves of a work-group do not share their first-level cache.
     split: When,
     pub(crate) rules: Rules,
 }
 
 impl Model {
-    /// The model of a subtarget.
+    /// Returns the model of a subtarget.
     ///
     /// # Errors
-    /// A table that has no column for it.
+    /// Returns the table that has no column for the subtarget.
     pub fn of(subtarget: &Subtarget) -> Result<Model, Missing> {
         let mut oldest = [0; CLASS_COUNT];
         for (oldest, class) in oldest.iter_mut().zip(&CLASSES) {
-            // The largest count that is a wait at all: a full field waits for nothing.
+            // The largest count that is still a wait: the maximum value of the field means no wait.
             *oldest = class.counter.max(subtarget).saturating_sub(1);
         }
         Ok(Model {
@@ -67,30 +68,30 @@ impl Model {
         })
     }
 
-    /// The subtarget.
+    /// Returns the subtarget.
     #[inline]
     pub fn subtarget(&self) -> &Subtarget {
         &self.subtarget
     }
 
-    /// The classes in which an instruction counts; empty for all that is no memory operation.
+    /// Returns the counter classes of an instruction; empty if it is not a memory operation.
     #[inline]
     pub fn classes(&self, inst: &MachInst) -> ClassSet {
         counters::event(inst).map_or(0, |event| self.events[event as usize])
     }
 
-    /// The largest age that operations of a class can be told apart by.
+    /// Returns the largest age that is distinguished for operations of a class.
     #[inline]
     pub(crate) fn oldest(&self, class: usize) -> u8 {
         self.oldest[class]
     }
 
-    /// The column of order sequences.
+    /// Returns the column of order sequences.
     pub fn column(&self) -> &'static Column {
         self.column
     }
 
-    /// What stands around an access or fence of a row, in a case of [`crate::sequences::lookup`].
+    /// Returns the steps around an access or fence of a row, in a case of [`crate::sequences::lookup`].
     pub fn around(&self, row: &Row, case: When, inst: &MachInst) -> Around {
         let flags = inst.op.row().flags;
         let returns = flags.contains(Flags::LOAD) || inst.mods.flags.contains(ModFlags::GLC);
@@ -98,7 +99,7 @@ impl Model {
         row.cells[self.column.cell].resolve(case | self.split | returns)
     }
 
-    /// The rows about hazards that the processor has.
+    /// Returns the hazard rules that apply to the processor.
     pub fn rules(&self) -> &[rules::Rule] {
         self.rules.rows()
     }

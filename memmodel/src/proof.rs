@@ -1,12 +1,14 @@
-//! An independent proof over final code: what the passes of this crate guarantee, found by other means.
+//! An independent proof on final code of everything that the passes of this crate guarantee.
 //!
-//! The passes go forward over a lattice. The checker starts at each operation and follows every path from it until the
-//! operation is known to be complete ([`in_flight`]), or at each instruction and goes back along every path until enough
-//! wait states lie between ([`hazards`]). Only the tables are shared. It works on foreign code as well: see
-//! [`crate::cfg`].
+//! The passes walk forward and propagate states of a lattice. The checker works differently: it starts at
+//! each operation and follows every path from it until the operation is known to be complete ([`in_flight`]),
+//! or it starts at each instruction and walks backwards along every path until there are enough wait states
+//! between ([`hazards`]). The passes and the checker share only the tables. The checker also works on code of
+//! other compilers: see [`crate::cfg`].
 //!
-//! A path is a sequence of blocks of the linear graph. It is left when its state was seen before, so the search is
-//! linear in the code for each operation; tests can afford it, a compiler need not.
+//! A path is a sequence of blocks of the linear graph. The search leaves a path when it has seen the path's
+//! state before, so it takes time linear in the code for each operation. That is acceptable for tests, and a
+//! compiler need not run it.
 
 mod coherence;
 mod hazards;
@@ -22,17 +24,17 @@ pub use hazards::hazards;
 pub use in_flight::in_flight;
 pub use transfers::transfers;
 
-/// An instruction's place.
+/// Position of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Block.
+    /// Block of the instruction.
     pub block: MBlock,
     /// Index in the block.
     pub index: usize,
 }
 
 impl Place {
-    /// The instruction there.
+    /// Returns the instruction at this position.
     pub fn inst(self, func: &MachFunc) -> &MachInst {
         &func.blocks[self.block].insts[self.index]
     }
@@ -44,51 +46,55 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong.
+/// Kind of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The register is touched while the first instruction may still write it (or read it, where a counter counts that).
+    /// The second instruction accesses the register while the first instruction may still write it (or read
+    /// it, if the counter counts reads).
     InFlight {
         /// The first of the registers.
         reg: Reg,
-        /// The counter that was to be waited for.
+        /// The counter that should have been waited for.
         counter: &'static str,
     },
-    /// Too few wait states between the two; where an instruction mends it, none of those.
+    /// There are too few wait states between the two instructions, or the instruction that mitigates the
+    /// hazard is missing.
     Hazard {
-        /// The rule.
+        /// Name of the rule.
         rule: &'static str,
-        /// How many there are.
+        /// Number of wait states found.
         found: u8,
-        /// How many there should be.
+        /// Number of wait states required; 0 if an instruction is required.
         wanted: u8,
     },
-    /// The first instruction may be incomplete where the second, by a row of the memory model, needs it complete.
+    /// The first instruction may be incomplete at the second, although a row of the memory model requires it
+    /// to be complete.
     Order {
-        /// The row, or "barrier".
+        /// Name of the row, or "barrier".
         row: &'static str,
-        /// The counter.
+        /// Name of the counter.
         counter: &'static str,
     },
-    /// The second reads memory after the first without the invalidation that the row of the first asks for.
+    /// The second instruction reads memory after the first, without the cache invalidation that the row of
+    /// the first requires.
     Stale {
-        /// The row.
+        /// Name of the row.
         row: &'static str,
     },
-    /// A pseudo instruction is left.
+    /// A pseudo-instruction remains in the code.
     Pseudo,
 }
 
-/// A fault with both its places.
+/// A violation, with both of its instructions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// Where it begins.
+    /// Position of the first instruction.
     pub first: Place,
-    /// Where it shows.
+    /// Position of the second instruction, where the violation shows.
     pub second: Place,
-    /// What it is.
+    /// Kind of the violation.
     pub fault: Fault,
-    /// Mnemonics of the two.
+    /// Mnemonics of the two instructions.
     pub names: [&'static str; 2],
 }
 
@@ -133,8 +139,8 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// Everything that holds for final code of any origin; with memory attributes on the instructions, the memory model's
-/// rows too.
+/// Checks all rules that hold for final code of any origin; if the instructions have memory attributes, also
+/// checks the rows of the memory model.
 pub fn check(func: &MachFunc, model: &Model) -> Vec<Violation> {
     let mut faults = pseudos(func);
     in_flight(func, model, &mut faults);
@@ -146,13 +152,13 @@ pub fn check(func: &MachFunc, model: &Model) -> Vec<Violation> {
     faults
 }
 
-/// No pseudo instruction is left.
+/// Returns the pseudo-instructions that remain.
 fn pseudos(func: &MachFunc) -> Vec<Violation> {
     let places = places(func).filter(|place| place.inst(func).op.family() == isa::table::Family::Pseudo);
     places.map(|place| Violation::new(func, place, place, Fault::Pseudo)).collect()
 }
 
-/// All places in layout order.
+/// Returns all positions in layout order.
 fn places(func: &MachFunc) -> impl Iterator<Item = Place> {
     func.blocks
         .iter()

@@ -1,21 +1,26 @@
-//! Hazards as data: pairs of instructions that the hardware does not keep apart, and what does.
+//! Hazards as data: pairs of instructions that the hardware does not keep apart, and their mitigations.
 //!
-//! A rule is *detection*: as what the first instruction counts ([`Producer`]), as what the second ([`Consumer`]), which
-//! processors have it; and *mitigation* ([`Mend`]): so many wait states between the two, a column a generation, or an
-//! instruction, with what else would have done ([`Breaks`]). A wait state is one issued instruction, or one of the `n + 1` of
-//! an `s_nop n`.
+//! A rule consists of *detection*: the role of the first instruction ([`Producer`]), the role of the second
+//! instruction ([`Consumer`]), and the processors that have the hazard; and of *mitigation* ([`Mend`]):
+//! either a number of wait states between the two instructions, with a column per generation, or an
+//! instruction, with the other instructions that mitigate the hazard as well ([`Breaks`]). A wait state is
+//! one issued instruction, or one of the `n + 1` wait states of an `s_nop n`.
 //!
 //! # Source
-//! The chapters "Manually Inserted Wait States (NOPs)" of the manuals: Southern Islands, Sea Islands, GCN3, Vega ISA; where
-//! their wording leaves a choice, the numbers LLVM uses, and `docs/memory-model.md` says which. RDNA's are in no manual: what
-//! LLVM mends on gfx1010 to gfx1013, by behaviour.
+//! The chapters "Manually Inserted Wait States (NOPs)" of the manuals: Southern Islands, Sea Islands, GCN3,
+//! Vega ISA. Where the wording is ambiguous, the numbers are those that LLVM uses, as noted in
+//! `docs/memory-model.md`. The hazards of RDNA are in no manual; they are inferred from what LLVM inserts on
+//! gfx1010 to gfx1013.
 //!
 //! # Absent on purpose
-//! * "mixed use of VCC: alias and SGPR number": `vcc` has one name here, so there is no alias to mix with;
-//! * matrix instructions of gfx908 and gfx90a: nothing here emits them. Who does brings their rows. That a sum of products may add to
-//!   another of its kind at once on gfx90a (CDNA 2 ISA, 4.5) is not used: any use waits. Moves from
-//!   and to accumulation registers have theirs, where LLVM's last is for VGPRs that VALU has written just before, and ours for any;
-//! * what is wrong wherever it stands (a branch over 63 dwords on gfx101x): nothing between two instructions mends it.
+//! * "mixed use of VCC: alias and SGPR number": `vcc` has only one name here, so there is no alias to mix
+//!   with;
+//! * matrix instructions of gfx908 and gfx90a: no code here emits them, so they have no rows. On gfx90a a sum
+//!   of products may be accumulated onto another of the same kind without waiting (CDNA 2 ISA, 4.5); this is
+//!   not used, and any use waits. Moves from and to accumulation registers have rows. LLVM's last row of
+//!   these applies to VGPRs that VALU has just written; the row here applies to any VGPR;
+//! * instructions that are wrong at any place (a branch over 63 dwords on gfx101x), because no instruction
+//!   between two others mitigates them.
 
 mod detect;
 
@@ -27,7 +32,7 @@ use isa::{Feature, MachInst, Subtarget};
 pub(crate) use detect::{anything, breaks, inserted, label, longest_nop, marked, reads_vccz};
 pub use detect::{consumed, produced, states};
 
-/// As what the first instruction counts.
+/// Role of the first instruction of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Producer {
@@ -39,7 +44,7 @@ pub enum Producer {
     SaluWritesScalar,
     /// A SALU instruction writes M0.
     SaluWritesM0,
-    /// A vector memory instruction stores more than 64 bits, still to be fetched from its VGPRs.
+    /// A vector memory instruction stores more than 64 bits, which it still has to read from its VGPRs.
     WideStore,
     /// A sum of products (`v_dot*`) writes a VGPR.
     Dot,
@@ -53,15 +58,15 @@ pub enum Producer {
     SetReg,
     /// `s_setvskip`.
     SetVskip,
-    /// An image instruction with an address of a third dword and more.
+    /// An image instruction whose address has three dwords or more.
     LongImageAddress,
     /// A float atomic in memory.
     FloatAtomic,
-    /// A vector memory or LDS instruction reads a scalar register, at its leisure.
+    /// A vector memory or LDS instruction reads a scalar register some time after issue.
     MemoryReadsScalar,
     /// A scalar memory instruction reads a scalar register.
     SmemReadsScalar,
-    /// Anything but VALU reads EXEC.
+    /// An instruction other than VALU reads EXEC.
     ReadsExec,
     /// `v_cmpx`.
     Cmpx,
@@ -69,15 +74,15 @@ pub enum Producer {
     Lds,
     /// A vector memory instruction other than flat.
     Vmem,
-    /// Half of VCC is written, which `vccz` does not follow.
+    /// An instruction writes half of VCC, after which `vccz` is not updated.
     HalfOfVcc,
-    /// A scalar memory instruction, whose return spoils `vccz`.
+    /// A scalar memory instruction, whose return corrupts `vccz`.
     Smem,
-    /// A memory instruction of a clause reads registers, and may do so again.
+    /// A memory instruction of a clause reads registers, and may read them again in a replay.
     ClauseReads,
-    /// A memory instruction of a clause returns something.
+    /// A memory instruction of a clause returns a result.
     ClauseReturns,
-    /// The same into a register that it reads.
+    /// A memory instruction of a clause returns a result in a register that it reads.
     ClauseOwn,
 }
 
@@ -85,42 +90,42 @@ impl Producer {
     const COUNT: usize = Producer::ClauseOwn as usize + 1;
 }
 
-/// As what the second.
+/// Role of the second instruction of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consumer {
     /// A vector memory instruction reads a scalar register.
     VmemReadsScalar,
-    /// A scalar memory instruction reads one.
+    /// A scalar memory instruction reads a scalar register.
     SmemReadsScalar,
-    /// The same by a descriptor.
+    /// A scalar memory instruction with a descriptor reads a scalar register.
     BufferSmemReadsScalar,
-    /// `v_readlane`, `v_writelane` take their lane from it.
+    /// `v_readlane` or `v_writelane` reads the lane number from the register.
     LaneSelect,
     /// `v_div_fmas` reads VCC.
     DivFmas,
-    /// A DPP instruction reads it: VGPRs and EXEC.
+    /// A DPP instruction reads the register: a VGPR or EXEC.
     Dpp,
     /// A VALU instruction reads `vccz` or `execz` as data.
     ZeroFlagAsData,
-    /// An instruction that reads M0 by itself.
+    /// An instruction that reads M0 implicitly.
     ReadsM0,
-    /// A VALU instruction overwrites it.
+    /// A VALU instruction overwrites the register.
     ValuWrites,
-    /// `v_accvgpr_write` reads a VGPR, and EXEC.
+    /// `v_accvgpr_write` reads a VGPR and EXEC.
     WritesAgpr,
     /// `v_accvgpr_read` reads an accumulation VGPR.
     ReadsAgpr,
     /// A memory or LDS instruction reads a VGPR.
     MemoryReadsVgpr,
-    /// One that reads any.
+    /// A memory or LDS instruction reads any VGPR.
     MemoryReadsAnyVgpr,
-    /// Anything reads or overwrites a VGPR.
+    /// Any instruction reads or overwrites a VGPR.
     TouchesVgpr,
     /// `s_getreg` of the same hardware register.
     GetReg,
     /// `s_setreg` of the same hardware register.
     SetRegAgain,
-    /// A vector instruction while `vskip` may have changed.
+    /// A vector instruction, while `vskip` may have changed.
     Vector,
     /// Return from an exception.
     Rfe,
@@ -140,96 +145,99 @@ pub enum Consumer {
     Lds,
     /// A vector memory instruction other than flat.
     Vmem,
-    /// A branch, or an operand, that is `vccz`.
+    /// A branch on `vccz`, or an operand that is `vccz`.
     Vccz,
     /// A memory instruction of the same clause overwrites the register.
     ClauseWrites,
     /// A memory instruction of the same clause.
     ClauseMember,
-    /// One that changes memory.
+    /// A memory instruction of the same clause that changes memory.
     ClauseStores,
-    /// One that overwrites a register that it reads.
+    /// A memory instruction of the same clause that overwrites a register that it reads.
     ClauseOwn,
 }
 
-/// What keeps the two apart, other than what is put there.
+/// Events other than the inserted instruction that mitigate a hazard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breaks {
-    /// VALU, or `s_waitcnt 0`: vector memory has read its registers.
+    /// A VALU instruction, or `s_waitcnt 0`: vector memory instructions have read their registers.
     MemoryHasRead,
-    /// SALU, or a wait for `lgkmcnt(0)`.
+    /// A SALU instruction, or a wait for `lgkmcnt(0)`.
     SmemHasRead,
-    /// VALU writes a scalar register.
+    /// A VALU instruction writes a scalar register.
     ExecHasBeenRead,
-    /// VALU other than `v_nop`.
+    /// A VALU instruction other than `v_nop`.
     Valu,
-    /// LDS or vector memory on either side, or a wait for `vscnt(0)`.
+    /// An LDS or vector memory instruction on either side of the branch, or a wait for `vscnt(0)`.
     OtherMemory,
-    /// All of VCC is written.
+    /// An instruction writes all of VCC.
     VccWritten,
-    /// The same while no scalar memory instruction is under way.
+    /// An instruction writes all of VCC while no scalar memory instruction is in flight.
     VccWrittenInPeace,
-    /// Anything that is not of the clause.
+    /// An instruction that is not part of the clause.
     ClauseEnds,
 }
 
-/// An instruction that mends.
+/// An instruction that mitigates a hazard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insert {
-    /// `s_waitcnt_depctr` of a mask.
+    /// `s_waitcnt_depctr` with a mask.
     Depctr(u16),
     /// `s_mov_b32 null, 0`.
     MoveNull,
-    /// `v_mov_b32` of the second instruction's own destination to itself: nothing else is under way with it.
+    /// `v_mov_b32` of the second instruction's own destination to itself. This register is safe, because no
+    /// other operation with it is in flight.
     MoveOwn,
     /// `s_waitcnt_vscnt null, 0`.
     WaitVs,
     /// `s_mov_b64 vcc, vcc`.
     MoveVcc,
-    /// The same after `s_waitcnt lgkmcnt(0)`.
+    /// `s_waitcnt lgkmcnt(0)`, then `s_mov_b64 vcc, vcc`.
     WaitAndMoveVcc,
     /// `s_nop 0`.
     Nop,
 }
 
-/// What mends.
+/// Mitigation of a hazard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mend {
-    /// Wait states.
+    /// Wait states between the two instructions.
     States,
-    /// An instruction. `branch`: the two are dangerous with a branch between them.
+    /// An instruction. `branch` means that the hazard exists only if a branch is between the two
+    /// instructions.
     Instruction {
-        /// Which.
+        /// The instruction to insert.
         insert: Insert,
-        /// What does as well.
+        /// Events that mitigate the hazard as well.
         breaks: Breaks,
-        /// See above.
+        /// Whether the hazard requires a branch between the two instructions.
         branch: bool,
     },
 }
 
-/// A row.
+/// A hazard rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Name, for notes and messages.
+    /// Name for notes and messages.
     pub name: &'static str,
-    /// The first instruction.
+    /// Role of the first instruction.
     pub first: Producer,
-    /// The second; it concerns the same register.
+    /// Role of the second instruction, which must concern the same register.
     pub second: Consumer,
-    /// What mends it.
+    /// Mitigation.
     pub mend: Mend,
-    /// By generation: wait states between the two; 0 where there is no such hazard. For a rule that an instruction mends, 1.
+    /// By generation, the number of wait states between the two instructions; 0 if the generation does not
+    /// have the hazard. For a rule with an instruction as mitigation, 1.
     columns: [u8; Generation::COUNT],
     requires: Feature,
     lacks: Feature,
-    /// Only where memory instructions may be replayed (XNACK).
+    /// Whether the hazard exists only if memory instructions may be replayed (XNACK).
     replay: bool,
-    /// Wait states on the processor, in the rows of [`Rules`].
+    /// Number of wait states on the processor; filled in by [`Rules`].
     pub states: u8,
 }
 
-/// The most wait states that any row asks for.
+/// Largest number of wait states of any rule.
 pub const MAX_STATES: u8 = 5;
 
 const fn timed(
@@ -272,13 +280,14 @@ const fn across_branch(rule: Rule) -> Rule {
     }
 }
 
-/// Of moves between VGPRs and accumulation VGPRs where those are a file of their own.
+/// Creates a rule for moves between VGPRs and accumulation VGPRs on processors where these are separate
+/// register files.
 const fn gfx908(name: &'static str, first: Producer, second: Consumer, states: u8) -> Rule {
     let rule = timed(name, first, second, [0, 0, 0, states, 0]);
     Rule { requires: Feature::MAI, lacks: Feature::GFX90A, ..rule }
 }
 
-/// Of two instructions of a clause that may be replayed from its beginning.
+/// Creates a rule for two instructions of a clause that may be replayed from its beginning.
 const fn clause(name: &'static str, first: Producer, second: Consumer) -> Rule {
     Rule { replay: true, ..mended(name, first, second, Insert::Nop, Breaks::ClauseEnds, [0, 0, 1, 1, 1]) }
 }
@@ -289,7 +298,7 @@ use Consumer as C;
 use Feature as F;
 use Producer as P;
 
-/// Every row. The numbers are the columns of GFX6, GFX7, GFX8, GFX9, GFX10.
+/// All rules. The numbers are the columns of GFX6, GFX7, GFX8, GFX9, GFX10.
 #[rustfmt::skip]
 pub static RULES: [Rule; 35] = [
     timed("VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar, [5, 5, 5, 5, 0]),
@@ -329,15 +338,15 @@ pub static RULES: [Rule; 35] = [
     lacking(across_branch(mended("vector memory, branch, LDS", P::Vmem, C::Lds, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
 ];
 
-/// The rows that a processor has, with their wait states.
+/// The rules that apply to a processor, with its numbers of wait states.
 #[derive(Clone, Debug)]
 pub struct Rules {
     rows: Vec<Rule>,
-    /// How many of them wait states mend; they come first.
+    /// Number of rules whose mitigation is wait states; they come first.
     timed: usize,
-    /// Those that begin with each [`Producer`], as bits.
+    /// Rules with wait states for each [`Producer`], as bits.
     timed_by: [u32; Producer::COUNT],
-    /// Whether vector memory instructions form clauses, too.
+    /// Whether vector memory instructions form clauses too.
     vector_clauses: bool,
 }
 
@@ -347,7 +356,7 @@ const KNOWN: [bool; Generation::COUNT] = [true; Generation::COUNT];
 const VECTOR_CLAUSES: [bool; Generation::COUNT] = [false, false, true, true, false];
 
 impl Rules {
-    /// The rows of a subtarget.
+    /// Returns the rules of a subtarget.
     pub(crate) fn of(subtarget: &Subtarget) -> Result<Rules, Missing> {
         let generation = subtarget.generation as usize;
         if !KNOWN[generation] {
@@ -370,28 +379,28 @@ impl Rules {
         Ok(Rules { rows, timed, timed_by, vector_clauses: VECTOR_CLAUSES[generation] })
     }
 
-    /// Every row.
+    /// Returns all rules.
     pub fn rows(&self) -> &[Rule] {
         &self.rows
     }
 
-    /// The rows that wait states mend.
+    /// Returns the rules whose mitigation is wait states.
     pub fn timed(&self) -> &[Rule] {
         &self.rows[..self.timed]
     }
 
-    /// The rows that an instruction mends.
+    /// Returns the rules whose mitigation is an instruction.
     pub fn mended(&self) -> &[Rule] {
         &self.rows[self.timed..]
     }
 
-    /// Whether a rule that wait states mend begins with it.
+    /// Returns whether a rule with wait states has this producer as its first instruction.
     #[inline]
     pub(crate) fn counts(&self, first: Producer) -> bool {
         self.timed_by[first as usize] != 0
     }
 
-    /// The rules of [`Rules::timed`] that begin with it, by index.
+    /// Returns the indices of the rules in [`Rules::timed`] with this producer as first instruction.
     #[inline]
     pub(crate) fn timed_by(&self, first: Producer) -> impl Iterator<Item = usize> + use<> {
         let rules = self.timed_by[first as usize];
@@ -399,7 +408,8 @@ impl Rules {
         rests.take_while(|&rest| rest != 0).map(|rest| rest.trailing_zeros() as usize)
     }
 
-    /// The kind of clause that an instruction may be part of, as a bit: 1 of scalar, 2 of vector memory; 0 none.
+    /// Returns the kind of clause of which an instruction may be part, as a bit: 1 for scalar memory, 2 for
+    /// vector memory, 0 for none.
     pub(crate) fn clause(&self, inst: &MachInst) -> u8 {
         let row = inst.op.row();
         match row.family {
@@ -411,17 +421,18 @@ impl Rules {
 }
 
 impl Rule {
-    /// By generation: wait states between the two, 0 where there is no such hazard; 1 for a rule that an instruction mends.
+    /// Returns by generation the number of wait states between the two instructions; 0 if the generation does
+    /// not have the hazard, and 1 for a rule with an instruction as mitigation.
     pub fn columns(&self) -> [u8; Generation::COUNT] {
         self.columns
     }
 
-    /// Features of processors that do not have the hazard.
+    /// Returns the features of processors that do not have the hazard.
     pub fn lacks(&self) -> Feature {
         self.lacks
     }
 
-    /// What the rule asks for when its instructions are dangerous with a branch between them.
+    /// Returns whether the hazard requires a branch between the two instructions.
     pub(crate) fn needs_branch(&self) -> bool {
         matches!(self.mend, Mend::Instruction { branch: true, .. })
     }

@@ -1,69 +1,74 @@
-//! The memory model as data: what an order at a scope on an address space costs around the access, a cell a column.
+//! The memory model as data: the instructions that an order at a scope on an address space requires around an
+//! access, with a cell per column.
 //!
-//! A cell is a list of words in the order of the code:
+//! A cell is a list of words in program order:
 //!
 //! | word | stands for |
 //! |---|---|
 //! | `op`, then `glc`, `dlc` | the access, with these bits; a fence has none |
 //! | `vm`, `vs`, `lgkm` | a wait until the counter is 0 |
 //! | `own` | `vm` after an access that returns something, `vs` after one that does not (the guide's `vm/vscnt`) |
-//! | `wb` | write back what other agents shall see (gfx90a: `buffer_wbl2`) |
-//! | `out`, `inv` | invalidate the outer caches (GFX10's GL1, gfx90a's L2 for lines of other agents), the innermost one |
+//! | `wb` | write back data that other agents must be able to read (gfx90a: `buffer_wbl2`) |
+//! | `out` | invalidate the outer caches (GFX10's GL1, gfx90a's L2 for lines of other agents) |
+//! | `inv` | invalidate the innermost cache |
 //!
 //! and a word may have conditions before it:
 //!
 //! | mark | the word is there |
 //! |---|---|
-//! | `?` | where address spaces are ordered with each other: the guide's "If OpenCL, omit". It goes for a `_one_as` access and for a fence that does not name LDS, unless it is `seq_cst` |
-//! | `@` | where a fence orders global memory: "If OpenCL and address space is local, omit". A `seq_cst` fence does |
+//! | `?` | where address spaces are ordered with each other (the guide's "If OpenCL, omit") |
+//! | `@` | where a fence orders global memory ("If OpenCL and address space is local, omit") |
 //! | `~` | where the waves of a work-group do not share their first cache: GFX10 in WGP mode, gfx90a in `tgsplit` mode ("If CU wavefront execution mode, omit") |
 //! | `!` | at system scope |
 //!
+//! A word with `?` is omitted for a `_one_as` access and for a fence that does not name LDS. A `seq_cst`
+//! fence orders all address spaces, whatever spaces it names.
+//!
 //! # Source
-//! Seed 000, lines 3144-4020, cross-checked with seed 001, lines 6134-7130, where the columns are intact. The rules before the
-//! table (lines 3113-3123) are [`normalise`]. gfx90a is younger than our guides: its column is what LLVM 19 emits
-//! (`tests/llvm_sequences.rs`), word for word that of GFX10 but for the names of caches and counters.
-//! `docs/memory-model.md` prints [`ROWS`] and says where we leave the guide.
+//! Seed 000, lines 3144-4020, cross-checked with seed 001, lines 6134-7130, where the columns are intact. The
+//! rules before the table (lines 3113-3123) are [`normalise`]. gfx90a is newer than these guides: its column
+//! is what LLVM 19 emits (`tests/llvm_sequences.rs`), and equals the column of GFX10 except for the names of
+//! caches and counters. `docs/memory-model.md` prints [`ROWS`] and lists the deviations from the guide.
 
 use crate::Missing;
 use isa::func::{SPACE_GLOBAL, SPACE_SHARED};
 use isa::target::Generation;
 use isa::{Feature, MemRef, ModFlags, Opcode, SyncOrder, SyncScope, Target, op};
 
-/// What is done to memory.
+/// Kind of memory operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Kind {
     Load,
     Store,
-    /// Read-modify-write, with or without the old value returned.
+    /// Read-modify-write, whether or not the old value is returned.
     Rmw,
     Fence,
 }
 
 impl Kind {
-    /// The table's word.
+    /// Returns the name in the table.
     pub const fn name(self) -> &'static str {
         ["load atomic", "store atomic", "atomicrmw", "fence"][self as usize]
     }
 }
 
-/// Where it is done: the table's address space column.
+/// Where the operation accesses memory: the address-space column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Place {
     Global,
     Local,
     Generic,
-    /// A fence has no place of its own.
+    /// A fence has no address space of its own.
     None,
 }
 
 bitflags::bitflags! {
-    /// Steps before or after the access; they come in this order.
+    /// Steps before or after the access, in the order in which they are emitted.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Steps: u8 {
-        /// Write back.
+        /// Writes the cache back.
         const WRITE_BACK = 1;
         /// A wait for `vmcnt(0)`.
         const VM = 1 << 1;
@@ -71,14 +76,16 @@ bitflags::bitflags! {
         const VS = 1 << 2;
         /// A wait for `lgkmcnt(0)`.
         const LGKM = 1 << 3;
-        /// Invalidate the outer caches. They come first: between the two another wave may load from the outer one into
-        /// the inner one, so the guide's order leaves a stale line (`docs/litmus.md`, `mp-bystander`); LLVM 19 has ours.
+        /// Invalidates the outer caches. This step precedes the invalidation of the inner cache: in the other
+        /// order, another wave could load a line from the outer cache into the inner cache between the two
+        /// invalidations, so the guide's order leaves a stale line (`docs/litmus.md`, `mp-bystander`). LLVM
+        /// 19 has the same order as this table.
         const INVALIDATE_OUTER = 1 << 4;
-        /// Invalidate the innermost cache.
+        /// Invalidates the innermost cache.
         const INVALIDATE = 1 << 5;
     }
 
-    /// Conditions of a word; it is there where all of them hold.
+    /// Conditions of a word. The word applies if all of its conditions hold.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct When: u8 {
         /// `?`
@@ -89,16 +96,16 @@ bitflags::bitflags! {
         const SPLIT = 1 << 2;
         /// `!`
         const SYSTEM = 1 << 3;
-        /// The access returns something.
+        /// The access returns a result.
         const RETURNS = 1 << 4;
     }
 }
 
-/// What a word is.
+/// Meaning of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum What {
-    /// The access.
+    /// The access itself.
     Access,
     Glc,
     Dlc,
@@ -111,13 +118,13 @@ pub enum What {
 /// A word with its conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// What.
+    /// Meaning of the word.
     pub what: What,
-    /// Where.
+    /// Conditions under which the word applies.
     pub when: When,
 }
 
-/// Most words of a cell.
+/// Largest number of words in a cell.
 const MAX_WORDS: usize = 11;
 
 /// A cell of the table.
@@ -127,12 +134,13 @@ pub struct Sequence {
     len: usize,
 }
 
-/// What of a cell is there in a case.
+/// The steps of a cell that apply in a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Around {
-    /// Steps before the access (the whole of a fence).
+    /// Steps before the access; for a fence, all steps.
     pub before: Steps,
-    /// `glc`, `dlc`. Never of a read-modify-write: there `glc` asks for the old value.
+    /// The bits `glc` and `dlc`. They are never set for a read-modify-write, where `glc` requests the old
+    /// value.
     pub bits: ModFlags,
     /// Steps after the access.
     pub after: Steps,
@@ -152,7 +160,7 @@ const WORDS: [(&str, What); 10] = [
 ];
 
 impl Sequence {
-    /// Reads a cell, when the crate is compiled; a word that there is not ends that.
+    /// Parses a cell at compile time. An unknown word is a compilation error.
     const fn parse(text: &str) -> Sequence {
         let bytes = text.as_bytes();
         let mut sequence =
@@ -181,12 +189,12 @@ impl Sequence {
         sequence
     }
 
-    /// The words.
+    /// Returns the words.
     pub fn words(&self) -> &[Word] {
         &self.words[..self.len]
     }
 
-    /// What is there in a case.
+    /// Returns the steps that apply in a case.
     pub fn resolve(&self, case: When) -> Around {
         let mut around = Around::default();
         let mut past = false;
@@ -205,7 +213,7 @@ impl Sequence {
     }
 }
 
-/// The word at those bytes of a cell.
+/// Returns the word at the given bytes of a cell.
 const fn word(text: &[u8], start: usize, end: usize) -> What {
     let mut row = 0;
     while row < WORDS.len() {
@@ -225,19 +233,19 @@ const fn word(text: &[u8], start: usize, end: usize) -> What {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What the notes of inserted instructions say.
+    /// Name of the row, used in the notes of inserted instructions.
     pub name: &'static str,
-    /// What is done.
+    /// Kind of operation.
     pub kind: Kind,
-    /// The order.
+    /// Memory order.
     pub order: SyncOrder,
-    /// The scopes of the row.
+    /// Scopes to which the row applies.
     pub scopes: &'static [SyncScope],
-    /// The address spaces of the row.
+    /// Address spaces to which the row applies.
     pub places: &'static [Place],
-    /// The cells, by [`Column::cell`].
+    /// Cells, indexed by [`Column::cell`].
     pub cells: [Sequence; CELLS],
-    /// The line of seed 000 where the row begins.
+    /// Line of seed 000 at which the row begins.
     pub line: u32,
 }
 
@@ -247,56 +255,56 @@ impl Row {
             && matches!(self.order, SyncOrder::Release | SyncOrder::AcqRel | SyncOrder::SeqCst)
     }
 
-    /// Whether it releases to the work-group, and no further.
+    /// Returns whether the row releases to the work-group and no further.
     pub fn releases_to_group(&self) -> bool {
         self.releases() && self.scopes == GROUP
     }
 
-    /// Whether it releases to the agent or the system.
+    /// Returns whether the row releases to the agent or the system.
     pub fn releases_beyond_the_group(&self) -> bool {
         self.releases() && self.scopes == WIDE
     }
 }
 
-/// The instructions that keep caches coherent.
+/// Instructions that keep caches coherent.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheOps {
-    /// For [`Steps::INVALIDATE`].
+    /// Instruction for [`Steps::INVALIDATE`].
     pub invalidate: Opcode,
-    /// For [`Steps::INVALIDATE_OUTER`], where the column has it.
+    /// Instruction for [`Steps::INVALIDATE_OUTER`], if the column uses it.
     pub outer: Option<Opcode>,
-    /// For [`Steps::WRITE_BACK`], where the column has it.
+    /// Instruction for [`Steps::WRITE_BACK`], if the column uses it.
     pub write_back: Option<Opcode>,
 }
 
-/// Cache bits of plain accesses by hint (seed 000, lines 3147-3187).
+/// Cache bits of plain accesses with hints (seed 000, lines 3147-3187).
 #[derive(Clone, Copy, Debug)]
 pub struct Hints {
-    /// A volatile load.
+    /// Bits of a volatile load.
     pub volatile_load: ModFlags,
-    /// A nontemporal load.
+    /// Bits of a nontemporal load.
     pub nontemporal_load: ModFlags,
-    /// A nontemporal store.
+    /// Bits of a nontemporal store.
     pub nontemporal_store: ModFlags,
 }
 
-/// Who has which column of the table, and what its words stand for.
+/// A column of the table: the processors that use it, and the meaning of its words.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Name for people.
+    /// Name for messages.
     pub name: &'static str,
     generations: &'static [Generation],
     requires: Feature,
     lacks: Feature,
-    /// Which cell of each row.
+    /// Index of the column's cell in each row.
     pub cell: usize,
-    /// Its cache operations.
+    /// Cache operations of the column.
     pub caches: CacheOps,
-    /// Its cache bits.
+    /// Cache bits of the column.
     pub hints: Hints,
 }
 
-/// Cells of a row: GFX6 to GFX9, gfx90a, GFX10.
+/// Number of cells in a row: GFX6 to GFX9, gfx90a, GFX10.
 pub const CELLS: usize = 3;
 
 const ONLY_L1: CacheOps = CacheOps { invalidate: op::BUFFER_WBINVL1_VOL, outer: None, write_back: None };
@@ -307,7 +315,7 @@ const GCN_HINTS: Hints = Hints {
 };
 const NO_FEATURE: Feature = Feature::empty();
 
-/// The columns: a processor has the first one that names its generation and fits its features.
+/// The columns. A processor uses the first column that names its generation and fits its features.
 pub static COLUMNS: [Column; 4] = [
     Column {
         name: "GFX6",
@@ -315,7 +323,7 @@ pub static COLUMNS: [Column; 4] = [
         requires: NO_FEATURE,
         lacks: NO_FEATURE,
         cell: 0,
-        // There are no lines to keep.
+        // On GFX6 the cache has no volatile lines that could be invalidated separately.
         caches: CacheOps { invalidate: op::BUFFER_WBINVL1, ..ONLY_L1 },
         hints: GCN_HINTS,
     },
@@ -357,7 +365,7 @@ pub static COLUMNS: [Column; 4] = [
 ];
 
 impl Column {
-    /// The column of a processor.
+    /// Returns the column of a processor.
     pub(crate) fn of(target: &Target) -> Result<&'static Column, Missing> {
         let fits = |column: &&Column| {
             column.generations.contains(&target.generation)
@@ -388,8 +396,8 @@ const NOWHERE: &[Place] = &[Place::None];
 
 macro_rules! table {
     ($($kind:ident $order:ident $scopes:ident $places:ident, $name:literal, $gfx6:literal, $gfx90a:literal, $gfx10:literal, $line:literal;)*) => {
-        /// The table. Rows that the source words as "same as" are written out; a `seq_cst` row keeps the steps that
-        /// OpenCL may omit, as the source asks.
+        /// The table. Rows that the source defines as "same as" another row are written out; a `seq_cst` row
+        /// keeps the steps that OpenCL may omit, as the source requires.
         pub static ROWS: &[Row] = &[$(Row {
             name: $name,
             kind: Kind::$kind,
@@ -473,17 +481,19 @@ table! {
     Fence SeqCst WIDE NOWHERE, "fence seq_cst agent", "vm ?lgkm inv", "!wb vm ?lgkm !out inv", "vm vs ?lgkm out inv", 4014;
 }
 
-/// The row of an access or fence, and the conditions that it meets. `None`: the access is not atomic, or private.
+/// Returns the row of an access or fence, and the conditions that it meets. Returns `None` if the access is
+/// not atomic or is private.
 pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
     let place = match kind {
         Kind::Fence => Place::None,
         _ => place(mem)?,
     };
     let order = normalise(kind, strongest(mem.order, mem.fail))?;
-    // A sequentially consistent fence is one of all spaces, whatever it names (seed 000, line 4014).
+    // A sequentially consistent fence orders all address spaces, whatever spaces it names (seed 000, line
+    // 4014).
     let is_of_all = mem.spaces == 0 || kind == Kind::Fence && order == SyncOrder::SeqCst;
     let spaces = if is_of_all { SPACE_GLOBAL | SPACE_SHARED } else { mem.spaces };
-    // A scope wider than the work-group means nothing for LDS (seed 000, line 3115).
+    // A scope wider than the work-group has no meaning for LDS (seed 000, line 3115).
     let local_only = place == Place::Local || place == Place::None && spaces & SPACE_GLOBAL == 0;
     let scope = if local_only { mem.scope.min(SyncScope::Workgroup) } else { mem.scope };
     let row = ROWS.iter().find(|row| {
@@ -500,7 +510,8 @@ pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
     Some((row, case))
 }
 
-/// The table's place of an access; `None` for private memory, whose accesses are never atomic (seed 000, line 3109).
+/// Returns the table's address space of an access; `None` for private memory, whose accesses are never atomic
+/// (seed 000, line 3109).
 fn place(mem: &MemRef) -> Option<Place> {
     Some(match (mem.spaces & SPACE_GLOBAL != 0, mem.spaces & SPACE_SHARED != 0) {
         (true, true) => Place::Generic,
@@ -510,7 +521,7 @@ fn place(mem: &MemRef) -> Option<Place> {
     })
 }
 
-/// The order that does the work of both (a compare-and-swap has one for each outcome).
+/// Returns the order that satisfies both orders. A compare-and-swap has one order for each outcome.
 fn strongest(a: SyncOrder, b: SyncOrder) -> SyncOrder {
     use SyncOrder::{AcqRel, Acquire, Release};
     match (a, b) {
@@ -519,8 +530,9 @@ fn strongest(a: SyncOrder, b: SyncOrder) -> SyncOrder {
     }
 }
 
-/// An order as the table has it for the kind: seed 000, lines 3119-3123, and "unordered" as the rows 3188-3190 say.
-/// A load atomic with release and a store atomic with acquire are non-atomic there; we keep them monotonic.
+/// Returns the order under which the table lists an operation of that kind: seed 000, lines 3119-3123;
+/// "unordered" follows rows 3188-3190. In the source, a load atomic with release and a store atomic with
+/// acquire are non-atomic; here they stay monotonic.
 pub fn normalise(kind: Kind, order: SyncOrder) -> Option<SyncOrder> {
     use SyncOrder::{AcqRel, Acquire, NotAtomic, Relaxed, Release, SeqCst, Unordered};
     Some(match (kind, order) {

@@ -1,20 +1,23 @@
-//! Inserts waits so that no instruction reads or overwrites a register that an older memory operation may still write
-//! (or read), so that loads to LDS and stores from LDS do not mix with LDS instructions, and so that wait points hold.
+//! Inserts waits so that no instruction reads or overwrites a register that an older memory operation may
+//! still write (or read), so that loads to LDS and stores from LDS are ordered with LDS instructions, and so
+//! that wait points are satisfied.
 //!
 //! # Source
 //! Vega ISA, "Data Dependency Resolution"; the order of completion is in [`crate::counters`].
 //! # Requires
 //! Hardware registers; no `FENCE`.
 //! # Guarantees
-//! [`crate::proof::in_flight`] and [`crate::proof::transfers`] find nothing; no `WAIT_POINT` remains.
+//! [`crate::proof::in_flight`] and [`crate::proof::transfers`] find no violation; no `WAIT_POINT` remains.
 //! # Lattice
-//! Class of operations -> (registers -> age), the age of an operation being the number of younger ones of its class.
-//! Bottom: empty. Join: union, the lower age. Ages saturate at the largest count that still waits, so it terminates.
-//! The graph is the linear one: a cleared lane mask does not un-issue a load.
+//! A state maps the class of operations to (registers -> age), where the age of an operation is the number of
+//! younger operations of its class. Bottom is the empty state. The join is the union, with the lower age.
+//! Ages saturate at the largest count that is still a wait, so the iteration terminates. The graph is the
+//! linear graph, because clearing a lane mask does not cancel an issued load.
 //! # What else is done
-//! Waits are placed as late as possible: a register's wait before its first use, a wait point's before the next memory
-//! operation, barrier or branch. What meets at one place is one wait instruction, or as many as the counters take. Waits in
-//! the input are kept where there is something to wait for. Waits leave loops where they can (`hoist`).
+//! Waits are placed as late as possible: the wait for a register before its first use, the wait of a wait
+//! point before the next memory operation, barrier or branch. Waits that are needed at the same place become
+//! one wait instruction, or as many as the counters require. Waits in the input are kept if there is an
+//! operation to wait for. Waits move out of loops where possible (`hoist`).
 
 mod hoist;
 mod state;
@@ -28,20 +31,20 @@ use isa::table::Flags;
 use isa::{FuncRole, MBlock, MachFunc, MachInst, Note, Opcode, Operand, Reg, op};
 use state::State;
 
-/// Memory of the pass.
+/// Reusable memory of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// State at the head of each block that was reached.
     entry: Vec<State>,
     reached: Vec<bool>,
-    /// Blocks whose head changed since they were walked.
+    /// Blocks whose head changed since they were last visited.
     dirty: Vec<bool>,
-    /// The state that walks.
+    /// The state that is propagated through a block.
     state: State,
     hoist: hoist::Scratch,
 }
 
-/// Why a counter has its count.
+/// Reason for the count of a counter.
 #[derive(Clone, Copy, Debug)]
 struct Cause {
     producer: Opcode,
@@ -49,7 +52,7 @@ struct Cause {
     consumer: &'static str,
 }
 
-/// A wait in the making.
+/// A wait that is being collected.
 #[derive(Clone, Copy, Debug)]
 struct Need {
     wait: Wait,
@@ -108,8 +111,8 @@ pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context
     stats
 }
 
-/// A function waits for what its caller has under way, as far as the convention leaves that to it. Gives how many
-/// instructions that takes.
+/// Inserts waits at the beginning of a function for the operations that its caller may have in flight, as far
+/// as the convention requires. Returns the number of inserted instructions.
 #[cold]
 fn begin(func: &mut MachFunc, model: &Model, convention: Convention) -> u32 {
     let mut left = calls::wait_for(calls::waits(convention).at_entry, model.subtarget());
@@ -128,14 +131,14 @@ fn begin(func: &mut MachFunc, model: &Model, convention: Convention) -> u32 {
     count
 }
 
-/// Finds the state at the head of every block.
+/// Computes the state at the head of every block.
 fn solve(func: &MachFunc, (model, convention): (&Model, Convention), scratch: &mut Scratch) {
     let Scratch { entry, reached, dirty, state, .. } = scratch;
     let count = func.blocks.len();
     entry.resize_with(entry.len().max(count), State::default);
     reached.clear();
     reached.resize(count, false);
-    // Blocks out of reach are walked too: what leads from them into others must not surprise the checker.
+    // Unreachable blocks are visited too, because the checker also follows edges from them into other blocks.
     dirty.clear();
     dirty.resize(count, true);
     let mut again = true;
@@ -167,7 +170,7 @@ fn solve(func: &MachFunc, (model, convention): (&Model, Convention), scratch: &m
     }
 }
 
-/// The state after a block: what [`Walk::rewrite`] does to it, without the writing.
+/// Computes the state after a block: what [`Walk::rewrite`] does to the state, without writing instructions.
 fn transfer(
     func: &MachFunc,
     (model, convention): (&Model, Convention),
@@ -185,7 +188,7 @@ fn transfer(
     state.retire(model, carried.wait);
 }
 
-/// Why an instruction that only says what to wait for is there.
+/// Returns the reason for an instruction that only says what to wait for.
 fn reason(func: &MachFunc, inst: &MachInst) -> &'static str {
     match inst.note.index().map(|note| &func.notes[note]) {
         Some(Note::Coherence(reason) | Note::Text(reason)) => reason,
@@ -193,8 +196,8 @@ fn reason(func: &MachFunc, inst: &MachInst) -> &'static str {
     }
 }
 
-/// What must be waited for right before an instruction; demands of wait points are carried as far as they may. `None`:
-/// the instruction only says what to wait for, and goes.
+/// Returns what must be waited for immediately before an instruction. Demands of wait points are delayed as
+/// far as possible. Returns `None` if the instruction only says what to wait for and is removed.
 #[inline]
 fn step(
     func: &MachFunc,
@@ -231,7 +234,7 @@ fn step(
     }
     if !carried.wait.is_none() {
         if inst.op == op::S_ENDPGM {
-            // Nothing follows that the wait could be before; stores drain by themselves.
+            // No later instruction needs the wait, and stores complete by themselves.
             *carried = Need::NONE;
         } else if !need.wait.is_none()
             || model.classes(inst) != 0
@@ -244,7 +247,7 @@ fn step(
     Some(need)
 }
 
-/// Writes the instructions of a block.
+/// State of writing the instructions of a block.
 struct Walk<'a> {
     model: &'a Model,
     convention: Convention,
@@ -268,7 +271,7 @@ impl Walk<'_> {
         out.push(*inst);
     }
 
-    /// Waits for every counter that an instruction raises, right after it.
+    /// Waits for every counter that an instruction increments, immediately after the instruction.
     fn rewrite_blunt(&mut self, func: &mut MachFunc, inst: &MachInst, out: &mut Vec<MachInst>) {
         if inst.op == op::WAIT_POINT || self.model.subtarget().is_wait(inst.op) {
             return;
@@ -285,8 +288,9 @@ impl Walk<'_> {
         self.emit(func, &need, inst.loc, out);
     }
 
-    /// Writes the waits. The notes of one, one for each of its counters that is waited for and in the order in which
-    /// it names them, follow one another from `note` on.
+    /// Writes the wait instructions. The notes of a wait instruction, one for each of its counters that is
+    /// waited for, have consecutive numbers from `note` on, in the order in which the instruction names the
+    /// counters.
     fn emit(&mut self, func: &mut MachFunc, need: &Need, loc: u32, out: &mut Vec<MachInst>) {
         if need.wait.is_none() {
             return;

@@ -1,5 +1,5 @@
-//! The order of work: streams, live ranges, groups and places of both classes, then the copies; and what to do when
-//! the registers do not suffice.
+//! Order of the steps: streams, live ranges, groups and places of both classes, then the copies; and the
+//! strategy if there are too few registers.
 
 use crate::pack::File;
 use crate::rewrite::Packed;
@@ -10,8 +10,8 @@ use crate::stream::{SGPR, VGPR};
 use crate::{AllocError, Context, Stats};
 use isa::{MachFunc, Note, Subtarget};
 
-/// With how many registers the packer may stop looking for a better order. SGPRs only matter when there are so many
-/// that fewer waves fit.
+/// Returns the number of registers with which the packer stops looking for a better order. For SGPRs, only
+/// numbers that reduce the number of waves matter.
 fn aim(class: usize, pressure: u32, target: &Subtarget) -> u32 {
     if class == VGPR {
         return pressure;
@@ -24,54 +24,59 @@ fn no_registers(class: usize, budget: u32) -> AllocError {
     AllocError::Registers { class: ["SGPR", "VGPR"][class], budget }
 }
 
-/// How many registers fewer than there are regalloc2 is asked to do with, one question after the other.
+/// Numbers of registers by which regalloc2's budget is smaller than the available registers, in the order in
+/// which they are tried.
 const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 
-/// Most registers, in operands and where blocks begin, times questions, that regalloc2 is asked about in one function: it
-/// takes about a microsecond for each, and more than linear time where very many are live.
+/// Largest number of registers (in operands and at block entries) times questions for which regalloc2 is
+/// asked in one function. regalloc2 takes about a microsecond for each, and more than linear time if very
+/// many registers are live.
 const MOST_ASKED: usize = 1 << 14;
 
-/// Where more than so many halves of the registers there are live at once, by class, regalloc2 is not asked: it takes many
-/// times as long then, and whatever it says, most uses reload. Of that many SGPRs, linear scan spills fewer.
+/// Largest pressure for which regalloc2 is asked, by class, in halves of the available registers. With higher
+/// pressure regalloc2 takes many times as long, and most uses need a reload whatever it answers. With more
+/// SGPRs than that, linear scan spills fewer registers.
 const MOST_HALVES: [u32; 2] = [3, 8];
 
-/// Where more than so many times the registers there are live at once, nearly all must go, and it does not matter much which.
+/// Ratio of pressure to available registers above which nearly all registers must be spilled, so that the
+/// choice matters little.
 const TOO_MANY: u32 = 2;
 
-/// Who chooses what to spill.
+/// Algorithm that chooses the registers to spill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Engine {
-    /// Linear scan, and only what can be made again; [`Engine::Ask`] if that needs more.
+    /// Linear scan, and only registers that can be rematerialised; [`Engine::Ask`] if that is not enough.
     #[default]
     Remake,
     /// Linear scan ([`crate::scan`]).
     Scan,
-    /// regalloc2 ([`crate::budget`]), and linear scan when it has no answer that fits.
+    /// regalloc2 ([`crate::budget`]), and linear scan if regalloc2 has no answer that fits.
     Ask,
 }
 
 /// What has been tried to make a class fit.
 #[derive(Clone, Copy, Default)]
 struct Try {
-    /// Registers kept back for breaking cycles.
+    /// Number of registers reserved for breaking cycles.
     reserved: u32,
-    /// Copies are no longer coalesced.
+    /// Whether copies are no longer coalesced.
     scattered: bool,
-    /// Questions put to regalloc2.
+    /// Number of questions that regalloc2 has been asked.
     asked: usize,
-    /// Whether its last answer is being tried; `Snapshots::before` has the state before.
+    /// Whether regalloc2's last answer is being tried; `Snapshots::before` has the state before it.
     answered: bool,
-    /// Whether the function may be as one of its answers wants it.
+    /// Whether the function may have been changed according to one of regalloc2's answers.
     resided: bool,
-    /// Who chooses.
+    /// Algorithm that chooses the registers to spill.
     engine: Engine,
-    /// Registers kept free for reloads when scanning.
+    /// Number of registers that linear scan keeps free for reloads.
     slack: u32,
-    /// Whether it has been seen if there are far too many.
+    /// Whether thinning out has been considered.
     thinned: bool,
 }
 
-/// A class that does not fit: the registers there are, and how many are live at once.
+/// A class that does not fit: the available registers, and the number of registers that are live at the same
+/// time.
 #[derive(Clone, Copy)]
 struct Tight<'a> {
     target: &'a Subtarget,
@@ -79,21 +84,21 @@ struct Tight<'a> {
     pressure: u32,
 }
 
-/// States of the function to go back to.
+/// Saved states of the function.
 #[derive(Default)]
 pub(crate) struct Snapshots {
-    /// Before anything was spilled.
+    /// State before anything was spilled.
     start: Snapshot,
-    /// After spilling as regalloc2 says.
+    /// State after spilling according to regalloc2.
     asked: Snapshot,
-    /// Before an answer of regalloc2 was tried, by class.
+    /// State before an answer of regalloc2 was tried, by class.
     before: [Snapshot; 2],
 }
 
 impl Context {
-    /// Finds places for everything and plans the copies. Where there are too few registers, values that can be made again
-    /// are; if that is not enough, both ways of choosing what to spill are tried, and the one whose code costs less is
-    /// kept; with `scan`, and in large functions, only linear scan.
+    /// Assigns all registers and plans the copies. If there are too few registers, first rematerialises
+    /// values. If that is not enough, tries both algorithms that choose registers to spill, and keeps the
+    /// cheaper code. With `scan`, and in large functions, uses only linear scan.
     pub(crate) fn allocate(
         &mut self,
         func: &mut MachFunc,
@@ -103,7 +108,7 @@ impl Context {
         stats: &mut Stats,
     ) -> Result<(), AllocError> {
         self.changed = false;
-        // What a call destroys is nothing that regalloc2 is told.
+        // regalloc2 does not know which registers calls clobber.
         let scan = scan || func.tuples.len() > MOST_ASKED || !func.calls.is_empty();
         let mut tries = self.restart(func, if scan { Engine::Scan } else { Engine::Remake });
         let mut settled = self.settle(func, target, budget, &mut tries, stats);
@@ -111,7 +116,7 @@ impl Context {
             tries = self.restart(func, Engine::Ask);
             settled = self.settle(func, target, budget, &mut tries, stats);
         }
-        // What was done without an answer of regalloc2 is what linear scan does, or less.
+        // Without an answer of regalloc2, the result is that of linear scan or needs fewer spills.
         let done = scan || settled.is_ok() && tries.iter().all(|tried| !tried.resided);
         if done || !matches!(settled, Ok(()) | Err(AllocError::Registers { .. })) {
             return settled;
@@ -131,7 +136,7 @@ impl Context {
         }
     }
 
-    /// Goes back to the function as it was.
+    /// Restores the original function.
     fn restart(&mut self, func: &mut MachFunc, engine: Engine) -> [Try; 2] {
         if self.changed {
             self.snapshots.start.restore(func, &mut self.spiller.state);
@@ -140,7 +145,7 @@ impl Context {
         [Try { engine, ..Try::default() }; 2]
     }
 
-    /// Finds places for everything and plans the copies; spills until that succeeds.
+    /// Assigns all registers and plans the copies. Spills until that succeeds.
     fn settle(
         &mut self,
         func: &mut MachFunc,
@@ -175,7 +180,7 @@ impl Context {
                     continue 'again;
                 }
             }
-            // What was kept back is free for cycles.
+            // The reserved registers are available for breaking cycles.
             let whole = files.map(|file| File { limit: budget[file.class], ..file });
             match self.plan(func, target, whole) {
                 Ok(()) => return Ok(()),
@@ -185,17 +190,18 @@ impl Context {
         }
     }
 
-    /// Finds what is live where blocks meet; `false`, and unfinished, if thinning out is allowed and called for.
+    /// Computes what is live at block boundaries. Returns false, without a complete result, if thinning out
+    /// is allowed and necessary.
     fn flow(&mut self, func: &MachFunc, file: File, may_thin: bool) -> bool {
         let most = TOO_MANY * file.limit;
         let most = (may_thin && self.streams.phys_base >= 4 * most).then_some(most);
         self.live.flow.run(func, &self.streams, file.class, most)
     }
 
-    /// Where very many more are live than there are registers, spills by outlines until no more than [`TOO_MANY`] times as
-    /// many are: so that exact ranges are found in time linear in the blocks. Whether it is called for is a question for
-    /// exact ranges: outlines mistake many short ones for long ones (a mask that is needed at a far place, for each of a
-    /// thousand exits).
+    /// Spills by outlines, if far more registers are live than are available, until at most [`TOO_MANY`]
+    /// times as many are live. Then exact ranges can be computed in time linear in the number of blocks.
+    /// Exact ranges must show that this is necessary, because outlines mistake many short ranges for long
+    /// ones (for example masks for each of a thousand exits that are needed at a distant place).
     fn thin_out(&mut self, func: &mut MachFunc, target: &Subtarget, file: File) {
         let class = file.class;
         self.remember(func);
@@ -206,16 +212,16 @@ impl Context {
         self.spilled |= self.spiller.thin(func, scene, TOO_MANY * file.limit);
     }
 
-    /// Takes down the function before it is changed.
+    /// Saves the function before its first change.
     fn remember(&mut self, func: &MachFunc) {
         if !std::mem::replace(&mut self.changed, true) {
             self.snapshots.start.save(func, &self.spiller.state);
         }
     }
 
-    /// After a failure to pack: small groups if only fragmentation is to blame, else spilling. regalloc2 is asked to
-    /// do with fewer and fewer registers, always from the same state; when it has no answer, linear scan spills more
-    /// and more.
+    /// Handles a failure to pack: forms smaller groups if only fragmentation is to blame, and spills
+    /// otherwise. Asks regalloc2 to use fewer and fewer registers, always from the same state. When regalloc2
+    /// has no more answers, linear scan spills more and more registers.
     fn make_room(
         &mut self,
         func: &mut MachFunc,
@@ -233,7 +239,7 @@ impl Context {
         if std::mem::take(&mut attempt.answered) {
             self.snapshots.before[class].restore(func, &mut self.spiller.state);
             attempt.resided = false;
-            // The other class is allocated anew from here too.
+            // The other class is allocated again from this state too.
             let Try { asked, engine, resided, .. } = tries[1 - class];
             tries[1 - class] = Try { asked, engine, resided, ..Try::default() };
             return Ok(());
@@ -247,7 +253,7 @@ impl Context {
             if self.spilled {
                 return Err(no_registers(class, file.limit));
             }
-            // Nothing is different yet, so nothing need be done again.
+            // The function has not been changed, so no step needs to be repeated.
             tries.iter_mut().for_each(|tried| tried.engine = Engine::Ask);
             tries[class].slack = 0;
         }
@@ -255,7 +261,8 @@ impl Context {
             if self.ask(func, tight, &mut tries[class]) {
                 return Ok(());
             }
-            // Exact ranges are known already, and say better what to spill than outlines.
+            // Exact ranges are available here, and are a better basis for choosing what to spill than
+            // outlines.
             (tries[class].engine, tries[class].thinned) = (Engine::Scan, true);
         }
         if self.scan(func, tight, &mut tries[class]) {
@@ -264,8 +271,9 @@ impl Context {
         Err(no_registers(class, file.limit))
     }
 
-    /// Spills by linear scan, so that more are left free than the last time: reloads need registers too. `false` if that
-    /// is not enough, or wants slots where only remaking is allowed.
+    /// Spills by linear scan, and leaves more registers free than the last time, because reloads need
+    /// registers too. Returns false if that is not enough, or if slots would be needed where only
+    /// rematerialisation is allowed.
     fn scan(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
         let Tight { target, file, pressure } = tight;
         let class = file.class;
@@ -275,7 +283,7 @@ impl Context {
         while attempt.slack < most {
             attempt.slack += 4 + attempt.slack / 2;
             let room = most.saturating_sub(attempt.slack);
-            // Across a call nothing is reloaded.
+            // No reload can be in the middle of a call.
             let across = file.limit.saturating_sub(attempt.slack - 4);
             let scene = Scene { class, target, streams, groups, budget: None };
             if self.spiller.scan(func, scene, (room, across), only_made) {
@@ -289,7 +297,7 @@ impl Context {
         false
     }
 
-    /// Has regalloc2 say what resides where; `false` if it has no answer.
+    /// Lets regalloc2 decide what resides in registers. Returns false if it has no answer.
     fn ask(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
         let Tight { target, file, pressure } = tight;
         let class = file.class;
@@ -320,7 +328,7 @@ impl Context {
         false
     }
 
-    /// Ranges, groups and places of a class; whether it fits, and the pressure.
+    /// Computes ranges, groups and places of a class. Returns whether the class fits, and the pressure.
     fn pack(
         &mut self,
         func: &MachFunc,
@@ -334,13 +342,13 @@ impl Context {
         file.aim = aim(class, pressure, target);
         let stream = &mut self.streams.class[class];
         self.groups[class].run(stream, &mut self.live, coalesce);
-        // Most at once are more than there are: no order of packing helps.
+        // If the pressure exceeds the number of registers, no order of packing helps.
         let fits = pressure <= file.limit + if class == SGPR { 2 } else { 0 }
             && self.packers[class].run(file, stream, &mut self.groups[class], self.streams.phys_base);
         Ok((fits, pressure))
     }
 
-    /// Plans all copies; names the class in which a cycle found no free register.
+    /// Plans all copies. Returns as an error the class in which no register was free for a cycle.
     fn plan(&mut self, func: &MachFunc, target: &Subtarget, files: [File; 2]) -> Result<(), usize> {
         self.plan.clear();
         let phys_base = self.streams.phys_base;
@@ -361,7 +369,7 @@ impl Context {
     }
 }
 
-/// Stores and reloads, weighted by loop depth; what is made again counts half.
+/// Returns the cost of stores and reloads, weighted by loop depth. A rematerialisation counts half.
 fn spill_cost(func: &MachFunc) -> f32 {
     let cost = |inst: &isa::MachInst| match inst.note.index().map(|i| &func.notes[i]) {
         Some(Note::Alloc("spill" | "reload")) => 1.0,

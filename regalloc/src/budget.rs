@@ -1,10 +1,11 @@
-//! Who stays in registers when there are too few: regalloc2's decision.
+//! Decides which registers are spilled if there are too few, by asking regalloc2.
 //!
-//! regalloc2 sees one class with the block structure and the operands of its events, one virtual register a dword, and
-//! as many hardware registers as are to be used at most (in up to three of its classes, since it knows at most 64
-//! registers a class; block parameters and their arguments go to the same one). It knows nothing of tuples. What is taken
-//! from its answer is where each register *resides*: the program points at which it is in a hardware register. The
-//! spiller turns that into stores and reloads, and the packer then finds the places.
+//! regalloc2 sees one class: the block structure, and the operands of the class's events, with one virtual
+//! register per dword. It gets at most as many hardware registers as may be used. These are in up to three of
+//! its own register classes, the *banks*, because it supports at most 64 registers per class; block
+//! parameters and their arguments are in the same bank. regalloc2 knows nothing about tuples. From its answer
+//! only the program points at which each register *resides* in a hardware register are used. The spiller
+//! turns these into stores and reloads, and the packer then assigns the registers.
 
 use crate::groups::Groups;
 use crate::lists::Lists;
@@ -17,16 +18,16 @@ use regalloc2::{
     RegallocOptions, VReg,
 };
 
-/// Registers of a bank: regalloc2's 64 less a scratch register and the number it reserves.
+/// Registers per bank: regalloc2's 64, less a scratch register and a number that it reserves.
 const BANK: u32 = 62;
 
-/// Banks.
+/// The register classes of regalloc2 that serve as banks.
 const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
 
-/// What a program point of regalloc2 is to us.
+/// Maps an instruction of regalloc2 to program points of this allocator.
 #[derive(Clone, Copy)]
 struct Row {
-    /// Points before and after.
+    /// Program points before and after the instruction.
     before: u32,
     after: u32,
     first: u32,
@@ -34,7 +35,7 @@ struct Row {
     end: bool,
 }
 
-/// A class as regalloc2 wants to see it.
+/// A register class in the form that regalloc2 requires.
 #[derive(Default)]
 struct View {
     rows: Vec<Row>,
@@ -43,7 +44,7 @@ struct View {
     succs: Lists<Block>,
     preds: Lists<Block>,
     params: Lists<VReg>,
-    /// Arguments: two lists a block, one a successor.
+    /// Arguments: two lists per block, one for each successor.
     args: Lists<VReg>,
     labels: Vec<(VReg, Inst, Inst, u32)>,
     /// Number of edges to each block.
@@ -51,25 +52,25 @@ struct View {
     registers: usize,
 }
 
-/// Where registers reside, and scratch memory for finding out.
+/// Residence of registers, and scratch memory for computing it.
 #[derive(Default)]
 pub(crate) struct Budget {
     view: View,
     ctx: regalloc2::Ctx,
-    /// Bank of each register, or `NONE` if regalloc2 does not see it.
+    /// Bank of each register, or `NONE` if regalloc2 does not see the register.
     bank: Vec<u8>,
     web: Vec<u32>,
-    /// Bank of each web, by its root.
+    /// Bank of each web, by the web's root.
     bank_of: Vec<u8>,
-    /// Where registers that regalloc2 does not see come to live and cease to.
+    /// Points at which a register that regalloc2 does not see becomes live (+1) or dies (-1).
     changes: Vec<(u32, i32)>,
-    /// Edges by target.
+    /// Edges, sorted by target.
     edges: Vec<(Block, Block)>,
-    /// Whether a register gives way somewhere, by register.
+    /// Whether each register is spilled at some point.
     is_spilled: Vec<bool>,
-    /// By register: where one that gives way is in a hardware register.
+    /// For each spilled register, the intervals in which it is in a hardware register.
     resides: Lists<(u32, u32)>,
-    /// The same before tables have their way.
+    /// The same before the intervals at jump tables are removed.
     all: Lists<(u32, u32)>,
 }
 
@@ -169,13 +170,14 @@ impl View {
         self.blocks.push(InstRange::new(Inst::new(first), Inst::new(self.rows.len())));
     }
 
-    /// A range of regalloc2's by our points, if it is not in a block of its own.
+    /// Converts a range of regalloc2 to our program points, if the range is not in a block that was added for
+    /// an edge.
     fn stay(&self, from: ProgPoint, to: ProgPoint) -> Option<(u32, u32)> {
         let is_own = |point: ProgPoint| point.inst().index() < self.rows.len();
         is_own(from).then(|| (self.point(from), if is_own(to) { self.point(to) } else { u32::MAX }))
     }
 
-    /// Ours, of a point of regalloc2's.
+    /// Returns our program point for a point of regalloc2.
     fn point(&self, point: ProgPoint) -> u32 {
         let row = &self.rows[point.inst().index()];
         if point.pos() == regalloc2::InstPosition::Before { row.before } else { row.after }
@@ -183,8 +185,8 @@ impl View {
 }
 
 impl Budget {
-    /// Asks regalloc2 to do with `room` registers, of which registers marked `fixed` keep theirs.
-    /// `false` if it cannot.
+    /// Asks regalloc2 to allocate with `room` registers. Registers marked `fixed` are not spilled. Returns
+    /// false if regalloc2 cannot.
     pub fn run(
         &mut self,
         func: &MachFunc,
@@ -224,12 +226,12 @@ impl Budget {
         true
     }
 
-    /// Whether a register has to give way somewhere.
+    /// Returns whether a register is spilled at some point.
     pub fn is_spilled(&self, reg: u32) -> bool {
         self.is_spilled.get(reg as usize) == Some(&true)
     }
 
-    /// Whether a register is in hardware at a point.
+    /// Returns whether a register is in hardware at a point.
     pub fn resides(&self, reg: u32, point: u32) -> bool {
         if !self.is_spilled(reg) {
             return true;
@@ -239,14 +241,14 @@ impl Budget {
         after > 0 && point < ranges[after - 1].1
     }
 
-    /// Where a register's stays in hardware begin.
+    /// Returns the points at which a spilled register's stays in hardware begin.
     pub fn arrivals(&self, reg: u32) -> impl Iterator<Item = u32> + '_ {
         let ranges = if self.is_spilled(reg) { self.resides.list(reg as usize) } else { &[] };
         ranges.iter().map(|&(from, _)| from)
     }
 
-    /// Registers connected by block parameters, and those that regalloc2 does not see. Gives the most registers of the
-    /// latter kind that are live at once.
+    /// Finds the webs (registers that are connected by block parameters), and the registers that regalloc2
+    /// does not see. Returns the largest number of the latter that are live at the same time.
     fn find_webs(&mut self, stream: &ClassStream, groups: &Groups, registers: u32, fixed: &[bool]) -> u32 {
         self.bank.clear();
         self.bank.resize(registers as usize, 0);
@@ -255,7 +257,7 @@ impl Budget {
                 *bank = NONE;
             }
         }
-        // What is modified in place is not SSA.
+        // A register that is modified in place is not in SSA form.
         for op in stream.ops.iter().filter(|op| op.role == Role::DefUse) {
             for &reg in stream.regs_of(op).iter().filter(|&&reg| reg < registers) {
                 self.bank[reg as usize] = NONE;
@@ -270,7 +272,7 @@ impl Budget {
                 self.web[a.max(b) as usize] = a.min(b);
             }
         }
-        // A parameter is seen with all its arguments or not at all.
+        // regalloc2 sees a parameter together with all its arguments, or none of them.
         for reg in 0..registers {
             if self.bank[reg as usize] == NONE {
                 let root = self.root(reg);
@@ -306,7 +308,7 @@ impl Budget {
         root
     }
 
-    /// Spreads the webs over the banks so that each has about as much to hold.
+    /// Distributes the webs over the banks so that the banks have similar loads.
     fn fill_banks(&mut self, groups: &Groups, registers: u32, banks: u32) {
         let mut load = [0u64; 3];
         self.bank_of.clear();
@@ -361,7 +363,7 @@ impl Budget {
         self.view = view;
     }
 
-    /// Those of some registers that regalloc2 sees together with their partners.
+    /// Returns the registers for which regalloc2 sees both the register and its partner.
     fn visible<'a>(
         &'a self,
         regs: &'a [isa::VReg],
@@ -403,8 +405,8 @@ impl Budget {
         }
     }
 
-    /// Between the end of the head of a jump table and its targets there is no room for reloads: what is spilled anywhere does not
-    /// reside there.
+    /// Removes the intervals between the end of a jump table's head and the table's targets, because reloads
+    /// cannot be placed there. A register that is spilled anywhere does not reside there.
     fn leave_tables(&mut self, func: &MachFunc, streams: &Streams) {
         let entries = func.blocks.iter().filter(|(_, data)| data.next_entry().is_some());
         let spans: Vec<(u32, u32)> = entries
@@ -423,7 +425,7 @@ impl Budget {
         }
     }
 
-    /// Takes down where each register that ever leaves its register is in one.
+    /// Reads from regalloc2's answer where each spilled register is in a hardware register.
     fn read(&mut self, registers: u32) {
         self.is_spilled.clear();
         self.is_spilled.resize(registers as usize, false);
@@ -431,7 +433,7 @@ impl Budget {
         let on_stack = locations.iter().filter(|(.., allocation)| allocation.is_stack());
         on_stack.for_each(|&(reg, ..)| self.is_spilled[reg as usize] = true);
         self.resides.clear();
-        // They are sorted by register.
+        // The locations are sorted by register.
         let mut of_registers = locations.chunk_by(|a, b| a.0 == b.0).peekable();
         for reg in 0..registers {
             let own = of_registers.next_if(|own| own[0].0 == reg).unwrap_or_default();
@@ -449,7 +451,7 @@ impl Budget {
     }
 }
 
-/// The parts of a range outside of all spans, which are in ascending order.
+/// Returns the parts of a range that are outside of all spans. The spans are in ascending order.
 fn without((mut from, to): (u32, u32), spans: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut parts = Vec::new();
     let first = spans.partition_point(|&(_, end)| end <= from);
@@ -465,7 +467,8 @@ fn without((mut from, to): (u32, u32), spans: &[(u32, u32)]) -> Vec<(u32, u32)> 
     parts
 }
 
-/// regalloc2 wants a block on every critical edge. These come after all others; nothing is read from them.
+/// Adds a block on every critical edge, as regalloc2 requires. These blocks come after all other blocks, and
+/// no result is read from them.
 fn split_critical_edges(view: &mut View) {
     let count = view.blocks.len();
     view.incoming.resize(count, 0);

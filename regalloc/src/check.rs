@@ -1,21 +1,25 @@
-//! Proves an allocation: symbolic execution of the final code beside the original.
+//! Proves that an allocation is correct, by symbolic execution of the final code in parallel with the
+//! original code.
 //!
-//! It shares the instruction table with the allocator and none of its logic. Every place (a register, a lane of a
-//! VGPR that holds spilled SGPRs, a scratch slot) holds a set of *values*: virtual registers of the original function,
-//! or what a hardware register holds by name. The lattice per place is sets ordered by inclusion, join is
-//! intersection; a value in `undef` (from `UNDEF`) is in every place.
+//! The checker shares the instruction table with the allocator, but none of its logic. Every place (a
+//! register, a lane of a VGPR that holds spilled SGPRs, a scratch slot) holds a set of *values*: virtual
+//! registers of the original function, or the contents of a hardware register that the original code refers
+//! to by name. The lattice for each place is the sets ordered by inclusion, and the join is the intersection.
+//! A value in `undef` (from `UNDEF`) counts as being in every place.
 //!
-//! * An original instruction reads: each dword read must be in the register the final one names.
-//! * It writes value `v` to register `r`: `v` is nowhere else any more, and `r` holds `{v}`.
-//! * An original `COPY d, s`: wherever `s` is, `d` is too. An edge assigns parameters in the same way, all at once.
+//! * An original instruction reads registers: each dword that it reads must be in the register that the final
+//!   instruction names.
+//! * It writes value `v` to register `r`: `v` is removed from all other places, and `r` holds `{v}`.
+//! * An original `COPY d, s`: every place that holds `s` also holds `d`. An edge assigns its parameters in
+//!   the same way, all of them in parallel.
 //! * An inserted move, swap, lane access or scratch access moves sets between places.
-//! * What always holds the same (see `facts`) is one value, which may be made anywhere: by an inserted move of the
-//!   constant, load of the argument, sum of program counter and distance. The original's instruction may be missing
-//!   (`rewrite::is_dropped`).
-//! * Anything else inserted is wrong.
+//! * Registers that always hold the same contents (see `facts`) are a single value, which the final code may
+//!   compute anywhere: by an inserted move of the constant, load of the argument, or sum of program counter
+//!   and distance. The final code may omit the original instruction (`rewrite::is_dropped`).
+//! * Any other inserted instruction is an error.
 //!
-//! SGPRs and lanes flow along linear edges, VGPRs and scratch slots along logical ones. Requires that blocks are still
-//! those of the original: it runs before clean-up.
+//! SGPRs and lanes flow along linear edges, VGPRs and scratch slots along logical edges. The checker requires
+//! that the blocks are still the blocks of the original function, so it runs before clean-up.
 
 mod facts;
 mod live;
@@ -37,55 +41,57 @@ use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What a check found wrong.
+/// An error that the checker found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckError {
-    /// Block of the final function.
+    /// Block of the final function that contains the error.
     pub block: MBlock,
-    /// Instruction.
+    /// Index of the instruction.
     pub index: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub problem: Problem,
 }
 
-/// See [`CheckError`].
+/// Description of an error; see [`CheckError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Problem {
-    /// The register does not hold the value that the operand names.
+    /// The register does not hold the value that the operand requires.
     Missing { value: Value, reg: Reg },
-    /// The final code is not the original with copies.
+    /// The final code is not the original code with copies added.
     Different,
-    /// An inserted instruction is none of those an allocator may insert.
+    /// An inserted instruction is not one of the instructions that an allocator may insert.
     Inserted,
-    /// A tuple is misaligned or leaves the register file.
+    /// A tuple is misaligned or extends beyond the register file.
     Register { reg: Reg, len: u8 },
-    /// What may be executed again overwrites a register that it reads.
+    /// An instruction that may be executed again overwrites a register that it reads.
     OverwrittenSource { reg: Reg },
-    /// A VGPR with spilled SGPRs is used for something else.
+    /// A VGPR whose lanes hold spilled SGPRs is also used for something else.
     SharedLanes { reg: Reg },
 }
 
-/// A dword of the original program.
+/// A dword that the original program computes or refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Value {
     /// A virtual register.
     Virtual(u32),
-    /// What a hardware register holds by name, written by an original instruction or before the first one.
+    /// Contents of a hardware register that the original code refers to by name, written by an original
+    /// instruction or before the first instruction.
     Hardware(u16),
-    /// What the hardware has put into a register before the first instruction.
+    /// Contents of a register that the hardware initialised before the first instruction.
     Input(u16),
-    /// Something that registers of the original always hold: a number of `facts`.
+    /// Contents that some registers of the original always have; the number of a fact in `facts`.
     Fact(u32),
-    /// The wave's scratch offset plus so many bytes.
+    /// The wave's scratch offset plus that number of bytes.
     ScratchBase(u32),
-    /// Half of the program counter as an inserted instruction read it last, and the carry of adding to the low one.
+    /// Half of the program counter as the last inserted `s_getpc_b64` read it; and the carry of an addition
+    /// to its low half.
     Counter(u8),
     Carry,
 }
 
-/// Where a value can be.
+/// A location that can hold values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Place {
     Reg(u16),
@@ -134,14 +140,14 @@ impl fmt::Display for CheckError {
 
 type Values = SmallVec<[Value; 2]>;
 
-/// What is where, at one point.
+/// Values in all places at one program point.
 #[derive(Clone, Default, PartialEq)]
 struct State {
     places: FxHashMap<Place, Values>,
     undef: FxHashSet<Value>,
 }
 
-/// Whether operands are where a call has them.
+/// Checks that the operands of a call are in the registers that the call site prescribes.
 fn placed(inst: &MachInst, pins: &[Reg]) -> Result<(), Problem> {
     inst.operands().iter().zip(pins).try_for_each(|(&operand, &pin)| placed_at(operand, pin))
 }
@@ -154,7 +160,7 @@ fn placed_at(operand: Operand, pin: Reg) -> Result<(), Problem> {
 }
 
 impl State {
-    /// Forgets what is in registers.
+    /// Removes the contents of the given registers.
     fn lose(&mut self, registers: &RegSet) {
         self.places.retain(|place, _| match *place {
             Place::Reg(code) | Place::Lane(code, _) => !registers.contains(Reg(code)),
@@ -174,8 +180,9 @@ impl State {
         }
     }
 
-    /// The value is made anew: copies of an older one are not it. Looks at every place, so not for values of which there
-    /// are no older ones ([`Facts::is_new`]).
+    /// Handles a new definition of a value: copies of the old definition do not hold the value any more.
+    /// Visits every place, so it must not be used for values that cannot have an older definition
+    /// ([`Facts::is_new`]).
     fn forget(&mut self, value: Value) {
         self.undef.remove(&value);
         self.places.retain(|_, values| {
@@ -195,7 +202,7 @@ impl State {
         self.places.get(&place).cloned().unwrap_or_default()
     }
 
-    /// Parallel assignment of values to values.
+    /// Assigns values to values in parallel.
     fn assign(&mut self, pairs: &[(Value, Value)]) {
         if pairs.is_empty() {
             return;
@@ -223,7 +230,7 @@ impl State {
         self.undef = renamed(&undef).into_iter().collect();
     }
 
-    /// Meets another state at a join; says whether this one changed.
+    /// Joins another state into this state. Returns whether this state changed.
     fn join(&mut self, other: &State) -> bool {
         let before = self.clone();
         let places: Vec<Place> = self.places.keys().chain(other.places.keys()).copied().collect();
@@ -241,7 +248,8 @@ impl State {
         *self != before
     }
 
-    /// The part that flows along one graph, without values that nobody needs below.
+    /// Returns the part of the state that flows along the graph of a class, without values that are not
+    /// needed afterwards.
     fn part(&self, class: usize, needed: impl Fn(Value) -> bool) -> State {
         State {
             places: self
@@ -260,14 +268,15 @@ impl State {
     }
 }
 
-/// Copies of the original whose moves are still to come: they are made before the next instruction, or not at all.
+/// Original copies that the final code has not executed yet. It must execute them before the next original
+/// instruction, or not at all.
 #[derive(Default)]
 struct Pending {
-    /// Constants that go to values.
+    /// Constants, with the values to which they are copied.
     constants: Vec<(Operand, Value)>,
-    /// Values in VGPRs that get those in SGPRs.
+    /// Values in VGPRs, with the values in SGPRs from which they are copied.
     from_sgprs: Vec<(Value, Value)>,
-    /// Values that get facts, which may be made only now.
+    /// Values to which facts are copied; the final code may compute these facts only at this point.
     facts: Vec<(Value, Value)>,
 }
 
@@ -278,7 +287,7 @@ impl Pending {
         self.facts.clear();
     }
 
-    /// Copies within a class, perhaps of what is itself on its way.
+    /// Records copies within a class. The source itself may be the destination of another pending copy.
     fn copy(&mut self, pairs: &[(Value, Value)]) {
         for &(dst, src) in pairs {
             if matches!(src, Value::Fact(_)) {
@@ -295,27 +304,28 @@ impl Pending {
         }
     }
 
-    /// A fact, and what else it is called from here on.
+    /// Returns a fact and the values to which it is copied here.
     fn names(&self, fact: Value) -> impl Iterator<Item = Value> {
         let copies = self.facts.iter().filter(move |(_, src)| *src == fact).map(|(dst, _)| *dst);
         std::iter::once(fact).chain(copies)
     }
 }
 
-/// A check in progress.
+/// State of a check.
 struct Checker<'a> {
     original: &'a MachFunc,
     final_: &'a MachFunc,
     target: &'a Subtarget,
     convention: Convention,
     facts: Facts,
-    /// VGPRs that hold spilled SGPRs.
+    /// VGPRs whose lanes hold spilled SGPRs.
     lanes: FxHashSet<u16>,
-    /// States at block entries, by class.
+    /// States at block entries, by block and class.
     entry: Vec<[Option<State>; 2]>,
 }
 
-/// Whether `final_` computes what `original` does, with hardware registers for virtual ones.
+/// Checks that `final_` computes the same as `original`, with hardware registers in place of virtual
+/// registers.
 pub fn check(
     original: &MachFunc,
     final_: &MachFunc,
@@ -346,7 +356,7 @@ impl Checker<'_> {
         inst.note.index().is_some_and(|i| matches!(self.final_.notes[i], Note::Alloc(_)))
     }
 
-    /// Collects the VGPRs of spilled SGPRs, and makes sure that nothing else uses them.
+    /// Collects the VGPRs whose lanes hold spilled SGPRs, and checks that no other code uses them.
     fn find_lanes(&mut self) -> Result<(), CheckError> {
         for inst in self.final_.blocks.values().flat_map(|block| &block.insts) {
             if let (op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2, true, Operand::Reg(range)) =
@@ -361,7 +371,8 @@ impl Checker<'_> {
                 if inserted && matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2) {
                     continue;
                 }
-                // The allocator's copies may read them: an input can be there before the first lane is written.
+                // The allocator's copies may read such a VGPR, because an input can be in it before the first
+                // lane is written.
                 let named = inst.operands().iter().enumerate().filter_map(|(i, operand)| match operand {
                     Operand::Reg(range) if !inserted || inst.role(i) != Role::Use => Some(range),
                     _ => None,
@@ -379,7 +390,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// What may be executed again still finds what it read.
+    /// Checks that instructions that may be executed again do not overwrite registers that they read.
     fn sources_stay(&self) -> Result<(), CheckError> {
         for (block, data) in self.final_.blocks.iter() {
             for (index, inst) in data.insts.iter().enumerate() {
@@ -394,7 +405,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Which inputs are where. Registers hold what they are called by until something writes them.
+    /// Returns the state before the first instruction. Each hardware register holds the value of its own name
+    /// until an instruction writes it.
     fn initial(&self) -> State {
         let mut state = State::default();
         let ranges = self.original.blocks.values().flat_map(|block| &block.insts).flat_map(|inst| {
@@ -438,7 +450,8 @@ impl Checker<'_> {
             Value::Hardware(code) => usize::from(code >= 256),
             Value::Input(code) => usize::from(code >= 256),
             Value::ScratchBase(_) | Value::Counter(_) | Value::Carry => SGPR,
-            // Neither flows from anywhere: a register's contents of that kind are where the register is.
+            // Facts and the other values do not flow from a definition: they belong to the class of the
+            // register that holds them.
             Value::Fact(_) => class,
         };
         let live = Live::new(self.original);
@@ -446,8 +459,8 @@ impl Checker<'_> {
         for class in [SGPR, VGPR] {
             self.entry[0][class] = Some(initial.part(class, |_| true));
         }
-        // Sweeps in layout order: what goes backwards waits for the next one, so that a nest of loops takes about as many
-        // sweeps as it is deep.
+        // Visits blocks in sweeps in layout order. Targets of back edges are visited in the next sweep, so
+        // that a loop nest takes about as many sweeps as it is deep.
         let (mut work, mut later) = (BTreeSet::from([MBlock::new(0)]), BTreeSet::new());
         loop {
             let Some(block) = work.pop_first() else {
@@ -457,11 +470,12 @@ impl Checker<'_> {
                 std::mem::swap(&mut work, &mut later);
                 continue;
             };
-            // A graph on which nothing has arrived yet carries nothing on; VGPRs also need the SGPRs they copy.
+            // State flows on only from a graph on which state has arrived. State of VGPRs also needs the
+            // SGPRs, because VGPRs can be copied from SGPRs.
             let known = self.entry[block.index()].each_ref().map(Option::is_some);
             let carries = [known[SGPR], known[SGPR] && known[VGPR]];
             let mut state = self.entry_state(block);
-            // Wrong or not is said at the end, when all predecessors have been met.
+            // Errors are reported at the end, when the states of all predecessors have been joined.
             let _ = self.block(block, &mut state);
             for class in [SGPR, VGPR].into_iter().filter(|&class| carries[class]) {
                 for edge in edges(&self.original.blocks[block], class).iter().flatten() {
@@ -502,7 +516,7 @@ impl Checker<'_> {
         state
     }
 
-    /// Goes over the blocks once more, with the states that were reached.
+    /// Executes the blocks once more with the final states, and returns the first error.
     #[cold]
     fn report(&self) -> Result<(), CheckError> {
         for block in self.final_.blocks.keys() {
@@ -522,7 +536,8 @@ impl Checker<'_> {
         values.filter(|(dst, src)| dst != src).collect()
     }
 
-    /// Executes a block. On an error goes on, so that the states below are those of a program without it.
+    /// Executes a block. Continues after an error, so that the error does not affect the states of later
+    /// blocks.
     fn block(&self, block: MBlock, state: &mut State) -> Result<(), CheckError> {
         let original = &self.original.blocks[block].insts;
         let final_ = &self.final_.blocks[block].insts;
@@ -530,7 +545,7 @@ impl Checker<'_> {
         let mut next = 0;
         let mut pending = Pending::default();
         for index in 0..=final_.len() {
-            // Original pseudos that come before this instruction.
+            // Executes the original pseudo-instructions that come before this instruction.
             while let Some(inst) = original.get(next)
                 && (inst.op == op::COPY || inst.op == op::UNDEF)
             {
@@ -559,7 +574,7 @@ impl Checker<'_> {
         first_error
     }
 
-    /// The final code does without an instruction of the original.
+    /// Handles an original instruction that the final code omits.
     fn dropped(&self, source: &MachInst, state: &mut State) -> Result<(), Problem> {
         if source.writes(self.target, RegRange { first: Reg::SCC, len: 1 }) {
             state.forget(Value::Hardware(Reg::SCC.0));
@@ -616,7 +631,7 @@ impl Checker<'_> {
         crate::stream::operand_class(self.original, operand) == Some(VGPR)
     }
 
-    /// An instruction of the original.
+    /// Executes an original instruction.
     fn instruction(&self, source: &MachInst, inst: &MachInst, state: &mut State) -> Result<(), Problem> {
         if (source.op, source.form, source.len, source.mods) != (inst.op, inst.form, inst.len, inst.mods) {
             return Err(Problem::Different);
@@ -635,7 +650,8 @@ impl Checker<'_> {
             if values.len() != usize::from(range.len) || (matches!(from, Operand::Reg(_)) && from != to) {
                 problem = problem.and(Err(Problem::Different));
             }
-            // Where a call has its operands is said by the convention, and checked below: no instruction reads them together.
+            // Registers of a call's operands follow from the convention and are checked below. No instruction
+            // reads them as a tuple, so they need not be aligned.
             let is_pinned = matches!(inst.op, op::CALL | op::TAIL_CALL);
             if matches!(from, Operand::Virt(_)) && !is_pinned && !self.valid(range) {
                 problem = problem.and(Err(Problem::Register { reg: range.first, len: range.len }));
@@ -650,7 +666,7 @@ impl Checker<'_> {
             }
         }
         inst.for_each_implicit(self.target, |role, range| {
-            // Others the allocator does not touch.
+            // The allocator does not use other implicit registers.
             let followed = [Reg::VCC, Reg::VCC.offset(1), Reg::SCC];
             for reg in followed.into_iter().filter(|&reg| range.overlaps(RegRange { first: reg, len: 1 })) {
                 let value = Value::Hardware(reg.0);
@@ -678,7 +694,7 @@ impl Checker<'_> {
         problem
     }
 
-    /// Whether a tuple may stand there.
+    /// Returns whether a tuple may be in these registers.
     fn valid(&self, range: RegRange) -> bool {
         let (first, end) = (range.first.0, range.first.0 + u16::from(range.len));
         let class = if range.first.is_vgpr() { VGPR } else { SGPR };
@@ -690,7 +706,7 @@ impl Checker<'_> {
         aligned && (u32::from(end) <= self.target.allocatable_sgprs() || vcc)
     }
 
-    /// An instruction of the allocator.
+    /// Executes an instruction that the allocator inserted.
     fn insertion(&self, inst: &MachInst, state: &mut State, pending: &Pending) -> Result<(), Problem> {
         let range = |i: usize| match inst.ops[i] {
             Operand::Reg(range) => Ok(range),
@@ -703,7 +719,7 @@ impl Checker<'_> {
                 let moved: SmallVec<[Values; 2]> =
                     (0..dst.len).map(|i| self.moved(dst, inst.ops[1], i, state, pending)).collect();
                 for (mut values, code) in moved.into_iter().zip(dst.first.0..) {
-                    // A kernel's frame begins at 0.
+                    // A kernel's frame begins at 0, so a constant is an offset from it.
                     let base = inst.ops[1].const_u32().filter(|_| self.frame() == Some(Operand::int(0)));
                     values.extend(base.map(Value::ScratchBase));
                     state.set(Place::Reg(code), values);
@@ -758,7 +774,7 @@ impl Checker<'_> {
                 }
                 state.forget(Value::Hardware(Reg::SCC.0));
                 let bytes = inst.ops[2].const_u32().ok_or(Problem::Inserted)?;
-                // The offset never changes: another register with the same sum keeps it.
+                // The wave's offset never changes, so other registers that hold the same sum keep it.
                 state.set(Place::Reg(dst.0), SmallVec::from_slice(&[Value::ScratchBase(bytes)]));
                 Ok(())
             }
@@ -770,7 +786,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What dword `i` of a move's source is, as contents of its destination.
+    /// Returns the values that dword `i` of a move's destination receives.
     fn moved(&self, dst: RegRange, source: Operand, i: u8, state: &State, pending: &Pending) -> Values {
         let Operand::Reg(src) = source else {
             let part = rewrite::constant_part(source, i, dst.len);
@@ -787,7 +803,7 @@ impl Checker<'_> {
         pending.from_sgprs.iter().filter(|(_, from)| held(from)).map(|(to, _)| *to).collect()
     }
 
-    /// A step of computing the address of a module variable.
+    /// Executes a step of computing the address of a module variable.
     fn address(
         &self,
         inst: &MachInst,
@@ -813,7 +829,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// A load of dwords that the original loads too, from the same pointer.
+    /// Executes a load of dwords that the original code also loads from the same pointer.
     fn argument(
         &self,
         inst: &MachInst,
@@ -834,13 +850,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The wave's scratch offset as the hardware gives it.
+    /// Returns the wave's scratch offset as provided by the hardware.
     fn wave_offset(&self) -> Option<Value> {
         let slot = self.final_.abi.find(AbiInput::PrivateSegmentWaveOffset)?;
         Some(Value::Input(slot.reg.0))
     }
 
-    /// A spill to scratch memory or a reload from it.
+    /// Executes a spill to scratch memory or a reload from it.
     fn scratch(
         &self,
         inst: &MachInst,
@@ -872,7 +888,7 @@ impl Checker<'_> {
         self.access(inst, data, from, state)
     }
 
-    /// Where the frame of a function with a stack begins.
+    /// Returns the operand at which the frame of a function with a stack begins.
     fn frame(&self) -> Option<Operand> {
         let pointer = Operand::reg(Reg::sgpr(callconv::column(self.convention).stack.pointer));
         self.original.has_stack().then(|| match self.original.role {
@@ -881,7 +897,8 @@ impl Checker<'_> {
         })
     }
 
-    /// The same where all functions have the descriptor at one place.
+    /// Like [`Checker::scratch`], for functions with a stack, in which the descriptor is always in the same
+    /// registers.
     fn in_frame(
         &self,
         inst: &MachInst,

@@ -1,7 +1,9 @@
-//! Clean-up after allocation: `exec` writes that nothing sees, branches to branches, empty and unreachable blocks.
+//! Clean-up after allocation: removes `exec` writes without effect, branches to branches, and empty and
+//! unreachable blocks.
 //!
-//! Control flow is read into one conditional and one final target per block, targets are threaded through blocks that
-//! do nothing, and branches are written again for the blocks that are left. Linear edges follow.
+//! The ends of all blocks are read as one conditional target and one final target per block. Targets are
+//! threaded through empty blocks, and the branches are written again for the remaining blocks. Linear edges
+//! are updated accordingly.
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use isa::table::{Flags, Implicit, Role};
@@ -14,12 +16,13 @@ pub(crate) struct Cleanup {
     kept: Vec<bool>,
     number: Vec<u32>,
     exec: Vec<ExecBlock>,
-    /// Dead instructions of the block at hand, last first.
+    /// Indices of the dead instructions of the current block, last index first.
     dead: Vec<u32>,
     work: Vec<u32>,
-    /// Blocks that are executed with lanes that are elsewhere.
+    /// Blocks that are executed although their active lanes should be in another block.
     foreign: Vec<MBlock>,
-    /// Where control gets to from each block that only passes it on; the block itself elsewhere.
+    /// For each block that only passes control on, the block to which control finally goes; for other blocks,
+    /// the block itself.
     forward: Vec<MBlock>,
     spare: PrimaryMap<MBlock, MachBlock>,
 }
@@ -27,18 +30,19 @@ pub(crate) struct Cleanup {
 /// How a block ends.
 #[derive(Clone, Copy, Default)]
 struct End {
-    /// Conditional branch and its target.
+    /// The conditional branch and its target.
     cond: Option<(MachInst, MBlock)>,
-    /// Where control goes otherwise, and the branch that says so, if it is not the next block.
+    /// Where control goes if the conditional branch is not taken; and the branch that goes there, if one is
+    /// needed.
     next: Option<MBlock>,
     jump: Option<MachInst>,
-    /// The next entry of a jump table, which stays behind this block.
+    /// The next entry of a jump table, which must remain the next block.
     entry: Option<MBlock>,
 }
 
 impl End {
-    /// The same with the conditional branch going back, if one of the two does: what happens once a turn of a loop takes
-    /// one branch then, and two when the loop is left.
+    /// Returns the same end with the conditional branch as the back edge, if exactly one target is a back
+    /// edge. Then each loop iteration executes one branch, and leaving the loop executes two.
     fn loops_first(self, block: MBlock) -> End {
         match (self.cond, self.next) {
             (Some((inst, ahead)), Some(back)) if back <= block && block < ahead => {
@@ -50,7 +54,7 @@ impl End {
     }
 }
 
-/// Whether EXEC and SCC are needed.
+/// Whether EXEC and SCC are live.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
     exec: bool,
@@ -67,8 +71,8 @@ pub(crate) fn run(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
     }
 }
 
-/// Takes out copies of EXEC that nothing reads, once those writes of EXEC are gone that nothing sees: what a function does not write, it
-/// need not keep.
+/// Removes copies of EXEC that no instruction reads, after removing EXEC writes that have no effect. Then the
+/// function writes fewer registers, and a register that it does not write need not be preserved.
 #[inline(never)]
 pub(crate) fn unread_saves(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
     scratch.dead_exec_writes(func, target);
@@ -94,7 +98,7 @@ pub(crate) fn unread_saves(func: &mut MachFunc, target: &Target, scratch: &mut C
     }
 }
 
-/// The branch that is taken when the other is not.
+/// Returns the branch with the opposite condition.
 fn inverse(opcode: Opcode) -> Option<Opcode> {
     Some(match opcode {
         op::S_CBRANCH_SCC0 => op::S_CBRANCH_SCC1,
@@ -109,7 +113,7 @@ fn inverse(opcode: Opcode) -> Option<Opcode> {
 
 const SCC: RegRange = RegRange { first: Reg::SCC, len: 1 };
 
-/// What an instruction, or several in a row, do to the state: what they need, and what they leave as it was.
+/// Effect of one or several instructions on liveness: what they need, and what they do not overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Effect {
     needs: State,
@@ -117,7 +121,7 @@ struct Effect {
 }
 
 impl Effect {
-    /// That of no instruction.
+    /// The effect of an empty sequence.
     const NONE: Effect =
         Effect { needs: State { exec: false, scc: false }, keeps: State { exec: true, scc: true } };
 
@@ -135,29 +139,30 @@ impl Effect {
         if inst.op == op::S_ENDPGM {
             effect.keeps = State::default();
         }
-        // It stops the wave, whatever EXEC is. But it says to readers and checkers which lanes have come.
+        // A barrier stops the wave regardless of EXEC. But its EXEC tells readers and checkers which lanes
+        // reached the barrier.
         effect.needs.exec |= inst.op == op::S_BARRIER;
-        // So does the trap handler, which tells of lanes.
+        // The trap handler reports the active lanes.
         effect.needs.exec |= inst.op == op::S_TRAP;
-        // Other functions go on with the lanes that are active.
+        // Other functions continue with the active lanes.
         effect.needs.exec |= inst.is_call() || inst.op == op::S_SETPC_B64;
         effect
     }
 
-    /// Registers are read, written, or both.
+    /// Adds registers that are read, written, or both.
     fn meet(&mut self, role: Role, range: RegRange, mask: RegRange) {
         if role != Role::Def {
             self.needs.exec |= range.overlaps(mask);
             self.needs.scc |= range.overlaps(SCC);
         }
         if role != Role::Use {
-            // A write of half of EXEC leaves the other half.
+            // A write of half of EXEC leaves the other half live.
             self.keeps.exec &= !range.covers(mask);
             self.keeps.scc &= !range.covers(SCC);
         }
     }
 
-    /// The state before, given the one after.
+    /// Returns the state before the instructions, given the state after them.
     fn before(self, after: State) -> State {
         State {
             exec: self.needs.exec || after.exec && self.keeps.exec,
@@ -165,7 +170,7 @@ impl Effect {
         }
     }
 
-    /// That of this and, behind it, another.
+    /// Returns the effect of `self` followed by `next`.
     fn then(self, next: Effect) -> Effect {
         let (own, further) = (self.keeps, next.keeps);
         let keeps = State { exec: own.exec && further.exec, scc: own.scc && further.scc };
@@ -173,12 +178,12 @@ impl Effect {
     }
 }
 
-/// A block, as the search for dead writes of EXEC sees it.
+/// Summary of a block for the search for dead EXEC writes.
 struct ExecBlock {
     effect: Effect,
-    /// Whether it writes EXEC at all.
+    /// Whether the block writes EXEC.
     writes: bool,
-    /// What is needed at its head.
+    /// State that is live at the block's head.
     live: State,
 }
 
@@ -193,7 +198,7 @@ impl ExecBlock {
     }
 }
 
-/// Whether an instruction does nothing but write EXEC (and SCC), and nobody looks.
+/// Returns whether an instruction only writes EXEC (and possibly SCC), and neither result is live.
 fn is_dead(target: &Target, inst: &MachInst, after: State) -> bool {
     writes_exec(target, inst)
         && inst.op.row().is_salu()
@@ -202,13 +207,13 @@ fn is_dead(target: &Target, inst: &MachInst, after: State) -> bool {
         && !(after.scc && inst.writes(target, SCC))
 }
 
-/// Whether EXEC is its result.
+/// Returns whether EXEC is an instruction's result operand.
 fn writes_exec(target: &Target, inst: &MachInst) -> bool {
     inst.ops[0] == Operand::Reg(target.lane_mask(Reg::EXEC))
 }
 
 impl Cleanup {
-    /// Removes writes of EXEC that are overwritten, or the program ends, before a lane could act on them.
+    /// Removes EXEC writes on which no lane depends before the next EXEC write or the end of the program.
     fn dead_exec_writes(&mut self, func: &mut MachFunc, target: &Target) {
         let mut insts = func.blocks.values().flat_map(|block| &block.insts);
         if !insts.any(|inst| writes_exec(target, inst)) {
@@ -244,7 +249,7 @@ impl Cleanup {
                     && matches!(op, op::S_AND_B64 | op::S_AND_B32 | op::S_ANDN2_B64 | op::S_ANDN2_B32)
             };
             data.is_foreign |= self.dead.iter().any(switches);
-            // Lanes were to be elsewhere while control is in the block behind.
+            // The removed write would have made lanes inactive in the next block.
             let narrows = self.dead.iter().any(|&index| index >= data.term);
             let entered = data.linear.iter().flatten().map(|edge| edge.to);
             let others = |to: MBlock| data.logical.iter().flatten().any(|edge| edge.to != to);
@@ -275,8 +280,8 @@ impl Cleanup {
         out
     }
 
-    /// Finds out how each block ends: branches are in terminator groups. `false` if one ends in a way that this pass does
-    /// not know.
+    /// Finds how each block ends; branches are only in terminator groups. Returns false if a block ends in a
+    /// way that this pass does not support.
     fn read_ends(&mut self, func: &MachFunc) -> bool {
         self.ends.clear();
         for (block, data) in func.blocks.iter() {
@@ -314,8 +319,8 @@ impl Cleanup {
         true
     }
 
-    /// Follows blocks that only pass control on. A block is asked about after those behind it, so only a chain that goes
-    /// backwards has more than one step.
+    /// Returns the block to which control finally goes from `to`. `forward` was computed for later blocks
+    /// first, so only a chain of backward jumps takes more than one step.
     fn target(&self, mut to: MBlock) -> MBlock {
         for _ in 0..4 {
             to = self.forward[to.index()];
@@ -346,7 +351,7 @@ impl Cleanup {
         }
     }
 
-    /// Marks the blocks that can be reached, and numbers them.
+    /// Marks the reachable blocks, and numbers them.
     fn keep(&mut self, func: &MachFunc) {
         self.kept.clear();
         self.kept.resize(func.blocks.len(), false);
@@ -372,7 +377,7 @@ impl Cleanup {
         MBlock::from_u32(self.number[block.index()])
     }
 
-    /// Writes branches and edges anew, and drops the blocks that are not kept.
+    /// Rewrites branches and edges, and removes the unreachable blocks.
     fn write(&mut self, func: &mut MachFunc) {
         let mut following = None;
         for block in (0..self.ends.len()).rev() {
@@ -438,7 +443,7 @@ impl Cleanup {
         }
     }
 
-    /// Logical edges go to what is left of their targets.
+    /// Redirects logical edges to the remaining blocks.
     fn logical_edges(&self, func: &mut MachFunc, block: MBlock) {
         let mut edges = func.blocks[block].logical;
         for edge in &mut edges {

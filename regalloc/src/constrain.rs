@@ -1,19 +1,21 @@
-//! Operands that must be VCC: 32-bit encodings, and some of SDWA, imply it where VOP3 names a lane mask.
+//! Handles operands that must be VCC: 32-bit encodings, and some SDWA encodings, use VCC implicitly where
+//! VOP3 names a lane mask.
 //!
-//! The operand becomes VCC and a copy connects it with the virtual pair; the copy disappears when the pair gets VCC.
+//! The operand becomes VCC, and a copy connects VCC with the virtual register pair. The copy disappears if
+//! the pair is assigned to VCC.
 
 use isa::legal::is_vcc;
 use isa::table::Role;
 use isa::{Form, MachBlock, MachFunc, MachInst, Operand, Reg, Target, op};
 
-/// Where a virtual lane mask stands that must be VCC.
+/// Returns the operand numbers and roles of the virtual lane masks that must be VCC.
 fn implied<'a>(target: &'a Target, inst: &'a MachInst) -> impl Iterator<Item = (usize, Role)> + 'a {
     let virt = |i: &usize| matches!(inst.ops[*i], Operand::Virt(_));
     let masks = (0..usize::from(inst.len)).filter(virt).filter(|&i| is_vcc(target, inst, i));
     masks.map(|i| (i, inst.role(i)))
 }
 
-/// Rewrites every such operand.
+/// Rewrites every such operand of a function.
 pub(crate) fn run(func: &mut MachFunc, target: &Target, body: &mut Vec<MachInst>) {
     for block in func.blocks.values_mut() {
         if block.insts.iter().any(|inst| inst.form != Form::Full && implied(target, inst).next().is_some()) {

@@ -1,13 +1,13 @@
-//! Parallel copies: all reads happen before all writes. Chains become moves in the right order; a cycle needs
-//! `v_swap_b32` or a free register.
+//! Parallel copies, in which all reads happen before all writes. Chains become moves in the right order; a
+//! cycle needs `v_swap_b32` or a free register.
 
 use crate::stream::{SGPR, VGPR};
 use isa::{MachInst, Operand, Reg, op};
 
-/// Codes of registers, VGPRs from 256.
+/// Number of register codes; VGPRs begin at 256.
 const CODES: usize = 512;
 
-/// What is copied.
+/// Source of a copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source {
     /// A register.
@@ -19,20 +19,20 @@ pub(crate) enum Source {
 /// How a cycle may be broken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Breaker {
-    /// `v_swap_b32`.
+    /// By `v_swap_b32`.
     Swap,
-    /// Through a register that is free here.
+    /// Through a register that is free at this point.
     Temp(Reg),
-    /// Not at all.
+    /// No way: a cycle is an error.
     None,
 }
 
 /// Scratch memory for resolving parallel copies.
 pub(crate) struct Copies {
     moves: Vec<(Reg, Source)>,
-    /// How many pending moves read a register.
+    /// Number of pending moves that read each register.
     readers: [u16; CODES],
-    /// Index of the pending move that writes a register, plus one.
+    /// Index of the pending move that writes each register, plus one.
     writer: [u16; CODES],
     ready: Vec<u16>,
     done: Vec<bool>,
@@ -62,17 +62,17 @@ impl Copies {
         }
     }
 
-    /// Forgets what was added.
+    /// Discards the moves that were added.
     pub fn clear(&mut self) {
         self.moves.clear();
     }
 
-    /// Whether there is nothing to do.
+    /// Returns whether there are no moves.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }
 
-    /// Whether the moves contain a cycle.
+    /// Returns whether the moves contain a cycle.
     pub fn has_cycle(&mut self) -> bool {
         self.index();
         self.drain_ready();
@@ -81,7 +81,7 @@ impl Copies {
         cyclic
     }
 
-    /// Gives the copy as instructions, and forgets it. `false` if a cycle could not be broken.
+    /// Emits the copy as instructions, and clears it. Returns false if a cycle could not be broken.
     pub fn resolve(&mut self, class: usize, breaker: Breaker, emit: &mut impl FnMut(MachInst)) -> bool {
         self.moves.sort_unstable_by_key(|&(dst, _)| dst);
         self.index();
@@ -124,7 +124,7 @@ impl Copies {
         self.swapped.clear();
     }
 
-    /// Does every move whose destination nobody reads any more.
+    /// Emits every move whose destination has no pending readers.
     fn drain_ready(&mut self) {
         for (i, &(dst, _)) in self.moves.iter().enumerate().rev() {
             if self.readers[usize::from(dst.0)] == 0 {
@@ -144,7 +144,8 @@ impl Copies {
         }
     }
 
-    /// What is left when no move is ready are cycles, each register read once.
+    /// Breaks a cycle. When no move is ready, the remaining moves are cycles in which each register is read
+    /// once.
     fn cycle(&mut self, first: usize, breaker: Breaker) -> bool {
         let (start, mut from) = self.moves[first];
         if let Breaker::Temp(temp) = breaker {
@@ -172,7 +173,7 @@ impl Copies {
     }
 }
 
-/// Sequential moves as instructions; neighbours become 64-bit ones.
+/// Emits sequential moves as instructions. Moves of adjacent registers become 64-bit moves.
 fn write(moves: &[(Reg, Source)], class: usize, emit: &mut impl FnMut(MachInst)) {
     let mut i = 0;
     while let Some(&(dst, src)) = moves.get(i) {
@@ -211,7 +212,7 @@ fn write(moves: &[(Reg, Source)], class: usize, emit: &mut impl FnMut(MachInst))
     }
 }
 
-/// Whether an inline constant says both halves when it is read as 64 bits.
+/// Returns whether a 64-bit move of the inline constant `low` gives both halves.
 fn is_sign_extension(low: Operand, high: Operand) -> bool {
     match low {
         Operand::Inline(128..=192) => high == Operand::int(0),
@@ -225,7 +226,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Executes moves and swaps over registers that hold their own numbers.
+    /// Executes moves and swaps on registers that initially hold their own numbers.
     fn execute(insts: &[MachInst]) -> BTreeMap<u16, u16> {
         let mut values: BTreeMap<u16, u16> = BTreeMap::new();
         let get = |values: &BTreeMap<u16, u16>, reg: u16| values.get(&reg).copied().unwrap_or(reg);

@@ -1,18 +1,18 @@
-//! Which registers are live where blocks meet, as sets of bits: one word says it of 64 registers at once.
+//! Sets of the registers that are live at block boundaries, as bit sets: one word covers 64 registers.
 //!
-//! Used where sets for all blocks are not larger than the code. Where one block follows the other, nearly the same
-//! registers are live, so whoever walks the code looks at the difference.
+//! These sets are used if the sets of all blocks together are not larger than the code. In adjacent blocks
+//! nearly the same registers are live, so passes that walk the code only process the differences.
 
 use crate::stream::edges;
 use isa::MachFunc;
 
-/// Not live across blocks.
+/// Number of a register that is not live across blocks.
 const NONE: u32 = u32::MAX;
 
-/// Sets of registers.
+/// Bit sets of registers at block entries and ends.
 #[derive(Default)]
 pub(crate) struct Dense {
-    /// Words of a set; 0 if there are none.
+    /// Number of words per set; 0 if there are no sets.
     words: usize,
     /// Registers by number, and numbers by register.
     registers: Vec<u32>,
@@ -22,7 +22,7 @@ pub(crate) struct Dense {
     written: Vec<u64>,
 }
 
-/// The members of a set.
+/// Returns the members of a set.
 pub(crate) fn members(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
     let bits = |word: u64| std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)));
     set.iter().enumerate().flat_map(move |(at, &word)| {
@@ -31,22 +31,22 @@ pub(crate) fn members(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
 }
 
 impl Dense {
-    /// There are no sets.
+    /// Removes all sets.
     pub fn clear(&mut self) {
         self.words = 0;
     }
 
-    /// Words of a set.
+    /// Returns the number of words per set.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// Whether there are sets.
+    /// Returns whether there are sets.
     pub fn is_used(&self) -> bool {
         self.words > 0
     }
 
-    /// Empty sets of some of the registers, for each block.
+    /// Creates empty sets of the chosen registers for each block.
     pub fn reset(&mut self, chosen: &[u32], registers: usize, blocks: usize) {
         self.words = chosen.len().div_ceil(64);
         self.registers.clear();
@@ -60,17 +60,17 @@ impl Dense {
         }
     }
 
-    /// A block reads a register before it writes it.
+    /// Records that a block reads a register before writing it.
     pub fn read(&mut self, number: usize, block: u32) {
         self.live_in[self.words * block as usize + number / 64] |= 1 << (number % 64);
     }
 
-    /// A block writes a register.
+    /// Records that a block writes a register.
     pub fn write(&mut self, number: usize, block: u32) {
         self.written[self.words * block as usize + number / 64] |= 1 << (number % 64);
     }
 
-    /// Completes the sets. Blocks are in an order in which few edges lead back.
+    /// Completes the sets by iterating to a fixpoint. Blocks should be in an order with few backward edges.
     pub fn solve(&mut self, func: &MachFunc, class: usize) {
         let words = self.words;
         let mut changed = true;
@@ -92,28 +92,28 @@ impl Dense {
         }
     }
 
-    /// Number of a register that lives across blocks.
+    /// Returns the number of a register, if it is in the sets.
     pub fn number(&self, reg: u32) -> Option<usize> {
         let number = *self.number.get(reg as usize).filter(|_| self.words > 0)?;
         (number != NONE).then_some(number as usize)
     }
 
-    /// The register of a number.
+    /// Returns the register with a number.
     pub fn register(&self, number: usize) -> u32 {
         self.registers[number]
     }
 
-    /// Live at a block's end, by number.
+    /// Returns the set of registers that are live at a block's end, by number.
     pub fn out_set(&self, block: usize) -> &[u64] {
         &self.live_out[block * self.words..][..self.words]
     }
 
-    /// Live at a block's beginning, by number.
+    /// Returns the set of registers that are live at a block's beginning, by number.
     pub fn in_set(&self, block: usize) -> &[u64] {
         &self.live_in[block * self.words..][..self.words]
     }
 
-    /// Members of the sets at the beginnings of all blocks.
+    /// Returns the total number of members in the sets at block beginnings.
     pub fn size(&self) -> usize {
         self.live_in.iter().map(|word| word.count_ones() as usize).sum()
     }

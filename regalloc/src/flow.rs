@@ -1,9 +1,10 @@
-//! Which registers are live where blocks meet.
+//! Computes which registers are live at block boundaries.
 //!
-//! From each block that reads a register before it writes it, walk up the predecessors to the definitions, once per
-//! register and block. The work is the size of the answer, so functions with many blocks and many registers of which
-//! few are live at a time cost no more per instruction than small ones. Registers that live far, of which there are few in most
-//! functions, are in sets of bits instead ([`crate::dense`]): a word tells of 64 of them.
+//! From each block that reads a register before writing it, the analysis walks up through the predecessors to
+//! the definitions, once per register and block. The work is proportional to the size of the result, so large
+//! functions in which few registers are live at a time cost no more per instruction than small functions.
+//! Registers that are live across many blocks are kept in bit sets instead ([`crate::dense`]), where one word
+//! covers 64 registers; most functions have few such registers.
 
 use crate::dense::{Dense, members};
 use crate::stream::{ClassStream, Event, Streams, edges};
@@ -13,7 +14,7 @@ use isa::table::Role;
 
 const NONE: u32 = u32::MAX;
 
-/// Lists in one arena: the next entry of each, and where lists begin.
+/// Linked lists in one array: the entries with the next entry of each, and the first entry of each list.
 #[derive(Default)]
 struct Lists {
     heads: Vec<u32>,
@@ -40,37 +41,40 @@ impl Lists {
     }
 }
 
-/// Words of sets that are worth having for each operand.
+/// Number of words in sets that is acceptable per operand of the function.
 const WORDS: usize = 8;
 
-/// Words of sets that cost no more than an entry of a list.
+/// Number of words in sets that cost no more than one entry of a list.
 const WORDS_PER_ENTRY: usize = 4;
 
-/// So many blocks apart, a register's first definition and last use suggest that it lives far.
+/// Distance in blocks between a register's first definition and last use from which on the register is
+/// considered to be live across many blocks.
 const FAR: u32 = 16;
 
-/// Live registers at the boundaries of blocks.
+/// Registers that are live at block boundaries.
 #[derive(Default)]
 pub(crate) struct Flow {
-    /// Those that live far, if sets are worth it; all others are in lists.
+    /// Registers that are live across many blocks, if sets are worthwhile. All other registers are in lists.
     pub dense: Dense,
-    /// What tests try instead of [`FAR`].
+    /// Distance that tests use instead of [`FAR`].
     pub far: Option<u32>,
     live_in: Lists,
     live_out: Lists,
     preds: Lists,
-    /// Blocks that read a register before they write it, by register; and the registers that have any.
+    /// By register, the blocks that read it before writing it; and the registers with at least one such
+    /// block.
     exposed: Lists,
     globals: Vec<u32>,
-    /// The part of them that lives far.
+    /// The registers of `globals` that are kept in sets.
     chosen: Vec<u32>,
-    /// Blocks that write a register, by register; and the first that does.
+    /// By register, the blocks that write it; and the first of these blocks.
     defs: Lists,
     first: Vec<u32>,
-    /// Last block that wrote, and that read from above, each register.
+    /// By register, the last block that wrote it, and the last block that read it before writing it.
     written: Vec<u32>,
     read: Vec<u32>,
-    /// Register for which a block was visited last, and which it writes.
+    /// By block, the register that was last found to be written there, and the registers for which the
+    /// block's entry and end were last visited.
     def_mark: Vec<u32>,
     in_mark: Vec<u32>,
     out_mark: Vec<u32>,
@@ -78,9 +82,9 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// Finds the live registers of a class. Where more than `most` are live at the beginning of a block, on average, it
-    /// stops and gives `false`, so that the work is at most that much for each block; unless they are known by sets, however
-    /// many.
+    /// Computes the live registers of a class. If on average more than `most` registers are live at the
+    /// beginning of a block, stops and returns false; this limits the work per block. Registers in sets do
+    /// not count.
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: Option<u32>) -> bool {
         let blocks = func.blocks.len();
         let registers = streams.phys_base as usize + 2;
@@ -115,10 +119,11 @@ impl Flow {
         true
     }
 
-    /// Takes those that live far out of `globals`, if sets of them cost less than lists.
+    /// Moves registers that are live across many blocks from `globals` to `chosen`, if sets cost less than
+    /// lists for them. Returns whether it did.
     fn choose(&mut self, blocks: usize, operands: usize) -> bool {
         let Flow { chosen, globals, read, first, far, .. } = self;
-        // In few blocks nothing is far, and sets are short.
+        // With few blocks, distances are short and sets are small.
         let far = far.unwrap_or(FAR.min(blocks as u32 / 4));
         let distance = |reg: u32| match first[reg as usize] {
             NONE => read[reg as usize],
@@ -135,7 +140,7 @@ impl Flow {
         worth
     }
 
-    /// What blocks read from above and what they write, as sets.
+    /// Fills the sets with the blocks that read and write the chosen registers.
     fn fill(&mut self, registers: usize, blocks: usize) {
         let Flow { dense, chosen, exposed, defs, .. } = self;
         dense.reset(chosen, registers, blocks);
@@ -145,29 +150,29 @@ impl Flow {
         }
     }
 
-    /// Registers live at the beginnings of all blocks together.
+    /// Returns the total number of registers that are live at block beginnings.
     pub fn size(&self) -> usize {
         let in_sets = if self.dense.is_used() { self.dense.size() } else { 0 };
         in_sets + self.live_in.entries.len()
     }
 
-    /// Registers live at a block's beginning.
+    /// Returns the registers that are live at a block's beginning.
     pub fn live_in(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         let set = if self.dense.is_used() { self.dense.in_set(block) } else { &[] };
         self.listed_in(block).chain(members(set).map(|number| self.dense.register(number)))
     }
 
-    /// Those of them that are in lists.
+    /// Returns the registers in lists that are live at a block's beginning.
     pub fn listed_in(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.live_in.iter(block as u32)
     }
 
-    /// Blocks before a block at whose beginning anything is live.
+    /// Returns the predecessors of a block. They are known only if some register is live across blocks.
     pub fn preds(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.preds.iter(block as u32)
     }
 
-    /// Registers live at a block's end, of those that are in lists.
+    /// Returns the registers in lists that are live at a block's end.
     pub fn listed_out(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.live_out.iter(block as u32)
     }
@@ -213,7 +218,7 @@ impl Flow {
         }
     }
 
-    /// Marks the blocks through which a register lives.
+    /// Marks the blocks through which a register is live.
     fn spread(&mut self, reg: u32) {
         let Flow { live_in, live_out, preds, exposed, defs, def_mark, in_mark, out_mark, work, .. } = self;
         defs.iter(reg).for_each(|block| def_mark[block as usize] = reg);

@@ -1,16 +1,20 @@
-//! Calls, returns and frames in code that has its registers: what a function keeps for its caller is stored where it begins and brought
-//! back where it returns; calls become instructions.
+//! Calls, returns and frames, after registers have been assigned: a function stores the registers that it
+//! preserves for its caller at its beginning, and restores them where it returns; calls are expanded to
+//! instructions.
 //!
 //! # The frame
-//! From where the stack pointer points on entry: arguments on the stack, private variables, spill slots (these are there already), then
-//! what is kept. It ends at a multiple of the stack's alignment. A caller adds its frame to the stack pointer for the time of a call, so nobody
-//! has to keep a frame pointer. A kernel's frame begins at 0.
+//! From the stack pointer's value on entry upwards: arguments on the stack, private variables and spill slots
+//! (which have been placed already), then the preserved registers. The frame's size is a multiple of the
+//! stack's alignment. A caller adds the size of its frame to the stack pointer for the duration of a call, so
+//! no function needs a frame pointer. A kernel's frame begins at 0.
 //!
 //! # What is kept
-//! Of the registers that the convention preserves those that the function writes, or that its calls destroy: VGPRs in its active lanes,
-//! as it writes no others. A few SGPRs go to memory by way of a VGPR, which all active lanes have in common, so that the first may give it
-//! back; more of them to lanes of a VGPR that nothing else uses. VGPRs whose lanes hold SGPRs are written whatever EXEC is: they are kept
-//! in all lanes, whether the convention preserves them or not.
+//! A function preserves those callee-saved registers that it writes or that its calls clobber. VGPRs are
+//! saved in the active lanes, because the function writes no other lanes. A few SGPRs are stored to memory
+//! through a VGPR; all active lanes store the same value, so that the first active lane can restore it. More
+//! SGPRs are saved in lanes of a VGPR that is not used otherwise. VGPRs whose lanes hold SGPRs are written
+//! regardless of EXEC. So they are saved in all lanes, whether or not the convention requires them to be
+//! preserved.
 
 use crate::Options;
 use crate::pack::Numbers;
@@ -24,7 +28,7 @@ use isa::{
     Opcode, Operand, Referent, Reg, RegRange, RegSet, RelocRef, Subtarget, TAIL_TARGET, op,
 };
 
-/// By class, the registers that a function keeps for its caller.
+/// Returns, by class, the registers that a function must preserve.
 pub(crate) fn kept(convention: Convention, target: &Subtarget) -> [Numbers; 2] {
     let mut kept = [Numbers::default(); 2];
     for reg in preserved_set(convention, target).iter() {
@@ -33,8 +37,8 @@ pub(crate) fn kept(convention: Convention, target: &Subtarget) -> [Numbers; 2] {
     kept
 }
 
-/// The same as a set, with the return address, which a function needs itself when it returns, and but for the stack pointer, which is what
-/// it was by itself.
+/// Returns the same registers as a set. It includes the return address, which the function itself needs when
+/// it returns, and excludes the stack pointer, which has its old value again after every call.
 fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
     let mut set = RegSet::EMPTY;
     let lists = preserved(convention, target);
@@ -48,15 +52,15 @@ fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
     set
 }
 
-/// `s[30:31]`
+/// Registers of the return address, `s[30:31]`.
 const RETURN: RegRange = RegRange { first: Reg(RETURN_ADDRESS), len: 2 };
 
-/// Whether a function calls others, or is called.
+/// Returns whether a function calls other functions or can be called.
 pub(crate) fn is_wanted(func: &MachFunc) -> bool {
     func.role == FuncRole::Callee || !func.calls.is_empty()
 }
 
-/// Completes a function of which all registers are known, and that [wants](is_wanted) it.
+/// Adds frame and calls to a function whose registers are assigned and that [needs](is_wanted) them.
 #[inline(never)]
 pub(crate) fn run(
     func: &mut MachFunc,
@@ -99,14 +103,14 @@ pub(crate) fn run(
     }
 }
 
-/// Makes the function's counts include registers.
+/// Increases the function's register counts so that they include a range.
 fn count(func: &mut MachFunc, range: RegRange) {
     let end = u32::from(range.first.number()) + u32::from(range.len);
     let most = if range.first.is_vgpr() { &mut func.vgprs } else { &mut func.sgprs };
     *most = end.max(*most);
 }
 
-/// All registers that the function and what it calls may write.
+/// Returns all registers that the function and the functions it calls may write.
 fn written(func: &MachFunc, target: &Subtarget) -> RegSet {
     let mut set = RegSet::EMPTY;
     for inst in func.blocks.values().flat_map(|block| &block.insts) {
@@ -122,28 +126,28 @@ fn written(func: &MachFunc, target: &Subtarget) -> RegSet {
     set
 }
 
-/// Where a frame has what.
+/// Layout of a frame.
 struct Frame {
-    /// Bytes of a lane.
+    /// Size in bytes per lane.
     size: u32,
-    /// SGPRs that are kept, and where: at an offset, or in a lane of a VGPR.
+    /// SGPRs that are saved, with their frame offset, or with their lane if `lanes` is set.
     scalars: Vec<(Reg, u32)>,
     lanes: Option<Reg>,
-    /// VGPRs that are kept in active lanes.
+    /// VGPRs that are saved in active lanes, with their frame offsets.
     vectors: Vec<(Reg, u32)>,
-    /// VGPRs that are kept in all lanes.
+    /// VGPRs that are saved in all lanes, with their frame offsets.
     whole: Vec<(Reg, u32)>,
-    /// At the entry and at the return.
+    /// Free registers at the entry and at the return.
     free: [Free; 2],
 }
 
-/// Registers that hold nothing.
+/// Registers that hold no value that is needed.
 struct Free {
-    /// For SGPRs on their way.
+    /// For moving SGPRs to and from memory.
     vgprs: [Reg; 2],
-    /// An offset.
+    /// For an offset that the instruction cannot hold.
     offset: Reg,
-    /// EXEC.
+    /// For saving EXEC.
     exec: Reg,
 }
 
@@ -166,7 +170,7 @@ impl Frame {
             let count = written.iter().filter(is_kept).filter(|reg| !reg.is_vgpr()).count();
             in_lanes = lanes_for(func, target, options, &written, count);
             if in_lanes.is_none() && count > 0 {
-                // Those that the convention preserves are kept first.
+                // These VGPRs are callee-saved only if no other VGPR is free; then they must be saved first.
                 free.iter()
                     .flat_map(|free| free.vgprs)
                     .for_each(|first| written.insert(RegRange { first, len: 1 }));
@@ -183,7 +187,7 @@ impl Frame {
         Frame { size: size.next_multiple_of(align), scalars, lanes: in_lanes, vectors, whole, free }
     }
 
-    /// Registers that are written on the way, if there is any.
+    /// Returns the temporary registers that saving and restoring write.
     fn temps(&self) -> impl Iterator<Item = RegRange> {
         let vgprs = if self.lanes.is_some() { 0 } else { self.scalars.len().min(2) };
         let far = self.size > FIELD_MIN;
@@ -197,7 +201,8 @@ impl Frame {
     }
 }
 
-/// Registers that hold arguments at the entry; and results where the function ends, or arguments of another that it goes to.
+/// Returns the registers that hold arguments at the entry; and the registers that hold results, or arguments
+/// of a tail call, where the function ends.
 fn busy(func: &MachFunc) -> [RegSet; 2] {
     let ends = |inst: &&MachInst| matches!(inst.op, op::RETURN | op::TAIL_CALL);
     let mut busy = [RegSet::EMPTY; 2];
@@ -215,10 +220,12 @@ fn busy(func: &MachFunc) -> [RegSet; 2] {
     busy
 }
 
-/// So many SGPRs are stored one by one: each takes four instructions, a lane two, and its VGPR six.
+/// Largest number of SGPRs that are stored one by one. Each of these takes four instructions; a lane takes
+/// two, and the VGPR for the lanes takes six.
 const FEW: usize = 3;
 
-/// A VGPR in whose lanes so many SGPRs are kept, if that is worth it: one that nothing else uses, nor what is called.
+/// Returns a VGPR in whose lanes `count` SGPRs are saved, if that is worthwhile: a VGPR that neither this
+/// function nor a called function uses.
 fn lanes_for(
     func: &MachFunc,
     target: &Subtarget,
@@ -238,12 +245,12 @@ fn lanes_for(
     (0..most).map(Reg::vgpr).find(is_free)
 }
 
-/// What the offset field of every processor's buffer instructions reaches.
+/// Largest offset that the buffer instructions of every processor can hold.
 const FIELD_MIN: u32 = 4095;
 
 impl Free {
-    /// The first that nobody keeps, and that hold nothing. Arguments and results may take all VGPRs that are not preserved: then those
-    /// behind.
+    /// Finds the first registers that need not be preserved and hold nothing. Arguments and results may
+    /// occupy all VGPRs that are not callee-saved; then callee-saved VGPRs are used.
     fn new(busy: &RegSet, lanes: &[Reg], convention: Convention, target: &Subtarget) -> Free {
         let preserved = preserved_set(convention, target);
         let is_free = |reg: &Reg| !busy.contains(*reg) && !preserved.contains(*reg) && !lanes.contains(reg);
@@ -261,13 +268,13 @@ impl Free {
     }
 }
 
-/// A part of the distance to a function.
+/// Returns an operand for a part of the distance to a function.
 fn reloc(func: &mut MachFunc, callee: u32, part: Distance) -> Operand {
     func.relocs.push(RelocRef { to: Referent::Func(callee), part, addend: 0 });
     Operand::Reloc(func.relocs.len() as u32 - 1)
 }
 
-/// Writes the code.
+/// Writes the code for calls, returns and the frame.
 struct Writer<'a> {
     frame: &'a Frame,
     note: NoteId,
@@ -298,7 +305,7 @@ impl Writer<'_> {
                 op::CALL => self.call(func, inst, body),
                 op::RETURN => {
                     self.bring_back(mem, body);
-                    // What is kept is brought back before the terminators begin.
+                    // The registers are restored before the terminators begin.
                     term = body.len() as u32;
                     body.push(self.inst(op::S_SETPC_B64, &[Operand::Reg(RETURN)]));
                 }
@@ -329,12 +336,13 @@ impl Writer<'_> {
         Operand::reg(Reg::sgpr(column(self.options.convention).stack.pointer))
     }
 
-    /// Bytes of the wave.
+    /// Returns a number of bytes per lane as a number of bytes per wave.
     fn bytes(&self, bytes: u32) -> Operand {
         Operand::int((bytes * self.target.wave_size) as i32)
     }
 
-    /// Where a kernel begins, the descriptor of scratch memory is the queue's; functions, and its own frame, want the wave's part.
+    /// Adds the wave's scratch offset to the descriptor at the beginning of a kernel: the hardware provides
+    /// the queue's descriptor, but functions and the kernel's own frame need the wave's part.
     fn find_stack(&self, func: &MachFunc, body: &mut Vec<MachInst>) {
         let offset = func.abi.find(AbiInput::PrivateSegmentWaveOffset).filter(|_| func.has_stack());
         let Some(offset) = offset else { return };
@@ -367,7 +375,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Goes to a function that returns to the caller of this one.
+    /// Emits a jump to a function that returns to the caller of this function.
     fn jump(&self, func: &mut MachFunc, inst: &MachInst, body: &mut Vec<MachInst>) {
         let to = Operand::Reg(TAIL_TARGET);
         if let Some(Callee::Func(callee)) = func.call_of(inst).map(|call| call.callee) {
@@ -376,7 +384,7 @@ impl Writer<'_> {
         body.push(self.inst(op::S_SETPC_B64, &[to]));
     }
 
-    /// The address of a function, by its distance.
+    /// Computes the address of a function from its distance.
     fn function_address(&self, func: &mut MachFunc, callee: u32, to: RegRange, body: &mut Vec<MachInst>) {
         let [low, high] = [0, 1].map(|n| Operand::reg(to.first.offset(n)));
         let distances = [Distance::Low, Distance::High].map(|part| reloc(func, callee, part));
@@ -387,7 +395,7 @@ impl Writer<'_> {
         ]);
     }
 
-    /// The registers of the return address hold the callee's before.
+    /// Emits a call. Before the call, the registers of the return address hold the callee's address.
     fn call_function(&self, func: &mut MachFunc, (callee, local): (u32, bool), body: &mut Vec<MachInst>) {
         let to = Operand::Reg(RETURN);
         let has_call = op::S_CALL_B64.row().code(self.target).is_some();
@@ -399,7 +407,7 @@ impl Writer<'_> {
         body.push(MachInst::new(op::S_SWAPPC_B64, &[to, to]));
     }
 
-    /// Stores what is kept.
+    /// Stores the preserved registers.
     fn keep(&self, mem: MemId, body: &mut Vec<MachInst>) {
         let free = &self.frame.free[0];
         self.in_all_lanes(free, body, |body| {
@@ -420,7 +428,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Loads what is kept.
+    /// Restores the preserved registers.
     fn bring_back(&self, mem: MemId, body: &mut Vec<MachInst>) {
         let free = &self.frame.free[1];
         if let Some(lanes) = self.frame.lanes {

@@ -1,9 +1,10 @@
-//! Rigid groups: registers whose places relative to each other are fixed, because an instruction names them as one
-//! tuple or because they had better be the same register.
+//! Rigid groups: registers whose relative positions are fixed, because an instruction uses them as one tuple
+//! or because they should be in the same hardware register.
 //!
-//! A union-find with offsets. A group has columns, one per hardware register it will cover; registers that share a
-//! column have disjoint live ranges, and the column's range is their union. Where gluing a tuple would make two live
-//! ranges collide, the operand gets registers of its own and copies (a [`Fix`]).
+//! The groups are a union-find structure with offsets. A group has columns, one for each hardware register
+//! that it will occupy. Registers in the same column have disjoint live ranges, and the column's range is the
+//! union of these ranges. If gluing the registers of a tuple together would make two live ranges overlap, the
+//! operand gets new registers and copies (a [`Fix`]).
 
 use crate::live::{Interval, Liveness, Slice};
 use crate::pack::FILE;
@@ -11,33 +12,35 @@ use crate::ranges::{Ranges, intersects};
 use crate::stream::{Affinity, ClassStream, Event, EventKind, Op};
 use isa::table::Role;
 
-/// Widest group that coalescing copies may build; tuples of one instruction may ask for more.
+/// Largest width of a group that coalescing may build. Tuples of a single instruction may be wider.
 const MAX_COALESCED_WIDTH: i32 = 16;
 
-/// What the place of a group is a multiple of that has but one: more than there are registers.
+/// Alignment of a group that must be at one specific place. It exceeds the number of registers, so only one
+/// place satisfies it.
 pub(crate) const PINNED: i32 = 1024;
 
-/// An operand that got registers of its own: copies between them and `old` go around the instruction.
+/// An operand that got new registers. Copies between these registers and the registers at `old` are placed
+/// around the instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fix {
-    /// Event.
+    /// Index of the event.
     pub event: u32,
-    /// Operand, whose `start` is now the new registers.
+    /// Index of the operand, whose `start` refers to the new registers.
     pub op: u32,
-    /// Where the original ones are in `ClassStream::regs`.
+    /// Index of the original registers in `ClassStream::regs`.
     pub old: u32,
 }
 
-/// What is known of a group, kept at its root.
+/// Properties of a group, stored at its root.
 #[derive(Clone, Copy, Debug)]
 struct Info {
     /// Lowest and highest offset of a member, relative to the root.
     lo: i32,
     hi: i32,
-    /// The root's register number modulo `align` is `phase`.
+    /// The root's hardware register number modulo `align` must be `phase`.
     align: i32,
     phase: i32,
-    /// First of `hi - lo + 1` entries in `Groups::columns`.
+    /// Index of the first of `hi - lo + 1` entries in `Groups::columns`.
     columns: u32,
 }
 
@@ -46,11 +49,11 @@ struct Info {
 pub(crate) struct Shape<'a> {
     /// Offset of the first column from the root.
     pub lo: i32,
-    /// See `align`.
+    /// Remainder that the root's register number must have; see `align`.
     pub phase: i32,
-    /// The root's register number modulo `align` is `phase`.
+    /// The root's hardware register number modulo `align` must be `phase`.
     pub align: i32,
-    /// Range of each column.
+    /// Live range of each column.
     pub columns: &'a [Slice],
 }
 
@@ -61,21 +64,22 @@ pub(crate) struct Groups {
     offset: Vec<i32>,
     info: Vec<Info>,
     columns: Vec<Slice>,
-    /// Ranges of registers and columns.
+    /// Live ranges of registers and columns.
     pub ranges: Ranges,
-    /// Range of each register, own registers of fixed operands included.
+    /// Live range of each register, including the new registers of fixed operands.
     pub range: Vec<Slice>,
-    /// Operands that need copies, in event order.
+    /// Operands that need copies, in the order of events.
     pub fixes: Vec<Fix>,
     order: Vec<u32>,
-    /// By number of a register, where it is destroyed or bound to an operand: what is pinned there keeps clear of that.
+    /// For each hardware register, the intervals in which it is clobbered or bound to an operand. Groups
+    /// pinned to that register must not overlap them.
     taken: Vec<Vec<Interval>>,
-    /// Own registers of pinned operands, and what they are copies of.
+    /// New registers of pinned operands, and the registers of which they are copies.
     pinned: Vec<Affinity>,
 }
 
 impl Groups {
-    /// Takes over the ranges: every register is a group.
+    /// Takes over the live ranges. Every register becomes a group.
     fn reset(&mut self, live: &mut Liveness) {
         std::mem::swap(&mut self.ranges.intervals, &mut live.intervals);
         self.ranges.share();
@@ -90,7 +94,8 @@ impl Groups {
         }
     }
 
-    /// Takes over outlines in place of ranges. They say what is live where; there are no groups to pack.
+    /// Takes over outlines in place of live ranges. They show what is live where, but no groups can be
+    /// packed.
     pub fn outline(&mut self, outlines: &[Interval]) {
         self.ranges.intervals.clear();
         self.ranges.intervals.extend_from_slice(outlines);
@@ -105,7 +110,7 @@ impl Groups {
         self.columns.push(self.range[register as usize]);
     }
 
-    /// A register that exists at one instruction only.
+    /// Creates a register that is live at one instruction only.
     fn new_register(&mut self, interval: Interval) -> u32 {
         let register = self.range.len() as u32;
         let slice = self.ranges.single(interval);
@@ -114,12 +119,12 @@ impl Groups {
         register
     }
 
-    /// Where a register of the function is live.
+    /// Returns the live range of a register.
     pub fn range_of(&self, register: u32) -> &[Interval] {
         self.ranges.get(self.range[register as usize])
     }
 
-    /// The root of a register's group, and the register's offset from it.
+    /// Returns the root of a register's group, and the register's offset from the root.
     pub fn find(&mut self, register: u32) -> (u32, i32) {
         let (mut root, mut offset) = (register, 0);
         while self.parent[root as usize] != root {
@@ -137,7 +142,7 @@ impl Groups {
         (root, offset)
     }
 
-    /// [`Groups::find`] without tidying up.
+    /// Like [`Groups::find`], without path compression.
     pub fn peek(&self, register: u32) -> (u32, i32) {
         let (mut root, mut offset) = (register, 0);
         while self.parent[root as usize] != root {
@@ -147,19 +152,19 @@ impl Groups {
         (root, offset)
     }
 
-    /// Whether it stands for its group.
+    /// Returns whether a register is the root of its group.
     pub fn is_root(&self, register: u32) -> bool {
         self.parent[register as usize] == register
     }
 
-    /// What the packer needs to know of a group.
+    /// Returns the properties of a group that the packer needs.
     pub fn shape(&self, root: u32) -> Shape<'_> {
         let Info { lo, hi, align, phase, columns } = self.info[root as usize];
         let columns = &self.columns[columns as usize..][..(hi - lo + 1) as usize];
         Shape { lo, phase, align, columns }
     }
 
-    /// Demands `reg(b) = reg(a) + distance`; says whether that was possible.
+    /// Requires `reg(b) = reg(a) + distance`. Returns whether that is possible.
     pub fn glue(&mut self, a: u32, b: u32, distance: i32, max_width: i32) -> bool {
         let ((mut root, offset_a), (mut other, offset_b)) = (self.find(a), self.find(b));
         let mut shift = offset_a + distance - offset_b;
@@ -194,7 +199,8 @@ impl Groups {
         true
     }
 
-    /// Where one of two groups has a place of its own, the other must be clear of what else is done there; then it is taken.
+    /// If one of two groups is pinned, checks that the other group does not overlap other uses of the
+    /// registers that it would get. If it does not, marks these registers as taken.
     fn keeps_clear(&mut self, (big, small): (&Info, &Info), shift: i32) -> bool {
         let (loose, first) = match (big.align == PINNED, small.align == PINNED) {
             (true, false) => (small, big.phase + shift + small.lo),
@@ -243,7 +249,8 @@ impl Groups {
         self.offset[other as usize] = shift;
     }
 
-    /// Demands that the place `distance` from the register be a multiple of `align`.
+    /// Requires that the place at `distance` from a register is a multiple of `align`. Returns whether that
+    /// is possible.
     fn align_to(&mut self, register: u32, distance: i32, align: i32) -> bool {
         let (root, offset) = self.find(register);
         let info = &mut self.info[root as usize];
@@ -257,8 +264,8 @@ impl Groups {
         true
     }
 
-    /// Builds the groups of a class: tuples first, deepest loops first, then copies.
-    /// Without `coalesce` groups stay small, which leaves the packer more choice.
+    /// Builds the groups of a class: first from tuples, those in the deepest loops first, then from copies.
+    /// Without `coalesce`, groups stay small, which gives the packer more choice.
     pub fn run(&mut self, stream: &mut ClassStream, live: &mut Liveness, coalesce: bool) {
         self.reset(live);
         self.pin(stream);
@@ -301,7 +308,7 @@ impl Groups {
         }
     }
 
-    /// Operands that have a place of their own get registers of their own there.
+    /// Gives operands that must be in specific registers new registers, which are pinned there.
     fn pin(&mut self, stream: &mut ClassStream) {
         self.pinned.clear();
         if !stream.has_pins() {
@@ -325,7 +332,8 @@ impl Groups {
     fn pin_operand(&mut self, stream: &mut ClassStream, event: u32, index: u32, (pin, depth): (u16, u8)) {
         let op = stream.ops[index as usize];
         let pos = stream.events[event as usize].pos;
-        // Side by side with what it is a copy of, not at the same time: the two may be one.
+        // The interval is adjacent to the live range of the copied register but does not overlap it, so the
+        // two can be the same hardware register.
         let interval = if op.role == Role::Def { (pos + 2, pos + 3) } else { (pos + 1, pos + 2) };
         let start = stream.regs.len();
         for i in 0..u16::from(op.len) {
@@ -342,14 +350,14 @@ impl Groups {
         stream.ops[index as usize].start = start as u32;
     }
 
-    /// Makes the registers of an operand neighbours.
+    /// Makes the registers of an operand adjacent.
     fn tuple(&mut self, stream: &mut ClassStream, event: u32, index: u32) {
         let op = stream.ops[index as usize];
         let width = |groups: &mut Groups, register: u32| {
             let (root, _) = groups.find(register);
             groups.info[root as usize].hi - groups.info[root as usize].lo
         };
-        // The dword that is bound most is the one to which the others are glued.
+        // The dword in the widest group is the one to which the other dwords are glued.
         let regs = stream.regs_of(&op);
         let mut anchor = 0;
         for i in 1..regs.len() {
@@ -377,7 +385,7 @@ impl Groups {
         }
     }
 
-    /// Gives the operand registers of its own: the dwords that could not be glued to `base`, or all.
+    /// Gives the operand new registers: for the dwords that could not be glued to `base`, or for all dwords.
     fn fix(
         &mut self,
         stream: &mut ClassStream,
@@ -416,12 +424,12 @@ impl Groups {
         stream.ops[index as usize].start = start as u32;
     }
 
-    /// Undoes what [`Groups::run`] did to the operands.
+    /// Undoes the changes of [`Groups::run`] to the operands.
     pub fn restore(&self, stream: &mut ClassStream) {
         self.fixes.iter().for_each(|fix| stream.ops[fix.op as usize].start = fix.old);
     }
 
-    /// A register that is not needed after all.
+    /// Discards a register that is not needed after all.
     fn discard(&mut self, register: u32) {
         self.range[register as usize] = (0, 0);
         let columns = self.info[register as usize].columns;
@@ -429,7 +437,8 @@ impl Groups {
     }
 }
 
-/// When registers of an operand's own are live, that are copied before and behind.
+/// Returns the interval in which an operand's new registers are live, including the copies before or after
+/// the instruction.
 fn own_interval(pos: u32, op: &Op) -> Interval {
     match op.role {
         Role::Use => (pos + 1, pos + if op.held { 3 } else { 2 }),
@@ -438,7 +447,7 @@ fn own_interval(pos: u32, op: &Op) -> Interval {
     }
 }
 
-/// Adds a sorted list to another with which it has nothing in common.
+/// Inserts sorted intervals into a sorted list with which they do not overlap.
 fn take(taken: &mut Vec<Interval>, range: &[Interval]) {
     for &interval in range {
         let at = taken.partition_point(|other| other.0 < interval.0);

@@ -1,12 +1,14 @@
-//! Register allocation: virtual registers of one dword each become SGPRs and VGPRs.
+//! Register allocation: assigns virtual registers, which have one dword each, to SGPRs and VGPRs.
 //!
-//! SGPRs live on the linear control-flow graph, VGPRs on the logical one (see `isa::func`). For each class:
-//! live ranges (`live`), rigid groups from tuples and copies (`groups`), first-fit packing (`pack`). When both
-//! classes fit, copies are planned and the function is rewritten (`rewrite`).
+//! SGPRs are live on the linear control-flow graph, VGPRs on the logical graph (see `isa::func`). For each
+//! class, the allocator computes live ranges (`live`), forms rigid groups from tuples and copies (`groups`),
+//! and packs the groups first-fit (`pack`). When both classes fit, it plans the copies and rewrites the
+//! function (`rewrite`).
 //!
 //! # Requires
-//! SSA over both graphs; an operand that is read and written (`Role::DefUse`) names one register that is modified in
-//! place. No edge with arguments is critical. `docs/regalloc.md` has the whole contract.
+//! SSA over both graphs; an operand that is read and written (`Role::DefUse`) names one register, which the
+//! instruction modifies in place. No edge with arguments is critical. `docs/regalloc.md` has the complete
+//! contract.
 
 use callconv::Convention;
 use isa::{FuncRole, MBlock, MachFunc, MachInst, Subtarget, VReg};
@@ -48,39 +50,41 @@ use rewrite::Plan;
 use spill::Spiller;
 use stream::{SGPR, Streams, VGPR};
 
-/// How to allocate.
+/// Options of the allocator.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Use at most so many VGPRs.
+    /// Largest number of VGPRs to use.
     pub budget_vgprs: Option<u32>,
-    /// Use at most so many SGPRs, VCC aside.
+    /// Largest number of SGPRs to use, not counting VCC.
     pub budget_sgprs: Option<u32>,
-    /// Run the checker on the result.
+    /// Whether to run the checker on the result.
     pub check: bool,
-    /// Choose what to spill by linear scan, without asking regalloc2.
+    /// Whether to choose registers to spill by linear scan only, without asking regalloc2.
     pub scan: bool,
-    /// Leave blocks and branches as they are, which a later run of the checker needs.
+    /// Whether to leave blocks and branches unchanged, which a later run of the checker requires.
     pub keep_blocks: bool,
-    /// 0 to 3.
+    /// Optimisation level, 0 to 3.
     pub opt_level: u8,
-    /// How functions are called.
+    /// Calling convention of functions.
     pub convention: Convention,
-    /// Functions of the module are near enough to be called in one instruction, where there is one.
+    /// Whether functions of the module are near enough to be called in a single instruction, if the processor
+    /// has that instruction.
     pub near: bool,
 }
 
-/// What happened.
+/// Statistics of an allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Moves inserted.
+    /// Number of inserted moves.
     pub moves: u32,
-    /// Most SGPRs and VGPRs live at one point.
+    /// Largest numbers of SGPRs and of VGPRs that are live at the same point.
     pub pressure: [u32; 2],
-    /// How often allocation was tried.
+    /// Number of rounds of allocation.
     pub rounds: u32,
 }
 
-/// Why a function cannot be allocated. All but `Registers` and `Scratch` mean a bug in an earlier pass.
+/// Reason why a function cannot be allocated. All reasons except `Registers` and `Scratch` indicate a bug in
+/// an earlier pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllocError {
     /// An edge passes a different number of arguments than its target has parameters.
@@ -90,14 +94,14 @@ pub enum AllocError {
         /// Target.
         to: MBlock,
     },
-    /// An edge with arguments has nowhere to put copies.
+    /// An edge with arguments is critical, so its copies cannot be placed anywhere.
     CriticalEdge {
         /// Source of the edge.
         from: MBlock,
         /// Target.
         to: MBlock,
     },
-    /// A register is read that no path has written.
+    /// An instruction reads a register that is not written on some path.
     Undefined {
         /// The register.
         vreg: VReg,
@@ -106,17 +110,17 @@ pub enum AllocError {
     Registers {
         /// "SGPR" or "VGPR".
         class: &'static str,
-        /// What was allowed.
+        /// Number of registers that were allowed.
         budget: u32,
     },
-    /// Private variables and spill slots need more scratch memory than the hardware gives.
+    /// Private variables and spill slots need more scratch memory than the hardware provides.
     Scratch {
-        /// Bytes a lane that are needed.
+        /// Bytes per lane that are needed.
         needed: u32,
-        /// Bytes a lane that there are.
+        /// Bytes per lane that are available.
         limit: u32,
     },
-    /// The checker found the result wrong.
+    /// The checker found an error in the result.
     Check(check::CheckError),
 }
 
@@ -141,7 +145,7 @@ impl fmt::Display for AllocError {
 
 impl std::error::Error for AllocError {}
 
-/// Scratch memory of the allocator, reused from function to function.
+/// Scratch memory of the allocator, reused from one function to the next.
 #[derive(Default)]
 pub struct Context {
     streams: Streams,
@@ -154,16 +158,16 @@ pub struct Context {
     budget: Budget,
     cleanup: Cleanup,
     snapshots: Snapshots,
-    /// Whether the function may not be what it was: `snapshots` knows.
+    /// Whether the function may have been changed; `snapshots` has the original function.
     changed: bool,
-    /// Whether something has been spilled since it was.
+    /// Whether something has been spilled since the function was last restored.
     spilled: bool,
     body: Vec<MachInst>,
-    /// By class, what a function has to keep for its caller.
+    /// By class, the registers that the function must preserve for its caller.
     kept: [Numbers; 2],
 }
 
-/// Gives every virtual register of `func` a hardware register, and fills in what the function uses.
+/// Assigns a hardware register to every virtual register of `func`, and fills in the function's register use.
 pub fn run(
     func: &mut MachFunc,
     target: &Subtarget,
@@ -176,7 +180,8 @@ pub fn run(
         options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()),
     ];
     let original = options.check.then(|| func.clone());
-    // What costs no wave holds what is spilled before scratch memory does.
+    // Accumulation VGPRs that do not reduce the number of waves hold spilled registers before scratch memory
+    // does.
     let agprs =
         if func.has_stack() { 0 } else { target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX)) };
     ctx.spiller.clear(agprs, options.convention);
@@ -224,7 +229,7 @@ pub fn run(
     Ok(stats)
 }
 
-/// SGPRs that the hardware fills.
+/// Returns the number of SGPRs that the hardware initialises.
 fn entry_sgprs(func: &MachFunc) -> u32 {
     let workgroup_ids = func.abi.workgroup_id.iter().filter(|&&present| present).count() as u32;
     func.abi.user_sgpr_count() + workgroup_ids + u32::from(func.abi.private_segment_wave_offset)

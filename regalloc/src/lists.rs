@@ -1,9 +1,9 @@
-//! Lists one behind the other in one piece of memory, which is kept.
+//! Consecutive lists in one reusable allocation.
 
-/// Lists by number. Only the last one grows.
+/// Lists, addressed by number. Only the last list can grow.
 pub(crate) struct Lists<T> {
     items: Vec<T>,
-    /// Where each list ends.
+    /// End of each list in `items`.
     ends: Vec<usize>,
 }
 
@@ -19,13 +19,13 @@ impl<T> Lists<T> {
         self.ends.clear();
     }
 
-    /// Begins the next list, of these items at first.
+    /// Begins a new list with the given items.
     pub fn push(&mut self, items: impl IntoIterator<Item = T>) {
         self.items.extend(items);
         self.ends.push(self.items.len());
     }
 
-    /// Appends to the last list.
+    /// Appends an item to the last list.
     pub fn grow(&mut self, item: T) {
         self.items.push(item);
         if let Some(end) = self.ends.last_mut() {
@@ -46,7 +46,7 @@ impl<T> Lists<T> {
         &mut self.items[start..self.ends[list]]
     }
 
-    /// All items, list after list.
+    /// Returns the items of all lists.
     pub fn all(&self) -> &[T] {
         &self.items
     }

@@ -1,8 +1,8 @@
-//! Live ranges of one class: for each register the exact program points at which it holds a value that is still
-//! needed, as a sorted list of disjoint half-open intervals.
+//! Live ranges of one class: for each register the exact program points at which it holds a value that is
+//! still needed, as a sorted list of disjoint half-open intervals.
 //!
-//! One backward walk over the blocks, with what [`Flow`] says is live where they meet. Two registers may share hardware exactly if
-//! their ranges are disjoint.
+//! The ranges are found in one backward walk over the blocks, given what [`Flow`] says is live at block
+//! boundaries. Two registers may share a hardware register exactly if their ranges are disjoint.
 
 use crate::AllocError;
 use crate::dense::members;
@@ -14,37 +14,37 @@ use isa::{MachFunc, VReg};
 /// A half-open interval of program points.
 pub(crate) type Interval = (u32, u32);
 
-/// A slice of an interval arena: start and length.
+/// A slice of an array of intervals: start and length.
 pub(crate) type Slice = (u32, u32);
 
 const NONE: u32 = u32::MAX;
 
-/// Ranges and what it takes to find them.
+/// Live ranges, and scratch memory for computing them.
 #[derive(Default)]
 pub(crate) struct Liveness {
     /// Intervals of all ranges.
     pub intervals: Vec<Interval>,
     /// Range of each register.
     pub range: Vec<Slice>,
-    /// Most registers live at one point.
+    /// Largest number of registers live at the same point.
     pub pressure: u32,
-    /// A point where they are.
+    /// A point with that pressure.
     pub peak: u32,
-    /// Registers live where blocks meet.
+    /// Registers that are live at block boundaries.
     pub flow: Flow,
-    /// Registers there are: what a call destroys beyond them is no loss.
+    /// Number of available registers. Registers beyond it that a call clobbers do not count.
     limit: u32,
     live_end: Vec<u32>,
     head: Vec<u32>,
     records: Vec<(Interval, u32)>,
     live: u32,
-    /// Registers that live across blocks and are live here, as a set.
+    /// Set of the registers that are live across blocks and are live here.
     open: Vec<u64>,
     pending: Vec<u32>,
 }
 
 impl Liveness {
-    /// Finds the ranges of a class with so many registers, of which `flow` is known.
+    /// Computes the ranges of a class with `limit` registers. `flow` must have been computed.
     pub fn run(
         &mut self,
         func: &MachFunc,
@@ -89,7 +89,7 @@ impl Liveness {
         *live_end = end.max(*live_end);
     }
 
-    /// Ends what is live of a register; gives the end of the range, 0 if it was not live.
+    /// Ends the live range of a register. Returns the end of the range, or 0 if the register was not live.
     fn close(&mut self, flow: &Flow, reg: u32) -> u32 {
         let end = std::mem::take(&mut self.live_end[reg as usize]);
         if end != 0 {
@@ -101,7 +101,8 @@ impl Liveness {
         end
     }
 
-    /// Goes from a block to the one before it, which ends at `end`: what is live in both is left alone.
+    /// Continues the walk in block `block`, which ends at `end` and precedes the previously visited block.
+    /// Registers that are live in both blocks are left unchanged.
     fn enter(&mut self, flow: &Flow, block: usize, end: u32) {
         for word in 0..self.open.len() {
             let (open, wanted) = (self.open[word], flow.dense.out_set(block)[word]);
@@ -115,7 +116,8 @@ impl Liveness {
         flow.listed_out(block).for_each(|reg| self.open(flow, reg, end));
     }
 
-    /// A register is live from the beginning of a block, but not at the end of the one before.
+    /// Ends the range of a register that is live from the beginning of a block, but not at the end of the
+    /// preceding block.
     fn leave(&mut self, flow: &Flow, reg: u32, start: u32) {
         let end = self.close(flow, reg);
         if end != 0 {
@@ -142,7 +144,7 @@ impl Liveness {
         }
     }
 
-    /// Walks a block backwards.
+    /// Visits a block backwards.
     fn block(&mut self, flow: &Flow, stream: &ClassStream, block: usize, (start, end): (u32, u32)) {
         self.enter(flow, block, end);
         self.note_pressure(0, end);
@@ -158,7 +160,7 @@ impl Liveness {
                 for &reg in stream.regs_of(op) {
                     let end = self.close(flow, reg);
                     if op.pin.is_some() {
-                        // It comes somewhere else, and is copied from there.
+                        // The result is written to another register, and copied from there.
                         dead += 1;
                         if end != 0 {
                             self.record(reg, event.pos + 3, end);
@@ -176,11 +178,11 @@ impl Liveness {
             }
             self.note_pressure(dead, event.pos + 2);
             for op in ops.iter().filter(|op| op.role != Role::Def) {
-                // A register modified in place is still occupied while the results are written.
+                // A register that is modified in place is still occupied while the results are written.
                 let stays = op.role == Role::DefUse || op.held;
                 let end = event.pos
                     + match op.pin {
-                        // It was copied before.
+                        // The operand was copied before the instruction.
                         Some(_) => 1,
                         None => 2 + u32::from(stays),
                     };
@@ -190,7 +192,7 @@ impl Liveness {
             }
             self.note_pressure(0, event.pos + 1);
         }
-        // Of those in sets, the block before says what is live in both.
+        // For registers in sets, the preceding block determines what is live in both blocks.
         if block == 0 {
             flow.live_in(block).for_each(|reg| self.leave(flow, reg, start));
         } else {
@@ -198,7 +200,8 @@ impl Liveness {
         }
     }
 
-    /// A parallel copy writes what is needed afterwards, and reads only what it writes.
+    /// Handles a parallel copy. It writes only what is needed afterwards, and reads only the sources of these
+    /// writes.
     fn parallel_copy(&mut self, flow: &Flow, stream: &ClassStream, ops: &[Op], pos: u32) {
         let pair = |pair: &[Op]| (stream.regs_of(&pair[0])[0], stream.regs_of(&pair[1])[0]);
         self.note_pressure(0, pos + 2);
@@ -209,7 +212,8 @@ impl Liveness {
                 self.record(dst, pos + 2, end);
             }
         }
-        // First all destinations end, then all sources begin: a register may be on both sides.
+        // All destinations end before the sources begin, because a register may be both a source and a
+        // destination.
         let mut pending = std::mem::take(&mut self.pending);
         for ops in ops.chunks_exact(2) {
             let (dst, src) = pair(ops);
@@ -224,8 +228,8 @@ impl Liveness {
         self.note_pressure(0, pos + 1);
     }
 
-    /// Nothing may be live where the function begins; only the inputs are defined there. VCC may hold anything, and so
-    /// may registers of which single lanes are written.
+    /// Checks that no register is live at the function's beginning, where only inputs are defined. Exceptions
+    /// are VCC, which may hold anything, and registers of which single lanes are written.
     fn check_entry(&self, stream: &ClassStream, phys_base: u32) -> Result<(), AllocError> {
         let undefined = |reg: &u32| *reg < phys_base && !stream.whole.contains(reg);
         match self.flow.live_in(0).find(undefined) {
@@ -255,7 +259,8 @@ mod tests {
     use crate::stream::{SGPR, VGPR};
     use isa::{Subtarget, Target};
 
-    /// Divergent loops, one in the other, with something that lives through each, across it, and only around it.
+    /// Nested divergent loops, with values that are live through each loop, across a loop, and only around a
+    /// loop.
     const NEST: &str = "machine @k {
     abi kernarg_ptr
     input %s2 = s0
@@ -302,7 +307,8 @@ bb6:
 }
 ";
 
-    /// The ranges of all registers, the pressure, and what is live where blocks begin; with those in sets that live so far.
+    /// Returns the ranges of all registers, the pressure, and the registers live at block entries. Registers
+    /// that are live across more than `far` blocks are kept in sets.
     fn found(far: u32, func: &MachFunc, class: usize) -> (Vec<Vec<Interval>>, u32, Vec<Vec<u32>>) {
         let mut streams = Streams::default();
         streams

@@ -1,56 +1,59 @@
-//! The order in which an edge moves values between spill slots.
+//! Orders the moves between spill slots that an edge requires.
 //!
-//! An edge is a parallel copy. Reloading everything before storing anything would need a register for each value; moved
-//! one after the other they need one or two, whatever the number. A slot is written when nobody reads its old value
-//! any more, and a cycle is opened by keeping one old value in a register.
+//! An edge is a parallel copy. Loading all values before storing any value would need a register for each
+//! value. Moved one after the other, the values need one or two registers, whatever their number. A slot is
+//! written once no pending move reads its old value. A cycle is broken by keeping one old value in a
+//! register.
 
 use isa::VReg;
 
 const NONE: u32 = u32::MAX;
 
-/// Where a value that goes to a slot comes from.
+/// Source of a value that moves to a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum From {
     /// A register.
     Reg(VReg),
     /// Another slot.
     Slot(u32),
-    /// Nowhere: the value of this register is made again.
+    /// None: the value of this register is rematerialised.
     Made(VReg),
 }
 
-/// A value that goes to a slot.
+/// A value that moves to a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Move {
-    /// The slot, which no other move writes.
+    /// Destination slot, which no other move writes.
     pub to: u32,
-    /// What it gets.
+    /// Source of the value.
     pub from: From,
 }
 
 /// A step of the sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Do move number `n`.
+    /// Does move number `n`.
     Do(usize),
-    /// Reload the source of move number `n` into a register, and have its source be that register.
+    /// Reloads the source of move number `n` into a register, which becomes the source of that move.
     Save(usize),
 }
 
-/// Scratch memory for finding orders.
+/// Scratch memory for ordering moves.
 #[derive(Default)]
 pub(crate) struct Order {
-    /// By slot: moves that read it, and the one that writes it. Empty between orders.
+    /// By slot, the number of moves that read it, and the move that writes it. Both are reset after each
+    /// ordering.
     readers: Vec<u32>,
     writer: Vec<u32>,
     ready: Vec<usize>,
     done: Vec<bool>,
-    /// The result.
+    /// The resulting sequence.
     pub steps: Vec<Step>,
 }
 
 impl Order {
-    /// Finds the order of moves, into `steps`; `slots` is more than any slot's number. Linear in the moves.
+    /// Orders the moves, and stores the result in `steps`. `slots` must be greater than every slot's number.
+    /// Takes linear time.
     pub fn find(&mut self, moves: &[Move], slots: u32) {
         self.steps.clear();
         self.done.clear();
@@ -82,8 +85,8 @@ impl Order {
                 self.done[n] = true;
                 self.release(moves[n].from);
             }
-            // What is left are cycles. A slot's old value is saved, so that its writer may go on: the saved move comes
-            // last of its cycle.
+            // The remaining moves are cycles. One slot's old value is saved, so that the slot's writer can
+            // continue; the move of the saved value comes last in its cycle.
             while self.done.get(first) == Some(&true) {
                 first += 1;
             }
@@ -98,7 +101,7 @@ impl Order {
         }
     }
 
-    /// One reader of the source less: with the last one, the move that writes it can be done.
+    /// Removes a reader of a source. After the last reader, the move that writes the source can be done.
     fn release(&mut self, from: From) {
         let From::Slot(slot) = from else { return };
         let left = &mut self.readers[slot as usize];
@@ -114,7 +117,7 @@ impl Order {
 mod tests {
     use super::{From, Move, Order, Step};
 
-    /// Executes the steps on slots that hold their own numbers.
+    /// Executes the steps on slots that initially hold their own numbers.
     fn run(pairs: &[(u32, u32)], slots: u32) -> (Vec<u32>, usize) {
         let moves: Vec<Move> = pairs.iter().map(|&(to, from)| Move { to, from: From::Slot(from) }).collect();
         let mut held: Vec<u32> = (0..slots).collect();

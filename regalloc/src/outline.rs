@@ -1,9 +1,11 @@
-//! Live ranges without holes, in linear time: where exact ones would be mostly of registers that have to go.
+//! Outlines: live ranges without holes, computed in linear time, for functions in which most registers must
+//! be spilled anyway.
 //!
-//! Exact ranges take time for each block through which each register lives. Where thousands live through thousands of
-//! blocks that is quadratic, and to no purpose: most of them must be spilled whatever the holes. An outline reaches from
-//! the first mention of a register to the last, and on to the end of each loop that contains a mention but not the first;
-//! so it covers the exact range.
+//! Computing an exact range takes time for each block through which the register is live. If thousands of
+//! registers are live through thousands of blocks, this takes quadratic time, although most registers must be
+//! spilled whatever holes their ranges have. The outline of a register extends from its first mention to its
+//! last, and on to the end of each loop that contains a mention but not the first mention. So it covers the
+//! exact range.
 
 use crate::live::Interval;
 use crate::stream::{Streams, edges};
@@ -13,7 +15,7 @@ use isa::table::Role;
 
 const NONE: u32 = u32::MAX;
 
-/// A loop as the blocks from its header to its last branch back.
+/// A loop: the blocks from its header to its last back edge.
 #[derive(Clone, Copy)]
 struct Loop {
     first: u32,
@@ -21,22 +23,22 @@ struct Loop {
     parent: u32,
 }
 
-/// Outlines and what it takes to find them.
+/// Outlines, and scratch memory for computing them.
 #[derive(Default)]
 pub(crate) struct Outline {
-    /// By register; empty if nobody mentions it.
+    /// Outline of each register; empty if the register is not mentioned.
     pub range: Vec<Interval>,
     loops: Vec<Loop>,
     /// Innermost loop of each block.
     innermost: Vec<u32>,
-    /// By block: the last block that branches back to it.
+    /// For each block, the last block with a back edge to it.
     back: Vec<u32>,
     /// Block of each register's first mention.
     home: Vec<u32>,
 }
 
 impl Outline {
-    /// Finds the outlines of a class; gives how many registers are live at a point, on average.
+    /// Computes the outlines of a class. Returns the average number of registers that are live at a point.
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> u32 {
         self.find_loops(func, class);
         let registers = streams.phys_base as usize + 2;
@@ -49,7 +51,8 @@ impl Outline {
         for event in &stream.events {
             for op in stream.ops_of(event) {
                 for &reg in stream.regs_of(op) {
-                    // What is not written first in layout order may be live anywhere.
+                    // A register whose first mention in layout order is not a definition may be live
+                    // anywhere.
                     if self.home[reg as usize] == NONE && op.role != Role::Def {
                         (self.home[reg as usize], self.range[reg as usize]) = (0, (0, end));
                     }
@@ -78,7 +81,7 @@ impl Outline {
         self.range[reg].1 = self.range[reg].1.max(end);
     }
 
-    /// Loops by their backward edges; those that overlap without one containing the other count as nested.
+    /// Finds loops by their back edges. Loops that overlap without one containing the other count as nested.
     fn find_loops(&mut self, func: &MachFunc, class: usize) {
         self.back.clear();
         self.back.resize(func.blocks.len(), NONE);

@@ -1,4 +1,5 @@
-//! First-fit packing of rigid groups into a register file, in a few orders of which the best is kept.
+//! First-fit packing of rigid groups into a register file. Several orders of the groups are tried, and the
+//! best result is kept.
 
 use crate::groups::{Groups, PINNED, Shape};
 use crate::live::Interval;
@@ -6,31 +7,32 @@ use crate::ranges::{intersects, push_interval};
 use crate::stream::{ClassStream, SGPR};
 use isa::Reg;
 
-/// Number of `vcc_lo` among SGPRs.
+/// Number of `vcc_lo` in the SGPR file.
 const VCC: i32 = Reg::VCC.0 as i32;
 
-/// Registers of a file, VCC included.
+/// Number of registers in a file, including VCC.
 pub(crate) const FILE: usize = 256;
 
-/// With more registers than this the first order that fits will do.
+/// Number of registers above which the first order that fits is used.
 const LARGE: usize = 8192;
 
 const NONE: i32 = i32::MIN;
 
-/// What a file offers.
+/// Description of a register file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct File {
-    /// SGPR or VGPR.
+    /// Register class: SGPR or VGPR.
     pub class: usize,
-    /// Registers that may be numbered.
+    /// Number of registers that may be used.
     pub limit: u32,
-    /// Use no more than this many if that costs nothing (the most that are live at once).
+    /// Number of registers that should not be exceeded if that costs nothing; it is the largest number of
+    /// registers live at the same time.
     pub aim: u32,
-    /// Those that have to be kept for the caller, by number: taken only where no other will do.
+    /// Callee-saved registers by number. They are used only if no other register is free.
     pub kept: Numbers,
 }
 
-/// Numbers of a file.
+/// A set of register numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers([u64; FILE / 64]);
 
@@ -52,28 +54,29 @@ impl Numbers {
     }
 }
 
-/// In which order groups look for a place.
+/// Order in which groups get their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// By where their ranges begin.
+    /// By the start of their live ranges.
     Start,
-    /// Those that occupy most first.
+    /// Groups that occupy the largest area first.
     Area,
-    /// Wide ones first.
+    /// Widest groups first.
     Width,
 }
 
-/// Places.
+/// Places of the groups.
 #[derive(Default)]
 pub(crate) struct Packer {
-    /// Hardware register of each register of `Groups`, by number within the file; `None` if it is never live.
+    /// Hardware register of each register of `Groups`, as a number within the file; `None` if the register is
+    /// never live.
     pub assigned: Vec<Option<u16>>,
-    /// One more than the highest register in use, VCC aside.
+    /// One more than the highest register in use, not counting VCC.
     pub peak: u32,
     occupied: Vec<Vec<Interval>>,
-    /// Whether `occupied` is what the best attempt left.
+    /// Whether `occupied` describes the best attempt.
     shows_best: bool,
-    /// Last interval of each register of `occupied`: most questions need no more.
+    /// Last interval of each register in `occupied`. It answers most queries.
     last: Vec<Interval>,
     hint: Vec<i32>,
     addend: Vec<u32>,
@@ -83,7 +86,7 @@ pub(crate) struct Packer {
 }
 
 impl Packer {
-    /// Finds a register for everything, or says that the file is too small.
+    /// Finds a place for every group. Returns false if the file is too small.
     pub fn run(&mut self, file: File, stream: &ClassStream, groups: &mut Groups, phys_base: u32) -> bool {
         self.hints(stream, groups, phys_base);
         self.occupied.resize_with(FILE, Vec::new);
@@ -111,7 +114,8 @@ impl Packer {
         true
     }
 
-    /// A register that is free throughout `[from, to)`. Rare, so the best attempt is laid out again only for it.
+    /// Returns a register that is free throughout `[from, to)`. It is rarely needed, so the best attempt is
+    /// laid out again only for it.
     pub fn free_at(
         &mut self,
         file: File,
@@ -177,7 +181,8 @@ impl Packer {
                     ((FILE as u64).saturating_sub(shape.columns.len() as u64)) << 32 | u64::from(start)
                 }
             };
-            // What has a place of its own comes first, then inputs, or they would lose the register they are in.
+            // Pinned groups come first, then inputs; otherwise they would lose the register in which they
+            // arrive.
             let hint = self.hint[root as usize];
             let rank = match hint {
                 _ if shape.align == PINNED => 0,
@@ -187,11 +192,11 @@ impl Packer {
             let key = if rank < 2 { u64::from(start) } else { key };
             self.order.push((key | rank << 62, root));
         }
-        // Long lists, and each of its nanoseconds counts: with code of its own.
+        // The list is long and its order is time-critical, so the keys are compared directly.
         self.order.sort_unstable();
     }
 
-    /// Empties the file, but for registers that instructions name by number.
+    /// Empties the file, except for registers that instructions name or calls clobber.
     fn block(&mut self, file: File, stream: &ClassStream, groups: &Groups, phys_base: u32) {
         self.occupied.iter_mut().for_each(Vec::clear);
         self.last.clear();
@@ -260,7 +265,7 @@ impl Packer {
                 if slice.1 > 0 {
                     let reg = place + shape.lo + i as i32;
                     self.occupy(reg as u16, groups.ranges.get(slice));
-                    // Kept once, it may be used for more.
+                    // A register that is saved anyway can be used by other groups too.
                     file.kept.remove(reg as u16);
                     if file.class != SGPR || reg < VCC {
                         peak = peak.max(reg as u32 + 1);
@@ -272,14 +277,14 @@ impl Packer {
         complete.then_some(peak)
     }
 
-    /// A place for a group: where it would like to be, else the lowest, else VCC.
+    /// Returns a place for a group: its preferred place, else the lowest place, else VCC.
     fn find(&self, file: File, groups: &Groups, root: u32, shape: Shape) -> Option<i32> {
         let hint = self.hint[root as usize];
         if hint != NONE && self.fits(file, groups, shape, hint) {
             return Some(hint);
         }
-        // The register of an addend, so that `v_fma` may become `v_fmac`; only if it is free, and only for singles,
-        // which can be had anywhere.
+        // Tries the register of the addend, so that `v_fma` may become `v_fmac`. This applies only to single
+        // registers, which fit anywhere, and only if the register is free.
         if let Some(&addend) = self.addend.get(root as usize)
             && addend != u32::MAX
             && shape.columns.len() == 1
@@ -302,7 +307,7 @@ impl Packer {
         vcc.filter(|_| file.class == SGPR)
     }
 
-    /// The lowest place; with `free`, where nothing has to be kept for the caller.
+    /// Returns the lowest place. With `free`, considers only places without callee-saved registers.
     fn lowest(&self, file: File, groups: &Groups, shape: Shape, free: bool) -> Option<i32> {
         let lowest = -shape.lo;
         let mut place = lowest + (shape.phase - lowest).rem_euclid(shape.align);

@@ -1,22 +1,23 @@
-//! Sorted lists of disjoint intervals, many in one arena.
+//! Sorted lists of disjoint intervals, all stored in one array.
 //!
-//! Building the union of many small ranges one after the other is what groups and slots do most, so a union is made in
-//! place: the longer list takes in the shorter, and only what lies behind the shorter one's beginning moves.
+//! Groups and slots mostly compute the union of many small ranges, one after the other. So a union is made in
+//! place: the intervals of the shorter list are inserted into the longer list, and only the intervals after
+//! the beginning of the shorter list are moved.
 
 use crate::live::{Interval, Slice};
 
-/// Lists, and how much of the arena may not be written to.
+/// Lists of intervals, and the size of the part of the array that must not be changed.
 #[derive(Default)]
 pub(crate) struct Ranges {
-    /// All lists.
+    /// Intervals of all lists.
     pub intervals: Vec<Interval>,
-    /// Lists that begin before belong to others too.
+    /// Lists that begin before this index are shared and must not be changed.
     shared: u32,
-    /// Where a union puts the intervals of the shorter list, the last one first.
+    /// Positions at which a union inserted the intervals of the shorter list, last interval first.
     places: Vec<usize>,
 }
 
-/// Whether two lists meet.
+/// Returns whether two lists overlap.
 pub(crate) fn intersects(a: &[Interval], b: &[Interval]) -> bool {
     let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else { return false };
     if a[a.len() - 1].1 <= first_b.0 || b[b.len() - 1].1 <= first_a.0 {
@@ -42,7 +43,7 @@ pub(crate) fn intersects(a: &[Interval], b: &[Interval]) -> bool {
     false
 }
 
-/// Appends to a sorted list; intervals that touch become one.
+/// Appends an interval to a sorted list. Adjacent intervals are merged.
 pub(crate) fn push_interval(list: &mut Vec<Interval>, interval: Interval) {
     match list.last_mut() {
         Some(last) if last.1 == interval.0 => last.1 = interval.1,
@@ -50,37 +51,37 @@ pub(crate) fn push_interval(list: &mut Vec<Interval>, interval: Interval) {
     }
 }
 
-/// Room that a list of that length has at least, if it was made by [`Ranges::union`].
+/// Returns the minimum capacity of a list with that length that was created by [`Ranges::union`].
 fn capacity(len: u32) -> u32 {
     len.next_power_of_two()
 }
 
 impl Ranges {
-    /// From now on, what is there is left as it is.
+    /// Marks all current lists as shared: they will not be changed any more.
     pub fn share(&mut self) {
         self.shared = self.intervals.len() as u32;
     }
 
-    /// A list of one.
+    /// Creates a list of one interval.
     pub fn single(&mut self, interval: Interval) -> Slice {
         self.intervals.push(interval);
         (self.intervals.len() as u32 - 1, 1)
     }
 
-    /// The intervals of a list.
+    /// Returns the intervals of a list.
     pub fn get(&self, (start, len): Slice) -> &[Interval] {
         &self.intervals[start as usize..][..len as usize]
     }
 
-    /// The union of two disjoint lists. Neither of them is used afterwards.
+    /// Returns the union of two disjoint lists. Neither of the two lists may be used afterwards.
     pub fn union(&mut self, x: Slice, y: Slice) -> Slice {
         if x.1 == 0 || y.1 == 0 {
             return if x.1 == 0 { y } else { x };
         }
         let (long, short) = if x.1 < y.1 { (y, x) } else { (x, y) };
         let (start, len) = self.with_room(long, short.1);
-        // From the back, so that nothing is overwritten that is still needed, and what lies between two intervals of the
-        // shorter list in one piece.
+        // Works from the end, so that no interval is overwritten that is still needed. The intervals between
+        // two intervals of the shorter list are moved in one block.
         let (to, from) = (start as usize, short.0 as usize);
         let (mut i, mut j) = (len as usize, short.1 as usize);
         while j > 0 {
@@ -94,7 +95,7 @@ impl Ranges {
         self.close_gaps(start, (len + short.1) as usize)
     }
 
-    /// The list where it can grow by `more`.
+    /// Returns the list at a position where it can grow by `more`.
     fn with_room(&mut self, (start, len): Slice, more: u32) -> Slice {
         if start >= self.shared && len + more <= capacity(len) {
             return (start, len);
@@ -105,14 +106,16 @@ impl Ranges {
         (moved, len)
     }
 
-    /// Joins intervals that touch those at `places`, of which the first is the last.
+    /// Merges intervals that are adjacent to the intervals at `places`; the first of `places` is the last
+    /// position.
     fn close_gaps(&mut self, start: u32, len: usize) -> Slice {
         let list = &mut self.intervals[start as usize..][..len];
         let mut end = self.places.last().copied().unwrap_or(len);
         while let Some(at) = self.places.pop() {
             let next = self.places.last().copied().unwrap_or(len);
             let mut from = at;
-            // What is at the place, and what follows it; the rest up to the next place only moves.
+            // The interval at the place and the next interval can be merged; the intervals up to the next
+            // place only move.
             while from < next.min(at + 2) {
                 if end > 0 && list[end - 1].1 == list[from].0 {
                     list[end - 1].1 = list[from].1;
@@ -135,7 +138,7 @@ impl Ranges {
 mod tests {
     use super::*;
 
-    /// Unions in a random order give what sorting gives.
+    /// Unions in a random order must equal the sorted list.
     #[test]
     fn any_order() {
         let mut state = 7u64;

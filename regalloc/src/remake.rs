@@ -1,8 +1,9 @@
-//! Values that are made again where they are needed, instead of being kept: constants, kernel arguments, addresses of
-//! module variables.
+//! Rematerialisation: constants, kernel arguments and addresses of module variables are computed again where
+//! they are needed, instead of being kept.
 //!
-//! A register has a *recipe* if every instruction that writes it computes the same, from nothing that changes. Such a
-//! register takes no slot when it is spilled: its definition goes, and each reload is the recipe.
+//! A register has a *recipe* if every instruction that writes the register computes the same value from
+//! inputs that do not change. When such a register is spilled, it needs no slot: its definition is removed,
+//! and each reload becomes the recipe.
 
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
@@ -10,23 +11,24 @@ use isa::{Addressing, MachBlock, MachFunc, MachInst, MemId, Mods, Operand, Subta
 
 use crate::rewrite::constant_part;
 
-/// How a dword is made.
+/// How a dword is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Recipe {
-    /// Nobody writes it.
+    /// No instruction that writes the register has been seen yet.
     #[default]
     Unknown,
-    /// It has to be kept.
+    /// The register has no recipe, so its value must be kept.
     Varies,
     /// A constant.
     Const(Operand),
-    /// A dword of constant memory: bytes behind a pointer that the function gets.
+    /// A dword of constant memory, at a distance in bytes from a pointer that is an input of the function.
     Load { pointer: [VReg; 2], bytes: i32, mem: MemId },
-    /// Half of the address of a module variable, or of the program counter from which its distance counts.
+    /// Half of the address of a module variable, or of the program counter relative to which the variable's
+    /// distance is counted.
     Address { index: u32, part: AddressPart },
 }
 
-/// What of an address.
+/// Part of an address computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AddressPart {
     Counter,
@@ -34,14 +36,14 @@ pub(crate) enum AddressPart {
     High,
 }
 
-/// `s_getpc_b64`, `s_add_u32`, `s_addc_u32`.
+/// The sequence `s_getpc_b64`, `s_add_u32`, `s_addc_u32`, which computes an address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     /// Result of `s_getpc_b64`.
     pub counter: [VReg; 2],
-    /// Results of the additions.
+    /// Results of the two additions.
     pub result: [Option<VReg>; 2],
-    /// Distances: `Operand::Reloc`.
+    /// Distances, as `Operand::Reloc`.
     pub distance: [Operand; 2],
 }
 
@@ -56,7 +58,7 @@ pub(crate) struct Recipes {
 }
 
 impl Recipes {
-    /// How a register is made again, if it can be.
+    /// Returns the recipe of a register, if it has one.
     pub fn get(&self, reg: u32) -> Option<Recipe> {
         self.of
             .get(reg as usize)
@@ -64,14 +66,14 @@ impl Recipes {
             .filter(|recipe| !matches!(recipe, Recipe::Unknown | Recipe::Varies))
     }
 
-    /// The offset operand of a load that is made again.
+    /// Returns the offset operand of a rematerialised load.
     pub fn load_offset(&self, bytes: i32) -> Operand {
         Operand::Imm(
             self.addressing.and_then(|addressing| addressing.scalar_field(bytes.into())).unwrap_or(0),
         )
     }
 
-    /// Reads a function.
+    /// Finds the recipes of a function.
     pub fn find(&mut self, func: &MachFunc, target: &Subtarget) {
         self.addressing = Some(target.addressing);
         self.of.clear();
@@ -112,7 +114,7 @@ impl Recipes {
         }
     }
 
-    /// How the instruction makes dword `n` of its result of `len`.
+    /// Returns how an instruction computes dword `n` of its result of `len` dwords.
     fn recipe(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8) -> Recipe {
         match inst.op {
             op::COPY if inst.ops[1].is_const() => Recipe::Const(constant_part(inst.ops[1], n, len)),
@@ -163,7 +165,7 @@ impl Recipes {
         Recipe::Address { index: (self.addresses.len() as u32).wrapping_sub(1), part }
     }
 
-    /// An addition to half of the counter that was read last.
+    /// Returns the recipe of an addition to half of the program counter that was read last.
     fn sum(&mut self, func: &MachFunc, inst: &MachInst, half: usize) -> Recipe {
         let (Operand::Virt(dst), Operand::Virt(src), Operand::Reloc(_)) =
             (inst.ops[0], inst.ops[1], inst.ops[2])
@@ -179,8 +181,9 @@ impl Recipes {
         self.address([AddressPart::Low, AddressPart::High][half])
     }
 
-    /// An address is made whole or not at all: its parts write SCC, and nothing must come between them. Where SCC is
-    /// carried from block to block there may be no place for one.
+    /// Keeps the recipes of an address only if all of its parts have one. Its instructions write SCC and must
+    /// stay together. If SCC is live across blocks, there may be no place for the sequence, so all addresses
+    /// lose their recipes.
     fn settle(&mut self, func: &MachFunc) {
         if self.addresses.is_empty() {
             return;
@@ -202,7 +205,7 @@ impl Recipes {
                 parts.iter().filter_map(|part| part.0).for_each(|reg| self.of[reg.index()] = Recipe::Varies);
             }
         }
-        // A counter that is used for something else too is an ordinary register.
+        // A program counter with any other use is an ordinary register.
         for inst in func.blocks.values().flat_map(|block| &block.insts) {
             for (i, operand) in inst.operands().iter().enumerate() {
                 let Operand::Virt(tuple) = *operand else { continue };
@@ -226,13 +229,13 @@ impl Recipes {
     }
 }
 
-/// Whether SCC is needed before instruction `index` of a block.
+/// Returns whether SCC is live before instruction `index` of a block.
 fn scc_before(block: &MachBlock, index: usize) -> bool {
     let decides = block.insts[index..].iter().map(scc_needed).find(Option::is_some);
     decides.flatten().unwrap_or(false)
 }
 
-/// Whether an instruction needs the SCC before it; `None` if it neither reads nor writes it.
+/// Returns whether an instruction reads SCC, or `None` if it neither reads nor writes SCC.
 fn scc_needed(inst: &MachInst) -> Option<bool> {
     let implicit = inst.op.row().implicit;
     let reads = |operand: &Operand| matches!(operand, Operand::Reg(range) if range.first == isa::Reg::SCC);
@@ -242,8 +245,8 @@ fn scc_needed(inst: &MachInst) -> Option<bool> {
     implicit.contains(Implicit::WRITE_SCC).then_some(false)
 }
 
-/// Before which instructions of a block an address can be made: where SCC is dead, and not between a read of the
-/// program counter and the additions to it.
+/// Finds the instructions of a block before which an address can be computed: where SCC is dead, and not
+/// between a read of the program counter and the additions to it.
 pub(crate) fn places_for_addresses(insts: &[MachInst], places: &mut Vec<bool>) {
     places.clear();
     places.resize(insts.len() + 1, false);

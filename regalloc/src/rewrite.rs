@@ -1,5 +1,5 @@
-//! Turns the decisions into code: copies are planned first, because a cycle may lack a free register, and only then
-//! is the function changed.
+//! Turns the allocator's decisions into code. All copies are planned first, because a cycle may lack a free
+//! register; only then is the function changed.
 
 use crate::copies::{Breaker, Copies, Source};
 use crate::groups::{Fix, Groups};
@@ -11,18 +11,18 @@ use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
 use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
 
-/// An instruction to be put before another.
+/// An instruction to be inserted before another instruction.
 #[derive(Clone, Copy)]
 struct Insert {
     pos: u32,
     block: u32,
     index: u32,
-    /// Which it is of all.
+    /// Number of the inserted instruction in order of insertion.
     number: u32,
     inst: MachInst,
 }
 
-/// A register operand whose registers are not those of its virtual registers.
+/// An operand whose hardware registers are not the registers assigned to its virtual registers.
 #[derive(Clone, Copy)]
 struct Override {
     block: u32,
@@ -31,13 +31,13 @@ struct Override {
     reg: Reg,
 }
 
-/// The changes of both classes.
+/// The planned changes of both classes.
 #[derive(Default)]
 pub(crate) struct Plan {
     inserts: Vec<Insert>,
     overrides: Vec<Override>,
     copies: Copies,
-    /// Moves inserted.
+    /// Number of inserted moves.
     pub moves: u32,
     body: Vec<MachInst>,
     told: track::Scratch,
@@ -56,24 +56,24 @@ pub(crate) fn hardware(class: usize, number: u16) -> Reg {
 }
 
 impl Packed<'_> {
-    /// The hardware register of a register.
+    /// Returns the hardware register of a virtual register.
     fn reg(&self, register: u32) -> Option<Reg> {
         self.packer.assigned[register as usize].map(|number| hardware(self.file.class, number))
     }
 }
 
 impl Plan {
-    /// Forgets everything.
+    /// Discards all planned changes.
     pub fn clear(&mut self) {
         self.inserts.clear();
         self.overrides.clear();
-        // A plan that found no register for a cycle leaves its moves behind.
+        // If no register was free for a cycle, the plan's moves are left over.
         self.copies.clear();
         self.moves = 0;
     }
 
-    /// Plans the copies of a class. `sgprs` are the places of the other class's registers, for copies from them.
-    /// `false`: a cycle found no free register.
+    /// Plans the copies of a class. `sgprs` has the hardware registers of the SGPR class, for copies from
+    /// SGPRs to VGPRs. Returns false if no register was free for a cycle.
     pub fn class(
         &mut self,
         func: &MachFunc,
@@ -106,7 +106,7 @@ impl Plan {
         true
     }
 
-    /// Brings inputs to where they live.
+    /// Copies inputs to their assigned registers.
     fn entry(&mut self, packed: &Packed, event: &Event) {
         for (op, &(_, from)) in packed.stream.ops_of(event).iter().zip(&packed.stream.inputs) {
             if let Some(reg) = packed.reg(packed.stream.regs_of(op)[0]) {
@@ -115,7 +115,7 @@ impl Plan {
         }
     }
 
-    /// Passes arguments to block parameters.
+    /// Copies arguments to block parameters.
     fn edge(&mut self, packed: &Packed, event: &Event) {
         for pair in packed.stream.ops_of(event).chunks_exact(2) {
             let [dst, src] = [&pair[0], &pair[1]].map(|op| packed.reg(packed.stream.regs_of(op)[0]));
@@ -125,7 +125,7 @@ impl Plan {
         }
     }
 
-    /// A `COPY` of this class's registers.
+    /// Adds a `COPY` to registers of this class.
     fn copy(&mut self, func: &MachFunc, packed: &Packed, event: &Event, sgprs: &[Option<u16>]) {
         let inst = &func.blocks[MBlock::new(event.block as usize)].insts[event.index as usize];
         if inst.op != op::COPY || operand_class(func, inst.ops[0]) != Some(packed.file.class) {
@@ -159,7 +159,7 @@ impl Plan {
         }
     }
 
-    /// Copies around an instruction whose operands have registers of their own.
+    /// Adds copies around an instruction whose operands got new registers.
     fn fixed(
         &mut self,
         target: &Subtarget,
@@ -184,7 +184,7 @@ impl Plan {
                 }
             }
             let at = u32::from(after);
-            // What a call destroys is free before it.
+            // Registers that a call clobbers are free before the call.
             let points = (event.pos + 3 * at, 2 + 2 * at);
             if !self.flush(target, packed, event, points, event.index + at, phys_base) {
                 return false;
@@ -200,7 +200,7 @@ impl Plan {
         true
     }
 
-    /// Turns what was gathered into moves, which take so many program points from one on.
+    /// Turns the collected copies into moves. They occupy `points` program points from `pos` on.
     fn flush(
         &mut self,
         target: &Subtarget,
@@ -235,7 +235,7 @@ impl Plan {
         true
     }
 
-    /// Moves that are copies of the code are of its points, where a debugger is told.
+    /// Gives moves that implement a `COPY` of the code the `COPY`'s point, for debug information.
     #[cold]
     fn name_copies(&mut self, func: &MachFunc) {
         for insert in &mut self.inserts {
@@ -300,17 +300,18 @@ impl Plan {
     }
 }
 
-/// Stands where an instruction was of which every result is made again where it is needed. The checker wants to know.
+/// Placeholder for an instruction whose results are all rematerialised where they are needed. The checker
+/// needs the placeholder.
 pub(crate) fn dropped() -> MachInst {
     MachInst::new(op::UNDEF, &[])
 }
 
-/// Whether it is that.
+/// Returns whether an instruction is such a placeholder.
 pub(crate) fn is_dropped(inst: &MachInst) -> bool {
     inst.op == op::UNDEF && inst.len == 0
 }
 
-/// Takes out what the checker wanted to know.
+/// Removes the placeholders.
 pub(crate) fn remove_dropped(func: &mut MachFunc) {
     for data in func.blocks.values_mut() {
         for bound in [&mut data.prologue, &mut data.term] {
@@ -321,7 +322,7 @@ pub(crate) fn remove_dropped(func: &mut MachFunc) {
     }
 }
 
-/// The hardware registers of a tuple.
+/// Returns the hardware registers of a tuple.
 fn place(
     regs: &[isa::VReg],
     vregs: &cranelift_entity::PrimaryMap<isa::VReg, isa::RegClass>,
@@ -331,12 +332,13 @@ fn place(
     let Some(&first) = regs.first() else { return Operand::None };
     debug_assert!((first.index() as u32) < streams.phys_base);
     let class = class_index(vregs[first]);
-    // A register of a block that cannot be reached, or of a dead pseudo, has no place; any will do.
+    // A register in an unreachable block, or of a dead pseudo-instruction, is not assigned; any register will
+    // do.
     let number = assigned[class][first.index()].unwrap_or(0);
     Operand::regs(hardware(class, number), regs.len() as u8)
 }
 
-/// Builds a block's body anew: copies in, pseudos out.
+/// Rebuilds a block's instructions: inserts copies and removes pseudo-instructions.
 fn splice(data: &mut isa::MachBlock, inserts: &[Insert], keep_dropped: bool, body: &mut Vec<MachInst>) {
     body.clear();
     let (mut prologue, mut term) = (data.prologue, data.term);
@@ -368,8 +370,8 @@ fn mentions_vcc(inst: &MachInst) -> bool {
     inst.operands().iter().any(in_vcc) || inst.implicit().intersects(Implicit::READ_VCC | Implicit::WRITE_VCC)
 }
 
-/// Dword `i` of a constant that fills `len` of them: 64-bit constants are sign-extended integers, or doubles
-/// if they are one of the inline floats.
+/// Returns dword `i` of a constant that fills `len` dwords. 64-bit constants are sign-extended integers, or
+/// doubles if they are inline floats.
 pub(crate) fn constant_part(constant: Operand, i: u8, len: u8) -> Operand {
     if len < 2 {
         return constant;

@@ -1,4 +1,4 @@
-//! Linear scan: which registers give way where too many are live.
+//! Linear scan: chooses the registers to spill where too many registers are live.
 
 use crate::remake::{Recipe, Recipes};
 use crate::spill::Scene;
@@ -6,11 +6,11 @@ use crate::stream::Streams;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A use in a loop counts this much more than one outside, per level.
+/// Factor by which a use counts more for each level of loop nesting.
 pub(crate) const LOOP_FACTOR: f32 = 8.0;
 
-/// How much a reload counts that makes the value again, where one from a slot counts 1 and wants a store too: constants
-/// are moves that run beside the vector unit.
+/// Returns the cost of rematerialising a value. A reload from a slot costs 1 and also needs a store.
+/// Constants are cheaper, because they are moves that run in parallel with the vector unit.
 fn remake_cost(recipe: Recipe) -> f32 {
     if matches!(recipe, Recipe::Const(_)) { 0.25 } else { 1.0 }
 }
@@ -18,21 +18,23 @@ fn remake_cost(recipe: Recipe) -> f32 {
 /// Scratch memory of the scan.
 #[derive(Default)]
 pub(crate) struct Scan {
-    /// Uses for the length of the range, by register.
+    /// By register, weighted number of uses, divided by the length of the live range.
     weight: Vec<f32>,
     /// Beginning, end and register of each interval.
     starts: Vec<(u32, u32, u32)>,
-    /// End of the interval in which a register is live now; 0 if it is not.
+    /// End of the interval in which a register is currently live; 0 if it is not live.
     live_until: Vec<u32>,
-    /// What is live, by end and by weight. What has ended or been evicted since is left in them.
+    /// Live registers, by end and by weight. Entries of registers that have ended or been evicted remain in
+    /// the heaps.
     by_end: BinaryHeap<Reverse<(u32, u32)>>,
     by_weight: BinaryHeap<Reverse<(u32, u32)>>,
     evicted: Vec<bool>,
 }
 
 impl Scan {
-    /// Chooses registers without which no more than `room` are live anywhere, and across each call no more than there are of the
-    /// first `across` that it does not destroy; `fixed` ones are never chosen.
+    /// Chooses registers to spill so that at most `room` other registers are live anywhere. Across each call,
+    /// at most as many are live as the call leaves unclobbered of the first `across` registers. Registers
+    /// marked `fixed` are never chosen.
     pub fn run(
         &mut self,
         Scene { streams, groups, class, .. }: Scene,
@@ -79,7 +81,7 @@ impl Scan {
             self.by_end.push(Reverse((to, reg)));
             let weight = self.weight[reg as usize];
             if weight < f32::INFINITY {
-                // Numbers that are not negative are in the order of their bits.
+                // Non-negative floats are ordered like their bits.
                 self.by_weight.push(Reverse((weight.to_bits(), reg)));
             }
             live += 1;
@@ -93,7 +95,7 @@ impl Scan {
         chosen.sort_unstable();
     }
 
-    /// Takes out what has ended by then.
+    /// Removes the registers whose interval ends at or before `by`.
     fn expire(&mut self, by: u32, live: &mut u32) {
         while let Some(&Reverse((end, reg))) = self.by_end.peek().filter(|top| top.0.0 <= by) {
             self.by_end.pop();
@@ -104,7 +106,7 @@ impl Scan {
         }
     }
 
-    /// Takes out what costs least until no more than `room` are left.
+    /// Evicts the cheapest registers until at most `room` are left.
     fn evict(&mut self, room: u32, live: &mut u32, chosen: &mut Vec<u32>) {
         while *live > room {
             let Some(Reverse((_, reg))) = self.by_weight.pop() else { break };
@@ -116,7 +118,7 @@ impl Scan {
         }
     }
 
-    /// Uses per register, weighted by loop depth.
+    /// Computes the number of uses of each register, weighted by loop depth.
     fn weigh(&mut self, streams: &Streams, class: usize) {
         let stream = &streams.class[class];
         self.weight.clear();

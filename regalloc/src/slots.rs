@@ -1,9 +1,10 @@
-//! Which slot a spilled register has. There is no end of slots, and those whose registers live one after the other are
-//! one.
+//! Assigns slots to spilled registers. The number of slots is not limited; registers whose live ranges do not
+//! overlap share a slot.
 //!
-//! Registers that an edge connects share a slot if their ranges are disjoint, so that the edge needs no code. These webs
-//! are coloured in the order in which they begin, by the interval from their beginning to their end: holes are not
-//! looked for, which keeps it at O(n log n) whatever the number of slots.
+//! Registers that an edge connects share a slot if their ranges are disjoint, so that the edge needs no code.
+//! Such registers form a web. Webs are coloured in the order in which their ranges begin, by the interval
+//! from the beginning to the end of the range. Holes in ranges are not used, so that the algorithm takes O(n
+//! log n) whatever the number of slots.
 
 use crate::groups::Groups;
 use crate::live::Slice;
@@ -14,22 +15,23 @@ use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
 
-/// Scratch memory of the colouring.
+/// Scratch memory for the colouring.
 #[derive(Default)]
 pub(crate) struct Slots {
     ranges: Ranges,
-    /// By register: parent in its web, itself at the root.
+    /// By register, the parent in its web; a root is its own parent.
     web: Vec<u32>,
-    /// Range of a web, at its root.
+    /// Live range of each web, at the web's root.
     range: Vec<Slice>,
     /// Beginning, end and root of each web.
     order: Vec<(u32, u32, u32)>,
-    /// End and number of slots that were in use.
+    /// Slots in use: the end of the last web in the slot, and the slot's number.
     used: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
 impl Slots {
-    /// Gives each chosen register a slot from `first` on, in `slot` by register; says how many there are then.
+    /// Assigns each chosen register a slot from `first` on, and stores it in `slot` by register. Returns the
+    /// number of slots.
     pub fn assign(
         &mut self,
         chosen: &[u32],

@@ -1,11 +1,12 @@
-//! A machine function as it was: spilling is tried in more than one way, each from the same beginning.
+//! Saved states of a machine function, because spilling is tried in several ways from the same state.
 //!
-//! A snapshot is flat, with the blocks one after the other, so that taking one allocates nothing when the memory is warm.
+//! A snapshot stores the instructions of all blocks contiguously, so that saving a function allocates nothing
+//! once the buffers are large enough.
 
 use crate::spill;
 use isa::{Abi, Edges, MachFunc, MachInst, Note, Reg, RegClass, SpillCount, VReg};
 
-/// What of a block changes.
+/// The parts of a block that allocation changes.
 #[derive(Clone, Copy)]
 struct Block {
     insts: usize,
@@ -15,7 +16,7 @@ struct Block {
     edges: [Edges; 2],
 }
 
-/// See the module.
+/// A saved state of a machine function; see the module.
 #[derive(Default)]
 pub(crate) struct Snapshot {
     blocks: Vec<Block>,
@@ -33,7 +34,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes down a function, and what has been spilled of it.
+    /// Saves a function and the state of the spiller.
     pub fn save(&mut self, func: &MachFunc, state: &spill::State) {
         self.blocks.clear();
         self.insts.clear();
@@ -60,7 +61,7 @@ impl Snapshot {
         self.state.clone_from(state);
     }
 
-    /// Makes the function what it was.
+    /// Restores the function and the state of the spiller.
     pub fn restore(&self, func: &mut MachFunc, state: &mut spill::State) {
         let (mut insts, mut params) = (self.insts.as_slice(), self.params.as_slice());
         for (block, saved) in func.blocks.values_mut().zip(&self.blocks) {
@@ -83,7 +84,7 @@ impl Snapshot {
     }
 }
 
-/// Moves the first `count` elements of a slice into a list.
+/// Moves the first `count` elements of a slice to a list.
 fn take<T: Copy>(from: &mut &[T], count: usize, into: &mut Vec<T>) {
     let (first, rest) = from.split_at(count);
     into.clear();

@@ -1,10 +1,11 @@
-//! Spilling: which registers are kept elsewhere. How they are reached there is in `access`, the code with stores and reloads
-//! in `rewrite`.
+//! Spilling: decides which registers are spilled and how. `access` has the code that accesses spilled
+//! registers, and `rewrite` inserts stores and reloads.
 //!
-//! Runs before registers are assigned, on virtual registers: a spilled register's definitions store, its uses reload
-//! into registers of their own, and the function is allocated anew. SGPRs go to lanes of VGPRs (`v_writelane_b32`
-//! ignores `exec`, so those VGPRs belong to no one else), VGPRs to scratch memory. Block parameters and their
-//! arguments share a slot where their ranges allow, so that most edges need no code.
+//! Spilling runs on virtual registers, before hardware registers are assigned. Definitions of a spilled
+//! register store it, and uses reload it into new registers; then the function is allocated again. SGPRs are
+//! spilled to lanes of VGPRs (`v_writelane_b32` ignores `exec`, so these VGPRs are used for nothing else),
+//! and VGPRs to scratch memory. Block parameters and their arguments share a slot if their ranges allow it,
+//! so that most edges need no code.
 
 mod access;
 mod rewrite;
@@ -25,59 +26,59 @@ use isa::table::Role;
 use isa::{MBlock, MachFunc, MachInst, NoteId, Operand, Subtarget, VReg, op};
 use smallvec::SmallVec;
 
-/// Not spilled.
+/// Entry of `Spiller::slot`: not spilled.
 const NONE: u32 = u32::MAX;
 
-/// Spilled, and made again where it is needed.
+/// Entry of `Spiller::slot`: spilled, and rematerialised where it is needed.
 const MADE: u32 = u32::MAX - 1;
 
-/// What has been spilled so far, over all rounds of one function.
+/// What has been spilled so far, in all rounds of one function.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     /// Registers that must not be spilled (again), by number.
     fixed: Vec<bool>,
-    /// Slots in use, by class.
+    /// Number of slots in use, by class.
     slots: [u32; 2],
-    /// Slots that are accumulation VGPRs; those behind are in scratch memory.
+    /// Number of slots that are accumulation VGPRs; further slots are in scratch memory.
     agprs: u32,
-    /// VGPRs whose lanes hold SGPRs, and how many each.
+    /// VGPRs whose lanes hold SGPRs, and the number of SGPRs per VGPR.
     lanes: Vec<VReg>,
     lanes_each: u32,
-    /// Row of `access::LANE_OPS`.
+    /// Row of `access::LANE_OPS` for the processor.
     lane_ops: usize,
     scratch: Option<Scratch>,
     notes: Option<[NoteId; 3]>,
-    /// Registers that have slots, by class and number, where a debugger is told.
+    /// Registers that have slots, with class and slot, for debug information.
     told: Vec<(VReg, usize, u32)>,
-    /// Registers that stand for spilled ones where those are written, the same.
+    /// Registers that replace spilled registers where these are written, for debug information.
     temps: Vec<(VReg, VReg)>,
 }
 
-/// Spills, and remembers what it has spilled.
+/// Spills registers, and records what it has spilled.
 #[derive(Default)]
 pub(crate) struct Spiller {
-    /// All that outlives a round.
+    /// State that lasts over all rounds.
     pub state: State,
-    /// Where functions have their stack.
+    /// Calling convention, which determines the registers for the stack.
     pub convention: Convention,
     recipes: Recipes,
-    /// Slot of each register being spilled in this round, or `MADE`.
+    /// Slot of each register that is spilled in this round, or `MADE`.
     slot: Vec<u32>,
     slots: Slots,
     scan: Scan,
     order: Order,
     chosen: Vec<u32>,
-    /// The same by register.
+    /// Whether each register is in `chosen`.
     is_chosen: Vec<bool>,
-    /// Arguments of edges and their parameters.
+    /// Arguments of edges, with their parameters.
     pairs: Vec<(VReg, VReg)>,
     at_entry: Vec<MachInst>,
     body: Vec<MachInst>,
-    /// Beginning of body and terminator group in `body`.
+    /// Start of the body and of the terminator group in `body`.
     bounds: [u32; 2],
     after: Vec<MachInst>,
     temps: Vec<(VReg, VReg)>,
-    /// Registers to be reloaded here, and into which.
+    /// Registers to be reloaded at this place, with the registers into which they are loaded.
     wanted: Vec<(VReg, VReg)>,
     moves: Vec<Move>,
     head_edge: Vec<Option<(MBlock, usize)>>,
@@ -86,12 +87,13 @@ pub(crate) struct Spiller {
     /// Reloads where a stay in hardware begins, in the order of blocks and places.
     reloads: Vec<Reload>,
     next_reload: usize,
-    /// Before which instructions of the block at hand an address can be made, and the last such place in `body`.
+    /// Instructions of the current block before which an address can be computed, and the last such place in
+    /// `body`.
     address_places: Vec<bool>,
     address_place: usize,
 }
 
-/// A reload at the beginning of a stay.
+/// A reload at the beginning of a stay in hardware.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Reload {
     block: u32,
@@ -99,7 +101,7 @@ struct Reload {
     reg: u32,
 }
 
-/// Where in a block, in the order in which a block is walked.
+/// Place in a block, in the order in which a block is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Head,
@@ -107,34 +109,35 @@ enum Place {
     End,
 }
 
-/// What a rewrite needs to know.
+/// Information that a rewrite needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub class: usize,
     pub target: &'a Subtarget,
     pub streams: &'a Streams,
     pub groups: &'a Groups,
-    /// Where registers reside; nowhere but at their uses if nothing is said.
+    /// Residence of registers. Without it, spilled registers are in hardware only at their uses.
     pub budget: Option<&'a Budget>,
 }
 
 impl Scene<'_> {
-    /// Whether nobody reads a parameter. It needs no argument then, and keeping one would keep it alive.
+    /// Returns whether a parameter is never read. It needs no argument then, and passing one would keep the
+    /// argument alive.
     fn is_dead(&self, param: VReg) -> bool {
         self.groups.range_of(param.as_u32()).is_empty()
     }
 }
 
 impl Spiller {
-    /// Begins a function, of which so many accumulation VGPRs may hold what is spilled.
+    /// Begins a function in which `agprs` accumulation VGPRs may hold spilled registers.
     pub fn clear(&mut self, agprs: u32, convention: Convention) {
         self.convention = convention;
         self.state = State { agprs, ..State::default() };
     }
 
-    /// Spills until no more than `room` registers of the class are live anywhere, not counting reloads: every use
-    /// reloads. `false` if there is nothing left to spill; with `only_made`, if that would take a slot.
-    /// `across`: so many registers less what a call destroys live through it.
+    /// Spills until at most `room` registers of the class are live anywhere, not counting reloads; every use
+    /// reloads. Returns false if nothing is left to spill, or, with `only_made`, if a slot would be needed.
+    /// At most `across` registers, less the registers that the call clobbers, stay live across a call.
     pub fn scan(
         &mut self,
         func: &mut MachFunc,
@@ -153,8 +156,9 @@ impl Spiller {
         self.apply(func, scene)
     }
 
-    /// The same by outlines, for a function where far too many are live. What is passed on an edge then is never reloaded
-    /// for that: hundreds of such registers would be needed at once, and cannot be spilled again.
+    /// Like [`Spiller::scan`], but by outlines, for a function with far too high pressure. Afterwards no
+    /// argument of an edge is reloaded for the edge: hundreds of such reloaded registers would be needed at
+    /// the same time and could not be spilled again.
     pub fn thin(&mut self, func: &mut MachFunc, scene: Scene, room: u32) -> bool {
         self.fix(func, scene.streams, scene.class);
         self.recipes.find(func, scene.target);
@@ -164,8 +168,8 @@ impl Spiller {
         self.apply(func, scene)
     }
 
-    /// With an argument in a slot, the parameter goes to one too; an argument that is made again stays where it is if the
-    /// parameter does.
+    /// Adjusts the choice at edges: if an argument has a slot, the parameter gets a slot too; an argument
+    /// that can be rematerialised is not spilled if the parameter is not spilled.
     fn spare_edges(&mut self, func: &MachFunc, class: usize) {
         let pairs = &mut self.pairs;
         pairs.clear();
@@ -181,7 +185,7 @@ impl Spiller {
         chosen.resize(func.vregs.len(), false);
         self.chosen.iter().for_each(|&reg| chosen[reg as usize] = true);
         let is_made = |reg: VReg| self.recipes.get(reg.as_u32()).is_some();
-        // Empty in the end, and then what the answer goes to.
+        // The list is empty after the loop, and then receives the result.
         let work = &mut self.chosen;
         while let Some(reg) = work.pop().map(VReg::from_u32) {
             if is_made(reg) {
@@ -200,12 +204,12 @@ impl Spiller {
         work.extend((0..chosen.len() as u32).filter(|&reg| chosen[reg as usize]));
     }
 
-    /// Marks what cannot be spilled; the answer is by register.
+    /// Marks the registers that cannot be spilled. Returns the marks by register.
     pub fn fix(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> &[bool] {
         self.state.fixed.resize(func.vregs.len(), false);
         // Scratch accesses would lose the lanes that `exec` masks.
         streams.class[class].whole.iter().for_each(|&reg| self.state.fixed[reg as usize] = true);
-        // From `s_getpc_b64` on, the jump into a table counts instructions.
+        // The jump into a table relies on the number of instructions after `s_getpc_b64`.
         for data in func.blocks.values().filter(|data| data.next_entry().is_some()) {
             let pc = data.insts.iter().rposition(|inst| inst.op == op::S_GETPC_B64);
             for operand in pc.iter().flat_map(|&at| &data.insts[at..]).flat_map(|inst| inst.operands()) {
@@ -217,11 +221,11 @@ impl Spiller {
         &self.state.fixed
     }
 
-    /// Spills what does not always reside in hardware.
+    /// Spills the registers that do not always reside in hardware.
     pub fn reside(&mut self, func: &mut MachFunc, scene: Scene, flow: &Flow, budget: &Budget) -> bool {
         self.recipes.find(func, scene.target);
         self.chosen.clear();
-        // A parameter that nobody reads has no range, so it must not have a slot.
+        // A parameter that is never read has no live range, so it must not get a slot.
         let chosen = |reg: &u32| budget.is_spilled(*reg) && !scene.groups.range_of(*reg).is_empty();
         self.chosen.extend((0..scene.streams.phys_base).filter(chosen));
         let scene = Scene { budget: Some(budget), ..scene };
@@ -230,7 +234,8 @@ impl Spiller {
         self.apply(func, scene)
     }
 
-    /// Says of each chosen register whether it is made again; those of them that others are made from stay.
+    /// Decides for each chosen register whether it is rematerialised. Registers from which other registers
+    /// are rematerialised are not spilled.
     fn mark_chosen(&mut self, scene: Scene) {
         self.slot.clear();
         self.slot.resize(scene.streams.phys_base as usize, NONE);
@@ -255,8 +260,9 @@ impl Spiller {
         self.chosen.retain(|&reg| self.slot[reg as usize] != NONE);
     }
 
-    /// Where uses make it, the address and what it is made from go altogether; else each part that is spilled is made
-    /// again, but for the program counter.
+    /// Marks a part of an address. If every use rematerialises it, all parts of the address and of the
+    /// program counter are spilled. Otherwise each spilled part is rematerialised, except the program
+    /// counter, which gets a slot.
     fn mark_address(&mut self, index: u32, part: AddressPart, reg: u32, scene: Scene) {
         if scene.budget.is_some() {
             self.slot[reg as usize] = if part == AddressPart::Counter { 0 } else { MADE };
@@ -299,7 +305,7 @@ impl Spiller {
                 .filter(|base| matches!(base, Some(Base::Own(base)) if spilled(base)))
                 .for_each(|base| *base = None);
         }
-        // Before the stores of spilled inputs.
+        // The page bases are computed before the stores of spilled inputs.
         let entry = &mut func.blocks[MBlock::new(0)];
         let count = self.at_entry.len() as u32;
         entry.insts.splice(0..0, self.at_entry.drain(..));
@@ -310,8 +316,8 @@ impl Spiller {
         true
     }
 
-    /// Where stays in hardware begin without a definition: in the midst of a block, or on an edge whose source does
-    /// not have the register.
+    /// Finds the stays in hardware that begin without a definition: in the middle of a block, or on an edge
+    /// whose source does not have the register in hardware.
     fn find_reloads(
         &mut self,
         func: &MachFunc,

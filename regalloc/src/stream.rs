@@ -1,8 +1,10 @@
-//! What the allocator sees of a function: for each register class, the instructions that touch it and nothing else.
+//! The allocator's view of a function: for each register class, only the instructions that use registers of
+//! that class.
 //!
-//! Both streams share one numbering of program points. An instruction occupies four: `p` copies before it, `p + 1` its
-//! reads, `p + 2` its writes, `p + 3` copies after it. Block-head and block-end moves have places of their own
-//! (see `isa::func` for where they go), and appear as parallel copies.
+//! Both streams use the same numbering of program points. An instruction has four points: `p` for copies
+//! before the instruction, `p + 1` for its reads, `p + 2` for its writes, and `p + 3` for copies after it.
+//! Moves at block heads and block ends have points of their own (see `isa::func` for their position), and
+//! appear as parallel copies.
 
 use crate::AllocError;
 use crate::live::Interval;
@@ -14,15 +16,15 @@ use isa::{
     RegRange, Subtarget, TAIL_TARGET, Target, op,
 };
 
-/// The two classes, as indices.
+/// Index of the SGPR class.
 pub(crate) const SGPR: usize = 0;
-/// See [`SGPR`].
+/// Index of the VGPR class.
 pub(crate) const VGPR: usize = 1;
 
-/// Points per instruction.
+/// Number of program points per instruction.
 pub(crate) const STEP: u32 = 4;
 
-/// Index of a class.
+/// Returns the index of a class.
 pub(crate) fn class_index(class: RegClass) -> usize {
     match class {
         RegClass::Sgpr => SGPR,
@@ -30,118 +32,122 @@ pub(crate) fn class_index(class: RegClass) -> usize {
     }
 }
 
-/// The graph on which a class lives.
+/// Returns a block's edges in the graph on which a class is live.
 pub(crate) fn edges(block: &MachBlock, class: usize) -> &Edges {
     if class == SGPR { &block.linear } else { &block.logical }
 }
 
-/// The parameters of a class.
+/// Returns a block's parameters of a class.
 pub(crate) fn params(block: &MachBlock, class: usize) -> &[isa::VReg] {
     if class == SGPR { &block.sgpr_params } else { &block.vgpr_params }
 }
 
-/// Before which instruction the moves of each class go that land at a block's head.
+/// Returns for each class the instruction before which moves at the block's head are placed.
 pub(crate) fn head_places(data: &MachBlock) -> [usize; 2] {
     [0, data.prologue as usize]
 }
 
-/// Before which instruction the moves of each class go that land at a block's end.
+/// Returns for each class the instruction before which moves at the block's end are placed.
 pub(crate) fn end_places(data: &MachBlock) -> [usize; 2] {
     let (term, count) = (data.term as usize, data.insts.len());
     let end = &data.insts[term..];
-    // Where a jump into a table goes is computed in one go. Other reads of the program counter are addresses.
+    // The target of a jump into a table is computed in a sequence that moves must not interrupt. It starts
+    // with `s_getpc_b64`; other uses of that instruction compute addresses.
     let jump = data.next_entry().and_then(|_| end.iter().rposition(|inst| inst.op == op::S_GETPC_B64));
     let branch = || end.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
     [jump.or_else(branch).map_or(count, |place| term + place), term]
 }
 
-/// What an event is.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventKind {
     /// An instruction.
     Inst,
-    /// A `COPY` or `UNDEF`: no register groups.
+    /// A `COPY` or `UNDEF`, whose operands do not form register groups.
     Pseudo,
-    /// A parallel copy: operands are pairs of a definition and a use.
+    /// A parallel copy. Its operands are pairs of a definition and a use.
     Move,
-    /// The function's inputs: operands are definitions, in the order of `ClassStream::inputs`.
+    /// The function's inputs. Its operands are definitions, in the order of `ClassStream::inputs`.
     Entry,
 }
 
-/// Something that touches registers of the class.
+/// An instruction or parallel copy that uses registers of the class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     /// Program point.
     pub pos: u32,
     /// Block.
     pub block: u32,
-    /// Instruction, or the one before which a parallel copy goes.
+    /// Index of the instruction in the block. A parallel copy is placed before that instruction.
     pub index: u32,
-    /// First operand.
+    /// Index of the first operand.
     pub first: u32,
-    /// Operands.
+    /// Number of operands.
     pub len: u32,
-    /// What it is.
+    /// Kind of the event.
     pub kind: EventKind,
-    /// Loop depth.
+    /// Loop depth of the block.
     pub depth: u8,
 }
 
-/// An operand: a slice of `ClassStream::regs`.
+/// An operand of an event. Its registers are a slice of `ClassStream::regs`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    /// First register.
+    /// Index of the first register.
     pub start: u32,
-    /// Dwords.
+    /// Number of dwords.
     pub len: u8,
-    /// Alignment of the first register.
+    /// Required alignment of the first register.
     pub align: u8,
-    /// Read, written, or modified in place.
+    /// Whether the operand is read, written, or modified in place.
     pub role: Role,
-    /// Which operand of the instruction.
+    /// Operand number in the instruction.
     pub slot: u8,
-    /// Read, and still wanted when results are there: no result may take its place.
+    /// Whether the operand is read and still needed when the results are written, so that no result may use
+    /// its registers.
     pub held: bool,
-    /// Number of the register in its file that the first dword must be in.
+    /// Hardware register number that the first dword must have.
     pub pin: Option<u16>,
 }
 
-/// Two registers that had better be one.
+/// Two virtual registers that should get the same hardware register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Affinity {
     pub a: u32,
     pub b: u32,
-    /// Which it is, in program order.
+    /// Number of the affinity in program order.
     pub number: u32,
     pub depth: u8,
 }
 
-/// One class's view.
+/// The view of one class.
 #[derive(Default)]
 pub(crate) struct ClassStream {
     /// Events in program order.
     pub events: Vec<Event>,
     /// Operands of the events.
     pub ops: Vec<Op>,
-    /// Registers of the operands: virtual register numbers, or `phys_base + n` for the two halves of VCC.
+    /// Registers of the operands: virtual register numbers, or `phys_base + n` for half `n` of VCC.
     pub regs: Vec<u32>,
-    /// First event of each block, and one more at the end.
+    /// First event of each block, plus one entry for the end.
     pub block_events: Vec<u32>,
-    /// Copies.
+    /// Copies between registers of the class.
     pub affinities: Vec<Affinity>,
-    /// Registers that would like to be VCC: first of a pair.
+    /// Registers that should be in VCC; for a pair, the first register.
     pub want_vcc: Vec<u32>,
-    /// Results of `v_fma_f32` with their addends: in one register, they make a shorter instruction.
+    /// Results of `v_fma_f32` with their addends. If both are in the same register, a shorter encoding is
+    /// possible.
     pub addends: Vec<(u32, u32)>,
-    /// Registers used by number: not available anywhere.
+    /// Hardware registers that instructions name. They are not available anywhere in the function.
     pub blocked: Vec<Reg>,
-    /// Written whatever `exec` says: never shared with another register.
+    /// Registers that are written regardless of `exec`. They never share a hardware register with another
+    /// register.
     pub whole: Vec<u32>,
-    /// Inputs: register and where it starts.
+    /// Inputs: the virtual register, and the hardware register in which it arrives.
     pub inputs: Vec<(u32, Reg)>,
-    /// Calls: program point and which.
+    /// Calls: program point and index of the call site.
     pub calls: Vec<(u32, u32)>,
-    /// Registers that a call destroys, by number in the file, and when, in program order.
+    /// Registers that calls clobber: register number and interval, in program order.
     pub lost: Vec<(u16, Interval)>,
 }
 
@@ -175,29 +181,29 @@ impl ClassStream {
         lost.clear();
     }
 
-    /// Whether an operand has a place of its own somewhere.
+    /// Returns whether any operand must be in a specific register.
     pub fn has_pins(&self) -> bool {
         self.ops.iter().any(|op| op.pin.is_some())
     }
 
-    /// How many of the first `limit` registers a call destroys.
+    /// Returns how many of the first `limit` registers the call at `pos` clobbers.
     pub fn lost_at(&self, pos: u32, limit: u32) -> u32 {
         let first = self.lost.partition_point(|&(_, (from, _))| from < pos + 2);
         let here = self.lost[first..].iter().take_while(|&&(_, (from, _))| from == pos + 2);
         here.filter(|&&(reg, _)| u32::from(reg) < limit).count() as u32
     }
 
-    /// The events of a block.
+    /// Returns the events of a block.
     pub fn events_of(&self, block: usize) -> std::ops::Range<usize> {
         self.block_events[block] as usize..self.block_events[block + 1] as usize
     }
 
-    /// The operands of an event.
+    /// Returns the operands of an event.
     pub fn ops_of(&self, event: &Event) -> &[Op] {
         &self.ops[event.first as usize..][..event.len as usize]
     }
 
-    /// The registers of an operand.
+    /// Returns the registers of an operand.
     pub fn regs_of(&self, op: &Op) -> &[u32] {
         &self.regs[op.start as usize..][..usize::from(op.len)]
     }
@@ -222,24 +228,25 @@ impl ClassStream {
     }
 }
 
-/// Both views of a function.
+/// The views of both classes.
 #[derive(Default)]
 pub(crate) struct Streams {
     /// By class.
     pub class: [ClassStream; 2],
     /// See [`even_vgprs`].
     pub even_vgprs: bool,
-    /// First and last-but-one point of each block.
+    /// First program point of each block, and the first point after it.
     pub block_pos: Vec<(u32, u32)>,
-    /// Where calls have their operands.
+    /// Calling convention, which determines the registers of a call's operands.
     pub convention: Convention,
-    /// Number of virtual registers; the two above stand for `vcc_lo` and `vcc_hi`.
+    /// Number of virtual registers. The two numbers that follow denote `vcc_lo` and `vcc_hi`.
     pub phys_base: u32,
     preds: [Vec<u32>; 2],
     head_args: [Vec<ArgRange>; 2],
 }
 
-/// Alignment of a group of registers: pairs of SGPRs even, wider ones by four; those of VGPRs even if the processor wants it.
+/// Returns the alignment of a register group: pairs of SGPRs are even, wider groups of SGPRs are multiples of
+/// four; groups of VGPRs are even if the processor requires it.
 pub(crate) fn tuple_align(class: usize, len: u8, even_vgprs: bool) -> u8 {
     match (class, len) {
         (_, 0 | 1) => 1,
@@ -249,13 +256,13 @@ pub(crate) fn tuple_align(class: usize, len: u8, even_vgprs: bool) -> u8 {
     }
 }
 
-/// Whether groups of VGPRs begin at even numbers (gfx90a).
+/// Returns whether groups of VGPRs must begin at even numbers (gfx90a).
 pub(crate) fn even_vgprs(target: &Target) -> bool {
     target.has(Feature::GFX90A)
 }
 
 impl Streams {
-    /// Reads a function.
+    /// Builds the streams of a function.
     pub fn build(&mut self, func: &MachFunc, target: &Subtarget) -> Result<(), AllocError> {
         self.even_vgprs = even_vgprs(target);
         self.class.iter_mut().for_each(ClassStream::clear);
@@ -285,14 +292,14 @@ impl Streams {
         Ok(())
     }
 
-    /// What a function with a stack has it by belongs to nobody.
+    /// Reserves the registers with which a function accesses the stack.
     fn reserve_stack(&mut self) {
         let stack = callconv::column(self.convention).stack;
         let numbers = callconv::SCRATCH_BUFFER.chain([stack.pointer]);
         self.class[SGPR].blocked.extend(numbers.map(Reg::sgpr));
     }
 
-    /// A call takes operands at places of their own, and destroys registers.
+    /// Records a call: its operands are pinned to specific registers, and it clobbers registers.
     fn call(&mut self, call: &CallSite, (which, is_tail): (u32, bool), (pos, opened): (u32, &[Event; 2])) {
         let hardware = self.phys_base;
         for (stream, event) in self.class.iter_mut().zip(opened) {
@@ -303,7 +310,7 @@ impl Streams {
             }
             stream.calls.push((pos, which));
         }
-        // What a result comes in is not lost, but written.
+        // Registers in which a result arrives are written, not clobbered.
         let written = [SGPR, VGPR].map(|class| {
             let ops = &self.class[class].ops[opened[class].first as usize..];
             let result =
@@ -323,7 +330,7 @@ impl Streams {
         }
     }
 
-    /// Finds out where the copies of each edge go.
+    /// Determines whether the copies of each edge go to the target's head or to the source's end.
     fn plan_edges(&mut self, func: &MachFunc, class: usize) -> Result<(), AllocError> {
         let (preds, head) = (&mut self.preds[class], &mut self.head_args[class]);
         preds.clear();
@@ -358,7 +365,8 @@ impl Streams {
         let (head, end) = (head_places(data), end_places(data));
         let mut pos = start;
         if block.index() == 0 {
-            // VGPRs first, before anything can write a lane of the registers that inputs arrive in.
+            // VGPR inputs are copied first, before any spill can write a lane of a register in which an input
+            // arrives.
             self.entry(block, VGPR, pos);
             pos += STEP;
             self.entry(block, SGPR, pos);
@@ -458,13 +466,13 @@ impl Streams {
                     }
                     stream.push_op(ids, role, align, i as u8);
                 }
-                // Read with all of VCC.
+                // VCCZ is read together with all of VCC.
                 Operand::Reg(range) if range.first == Reg::VCCZ => names_vccz = true,
                 Operand::Reg(range) => self.hardware(target, range, role),
                 _ => {}
             }
         }
-        // Of the registers beside the operands, VCC is the one that is allocated.
+        // Of the implicit registers, only VCC can be allocated.
         if names_vccz || row.implicit.intersects(Implicit::READ_VCC | Implicit::WRITE_VCC) {
             inst.for_each_implicit(target, |role, range| self.hardware(target, range, role));
         }
@@ -496,7 +504,7 @@ impl Streams {
         }
     }
 
-    /// A register named by number.
+    /// Records a hardware register that an instruction names.
     fn hardware(&mut self, target: &Target, range: RegRange, role: Role) {
         for reg in (0..u16::from(range.len)).map(|n| range.first.offset(n)) {
             match reg.0 {
@@ -508,7 +516,7 @@ impl Streams {
         }
     }
 
-    /// A half of VCC named, which has a number behind those of virtual registers.
+    /// Records a named half of VCC, whose number follows the virtual registers.
     fn vcc(&mut self, half: Reg, role: Role) {
         let id = self.phys_base + u32::from(half.0 - Reg::VCC.0);
         self.class[SGPR].push_op([id], role, 1, 0);
@@ -535,7 +543,7 @@ impl Streams {
     }
 }
 
-/// The class of a register operand.
+/// Returns the class of a register operand.
 pub(crate) fn operand_class(func: &MachFunc, operand: Operand) -> Option<usize> {
     match operand {
         Operand::Virt(tuple) => func.regs(tuple).first().map(|&reg| class_index(func.vregs[reg])),

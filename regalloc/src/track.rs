@@ -1,4 +1,5 @@
-//! Debug information at allocation: where watched registers are, and which instruction writes them ([`isa::track`]).
+//! Debug information at register allocation: records the hardware registers of watched registers, and the
+//! instructions that write them ([`isa::track`]).
 
 use crate::spill::Spiller;
 use crate::stream::{VGPR, class_index};
@@ -9,17 +10,18 @@ use isa::{MachFunc, Operand, Reg, VReg, op};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 
-/// By class, the hardware registers of virtual ones.
+/// By class, the hardware registers assigned to virtual registers.
 type Assigned<'a> = [&'a [Option<u16>]; 2];
 
-/// The hardware register of a virtual one.
+/// Returns the hardware register of a virtual register.
 fn place(func: &MachFunc, assigned: Assigned<'_>, register: VReg) -> Option<Reg> {
     let class = class_index(*func.vregs.get(register)?);
     let number = assigned[class].get(register.index()).copied().flatten()?;
     Some(crate::rewrite::hardware(class, number))
 }
 
-/// Writes down places and writes, in code that still names virtual registers. Copies that need no instruction are what they copy.
+/// Records places and writes, in code that still names virtual registers. A copy that needs no instruction
+/// has the same write as its source.
 #[inline(never)]
 pub(crate) fn fill(
     func: &MachFunc,
@@ -56,7 +58,7 @@ pub(crate) fn fill(
             _ => {}
         });
     }
-    // What was spilled enters no block in its register any more.
+    // A spilled register does not enter blocks in a hardware register any more.
     let params = func.blocks.values().flat_map(|block| block.sgpr_params.iter().chain(&block.vgpr_params));
     params.copied().chain(func.inputs.iter().map(|input| input.0)).for_each(|register| {
         entering.insert(register);
@@ -78,7 +80,7 @@ pub(crate) fn fill(
         }
         let mut register = written.get(&spilled).copied().unwrap_or(spilled);
         watched.place = place(func, assigned, register);
-        // A copy of a copy: never in a circle, as each is written once.
+        // Follows copies of copies. There can be no cycle, because each register is written once.
         for _ in 0..8 {
             match copied.get(register.index()).and_then(|from| from.expand()) {
                 Some(from) => register = from,
@@ -94,14 +96,15 @@ pub(crate) fn fill(
 
 const NONE: u32 = u32::MAX;
 
-/// Memory of [`fill`].
+/// Reusable memory of [`fill`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     counts: Counts,
-    /// By virtual register, its write, and what it is a copy of.
+    /// By virtual register, the instruction that writes it, and the register of which it is a copy.
     writes: Vec<Option<Write>>,
     copied: Vec<PackedOption<VReg>>,
-    /// Those that blocks begin with, and the blocks of the IR of which watched ones say so.
+    /// Registers that are block parameters or inputs, and the IR blocks in which watched registers of them
+    /// begin.
     entering: EntitySet<VReg>,
     parts: FxHashMap<VReg, u32>,
 }
@@ -121,17 +124,18 @@ impl Scratch {
     }
 }
 
-/// How many instructions of a point have written a register so far.
+/// Counts how many instructions of each point have written each register so far.
 #[derive(Debug, Default)]
 struct Counts {
-    /// By point, the first of its registers.
+    /// By point, the index of its first register.
     first: Vec<u32>,
-    /// Registers, how often each was written, and which is the next of the point.
+    /// Registers, number of writes, and index of the next register of the same point.
     all: Vec<(Reg, u32, u32)>,
 }
 
 impl Counts {
-    /// A register is written once more: how often it was before. What is of no point of the IR is not counted.
+    /// Counts one more write of a register. Returns the write, with the number of earlier writes. Writes by
+    /// instructions without a point of the IR are not counted.
     fn next(&mut self, point: u32, reg: Reg) -> Option<Write> {
         let first = self.first.get_mut(point as usize)?;
         let point = NonZeroU32::new(point)?;

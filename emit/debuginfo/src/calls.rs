@@ -1,7 +1,10 @@
-//! Calls in final code: where they are, whom they call, and what they pass that can still be told while they are under way.
+//! Finds calls in final code: their addresses, their callees, and which of their arguments are still known
+//! during the call.
 //!
-//! Arguments are in vector registers, which a call may change. What was put there is known if it is a constant, if it came from a register that the
-//! call keeps, or if it is what the caller itself was given. It is read off the block in front of the call, which is where arguments are put.
+//! Arguments are in vector registers, which the callee may change. An argument stays known if it is a
+//! constant, if it was copied from a register that the call preserves, or if it is a value that the caller
+//! itself received as an argument. This information is read from the block that contains the call, because
+//! the arguments are moved to their registers there.
 
 use emit::Entered;
 use isa::table::Role;
@@ -9,34 +12,36 @@ use isa::track::MachTrack;
 use isa::{CallSite, Callee, MachFunc, MachInst, Operand, Reg, RegRange, Subtarget, TAIL_TARGET, op};
 use smallvec::SmallVec;
 
-/// Dwords of arguments in registers, of any convention.
+/// Maximum number of argument dwords in registers, in any calling convention.
 const MOST: usize = 32;
 
-/// What is in an argument's register when a function is called.
+/// Known value of an argument register at the time of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
-    /// This, in all lanes.
+    /// This constant in all lanes.
     Constant(u32),
-    /// What a register holds, which is the same all the while.
+    /// The value of this register, which does not change during the call.
     Kept(Reg),
-    /// What a register held when the caller was entered.
+    /// The value that this register had on entry to the caller.
     Entered(Reg),
 }
 
-/// A call.
+/// Call instruction with what is known about its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The instruction: its first byte and the one behind it.
+    /// Offsets of the first byte of the instruction and of the byte after it.
     pub bytes: (u32, u32),
-    /// Whom, if it is known.
+    /// Callee, if it is known.
     pub callee: Option<Callee>,
-    /// The function ends with it, and whom it calls returns to the caller.
+    /// Whether this is a tail call: the function ends with the call, and the callee returns to the function's
+    /// caller.
     pub is_tail: bool,
-    /// What is in which register, where that can be told.
+    /// Argument registers with their values, for the arguments that are known.
     pub parameters: SmallVec<[(Reg, Passed); 4]>,
 }
 
-/// All calls of a function in the order of its code. `dwords`: how many dwords of arguments a callee has.
+/// Returns all calls of a function in the order of its code. `dwords` returns the number of argument dwords
+/// of a callee.
 pub fn read(
     func: &MachFunc,
     track: &MachTrack,
@@ -74,7 +79,7 @@ pub fn read(
     calls
 }
 
-/// Whether a function has a caller, who has passed something.
+/// Returns whether a function has a caller, which has passed arguments.
 pub fn is_called(func: &MachFunc) -> bool {
     func.role == isa::FuncRole::Callee
 }
@@ -83,12 +88,13 @@ struct Reader<'a> {
     target: &'a Subtarget,
     entered: Entered<'a>,
     is_called: bool,
-    /// By the number of a vector register, what the block has put there: a constant, or what a register holds that has not changed since.
+    /// For each vector register, the value that the current block has put there: a constant, or the value of
+    /// a register that has not changed since.
     put: [Option<Passed>; MOST],
 }
 
 impl Reader<'_> {
-    /// What can be told of a call's arguments while it is under way.
+    /// Returns the argument registers of a call whose values are known during the call.
     fn parameters(&self, site: &CallSite, dwords: u32, is_tail: bool) -> SmallVec<[(Reg, Passed); 4]> {
         let first = site.pins[1];
         let count = dwords.min(MOST as u32) as u16;
@@ -98,19 +104,20 @@ impl Reader<'_> {
                 Some(passed) => passed,
                 None => self.given(reg)?,
             };
-            // Of a caller that is not there any more nothing can be asked.
+            // During a tail call the caller's frame does not exist any more, so its registers cannot be
+            // consulted.
             let is_known = !is_tail || matches!(passed, Passed::Constant(_));
             is_known.then_some((reg, passed))
         });
         passed.collect()
     }
 
-    /// What a register holds, if the caller was given it.
+    /// Returns the value of a register as an argument of the caller, if it is one.
     fn given(&self, reg: Reg) -> Option<Passed> {
         self.entered.value(reg).filter(|_| self.is_called).map(Passed::Entered)
     }
 
-    /// An instruction is executed.
+    /// Applies the effect of an instruction.
     fn step(&mut self, inst: &MachInst) {
         let put = self.puts(inst);
         inst.for_each_hw_reg(self.target, |role, range| {
@@ -127,7 +134,8 @@ impl Reader<'_> {
         self.entered.step(inst);
     }
 
-    /// What was in registers, or came from there, is gone. With other lanes what was put is not that of all.
+    /// Removes values that were in the registers of `range` or were copied from them. If EXEC changes, all
+    /// values are removed, because a later copy would not cover all lanes.
     fn changed(&mut self, range: RegRange) {
         if range.overlaps(RegRange { first: Reg::EXEC, len: 2 }) {
             self.put = [None; MOST];
@@ -144,7 +152,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The vector register that an instruction gives a value that can be told, and which.
+    /// Returns the vector register to which an instruction moves a value, and the value if it is known.
     fn puts(&self, inst: &MachInst) -> Option<(Reg, Option<Passed>)> {
         let is_move = inst.op == op::V_MOV_B32 && inst.mods == isa::Mods::default();
         let (Operand::Reg(to), from) = (inst.ops[0], inst.ops[1]) else { return None };

@@ -1,8 +1,10 @@
-//! Values that debuggers compute from others: the expression's stack has integers of 64 bits.
+//! Values that debuggers compute from other values, on the stack of a DWARF expression, whose entries are
+//! 64-bit integers.
 //!
 //! # Idea
-//! An operation on narrower integers is done on 64 bits, of which the low ones are right; what is above is cleared, or made the sign, where an
-//! operation looks at it. Nothing here divides: no value makes an expression fail.
+//! An operation on narrower integers is done in 64 bits, and its low bits are correct. The upper bits are
+//! cleared, or filled with the sign, only before an operation that depends on them. No expression divides, so
+//! no value makes the evaluation fail.
 //!
 //! # Source
 //! DWARF 5, 2.5.1.4 to 2.5.1.6.
@@ -12,7 +14,7 @@ use crate::final_code::{Computed, Where};
 use isa::track::TermOp;
 use objwriter::operations::*;
 
-/// What the bits above those of a value are.
+/// State of the bits above the width of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Above {
     Zero,
@@ -20,7 +22,7 @@ enum Above {
 }
 
 impl Writer {
-    /// Pushes a value that is computed, if all that it is computed of can be said.
+    /// Pushes a computed value. Returns `false`, and writes nothing, if some operand cannot be described.
     pub fn computed(self, number: u32, terms: &[Computed], out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let is_written = self.term(number, terms, out).is_some();
@@ -46,7 +48,7 @@ impl Writer {
             TermOp::And => simple(DW_OP_AND, out),
             TermOp::Or => simple(DW_OP_OR, out),
             TermOp::Xor => simple(DW_OP_XOR, out),
-            // Truth values stay 0 or 1: all that is computed of them relies on that.
+            // A truth value stays 0 or 1, because all operations on truth values rely on that.
             TermOp::Not if bits == 1 => {
                 self.value(arg(0)?, bits, terms, out)?;
                 out.extend_from_slice(&[DW_OP_LIT0 + 1, DW_OP_XOR]);
@@ -63,7 +65,8 @@ impl Writer {
                 if low > bits {
                     return Some(above);
                 }
-                // Of as many bits it is what makes them more.
+                // A conversion to a type with as many bits changes nothing, so the bits above stay as they
+                // are.
                 self.clear(if low < bits { Above::Anything } else { above }, low, out);
                 Some(Above::Zero)
             }
@@ -82,7 +85,8 @@ impl Writer {
                 self.value(arg(1)?, 64, terms, out)?;
                 self.value(arg(2)?, 64, terms, out)?;
                 self.clean(arg(0)?, 1, terms, out)?;
-                // Over the exchange to the end of what is not wanted.
+                // The expression pushes both values and the condition. `DW_OP_bra` skips the swap if the
+                // condition is true, so that `DW_OP_drop` removes the value that is not selected.
                 out.extend_from_slice(&[DW_OP_BRA, 1, 0, DW_OP_SWAP, DW_OP_DROP]);
                 Some(Above::Anything)
             }
@@ -107,7 +111,7 @@ impl Writer {
                 }
             }
         }
-        // Counts are modulo the width.
+        // Shift counts are taken modulo the width.
         self.clean(count, 8, terms, out)?;
         if !matches!(count, Where::Constant(count) if count < bits.into()) {
             self.number(u64::from(bits) - 1, 8, out);
@@ -121,7 +125,8 @@ impl Writer {
         Some(if op == TermOp::LShr { Above::Zero } else { Above::Anything })
     }
 
-    /// Compares; numbers on the stack have signs, so that unsigned ones of 64 bits have to be equal or not.
+    /// Compares two values. Comparisons in DWARF are signed, so 64-bit unsigned values can only be compared
+    /// for equality.
     fn compare(
         self,
         op: TermOp,
@@ -156,7 +161,7 @@ impl Writer {
         Some(Above::Zero)
     }
 
-    /// Pushes a value of so many bits.
+    /// Pushes a value of `bits` bits. Returns the state of the bits above.
     fn value(self, place: Where, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<Above> {
         let written = match place {
             Where::Constant(value) => {
@@ -183,7 +188,7 @@ impl Writer {
         written.then_some(Above::Zero)
     }
 
-    /// The same with nothing above.
+    /// Pushes a value of `bits` bits with all bits above cleared.
     fn clean(self, place: Where, bits: u8, terms: &[Computed], out: &mut Vec<u8>) -> Option<()> {
         let above = self.value(place, bits, terms, out)?;
         self.clear(above, bits, out);
@@ -197,7 +202,7 @@ impl Writer {
         }
     }
 
-    /// What is above so many bits becomes the sign.
+    /// Fills the bits above the low `bits` bits of the top of the stack with the sign.
     fn sign(self, bits: u8, out: &mut Vec<u8>) {
         if bits < 64 {
             self.number(64 - u64::from(bits), 8, out);

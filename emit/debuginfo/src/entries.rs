@@ -1,7 +1,8 @@
 //! Entries of `.debug_info` and their abbreviations.
 //!
-//! A shape is a tag with its attributes; the table of shapes is below, once for both versions: a form is what is to be said, and how that is written
-//! is up to the version. Of the shapes those that are used become abbreviations.
+//! A shape is a tag with a list of attributes. The table of shapes below serves both versions of DWARF: an
+//! attribute's form says what kind of value it has, and the version determines how the form is encoded. The
+//! shapes that are used become abbreviations.
 //!
 //! # Source
 //! DWARF 5, 7.5 (forms and attributes).
@@ -11,46 +12,46 @@ use objwriter::dwarf::Contents;
 use objwriter::elf::Target;
 use objwriter::leb::unsigned;
 
-/// What an attribute is written as.
+/// Kind of value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A text.
+    /// String.
     Text,
-    /// An address of code or of a variable.
+    /// Address of code or of a variable.
     Address,
-    /// Bytes from the address.
+    /// Size in bytes, counted from the address.
     Size,
-    /// A list of ranges.
+    /// List of address ranges.
     Ranges,
-    /// A list of places.
+    /// Location list.
     Places,
-    /// A place.
+    /// Location expression.
     Place,
-    /// Another entry, which may be further on.
+    /// Reference to another entry, which may come later.
     Entry,
-    /// An entry that is written already.
+    /// Reference to an entry that has been written already.
     Known,
-    /// A small number.
+    /// Small number.
     Number,
-    /// A number of one byte.
+    /// Number of one byte.
     Byte,
-    /// A number of two.
+    /// Number of two bytes.
     Word,
-    /// That it is so.
+    /// Flag whose presence means true.
     Flag,
-    /// An offset in another section.
+    /// Offset in another section.
     Section,
 }
 
 impl Form {
-    /// The standard's number.
+    /// Returns the DWARF number of the form.
     const fn number(self, version: Version) -> u8 {
         match (self, version) {
             (Form::Text, Version::V5) => 0x1a,    // DW_FORM_strx
             (Form::Text, Version::V4) => 0x0e,    // DW_FORM_strp
             (Form::Address, Version::V5) => 0x1b, // DW_FORM_addrx
             (Form::Address, Version::V4) => 0x01, // DW_FORM_addr
-            // With offsets, lists need no table of their beginnings.
+            // Lists are referred to by offset, so they need no table of offsets.
             (Form::Section | Form::Ranges | Form::Places, _) => 0x17, // DW_FORM_sec_offset
             (Form::Place, _) => 0x18,                                 // DW_FORM_exprloc
             (Form::Entry, _) => 0x13,                                 // DW_FORM_ref4
@@ -63,7 +64,7 @@ impl Form {
     }
 }
 
-/// Attributes.
+/// Numbers of attributes.
 #[allow(missing_docs)]
 pub mod at {
     pub const LOCATION: u16 = 0x02;
@@ -106,7 +107,7 @@ pub mod at {
     pub const LLVM_LANE_PC: u16 = 0x3e0b;
 }
 
-/// Shapes by their numbers in [`SHAPES`].
+/// Shapes of entries, in the order of [`SHAPES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 #[allow(missing_docs)]
@@ -119,7 +120,7 @@ pub enum Shape {
     Pointer,
     PointerClass,
     Untyped,
-    /// A pointer to a function, and the type of the function: with a result and parameters, or without.
+    /// Types of functions, without a result and with one (`FunctionTypeOf`).
     FunctionType,
     FunctionTypeOf,
     Taken,
@@ -172,7 +173,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The tag.
+    /// Returns the tag.
     pub const fn tag(self) -> u16 {
         SHAPES[self as usize].1
     }
@@ -213,7 +214,7 @@ const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Known);
 const PROTOTYPED: (u16, Form) = (at::PROTOTYPED, Form::Flag);
 const EXTERNAL: (u16, Form) = (at::EXTERNAL, Form::Flag);
 const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
-/// How many lanes, which are active, and where all of them are.
+/// Attributes of lanes: their number, the active lanes, and the locations of all lanes.
 const LANES: [(u16, Form); 3] =
     [(at::LLVM_LANES, Form::Byte), (at::LLVM_ACTIVE_LANE, Form::Places), (at::LLVM_LANE_PC, Form::Places)];
 const ALL_CALLS: (u16, Form) = (at::CALL_ALL_CALLS, Form::Flag);
@@ -223,7 +224,7 @@ const CALLEE: (u16, Form) = (at::CALL_ORIGIN, Form::Entry);
 const CALLED: [(u16, Form); 3] =
     [(at::CALL_FILE, Form::Number), (at::CALL_LINE, Form::Number), (at::CALL_COLUMN, Form::Number)];
 
-/// Tag, whether there are children, attributes.
+/// Table of shapes: tag, whether entries have children, attributes.
 const SHAPES: [(Shape, u16, bool, Attributes); 57] = [
     (Shape::Unit5, 0x11, true, unit!(BASES[0], BASES[1])),
     (Shape::Unit4, 0x11, true, unit!()),
@@ -319,14 +320,15 @@ const SHAPES: [(Shape, u16, bool, Attributes); 57] = [
     (Shape::CallParameter, 0x49, false, &[PLACE, (at::CALL_VALUE, Form::Place)]),
 ];
 
-/// What version 4 has for tags of version 5, and for attributes: GNU's, which readers know (the proposals that became DWARF 5, 3.4).
+/// Tags and attributes of version 4 that replace those of version 5: the GNU extensions, which readers know
+/// (the proposals that became DWARF 5, 3.4).
 const TAGS_BEFORE_5: [(u16, u16); 2] = [
     (0x48, 0x4109), // DW_TAG_GNU_call_site
     (0x49, 0x410a), // DW_TAG_GNU_call_site_parameter
 ];
 const ATTRIBUTES_BEFORE_5: [(u16, u16); 6] = [
     (at::CALL_RETURN_PC, at::LOW_PC),
-    // Of a jump, too, it is the address behind it.
+    // In version 4, the address of a tail call is written as the address after its jump.
     (at::CALL_PC, at::LOW_PC),
     (at::CALL_ORIGIN, at::ABSTRACT_ORIGIN),
     (at::CALL_VALUE, 0x2111),     // DW_AT_GNU_call_site_value
@@ -334,7 +336,7 @@ const ATTRIBUTES_BEFORE_5: [(u16, u16); 6] = [
     (at::CALL_ALL_CALLS, 0x2117), // DW_AT_GNU_all_call_sites
 ];
 
-/// A number of version 5 in another version.
+/// Returns the number of a tag or attribute of version 5 in `version`.
 fn number_in(version: Version, before_5: &[(u16, u16)], number: u16) -> u16 {
     let other = before_5.iter().find(|other| other.0 == number && version == Version::V4);
     other.map_or(number, |other| other.1)
@@ -348,18 +350,19 @@ const _: () = {
     }
 };
 
-/// `.debug_info` while it is written. Attributes of an entry are written in the order of its shape.
+/// `.debug_info` while it is written. The caller writes the attributes of an entry in the order of the
+/// entry's shape.
 pub struct Entries {
     pub contents: Contents,
     pub version: Version,
-    /// Numbers of shapes that are used, from 1.
+    /// Abbreviation codes of shapes, counted from 1; 0 for a shape that has not been used.
     codes: [u8; SHAPES.len()],
     pub abbreviations: Vec<u8>,
     used: u8,
 }
 
 impl Entries {
-    /// None yet.
+    /// Returns an empty section.
     pub fn new(version: Version) -> Entries {
         Entries {
             contents: Contents::with_capacity(512, 16),
@@ -370,7 +373,7 @@ impl Entries {
         }
     }
 
-    /// An entry begins. Its offset in the section, which is the unit's.
+    /// Begins an entry. Returns the offset of the entry in the section, which is also its offset in the unit.
     pub fn begin(&mut self, shape: Shape) -> u32 {
         let offset = self.contents.bytes.len() as u32;
         let code = match self.codes[shape as usize] {
@@ -398,43 +401,43 @@ impl Entries {
         code
     }
 
-    /// The children of an entry end.
+    /// Ends the children of an entry.
     pub fn end(&mut self) {
         self.contents.bytes.push(0);
     }
 
-    /// A small number.
+    /// Writes a small number.
     pub fn number(&mut self, value: u64) {
         unsigned(&mut self.contents.bytes, value);
     }
 
-    /// Bytes as they are.
+    /// Writes bytes unchanged.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.contents.bytes.extend_from_slice(bytes);
     }
 
-    /// Another entry by its offset.
+    /// Writes a reference to another entry, given the offset of that entry.
     pub fn entry(&mut self, offset: u32) {
         self.bytes(&offset.to_le_bytes());
     }
 
-    /// An offset in a section.
+    /// Writes an offset in a section.
     pub fn section(&mut self, target: Target, offset: u64) {
         self.contents.field(4, target, offset);
     }
 
-    /// A place.
+    /// Writes a location expression.
     pub fn place(&mut self, expression: &[u8]) {
         self.number(expression.len() as u64);
         self.bytes(expression);
     }
 
-    /// Fills in an entry that was not known yet where it was named.
+    /// Fills in a reference to an entry whose offset was not known yet when the reference was written.
     pub fn fill(&mut self, at: usize, offset: u32) {
         self.contents.bytes[at..at + 4].copy_from_slice(&offset.to_le_bytes());
     }
 
-    /// Where the next byte is written.
+    /// Returns the offset at which the next byte is written.
     pub fn at(&self) -> usize {
         self.contents.bytes.len()
     }

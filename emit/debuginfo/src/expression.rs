@@ -1,8 +1,8 @@
-//! Where something is, as expressions of DWARF.
+//! Locations as DWARF expressions.
 //!
 //! # Source
-//! DWARF 5, 2.5 and 7.7; the guide's extensions (seed 000, line 755), whose numbers are those of LLVM's guide today
-//! (`docs/debug-information.md`).
+//! DWARF 5, 2.5 and 7.7; the guide's extensions (seed 000, line 755), with the numbers of LLVM's current
+//! guide (`docs/debug-information.md`).
 
 use crate::calls::Passed;
 use crate::final_code::{Computed, Where};
@@ -15,18 +15,19 @@ use objwriter::leb::{signed, unsigned};
 use objwriter::operations::*;
 use objwriter::registers::{Bank, Register};
 
-/// The guide's number of a lane's private memory (seed 000, line 706).
+/// The guide's address space number of a lane's private memory (seed 000, line 706).
 const PRIVATE_LANE: u8 = 5;
 
-/// Bits of a program location.
+/// Number of bits of a program location (a program counter).
 const LOCATION_BITS: u8 = 64;
 
-/// A memory that is not the default one: by the guide's number (seed 000, line 706), and as LLVM marks it.
+/// Memory other than the default one. Expressions name it by the guide's number (seed 000, line 706) or by
+/// LLVM's address class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// LDS.
     Local,
-    /// A lane's part of scratch memory.
+    /// Scratch memory of a lane.
     Private,
 }
 
@@ -41,26 +42,28 @@ impl Memory {
     }
 }
 
-/// Writes expressions.
+/// Writer of expressions for one function.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
-    /// With what.
+    /// Dialect of DWARF.
     pub dialect: Dialect,
-    /// In which version.
+    /// Version of DWARF.
     pub version: Version,
-    /// Lanes of a wavefront.
+    /// Number of lanes in a wavefront.
     pub lanes: u32,
-    /// The function has a frame on the stack; a kernel's private memory begins at 0.
+    /// Whether the function has a frame on the stack. Otherwise it is a kernel, whose private memory begins
+    /// at offset 0.
     pub is_called: bool,
 }
 
-/// The DWARF number of a register; none for those without: VCC.
+/// Returns the DWARF number of a register; `None` for registers without one, such as VCC.
 pub fn number(reg: Reg, lanes: u32) -> Option<u64> {
     Register::named(reg, lanes).map(|register| register.0)
 }
 
 impl Writer {
-    /// The place of a leaf of so many bytes; `false`, and nothing written, if it has none. `is_part`: of a variable that is put together.
+    /// Writes the location of a fragment of `bytes` bytes. Returns `false`, and writes nothing, if the
+    /// location cannot be described. `is_part`: whether the variable consists of several fragments.
     pub fn place(
         self,
         place: Where,
@@ -80,9 +83,9 @@ impl Writer {
                     self.piece(4, out);
                 }
             }
-            // Of a wider value a leaf has the low bytes.
+            // If the value is wider than the fragment, the fragment is the low bytes of the value.
             Where::Dwords(low, _) => return self.cell(low, is_part, out),
-            // All of a variable is there, or nothing of it.
+            // Memory holds a whole variable, so it is handled before single fragments are.
             Where::Memory(_) => return false,
             Where::Mask(reg) => {
                 let is_written = self.bit(reg, out);
@@ -98,23 +101,23 @@ impl Writer {
         true
     }
 
-    /// Whether the place of a leaf of so many bytes is one with pieces already.
+    /// Returns whether the location of a fragment of `bytes` bytes consists of pieces already.
     pub const fn is_composite(place: Where, bytes: u8) -> bool {
         matches!(place, Where::Dwords(_, Some(_)) if bytes > 4)
     }
 
-    /// So many bytes of what is before are of the variable.
+    /// Ends a piece: the location so far holds the next `bytes` bytes of the variable.
     pub fn piece(self, bytes: u32, out: &mut Vec<u8>) {
         out.push(DW_OP_PIECE);
         unsigned(out, bytes.into());
     }
 
-    /// Pushes a dword; `false` if that cannot be said.
+    /// Pushes the value of a dword. Returns `false` if the cell cannot be described.
     pub(crate) fn dword(self, cell: Cell, out: &mut Vec<u8>) -> bool {
         match (cell, self.dialect) {
             (Cell::Private(_), Dialect::Standard) => {
                 self.cell(cell, true, out);
-                // The value, not where it is.
+                // Removes `DW_OP_stack_value`, because the value stays on the stack.
                 out.pop();
             }
             (Cell::Reg(reg), dialect) if reg.is_scalar() || dialect == Dialect::Standard => {
@@ -139,7 +142,8 @@ impl Writer {
         match cell {
             Cell::Reg(reg) => return self.register(reg, out),
             Cell::Lane(reg, lane) => {
-                // Without the extensions a vector register is the dword of the lane that is looked at.
+                // Without the extensions, a vector register means the dword of the current lane, so another
+                // lane cannot be named.
                 let Some(register) =
                     number(reg, self.lanes).filter(|_| self.dialect == Dialect::Heterogeneous)
                 else {
@@ -151,7 +155,9 @@ impl Writer {
                 unsigned(out, 4 * u64::from(lane));
             }
             Cell::Private(offset) if is_part && self.dialect == Dialect::Standard => {
-                // A mark stands for all of an expression; a part is the value that is read there.
+                // In the standard dialect, an address space applies to the whole expression. So a part of a
+                // variable is not described by a location in private memory but by the value that is read
+                // from there.
                 self.private(offset, out);
                 out.extend_from_slice(&[lit(PRIVATE_LANE), DW_OP_SWAP, DW_OP_XDEREF_SIZE, 4]);
                 out.push(DW_OP_STACK_VALUE);
@@ -167,7 +173,8 @@ impl Writer {
     }
 
     fn constant(self, bits: u64, bytes: u8, is_float: bool, out: &mut Vec<u8>) {
-        // The first bytes of a number are the value, whatever its type is.
+        // An implicit value gives the bytes of the value, whatever its type. Floats need this; other numbers
+        // are pushed.
         if is_float && bits != 0 {
             out.extend_from_slice(&[DW_OP_IMPLICIT_VALUE, bytes]);
             out.extend_from_slice(&bits.to_le_bytes()[..usize::from(bytes.min(8))]);
@@ -177,7 +184,7 @@ impl Writer {
         out.push(DW_OP_STACK_VALUE);
     }
 
-    /// Pushes a number of so many bytes.
+    /// Pushes a number of `bytes` bytes, sign-extended.
     pub(crate) fn number(self, bits: u64, bytes: u8, out: &mut Vec<u8>) {
         let shift = 64 - 8 * u32::from(bytes.clamp(1, 8));
         let value = (bits << shift) as i64 >> shift;
@@ -199,21 +206,22 @@ impl Writer {
         out.push(DW_OP_REGX);
         unsigned(out, register);
         if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() {
-            // The lane's dword of all that the register has (seed 000, line 1915).
+            // Selects the dword of the current lane in the vector register (seed 000, line 1915).
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_PUSH_LANE, lit(4), DW_OP_MUL]);
             out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET]);
         }
         true
     }
 
-    /// Pushes what a register held when the function was entered.
+    /// Pushes the value that a register had on entry to the function.
     fn entry_value(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         let mut inner = Vec::new();
         if !self.register(reg, &mut inner) {
             return false;
         }
         if self.dialect == Dialect::Heterogeneous && !reg.is_scalar() {
-            // The lane's dword is a part of a register, which `entry_value` does not take (seed 000, line 861): its value is taken.
+            // `DW_OP_entry_value` does not accept a part of a register (seed 000, line 861). So the operand
+            // reads the value of the lane's dword.
             inner.extend_from_slice(&[DW_OP_DEREF_SIZE, 4]);
         }
         out.push(match self.version {
@@ -225,7 +233,8 @@ impl Writer {
         true
     }
 
-    /// The register of an argument, as entries of call sites name it: the register alone, by which readers find it.
+    /// Writes the register of an argument as call site entries name it. Readers look for the register alone,
+    /// so no lane is selected. Returns `false` if the register has no DWARF number.
     pub fn parameter(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         let Some(register) = number(reg, self.lanes) else { return false };
         out.push(DW_OP_REGX);
@@ -233,7 +242,8 @@ impl Writer {
         true
     }
 
-    /// What is passed in an argument's register: a value of the caller's.
+    /// Pushes the value that the caller passes in an argument register. Returns `false` if it cannot be
+    /// described.
     pub fn passed(self, passed: Passed, out: &mut Vec<u8>) -> bool {
         match passed {
             Passed::Constant(bits) => self.number(bits.into(), 8, out),
@@ -254,7 +264,8 @@ impl Writer {
         true
     }
 
-    /// The bit that a mask has for the lane; only the extensions know which lane that is.
+    /// Pushes the current lane's bit of a lane mask. Returns `false` in the standard dialect, which cannot
+    /// name the current lane.
     pub(crate) fn bit(self, reg: Reg, out: &mut Vec<u8>) -> bool {
         if self.dialect == Dialect::Standard {
             return false;
@@ -275,16 +286,16 @@ impl Writer {
         true
     }
 
-    /// An address in a memory.
+    /// Writes an address in a memory as a location.
     pub fn address(self, memory: Memory, address: u32, out: &mut Vec<u8>) {
         self.number(address.into(), 8, out);
         self.mark(memory, out);
     }
 
-    /// So many bytes behind the beginning of the function's private memory.
+    /// Writes the location at an offset in bytes from the beginning of the function's private memory.
     pub fn in_private(self, offset: u32, out: &mut Vec<u8>) {
         self.private(offset, out);
-        // The frame of the extensions is a place in a memory already.
+        // With the extensions, the frame base is a location in private memory already.
         if !(self.is_called && self.dialect == Dialect::Heterogeneous) {
             self.mark(Memory::Private, out);
         }
@@ -299,12 +310,12 @@ impl Writer {
         }
     }
 
-    /// Where the frame of a function is: where its caller's stack pointer was.
+    /// Writes the frame base of a function, which is the stack pointer of its caller.
     pub fn frame_base(self, out: &mut Vec<u8>) {
         out.push(DW_OP_CALL_FRAME_CFA);
     }
 
-    /// What is on the stack is an address in a memory.
+    /// Converts the address on top of the stack to an address in `memory`.
     fn mark(self, memory: Memory, out: &mut Vec<u8>) {
         out.push(lit(memory.number(self.dialect)));
         match self.dialect {
@@ -315,13 +326,14 @@ impl Writer {
         }
     }
 
-    /// All lanes are nowhere.
+    /// Pushes a location in which no lane has a program counter.
     pub fn nowhere(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_UNDEFINED]);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
     }
 
-    /// Of those lanes of what is on the stack that are active: that they are at the program counter. `saved`: where those are, if EXEC has all.
+    /// Replaces, in the lane locations on top of the stack, the locations of active lanes with the program
+    /// counter. `saved`: the register that holds the active lanes where EXEC has all lanes on.
     pub fn at_program_counter(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         self.only(Bank::Pc, DW_OP_REGX, out);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
@@ -329,7 +341,9 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// Of some lanes of what is below it on the stack: that they are at the location on the stack. No terms: all that were active on entry.
+    /// Replaces, in the lane locations below the top of the stack, the locations of some lanes with the
+    /// location on top of the stack. `lanes`: mask of these lanes; `None` means all lanes that were active on
+    /// entry.
     pub fn at_location(self, lanes: Option<&Dwords>, out: &mut Vec<u8>) {
         out.push(DW_OP_STACK_VALUE);
         self.for_each_lane(DW_OP_LLVM_EXTEND, out);
@@ -344,7 +358,7 @@ impl Writer {
         self.for_each_lane(DW_OP_LLVM_SELECT_BIT_PIECE, out);
     }
 
-    /// Pushes the lanes that are active.
+    /// Pushes the mask of active lanes. `saved`: the register that holds it where EXEC has all lanes on.
     pub fn active(self, saved: Option<Reg>, out: &mut Vec<u8>) {
         match saved {
             Some(reg) => self.mask(&[0, 1].map(|n| vec![Term::All(Place::Scalar(reg.offset(n)))]), out),
@@ -359,13 +373,13 @@ impl Writer {
         out.extend_from_slice(&[DW_OP_LLVM_USER, operation, LOCATION_BITS, self.lanes as u8]);
     }
 
-    /// An operation on the one register of a bank.
+    /// Writes an operation on the only register of a bank.
     fn only(self, bank: Bank, operation: u8, out: &mut Vec<u8>) {
         out.push(operation);
         unsigned(out, Register::of(bank, 0, self.lanes).map_or(0, |register| register.0));
     }
 
-    /// Pushes a mask.
+    /// Pushes a lane mask.
     fn mask(self, dwords: &Dwords, out: &mut Vec<u8>) {
         let [low, high] = dwords;
         if self.lanes == 32 || high.is_empty() {
@@ -379,7 +393,7 @@ impl Writer {
         }
     }
 
-    /// Pushes a dword of a mask.
+    /// Pushes one dword of a lane mask: the union of the terms.
     fn terms(self, terms: &[Term], out: &mut Vec<u8>) {
         if terms.is_empty() {
             out.push(DW_OP_LIT0);

@@ -1,14 +1,31 @@
-//! What final code says of statements and variables: at which bytes statements begin, and where each leaf of a variable is from which byte to which.
+//! Reads from final code at which byte offsets statements begin, and between which offsets each fragment of a
+//! variable is at which location. A fragment (a "leaf" in the names here) is a scalar part of a variable.
+//!
+//! # Terms
+//! The input is [`MachTrack`], which instruction selection and the allocator fill in:
+//! * Point: number of an operation of the IR. An instruction has the point of the operation from which it was
+//!   selected.
+//! * Part: block of the IR, a range of points.
+//! * Record: says that a statement begins at a point, or that a fragment is something else from that point
+//!   on.
+//! * Watched register: virtual register whose location is tracked.
+//! * Spot: value that is in watched registers.
 //!
 //! # Idea
-//! Two things flow through the code. What each leaf *is* (a constant, or watched registers) changes at records, and flows as lanes do: selection has
-//! worked out what leaves are where blocks begin. Whether a watched register *holds* its value yet, or still, depends on what instructions write: it
-//! flows as the program counter does for scalar registers, and as lanes do for vector registers. A leaf is in a register where both say so.
+//! Two kinds of facts flow through the code. First, what each fragment *is* (a constant, or a set of watched
+//! registers) changes at records. This fact flows as lanes do, and instruction selection has already worked
+//! out what fragments are where blocks begin. Second, whether a watched register *holds* its value yet, or
+//! still holds it, depends on what instructions write. This fact flows as the program counter does for scalar
+//! registers, and as lanes do for vector registers. A fragment is in a register where both facts say so.
 //!
-//! What is in no register any more may be what the caller has put into one: a function's argument, whatever became of the register.
+//! If no register holds a fragment any more, the fragment may still be recoverable as a value that the caller
+//! passed: an argument of the function is known from its register on entry, even if the register has been
+//! overwritten since.
 //!
-//! A load's result is there when the code has waited for it: by a wait that covers it, or because an instruction uses it, in front of which the
-//! compiler has waited. What a block of the IR begins with may be on its way, too (`coming`).
+//! The result of a load is in its register once the code has waited for the load. The code has waited either
+//! by a wait that covers the load or because an instruction uses the result, since the compiler inserts a
+//! wait before every use. Values with which a block of the IR begins may also still be in flight (see
+//! `coming`).
 
 mod coming;
 mod counting;
@@ -31,73 +48,75 @@ use isa::{Counter, MBlock, MachBlock, MachFunc, MachInst, Reg, RegRange, Role, S
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Where a leaf is.
+/// Location of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Where {
-    /// Nowhere: it is known.
+    /// The fragment has no location: its value is this constant.
     Constant(u64),
-    /// In a register or where that was spilled to, or with its halves in two of them.
+    /// The fragment is in one cell (a register or its spill slot), or its two halves are in two cells.
     Dwords(Cell, Option<Cell>),
-    /// A bit for each lane, in a register or a pair.
+    /// Each lane's value is one bit in a lane mask, which is in this register or in the pair that begins
+    /// here.
     Mask(Reg),
-    /// With all of the variable in private memory, so many bytes behind the beginning of the function's part of it.
+    /// The whole variable is in private memory, at this offset in bytes from the beginning of the function's
+    /// part of private memory.
     Memory(u32),
-    /// It is computed: a number of [`FinalCode::terms`].
+    /// The value is computed. An index into [`FinalCode::terms`].
     Term(u32),
 }
 
-/// How a value is computed.
+/// Value that the debugger computes from other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Computed {
-    /// How.
+    /// Operation.
     pub op: TermOp,
-    /// Bits of the operands.
+    /// Width of the operands in bits.
     pub bits: u8,
-    /// The operands.
+    /// Locations of the operands.
     pub args: [Option<Where>; 3],
 }
 
-/// From which byte to which a leaf is where.
+/// Range of code in which a fragment is at one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Number of the leaf among those of all variables.
+    /// Number of the fragment among the fragments of all variables.
     pub leaf: u32,
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// The byte behind the last.
+    /// Offset of the byte after the last.
     pub end: u32,
-    /// Where.
+    /// Location of the fragment in this range.
     pub place: Where,
 }
 
-/// From a byte on, code is of a place in the source.
+/// Row of the line table: the source location of the code from an offset on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The byte.
+    /// Byte offset in the code of the function.
     pub start: u32,
-    /// The place, as the IR has it; 0 for none.
+    /// Source location, as the IR represents it; 0 for none.
     pub loc: u32,
-    /// Whether a statement begins.
+    /// Whether a statement begins here.
     pub is_statement: bool,
 }
 
-/// All of a function.
+/// Debug information that was read from the final code of a function.
 #[derive(Clone, Debug, Default)]
 pub struct FinalCode {
-    /// Bytes of code.
+    /// Size of the code in bytes.
     pub size: u32,
-    /// Places in the source in the order of their bytes.
+    /// Source locations, in the order of their byte offsets.
     pub lines: Vec<Line>,
-    /// Places of leaves, by leaf and byte.
+    /// Locations of fragments, sorted by fragment and then by byte offset.
     pub ranges: Vec<Range>,
-    /// What is computed; operands come first.
+    /// Computed values. The operands of a value precede the value.
     pub terms: Vec<Computed>,
 }
 
-/// Most operations, one after the other, of a value that is computed.
+/// Maximum depth of nested operations in a computed value.
 const MOST_STEPS: u32 = 4;
 
-/// What is kept from one function to the next: memory.
+/// Memory that is reused from one function to the next.
 #[derive(Debug, Default)]
 pub struct Scratch {
     known: Known,
@@ -110,7 +129,7 @@ pub struct Scratch {
     places: Vec<(u32, u32)>,
 }
 
-/// Reads final code. `has_masks`: a lane's bit of a mask is a place.
+/// Reads final code. `has_masks`: whether a lane's bit in a lane mask can be described as a location.
 pub fn read(
     func: &MachFunc,
     track: &MachTrack,
@@ -131,21 +150,23 @@ pub fn read(
     if !begins.is_new.contains(&true) {
         return code;
     }
-    // Control has come to a block with less than was there when that was gone through.
+    // A back edge has reached a block with fewer facts than were assumed when the walk passed the block. So
+    // the entry states are computed to a fixpoint, and the walk is repeated.
     reader.settle(walker, begins);
     reader.walk(walker, begins, (writer, places), (terms, given))
 }
 
-/// What does not change on the way.
+/// Facts about a function that do not change during the walk.
 #[derive(Debug, Default)]
 struct Known {
     effects: Effects,
-    /// Places in which all lanes have one value, and those in which they have values each for themselves: bits.
+    /// Bit sets of places: first the scalar places (one value for all lanes), then the vector places (one
+    /// value for each lane).
     kinds: [Vec<u64>; 2],
-    /// What blocks of the IR begin with, in order.
+    /// Places that have their values where blocks of the IR begin, sorted by block.
     at_heads: Vec<AtHead>,
     coming: Coming,
-    /// Blocks that are executed with the lanes of others.
+    /// Whether each block is executed with the lanes of another block (see `foreign`).
     foreign: Vec<bool>,
 }
 
@@ -175,8 +196,9 @@ impl Known {
 }
 
 impl Known {
-    /// What a block of the IR begins with may have been spilled in front of its first instruction, and a register that nobody reads may have something
-    /// else by then: the value is in the slot, or nowhere.
+    /// Corrects `at_heads` for values that were spilled between the beginning of a block of the IR and the
+    /// block's first instruction. If a spill reload has overwritten the register by then, the value is in its
+    /// spill slot if it was stored there, or lost otherwise.
     fn spilled_at_heads(&mut self, func: &MachFunc, track: &MachTrack, places: &Places) {
         let Known { effects, at_heads, .. } = self;
         if !effects.has_spills() {
@@ -213,18 +235,21 @@ impl Known {
     }
 }
 
-/// What holds where blocks begin: of each block's places those that are present, then those that are ready; bits.
+/// Entry states of all blocks, as bit sets: for each block first the present places, then the ready places
+/// (see `State`).
 #[derive(Debug, Default)]
 struct Begins {
     bits: Vec<u64>,
-    /// Words of each half.
+    /// Number of words in each of the two bit sets of a block.
     words: usize,
-    /// Blocks that begin otherwise than when they were walked through last.
+    /// Whether the entry state of a block has changed since the last walk through the block.
     is_new: Vec<bool>,
 }
 
 impl Begins {
-    /// All holds, but where control does not come from another block: the program counter for scalar registers, lanes for vector registers.
+    /// Resets all entry states to the optimistic state in which every place is present and ready. A kind of
+    /// place is present only in blocks that have an incoming edge of the matching kind: `linear` edges
+    /// (program counter) for scalar registers, `logical` edges (lanes) for vector registers.
     fn reset(&mut self, func: &MachFunc, known: &Known) {
         self.words = known.kinds[0].len();
         self.bits.clear();
@@ -241,7 +266,7 @@ impl Begins {
                 }
             }
         }
-        // Nothing holds where a function begins.
+        // No place holds a value at the entry of a function.
         if let Some(first) = self.bits.get_mut(..2 * self.words) {
             first.fill(0);
         }
@@ -259,7 +284,7 @@ impl Begins {
         [present, ready]
     }
 
-    /// Control comes to a block with a state.
+    /// Joins `state` into the entry state of block `to`, restricted to the places in `kind`.
     fn meet(&mut self, to: MBlock, state: &State, kind: &[u64]) {
         let mut changed = false;
         let [present, ready] = self.of_mut(to);
@@ -283,7 +308,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Finds what holds where blocks begin.
+    /// Computes the entry states of all blocks to a fixpoint.
     fn settle(&self, walker: &mut Walker, begins: &mut Begins) {
         while begins.is_new.contains(&true) {
             for (block, data) in self.func.blocks.iter() {
@@ -301,7 +326,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Control goes on from the end of a block.
+    /// Joins the state at the end of a block into the entry states of the block's successors.
     fn leave(&self, data: &MachBlock, walker: &Walker, begins: &mut Begins) {
         for (edges, kind) in [&data.linear, &data.logical].into_iter().zip(&self.known.kinds) {
             for edge in edges.iter().flatten() {
@@ -310,7 +335,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What is there when a block of the IR begins, if one does at the next instruction: which.
+    /// If a block of the IR begins at the next instruction, marks the values that are available there and
+    /// returns the number of the block.
     fn arrive(&self, walker: &mut Walker) -> Option<u32> {
         let part = walker.next.head(&self.known.effects)?;
         let first = self.known.at_heads.partition_point(|head| head.part < part);
@@ -320,7 +346,7 @@ impl Reader<'_> {
         Some(part)
     }
 
-    /// The next instruction is executed: that number of a block.
+    /// Applies the effect of instruction `n` of the block to the walker.
     fn step(&self, data: &MachBlock, n: usize, walker: &mut Walker) {
         let effect = self.known.effects.of(walker.next.inst);
         if let Does::Wait(counts) = effect.does {
@@ -352,7 +378,7 @@ impl Reader<'_> {
         walker.next.inst += 1;
     }
 
-    /// A register is stored in its slot, or loaded from there; or something else that is for one of these.
+    /// Applies an instruction that stores a register to a spill slot or reloads one, or that helps to do so.
     fn spill(&self, inst: &MachInst, (written, counter): (&[u16], Option<Counter>), walker: &mut Walker) {
         let overwrite = |walker: &mut Walker| written.iter().for_each(|&cell| walker.clear_cell(cell.into()));
         let Some(data) = spilled(inst) else {
@@ -383,13 +409,13 @@ impl Reader<'_> {
         walker.raise(counter);
     }
 
-    /// What a call may change is gone.
+    /// Removes the values in registers that a call may change.
     fn call(&self, inst: &MachInst, walker: &mut Walker) {
         self.clobbered(inst).for_each(|reg| walker.clear_cell(reg.0.into()));
         walker.flights.clear();
     }
 
-    /// Registers that a call may change.
+    /// Returns the registers that a call may change. Returns all registers for a call that is not known.
     fn clobbered(&self, inst: &MachInst) -> impl Iterator<Item = Reg> {
         let known = self.track.calls.iter().find(|&&(point, _)| point == inst.loc);
         let site = known.and_then(|&(_, number)| self.func.calls.get(number as usize));
@@ -397,7 +423,7 @@ impl Reader<'_> {
         all.filter(move |&first| site.is_none_or(|site| site.clobbers.hits(RegRange { first, len: 1 })))
     }
 
-    /// The place of a spot's value, if it is there.
+    /// Returns the location of a spot's value, if the value is available.
     #[inline]
     fn place(&self, spot: &Spot, walker: &Walker, (terms, given): (&mut Terms, &Given)) -> Option<Where> {
         let computed = |terms| self.computed(spot.term, walker, terms, MOST_STEPS);
@@ -432,17 +458,17 @@ impl Reader<'_> {
         if !self.has_masks || spot.mask == NONE {
             return None;
         }
-        // Each half may have been spilled for itself.
+        // Each half of a mask may have been spilled separately.
         let place = |dword: u32| self.track.watched[(spot.mask + dword) as usize].place;
         let first = place(0)?;
         let is_there = (0..u32::from(self.track.mask_dwords)).all(|dword| {
             state.is_ready(spot.mask + dword) && place(dword) == Some(first.offset(dword as u16))
         });
-        // VCC has no number in DWARF.
+        // DWARF has no register number for VCC.
         (is_there && first != Reg::VCC).then_some(Where::Mask(first))
     }
 
-    /// A value that is computed of what is there, over at most so many steps one after the other.
+    /// Returns a value that can be computed from available values with at most `steps` nested operations.
     fn computed(&self, term: u32, walker: &Walker, terms: &mut Terms, steps: u32) -> Option<Where> {
         let Term { op, bits, args } = *self.track.terms.get(term as usize)?;
         let steps = steps.checked_sub(1)?;
@@ -470,7 +496,9 @@ impl Reader<'_> {
         Some(Where::Term(terms.number(Computed { op, bits, args: places })))
     }
 
-    /// Goes through the code and writes down what there is, as far as what holds where blocks begin is known when they are come to.
+    /// Walks through the code once and collects lines and ranges. Each block is read with the entry state
+    /// that is known when the walk reaches the block; if a later block changes that entry state,
+    /// `Begins::is_new` shows it.
     fn walk(
         &self,
         walker: &mut Walker,
@@ -504,8 +532,9 @@ impl Reader<'_> {
                 if let Some(entered) = &entered {
                     given.note(track, (walker, first), entered, part == Some(0));
                 }
-                // What a statement waits for belongs in front of it: where one stops, values and lanes have come. So do the copies of
-                // arguments with which the function begins.
+                // A statement begins after the instructions that wait for its operands, so that values and
+                // lanes are available where the debugger stops. For the same reason the first statement
+                // begins after the copies of arguments at the beginning of the function.
                 let early = n < arguments.max(data.prologue as usize) || effect.is_wait;
                 let statement = if early { None } else { writer.records(track, places[n]) };
                 let statement = statement.filter(|_| !known.foreign[block.as_u32() as usize]);
@@ -513,7 +542,7 @@ impl Reader<'_> {
                 walker.changes.clear();
                 writer.refresh(track, offset, |spot| self.place(spot, walker, (terms, given)));
                 if early && offset == 0 {
-                    // Debuggers look for a function's own line where its code begins.
+                    // Debuggers expect the line of the function itself where the code of the function begins.
                     writer.line(0, 0, None);
                 } else if !(early && writer.is_due(track, places[n])) {
                     writer.line(offset, track.place(effect.point), statement);
@@ -533,17 +562,18 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an instruction is of an operation of the IR.
+/// Returns whether an instruction belongs to an operation of the IR.
 fn is_pointed(effect: &Effect) -> bool {
     effect.point != 0 && !is_spill(effect.point)
 }
 
-/// By watched register, the register that had its value when the function was entered, if the caller has put it there.
+/// For each watched register, the register that held its value on entry to the function, if the caller passed
+/// that value.
 #[derive(Debug, Default)]
 struct Given(Vec<Option<Reg>>);
 
 impl Given {
-    /// A spot's value, if it is what the function was given.
+    /// Returns the location of a spot's value as a register on entry, if the caller passed the value.
     fn place(&self, spot: &Spot) -> Option<Where> {
         let given = |watched: u32| self.0.get(watched as usize).copied().flatten().map(Cell::Entered);
         let first = [spot.vector, spot.scalar].into_iter().find(|&first| given(first).is_some())?;
@@ -551,8 +581,12 @@ impl Given {
         Some(Where::Dwords(given(first)?, high.map_or(Some(None), |high| high.map(Some))?))
     }
 
-    /// Watched registers have got values, those of the walker's changes from `first` on: notes which of them the function was given. A scalar
-    /// register has a vector register's for all lanes only if that is what the value is, an argument, and not what was read of it.
+    /// Notes the registers on entry for the watched registers in `walker.changes[first..]`, which have just
+    /// received values.
+    ///
+    /// A scalar register can be described by a vector register on entry only if the watched value is the
+    /// argument itself. Otherwise the scalar register may hold what was read from a single lane of the vector
+    /// register.
     fn note(
         &mut self,
         track: &MachTrack,
@@ -570,12 +604,12 @@ impl Given {
     }
 }
 
-/// What is computed somewhere, each once.
+/// Computed values without duplicates.
 #[derive(Debug, Default)]
 struct Terms {
     all: Vec<Computed>,
     numbers: FxHashMap<Computed, u32>,
-    /// By spot, whether something was to be computed of it.
+    /// For each spot, whether a computed value needed the spot.
     is_asked: Vec<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! `.debug_info` and what it refers to.
+//! Writes `.debug_info` and the sections to which it refers.
 
 mod lane_pc;
 mod types;
@@ -23,12 +23,12 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
-/// The language nearest to it that debuggers know: expressions as C's, memories of GPUs.
+/// The closest language that debuggers know: its expressions are those of C, and it has the memories of GPUs.
 const DW_LANG_OPENCL: u16 = 0x15;
 const DW_UT_COMPILE: u8 = 1;
 const DW_INL_INLINED: u8 = 1;
 
-/// All sections, in the order of the object.
+/// Returns the contents of all debug sections, in the order of the object.
 pub fn write(info: &DebugInfo, image: &Image<'_>) -> Vec<(&'static str, Contents)> {
     let version = info.options.version;
     let mut unit = Unit::new(info, image);
@@ -56,7 +56,7 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Vec<(&'static str, Contents
     all.into_iter().map(|(name, contents)| (NAMES[name as usize], contents)).collect()
 }
 
-/// What lists of ranges and of places are in.
+/// Returns the sections of range lists and location lists.
 fn lists(version: Version) -> [Name; 2] {
     match version {
         Version::V5 => [Name::Rnglists, Name::Loclists],
@@ -64,17 +64,17 @@ fn lists(version: Version) -> [Name; 2] {
     }
 }
 
-/// A section, by a number that [`sections::number`] replaces.
+/// Returns a section as a relocation target, with a provisional number that [`sections::number`] replaces.
 fn section(image: &Image<'_>, name: Name) -> Target {
     Target::Section(image.first + name as u32)
 }
 
-/// A function of the source of which there are inlined copies.
+/// Abstract entry: function of the source that was inlined somewhere.
 #[derive(Default)]
 struct Abstract {
-    /// Its entry.
+    /// Offset of the entry.
     entry: u32,
-    /// Entries of its variables, by declaration.
+    /// Offsets of the entries of the function's variables, by declaration.
     variables: FxHashMap<(u32, String), u32>,
 }
 
@@ -88,24 +88,26 @@ struct Unit<'a> {
     places: Lists,
     addresses: Vec<(Target, u64)>,
     address_numbers: FxHashMap<(Target, u64), u64>,
-    /// Entries of procedures, by their expressions.
+    /// Offsets of the entries of DWARF procedures, by expression.
     procedures: FxHashMap<Vec<u8>, u32>,
-    /// Entries of types, and fields that wait for them.
+    /// Offsets of the entries of types; references to types that are to be filled in later.
     types: Vec<u32>,
     waiting: Vec<(usize, u32)>,
     abstracts: FxHashMap<u32, Abstract>,
-    /// Entries for the index of names.
+    /// Entries that the index of names contains.
     named: Vec<Named>,
-    /// Entries of functions with code, in their order, and fields that wait for them.
+    /// Offsets of the entries of functions that have code, in order; references to functions that are to be
+    /// filled in later.
     functions: Vec<u32>,
     callers: Vec<(usize, usize)>,
-    /// First byte of the unit's code in its section.
+    /// Offset of the first byte of the unit's code in its section.
     base: u64,
     scratch: Vec<u8>,
     listing: Option<Listing>,
 }
 
-/// A variable of a function whose code begins there in the unit's, and its bytes.
+/// Variable for which a location list is written: its function, its size in bytes, and the offset (`start`)
+/// of the function's code in the code of the unit.
 struct Told<'a> {
     function: &'a Function,
     variable: &'a Variable,
@@ -113,16 +115,16 @@ struct Told<'a> {
     start: u32,
 }
 
-/// A list of places while it is written.
+/// Location list while it is written.
 struct Listing {
-    /// Where it begins, if anything is in it.
+    /// Offset of the list, if the list has an entry.
     list: Option<u32>,
-    /// From where to where the expression holds that is to be written next, and that expression.
+    /// Range of code and expression of the entry that is written next. The range may still be extended.
     open: Option<(u32, u32)>,
     last: Vec<u8>,
-    /// The expression at hand.
+    /// Current expression.
     bytes: Vec<u8>,
-    /// Where something changes.
+    /// Code offsets at which the location of some fragment changes.
     bounds: Vec<u32>,
 }
 
@@ -183,7 +185,7 @@ impl<'a> Unit<'a> {
         self.entries.number(number);
     }
 
-    /// The number of an address in `.debug_addr`.
+    /// Returns the index of an address in `.debug_addr`. Adds the address if necessary.
     fn address_number(&mut self, target: Target, addend: u64) -> u64 {
         *self.address_numbers.entry((target, addend)).or_insert_with(|| {
             self.addresses.push((target, addend));
@@ -191,7 +193,7 @@ impl<'a> Unit<'a> {
         })
     }
 
-    /// A list of a section, by what [`Lists::begin`] has said.
+    /// Writes a reference to a list. `offset` is the result of [`Lists::begin`].
     fn list(&mut self, name: Name, offset: u32) {
         self.entries.section(self.section(name), offset.into());
     }
@@ -205,7 +207,7 @@ impl<'a> Unit<'a> {
         self.entries.entry(entry);
     }
 
-    /// An entry is found by a name.
+    /// Adds an entry to the index of names under the name `text`.
     fn named(&mut self, text: &str, entry: u32, shape: Shape) {
         if self.info.options.names {
             let text = self.strings.number(text);
@@ -218,7 +220,8 @@ impl<'a> Unit<'a> {
         (Name::Names, names::write(&self.named, &self.strings, sections))
     }
 
-    /// A type whose entry is written: all are, before what is of a type.
+    /// Writes a reference to a type. All entries of types are written before entries that refer to them by
+    /// this form.
     fn known_type(&mut self, ty: u32) {
         self.entries.number(self.types[ty as usize].into());
     }
@@ -230,7 +233,7 @@ impl<'a> Unit<'a> {
         self.entries.number(place.line.into());
     }
 
-    /// A file: they count from 0, in version 4 from 1.
+    /// Writes the number of a file. Files are counted from 0, but from 1 in version 4.
     fn file(&mut self, file: u32) {
         self.entries.number(u64::from(file) + u64::from(self.version == Version::V4));
     }
@@ -291,7 +294,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Functions of which there are inlined copies, with all the variables that copies have.
+    /// Writes abstract entries for functions that were inlined, with all variables that occur in any inlined
+    /// copy.
     fn abstracts(&mut self) {
         let mut callees: Vec<u32> = Vec::new();
         let functions = || self.info.functions.iter().flatten();
@@ -386,7 +390,8 @@ impl<'a> Unit<'a> {
         Writer { dialect: self.info.options.dialect, version: self.version, lanes, is_called }
     }
 
-    /// A call, and what it passes. All are the function's own, whatever is inlined around them: readers look for them there.
+    /// Writes a call site entry with its parameters. All call sites are direct children of the function, even
+    /// inside inlined code, because readers look for them there.
     fn call(&mut self, function: &Function, call: &Call, start: u64) {
         let info = self.info;
         let callee = match call.callee {
@@ -422,10 +427,11 @@ impl<'a> Unit<'a> {
         self.entries.end();
     }
 
-    /// Variables of a scope, and the scopes in it. `start`: where the function is in the unit's code.
+    /// Writes the variables of a scope, and the scopes nested in it. `start`: offset of the function's code
+    /// in the code of the unit.
     fn scope(&mut self, function: &Function, scopes: &Scopes, number: usize, start: u32) {
         let scope = &scopes.list[number];
-        // Parameters come in their order.
+        // Parameters are sorted by position and precede other variables.
         let mut variables = scope.variables.clone();
         variables.sort_by_key(|&n| function.variables[n as usize].parameter.map_or(u32::MAX, u32::from));
         for variable in variables {
@@ -433,7 +439,7 @@ impl<'a> Unit<'a> {
         }
         for &child in &scope.children {
             let inner = &scopes.list[child];
-            // Code that is gone has no scope; what it declares is nowhere.
+            // A scope without code is omitted, and so are its variables, because they have no location.
             if inner.code.is_empty() {
                 continue;
             }
@@ -452,7 +458,7 @@ impl<'a> Unit<'a> {
             if let Some(site) = site {
                 let origin = self.abstracts.get(&site.callee).map_or(0, |origin| origin.entry);
                 self.entries.number(origin.into());
-                // It is found by the name of what was called.
+                // The index of names lists the inlined copy under the name of the callee.
                 if let Some(callee) = self.info.description.functions.get(site.callee as usize) {
                     self.named(&callee.name, entry, shape);
                 }
@@ -469,7 +475,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// The code of a scope: an address and a size, or a list.
+    /// Writes the code of a scope: an address and a size, or a range list.
     fn code(&mut self, code: &[(u32, u32)], start: u32) {
         if let [(from, to)] = *code {
             let base = self.base;
@@ -518,7 +524,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes the place of a variable in private memory, where it is always, if it has no other value.
+    /// Writes to `scratch` the location of a variable that is always in private memory. Returns `false` if
+    /// the variable may be elsewhere.
     fn fixed_place(&mut self, function: &Function, variable: &Variable) -> bool {
         if variable.is_value {
             return false;
@@ -530,7 +537,7 @@ impl<'a> Unit<'a> {
         true
     }
 
-    /// Writes the list of places of a variable, if there are any.
+    /// Writes the location list of a variable. Returns its offset, or `None` if the list is empty.
     fn place_list(&mut self, function: &Function, number: u32, start: u32) -> Option<u32> {
         let first = function.first_leaves[number as usize];
         let variable = &function.variables[number as usize];
@@ -547,7 +554,7 @@ impl<'a> Unit<'a> {
         listing.open = None;
         let told = Told { function, variable, size: self.size(variable.ty), start };
         match variable.leaves.len() {
-            // Its ranges are in order.
+            // The ranges of the only fragment are in order.
             1 => ranges.iter().for_each(|range| {
                 self.held(&told, (range.start, range.end), &[Some(range.place)], &mut listing);
             }),
@@ -562,7 +569,8 @@ impl<'a> Unit<'a> {
         list
     }
 
-    /// Lists places of a variable of several leaves, of which `first` is the first: between each two bytes at which one of them goes elsewhere.
+    /// Adds list entries for a variable of several fragments, the first of which has number `first`: one
+    /// entry for each interval between consecutive offsets at which some fragment moves.
     fn parts(&mut self, told: &Told<'_>, first: u32, ranges: &[Range], listing: &mut Listing) {
         let mut bounds = std::mem::take(&mut listing.bounds);
         bounds.clear();
@@ -570,7 +578,8 @@ impl<'a> Unit<'a> {
         bounds.sort_unstable();
         bounds.dedup();
         let leaves = first..first + told.variable.leaves.len() as u32;
-        // By leaf, its first range that does not end before the place at hand, and where it is there.
+        // For each fragment: its first range that does not end before the current interval, and its location
+        // in the interval.
         let mut next: SmallVec<[usize; 16]> =
             leaves.clone().map(|leaf| ranges.partition_point(|range| range.leaf < leaf)).collect();
         let mut places: SmallVec<[Option<Where>; 16]> = SmallVec::from_elem(None, next.len());
@@ -588,7 +597,8 @@ impl<'a> Unit<'a> {
         listing.bounds = bounds;
     }
 
-    /// A variable's leaves are there from a byte to another.
+    /// Adds a list entry for a variable whose fragments are at `places` in this range of code. Extends the
+    /// previous entry if it is equal.
     fn held(
         &mut self,
         told: &Told<'_>,
@@ -610,7 +620,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Adds an expression to a list, which begins with the first.
+    /// Writes the open entry to the list. Begins the list if this is its first entry.
     fn listed(&mut self, start: u32, listing: &mut Listing) {
         let Some((from, to)) = listing.open else { return };
         if listing.list.is_none() {
@@ -620,7 +630,8 @@ impl<'a> Unit<'a> {
         self.places.expression(self.version, &listing.last);
     }
 
-    /// A variable whose leaves are there; `false` if no part of it is anywhere.
+    /// Writes the location of a variable, given the locations of its fragments. Returns `false` if no part of
+    /// the variable has a location.
     fn expression(
         &self,
         &Told { function, variable, size, .. }: &Told<'_>,
@@ -649,14 +660,15 @@ impl<'a> Unit<'a> {
                 writer.piece(bytes.into(), out);
             }
         }
-        // Bytes behind the last leaf are of the variable, too, and of no value: a vector of three has four.
+        // The bytes after the last fragment belong to the variable but have no value: a vector of three
+        // elements has the size of four.
         if found && size > covered {
             writer.piece(size - covered, out);
         }
         found
     }
 
-    /// Whether the leaf at an offset of a type is a float.
+    /// Returns whether the fragment at an offset of a type is a float.
     fn is_float(&self, mut ty: u32, mut offset: u32) -> bool {
         let types = &self.info.description.types;
         loop {
@@ -690,7 +702,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Variables in LDS that the function names.
+    /// Writes entries for the variables in LDS that the function uses.
     fn shared_variables(&mut self, function: &Function) {
         let info = self.info;
         for variable in &info.description.variables {
@@ -713,7 +725,7 @@ impl<'a> Unit<'a> {
         self.scratch = expression;
     }
 
-    /// Variables of the module in device memory.
+    /// Writes entries for the module's variables in device memory.
     fn module_variables(&mut self) {
         let info = self.info;
         for variable in &info.description.variables {

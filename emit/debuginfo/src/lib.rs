@@ -1,11 +1,14 @@
-//! Debug information of code objects: from what passes kept of the source to DWARF.
+//! Debug information of code objects: turns what the passes kept about the source into DWARF.
 //!
-//! The way: [`final_code`] finds out where statements begin and where variables are, [`calls`] what calls pass, [`lanes`] where lanes wait; [`scopes`] which code
-//! is of which block and which inlined call; [`info`] writes entries ([`entries`]), with places as [`expression`] has them and values as [`computed`] does,
-//! [`names`] their index, and [`lines`] the table of lines. All of it becomes
-//! [`sections`] of the object that [`emit`] writes.
+//! The steps: [`final_code`] finds out where statements begin and where variables are located, [`calls`]
+//! finds out what each call passes, and [`lanes`] finds out where inactive lanes wait. [`scopes`] assigns
+//! code to the blocks of the source and to inlined calls. [`info`] writes the entries ([`entries`]), with
+//! variable locations from [`expression`] and computed values from [`computed`]. [`names`] writes the index
+//! of names, and [`lines`] writes the line table. The results become [`sections`] of the object that [`emit`]
+//! writes.
 //!
-//! The compiler writes it when it is asked to (`-g`); the table of lines that is always there is [`emit`]'s. Reading is `dwarf`'s.
+//! The compiler writes this debug information only if the user asks for it (`-g`). The line table that every
+//! object has is written by [`emit`]. Reading debug information is the task of the `dwarf` crate.
 
 mod calls;
 mod computed;
@@ -29,70 +32,75 @@ use isa::{FuncRole, MachFunc, Subtarget};
 use objwriter::dwarf::Contents;
 pub use sections::Version;
 
-/// How to write it.
+/// Options for writing debug information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Version of DWARF.
     pub version: Version,
-    /// With the extensions or without.
+    /// Whether the DWARF extensions of the guide are used.
     pub dialect: Dialect,
-    /// Whether the source goes along (seed 000, line 2133).
+    /// Whether the text of the source is embedded (seed 000, line 2133).
     pub embed_source: bool,
-    /// Whether there is an index of names, in version 5.
+    /// Whether an index of names is written. Version 4 never has one.
     pub names: bool,
-    /// Whether private memory holds variables wherever statements begin: where the optimiser has moved and removed no access.
+    /// Whether the copy of a variable in private memory is correct wherever a statement begins. This holds if
+    /// the optimiser has neither moved nor removed accesses to memory.
     pub memory_is_true: bool,
 }
 
-/// A function of the object.
+/// Function of the object, with all that its debug information needs.
 #[derive(Clone, Debug)]
 struct Function {
-    /// What it is in the source: a number of [`Description::functions`].
+    /// Number of the function in the source: an index into [`Description::functions`].
     number: u32,
-    /// Its code.
+    /// Final code of the function.
     code: FinalCode,
-    /// Of its variables, the numbers of their first leaves.
+    /// For each variable of the function, the number of the first fragment of the variable.
     first_leaves: Vec<u32>,
-    /// Calls in it.
+    /// Calls in the function.
     calls: Vec<Call>,
-    /// Its variables, and those of what was inlined.
+    /// Variables of the function, and variables of functions inlined into it.
     variables: Vec<Variable>,
-    /// What was inlined.
+    /// Inlined calls.
     sites: Vec<Site>,
-    /// Lanes of a wavefront.
+    /// Number of lanes in a wavefront.
     lanes: u32,
-    /// Where they are, if that is said.
+    /// Where the lanes are, if the dialect can describe that.
     lanes_at: Option<lanes::Lanes>,
-    /// Whether others call it.
+    /// Whether other functions call this function. Kernels are not called.
     is_called: bool,
-    /// Offsets of private variables, by their numbers.
+    /// Offsets of private variables in private memory, by variable number.
     slots: Vec<u32>,
-    /// Offsets in LDS of variables of the module, by their numbers; `u32::MAX` where there is none.
+    /// Offsets of the module's variables in LDS, by variable number. `u32::MAX` for a variable that the
+    /// function does not use.
     shared: Vec<u32>,
 }
 
-/// Memory that is kept from one object to the next.
+/// Memory that is reused from one object to the next.
 #[derive(Debug, Default)]
 pub struct Scratch(final_code::Scratch);
 
-/// All that an object says of its source.
+/// Everything that an object says about its source.
 #[derive(Clone, Debug)]
 pub struct DebugInfo {
     options: Options,
     description: Description,
-    /// In the order of the code: kernels, then functions; none for those that the source does not have.
+    /// Functions in the order of the code: kernels first, then other functions. `None` for a function that is
+    /// not in the source.
     functions: Vec<Option<Function>>,
-    /// What they are in the module.
+    /// Identifiers of the functions in the module, in the same order.
     ids: Vec<ir::FuncId>,
     stride: u32,
     lines: Lines,
-    /// The texts of all files, if they go along.
+    /// Concatenated texts of all source files, if the texts are embedded.
     source: Option<String>,
 }
 
 impl DebugInfo {
-    /// What is known of a module and its final code. Instructions get their places in the source back. `funcs` are the IR's functions in the order
-    /// of the code.
+    /// Collects the debug information of a module from its final code.
+    ///
+    /// Afterwards `MachInst::loc` holds source locations again instead of points. `ids` are the functions of
+    /// the IR in the order of `code`.
     pub fn new(
         (options, target): (Options, &Subtarget),
         module: &mut ir::Module,
@@ -140,25 +148,25 @@ impl DebugInfo {
         DebugInfo { options, description, functions, ids: ids.to_vec(), stride, lines, source }
     }
 
-    /// A place in the source and the site that it is of.
+    /// Splits a location into the location proper and the number of the inlined call to which it belongs.
     fn split(&self, loc: u32) -> (u32, u32) {
         let (loc, site) = ir::track::split(ir::SrcLoc(loc), self.stride);
         (loc.0, site)
     }
 
-    /// Where a function is declared.
+    /// Returns the source location at which a function is declared.
     fn declaration(&self, function: &Function) -> Place {
         let declared = self.description.functions.get(function.number as usize);
         declared.map_or_else(Place::default, |declared| self.place(declared.loc))
     }
 
-    /// File, line and column of a place; of no line if there is none.
+    /// Returns the file, line and column of a location. The line is 0 if the location is unknown.
     fn place(&self, loc: ir::SrcLoc) -> Place {
         self.lines.place(self.split(loc.0).0).unwrap_or_default()
     }
 }
 
-/// How many dwords of arguments functions have, and those that are called by a pointer.
+/// Numbers of argument dwords, by function and by signature. Calls through a pointer know only the signature.
 struct Dwords {
     functions: Vec<u32>,
     signatures: Vec<u32>,

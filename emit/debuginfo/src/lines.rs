@@ -1,13 +1,13 @@
-//! The table of lines, with statements.
+//! The line table, with statements.
 
 use crate::DebugInfo;
 use emit::Image;
 use objwriter::dwarf::{Contents, LineTable, LineTableHeader, SourceFile};
 
-/// What a table without rows has, about: bytes.
+/// Approximate size in bytes of a line table without rows.
 const FEW: usize = 256;
 
-/// `.debug_line`.
+/// Returns the contents of `.debug_line`.
 pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
     let header = LineTableHeader {
         version: info.options.version.number(),
@@ -30,11 +30,11 @@ pub fn write(info: &DebugInfo, image: &Image<'_>) -> Contents {
         let mut in_prologue = true;
         for line in &function.code.lines {
             let place = match (line.start, line.loc) {
-                // Debuggers look for a function's own line where its code begins.
+                // Debuggers expect the line of the function itself where its code begins.
                 (0, 0) => info.declaration(function),
                 _ => info.place(ir::SrcLoc(line.loc)),
             };
-            // Of a place alone it is of no interest which part of the line it is.
+            // If no statement begins, a row at the same source location as the previous row adds nothing.
             if line.is_statement {
                 table.statement(true);
                 if std::mem::take(&mut in_prologue) {

@@ -1,8 +1,9 @@
-//! `.debug_names`: names with their entries, found by their hashes.
+//! `.debug_names`: hash table from names to entries.
 //!
 //! # Source
-//! DWARF 5, 6.1.1 and 7.19 (the index), 7.33 (the hash). What an entry is in is not said: the verifiers of LLVM 14 and 19 take no form of
-//! `DW_IDX_parent` that is the same, and in the language no type or function is in another one.
+//! DWARF 5, 6.1.1 and 7.19 (the index), 7.33 (the hash). The index does not name the parents of entries: no
+//! form of `DW_IDX_parent` is accepted by the verifiers of both LLVM 14 and LLVM 19, and in this language no
+//! type or function is nested in another.
 
 use crate::sections::Strings;
 use objwriter::dwarf::Contents;
@@ -14,21 +15,21 @@ const VERSION: u32 = 5;
 const DW_IDX_DIE_OFFSET: u8 = 3;
 const DW_FORM_REF4: u8 = 0x13;
 
-/// An entry with its name.
+/// Entry with its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// Number of the name.
+    /// Number of the name in `Strings`.
     pub text: u32,
-    /// Its offset in the unit.
+    /// Offset of the entry in the unit.
     pub entry: u32,
-    /// Its tag.
+    /// Tag of the entry.
     pub tag: u16,
 }
 
-/// Bytes of an entry in the index: its abbreviation and its offset.
+/// Size in bytes of an entry in the index: abbreviation code and offset.
 const ENTRY: u32 = 5;
 
-/// The section. `info` and `texts`: the sections of entries and of names.
+/// Returns the contents of the section. `info` and `texts`: the sections of entries and of strings.
 pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) -> Contents {
     let names = Names::new(all, strings);
     let (abbreviations, codes) = abbreviations(all);
@@ -36,7 +37,7 @@ pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) 
     let word = |contents: &mut Contents, value: u32| contents.bytes.extend_from_slice(&value.to_le_bytes());
     word(&mut contents, 0);
     word(&mut contents, VERSION);
-    // One unit, none of types; no augmentation.
+    // The header: one compilation unit, no type units, no augmentation string.
     let (buckets, count) = (names.buckets.len() as u32, names.list.len() as u32);
     for value in [1, 0, 0, buckets, count, abbreviations.len() as u32, 0] {
         word(&mut contents, value);
@@ -59,13 +60,13 @@ pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) 
     contents
 }
 
-/// A name.
+/// Name in the index.
 struct Name {
     text: u32,
     hash: u32,
-    /// Where in the pool of entries its own are.
+    /// Offset of the name's first entry in the entry pool.
     start: u32,
-    /// The part of [`Names::entries`] that it has.
+    /// Range of [`Names::entries`] that belongs to the name.
     first: u32,
     end: u32,
 }
@@ -73,9 +74,9 @@ struct Name {
 /// Names in the order of their buckets.
 struct Names {
     list: Vec<Name>,
-    /// By bucket, its first name, counted from 1; 0 for none.
+    /// For each bucket, the number of its first name, counted from 1; 0 for an empty bucket.
     buckets: Vec<u32>,
-    /// Entries, name by name.
+    /// Entries, sorted by name.
     entries: Vec<u32>,
 }
 
@@ -99,7 +100,7 @@ impl Names {
                 }
             }
         }
-        // As many buckets as LLVM takes.
+        // LLVM uses the same number of buckets.
         let mut hashes: Vec<u32> = list.iter().map(|name| name.hash).collect();
         hashes.sort_unstable();
         hashes.dedup();
@@ -119,14 +120,14 @@ impl Names {
         let mut at = 0;
         for name in &mut list {
             name.start = at;
-            // Behind a name's entries stands their end.
+            // The entries of a name are followed by a byte 0.
             at += (name.end - name.first) * ENTRY + 1;
         }
         Names { list, buckets, entries }
     }
 }
 
-/// The table of abbreviations, and their codes by tag.
+/// Returns the table of abbreviations, and their codes by tag.
 fn abbreviations(all: &[Named]) -> (Vec<u8>, FxHashMap<u16, u8>) {
     let mut codes = FxHashMap::default();
     let mut table = Vec::new();
@@ -143,7 +144,7 @@ fn abbreviations(all: &[Named]) -> (Vec<u8>, FxHashMap<u16, u8>) {
     (table, codes)
 }
 
-/// The hash of a name, in which case does not count. Names of the language are of ASCII.
+/// Returns the hash of a name, ignoring case. Names of the language are ASCII.
 fn hash(text: &[u8]) -> u32 {
     let step = |hash: u32, byte: &u8| hash.wrapping_mul(33).wrapping_add(byte.to_ascii_lowercase().into());
     text.iter().fold(5381, step)

@@ -1,4 +1,4 @@
-//! Scopes of a function: blocks of its source and calls that were inlined, with the code of each.
+//! Scopes of a function: blocks of its source and inlined calls, with the code of each scope.
 
 use crate::final_code::Line;
 use ir::track::{Site, Variable};
@@ -6,42 +6,44 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What a scope is.
+/// Kind of a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The function.
+    /// The whole function.
     Function,
-    /// A part of the source, from the first declaration in it to its end: byte offsets.
+    /// Block of the source, from the first declaration in the block to its end: byte offsets in the source.
     Block(Range<u32>),
-    /// An inlined call, by its number.
+    /// Inlined call, by its number.
     Site(u32),
 }
 
-/// A scope.
+/// Scope of a function.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// What it is.
+    /// Kind of the scope.
     pub kind: Kind,
-    /// The scope that it is in.
+    /// Index of the enclosing scope.
     pub parent: Option<usize>,
-    /// Its code, from byte to byte.
+    /// Code of the scope, as ranges of byte offsets.
     pub code: SmallVec<[(u32, u32); 4]>,
-    /// Variables, by their numbers.
+    /// Numbers of the variables that the scope declares.
     pub variables: SmallVec<[u32; 8]>,
-    /// Scopes in it.
+    /// Indices of the scopes nested directly in this scope.
     pub children: SmallVec<[usize; 4]>,
 }
 
-/// The scopes of a function, the function first.
+/// The scopes of a function. The function itself is the first scope.
 pub struct Scopes {
-    /// All.
+    /// All scopes.
     pub list: Vec<Scope>,
-    /// By site, the function being 0: its scope, and its blocks and where they begin, the larger ones first.
+    /// For each inlined call (0 for the function itself): its scope, and its blocks with the source offsets
+    /// at which they begin, outer blocks first.
     sites: Vec<(usize, Vec<(u32, usize)>)>,
 }
 
 impl Scopes {
-    /// Scopes without code. `ends` has the byte where the text of each site's function ends.
+    /// Creates the scopes, without code. `ends` contains the source offset where the text of each site's
+    /// function ends.
     pub fn new(variables: &[Variable], sites: &[Site], ends: &[u32]) -> Scopes {
         let function = Scope {
             kind: Kind::Function,
@@ -53,7 +55,7 @@ impl Scopes {
         let mut scopes = Scopes { list: Vec::with_capacity(8), sites: Vec::with_capacity(1 + sites.len()) };
         scopes.list.push(function);
         scopes.sites.push((0, Vec::new()));
-        // Callers come before what was copied into them.
+        // A caller's site precedes the sites that were inlined into it.
         for site in 0..=sites.len() as u32 {
             if let Some(own) = site.checked_sub(1).map(|n| &sites[n as usize]) {
                 let parent = scopes.innermost(own.parent, own.call.0.wrapping_sub(1));
@@ -79,13 +81,13 @@ impl Scopes {
         number
     }
 
-    /// The blocks of a site, which are those that variables are declared in.
+    /// Adds the blocks of a site. Only blocks that declare variables are known.
     fn blocks(&mut self, site: u32, variables: &[Variable], end: u32) {
         let own = || variables.iter().zip(0u32..).filter(|(variable, _)| variable.site == site);
         let mut blocks: Vec<Range<u32>> = Vec::new();
         let mut named: FxHashSet<(u32, &str)> = FxHashSet::with_capacity_and_hasher(16, FxBuildHasher);
         for (variable, _) in own() {
-            // What has the name of another one hides it: from there on is a block of its own.
+            // A variable that hides an earlier variable of the same name begins a block of its own.
             if !named.insert((variable.scope.end, &variable.name)) {
                 blocks.push(variable.scope.clone());
             } else if variable.scope.end < end {
@@ -95,7 +97,7 @@ impl Scopes {
                 }
             }
         }
-        // What begins earlier or ends later is around the others.
+        // An outer block begins earlier or ends later than the blocks in it.
         blocks.sort_unstable_by_key(|block| (block.start, u32::MAX - block.end));
         for block in blocks {
             let start = block.start;
@@ -114,10 +116,11 @@ impl Scopes {
         }
     }
 
-    /// The innermost scope of a site around a byte of the source.
+    /// Returns the innermost scope of a site around a byte of the source.
     fn innermost(&self, site: u32, at: u32) -> usize {
         let Some((root, blocks)) = self.sites.get(site as usize) else { return 0 };
-        // Blocks are in each other or apart, in the order of their beginnings: of those that begin before, the last one or one that it is in.
+        // Blocks are nested or disjoint, and sorted by their beginnings. So the innermost block is the last
+        // block that begins at or before `at`, or a block around it.
         let mut scope = match blocks.partition_point(|block| block.0 <= at).checked_sub(1) {
             Some(last) => blocks[last].1,
             None => return *root,
@@ -131,13 +134,14 @@ impl Scopes {
         *root
     }
 
-    /// Gives scopes their code.
+    /// Assigns the code to the scopes. `split` splits a location into a source offset and a site.
     pub fn code(&mut self, lines: &[Line], size: u32, split: impl Fn(u32) -> (u32, u32)) {
         let (mut scope, mut start) = (0, 0);
-        // The site of that scope, and the bytes of the source around which there is no other one in it.
+        // Site of the current scope, and a range of source offsets for which that scope is certainly the
+        // innermost one.
         let mut near = (u32::MAX, 0..0);
         for line in lines {
-            // What comes from nowhere is where it stands.
+            // Code without a source location belongs to the scope of the code before it.
             if line.loc == 0 {
                 continue;
             }
@@ -156,7 +160,8 @@ impl Scopes {
         self.extend(scope, start, size);
     }
 
-    /// The bytes of the source of which a scope is the innermost one of its site, if it is a block without blocks in it.
+    /// Returns the source offsets for which a scope is the innermost scope of its site, if the scope is a
+    /// block without nested blocks. Otherwise returns an empty range.
     fn undivided(&self, scope: usize) -> Range<u32> {
         let Scope { kind, children, .. } = &self.list[scope];
         match kind {

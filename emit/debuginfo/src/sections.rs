@@ -1,4 +1,4 @@
-//! The sections of debug information while they are made, and the fields of them that depend on addresses.
+//! Sections of debug information while they are built, and their fields that depend on addresses.
 
 use objwriter::dwarf::Contents;
 use objwriter::elf::Target;
@@ -6,7 +6,7 @@ use objwriter::leb::unsigned;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
 
-/// The sections. Those that would be empty, and those of the other version of DWARF, are left out.
+/// Debug sections. Empty sections, and sections of the other version of DWARF, are omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Name {
@@ -23,10 +23,10 @@ pub enum Name {
     Names,
 }
 
-/// How many there are.
+/// Number of sections.
 pub const COUNT: usize = 11;
 
-/// What they are called.
+/// Names of the sections.
 pub const NAMES: [&str; COUNT] = [
     ".debug_abbrev",
     ".debug_info",
@@ -41,7 +41,7 @@ pub const NAMES: [&str; COUNT] = [
     ".debug_names",
 ];
 
-/// The version of DWARF.
+/// Version of DWARF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Version {
@@ -51,7 +51,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The number.
+    /// Returns the number of the version.
     pub const fn number(self) -> u16 {
         match self {
             Version::V4 => 4,
@@ -60,7 +60,7 @@ impl Version {
     }
 }
 
-/// Texts, each once, one behind the other.
+/// String table without duplicates.
 #[derive(Debug, Default)]
 pub struct Strings {
     offsets: Vec<u32>,
@@ -69,7 +69,7 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// Without any yet, and with room for those of a small program.
+    /// Returns an empty table with capacity for the strings of a small program.
     pub fn new() -> Strings {
         Strings {
             offsets: Vec::with_capacity(32),
@@ -78,7 +78,7 @@ impl Strings {
         }
     }
 
-    /// The number of a text; one that has zeros ends there.
+    /// Returns the number of a string. A string that contains zero bytes is cut at the first.
     pub fn number(&mut self, text: &str) -> u32 {
         if let Some(&known) = self.numbers.get(text) {
             return known;
@@ -91,24 +91,25 @@ impl Strings {
         number
     }
 
-    /// Where in the section it is.
+    /// Returns the offset of a string in the section.
     pub fn offset(&self, number: u32) -> u32 {
         self.offsets[number as usize]
     }
 
-    /// A text.
+    /// Returns a string.
     pub fn text(&self, number: u32) -> &[u8] {
         let rest = &self.bytes[self.offset(number) as usize..];
         rest.split(|&byte| byte == 0).next().unwrap_or_default()
     }
 
-    /// Where all are, by their numbers.
+    /// Returns the offsets of all strings, by number.
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
 }
 
-/// Gives sections the numbers that they have in the object, of which the first is `first`: fields name them by [`Name`].
+/// Gives sections their final numbers in the object, starting at `first`. Relocations, which name sections by
+/// [`Name`], are updated.
 pub fn number(all: &mut [(Name, Contents)], first: u32) {
     let mut numbers = [0; COUNT];
     for ((name, _), number) in all.iter().zip(first..) {
@@ -123,18 +124,19 @@ pub fn number(all: &mut [(Name, Contents)], first: u32) {
     }
 }
 
-/// Lists of ranges or places.
+/// Range lists or location lists.
 #[derive(Debug)]
 pub struct Lists {
     bytes: Vec<u8>,
 }
 
-/// What is in front of the lists of version 5: their length, the version, bytes of an address, no segments; no table of offsets.
+/// Header of the lists in version 5: their length, the version, the size of an address, no segment selectors,
+/// and no table of offsets.
 const LISTS_HEADER: [u8; 12] = [0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0];
 const OFFSET_PAIR: u8 = 4;
 
 impl Lists {
-    /// Without any yet, and with room for so many bytes.
+    /// Returns empty lists with capacity for `room` bytes.
     pub fn new(version: Version, room: usize) -> Lists {
         let mut bytes = Vec::with_capacity(LISTS_HEADER.len() + room);
         if version == Version::V5 {
@@ -143,12 +145,12 @@ impl Lists {
         Lists { bytes }
     }
 
-    /// A list begins: its offset in the section.
+    /// Begins a list. Returns its offset in the section.
     pub fn begin(&self) -> u32 {
         self.bytes.len() as u32
     }
 
-    /// From a byte to another, counted from the unit's code.
+    /// Adds a range of byte offsets, relative to the unit's code.
     pub fn range(&mut self, version: Version, start: u32, end: u32) {
         if version == Version::V5 {
             self.bytes.push(OFFSET_PAIR);
@@ -160,7 +162,7 @@ impl Lists {
         }
     }
 
-    /// The expression of the range that was written last.
+    /// Adds the expression of the range that was added last.
     pub fn expression(&mut self, version: Version, bytes: &[u8]) {
         if version == Version::V5 {
             unsigned(&mut self.bytes, bytes.len() as u64);
@@ -170,13 +172,13 @@ impl Lists {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The list ends.
+    /// Ends the list.
     pub fn end(&mut self, version: Version) {
         let end: &[u8] = if version == Version::V5 { &[0] } else { &[0; 16] };
         self.bytes.extend_from_slice(end);
     }
 
-    /// The section, if there is anything in it.
+    /// Returns the contents of the section, or `None` if it is empty.
     pub fn finish(self, version: Version) -> Option<Contents> {
         let header = if version == Version::V5 { LISTS_HEADER.len() } else { 0 };
         if self.bytes.len() == header {
@@ -190,7 +192,7 @@ impl Lists {
     }
 }
 
-/// `.debug_str_offsets`.
+/// Returns the contents of `.debug_str_offsets`.
 pub fn string_offsets(strings: &Strings, section: Target) -> Contents {
     let mut contents = Contents::with_capacity(8 + 4 * strings.offsets().len(), strings.offsets().len());
     contents.bytes.extend_from_slice(&[0, 0, 0, 0, 5, 0, 0, 0]);
@@ -201,7 +203,7 @@ pub fn string_offsets(strings: &Strings, section: Target) -> Contents {
     contents
 }
 
-/// `.debug_addr`.
+/// Returns the contents of `.debug_addr`.
 pub fn addresses(addresses: &[(Target, u64)]) -> Contents {
     let mut contents = Contents::with_capacity(8 + 8 * addresses.len(), addresses.len());
     contents.bytes.extend_from_slice(&[0, 0, 0, 0, 5, 0, 8, 0]);

@@ -1,45 +1,47 @@
 //! Kernel descriptors: the 64 bytes from which the packet processor starts a kernel.
 //!
-//! [`FIELDS`] names every bit once: compiler and assembler write by it, the inspector and the disassembler read by it. A field
-//! may have a directive of its own; the register counts have several each: see [`Registers`].
+//! [`FIELDS`] names every bit once: the compiler and the assembler write by it, and the inspector and the
+//! disassembler read by it. A field may have a directive of its own. The register counts depend on several
+//! directives: see [`Registers`].
 //!
 //! # Source
-//! seed 000, lines 2567 (descriptor) and 4719 (directives and their defaults). What the seed does not know yet (kernarg size
-//! and preload, `uses_dynamic_stack`, `compute_pgm_rsrc3`) as LLVM 19's assembler encodes it, proven field by field in `tools/asm/tests`.
+//! seed 000, lines 2567 (descriptor) and 4719 (directives and their defaults). Fields that the seed does not
+//! describe (kernarg size and preload, `uses_dynamic_stack`, `compute_pgm_rsrc3`) are encoded as LLVM 19's
+//! assembler does it, which `tools/asm/tests` verifies field by field.
 
 use isa::{Feature, Generation, Target};
 use std::fmt;
 
-/// Bytes of a descriptor.
+/// Size of a descriptor in bytes.
 pub const SIZE: usize = 64;
-/// Where the 64-bit distance from descriptor to entry point lies.
+/// Offset of the 64-bit distance from the descriptor to the entry point.
 pub const ENTRY_OFFSET: u64 = 16;
 
-/// Bytes at which the words of several fields begin.
+/// Offsets of the words that contain several fields.
 const RSRC3: u8 = 44;
 const RSRC1: u8 = 48;
 const RSRC2: u8 = 52;
 const PROPERTIES: u8 = 56;
 const PRELOAD: u8 = 58;
 
-/// What a field's number means to a reader.
+/// Meaning of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A number.
     Count,
-    /// Bytes.
+    /// Size in bytes.
     Bytes,
     /// Signed offset in bytes.
     Offset,
     /// On or off.
     Flag,
-    /// Blocks of VGPRs, less one.
+    /// Number of VGPR blocks, minus one.
     VgprBlocks,
-    /// Blocks of SGPRs, less one.
+    /// Number of SGPR blocks, minus one.
     SgprBlocks,
-    /// Blocks of four AGPRs' offset, less one.
+    /// Offset of the accumulation registers in blocks of four, minus one.
     AccumOffset,
-    /// Blocks of 8 shared VGPRs.
+    /// Number of blocks of 8 shared VGPRs.
     SharedVgprs,
     /// Rounding mode.
     Round,
@@ -47,23 +49,23 @@ pub enum Unit {
     Denorm,
     /// Which work-item ids are in VGPRs.
     WorkItemId,
-    /// Register of several fields: a heading, shown in hexadecimal.
+    /// Register that contains several fields. It serves as a heading and is shown in hexadecimal.
     Register,
 }
 
-/// Processors that have a field.
+/// Set of processors that have a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
-    /// All.
+    /// All processors.
     All,
-    /// From this generation on.
+    /// Processors of this generation and later ones.
     Since(Generation),
-    /// Those with the unified register file of gfx90a.
+    /// Processors with the unified register file of gfx90a.
     Gfx90a,
 }
 
 impl On {
-    /// Whether the processor is one of them.
+    /// Returns whether the set contains the processor.
     pub fn has(self, target: &Target) -> bool {
         match self {
             On::All => true,
@@ -73,37 +75,37 @@ impl On {
     }
 }
 
-/// What a field holds if nothing is said.
+/// Value of a field without a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
     /// This number.
     Is(u64),
-    /// 1 for wave32.
+    /// 1 for wave32, otherwise 0.
     Wave32,
-    /// 1 unless compute-unit mode is asked for.
+    /// 1 unless compute-unit mode is requested.
     WgpMode,
 }
 
 /// A field of the descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name in the guide, in lower case.
+    /// Name of the field in the guide, in lower case.
     pub name: &'static str,
-    /// The directive that sets it, without `.amdhsa_`.
+    /// Directive that sets the field, without `.amdhsa_`.
     pub directive: Option<&'static str>,
-    /// First byte of the word it is in.
+    /// Offset of the word that contains the field.
     pub byte: u8,
-    /// Its lowest bit there.
+    /// Lowest bit of the field in that word.
     pub low: u8,
-    /// Its bits.
+    /// Number of bits.
     pub width: u8,
-    /// Processors that have it.
+    /// Processors that have the field.
     pub on: On,
-    /// Meaning of its number.
+    /// Meaning of the value.
     pub unit: Unit,
-    /// Without a directive.
+    /// Value without a directive.
     pub default: Default,
-    /// User SGPRs that 1 asks for.
+    /// Number of user SGPRs that the value 1 enables.
     pub user_sgprs: u32,
 }
 
@@ -153,18 +155,19 @@ impl Field {
         u64::MAX >> (64 - self.width)
     }
 
-    /// The largest number it holds.
+    /// Returns the largest value of the field.
     pub const fn max(&self) -> u64 {
         self.mask()
     }
 
-    /// Where the eight bytes begin that hold it, none behind the descriptor's end, and its lowest bit in them.
+    /// Returns the offset of eight bytes in the descriptor that contain the field, and the lowest bit of the
+    /// field in them.
     const fn place(&self) -> (usize, u32) {
         let start = if (self.byte as usize) < SIZE - 8 { self.byte as usize } else { SIZE - 8 };
         (start, self.low as u32 + 8 * (self.byte as usize - start) as u32)
     }
 
-    /// Its number in a descriptor's bytes.
+    /// Returns the value of the field in a descriptor.
     pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
         let (start, low) = self.place();
         let mut word = [0; 8];
@@ -172,7 +175,7 @@ impl Field {
         u64::from_le_bytes(word) >> low & self.mask()
     }
 
-    /// Puts a number, cut to the field, into a descriptor's bytes.
+    /// Sets the value of the field in a descriptor, truncated to the field's bits.
     pub fn set(&self, bytes: &mut [u8; SIZE], value: u64) {
         let (start, low) = self.place();
         let place = &mut bytes[start..start + 8];
@@ -182,7 +185,7 @@ impl Field {
         place.copy_from_slice(&(others | (value & self.mask()) << low).to_le_bytes());
     }
 
-    /// What it holds for a processor if nothing is said. `cumode`: compute-unit mode is asked for.
+    /// Returns the default for a processor. `cumode`: whether compute-unit mode is requested.
     pub fn default_for(&self, target: &Target, cumode: bool) -> u64 {
         match self.default {
             _ if !self.on.has(target) => 0,
@@ -193,7 +196,7 @@ impl Field {
     }
 }
 
-/// A table of constants, and a name for each.
+/// Defines a table of constants, with a name for each.
 macro_rules! fields {
     ($($(#[$doc:meta])* $id:ident = $field:expr;)*) => {
         $(
@@ -202,8 +205,8 @@ macro_rules! fields {
             pub const $id: Field = $field;
         )*
 
-        /// Every field, those with a directive in the order of the guide's table of them. Bits that no field covers are
-        /// reserved and 0.
+        /// All fields. Fields with a directive are in the order of the guide's table of directives. Bits
+        /// outside all fields are reserved and must be 0.
         pub static FIELDS: &[Field] = &[$($id),*];
     };
 }
@@ -222,7 +225,7 @@ fields! {
     FLAT_SCRATCH_INIT = flag(PROPERTIES, 5, "enable_sgpr_flat_scratch_init").directive("user_sgpr_flat_scratch_init").sgprs(2);
     PRIVATE_SEGMENT_SIZE = flag(PROPERTIES, 6, "enable_sgpr_private_segment_size").directive("user_sgpr_private_segment_size").sgprs(1);
     KERNARG_PRELOAD = word(PRELOAD, 16, "kernarg_preload", Unit::Register);
-    /// SGPRs that are loaded with the first arguments.
+    /// Number of SGPRs that are preloaded with the first arguments.
     KERNARG_PRELOAD_LENGTH = bits(PRELOAD, 0, 7, "length", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_length");
     KERNARG_PRELOAD_OFFSET = bits(PRELOAD, 7, 9, "offset", Unit::Count).on(On::Gfx90a).directive("user_sgpr_kernarg_preload_offset");
     WAVEFRONT_SIZE32 = flag(PROPERTIES, 10, "enable_wavefront_size32").gfx10().directive("wavefront_size32").default(Default::Wave32);
@@ -267,19 +270,19 @@ fields! {
     EXCEPTION_INEXACT = flag(RSRC2, 29, "enable_exception_ieee_754_fp_inexact").directive("exception_fp_ieee_inexact");
     EXCEPTION_INT_DIV_ZERO = flag(RSRC2, 30, "enable_exception_int_divide_by_zero").directive("exception_int_div_zero");
     COMPUTE_PGM_RSRC3 = word(RSRC3, 32, "compute_pgm_rsrc3", Unit::Register);
-    /// First accumulation VGPR in units of 4, less one; `.amdhsa_accum_offset` says it in registers.
+    /// First accumulation VGPR in units of 4, minus one. `.amdhsa_accum_offset` gives it in registers.
     ACCUM_OFFSET = bits(RSRC3, 0, 6, "accum_offset", Unit::AccumOffset).on(On::Gfx90a);
     TG_SPLIT = flag(RSRC3, 16, "tg_split").on(On::Gfx90a).directive("tg_split");
     SHARED_VGPR_COUNT = bits(RSRC3, 0, 4, "shared_vgpr_count", Unit::SharedVgprs).gfx10().directive("shared_vgpr_count");
 }
 
-/// Fields that have a directive, each with its name, in the order of the guide.
+/// Returns the fields that have a directive, with the name of the directive, in the order of the guide.
 pub fn directives(target: &Target) -> impl Iterator<Item = (&'static str, &'static Field)> {
     let on_target = FIELDS.iter().filter(|field| field.on.has(target));
     on_target.filter_map(|field| Some((field.directive?, field)))
 }
 
-/// What a descriptor holds before anything is said. `cumode`: compute-unit mode is asked for.
+/// Returns a descriptor in which all fields have defaults. `cumode`: whether compute-unit mode is requested.
 pub fn defaults(target: &Target, cumode: bool) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     for field in FIELDS.iter().filter(|field| !matches!(field.default, Default::Is(0))) {
@@ -288,7 +291,7 @@ pub fn defaults(target: &Target, cumode: bool) -> [u8; SIZE] {
     bytes
 }
 
-/// User SGPRs that the enabled inputs take.
+/// Returns the number of user SGPRs that the enabled inputs take.
 pub fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
     let fields = FIELDS.iter().filter(|field| field.user_sgprs > 0 && field.on.has(target));
     let inputs: u32 = fields.map(|field| field.get(bytes) as u32 * field.user_sgprs).sum();
@@ -299,53 +302,53 @@ pub fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
 /// Units in which `compute_pgm_rsrc1` counts registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granules {
-    /// VGPRs a block.
+    /// VGPRs in a block.
     pub vgpr: u32,
-    /// SGPRs a block; GFX10 does not count them, its field is 0.
+    /// SGPRs in a block. `None` on GFX10, which does not count SGPRs and whose field is 0.
     pub sgpr: Option<u32>,
 }
 
 impl Granules {
-    /// The processor's, for its size of wavefronts.
+    /// Returns the units of a processor with its wave size.
     pub fn of(target: &Target) -> Granules {
         let counts_sgprs = target.generation < Generation::Gfx10;
         let sgpr = counts_sgprs.then_some(target.sgpr_encoding_granule);
         Granules { vgpr: target.vgpr_encoding_granule, sgpr }
     }
 
-    /// Blocks less one, as the field holds it.
+    /// Returns the number of blocks minus one, as the field stores it.
     const fn blocks(count: u32, granule: u32) -> u32 {
         let count = if count == 0 { 1 } else { count };
         count.div_ceil(granule) - 1
     }
 }
 
-/// What a wave gets where the initialisation of SGPRs has its defect.
+/// Number of SGPRs that every wave gets on processors with the SGPR initialisation bug.
 const SGPRS_OF_INIT_BUG: u32 = 96;
 
-/// Registers of a kernel, as the directives count them.
+/// Numbers of registers of a kernel, as the directives count them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// One more than the highest VGPR.
+    /// Number of the highest VGPR, plus one.
     pub vgprs: u32,
-    /// One more than the highest numbered SGPR.
+    /// Number of the highest numbered SGPR, plus one.
     pub sgprs: u32,
-    /// VCC is in use.
+    /// Whether VCC is used.
     pub vcc: bool,
-    /// FLAT_SCRATCH is reserved.
+    /// Whether FLAT_SCRATCH is reserved.
     pub flat_scratch: bool,
-    /// XNACK_MASK is reserved.
+    /// Whether XNACK_MASK is reserved.
     pub xnack_mask: bool,
 }
 
-/// More registers than a descriptor or a processor has room for.
+/// Error: more registers than a descriptor can express or a processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooMany {
     /// VGPRs.
     Vgprs(u32),
-    /// SGPRs that have numbers, and how many the processor has.
+    /// Numbered SGPRs, and the number that the processor has.
     Addressable(u32, u32),
-    /// SGPRs in all.
+    /// All SGPRs.
     Sgprs(u32),
 }
 
@@ -364,8 +367,9 @@ impl fmt::Display for TooMany {
 impl std::error::Error for TooMany {}
 
 impl Registers {
-    /// SGPRs beyond the numbered ones: VCC, FLAT_SCRATCH, XNACK_MASK lie above them and are allotted with them. Assemblers
-    /// count FLAT_SCRATCH on GFX6 too, which does not have it.
+    /// Returns the number of SGPRs beyond the numbered ones: VCC, FLAT_SCRATCH and XNACK_MASK come after the
+    /// numbered SGPRs and are allocated together with them. Assemblers count FLAT_SCRATCH even on GFX6, which
+    /// does not have it.
     pub const fn extra_sgprs(&self, target: &Target) -> u32 {
         let extra = if self.vcc { 2 } else { 0 };
         match target.generation {
@@ -377,15 +381,15 @@ impl Registers {
         }
     }
 
-    /// SGPRs in all.
+    /// Returns the total number of SGPRs.
     pub const fn total_sgprs(&self, target: &Target) -> u32 {
         self.sgprs.saturating_add(self.extra_sgprs(target))
     }
 
-    /// Puts the counts into a descriptor.
+    /// Stores the counts in a descriptor.
     ///
     /// # Errors
-    /// More than there is room for.
+    /// There are more registers than the descriptor or the processor has room for.
     pub fn set(&self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(), TooMany> {
         let granules = Granules::of(target);
         let vgprs = u64::from(Granules::blocks(self.vgprs, granules.vgpr));
@@ -394,7 +398,8 @@ impl Registers {
         }
         VGPR_BLOCKS.set(bytes, vgprs);
         let Some(granule) = granules.sgpr else { return Ok(()) };
-        // Up to GFX7 and with the defect, VCC and the others lie among the addressable registers.
+        // Up to GFX7, and on processors with the bug, VCC and the other special registers are among the
+        // addressable SGPRs.
         let has_bug = target.has(Feature::SGPR_INIT_BUG);
         let total = self.total_sgprs(target);
         let most = if has_bug { SGPRS_OF_INIT_BUG } else { target.addressable_sgprs };
@@ -424,7 +429,7 @@ mod tests {
                 assert_eq!(field.get(&taken), 0, "{}: {}", target.name, field.name);
                 field.set(&mut taken, field.max());
             }
-            // Headings cover what their fields do.
+            // A heading covers the same bits as its fields, so its bits are removed here.
             for heading in FIELDS.iter().filter(|field| field.unit == Unit::Register) {
                 heading.set(&mut taken, 0);
             }
@@ -480,7 +485,7 @@ mod tests {
         assert_eq!(user_sgprs(&bytes, target), abi.user_sgpr_count());
     }
 
-    /// Seed 000, line 2660, and what LLVM's assembler writes.
+    /// Expected values are from seed 000, line 2660, and from LLVM's assembler.
     #[test]
     fn register_blocks() {
         let registers = Registers { vgprs: 25, sgprs: 14, vcc: true, flat_scratch: false, xnack_mask: false };

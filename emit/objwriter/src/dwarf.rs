@@ -1,9 +1,11 @@
-//! DWARF 5: which line of the source each instruction is of.
+//! DWARF line tables, which map instructions to source lines.
 //!
-//! [`LineTable`] writes `.debug_line`; readers find it through the one unit of `.debug_info` that [`unit`] writes, which
-//! says nothing else yet. File names stand in the tables themselves, so no section of strings is needed.
+//! [`LineTable`] writes `.debug_line`. Readers find it through the single unit of `.debug_info` that [`unit`]
+//! writes, which contains nothing else. File names are stored in the table itself, so no string section is
+//! needed.
 //!
-//! The compiler writes a table in every compilation, so this writes bytes as it goes; reading is gimli's.
+//! Every compilation writes a line table, so this module writes the bytes directly instead of using a
+//! library. Reading is left to gimli.
 //!
 //! # Source
 //! DWARF Debugging Information Format, version 5: 6.2 (line tables), 7.5 (units), 7.22 (numbers).
@@ -11,17 +13,18 @@
 use crate::elf::{Relocation, Target, reloc};
 use crate::leb::{signed, unsigned};
 
-/// In what debug information is written.
+/// Dialect of debug information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// The standard's operations only. The memory that a place is in is marked as LLVM does it.
+    /// Only the operations of the standard. The memory of a location is marked as LLVM marks it.
     #[default]
     Standard,
-    /// With the guide's extensions (seed 000, line 554): places in any memory, vector registers with all their lanes.
+    /// The guide's extensions (seed 000, line 554): locations in any memory, vector registers with all their
+    /// lanes.
     Heterogeneous,
 }
 
-/// `.debug_abbrev` of [`unit`]: one kind of entry.
+/// Contents of `.debug_abbrev` for [`unit`]: one kind of entry.
 pub const ABBREVIATIONS: &[u8] = &[
     1, 0x11, 0, // DW_TAG_compile_unit, without children
     0x25, 0x08, // DW_AT_producer: DW_FORM_string
@@ -34,14 +37,15 @@ pub const ABBREVIATIONS: &[u8] = &[
 
 const VERSION: u16 = 5;
 const ADDRESS_SIZE: u8 = 8;
-/// Instructions are made of dwords; addresses advance by so many bytes.
+/// Unit of address advances in bytes, because instructions consist of dwords.
 const DWORD: u64 = 4;
 
-// Special opcodes advance line and address at once: the line by `LINE_BASE..LINE_BASE + LINE_RANGE`.
+// A special opcode advances line and address together; the line by a number in `LINE_BASE..LINE_BASE +
+// LINE_RANGE`.
 const LINE_BASE: i64 = -5;
 const LINE_RANGE: u64 = 14;
 const OPCODE_BASE: u64 = 13;
-/// Operands of the standard opcodes 1 to 12.
+/// Numbers of operands of the standard opcodes 1 to 12.
 const STANDARD_OPERANDS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
 const DW_LNS_COPY: u8 = 1;
@@ -61,22 +65,22 @@ const DW_FORM_STRING: u8 = 0x08;
 const DW_FORM_UDATA: u8 = 0x0f;
 const DW_UT_COMPILE: u8 = 1;
 
-/// A section under construction.
+/// Section under construction.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// Its bytes.
+    /// Bytes of the section.
     pub bytes: Vec<u8>,
-    /// What in it depends on addresses.
+    /// Relocations of the fields that depend on addresses.
     pub relocations: Vec<Relocation>,
 }
 
 impl Contents {
-    /// Empty, with room for so many bytes and relocations.
+    /// Returns an empty section with capacity for `bytes` bytes and `relocations` relocations.
     pub fn with_capacity(bytes: usize, relocations: usize) -> Contents {
         Contents { bytes: Vec::with_capacity(bytes), relocations: Vec::with_capacity(relocations) }
     }
 
-    /// A field of a distance or an address that the relocation fills in.
+    /// Appends a field of `size` bytes that a relocation fills in with a distance or an address.
     pub fn field(&mut self, size: usize, target: Target, addend: u64) {
         let kind = if size == 8 { reloc::ABS64 } else { reloc::ABS32 };
         let offset = self.bytes.len() as u64;
@@ -84,13 +88,14 @@ impl Contents {
         self.bytes.resize(self.bytes.len() + size, 0);
     }
 
-    /// A text that ends with a zero; one that has zeros ends there.
+    /// Appends a zero-terminated string. A string that contains zero bytes is cut at the first.
     fn text(&mut self, text: &str) {
         self.bytes.extend(text.bytes().take_while(|&byte| byte != 0));
         self.bytes.push(0);
     }
 
-    /// Files of a line table, all relative to the directory in which the compiler ran: its name would make the bytes depend on the machine.
+    /// Appends the file table of version 5. All files are relative to the compiler's working directory, which
+    /// is written as `.` so that the bytes do not depend on the machine.
     fn files_5<'a>(&mut self, header: LineTableHeader, files: impl ExactSizeIterator<Item = SourceFile<'a>>) {
         self.bytes.extend_from_slice(&[1, DW_LNCT_PATH, DW_FORM_STRING, 1]);
         self.text(".");
@@ -111,7 +116,8 @@ impl Contents {
         }
     }
 
-    /// The same before version 5: there is no directory but the compiler's own; files are without time and size.
+    /// Appends the file table of versions before 5: no directories except the compiler's working directory,
+    /// and files without time and size.
     fn files_4<'a>(&mut self, files: impl Iterator<Item = SourceFile<'a>>) {
         self.bytes.push(0);
         for file in files {
@@ -121,73 +127,74 @@ impl Contents {
         self.bytes.push(0);
     }
 
-    /// Fills in a length of 32 bits that counts the bytes behind it.
+    /// Fills in the 32-bit length field at offset `at`, which counts the bytes after it.
     pub fn close(&mut self, at: usize) {
         let length = (self.bytes.len() - at - 4) as u32;
         self.bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
     }
 }
 
-/// What the header of a line table says.
+/// Header of a line table.
 #[derive(Clone, Copy, Debug)]
 pub struct LineTableHeader {
-    /// 4 or 5.
+    /// Version of DWARF: 4 or 5.
     pub version: u16,
-    /// Rows begin statements only where it is said so.
+    /// Whether only rows that are marked so begin statements. Otherwise every row begins a statement.
     pub statements: bool,
-    /// The texts of the files go along: in version 5 (seed 000, line 2133).
+    /// Whether the texts of the files are embedded, which needs version 5 (seed 000, line 2133).
     pub sources: bool,
 }
 
-/// Of version 5, in which each row begins a statement.
+/// Header of version 5 for a table in which every row begins a statement.
 impl Default for LineTableHeader {
     fn default() -> Self {
         LineTableHeader { version: VERSION, statements: false, sources: false }
     }
 }
 
-/// A file of the source.
+/// File of the source.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SourceFile<'a> {
-    /// Its name.
+    /// Name of the file.
     pub name: &'a str,
-    /// Its text, if that goes along.
+    /// Text of the file, if it is embedded.
     pub text: &'a str,
 }
 
-/// From an offset of the section on, code is of a place in the source.
+/// Row: source location of the code from an offset of the section on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row {
-    /// The offset.
+    /// Offset in the section.
     pub offset: u64,
-    /// Number of the file among those that [`LineTable::new`] was given, from 0.
+    /// Number of the file in the list given to [`LineTable::new`], counted from 0.
     pub file: u32,
-    /// From 1; 0 is of no line.
+    /// Line, counted from 1; 0 for no line.
     pub line: u32,
-    /// From 1; 0 is of none.
+    /// Column, counted from 1; 0 for no column.
     pub column: u32,
 }
 
-/// A line table for code of one section.
+/// Line table for the code of one section.
 #[derive(Debug)]
 pub struct LineTable {
     contents: Contents,
-    /// What addresses count from.
+    /// Section relative to which addresses count.
     text: Target,
-    /// State of the reader's machine.
+    /// State of the reader's line number machine.
     state: Row,
-    /// Whether rows begin statements, and whether they do where a sequence begins.
+    /// Whether the next rows begin statements, and whether rows do so by default at the beginning of a
+    /// sequence.
     statement: bool,
     by_default: bool,
-    /// What files count from: 0, and before version 5 from 1, which is where readers' machines begin.
+    /// Number of the first file: 0 in version 5, and 1 before version 5.
     first_file: u32,
 }
 
-/// The file that readers' machines begin with, in the table's numbers.
+/// File with which the reader's line number machine begins, in the table's numbering.
 const INITIAL_FILE: u32 = 1;
 
 impl LineTable {
-    /// A table without rows, in the memory of `contents`. `text` is the section whose code it is about.
+    /// Returns a table without rows, reusing the memory of `contents`. `text` is the section of the code.
     pub fn new<'a>(
         mut contents: Contents,
         text: Target,
@@ -204,7 +211,7 @@ impl LineTable {
         }
         let length = out.len();
         out.extend_from_slice(&[0; 4]);
-        // One operation an instruction.
+        // Maximum operations per instruction: 1, because there is no VLIW code.
         out.extend_from_slice(&[DWORD as u8, 1, u8::from(!header.statements)]);
         out.extend_from_slice(&[LINE_BASE as u8, LINE_RANGE as u8, OPCODE_BASE as u8]);
         out.extend_from_slice(&STANDARD_OPERANDS);
@@ -219,29 +226,30 @@ impl LineTable {
         LineTable { contents, text, state: Row::default(), statement, by_default: statement, first_file }
     }
 
-    /// Whether the rows that follow begin statements.
+    /// Sets whether the following rows begin statements.
     pub fn statement(&mut self, begins: bool) {
         if std::mem::replace(&mut self.statement, begins) != begins {
             self.contents.bytes.push(DW_LNS_NEGATE_STMT);
         }
     }
 
-    /// With the next row what comes before the function's first statement ends.
+    /// Marks the next row as the end of the function's prologue.
     pub fn prologue_end(&mut self) {
         self.contents.bytes.push(DW_LNS_SET_PROLOGUE_END);
     }
 
-    /// Code begins at this offset of the section; rows follow in the order of addresses.
+    /// Begins the code at this offset of the section. Rows must follow in the order of addresses.
     pub fn begin(&mut self, offset: u64) {
         self.contents.bytes.extend_from_slice(&[0, 1 + ADDRESS_SIZE, DW_LNE_SET_ADDRESS]);
         self.contents.field(ADDRESS_SIZE.into(), self.text, offset);
-        // Where files count from 0, the first row sets its file.
+        // If files count from 0, the initial file is none of the table's files, so the first row sets its
+        // file.
         let file = INITIAL_FILE.wrapping_sub(self.first_file);
         self.state = Row { offset, file, line: 1, column: 0 };
         self.statement = self.by_default;
     }
 
-    /// Code is of another place from here on.
+    /// Adds a row.
     pub fn row(&mut self, row: Row) {
         let out = &mut self.contents.bytes;
         if row.file != self.state.file {
@@ -271,7 +279,7 @@ impl LineTable {
         self.state = row;
     }
 
-    /// The code that [`LineTable::begin`] began ends before this offset.
+    /// Ends the code that [`LineTable::begin`] began. `offset` is that of the byte after the last.
     pub fn end(&mut self, offset: u64) {
         let out = &mut self.contents.bytes;
         out.push(DW_LNS_ADVANCE_PC);
@@ -279,29 +287,29 @@ impl LineTable {
         out.extend_from_slice(&[0, 1, DW_LNE_END_SEQUENCE]);
     }
 
-    /// The section.
+    /// Returns the contents of the section.
     pub fn finish(mut self) -> Contents {
         self.contents.close(0);
         self.contents
     }
 }
 
-/// What [`unit`] says.
+/// Data of the unit that [`unit`] writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
-    /// Who made it.
+    /// Name of the compiler.
     pub producer: &'a str,
     /// Name of the source file.
     pub file: &'a str,
-    /// The section of the code, where the code begins in it, and its bytes.
+    /// Section of the code, offset of the code in that section, and size of the code in bytes.
     pub text: (Target, u64, u64),
-    /// `.debug_abbrev`, which is [`ABBREVIATIONS`].
+    /// The section `.debug_abbrev`, which contains [`ABBREVIATIONS`].
     pub abbreviations: Target,
-    /// `.debug_line`.
+    /// The section `.debug_line`.
     pub lines: Target,
 }
 
-/// `.debug_info`: one unit, in the memory of `contents`.
+/// Returns the contents of `.debug_info`, which is one unit, reusing the memory of `contents`.
 pub fn unit(mut contents: Contents, unit: &Unit) -> Contents {
     contents.bytes.clear();
     contents.relocations.clear();

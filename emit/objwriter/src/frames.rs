@@ -1,20 +1,25 @@
-//! `.debug_frame`: for each place in the code, where its frame is and where the caller's registers are.
+//! Writes `.debug_frame`: for each place in the code, the location of the frame and of the caller's
+//! registers.
 //!
-//! The canonical frame address is what the stack pointer holds where a function begins, so a frame's bytes lie from it on. What is said of
-//! a place in it depends on the dialect:
+//! The canonical frame address (CFA) is the value of the stack pointer at the beginning of a function, so the
+//! frame extends upwards from it. The description of locations depends on the dialect:
 //!
-//! | | [`Dialect::Standard`] | [`Dialect::Heterogeneous`] |
-//! |---|---|---|
-//! | the frame | an address of a lane's private memory, marked as LLVM marks it | an address of the wave's scratch memory as it lies there (seed 000, line 4270) |
-//! | a VGPR that is kept in all lanes | where each lane has its dword: `DW_CFA_offset` | all lanes beside each other: `DW_CFA_offset` |
-//! | a VGPR that is kept in active lanes | where each lane that was active has its dword: an expression with a mark | those; the others are in the register still |
-//! | a VGPR that is lost | nowhere | nowhere, but for lanes that were not active, which are in the register still |
-//! | an SGPR in it | where the lane that is looked at has it, which must have been active | the dword of the first lane that was active |
-//! | an SGPR in a lane of a VGPR | a part of the register | the same |
+//! * The frame. [`Dialect::Standard`]: an address in a lane's private memory, marked as LLVM marks it.
+//!   [`Dialect::Heterogeneous`]: an address in the wave's swizzled scratch memory (seed 000, line 4270).
+//! * A VGPR that is saved in all lanes: `DW_CFA_offset`. Standard: the location of each lane's own dword.
+//!   Heterogeneous: the dwords of all lanes, which are contiguous.
+//! * A VGPR that is saved in active lanes. Standard: the location of each active lane's dword, as a marked
+//!   expression. Heterogeneous: the same for lanes that were active on entry; other lanes are still in the
+//!   register.
+//! * A VGPR that is lost. Standard: undefined. Heterogeneous: undefined for lanes that were active on entry;
+//!   other lanes are still in the register.
+//! * An SGPR that is saved in the frame. Standard: the dword of the current lane, which must have been
+//!   active. Heterogeneous: the dword of the first lane that was active.
+//! * An SGPR that is saved in a lane of a VGPR: a part of the register, in both dialects.
 //!
 //! # Source
-//! DWARF 5, 6.4 and 7.24; seed 000, lines 624 (registers), 1511 (call frames), 1349 (registers kept under a mask); LLVM's guide to the extensions
-//! for numbers that the seed leaves open.
+//! DWARF 5, 6.4 and 7.24; seed 000, lines 624 (registers), 1511 (call frames), 1349 (registers saved under a
+//! mask); LLVM's guide to the extensions for numbers that the seed does not give.
 
 use crate::dwarf::{Contents, Dialect};
 use crate::elf::Target;
@@ -23,34 +28,35 @@ use crate::operations::*;
 use crate::registers::Register;
 use isa::Reg;
 
-/// Places count in units of instructions.
+/// Code alignment factor: code offsets are counted in instruction dwords.
 pub const CODE_UNIT: u64 = 4;
-/// Offsets in a frame count in units of registers.
+/// Data alignment factor: offsets in a frame are counted in dwords.
 pub const DATA_UNIT: i64 = 4;
-/// The column of where a call returns to: the number of the PC.
+/// Column of the return address: the DWARF number of the PC.
 pub const PC: u32 = 16;
-/// Version of the tables, whatever the version of DWARF.
+/// Version of `.debug_frame`, whatever the version of DWARF.
 const VERSION: u8 = 4;
 const ADDRESS_SIZE: u8 = 8;
-/// What says that the extensions are used, of a unit's entries (`DW_AT_LLVM_augmentation`) and of its frames: the seed's has `amd` (lines 1494 and
-/// 1587), LLVM's guide today `llvm`, as the operations' numbers are that guide's.
+/// Augmentation string which says that a unit's entries (`DW_AT_LLVM_augmentation`) or frames use the
+/// extensions. The seed's string has `amd` (lines 1494 and 1587) and LLVM's current guide has `llvm`; the
+/// latter is used because the numbers of operations are those of LLVM's guide.
 pub const AUGMENTATION: &str = "[llvm:v0.0]";
 
-/// Holds the stack pointer: bytes of the wave (seed 000, line 4113).
+/// Register of the stack pointer, which counts bytes of the wave (seed 000, line 4113).
 const STACK_POINTER: Reg = Reg::sgpr(32);
-/// `s[30:31]` hold the return address on entry (seed 000, line 4111).
+/// Registers of the return address on entry (seed 000, line 4111).
 const RETURN: [Reg; 2] = [Reg::sgpr(30), Reg::sgpr(31)];
-/// Scratch memory of the wave as it lies in memory (seed 000, line 720).
+/// Address space of the wave's scratch memory as it is laid out in memory (seed 000, line 720).
 const PRIVATE_WAVE: u8 = 6;
 
-/// How LLVM marks an address of private memory (`dwarf::marked`).
+/// Operations with which LLVM marks an address of private memory (`dwarf::marked`).
 const MARK: [u8; 3] = [lit(1), DW_OP_SWAP, DW_OP_XDEREF];
 
-/// The number of the lowest bit of a mask, which has one: the mask is replaced by it.
+/// Operations that replace a non-zero mask with the number of its lowest set bit.
 const FIRST_BIT: [u8; 18] = [
     lit(0),
     DW_OP_SWAP,
-    // Until the lowest bit is set.
+    // Loop that shifts the mask until its lowest bit is set.
     DW_OP_DUP,
     lit(1),
     DW_OP_AND,
@@ -69,7 +75,7 @@ const FIRST_BIT: [u8; 18] = [
     DW_OP_DROP,
 ];
 
-/// The code goes on by so many units.
+/// Appends an instruction that advances the code offset by `units` units.
 pub fn advance(out: &mut Vec<u8>, units: u64) {
     match units {
         0 => {}
@@ -86,61 +92,63 @@ pub fn advance(out: &mut Vec<u8>, units: u64) {
     }
 }
 
-/// What an entry that others refer to begins with, behind its length: it says how they are read.
+/// Appends the beginning of a common information entry, after its length. It says how dependent entries are
+/// read.
 pub fn header(out: &mut Vec<u8>, augmentation: &str, return_column: u32) {
     out.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, VERSION]);
     out.extend_from_slice(augmentation.as_bytes());
-    // The augmentation's end; no segments.
+    // Terminator of the augmentation string, address size, no segment selectors, alignment factors.
     out.extend_from_slice(&[0, ADDRESS_SIZE, 0, CODE_UNIT as u8, DATA_UNIT as u8]);
     unsigned(out, return_column.into());
 }
 
-/// The number that DWARF has for a register in code for so many lanes.
+/// Returns the DWARF number of a register in code for waves of `lanes` lanes.
 pub fn column(reg: Reg, lanes: u32) -> Option<u32> {
     Register::named(reg, lanes).map(|register| register.0 as u32)
 }
 
-/// Where a dword of the caller's is.
+/// Location of a dword of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dword {
     /// In a scalar register.
     Register(Reg),
     /// In a lane of a VGPR.
     Lane(Reg, u8),
-    /// In the frame, so many bytes behind its beginning: in the lanes that were active on entry.
+    /// In the frame, at this offset in bytes, in the lanes that were active on entry.
     Frame(u32),
 }
 
-/// Where the caller's value of a register is.
+/// Location of the caller's value of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// In the register.
+    /// Still in the register.
     Same,
-    /// Nowhere.
+    /// Lost.
     Undefined,
-    /// Of a scalar register.
+    /// A scalar register's value, in this dword.
     One(Dword),
-    /// Of what has 64 bits: the low half and the high one.
+    /// A 64-bit value, in these dwords: low half, high half.
     Two([Dword; 2]),
-    /// Of a vector register: in the frame, so many bytes behind its beginning, with all lanes.
+    /// A vector register's value for all lanes, in the frame at this offset in bytes.
     Whole(u32),
-    /// The same, with those that were active on entry; the others are in the register.
+    /// The same for the lanes that were active on entry. The values of other lanes are still in the register.
     Masked(u32),
-    /// Of a vector register: nowhere for lanes that were active on entry; the others are in the register.
+    /// A vector register's value is lost for lanes that were active on entry. The values of other lanes are
+    /// still in the register.
     Others,
 }
 
-/// What code is, as unwinding sees it.
+/// Kind of code, with respect to unwinding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It has no caller, and its frame begins where the wave's scratch memory does.
+    /// Kernel: it has no caller, and its frame begins at the start of the wave's scratch memory.
     Kernel,
-    /// It is called.
+    /// Function with a caller.
     Function,
 }
 
-/// The frame base of code in its dialect: the expression of `DW_AT_frame_base`. `moved`: by how much the stack pointer has been moved since the
-/// function began, in bytes of the wave.
+/// Appends the expression of the frame base (`DW_AT_frame_base`). `moved`: distance by which the stack
+/// pointer has moved since the function began, in bytes of the wave.
 pub fn frame_base(out: &mut Vec<u8>, dialect: Dialect, kind: Kind, lanes: u32, moved: i64) {
     match kind {
         Kind::Kernel => out.push(lit(0)),
@@ -162,24 +170,25 @@ pub fn frame_base(out: &mut Vec<u8>, dialect: Dialect, kind: Kind, lanes: u32, m
     }
 }
 
-/// About the bytes of a kernel's entries.
+/// Approximate size in bytes of the entries of a kernel.
 const FEW: usize = 96;
 
-/// The section under construction.
+/// `.debug_frame` under construction.
 #[derive(Debug)]
 pub struct FrameTable {
     contents: Contents,
     dialect: Dialect,
-    /// Where entries are that others refer to.
+    /// Common information entries so far: kind, lanes, and offset of the entry.
     headers: Vec<(Kind, u32, u32)>,
-    /// Of the entry at hand: where it begins, lanes, the place that its last instruction is of, and that of what is to come.
+    /// Current entry: its offset and its lanes (`entry`); the code offset of its last instruction and that of
+    /// the next instructions (`at`).
     entry: (usize, u32),
     at: [u64; 2],
     expression: Vec<u8>,
 }
 
 impl FrameTable {
-    /// A table without entries, in the memory of `contents`.
+    /// Returns a table without entries, reusing the memory of `contents`.
     pub fn new(mut contents: Contents, dialect: Dialect) -> FrameTable {
         contents.bytes.clear();
         contents.bytes.reserve(FEW);
@@ -194,7 +203,7 @@ impl FrameTable {
         }
     }
 
-    /// Code begins: from `start` to `end` of the section `text`, for so many lanes.
+    /// Begins the entry of code from offset `start` to `end` of section `text`, for waves of `lanes` lanes.
     pub fn begin(&mut self, text: Target, (start, end): (u64, u64), kind: Kind, lanes: u32) {
         let found = self.headers.iter().find(|header| (header.0, header.1) == (kind, lanes));
         let header = match found {
@@ -202,25 +211,25 @@ impl FrameTable {
             None => self.header(kind, lanes),
         };
         self.open(lanes);
-        // The section itself, which has no number yet.
+        // The relocation target is this section itself, whose number is filled in by `finish`.
         self.contents.field(4, Target::Nothing, header.into());
         self.contents.field(ADDRESS_SIZE.into(), text, start);
         self.contents.bytes.extend_from_slice(&(end - start).to_le_bytes());
         self.at = [start; 2];
     }
 
-    /// What is said from here on holds from that offset of the code on. Offsets ascend.
+    /// Sets the code offset from which the following rules hold. Offsets must ascend.
     pub fn at(&mut self, offset: u64) {
         self.at[1] = offset;
     }
 
-    /// The stack pointer has been moved by so many bytes of the wave since the function began.
+    /// Notes that the stack pointer has moved by `bytes` bytes of the wave since the function began.
     pub fn moved(&mut self, bytes: i64) {
         self.advance();
         self.frame(Kind::Function, bytes);
     }
 
-    /// Where the caller's value of a register is. Those that no number is for are left out.
+    /// Adds a rule for the caller's value of a register. Registers without a DWARF number are ignored.
     pub fn rule(&mut self, reg: Reg, rule: Rule) {
         if let Some(column) = column(reg, self.entry.1) {
             self.advance();
@@ -228,22 +237,22 @@ impl FrameTable {
         }
     }
 
-    /// Where the return address is.
+    /// Adds a rule for the return address.
     pub fn return_address(&mut self, parts: Option<[Dword; 2]>) {
         self.advance();
         self.write(PC, parts.map_or(Rule::Undefined, Rule::Two));
     }
 
-    /// The code that [`FrameTable::begin`] began has been described.
+    /// Ends the entry that [`FrameTable::begin`] began.
     pub fn end(&mut self) {
         let start = self.entry.0;
         let bytes = &mut self.contents.bytes;
-        // `DW_CFA_nop`.
+        // The padding consists of `DW_CFA_nop`.
         bytes.resize(bytes.len().next_multiple_of(ADDRESS_SIZE.into()), 0);
         self.contents.close(start);
     }
 
-    /// The section, which has this number.
+    /// Returns the contents of the section. `own`: number of the section in the object.
     pub fn finish(mut self, own: u32) -> Contents {
         for relocation in self.contents.relocations.iter_mut() {
             if relocation.target == Target::Nothing {
@@ -258,7 +267,8 @@ impl FrameTable {
         self.contents.bytes.extend_from_slice(&[0; 4]);
     }
 
-    /// What all code of a kind has in common. The default rule is "same value" (seed 000, line 1645).
+    /// Writes the common information entry of a kind of code. Returns the offset of the entry. The default
+    /// rule is "same value" (seed 000, line 1645).
     fn header(&mut self, kind: Kind, lanes: u32) -> u32 {
         self.open(lanes);
         let at = self.entry.0 as u32;
@@ -267,16 +277,16 @@ impl FrameTable {
         header(&mut self.contents.bytes, augmentation, PC);
         self.frame(kind, 0);
         match kind {
-            // The outermost frame (seed 000, line 1855).
+            // A kernel is the outermost frame (seed 000, line 1855).
             Kind::Kernel => self.write(PC, Rule::Undefined),
             Kind::Function => {
                 self.write(PC, Rule::Two(RETURN.map(Dword::Register)));
                 if self.dialect == Dialect::Heterogeneous {
-                    // The frame's address is what the caller's stack pointer holds.
+                    // The caller's stack pointer equals the address of the frame.
                     self.plain(DW_CFA_VAL_OFFSET, column(STACK_POINTER, lanes).unwrap_or_default());
                     self.contents.bytes.push(0);
                 }
-                // The call has written them: nobody knows what the caller had there.
+                // The call has overwritten these registers, so the caller's values are lost.
                 for reg in RETURN {
                     self.write(column(reg, lanes).unwrap_or_default(), Rule::Undefined);
                 }
@@ -292,7 +302,7 @@ impl FrameTable {
         self.at[0] = to;
     }
 
-    /// Where the frame is.
+    /// Writes the rule for the location of the frame.
     fn frame(&mut self, kind: Kind, moved: i64) {
         let (lanes, pointer) = (self.entry.1, column(STACK_POINTER, self.entry.1).unwrap_or_default());
         if (self.dialect, kind) == (Dialect::Heterogeneous, Kind::Function) {
@@ -302,7 +312,7 @@ impl FrameTable {
         }
         frame_base(&mut self.expression, self.dialect, kind, lanes, moved);
         self.close_expression(&[DW_CFA_DEF_CFA_EXPRESSION]);
-        // The caller's stack pointer, from which the frame's address is made.
+        // The caller's stack pointer, from which the address of the frame is computed.
         match (kind, moved) {
             (Kind::Kernel, _) => {}
             (Kind::Function, 0) => self.plain(DW_CFA_SAME_VALUE, pointer),
@@ -315,7 +325,7 @@ impl FrameTable {
         }
     }
 
-    /// Writes an instruction that ends with the expression.
+    /// Writes an instruction whose last operand is the expression.
     fn close_expression(&mut self, begin: &[u8]) {
         let out = &mut self.contents.bytes;
         out.extend_from_slice(begin);
@@ -324,7 +334,7 @@ impl FrameTable {
         self.expression.clear();
     }
 
-    /// The same of one that is about a column.
+    /// Writes an instruction for a column whose last operand is the expression.
     fn close_expression_of(&mut self, instruction: u8, column: u32) {
         self.contents.bytes.push(instruction);
         unsigned(&mut self.contents.bytes, column.into());
@@ -391,7 +401,8 @@ impl FrameTable {
         unsigned(out, u64::from(bytes) / DATA_UNIT as u64);
     }
 
-    /// A value of 64 bits in two registers, as readers compute it that know of no registers beside each other.
+    /// Writes a 64-bit value in two registers as a computation, for readers that do not know composite
+    /// locations.
     fn sum(&mut self, [low, high]: [Reg; 2]) {
         let lanes = self.entry.1;
         let register = |out: &mut Vec<u8>, reg| {
@@ -406,7 +417,8 @@ impl FrameTable {
         self.close_expression_of(DW_CFA_VAL_EXPRESSION, PC);
     }
 
-    /// A dword of what an expression puts together. The frame stands below, on top if this is the first one.
+    /// Appends one dword of a composite location. The address of the frame is below on the stack, or on top
+    /// for the first dword.
     fn part(&mut self, dword: Dword, is_first: bool) {
         let lanes = self.entry.1;
         match dword {
@@ -422,7 +434,8 @@ impl FrameTable {
             Dword::Frame(at) => {
                 self.expression.push(if is_first { DW_OP_DUP } else { DW_OP_OVER });
                 self.mask();
-                // There is one in a mask of a wave that runs; what is damaged must not keep a reader for ever.
+                // The mask of a running wave is never zero. One bit is set in addition so that a reader of
+                // damaged data does not loop for ever.
                 self.expression.extend_from_slice(&[
                     lit(1),
                     DW_OP_CONST1U,
@@ -443,7 +456,7 @@ impl FrameTable {
         unsigned(&mut self.expression, column(reg, self.entry.1).unwrap_or_default().into());
     }
 
-    /// The mask of the lanes that were active on entry.
+    /// Pushes the mask of the lanes that were active on entry.
     fn mask(&mut self) {
         let lanes = self.entry.1;
         self.expression.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_CALL_FRAME_ENTRY_REG]);
@@ -451,7 +464,8 @@ impl FrameTable {
         self.expression.extend_from_slice(&[DW_OP_DEREF_SIZE, (lanes / 8) as u8]);
     }
 
-    /// A vector register of which lanes that were active on entry are at what is on the stack; the others are in it still (seed 000, line 1349).
+    /// Writes a vector register whose lanes that were active on entry are at the location on the stack. The
+    /// other lanes are still in the register (seed 000, line 1349).
     fn masked(&mut self, column: u32) {
         let lanes = self.entry.1;
         self.expression.push(DW_OP_REGX);

@@ -1,50 +1,50 @@
 //! `amd_kernel_code_t`: the 256 bytes before a kernel's code in code objects V2.
 //!
-//! One table for both directions, like [`crate::descriptor`]: the assembler puts the numbers of
-//! `.amd_kernel_code_t` blocks where [`KEYS`] says, the disassembler and the inspector read them there.
+//! One table serves both directions, as in [`crate::descriptor`]: [`KEYS`] says where the assembler writes
+//! the numbers of `.amd_kernel_code_t` blocks, and where the disassembler and the inspector read them.
 //!
 //! # Source
-//! seed 002, lines 807-1210 for the layout, seed 000, lines 4591-4640 for the defaults; the keys, their order and their
-//! second names as LLVM 14 writes and reads them.
+//! seed 002, lines 807-1210 for the layout, seed 000, lines 4591-4640 for the defaults. The keys, their order
+//! and their alternative names are those that LLVM 14 writes and reads.
 
 use isa::{Feature, Target};
 
-/// Bytes of the structure.
+/// Size of the structure in bytes.
 pub const SIZE: usize = 256;
 
-/// What a key is if nothing is said.
+/// Value of a key that the block does not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
     /// This number.
     Is(u64),
-    /// The processor's major version, minor version, stepping.
+    /// A component of the processor's version: 0 for major, 1 for minor, 2 for stepping.
     Version(u8),
-    /// The exponent of the wave size.
+    /// Logarithm (base 2) of the wave size.
     WaveSize,
-    /// 1 for wave32.
+    /// 1 for wave32, otherwise 0.
     Wave32,
-    /// 1 on GFX10 in work-group-processor mode.
+    /// 1 on GFX10 in work-group-processor mode, otherwise 0.
     WgpMode,
-    /// 1 on GFX10.
+    /// 1 on GFX10, otherwise 0.
     Gfx10,
 }
 
-/// A key of the block.
+/// Key of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
-    /// Its other name, that of the register's field; the same if it has one only.
+    /// Alternative name, which is that of the register's field. Equal to `name` if there is only one name.
     pub alternative: &'static str,
-    /// First byte of the number that it is in.
+    /// Offset of the number that contains the key's bits.
     pub byte: usize,
-    /// Bytes of that number.
+    /// Size of that number in bytes.
     pub size: usize,
-    /// Its lowest bit there.
+    /// Lowest bit of the key in that number.
     pub low: u32,
-    /// Its bits.
+    /// Number of bits.
     pub bits: u32,
-    /// Without the key.
+    /// Value if the block does not set the key.
     pub default: Default,
 }
 
@@ -71,18 +71,18 @@ impl Key {
         self
     }
 
-    /// Its number, not extended: see [`Key::is_signed`].
+    /// Returns the value of the key, not sign-extended: see [`Key::is_signed`].
     pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
         self.number(bytes) >> self.low & self.mask()
     }
 
-    /// Puts a number, cut to the key's bits.
+    /// Sets the value of the key, truncated to the key's bits.
     pub fn set(&self, bytes: &mut [u8; SIZE], value: u64) {
         let number = self.number(bytes) & !(self.mask() << self.low) | (value & self.mask()) << self.low;
         bytes[self.byte..self.byte + self.size].copy_from_slice(&number.to_le_bytes()[..self.size]);
     }
 
-    /// Whether the number has a sign.
+    /// Returns whether the value is signed.
     pub fn is_signed(&self) -> bool {
         matches!(
             self.name,
@@ -90,13 +90,13 @@ impl Key {
         )
     }
 
-    /// Its number with its sign.
+    /// Returns the value of the key, sign-extended.
     pub fn get_signed(&self, bytes: &[u8; SIZE]) -> i64 {
         let shift = 64 - self.bits;
         (self.get(bytes) << shift) as i64 >> shift
     }
 
-    /// What it is for a processor if nothing is said. `wgp`: work-group-processor mode.
+    /// Returns the default for a processor. `wgp`: whether work-group-processor mode is on.
     pub fn default_for(&self, target: &Target, wgp: bool) -> u64 {
         let is_gfx10 = target.has(Feature::WAVE32);
         match self.default {
@@ -112,7 +112,7 @@ impl Key {
         }
     }
 
-    /// The key of that name.
+    /// Returns the key with that name or alternative name.
     pub fn by_name(name: &str) -> Option<&'static Key> {
         KEYS.iter().find(|key| key.name == name || key.alternative == name)
     }
@@ -132,7 +132,7 @@ const RSRC1: usize = 48;
 const RSRC2: usize = 52;
 const PROPERTIES: usize = 56;
 
-/// Every key, in the order in which LLVM 14 prints them.
+/// All keys, in the order in which LLVM 14 prints them.
 pub static KEYS: &[Key] = &[
     whole("amd_code_version_major", 0, 4).also("kernel_code_version_major").default(Default::Is(1)),
     whole("amd_code_version_minor", 4, 4).also("kernel_code_version_minor").default(Default::Is(2)),
@@ -205,7 +205,7 @@ pub static KEYS: &[Key] = &[
     whole("runtime_loader_kernel_symbol", 120, 8),
 ];
 
-/// Bytes that are set although no key covers them: `(byte, bits)`.
+/// Returns the bytes that contain set bits outside all keys: `(byte, bits)`.
 pub fn unnamed(bytes: &[u8; SIZE]) -> impl Iterator<Item = (usize, u8)> {
     let mut rest = *bytes;
     KEYS.iter().for_each(|key| key.set(&mut rest, 0));

@@ -1,6 +1,6 @@
-//! LEB128: numbers of as many bytes as they need, seven bits in each.
+//! LEB128: numbers of variable length, with seven bits in each byte.
 
-/// Without sign.
+/// Appends an unsigned number.
 pub fn unsigned(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -9,7 +9,7 @@ pub fn unsigned(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// With a sign, which is bit 6 of the last byte.
+/// Appends a signed number. The sign is bit 6 of the last byte.
 pub fn signed(out: &mut Vec<u8>, mut value: i64) {
     while !(-0x40..0x40).contains(&value) {
         out.push(value as u8 | 0x80);

@@ -1,9 +1,9 @@
 //! Writes AMD GPU code objects, for the compiler and for the assembler.
 //!
-//! * [`descriptor`]: kernel descriptors of V3 and later; every field named once, for those who write and those who read.
+//! * [`descriptor`]: kernel descriptors of V3 and later. Every field is named once, for writers and readers.
 //! * [`kernel_code`]: the same for `amd_kernel_code_t` of V2.
-//! * [`value`]: metadata as one tree, written as MessagePack or YAML.
-//! * [`message_pack`]: the former piece by piece, without a tree.
+//! * [`value`]: metadata as a tree, written as MessagePack or YAML.
+//! * [`message_pack`]: MessagePack piece by piece, without a tree.
 //! * [`metadata_v2`]: the keys of V2's metadata, and its YAML.
 //! * [`note`]: note records.
 //! * [`dwarf`]: line tables.
@@ -11,8 +11,9 @@
 //! * [`operations`]: numbers of the operations of expressions.
 //! * [`elf`]: sections, symbols and relocations as a relocatable or a loadable file.
 //!
-//! What depends on the processor or on the version of code objects is asked of [`isa::Subtarget`] or [`isa::Target`]. Reading
-//! is `codeobj`'s; it shares the tables, not the code. The emulator reads with eyes of its own.
+//! Properties of the processor and of the code object version come from [`isa::Subtarget`] or
+//! [`isa::Target`]. Reading is the task of `codeobj`, which shares these tables but not this code. The
+//! emulator has a reader of its own, independent of both.
 
 pub mod descriptor;
 pub mod dwarf;

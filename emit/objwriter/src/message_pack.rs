@@ -1,4 +1,4 @@
-//! Metadata as MessagePack, as LLVM writes it: keys sorted, everything in the fewest bytes.
+//! Metadata as MessagePack in LLVM's form: keys are sorted, and each value has the shortest encoding.
 
 use crate::value::Value;
 
@@ -40,10 +40,10 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Where a key stands among others, as LLVM sorts them: first by what it is, then by its value.
+/// Returns the sort key of a map key, as LLVM sorts them: first by type, then by value.
 fn rank(key: &Value) -> (u8, u64, Option<&str>) {
     match key {
-        // From the least one on.
+        // Flipping the sign bit makes unsigned comparison order signed numbers correctly.
         Value::Int(value) => (0, value.cast_unsigned() ^ 1 << 63, None),
         Value::Uint(value) => (1, *value, None),
         Value::Nil => (2, 0, None),
@@ -53,22 +53,22 @@ fn rank(key: &Value) -> (u8, u64, Option<&str>) {
     }
 }
 
-/// Appends the head of a map: so many keys follow, each with its value. LLVM sorts them.
+/// Appends the head of a map with `len` entries. The keys and values must follow, sorted as LLVM sorts them.
 pub fn map(len: usize, out: &mut Vec<u8>) {
     length(len, [0x80, 0xde, 0xdf], out);
 }
 
-/// Appends the head of a sequence: so many items follow.
+/// Appends the head of a sequence with `len` items, which must follow.
 pub fn seq(len: usize, out: &mut Vec<u8>) {
     length(len, [0x90, 0xdc, 0xdd], out);
 }
 
-/// Appends a truth value.
+/// Appends a boolean.
 pub fn bool(value: bool, out: &mut Vec<u8>) {
     out.push(0xc2 + u8::from(value));
 }
 
-/// Codes for up to 15 entries, for 16 and for 32 bits of length.
+/// Appends a length. The codes are for up to 15 entries, for a 16-bit length and for a 32-bit length.
 fn length(len: usize, [fix, two, four]: [u8; 3], out: &mut Vec<u8>) {
     match len {
         0..=15 => out.push(fix | len as u8),
@@ -90,7 +90,7 @@ pub fn text(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Appends a string, of which there are several parts.
+/// Appends a string that consists of several parts.
 pub fn string(parts: &[&str], out: &mut Vec<u8>) {
     string_head(parts.iter().map(|part| part.len()).sum(), out);
     parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
@@ -105,7 +105,7 @@ fn string_head(len: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number.
+/// Appends an unsigned number.
 pub fn uint(value: u64, out: &mut Vec<u8>) {
     let bytes = value.to_be_bytes();
     match value {
@@ -117,7 +117,7 @@ pub fn uint(value: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// A negative number.
+/// Appends a negative number.
 fn int(value: i64, out: &mut Vec<u8>) {
     let bytes = value.to_be_bytes();
     match value {

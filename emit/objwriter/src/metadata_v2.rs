@@ -1,44 +1,46 @@
 //! Metadata of code object V2: a YAML document (seed 000, line 2193), in LLVM's order and spacing.
 //!
-//! [`ROOT`] and the tables it leads to name every key once: the assembler reads by them, [`text`] writes by them.
+//! [`ROOT`] and the tables that it contains name every key once. The assembler reads by these tables, and
+//! [`text`] writes by them.
 
 use crate::Value;
 use crate::value::unsigned;
 use std::fmt::Write;
 
-/// What a key holds, and when it is left out.
+/// Kind of value that a key has, and when the key is omitted.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A string.
     Text,
-    /// A string of these: `GlobalBuffer`, which later versions write `global_buffer`.
+    /// One of these strings. V2 spells `GlobalBuffer` what later versions spell `global_buffer`.
     Word(&'static [&'static str]),
-    /// The symbol of a kernel's descriptor: `name@kd`, in later versions `name.kd`.
+    /// Symbol of a kernel's descriptor: `name@kd`, in later versions `name.kd`.
     Symbol,
-    /// A number; left out if it is the default.
+    /// Number, omitted if it equals the default.
     Number(Option<u64>),
-    /// Left out if false.
+    /// Boolean, omitted if false.
     Flag,
-    /// `[ 1, 0 ]`
+    /// Sequence of numbers in one line: `[ 1, 0 ]`.
     Numbers,
-    /// A sequence of strings, one a line.
+    /// Sequence of strings, one in each line.
     Texts,
-    /// A map of these keys.
+    /// Map with these keys.
     Mapping(&'static [Key]),
-    /// A sequence of such maps.
+    /// Sequence of maps with these keys.
     Mappings(&'static [Key]),
 }
 
-/// A key of a map.
+/// Key of a map.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
-    /// Its name in later versions; empty where there is none, or where those have no map of their own for it.
+    /// Name in later versions. Empty if later versions do not have the key, or do not have a nested map for
+    /// it.
     pub later: &'static str,
-    /// What it holds.
+    /// Kind of the value.
     pub kind: Kind,
-    /// A document without it is refused.
+    /// Whether a document without the key is rejected.
     pub required: bool,
 }
 
@@ -52,7 +54,7 @@ const fn required(name: &'static str, later: &'static str, kind: Kind) -> Key {
 
 use Kind::*;
 
-/// The document, its keys in their order.
+/// The document's keys in order.
 pub static ROOT: &[Key] = &[
     required("Version", "amdhsa.version", Numbers),
     key("Printf", "amdhsa.printf", Texts),
@@ -83,7 +85,7 @@ const ARGUMENT: &[Key] = &[
     required("Size", ".size", Number(None)),
     required("Align", ".align", Number(None)),
     required("ValueKind", ".value_kind", Word(VALUE_KINDS)),
-    // The compiler has none: LLVM 14 reads the key and drops it.
+    // The compiler does not write this key, because LLVM 14 reads and ignores it.
     key("ValueType", "", Word(VALUE_TYPES)),
     key("PointeeAlign", ".pointee_align", Number(Some(0))),
     key("AddrSpaceQual", ".address_space", Word(ADDRESS_SPACES)),
@@ -144,8 +146,8 @@ const DEBUG: &[Key] = &[
     key("WavefrontPrivateSegmentOffsetSGPR", "", Number(Some(0xffff))),
 ];
 
-/// What later versions write, as V2 writes it. Such a tree may have two keys that later versions do not: `.align` of
-/// arguments, which have no other way to say where they lie, and `.is_xnack_enabled` of kernels.
+/// Converts a tree of later versions to V2. The tree may contain two keys that later versions do not have:
+/// `.align` of arguments, because V2 gives no offsets, and `.is_xnack_enabled` of kernels.
 pub fn of_later(tree: &Value) -> Value {
     earlier(tree, ROOT)
 }
@@ -153,7 +155,7 @@ pub fn of_later(tree: &Value) -> Value {
 fn earlier(tree: &Value, keys: &'static [Key]) -> Value {
     let entry = |key: &Key| {
         let value = match key.kind {
-            // What later versions have in the kernel's map.
+            // Later versions have these keys directly in the kernel's map.
             Mapping(keys) => {
                 Some(earlier(tree, keys)).filter(|map| !matches!(map, Value::Map(map) if map.is_empty()))
             }
@@ -173,10 +175,10 @@ fn respelled(value: &Value, kind: Kind) -> Value {
     }
 }
 
-/// `hidden_global_offset_x`: `HiddenGlobalOffsetX`.
+/// Converts `hidden_global_offset_x` to `HiddenGlobalOffsetX`.
 fn camel_case(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
-    // One word in later versions, two in V2.
+    // `multigrid` is one word in later versions and two words in V2.
     for part in word.replace("multigrid", "multi_grid").split('_') {
         let mut chars = part.chars();
         out.extend(chars.next().map(|c| c.to_ascii_uppercase()));
@@ -185,7 +187,7 @@ fn camel_case(word: &str) -> String {
     out
 }
 
-/// The document of a tree whose values are of their keys' kinds; others are left out.
+/// Returns the YAML document of a tree. Values that do not have the kind of their key are omitted.
 pub fn text(tree: &Value) -> String {
     let mut out = String::from("---\n");
     mapping(tree, ROOT, 0, &mut out);
@@ -199,7 +201,7 @@ fn mapping(tree: &Value, keys: &[Key], indent: usize, out: &mut String) {
         let Some(value) = tree.get(key.name) else { continue };
         let start = out.len();
         entry(key, value, indent, out);
-        // The first entry of a sequence's item stands behind the dash.
+        // The first entry of a map in a sequence is on the line of the dash.
         if first && out.len() > start && out[..start].ends_with("- ") {
             let line = out.split_off(start);
             out.push_str(line.trim_start_matches(' '));
@@ -249,7 +251,7 @@ fn entry(key: &Key, value: &Value, indent: usize, out: &mut String) {
     };
 }
 
-/// A scalar, in quotes where it would be read as something else.
+/// Returns a scalar, in quotes if YAML would otherwise read it as something else.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '^' | '.' | ',' | ' ' | '\t');
     let special_first = text.starts_with([

@@ -1,8 +1,9 @@
-//! Note records: seed 000, line 429 for the layout and V3's; `NT_AMD_*` of V2 as LLVM 14 writes them.
+//! Note records. The layout and the types of V3 are from seed 000, line 429; `NT_AMD_*` of V2 are as LLVM 14
+//! writes them.
 
 use isa::CodeObjectVersion;
 
-/// `NT_AMD_HSA_CODE_OBJECT_VERSION`, of owner `AMD`.
+/// `NT_AMD_HSA_CODE_OBJECT_VERSION`, with owner `AMD`.
 pub const NT_VERSION: u32 = 1;
 /// `NT_AMD_HSA_HSAIL`.
 pub const NT_HSAIL: u32 = 2;
@@ -14,17 +15,18 @@ pub const NT_METADATA_V2: u32 = 10;
 pub const NT_ISA_NAME: u32 = 11;
 /// `NT_AMD_PAL_METADATA`.
 pub const NT_PAL_METADATA: u32 = 12;
-/// `NT_AMDGPU_METADATA`, of owner `AMDGPU`.
+/// `NT_AMDGPU_METADATA`, with owner `AMDGPU`.
 pub const NT_METADATA: u32 = 32;
 
-/// A record: lengths and type, the owner's name with a zero, the contents; each of the two fills up dwords.
+/// Returns a note record: lengths and type, the zero-terminated name of the owner, the contents. Both name
+/// and contents are padded to dwords.
 pub fn record(owner: &str, kind: u32, desc: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(24 + owner.len() + desc.len());
     write(owner, kind, |out| out.extend_from_slice(desc), &mut out);
     out
 }
 
-/// Appends a record, whose contents `desc` appends, at a multiple of four bytes.
+/// Appends a note record, whose contents `desc` appends. `out` must have a length that is a multiple of four.
 pub fn write(owner: &str, kind: u32, desc: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
     let start = out.len();
     for number in [owner.len() as u32 + 1, 0, kind] {
@@ -40,7 +42,7 @@ pub fn write(owner: &str, kind: u32, desc: impl FnOnce(&mut Vec<u8>), out: &mut 
     out.resize(out.len().next_multiple_of(4), 0);
 }
 
-/// Version of the metadata in code objects of a version: `amdhsa.version`, in V2 `Version`.
+/// Returns the version of the metadata in code objects of a version: `amdhsa.version`, or `Version` in V2.
 pub const fn metadata_version(version: CodeObjectVersion) -> [u32; 2] {
     match version {
         CodeObjectVersion::V2 | CodeObjectVersion::V3 => [1, 0],
@@ -49,12 +51,12 @@ pub const fn metadata_version(version: CodeObjectVersion) -> [u32; 2] {
     }
 }
 
-/// Contents of [`NT_VERSION`]: the version of the code object.
+/// Returns the contents of [`NT_VERSION`]: the version of the code object.
 pub fn version(major: u32, minor: u32) -> [u8; 8] {
     (u64::from(minor) << 32 | u64::from(major)).to_le_bytes()
 }
 
-/// Contents of [`NT_ISA_VERSION`]: the processor's version, who makes it, what it is.
+/// Returns the contents of [`NT_ISA_VERSION`]: version of the processor, vendor, architecture.
 pub fn isa_version(version: [u32; 3], vendor: &[u8], arch: &[u8]) -> Vec<u8> {
     let mut desc = Vec::with_capacity(18 + vendor.len() + arch.len());
     for text in [vendor, arch] {
@@ -68,7 +70,8 @@ pub fn isa_version(version: [u32; 3], vendor: &[u8], arch: &[u8]) -> Vec<u8> {
     desc
 }
 
-/// The processor of that version with XNACK replay. V2 has no target features: on GFX9, an odd stepping says it.
+/// Returns the version of a processor with XNACK replay enabled. V2 has no target features, so on GFX9 an odd
+/// stepping expresses this.
 pub const fn replaying(version: [u32; 3]) -> [u32; 3] {
     match version {
         [9, 0, stepping @ (0 | 2 | 4 | 6)] => [9, 0, stepping + 1],

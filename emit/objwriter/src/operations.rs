@@ -1,8 +1,9 @@
-//! Numbers of the operations of expressions and of the instructions of call frames, for all that writes some. Readers have a table of their own, with names and operands (`dwarf`).
+//! Numbers of expression operations and of call frame instructions, for everything that writes DWARF. Readers
+//! have a table of their own, with names and operands (`dwarf`).
 //!
 //! # Source
-//! DWARF 5, table 7.9 (operations) and 7.29 (instructions). The extensions' are those of LLVM's guide today
-//! (`docs/debug-information.md`).
+//! DWARF 5, table 7.9 (operations) and 7.29 (instructions). The numbers of the extensions are those of LLVM's
+//! current guide (`docs/debug-information.md`).
 
 #![allow(missing_docs)]
 
@@ -52,7 +53,7 @@ pub const DW_OP_ADDRX: u8 = 0xa1;
 pub const DW_OP_ENTRY_VALUE: u8 = 0xa3;
 pub const DW_OP_GNU_ENTRY_VALUE: u8 = 0xf3;
 
-/// The prefix of the extensions' operations, which are the number behind it.
+/// Prefix of the extensions' operations. The byte after it is the number of the operation.
 pub const DW_OP_LLVM_USER: u8 = 0xe9;
 pub const DW_OP_LLVM_FORM_ASPACE_ADDRESS: u8 = 2;
 pub const DW_OP_LLVM_PUSH_LANE: u8 = 3;
@@ -63,7 +64,7 @@ pub const DW_OP_LLVM_UNDEFINED: u8 = 8;
 pub const DW_OP_LLVM_EXTEND: u8 = 11;
 pub const DW_OP_LLVM_SELECT_BIT_PIECE: u8 = 12;
 
-// Instructions of call frames. What the low six bits of the first three say is a number of units or a register.
+// Instructions of call frames. The low six bits of the first three contain a number of units or a register.
 pub const DW_CFA_ADVANCE_LOC: u8 = 0x40;
 pub const DW_CFA_OFFSET: u8 = 0x80;
 pub const DW_CFA_RESTORE: u8 = 0xc0;
@@ -89,7 +90,7 @@ pub const DW_CFA_GNU_WINDOW_SAVE: u8 = 0x2d;
 pub const DW_CFA_LLVM_DEF_ASPACE_CFA: u8 = 0x30;
 pub const DW_CFA_LLVM_DEF_ASPACE_CFA_SF: u8 = 0x31;
 
-/// `DW_OP_lit<n>`
+/// Returns the number of `DW_OP_lit<n>`.
 pub const fn lit(number: u8) -> u8 {
     DW_OP_LIT0 + number
 }

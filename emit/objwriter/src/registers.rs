@@ -1,28 +1,29 @@
-//! Numbers that DWARF has for the registers of AMD GPUs.
+//! DWARF numbers of the registers of AMD GPUs.
 
 use isa::Reg;
 use std::fmt;
 
-/// What kind of register a DWARF number names.
+/// Kind of register that a DWARF number names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bank {
     /// The program counter.
     Pc,
-    /// EXEC, of as many lanes as the wave has.
+    /// EXEC, with one bit for each lane of the wave.
     Exec,
-    /// `s0`, ...
+    /// Scalar registers `s0`, ...
     Sgpr,
-    /// A vector register with the dwords of all lanes, lane 0 first.
+    /// Vector registers. Each contains the dwords of all lanes, lane 0 first.
     Vgpr,
-    /// The same of accumulation registers.
+    /// Accumulation registers, in the same form.
     Agpr,
 }
 
-/// A register by its DWARF number (seed 000, line 624).
+/// Register, identified by its DWARF number (seed 000, line 624).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register(pub u64);
 
-/// Rows of the guide's table: first number, how many, what they are, the number of the first of them in its bank, bits of each.
+/// Rows of the guide's table: first DWARF number, count, bank, number of the first register in its bank, size
+/// of each in bits.
 const REGISTERS: [(u64, u64, Bank, u32, u32); 10] = [
     (0, 1, Bank::Pc, 0, 32),
     (1, 1, Bank::Exec, 0, 32),
@@ -37,7 +38,7 @@ const REGISTERS: [(u64, u64, Bank, u32, u32); 10] = [
 ];
 
 impl Register {
-    /// What it is: bank, number there, bits. `None` for numbers that are reserved.
+    /// Returns the bank, the number in the bank and the size in bits; `None` for reserved numbers.
     pub fn facts(self) -> Option<(Bank, u32, u32)> {
         REGISTERS.iter().find_map(|&(first, count, bank, number, bits)| {
             let at = self.0.checked_sub(first).filter(|&at| at < count)?;
@@ -45,16 +46,16 @@ impl Register {
         })
     }
 
-    /// Size in bits; `None` for numbers that are reserved.
+    /// Returns the size in bits; `None` for reserved numbers.
     pub fn bits(self) -> Option<u32> {
         self.facts().map(|(.., bits)| bits)
     }
 
-    /// The register of a bank, in code of so many lanes; `None` where there is none.
+    /// Returns a register of a bank, for waves of `lanes` lanes; `None` if it has no DWARF number.
     pub fn of(bank: Bank, number: u32, lanes: u32) -> Option<Register> {
         REGISTERS.iter().find_map(|&(first, count, of, low, bits)| {
             let sized = match bank {
-                // The process has addresses of 64 bits (seed 000, line 1904).
+                // The process has 64-bit addresses (seed 000, line 1904).
                 Bank::Pc => bits == 64,
                 Bank::Exec => bits == lanes,
                 Bank::Sgpr => true,
@@ -65,21 +66,22 @@ impl Register {
         })
     }
 
-    /// The register that instructions of waves of so many lanes name; `None` for those that have no number: VCC.
+    /// Returns the DWARF register of a hardware register in waves of `lanes` lanes; `None` for registers
+    /// without a number, such as VCC.
     pub fn named(reg: Reg, lanes: u32) -> Option<Register> {
         let bank = match reg {
             Reg::EXEC => return Register::of(Bank::Exec, 0, lanes),
             reg if reg.is_vgpr() => Bank::Vgpr,
             reg if reg.is_agpr() => Bank::Agpr,
-            // More than that no generation has.
+            // No generation has more SGPRs.
             reg if reg.0 < 106 => Bank::Sgpr,
             _ => return None,
         };
         Register::of(bank, reg.number().into(), lanes)
     }
 
-    /// The register of a name as [`fmt::Display`] writes it, or as instructions have it with the wave's size behind a vector register:
-    /// `s33`, `pc`, `exec.64`, `v7.32`.
+    /// Parses the name of a register, in the form that [`fmt::Display`] writes or as in instructions. The
+    /// wave size may follow a register: `s33`, `pc`, `exec.64`, `v7.32`. The default is 64 lanes.
     pub fn parse(text: &str) -> Option<Register> {
         if let Ok(number) = text.parse() {
             return Some(Register(number));

@@ -1,4 +1,4 @@
-//! The tree as a value of serde: what readers fill and what JSON is made of.
+//! Serde implementations for the metadata tree: readers deserialise into it, and JSON is serialised from it.
 
 use crate::value::Value;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -27,7 +27,7 @@ impl Serialize for Value {
                 for (key, value) in entries {
                     match key {
                         Value::Str(key) => map.serialize_entry(key, value)?,
-                        // JSON has no other keys than strings.
+                        // JSON allows only strings as keys.
                         key => {
                             let mut text = String::new();
                             key.write_scalar(&mut text);
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for Reader {
         deserializer.deserialize_any(Reader)
     }
 
-    // The lengths that a damaged file claims are not trusted: vectors grow as items come.
+    // A damaged file may claim any length, so the vector grows item by item instead of reserving that length.
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = access.next_element()? {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A node of the metadata tree. Maps keep the order of the file.
+/// Node of the metadata tree. Maps keep the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Nothing.
@@ -27,12 +27,13 @@ pub enum Value {
 }
 
 impl Value {
-    /// Appends MessagePack in the shortest form, with maps in the order of their keys, as LLVM writes it.
+    /// Appends MessagePack in the shortest form, with the keys of maps sorted, as LLVM writes it.
     pub fn write_message_pack(&self, out: &mut Vec<u8>) {
         crate::message_pack::write(self, out);
     }
 
-    /// Whether the YAML of the assembler can say it: no bytes and numbers with a point, and keys that are read as what they are.
+    /// Returns whether the assembler's YAML can represent the value: the value contains no nil, bytes or
+    /// floating-point numbers, and every key is read back as what it is.
     pub fn is_plain(&self) -> bool {
         match self {
             Value::Bool(_) | Value::Uint(_) | Value::Int(_) | Value::Str(_) => true,
@@ -48,7 +49,7 @@ impl Value {
         }
     }
 
-    /// The string, if it is one.
+    /// Returns the string, if the value is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::Str(text) => Some(text),
@@ -56,7 +57,7 @@ impl Value {
         }
     }
 
-    /// The entry of a map.
+    /// Returns the entry of a map with that key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Value::Map(entries) => {
@@ -66,7 +67,7 @@ impl Value {
         }
     }
 
-    /// The items of a sequence.
+    /// Returns the items of a sequence; none for other values.
     pub fn items(&self) -> &[Value] {
         match self {
             Value::Seq(items) => items,
@@ -74,7 +75,7 @@ impl Value {
         }
     }
 
-    /// Appends a YAML document, each line after `indent` spaces.
+    /// Appends a YAML document, with each line indented by `indent` spaces.
     pub fn write_yaml(&self, indent: usize, out: &mut String) {
         let _ = writeln!(out, "{:indent$}---", "");
         if !matches!(self, Value::Seq(_) | Value::Map(_)) || self.is_empty() {
@@ -100,7 +101,7 @@ impl Value {
         matches!(self, Value::Seq(_) | Value::Map(_)) && !self.is_empty()
     }
 
-    /// A block whose first line is already indented.
+    /// Writes a block. The caller has indented the first line already.
     fn write_block(&self, indent: usize, out: &mut String) {
         match self {
             Value::Seq(items) => {
@@ -121,7 +122,7 @@ impl Value {
                         let _ = write!(out, "\n{:1$}", "", indent + 2);
                         value.write_block(indent + 2, out);
                     } else {
-                        // The column where LLVM's tools put values.
+                        // LLVM's tools align values at this column.
                         let pad = 17usize.saturating_sub(out.len() - start).max(1);
                         let _ = write!(out, "{:pad$}", "");
                         value.write_scalar(out);
@@ -154,15 +155,16 @@ impl Value {
                 Ok(())
             }
             Value::Bytes(bytes) => write!(out, "!!binary # {} bytes", bytes.len()),
-            // As a key; as a value only the empty ones come here.
+            // Other sequences and maps are written as blocks, so only empty ones (and keys) get here.
             Value::Seq(_) => write!(out, "[]"),
             Value::Map(_) => write!(out, "{{}}"),
         };
     }
 }
 
-/// Strings stand plain where YAML reads them as themselves, else in quotes. LLVM's reader looks for numbers and booleans
-/// in quotes too (`n` is a boolean), so those carry the tag that says string.
+/// Writes a string: unquoted if YAML reads it back as the same string, otherwise in quotes. LLVM's reader
+/// interprets even quoted text as a number or boolean (`n` is a boolean), so such strings also get the tag
+/// `!str`.
 fn write_string(text: &str, out: &mut String) {
     if needs_tag(text) {
         out.push_str("!str ");
@@ -170,7 +172,7 @@ fn write_string(text: &str, out: &mut String) {
     write_text(text, out);
 }
 
-/// Whether LLVM's reader may take a string for something else.
+/// Returns whether LLVM's reader could take a string for another type.
 fn needs_tag(text: &str) -> bool {
     const WORDS: [&str; 11] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "~"];
     let is_word = WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
@@ -204,7 +206,8 @@ fn write_text(text: &str, out: &mut String) {
     }
 }
 
-/// The number that LLVM's reader of YAML takes a text for: decimal, `0x`, `0b`, `0o` or, after a zero, octal.
+/// Returns the number that LLVM's YAML reader reads from a text: decimal, `0x`, `0b`, `0o`, or octal after a
+/// leading zero.
 pub fn unsigned(text: &str) -> Option<u64> {
     let (digits, base) = match text.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&text[2..], 16),

@@ -1,4 +1,4 @@
-//! Attributes of kernels and functions.
+//! Checks the attributes of kernels and functions.
 
 use super::{Checker, Func, Leaves};
 use crate::ast::{Attr, ExprKind, List};
@@ -8,7 +8,7 @@ use crate::types::Ty;
 use ir::{Denormals, Exceptions, InitialState, Inline, Linkage};
 use isa::spelling::nearest;
 
-/// Attributes of kernels and what their arguments look like.
+/// Attributes of kernels, each with an example of its arguments for messages.
 pub const KERNEL_ATTRS: [(&str, &str); 15] = [
     ("workgroup_size", "#[workgroup_size(256)]` or `#[workgroup_size(16, 16)]"),
     ("workgroup_size_hint", "#[workgroup_size_hint(256)]"),
@@ -27,11 +27,11 @@ pub const KERNEL_ATTRS: [(&str, &str); 15] = [
     ("implicit_args", "#[implicit_args(56)]"),
 ];
 
-/// The largest work-group there is.
+/// Largest number of work-items in a work-group.
 const MAX_WORKGROUP: u64 = 1024;
 
 impl Checker<'_, '_> {
-    /// Reports attributes where none have a meaning.
+    /// Reports the attributes of an item that cannot have any.
     pub(super) fn no_attrs(&mut self, attrs: List, what: &str) {
         for attr in &self.ast.attrs[attrs.range()] {
             let name = self.ast.name(attr.name.sym);
@@ -178,8 +178,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What a kernel asks for by words: the state with it, or nothing if the words have no meaning. Nothing at all for
-    /// other attributes.
+    /// Evaluates an attribute whose arguments are words, such as `#[denormals(off)]`. Returns `None` for
+    /// other attributes, `Some(None)` if the words are invalid, and else `state` with the attribute applied.
     fn state_of_words(&self, attr: &Attr, state: InitialState) -> Option<Option<InitialState>> {
         let args = self.ast.list(attr.args);
         let words = || args.iter().map(|&arg| crate::words::word(self.ast, arg));
@@ -222,13 +222,14 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The arguments as constants; constants and `param`s of the file may be used.
+    /// Evaluates the arguments of an attribute as constants. They may use the constants and `param`s of the
+    /// file.
     fn attr_numbers(&mut self, attr: &Attr) -> Option<Leaves> {
         let ast = self.ast;
         let mut values = Leaves::new();
         for &arg in ast.list(attr.args) {
             let found = self.any_integer(arg, Ty::U32);
-            // As for lengths of arrays, a constant of any type of integers does.
+            // As for the lengths of arrays, a constant of any integer type is accepted.
             let is_integer = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
             if found == Ty::ERROR || (!is_integer && !self.require(arg, found, Ty::U32)) {
                 return None;

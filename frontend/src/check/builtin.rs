@@ -1,4 +1,4 @@
-//! Arguments of the built-in functions.
+//! Checks the arguments of the built-in functions.
 
 use super::infer::Question;
 use super::item::Literal;
@@ -13,7 +13,7 @@ use crate::words;
 use ir::{Order, Pos, Space, TernOp};
 use isa::spelling::nearest;
 
-/// Fewest and most arguments.
+/// Returns the smallest and the largest number of arguments.
 fn arity(builtin: Builtin) -> (usize, usize) {
     use Builtin::*;
     match builtin {
@@ -46,7 +46,7 @@ fn arity(builtin: Builtin) -> (usize, usize) {
     }
 }
 
-/// Whether argument `n` is a shift count or the like: any integer type will do.
+/// Returns whether argument `n` is a shift count or a similar number, which may have any integer type.
 fn is_count(lane: Lane, n: usize) -> bool {
     match lane {
         Lane::Rotl | Lane::Rotr => n == 1,
@@ -57,7 +57,7 @@ fn is_count(lane: Lane, n: usize) -> bool {
     }
 }
 
-/// What an atomic does, for the orders it may have.
+/// Kind of access that an atomic operation makes. It decides which memory orders are allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Load,
@@ -208,13 +208,13 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// An argument of a fixed type.
+    /// Checks an argument of a fixed type. Returns whether its type is right.
     fn argument(&mut self, arg: ExprId, wanted: Ty) -> bool {
         let found = self.expr(arg, wanted);
         self.require(arg, found, wanted) && found != Ty::ERROR
     }
 
-    /// Reports a constant that is the number of no lane among so many side by side.
+    /// Reports a constant lane number that is not below `count`.
     fn lane_below(&mut self, count: u64, lane: ExprId) {
         if let Some(value) = self.constant_value(lane).filter(|&value| value >= count) {
             let message = format!("lane {value} is out of range");
@@ -241,7 +241,8 @@ impl Checker<'_, '_> {
         self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| class.has(scalar))
     }
 
-    /// A numeric argument of a class. Literals are floats where the class is, of the type that something else decides.
+    /// Checks a numeric argument of a class and returns its type. A literal takes the type `expect` if that
+    /// is in the class; in a float class it is otherwise a float.
     fn of_class(&mut self, arg: ExprId, class: Class, callee: Name, expect: Ty) -> Ty {
         let expect = match class {
             _ if self.is_class(expect, class) => expect,
@@ -251,14 +252,15 @@ impl Checker<'_, '_> {
         };
         let found = self.expr(arg, expect);
         let ty = self.in_class(found, arg, class, callee);
-        // As far as is known: what decides may be too small, too wide or too unsigned.
+        // Only a preliminary test: the type may still be decided to be too small, too wide or unsigned, so it
+        // is tested again once it is known.
         if self.s.checked.types.is_undecided(ty) && !matches!(class, Class::Number | Class::Float) {
             self.ask_later(ty, Question::Class(arg, class, callee));
         }
         ty
     }
 
-    /// Reports an argument that is not of a class. Its type, if it is.
+    /// Reports an argument whose type is not in the class. Returns the type if it is.
     pub(super) fn in_class(&mut self, found: Ty, arg: ExprId, class: Class, callee: Name) -> Ty {
         if found == Ty::ERROR || self.is_class(found, class) {
             return found;
@@ -275,7 +277,7 @@ impl Checker<'_, '_> {
         Ty::ERROR
     }
 
-    /// Element-wise functions: all operands of one type, scalars may stand for vectors.
+    /// Checks an element-wise function: all operands have one type, but a scalar may stand for a vector.
     fn lanes(&mut self, lane: Lane, class: Class, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let mut result = Ty::NONE;
         let mut failed = false;
@@ -285,7 +287,7 @@ impl Checker<'_, '_> {
         } else {
             expect
         };
-        // What has a type decides; literals follow.
+        // Operands with a type of their own decide the common type, so they come before the literals.
         for literals in [false, true] {
             for (n, &arg) in args.iter().enumerate() {
                 if is_count(lane, n) || self.untyped(arg).is_some() != literals {
@@ -306,7 +308,8 @@ impl Checker<'_, '_> {
         if failed { Ty::ERROR } else { result }
     }
 
-    /// A count for all lanes of `of`, or one for each: an integer of any type or, if it is a number to compute with, an `i32`.
+    /// Checks a count operand, which is one number for all lanes of the type `of` or one for each lane. The
+    /// operand is an `i32` if the function computes with it (`is_number`), else an integer of any type.
     fn count(&mut self, arg: ExprId, is_number: bool, of: Ty) -> bool {
         let wanted = if is_number { Scalar::I32 } else { Scalar::U32 };
         let ty = Ty::scalar(wanted);
@@ -329,7 +332,7 @@ impl Checker<'_, '_> {
         found == Ty::ERROR || self.require(arg, found, shape)
     }
 
-    /// The common type of the operands so far and one more.
+    /// Returns the common type of the operands so far and one more operand.
     fn widest(&mut self, so_far: Ty, found: Ty, arg: ExprId, failed: &mut bool) -> Ty {
         if so_far == Ty::NONE || so_far == found {
             return found;
@@ -352,7 +355,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Functions of two results: one is stored through the last argument.
+    /// Checks a function with two results: the second result is stored through the last argument.
     fn two(&mut self, two: Two, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let ty = self.of_class(args[0], Class::Float, callee, expect);
         let at = args[args.len() - 1];
@@ -384,7 +387,7 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Of three lanes, or of four whose last counts as 0.
+    /// Checks `cross`, which takes vectors of three lanes, or of four lanes whose last lane counts as 0.
     fn cross(&mut self, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let ty = self.of_class(args[0], Class::Float, callee, expect);
         let found = self.expr(args[1], ty);
@@ -455,7 +458,7 @@ impl Checker<'_, '_> {
         to
     }
 
-    /// Reports a `bitcast` of other than as many bits.
+    /// Reports a `bitcast` between types with different numbers of bits.
     pub(super) fn same_bits(&mut self, arg: ExprId, from: Ty, to: Ty) {
         let types = &self.s.checked.types;
         let bits = |ty| match types.lanes(ty) {
@@ -469,7 +472,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A value that lives in registers: a number, a vector of numbers.
+    /// Checks a value that must fit in registers: a number or a vector of numbers.
     fn register_value(&mut self, arg: ExprId, expect: Ty) -> Ty {
         let found = self.expr(arg, expect);
         self.register_type(found, arg)
@@ -487,7 +490,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `load(p)` and `store(p, v)` with hints.
+    /// Checks `load(p)` and `store(p, v)` with cache hints.
     fn hinted(&mut self, builtin: Builtin, args: &[ExprId]) -> Ty {
         let pointer_ty = self.expr(args[0], Ty::NONE);
         let hint = args.get(if builtin == Builtin::Load { 1 } else { 2 });
@@ -525,7 +528,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Atomics: pointer, values, orders, scope.
+    /// Checks an atomic operation: pointer, values, memory orders, scope.
     fn atomic(&mut self, builtin: Builtin, args: &[ExprId]) -> Ty {
         let pointer_ty = self.expr(args[0], Ty::NONE);
         let (values, orders) = match builtin {
@@ -564,7 +567,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The type an atomic works on, if there can be one.
+    /// Returns the type that an atomic operation works on, or reports that the pointer's space or type does
+    /// not allow the operation.
     fn atomic_element(&mut self, builtin: Builtin, arg: ExprId, ty: Ty) -> Option<Ty> {
         let pointer = self.pointer_argument(arg, ty)?;
         let span = self.ast.span(arg);
@@ -610,7 +614,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Of floats there are some atomics only; the others are those of the integer `to` of the same size.
+    /// Reports an atomic operation that does not exist for floats. The message suggests the same operation on
+    /// the integer type `to` of the same size.
     #[cold]
     fn no_such_atomic(&mut self, span: Span, pointer: Pointer, to: Ty, what: &str, more: &str) -> Option<Ty> {
         let name = self.type_name(pointer.to);
@@ -658,7 +663,7 @@ impl Checker<'_, '_> {
         Ty::UNIT
     }
 
-    /// Reports an argument that should be one of a few words.
+    /// Reports an argument that should be one of a few known words.
     #[cold]
     fn unknown_word(&mut self, arg: ExprId, what: &str, known: impl Iterator<Item = &'static str> + Clone) {
         let found = words::word(self.ast, arg);

@@ -1,4 +1,4 @@
-//! Calls: of functions, of vector constructors; finds the built-ins.
+//! Checks calls of functions and of vector constructors, and finds the built-ins.
 
 use super::{Binding, Checker, ConstItem, Leaves, Res};
 use crate::ast::{ExprId, ExprKind, List, Name};
@@ -68,7 +68,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `has(feature)`: a constant.
+    /// Checks `has(feature)`, which is a constant.
     fn has_feature(&mut self, id: ExprId, callee: Name, args: List) -> Ty {
         let &[arg] = self.ast.list(args) else {
             self.check_all(args);
@@ -94,7 +94,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks arguments for their own sake.
+    /// Checks arguments without an expected type, so that mistakes in them are reported.
     pub(super) fn check_all(&mut self, args: List) {
         for n in args.range() {
             self.expr(self.ast.exprs_pool[n], Ty::NONE);
@@ -149,7 +149,8 @@ impl Checker<'_, '_> {
         if result == Ty::UNIT && self.lacks_result(func) { Ty::ERROR } else { result }
     }
 
-    /// The variable or constant of a name that is called, and its type, if that is one of functions.
+    /// Returns the variable or constant that the called name refers to, with its type, if that is a function
+    /// type.
     fn called_variable(&mut self, callee: Name) -> Option<(Res, Ty)> {
         let (res, ty) = match self.binding(callee.sym) {
             Binding::Const(index) => {
@@ -163,7 +164,7 @@ impl Checker<'_, '_> {
         self.s.checked.types.as_function(ty).map(|_| (res, ty))
     }
 
-    /// `(s.f)(x)`, `table[i](x)`
+    /// Checks a call of an expression: `(s.f)(x)`, `table[i](x)`.
     pub(super) fn call_value(&mut self, callee: ExprId, args: List) -> Ty {
         let ty = self.expr(callee, Ty::NONE);
         let span = self.ast.span(callee);
@@ -183,7 +184,7 @@ impl Checker<'_, '_> {
         Ty::ERROR
     }
 
-    /// A call through a value of a function type.
+    /// Checks a call through a value of a function type.
     fn call_pointer(&mut self, ty: Ty, span: Span, args: List) -> Ty {
         let Some(FnType { params, result }) = self.s.checked.types.as_function(ty).cloned() else {
             return Ty::ERROR;
@@ -205,7 +206,8 @@ impl Checker<'_, '_> {
         result
     }
 
-    /// Whether a function without a result ends with a value for certain: that is told where it stands, and the call is what was meant.
+    /// Returns whether the body of a function without a declared result ends in an expression that certainly
+    /// is a value. That error is reported at the end of the body, so its calls need no second report.
     fn lacks_result(&self, func: u32) -> bool {
         let body = self.s.checked.funcs[func as usize].body;
         let tail = body.and_then(|body| self.ast.block(body).tail);
@@ -251,7 +253,7 @@ impl Checker<'_, '_> {
         self.sink.push(diagnostic);
     }
 
-    /// `f32x4(…)`: one scalar for all lanes, or parts that fill the lanes in order.
+    /// Checks `f32x4(…)`: one scalar for all lanes, or parts that fill the lanes in order.
     fn vector(&mut self, callee: Name, scalar: Scalar, lanes: u8, args: List) -> Ty {
         let ty = self.s.checked.types.vector(scalar, lanes);
         let wanted = Ty::scalar(scalar);

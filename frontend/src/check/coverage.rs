@@ -1,7 +1,8 @@
-//! Whether the arms of a `match` take every value, as in Rust.
+//! Checks whether the arms of a `match` cover every value, as in Rust.
 //!
-//! A value is a point with a coordinate for each scalar of the tuple, a pattern without guard a set of boxes. What no box
-//! holds is looked for one coordinate after the other, between the ends of the boxes.
+//! A value is a point with one coordinate for each scalar of its type; a pattern without a guard is a set of
+//! boxes in that space. The search for an uncovered point takes one coordinate after the other and cuts it at
+//! the ends of the boxes.
 
 use super::pattern::patterns_of_parts;
 use super::{Binding, Checker, PatRes};
@@ -12,20 +13,21 @@ use crate::scalar::Scalar;
 use crate::types::{Field, Ty, TyKind};
 use smallvec::SmallVec;
 
-/// First and last number of a coordinate; numbers of signed types are moved up so that they are in order.
+/// First and last number of a box along one coordinate. For signed types, the sign bit is flipped so that the
+/// numbers are in order.
 type Side = (u64, u64);
-/// A side for each coordinate.
+/// A box: its side along each coordinate.
 type Shape = SmallVec<[Side; 4]>;
 
-/// Boxes of a `match`, and comparisons of them, that are taken into account.
+/// Limits on the number of boxes of a `match` and on the number of comparisons of boxes.
 const MAX_BOXES: usize = 4096;
 const MAX_WORK: usize = 1 << 20;
 
-/// Too many boxes.
+/// The check exceeds one of the limits.
 struct TooMany;
 
 impl Checker<'_, '_> {
-    /// Looks at the arms of all `match`es that wait for it.
+    /// Checks all `match`es whose check was postponed until their types were known.
     pub(super) fn cover_matches(&mut self) {
         let mut matches = std::mem::take(&mut self.s.matches);
         for id in matches.drain(..) {
@@ -71,7 +73,7 @@ impl Checker<'_, '_> {
     fn never_reached(&mut self, all: PatId, behind: PatId) {
         let all = self.ast.pattern(all);
         let help = match all.kind {
-            // Most likely the name of a constant was meant.
+            // A variable here is most likely a misspelt name of a constant.
             PatKind::Name { name, .. } => {
                 let constants = self.bound_names(|b| matches!(b, Binding::Const(_)));
                 let close = self.nearest(self.ast.name(name.sym), constants.into_iter());
@@ -110,7 +112,7 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// Whether the pattern takes any value of its type.
+    /// Returns whether the pattern matches every value of its type.
     fn takes_all(&self, id: PatId) -> bool {
         let any = |list: crate::ast::List| &self.ast.patterns_pool[list.range()];
         match self.ast.pattern(id).kind {
@@ -126,7 +128,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether nothing in the pattern was wrong.
+    /// Returns whether the pattern was checked without errors.
     fn is_known(&self, id: PatId) -> bool {
         let kind = self.ast.pattern(id).kind;
         match kind {
@@ -143,7 +145,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The sides of all values of a type.
+    /// Appends the sides of the box that contains all values of a type.
     fn whole(&self, of: Ty, out: &mut Shape) {
         match self.s.checked.types.pattern_parts(of) {
             Some(parts) => parts.iter().for_each(|&part| self.whole(part, out)),
@@ -157,12 +159,12 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The scalar of a type whose values are compared with constants.
+    /// Returns the scalar type if patterns compare values of this type with constants.
     fn compared(&self, of: Ty) -> Option<Scalar> {
         self.s.checked.types.as_scalar(of).filter(|scalar| scalar.is_exact())
     }
 
-    /// The boxes of a pattern of values of type `of`.
+    /// Returns the boxes of a pattern for values of type `of`.
     fn boxes(&self, id: PatId, of: Ty) -> Result<Vec<Shape>, TooMany> {
         let pattern = self.ast.pattern(id);
         let mut out = Vec::new();
@@ -186,7 +188,7 @@ impl Checker<'_, '_> {
         Ok(out)
     }
 
-    /// The boxes of a value with parts: each of one part with each of the others.
+    /// Returns the boxes of a pattern with parts: every combination of one box from each part.
     fn product(&self, list: List, of: Ty) -> Result<Vec<Shape>, TooMany> {
         let parts = self.s.checked.types.pattern_parts(of).unwrap_or_default();
         let written = patterns_of_parts(self.ast, &self.s.checked.patterns, list, parts.len());
@@ -206,7 +208,7 @@ impl Checker<'_, '_> {
         Ok(all)
     }
 
-    /// Values as a pattern would name them.
+    /// Returns the text of a pattern that matches the uncovered values `sides`.
     fn witness<'s>(&self, of: Ty, sides: &mut impl Iterator<Item = &'s Side>) -> String {
         if let Some(parts) = self.s.checked.types.pattern_parts(of) {
             let parts: Vec<String> = parts.iter().map(|&part| self.witness(part, sides)).collect();
@@ -245,12 +247,13 @@ impl Checker<'_, '_> {
     }
 }
 
-/// A number that is less if the value is, and back again.
+/// Maps a number of type `scalar` so that unsigned order is the order of the values. The mapping is its own
+/// inverse.
 fn in_order(scalar: Scalar, bits: u64) -> u64 {
     if scalar.is_signed() { bits ^ 1 << 63 } else { bits }
 }
 
-/// Some values that no box holds, all boxes being alike on the coordinates in front of `at`.
+/// Returns some values that no box holds. The boxes have the same sides on all coordinates before `at`.
 fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Result<Option<Shape>, TooMany> {
     *work = work.checked_sub(boxes.len() + 1).ok_or(TooMany)?;
     let Some(&(min, max)) = whole.get(at) else { return Ok(None) };
@@ -275,7 +278,7 @@ fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Re
     Ok(None)
 }
 
-/// The first numbers of `whole` that are on none of the sides.
+/// Returns the first numbers of `whole` that none of the sides contains.
 fn gap(sides: &mut [Side], (min, max): Side) -> Option<Side> {
     sides.sort_unstable();
     let mut next = min;

@@ -9,14 +9,15 @@ use crate::types::{Ty, TyKind, swizzle};
 use ir::half::Half;
 use smallvec::SmallVec;
 
-/// Why an operation has no value.
+/// Reason why an operation has no value.
 enum Undefined {
     DivisionByZero,
     NotConstant,
 }
 
 impl Checker<'_, '_> {
-    /// The leaves of a checked expression's value; reports what is not constant.
+    /// Returns the fragments (scalars) of the value of a checked expression, or reports why it is not
+    /// constant.
     pub(super) fn eval(&mut self, id: ExprId) -> Option<Leaves> {
         let mut leaves = Leaves::new();
         match self.eval_into(id, &mut leaves) {
@@ -29,7 +30,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `Err(None)` where an error was reported before.
+    /// Appends the fragments of the value to `out`. Returns `Err(None)` if an error was reported before.
     fn eval_into(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
         let ty = self.s.checked.expr_ty[id.at()];
         if ty == Ty::ERROR {
@@ -45,7 +46,7 @@ impl Checker<'_, '_> {
             ExprKind::Bool(value) => out.push(u64::from(value)),
             ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.s.checked.res[id.at()] {
                 Res::Const(index) => out.extend_from_slice(&self.s.checked.consts[index as usize].value),
-                // No function has the address 0.
+                // A function is its index plus one, because no function has the address 0.
                 Res::Func(func) => out.push(u64::from(func) + 1),
                 _ => return Err(Some(self.not_constant(id))),
             },
@@ -58,7 +59,7 @@ impl Checker<'_, '_> {
                 let start = out.len();
                 if types.as_function(ty).is_some() {
                     self.eval_into(inner, out)?;
-                    // Null, or a function as what it is.
+                    // Only a null pointer or a function of that type is a constant here.
                     let is_known = types.as_function(from_ty).is_some() || out[start..] == [0];
                     return if is_known { Ok(()) } else { Err(Some(self.not_constant(id))) };
                 }
@@ -139,7 +140,7 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
-    /// A block that is only its value.
+    /// Evaluates a block that consists only of its final expression.
     fn eval_block(&self, id: ExprId, block: BlockId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
         let block = self.ast.block(block);
         match block.tail {
@@ -148,7 +149,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A chain of operators, from its first operand on.
+    /// Evaluates a chain of binary operators, from its first operand on.
     fn eval_chain(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
         let (mut links, mut first) = (SmallVec::<[_; 4]>::new(), id);
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
@@ -191,7 +192,7 @@ impl Checker<'_, '_> {
             return Err(Some(self.not_constant(id)));
         }
         for n in 0..a.len().max(b.len()) {
-            // A scalar operand goes with each lane of the other.
+            // A scalar operand is combined with each lane of a vector operand.
             let (x, y) = (a[n.min(a.len() - 1)], b[n.min(b.len() - 1)]);
             let value =
                 if scalar.is_float() { float_binary(op, scalar, x, y) } else { int_binary(op, scalar, x, y) };
@@ -223,7 +224,7 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
-    /// Vector constructors, `min` and `max`.
+    /// Evaluates vector constructors, `min` and `max`.
     fn eval_call(
         &self,
         id: ExprId,
@@ -247,7 +248,7 @@ impl Checker<'_, '_> {
                     self.eval_into(arg, out)?;
                 }
             }
-            // `has(feature)`; what a constant function returns is not known.
+            // `has(feature)`. The result of a call through a constant of a function type is unknown.
             (Res::Const(index), ..) if self.s.checked.consts[index as usize].ty == Ty::BOOL => {
                 out.extend_from_slice(&self.s.checked.consts[index as usize].value);
             }
@@ -363,7 +364,7 @@ fn int_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Undef
 }
 
 fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Undefined> {
-    // Each arithmetic operation is computed in the precision of the type: one rounding.
+    // Each arithmetic operation is computed in the precision of its type, so that the result is rounded once.
     macro_rules! compute {
         ($from_bits:expr, $to_bits:expr) => {{
             let (x, y) = ($from_bits(a), $from_bits(b));
@@ -385,14 +386,15 @@ fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Und
         }};
     }
     match scalar {
-        // Exact in f64, or with bits enough to be rounded once more: `ir::half`.
+        // The result in `f64` is either exact or has enough bits that rounding it again is harmless; see
+        // `ir::half`.
         Scalar::F16 => compute!(|bits| Half(bits as u16).wide(), |value| u64::from(Half::nearest(value).0)),
         Scalar::F32 => compute!(|bits| f32::from_bits(bits as u32), |value: f32| u64::from(value.to_bits())),
         _ => compute!(f64::from_bits, f64::to_bits),
     }
 }
 
-/// `as` between scalars: integers wrap, floats saturate.
+/// Converts `bits` as `as` does: integers wrap, floats saturate.
 fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
     if from == to {
         return bits;
@@ -433,7 +435,7 @@ fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
     }
 }
 
-/// The upper half of an `f32`, rounded to nearest, ties to even; a NaN stays one.
+/// Rounds an `f32` to `bf16` (its upper half), to nearest with ties to even. A NaN stays a NaN.
 fn brain(bits: u32) -> u16 {
     if f32::from_bits(bits).is_nan() {
         return (bits >> 16) as u16 | 0x40;

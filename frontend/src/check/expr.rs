@@ -11,7 +11,8 @@ use crate::types::{Field, Parts, Struct, Ty, TyKind, swizzle};
 use ir::Space;
 
 impl Checker<'_, '_> {
-    /// Checks an expression. `expect` is what the surroundings would like: literals take it, and pointers that can become it do.
+    /// Checks an expression and returns its type. `expect` is the type that the context prefers: literals
+    /// take it, and so do pointers that convert to it.
     pub(super) fn expr(&mut self, id: ExprId, expect: Ty) -> Ty {
         let expr = *self.ast.expr(id);
         let ty = match expr.kind {
@@ -49,8 +50,9 @@ impl Checker<'_, '_> {
         if expect == Ty::NONE { ty } else { self.become_expected(id, ty, expect) }
     }
 
-    /// The type that a value has where `expect` is asked for: a pointer may gain qualifiers and become a generic one. Each of several
-    /// ways to a value does so for itself, so that they agree.
+    /// Returns the type of a value where `expect` is wanted: a pointer may gain qualifiers or become a
+    /// generic pointer. Each arm of an `if` or `match` does this conversion for itself, so that the types of
+    /// all arms agree.
     fn become_expected(&mut self, id: ExprId, found: Ty, expect: Ty) -> Ty {
         let types = &mut self.s.checked.types;
         if types.as_pointer(expect).is_none() || types.as_pointer(found).is_none() {
@@ -84,7 +86,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// An `if` without `else` has no value: whether that is so.
+    /// Returns whether an `if` without `else` has no value, as it must; reports an error otherwise.
     fn if_alone(&mut self, then: BlockId, found: Ty) -> bool {
         if let (Some(tail), false) =
             (self.ast.block(then).tail, matches!(found, Ty::UNIT | Ty::NEVER | Ty::ERROR))
@@ -103,7 +105,7 @@ impl Checker<'_, '_> {
         true
     }
 
-    /// Checks an arm behind others of type `before`; returns the type of all of them.
+    /// Checks an arm that follows arms of type `before`. Returns the common type of all these arms.
     pub(super) fn arm(&mut self, block: BlockId, before: Ty, expect: Ty) -> Ty {
         let found = self.block(block, Self::wanted_of(before, expect));
         let block = self.ast.block(block);
@@ -111,12 +113,12 @@ impl Checker<'_, '_> {
         self.same(block.tail, span, found, before)
     }
 
-    /// What a way to a value is expected to bring, the ways before it having type `before`.
+    /// Returns the type to expect of the next arm when the earlier arms have type `before`.
     pub(super) fn wanted_of(before: Ty, expect: Ty) -> Ty {
         if before == Ty::NEVER || before == Ty::ERROR { expect } else { before }
     }
 
-    /// The type of a value that is reached in several ways, the ways before having type `before`, this one `found`.
+    /// Returns the common type of an arm of type `found` and the earlier arms of type `before`.
     pub(super) fn same(&mut self, id: Option<ExprId>, span: Span, found: Ty, before: Ty) -> Ty {
         match (before, found) {
             (Ty::NEVER, other) | (other, Ty::NEVER) => other,
@@ -175,7 +177,8 @@ impl Checker<'_, '_> {
                 self.force_const(index);
                 (Res::Const(index), self.s.checked.consts[index as usize].ty)
             }
-            // Constants are evaluated before variables exist: nothing there may refer to one.
+            // Constants are evaluated before module variables exist, so a constant cannot refer to a
+            // variable.
             Binding::Static(index) => match self.s.checked.statics.get(index as usize) {
                 Some(item) => (Res::Static(index), item.ty),
                 None => {
@@ -213,7 +216,7 @@ impl Checker<'_, '_> {
             return self.sink.push(diagnostic.help_opt(help));
         }
         let values = |b: Binding| matches!(b, Binding::Local(_) | Binding::Const(_) | Binding::Static(_));
-        // One that went out of sight is rather meant than one with a similar name.
+        // A variable of this name that is out of scope is a better guess than a variable with a similar name.
         let first = self.s.checked.funcs.get(self.s.body.func as usize).map_or(0, |func| func.locals.start);
         let gone = self.s.checked.locals.iter().skip(first as usize).find(|local| local.name == sym);
         let close = self.nearest(text, self.bound_names(values).into_iter()).filter(|_| gone.is_none());
@@ -240,7 +243,7 @@ impl Checker<'_, '_> {
 
     fn cast(&mut self, inner: ExprId, ty: TypeId, span: Span) -> Ty {
         let to = self.resolve(ty);
-        // A literal can be born with the type it is cast to, if it fits.
+        // A literal takes the type that it is cast to, if its value fits.
         let literal = match (self.untyped(inner), self.s.checked.types.as_scalar(to)) {
             (Some(Literal::Int), Some(scalar)) if self.fits_literal(inner, scalar) => to,
             (Some(Literal::Float), Some(Scalar::F16 | Scalar::F64)) => to,
@@ -303,7 +306,7 @@ impl Checker<'_, '_> {
         to
     }
 
-    /// A plain literal in the range of `scalar`.
+    /// Returns whether the expression is a plain literal in the range of `scalar`.
     fn fits_literal(&self, id: ExprId, scalar: Scalar) -> bool {
         match self.ast.expr(id).kind {
             ExprKind::Int { value, .. } => {
@@ -362,10 +365,10 @@ impl Checker<'_, '_> {
         element
     }
 
-    /// A constant index behind the end, or in front of the first element, is a mistake for certain.
+    /// Reports a constant index past the end or before the first element.
     fn check_bounds(&mut self, index: ExprId, len: u32) {
         let value = self.constant_value(index);
-        // A length of 0 stands for memory sized by the dispatch.
+        // A length of 0 stands for `shared dyn` memory, whose size the dispatch decides.
         if len > 0
             && let Some(value) = value
             && value >= u64::from(len)
@@ -375,7 +378,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The value of a literal, or of a constant by its name, with a minus in front or without.
+    /// Returns the value of a literal or of a named constant, with or without a minus sign.
     pub(super) fn constant_value(&self, id: ExprId) -> Option<u64> {
         match (self.ast.expr(id).kind, self.s.checked.res[id.at()]) {
             (ExprKind::Int { value, .. }, _) => Some(value),

@@ -1,11 +1,11 @@
-//! Types of functions, and functions as values.
+//! Function types, and functions that are used as values.
 
 use super::Checker;
 use crate::ast::{ItemKind, List, TypeId, TypeKind};
 use crate::types::Ty;
 
 impl Checker<'_, '_> {
-    /// The type `fn(A, B) -> R`.
+    /// Returns the type `fn(A, B) -> R`.
     pub(super) fn resolve_function(&mut self, params: List, result: Option<TypeId>) -> Ty {
         let ast = self.ast;
         let mut types = Vec::with_capacity(params.len as usize);
@@ -21,14 +21,14 @@ impl Checker<'_, '_> {
         self.function_type(types, result)
     }
 
-    /// The type that is written for a result, if that is not `()`.
+    /// Returns the written result type, or `None` if that is `()`.
     pub(super) fn not_unit(&self, result: Option<TypeId>) -> Option<TypeId> {
         let is_unit =
             |ty: &TypeId| matches!(self.ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));
         result.filter(|ty| !is_unit(ty))
     }
 
-    /// The type of functions with parameters of these types and the written type for a result.
+    /// Returns the type of functions with parameters of these types and the written result type.
     fn function_type(&mut self, types: Vec<Ty>, result: Option<TypeId>) -> Ty {
         let result_ty = self.not_unit(result).map_or(Ty::UNIT, |node| self.resolve(node));
         if types.contains(&Ty::ERROR) || result_ty == Ty::ERROR {
@@ -37,7 +37,8 @@ impl Checker<'_, '_> {
         self.s.checked.types.function(types, result_ty)
     }
 
-    /// The type of a function as a value, if it can be one and is known yet.
+    /// Returns the type of a function that is used as a value. Returns `None` for a kernel or while the
+    /// signature is unknown.
     pub(super) fn function_value(&mut self, func: u32) -> Option<Ty> {
         let checked = &mut self.s.checked;
         let Some(info) = checked.funcs.get_mut(func as usize) else {
@@ -54,8 +55,8 @@ impl Checker<'_, '_> {
         Some(checked.types.function(params, info.result))
     }
 
-    /// [`Checker::function_value`] in a constant, which is evaluated before functions have signatures: mistakes in the types of
-    /// parameters are reported with the signature.
+    /// Does the work of [`Checker::function_value`] in a constant, which is evaluated before functions have
+    /// signatures. Mistakes in the parameter types are reported later, with the signature.
     fn early_function_value(&mut self, func: u32) -> Option<Ty> {
         let &item = self.s.item_of_func.get(func as usize)?;
         let ItemKind::Fn { kernel: false, params, result, .. } = self.ast.items[item as usize].kind else {

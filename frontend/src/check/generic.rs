@@ -1,8 +1,10 @@
-//! Generic functions: a function of its own for each choice of types and constants that calls ask for.
+//! Checks generic functions. Each combination of types and constants that calls ask for becomes an instance,
+//! a function of its own.
 //!
-//! The tables of the checker belong to the tree, in which a generic function stands once. An instance is checked in them, and
-//! then keeps a copy of their part; lowering puts it back in its place. Before that, each generic function is checked for
-//! samples of what its bounds allow, so that most mistakes are told once, at the definition.
+//! The checker's tables are indexed by nodes of the tree, and a generic function is in the tree only once. An
+//! instance is checked in that part of the tables and then keeps a copy of the part; lowering copies it back
+//! into the tables. Before any instance is made, each generic function is checked with sample types that its
+//! bounds allow, so that most mistakes are reported once, at the definition.
 
 use super::{Binding, Checked, Checker, ConstItem, Leaves, PatRes, Res};
 use crate::ast::{ExprId, ExprKind, Extent, GenericFn, ItemKind, List, Name, Sym, TypeId, TypeKind};
@@ -14,14 +16,16 @@ use crate::types::{Parts, Ty, TyKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// More instances than this are most likely without end.
+/// Limit on the number of instances; a program that exceeds it most likely instantiates functions without
+/// end.
 const MAX_INSTANCES: usize = 1000;
-/// Stands for a constant that is not known, in a sample.
+/// Value of each `const` parameter while a sample is checked, because the real value is unknown.
 const SAMPLE_CONSTANT: u64 = 61;
-/// What a constant can be to blame for: not told of samples.
+/// Codes of errors that the value of a constant can cause. They are not reported for samples, whose constants
+/// are made up.
 const OF_CONSTANTS: [&str; 8] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086", "E0090"];
 
-/// A bound: its name, which scalars it allows, and samples of them.
+/// A bound: its name, the test for the scalars that it allows, and sample scalars.
 pub type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
 
 pub static BOUNDS: [Bound; 5] = [
@@ -36,19 +40,19 @@ pub static BOUNDS: [Bound; 5] = [
     ("Unsigned", |scalar| scalar.is_int() && !scalar.is_signed(), &[Scalar::U32]),
 ];
 
-/// What stands for a parameter of a generic function.
+/// Argument for a parameter of a generic function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arg {
     Type(Ty),
-    /// As in [`ConstItem`].
+    /// Bits of the constant, encoded as in [`ConstItem`].
     Const(u64),
 }
 
 type Args = SmallVec<[Arg; 4]>;
-/// Those that are known so far.
+/// Arguments of a call as far as they have been inferred; `None` for the unknown arguments.
 type Known = SmallVec<[Option<Arg>; 4]>;
 
-/// A generic function with what stands for its parameters, and its part of the tables.
+/// A generic function with its arguments, and a copy of its part of the checker's tables.
 #[derive(Debug)]
 pub struct Instance {
     item: u32,
@@ -62,7 +66,7 @@ pub struct Instance {
 }
 
 impl Checked {
-    /// Keeps the part of the tables that belongs to an instance.
+    /// Copies the part of the tables that belongs to an instance into that instance.
     fn save(&mut self, instance: usize, GenericFn { from, to, .. }: GenericFn) {
         let expr_ty = self.expr_ty[from.exprs..to.exprs].to_vec();
         let res = self.res[from.exprs..to.exprs].to_vec();
@@ -75,7 +79,7 @@ impl Checked {
             Instance { item, args, from, expr_ty, res, stmt_decl, loop_assigned, patterns };
     }
 
-    /// Puts that part back in its place.
+    /// Copies the part of the tables that an instance has saved back into the tables.
     pub fn restore(&mut self, instance: u32) {
         fn put<T: Copy>(to: &mut [T], at: usize, from: &[T]) {
             to[at..at + from.len()].copy_from_slice(from);
@@ -90,7 +94,7 @@ impl Checked {
     }
 }
 
-/// A call that waits until its types are known.
+/// A call whose instance is made when the open types among its arguments are decided.
 struct Pending {
     id: ExprId,
     item: u32,
@@ -101,11 +105,11 @@ struct Pending {
 #[derive(Default)]
 pub(super) struct Generics {
     pending: Vec<Pending>,
-    /// The functions of the instances.
+    /// Function of each instance.
     funcs: FxHashMap<(u32, Args), u32>,
-    /// Generic functions with mistakes that were told.
+    /// Items of generic functions with reported mistakes.
     broken: FxHashSet<u32>,
-    /// A sample is being checked.
+    /// Whether a sample is being checked.
     sampling: bool,
 }
 
@@ -118,7 +122,7 @@ impl Generics {
     }
 }
 
-/// A call while it is checked.
+/// State of a generic call while its arguments are checked.
 struct Call {
     item: u32,
     def: GenericFn,
@@ -162,7 +166,8 @@ impl Checker<'_, '_> {
         };
         let mut call = Call { item, def, known };
         let mut fine = true;
-        // Literals come last: they take what the other arguments and the surroundings say.
+        // Arguments that are literals are checked last, because they take the types that the other arguments
+        // and the context decide.
         for literals in [false, true] {
             if literals && let Some(result) = result {
                 self.infer_scalars(&mut call, result, expect);
@@ -192,7 +197,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Checks an argument and takes from it what parameters stand for; whether it is right.
+    /// Checks an argument and infers parameters of the function from its type. Returns whether the argument
+    /// is right.
     fn argument_of(&mut self, call: &mut Call, node: TypeId, arg: ExprId) -> bool {
         let wanted = self.expected_of(call, node, arg);
         let found = self.expr(arg, wanted);
@@ -205,7 +211,8 @@ impl Checker<'_, '_> {
         found != Ty::ERROR && self.require(arg, found, wanted)
     }
 
-    /// What literals in an argument are expected to be, though not all of the parameter's type is known.
+    /// Returns the type that literals in an argument should have, even if only part of the parameter's type
+    /// is known.
     fn expected_of(&mut self, call: &Call, node: TypeId, arg: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(arg).kind) {
             _ if !self.has_unknown(call, node) => self.as_far_as_known(call, node),
@@ -219,7 +226,7 @@ impl Checker<'_, '_> {
                 self.s.checked.types.tuple(&parts).unwrap_or(Ty::NONE)
             }
             (TypeKind::Array(..), ExprKind::Array(_)) => self.expected_element(call, node, arg),
-            // How often it is there, nobody asks for here.
+            // The length of the array does not matter here.
             (TypeKind::Array(element, _), ExprKind::Repeat(value, _)) => {
                 let element = self.expected_of(call, element, value);
                 self.array_expected(element, 1)
@@ -228,7 +235,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// [`Checker::expected_of`] an element: all elements have that type, so all of it must be known.
+    /// Does the work of [`Checker::expected_of`] for an element of an array. All elements have the same type,
+    /// so the type counts as unknown unless all of it is known.
     fn expected_element(&mut self, call: &Call, node: TypeId, first: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(first).kind) {
             (TypeKind::Tuple(_), _) | (TypeKind::Array(..), ExprKind::Repeat(..)) => {
@@ -250,14 +258,14 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether a name is that of a parameter whose bound allows floats alone.
+    /// Returns whether `sym` names a parameter of the generic function whose bound allows only floats.
     fn stands_for_floats(&self, call: &Call, sym: Sym) -> bool {
         let generics = &self.ast.generics[call.def.params.range()];
         let bound = generics.iter().find(|generic| generic.name.sym == sym).and_then(|found| found.bound);
         bound.is_some_and(|bound| self.ast.name(bound.sym) == "Float")
     }
 
-    /// Whether there is nothing in a value but literals that take the type they need.
+    /// Returns whether a value consists only of literals without a type of their own.
     fn is_of_literals(&self, id: ExprId) -> bool {
         match self.ast.expr(id).kind {
             ExprKind::Array(list) | ExprKind::Tuple(list) => {
@@ -268,7 +276,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Takes parameters from the scalars, or arrays and tuples of them, that the surroundings ask for; literals beside a vector take its scalar.
+    /// Infers parameters from the scalar, array or tuple type that the context expects. If the context
+    /// expects a vector, a parameter that only literals would decide gets the vector's scalar.
     fn infer_scalars(&self, call: &mut Call, node: TypeId, expect: Ty) {
         let types = &self.s.checked.types;
         match (self.ast.type_node(node).kind, types.kind(expect)) {
@@ -308,7 +317,7 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// What stands between `::<` and `>`.
+    /// Checks the explicit arguments between `::<` and `>`.
     fn given(&mut self, def: GenericFn, callee: Name, given: List) -> Option<Known> {
         let ast = self.ast;
         let generics = &ast.generics[def.params.range()];
@@ -357,7 +366,7 @@ impl Checker<'_, '_> {
         Some(known)
     }
 
-    /// Takes parameters from where the type found has something in their place.
+    /// Infers parameters by comparing the written type `node` with the type `found`.
     fn infer(&self, call: &mut Call, node: TypeId, found: Ty) {
         let position =
             |sym: Sym| self.ast.generics[call.def.params.range()].iter().position(|g| g.name.sym == sym);
@@ -397,7 +406,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What a written type means in a call, if all parameters in it are known.
+    /// Returns the type that a written type stands for in a call, or `Ty::NONE` if a parameter in it is
+    /// unknown.
     fn as_far_as_known(&mut self, call: &Call, node: TypeId) -> Ty {
         if self.has_unknown(call, node) {
             return Ty::NONE;
@@ -447,7 +457,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Runs `f` where names mean what they mean outside of functions.
+    /// Runs `f` with the names bound as they are outside of functions.
     fn at_top<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.s.shadowed.len();
         let swap = |c: &mut Self, n: usize| {
@@ -461,8 +471,8 @@ impl Checker<'_, '_> {
         result
     }
 
-    /// Makes the names of an item's parameters mean what stands for them, and forgets the types that were read with
-    /// other meanings.
+    /// Binds the names of an item's generic parameters to the arguments, and clears the cached types that
+    /// depend on earlier bindings.
     fn bind_args(&mut self, item: u32, known: &[Option<Arg>]) {
         let (def, ..) = self.generic_fn(item);
         self.s.type_cache[def.from.types..def.to.types].fill(None);
@@ -482,7 +492,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Finds the functions of calls whose types are known now.
+    /// Makes the instances of all calls whose types are decided by this point.
     pub(super) fn make_instances(&mut self) {
         for pending in std::mem::take(&mut self.s.generics.pending) {
             self.make_instance(pending);
@@ -522,7 +532,7 @@ impl Checker<'_, '_> {
         true
     }
 
-    /// The function of an instance, which is made when it is first asked for.
+    /// Returns the function of an instance and creates that function at its first use.
     fn instance(&mut self, item: u32, args: Args, span: Span) -> Option<u32> {
         if let Some(&func) = self.s.generics.funcs.get(&(item, args.clone())) {
             return Some(func);
@@ -552,7 +562,7 @@ impl Checker<'_, '_> {
         Some(func)
     }
 
-    /// Adds the function that a generic one is with these types and constants.
+    /// Adds the function that results from a generic function with these arguments.
     fn signature_with(&mut self, item: u32, args: &[Arg]) -> u32 {
         let known: Known = args.iter().map(|&arg| Some(arg)).collect();
         let func = self.s.checked.funcs.len() as u32;
@@ -567,14 +577,15 @@ impl Checker<'_, '_> {
         func
     }
 
-    /// Drops what only the constants of a sample are to blame for, and adds a note to the rest.
+    /// Drops the errors that only the made-up constants of a sample can have caused, and adds a note to the
+    /// remaining errors.
     fn amend(&mut self, before: usize, args: &[Arg], note: Option<&str>) {
         let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
         let forgiven = self.s.generics.sampling && has_constants;
         self.sink.amend(before, |d: &Diagnostic| forgiven && OF_CONSTANTS.contains(&d.code), note);
     }
 
-    /// Checks the body of a function that a generic one is with these types and constants; whether it is right.
+    /// Checks the body of an instance. Returns whether it has no errors.
     fn body_with(&mut self, func: u32, item: u32, args: &[Arg]) -> bool {
         let known: Known = args.iter().map(|&arg| Some(arg)).collect();
         let before = self.sink.count();
@@ -600,7 +611,8 @@ impl Checker<'_, '_> {
         self.s.checked.save(instance, def);
     }
 
-    /// `T` is `f32`, `N` is 4. What nothing is known of in a sample is not told.
+    /// Returns the note that names the arguments: "`T` is `f32`, `N` is 4". In a sample, a parameter without
+    /// a bound is described as any type.
     fn choice(&self, item: u32, args: &[Arg]) -> Option<String> {
         let (def, ..) = self.generic_fn(item);
         let sampling = self.s.generics.sampling;
@@ -620,7 +632,7 @@ impl Checker<'_, '_> {
         (!all.is_empty()).then(|| format!("where {}", all.join(", ")))
     }
 
-    /// Checks each generic function for samples of what its bounds allow.
+    /// Checks each generic function with samples of the types that its bounds allow.
     pub(super) fn check_generics(&mut self) {
         for item in 0..self.ast.items.len() as u32 {
             let ItemKind::Fn { generic: Some(n), .. } = self.ast.items[item as usize].kind else { continue };
@@ -645,7 +657,7 @@ impl Checker<'_, '_> {
         BOUNDS.iter().find(|row| row.0 == self.ast.name(bound.sym)).map(|row| row.2)
     }
 
-    /// Whether the parameters of a generic function are right.
+    /// Checks the parameters of a generic function. Returns whether they have no errors.
     fn parameters(&mut self, def: GenericFn) -> bool {
         let before = self.sink.count();
         for n in def.params.range() {
@@ -683,7 +695,8 @@ impl Checker<'_, '_> {
         self.sink.count() == before
     }
 
-    /// Checks a generic function for some choice of types, and forgets what came of it but the errors. Whether it is right.
+    /// Checks a generic function with the sample arguments of a round and removes everything that this adds
+    /// to the tables except the errors. Returns whether there are no errors.
     fn sample(&mut self, item: u32, def: GenericFn, round: usize) -> bool {
         let before = self.sink.count();
         let args: Args = def.params.range().map(|n| self.sample_arg(n, round)).collect();
@@ -707,12 +720,12 @@ impl Checker<'_, '_> {
         }
         Arg::Type(match self.samples_of(n) {
             Some(samples) => Ty::scalar(samples[round % samples.len()]),
-            // A type that nothing is known of.
+            // A new struct type without fields stands for an unbounded type.
             None => self.s.checked.types.structure(generic.name.sym, &[]).unwrap_or(Ty::ERROR),
         })
     }
 
-    /// `T::MAX`.
+    /// Checks a constant of a type, such as `T::MAX`.
     pub(super) fn type_const(&mut self, id: ExprId, of: Name, name: Sym, span: Span) -> Ty {
         let (type_text, text) = (self.ast.name(of.sym), self.ast.name(name));
         let Binding::Type(ty) = self.binding(of.sym) else {

@@ -1,8 +1,9 @@
-//! The types of literals, as in Rust: `let mut best = 0;` is what its uses ask for.
+//! Infers the types of literals, as in Rust: the uses of `best` decide its type in `let mut best = 0;`.
 //!
-//! A literal without a suffix that nothing asks for a type begins with an open one ([`Types::open`]). Where two types must be
-//! the same, [`Checker::agree`] decides open ones; what is open at the end of a function becomes `i32` or `f32`.
-//! Only then is known whether an integer fits.
+//! A literal without a suffix starts with an open type ([`Types::open`]) if its context does not ask for a
+//! type. Where two types must be the same, [`Checker::agree`] decides open types. A type that is still open
+//! at the end of a function becomes `i32` or `f32`. Only then is it known whether an integer fits in its
+//! type.
 //!
 //! [`Types::open`]: crate::types::Types::open
 
@@ -13,29 +14,30 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::Ty;
 
-/// What is looked at again when all types are known.
+/// Items that are checked again at the end of a function, when all types are known.
 #[derive(Default)]
 pub(super) struct Unsettled {
     /// Expressions with open types.
     exprs: Vec<ExprId>,
-    /// Integers, and whether there is a minus in front.
+    /// Integer literals with their values; the `bool` says whether a minus sign precedes the literal.
     integers: Vec<(ExprId, u64, bool)>,
-    /// Floats that some type cannot hold, and whether there is a minus in front.
+    /// Float literals that some float type cannot hold; the `bool` says whether a minus sign precedes the
+    /// literal.
     floats: Vec<(ExprId, bool)>,
-    /// Patterns of a `match` of an open type, and that type.
+    /// Patterns of a `match` on a value of open type, each with that type.
     patterns: Vec<(PatId, Ty)>,
-    /// What is asked of open types.
+    /// Tests that are postponed until an open type is known.
     questions: Vec<(Ty, Question)>,
-    /// Where open types were decided, and which: for messages.
+    /// Open types that were decided, with the position that decided each; used in messages.
     decisions: Vec<(Ty, Span)>,
 }
 
-/// What is asked of a type when it is known.
+/// A test of a type that is made when the type is known.
 #[derive(Clone, Copy)]
 pub(super) enum Question {
-    /// Whether an argument of a built-in function is of the class that it takes.
+    /// Whether an argument of a built-in function has a type in the class that the function accepts.
     Class(ExprId, Class, Name),
-    /// Whether a `bitcast` of it to another type keeps the number of bits.
+    /// Whether a `bitcast` of the expression to this type keeps the number of bits.
     Bits(ExprId, Ty),
 }
 
@@ -52,7 +54,8 @@ impl Unsettled {
 }
 
 impl Checker<'_, '_> {
-    /// Makes two types the same, as far as literals decide. `at` is where they meet. Whether they are the same.
+    /// Makes two types the same by deciding open types; `at` is the position where they meet. Returns whether
+    /// the types are the same.
     pub(super) fn agree(&mut self, a: Ty, b: Ty, at: Span) -> bool {
         let types = &mut self.s.checked.types;
         let open = |ty| types.is_undecided(ty).then_some(ty);
@@ -67,8 +70,8 @@ impl Checker<'_, '_> {
         same
     }
 
-    /// An integer of any type: the count of a shift, an index. A literal is a `plain` one; where it is in a branch or the like, what
-    /// else is there decides, as in Rust.
+    /// Checks an integer of any type, such as a shift count or an index. A plain literal gets the type
+    /// `plain`; a literal inside a branch takes the type of the other branches, as in Rust.
     pub(super) fn any_integer(&mut self, id: ExprId, plain: Ty) -> Ty {
         let expect = if self.untyped(id).is_some() { plain } else { Ty::NONE };
         self.expr(id, expect)
@@ -82,7 +85,7 @@ impl Checker<'_, '_> {
         self.s.unsettled.exprs.push(id);
     }
 
-    /// The type of an integer without a suffix.
+    /// Returns the type of an integer literal without a suffix.
     pub(super) fn open_integer(&mut self, id: ExprId, value: u64, negative: bool, expect: Ty) -> Ty {
         let ty =
             if self.s.checked.types.is_undecided(expect) { expect } else { self.s.checked.types.open(false) };
@@ -93,9 +96,9 @@ impl Checker<'_, '_> {
         self.set(id, ty)
     }
 
-    /// A float without a suffix, of an open type.
+    /// Records a float literal without a suffix, whose type is open.
     pub(super) fn open_float(&mut self, id: ExprId, ty: Ty, negative: bool) -> Ty {
-        // Only what the smallest type cannot hold needs another look.
+        // Only a literal that is too large for the smallest float type must be checked again.
         if self.is_beyond(id, Scalar::F16) {
             self.s.unsettled.floats.push((id, negative));
         }
@@ -108,7 +111,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Why one of two types that do not agree is what it is, if it began with a literal.
+    /// Explains one of two types that do not agree, if that type came from a literal. Returns the position
+    /// and the text of a label.
     pub(super) fn why(&self, types: [Ty; 2]) -> Option<(Span, String)> {
         let Checked { types: known, expr_ty, .. } = &self.s.checked;
         types.into_iter().find_map(|ty| {
@@ -122,7 +126,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// What helps if a literal without a point met a float.
+    /// Returns the help text for an integer literal that met a float.
     pub(super) fn point_help(&self, a: Ty, b: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let is_float = |ty| types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_float());
@@ -131,7 +135,7 @@ impl Checker<'_, '_> {
             .then(|| "a literal with a point is a float: `0.0`".to_string())
     }
 
-    /// What helps if a variable that began with a literal met what a parameter of a generic function stands for.
+    /// Returns the help text for a variable initialised by a literal that met a generic parameter.
     pub(super) fn generic_help(&self, a: Ty, b: Ty) -> Option<String> {
         let known = &self.s.checked.types;
         let (literal, other) = if known.is_undecided(a) { (a, b) } else { (b, a) };
@@ -155,16 +159,17 @@ impl Checker<'_, '_> {
         Some(format!("give it the type that it is to have: `{word} {name}: {} = {value};`", generic))
     }
 
-    /// What is wrong with a literal has been told.
+    /// Marks the types as wrong, because an error was reported for their literal.
     pub(super) fn spoil(&mut self, types: [Ty; 2]) {
         types.into_iter().for_each(|ty| self.s.checked.types.spoil(ty));
     }
 
-    /// Leaves no type open from local variable number `first_local` on.
+    /// Decides all types that are still open at the end of a function whose locals start at `first_local`.
     pub(super) fn settle(&mut self, first_local: usize) {
         let mut unsettled = std::mem::take(&mut self.s.unsettled);
         if self.sink.count() > 0 {
-            // What would have decided may be what is wrong.
+            // The error may be in the expression that would have decided the type, so the literals with open
+            // types are not checked.
             let types = &self.s.checked.types;
             let expr_ty = &self.s.checked.expr_ty;
             unsettled.integers.retain(|(id, ..)| !types.is_undecided(expr_ty[id.at()]));
@@ -194,7 +199,7 @@ impl Checker<'_, '_> {
         let mut told = None;
         for &(ty, question) in &unsettled.questions {
             match question {
-                // Several arguments of one call are most likely of one type.
+                // The arguments of one call most likely have one type, so one report per call is enough.
                 Question::Class(_, _, callee) if told == Some(callee.span) => {}
                 Question::Class(arg, class, callee) => {
                     let fits = self.in_class(ty, arg, class, callee) != Ty::ERROR;
@@ -216,7 +221,8 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Reports an integer literal that its type cannot hold; of floats that is `f16` alone.
+    /// Reports an integer literal that its type cannot hold. Among the float types, only `f16` is too small
+    /// for some integers.
     pub(super) fn in_range(&mut self, id: ExprId, value: u64, negative: bool, scalar: Scalar) {
         if scalar == Scalar::F16 {
             return self.float_in_range(id, negative, scalar);
@@ -227,7 +233,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Reports a literal that would be infinite.
+    /// Reports a literal that would round to infinity.
     pub(super) fn float_in_range(&mut self, id: ExprId, negative: bool, scalar: Scalar) {
         if !self.is_beyond(id, scalar) {
             return;
@@ -244,9 +250,11 @@ impl Checker<'_, '_> {
         self.out_of_range(id, &text, scalar, help);
     }
 
-    /// Whether a literal rounds to infinity. What is beyond `f64` the parser has told; `f32::INFINITY` is a literal, too.
+    /// Returns whether a literal rounds to infinity. Literals too large for `f64` are excluded: the parser
+    /// has reported them, or they come from constants such as `f32::INFINITY`.
     fn is_beyond(&self, id: ExprId, scalar: Scalar) -> bool {
-        /// Halfway between the largest number and what would come next, which goes to the even one: infinity.
+        /// Midpoint between the largest `f16` and the next power of two. It rounds to the even side, which is
+        /// infinity.
         const BEYOND_F16: f64 = 65520.0;
         match (self.ast.expr(id).kind, scalar) {
             (ExprKind::Float { wide, .. }, of) if of == Scalar::F64 || wide.is_infinite() => false,

@@ -1,4 +1,4 @@
-//! Items: collects names, lays out structs, evaluates constants, reads signatures, checks bodies.
+//! Checks items: collects names, lays out structs, evaluates constants, reads signatures and checks bodies.
 
 use super::operator::untyped_binary;
 use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
@@ -11,9 +11,9 @@ use ir::{Inline, KernelInfo, Linkage, Space};
 use isa::spelling::nearest;
 use smol_str::SmolStr;
 
-/// Constants and structs may refer to each other this deep.
+/// Limit on the depth of references between constants and structs.
 const MAX_LAZY_DEPTH: u32 = 64;
-/// LDS of a work-group.
+/// Size in bytes of the LDS memory of a work-group.
 pub(super) const MAX_SHARED: u64 = 64 * 1024;
 /// Largest initial value of a module variable, in scalars.
 const MAX_INIT: u32 = 1 << 20;
@@ -107,7 +107,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Guards the evaluation of item `n`; false if it is done or hopeless.
+    /// Starts the evaluation of item `n`. Returns false if the item has been evaluated or its evaluation must
+    /// fail (a cycle or too deep a chain).
     fn enter_lazy(&mut self, n: usize) -> bool {
         let item = &self.ast.items[n];
         match self.s.lazy[n] {
@@ -168,7 +169,7 @@ impl Checker<'_, '_> {
         self.leave_lazy(n);
     }
 
-    /// The type of struct item `n`, laid out or not.
+    /// Returns the type of struct item `n`, even if the struct is not laid out yet.
     fn declared(&mut self, n: usize) -> Ty {
         if self.s.struct_ty[n] == Ty::ERROR && self.s.lazy[n] != Lazy::Done {
             self.s.struct_ty[n] = self.s.checked.types.declare(Some(self.ast.items[n].name.sym));
@@ -176,7 +177,8 @@ impl Checker<'_, '_> {
         self.s.struct_ty[n]
     }
 
-    /// The type of struct item `n`, laid out: an error while that is being done.
+    /// Lays out struct item `n` and returns its type. Returns an error type if the layout is in progress,
+    /// because the struct then contains itself.
     pub(super) fn laid_out(&mut self, n: usize) -> Ty {
         self.structure(n);
         if self.s.lazy[n] == Lazy::Running { Ty::ERROR } else { self.s.struct_ty[n] }
@@ -201,7 +203,7 @@ impl Checker<'_, '_> {
         self.leave_lazy(n);
     }
 
-    /// `static_assert(cond, "message");`
+    /// Checks `static_assert(cond, "message");`.
     pub(super) fn static_assert(&mut self, cond: ExprId, message: Option<Sym>) {
         let found = self.expr(cond, Ty::BOOL);
         if found == Ty::ERROR || !self.s.checked.types.fits(found, Ty::BOOL) {
@@ -221,7 +223,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What a comparison that does not hold has compared.
+    /// Returns a text with the two values of a comparison that is false.
     fn compared_values(&mut self, cond: ExprId) -> Option<String> {
         let ExprKind::Binary(op, left, right) = self.ast.expr(cond).kind else { return None };
         let scalar = self.s.checked.types.as_scalar(self.s.checked.expr_ty[left.at()])?;
@@ -248,9 +250,9 @@ impl Checker<'_, '_> {
         self.eval(value)
     }
 
-    /// The constant with this number, evaluated if it has not been.
+    /// Evaluates the constant with this number unless that has been done.
     pub(super) fn force_const(&mut self, id: u32) {
-        // Local constants are evaluated where they stand and have no item.
+        // Local constants are evaluated at their declarations and have no item.
         if let Some(&n) = self.s.item_of_const.get(id as usize)
             && self.s.lazy[n] != Lazy::Done
         {
@@ -258,7 +260,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The value of a `param`, from the command line if it is given there.
+    /// Returns the value of a `param`: the value from the command line if there is one, else the default.
     fn specialise(&mut self, item: &Item, ty: Ty, default: Option<Leaves>) -> Option<Leaves> {
         let name = self.ast.name(item.name.sym);
         let Some(scalar) = self.s.checked.types.as_scalar(ty) else {
@@ -267,7 +269,7 @@ impl Checker<'_, '_> {
             }
             return None;
         };
-        // The last of several wins, as for most command lines.
+        // If a parameter is given several times, the last value wins, as for most command lines.
         let Some((_, text)) = self.options.params.iter().rev().find(|(key, _)| key == name) else {
             return default;
         };
@@ -282,7 +284,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `-P` must name a `param`.
+    /// Reports `-P` options whose name is not that of a `param`.
     fn check_overrides(&mut self) {
         for (key, _) in self.options.params {
             let is_param = |item: &&Item| matches!(item.kind, ItemKind::Const { param: true, .. });
@@ -343,7 +345,7 @@ impl Checker<'_, '_> {
         });
     }
 
-    /// Type of a variable in memory, with the rules of `shared` applied.
+    /// Returns the type of a variable in memory, after applying the rules for `shared` variables.
     pub(super) fn variable_type(&mut self, name: Name, ty: TypeId, space: Space, dynamic: bool) -> Ty {
         let span = self.ast.type_node(ty).span;
         let kind = self.ast.type_node(ty).kind;
@@ -393,7 +395,8 @@ impl Checker<'_, '_> {
             let text = self.ast.name(param.name.sym);
             if self.s.checked.locals[first..].iter().any(|local| local.name == param.name.sym) {
                 self.error("E0024", format!("parameter `{text}` is defined twice"), param.name.span, "again");
-                // Which of them is meant where is not known.
+                // It is unclear which of the two parameters a use means, so the second one gets the error
+                // type.
                 self.declare(param.name, Ty::ERROR, false);
             } else {
                 self.declare(param.name, ty, param.mutable);
@@ -433,7 +436,7 @@ impl Checker<'_, '_> {
         self.s.checked.funcs.push(func);
     }
 
-    /// What other objects know has a form that they know.
+    /// Checks that a function which other objects can call or define has a form that they can use.
     fn border(&mut self, item: &Item, func: &Func) {
         if func.linkage == Linkage::Local {
             return;
@@ -506,7 +509,7 @@ impl Checker<'_, '_> {
     pub(super) fn bodies(&mut self) {
         self.check_generics();
         let mut func = 0;
-        // Generic functions are added as they are called.
+        // Checking a body may add instances of generic functions to the list.
         while func < self.s.checked.funcs.len() {
             match self.s.checked.funcs[func].instance {
                 Some(instance) => self.instance_body(func as u32, instance as usize),
@@ -516,7 +519,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The type a written type means.
+    /// Returns the type that a written type stands for.
     pub(super) fn resolve(&mut self, id: TypeId) -> Ty {
         if let Some(ty) = self.s.type_cache[id.at()] {
             return ty;
@@ -550,7 +553,7 @@ impl Checker<'_, '_> {
             TypeKind::Pointer { space, is_const, is_volatile, is_restrict, to } => {
                 let to = self.resolve_pointee(to);
                 let mut qualifiers = Qualifiers::empty();
-                // Constant memory is never written, whether the pointer says so or not.
+                // Constant memory is never written, even if the pointer type lacks `const`.
                 qualifiers.set(Qualifiers::CONST, is_const || space == Some(Space::Constant));
                 qualifiers.set(Qualifiers::VOLATILE, is_volatile);
                 qualifiers.set(Qualifiers::RESTRICT, is_restrict);
@@ -567,7 +570,7 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// The opaque type that a type is, and its name.
+    /// Returns the opaque type (image, sampler, queue, pipe) that a written type names, with its name.
     fn opaque(&self, ty: TypeId) -> Option<(ir::Opaque, &'static str)> {
         let (access, sym) = match self.ast.type_node(ty).kind {
             TypeKind::Name(sym) => (None, sym),
@@ -575,7 +578,7 @@ impl Checker<'_, '_> {
             _ => return None,
         };
         let (name, opaque) = OPAQUE.into_iter().find(|row| row.0 == self.ast.name(sym))?;
-        // A struct or a parameter may have the name, too.
+        // A struct or a generic parameter may have the same name and takes precedence.
         match access {
             _ if matches!(self.binding(sym), Binding::Struct(_) | Binding::Type(_)) => None,
             Some(_) if opaque.access().is_none() => None,
@@ -584,8 +587,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What a pointer leads to: structs need not be laid out for that, so that one may hold pointers to itself, and to
-    /// arrays and tuples of itself.
+    /// Resolves the pointee of a pointer type. Structs in it need not be laid out, so that a struct may
+    /// contain pointers to itself and to arrays and tuples of itself.
     fn resolve_pointee(&mut self, to: TypeId) -> Ty {
         let node = *self.ast.type_node(to);
         let ty = match node.kind {
@@ -605,7 +608,7 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Lays out what pointers lead to, when all structs are laid out.
+    /// Lays out the pointees of pointers after all structs have been laid out.
     fn lay_out_pointees(&mut self) {
         for (ty, span) in std::mem::take(&mut self.s.early) {
             if self.s.checked.types.lay_out_again(ty).is_err() {
@@ -662,7 +665,7 @@ impl Checker<'_, '_> {
     }
 
     fn resolve_array(&mut self, element_ty: Ty, length: ExprId) -> Ty {
-        // A signed or wider length is as good, as long as it is a constant.
+        // The length may have any integer type, as long as it is a constant.
         let found = self.any_integer(length, Ty::U32);
         if !self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int) {
             self.require(length, found, Ty::U32);
@@ -692,7 +695,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether the expression is a literal that takes the type it needs.
+    /// Returns the kind of the literal if the expression consists of literals without a type of their own.
     pub(super) fn untyped(&self, mut id: ExprId) -> Option<Literal> {
         let mut kind = Literal::Int;
         loop {
@@ -717,9 +720,9 @@ pub(super) enum Literal {
     Float,
 }
 
-/// The value `-P` gives for a scalar.
+/// Parses the value that `-P` gives for a scalar parameter.
 fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
-    // Digits that make infinity are too large a number; `inf` is meant.
+    // Digits whose value rounds to infinity are an error; infinity must be written `inf`.
     let is_in_range = |value: f64| !value.is_infinite() || !text.contains(|c: char| c.is_ascii_digit());
     match scalar {
         Scalar::Bool => match text {
@@ -754,7 +757,7 @@ fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
     }
 }
 
-/// What is handed to a kernel and not looked into.
+/// Opaque types: a kernel receives their values as arguments and cannot look inside.
 pub const OPAQUE: [(&str, ir::Opaque); 5] = [
     ("image2d", ir::Opaque::Image(ir::Access::ReadOnly)),
     ("image3d", ir::Opaque::Image(ir::Access::ReadOnly)),
@@ -763,7 +766,7 @@ pub const OPAQUE: [(&str, ir::Opaque); 5] = [
     ("pipe", ir::Opaque::Pipe(ir::Access::ReadOnly)),
 ];
 
-/// Names of scalars and of the common vectors, for suggestions.
+/// Returns the names of scalars and of the common vectors, for spelling suggestions.
 fn type_names<'n>() -> impl Iterator<Item = &'n str> {
     let vectors = ["f32x2", "f32x3", "f32x4", "f64x2", "u32x2", "u32x4", "i32x2", "i32x4"];
     Scalar::ALL.into_iter().map(|scalar| -> &'n str { scalar.name() }).chain(vectors)

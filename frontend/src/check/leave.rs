@@ -1,4 +1,4 @@
-//! Loops and labelled blocks, and the `break` and `continue` in them.
+//! Checks loops and labelled blocks, and the `break`s and `continue`s in them.
 
 use super::Checker;
 use crate::ast::{BlockId, ExprId, List, LoopId, Name, Sym};
@@ -7,10 +7,10 @@ use crate::lexer::Span;
 use crate::types::Ty;
 use smallvec::SmallVec;
 
-/// What can be left.
+/// Kind of a statement that `break` can leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `for` or `while`: it also ends by itself, so that it has no value.
+    /// A `for` or `while` loop. It can also end at its condition, so it has no value.
     Counted,
     Loop,
     /// A labelled block.
@@ -22,16 +22,16 @@ pub(super) enum Kind {
 pub(super) struct Scope {
     label: Option<Sym>,
     kind: Kind,
-    /// Type of what its `break`s bring: `!` if there are none.
+    /// Common type of the values of its `break`s; `!` if it has no `break`.
     ty: Ty,
-    /// What they are expected to bring.
+    /// Type that the context expects of the values of its `break`s.
     expect: Ty,
-    /// The first of its `break`s.
+    /// Position of its first `break`.
     first: Option<Span>,
 }
 
 impl Checker<'_, '_> {
-    /// Checks what can be left and records what it assigns.
+    /// Checks a loop or labelled block and records the outer variables that its body assigns.
     pub(super) fn in_loop(
         &mut self,
         head: LoopId,
@@ -128,7 +128,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Number of the loop or block that is left.
+    /// Returns the number of the loop or block that a `break` or `continue` leaves.
     fn target(&mut self, word: &str, label: Option<Name>, span: Span) -> Option<usize> {
         let loops = &self.s.body.loops;
         match label {
@@ -153,7 +153,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// As in Rust, inside of a labelled block it must be said whether the block or a loop around it is meant.
+    /// Reports a `break` or `continue` without a label in a labelled block: as in Rust, it must say whether
+    /// it means the block or a loop around the block.
     fn needs_label(&mut self, word: &str, block: Scope, span: Span) {
         let label = block.label.map_or("'a", |label| self.ast.name(label));
         let help = match word {
@@ -167,7 +168,8 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// Told once a body: what is wrong is most likely the label itself.
+    /// Reports an unknown label. It does so once per body, because most likely the label's declaration is
+    /// wrong.
     #[cold]
     fn unknown_label(&mut self, label: Name) {
         if self.s.body.unknown_labels.contains(&label.sym) {

@@ -1,4 +1,4 @@
-//! `match`: what is compared, and the types of the arms.
+//! Checks `match` expressions: the matched value and the types of the arms.
 
 use super::Checker;
 use crate::ast::{ExprId, List};
@@ -24,7 +24,7 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// The type of what a `match` looks at, if it is one that can be.
+    /// Returns the type of the matched value if it can be matched, else reports an error.
     fn matched_type(&mut self, value: ExprId, found: Ty) -> Ty {
         let types = &self.s.checked.types;
         let fine = types.as_scalar(found).is_some_and(Scalar::is_exact);

@@ -1,7 +1,8 @@
-//! Names, types, constants, attributes: everything a user can get wrong stops here.
+//! Checks names, types, constants and attributes. All user errors that the lexer and the parser do not find
+//! are found here.
 //!
-//! The checker leaves the tree alone and fills tables beside it, indexed by expression or statement.
-//! If it reports nothing, [`crate::lower`] cannot fail.
+//! The checker does not change the tree; it fills separate tables that are indexed by expression or
+//! statement. If it reports no errors, [`crate::lower`] cannot fail.
 
 mod attr;
 mod builtin;
@@ -40,10 +41,10 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 
-/// The scalars that a constant is made of.
+/// Fragments (scalars) of the value of a constant.
 pub type Leaves = SmallVec<[u64; 4]>;
 
-/// What a name or a call refers to.
+/// Meaning of a name or a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Res {
     None,
@@ -52,24 +53,24 @@ pub enum Res {
     Static(u32),
     Func(u32),
     Builtin(Builtin),
-    /// A position built-in and its dimension.
+    /// A built-in that returns a position or a size, with its dimension.
     Dim(Dim, u8),
-    /// A vector constructor; the expression's type says which.
+    /// A vector constructor; the type of the expression says which vector.
     Vector,
 }
 
-/// What a pattern asks for, where its form alone does not say it.
+/// Meaning of a pattern that its syntax alone does not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatRes {
-    /// It is wrong, and reported; or it says all by itself.
+    /// The pattern has a reported error, or its syntax says everything.
     Unknown,
-    /// A value with these parts.
+    /// A pattern for a value with parts.
     Parts,
-    /// The field of this number.
+    /// Number of the field.
     Field(u32),
-    /// First and last value, as those of [`ConstItem`].
+    /// First and last value that the pattern matches, encoded as in [`ConstItem`].
     Between(u64, u64),
-    /// Anything, for this variable.
+    /// The pattern matches every value and binds this variable.
     Local(u32),
 }
 
@@ -80,12 +81,13 @@ pub struct Local {
     pub span: Span,
     pub ty: Ty,
     pub mutable: bool,
-    /// Lives in a private slot: an array, or its address is taken.
+    /// Whether the variable needs a private stack slot: it contains an array, has many scalars, or its
+    /// address is taken.
     pub in_memory: bool,
 }
 
-/// A `const`, `param` or local constant. `value` is flat: the leaves of the type in order, each
-/// an integer extended to 64 bits as its sign says, or the bits of a float.
+/// A `const`, `param` or local constant. `value` lists the scalars of the type in order; an integer is
+/// extended to 64 bits according to its signedness, a float is given by its bits.
 #[derive(Clone, Debug)]
 pub struct ConstItem {
     pub name: Sym,
@@ -93,7 +95,7 @@ pub struct ConstItem {
     pub value: Leaves,
 }
 
-/// A module variable or a `shared` variable of a body.
+/// A module variable, or a `shared` variable that is declared in a body.
 #[derive(Clone, Debug)]
 pub struct StaticItem {
     pub name: SmolStr,
@@ -102,9 +104,9 @@ pub struct StaticItem {
     pub space: Space,
     pub ty: Ty,
     pub dynamic: bool,
-    /// Another object has it.
+    /// Whether the variable is defined in another object.
     pub external: bool,
-    /// Leaves of the initial value; empty for zeros.
+    /// Scalars of the initial value; empty if all are zero.
     pub init: Leaves,
 }
 
@@ -112,50 +114,52 @@ pub struct StaticItem {
 #[derive(Clone, Debug)]
 pub struct Func {
     pub name: Name,
-    /// Parameters: a range of [`Checked::locals`], and of [`Ast::params`].
+    /// Parameters: a range of [`Checked::locals`] (`locals`) and of [`Ast::params`] (`params`).
     pub locals: List,
     pub params: List,
     pub result: Ty,
-    /// None where another object has it.
+    /// `None` if the function is defined in another object.
     pub body: Option<BlockId>,
     pub kernel: Option<KernelInfo>,
-    /// Who knows it, and what was asked for about its calls.
+    /// Visibility of the function to other objects, and the inlining that an attribute asks for.
     pub linkage: Linkage,
     pub inline: Inline,
-    /// Whether its address is a value somewhere.
+    /// Whether the program takes the function's address.
     pub taken: bool,
-    /// Of a generic function: index into [`Checked::instances`].
+    /// Index into [`Checked::instances`] if this is an instance of a generic function.
     pub instance: Option<u32>,
-    /// `#[small_buffers]`: byte offsets from pointer parameters fit 32 bits.
+    /// Whether the kernel has `#[small_buffers]`, which promises that byte offsets from pointer parameters
+    /// fit in 32 bits.
     pub small_buffers: bool,
 }
 
-/// The tables the checker fills.
+/// Tables that the checker fills.
 #[derive(Default)]
 pub struct Checked {
     pub types: Types,
     /// Type of each expression.
     pub expr_ty: Vec<Ty>,
-    /// Referent of each name and call.
+    /// Meaning of each name and call.
     pub res: Vec<Res>,
-    /// Loop variable, static or constant declared by each statement.
+    /// Number of the loop variable, static or constant that each statement declares.
     pub stmt_decl: Vec<u32>,
-    /// Locals assigned in each loop or labelled block and declared outside of it, a range of `loop_locals`.
+    /// For each loop or labelled block, a range of `loop_locals`: the variables that are declared outside and
+    /// assigned inside.
     pub loop_assigned: Vec<List>,
     pub loop_locals: Vec<u32>,
-    /// Pointers that become generic ones where they are used.
+    /// Pointer expressions whose values are converted to generic pointers.
     pub made_generic: FxHashSet<ExprId>,
-    /// What each pattern asks for or declares.
+    /// Meaning of each pattern.
     pub patterns: Vec<PatRes>,
     pub locals: Vec<Local>,
     pub consts: Vec<ConstItem>,
     pub statics: Vec<StaticItem>,
     pub funcs: Vec<Func>,
-    /// Generic functions with types and constants for their parameters.
+    /// Instances of generic functions.
     pub instances: Vec<generic::Instance>,
 }
 
-/// What a name is bound to at some point.
+/// What a name is bound to in the current scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Binding {
     None,
@@ -167,11 +171,11 @@ enum Binding {
     Struct(u32),
     /// Item number of the generic function.
     Generic(u32),
-    /// What a parameter of a generic function stands for.
+    /// Type argument of a parameter of a generic function.
     Type(Ty),
 }
 
-/// State of an item that is evaluated when first needed.
+/// State of an item that is evaluated when it is first needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lazy {
     Pending,
@@ -186,43 +190,44 @@ struct Checker<'c, 'a> {
     s: &'c mut Scratch,
 }
 
-/// What the checker leaves, and what it works with: memory that is reused from program to program.
+/// Results and working memory of the checker, reused from program to program.
 #[derive(Default)]
 pub struct Scratch {
     pub checked: Checked,
     bindings: Vec<Binding>,
-    /// Bindings to restore at the end of the scopes that are open.
+    /// Bindings that the ends of the open scopes will restore.
     shadowed: Vec<(Sym, Binding)>,
     type_cache: Vec<Option<Ty>>,
-    /// By item number, for constants and structs.
+    /// State of each constant and struct, by item number.
     lazy: Vec<Lazy>,
-    /// Items being evaluated on behalf of one another.
+    /// Depth of the chain of items that are being evaluated because each needs the next.
     lazy_depth: u32,
-    /// The struct type of an item.
+    /// Struct type of each item.
     struct_ty: Vec<Ty>,
-    /// What pointers lead to that holds structs which are not laid out yet, each behind what it holds.
+    /// Pointees that contain structs which are not laid out yet. A type comes after the types that it
+    /// contains.
     early: Vec<(Ty, Span)>,
-    /// The constant of an item.
+    /// Number of the constant that each item declares.
     const_of_item: Vec<u32>,
-    /// The item of a constant; local constants have none.
+    /// Item of each constant; local constants have none.
     item_of_const: Vec<usize>,
-    /// The item of each function that is not generic.
+    /// Item of each function that is not generic.
     item_of_func: Vec<u32>,
-    /// Functions whose addresses constants had before functions had signatures.
+    /// Functions whose addresses are in constants that were evaluated before functions had signatures.
     taken_early: FxHashSet<u32>,
     body: Body,
     unsettled: infer::Unsettled,
     generics: generic::Generics,
-    /// `match`es whose arms are to be looked at when the types are known.
+    /// `match`es whose arms are checked for coverage when all types are known.
     matches: Vec<ExprId>,
-    /// Functions and names of the `shared` variables of bodies.
+    /// Pairs of function and variable name of the `shared` variables in bodies, to detect equal names.
     static_names: FxHashSet<(Sym, Sym)>,
-    /// Operators of the chains being checked.
+    /// Operators of the chains that are being checked.
     chain: Vec<operator::Link>,
 }
 
 impl Scratch {
-    /// Makes it the tables for a tree that nothing is known of.
+    /// Resets the tables for a new tree.
     fn renew(&mut self, ast: &Ast<'_>) {
         self.checked.renew(ast);
         refill(&mut self.bindings, Binding::None, ast.names.len());
@@ -262,7 +267,7 @@ impl Checked {
     }
 }
 
-/// Makes it a list of so many equal items.
+/// Fills `list` with `count` copies of `item`.
 fn refill<T: Clone>(list: &mut Vec<T>, item: T, count: usize) {
     list.clear();
     list.resize(count, item);
@@ -275,14 +280,14 @@ struct Body {
     result: Option<Ty>,
     kernel: bool,
     loops: SmallVec<[leave::Scope; 8]>,
-    /// Labels that no loop has.
+    /// Unknown labels that were reported in this body.
     unknown_labels: SmallVec<[Sym; 2]>,
-    /// Assigned locals, recorded while inside of loops.
+    /// Assigned locals. They are recorded only inside loops.
     assigned: SmallVec<[u32; 32]>,
     shared_bytes: u64,
 }
 
-/// Checks a program. The tables are meaningful if `sink` has no errors afterwards.
+/// Checks a program. The tables are meaningful only if `sink` has no errors afterwards.
 pub fn check(ast: &Ast<'_>, options: &Options<'_>, s: &mut Scratch, sink: &mut Sink) {
     s.renew(ast);
     let mut checker = Checker { ast, options, sink, s };
@@ -291,7 +296,7 @@ pub fn check(ast: &Ast<'_>, options: &Options<'_>, s: &mut Scratch, sink: &mut S
 }
 
 impl<'a> Checker<'_, 'a> {
-    /// Names bound to something that `want` accepts.
+    /// Returns the names that are bound to something that `want` accepts.
     fn bound_names(&self, want: impl Fn(Binding) -> bool) -> Vec<&'a str> {
         if self.sink.is_full() {
             return Vec::new();
@@ -313,7 +318,7 @@ impl Checker<'_, '_> {
         self.sink.push(Diagnostic::error(code, message).label(span, label));
     }
 
-    /// [`Checker::error`], and what to do about it.
+    /// Does the work of [`Checker::error`] and adds a help text.
     #[cold]
     fn error_help(
         &mut self,
@@ -352,7 +357,7 @@ impl Checker<'_, '_> {
         self.s.bindings[name.0 as usize]
     }
 
-    /// Ends the scopes opened since `mark`, a length of `shadowed`.
+    /// Closes the scopes opened since `mark`, a length of `shadowed`.
     fn close_scope(&mut self, mark: usize) {
         while self.s.shadowed.len() > mark {
             if let Some((name, binding)) = self.s.shadowed.pop() {
@@ -363,7 +368,7 @@ impl Checker<'_, '_> {
 
     fn declare(&mut self, name: Name, ty: Ty, mutable: bool) -> u32 {
         let local = self.s.checked.locals.len() as u32;
-        // A large struct is as unwieldy in SSA form as an array.
+        // A large struct is as costly in SSA form as an array.
         let layout = self.s.checked.types.layout(ty);
         let in_memory = layout.has_array || layout.leaves > 64;
         self.s.checked.locals.push(Local { name: name.sym, span: name.span, ty, mutable, in_memory });
@@ -371,18 +376,19 @@ impl Checker<'_, '_> {
         local
     }
 
-    /// `there is a … with a similar name`.
+    /// Returns the closest name for the help "a … with a similar name exists".
     fn nearest<'n>(&self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-        // Nobody will see it, and there may be a hundred thousand of them.
+        // A full sink drops the diagnostic, and the search could look at a hundred thousand names.
         if self.sink.is_full() { None } else { nearest(name, candidates) }
     }
 
-    /// Reports a value of the wrong type; returns whether it fits.
+    /// Reports a value of the wrong type. Returns whether the type fits.
     fn require(&mut self, id: ExprId, found: Ty, wanted: Ty) -> bool {
         self.require_at(Some(id), self.ast.span(id), found, wanted)
     }
 
-    /// [`Checker::require`] of something at `span`, the value of `id` if there is one.
+    /// Does the work of [`Checker::require`] for a position; `id` is the expression of the value, if there is
+    /// one.
     fn require_at(&mut self, id: Option<ExprId>, span: Span, found: Ty, wanted: Ty) -> bool {
         if self.s.checked.types.fits(found, wanted) || self.agree(found, wanted, span) {
             return true;
@@ -411,7 +417,7 @@ impl Checker<'_, '_> {
         false
     }
 
-    /// A literal of the wrong kind is better written differently than converted.
+    /// Returns the help text for a literal of the wrong kind, which should be rewritten and not converted.
     fn literal_help(&self, id: ExprId, wanted: Ty) -> Option<String> {
         if wanted == Ty::BOOL && self.untyped(id).is_some() {
             return Some("write `true` or `false`".to_string());
@@ -421,7 +427,7 @@ impl Checker<'_, '_> {
             .then(|| "an integer is written without a point".to_string())
     }
 
-    /// What helps if the address of what does not change is to be written through.
+    /// Returns the help text for a pointer that must be writable but is the address of an immutable variable.
     fn address_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let (from, to) = (types.as_pointer(found)?, types.as_pointer(wanted)?);
@@ -435,7 +441,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// What helps if a function without a result is called for one.
+    /// Returns the help text for a call of a function without a result in a place that needs a value.
     fn result_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
         let ExprKind::Call { callee, .. } = self.ast.expr(id).kind else { return None };
         let name = self.ast.name(callee.sym);
@@ -449,13 +455,13 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What helps if something without a value is an operand.
+    /// Returns the help text for an operand without a value.
     #[cold]
     fn no_result_help(&self, ty: Ty) -> Option<String> {
         (ty == Ty::UNIT).then(|| "`()` is no value; a function with a result says so: `-> T`".to_string())
     }
 
-    /// How to get from one type to the other, if there is a way.
+    /// Returns the help text that says how to convert one type to the other, if that is possible.
     fn conversion_help(&self, found: Ty, wanted: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let wanted_name = self.type_name(wanted);

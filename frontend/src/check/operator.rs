@@ -1,4 +1,4 @@
-//! Operators and what they apply to.
+//! Checks operators and their operands.
 
 use super::Checker;
 use super::item::Literal;
@@ -16,15 +16,16 @@ pub(super) struct Link {
     op: BinaryOp,
     left: ExprId,
     right: ExprId,
-    /// Whether all in the left operand are literals.
+    /// Kind of the left operand if it consists only of literals.
     literal: Option<Literal>,
-    /// Type of the right operand, if that was checked first.
+    /// Type of the right operand if it has been checked, else `Ty::NONE`.
     right_is: Ty,
-    /// What literal operands are expected to be.
+    /// Type that literal operands should have.
     expect: Ty,
 }
 
-/// Whether `left op right` is a literal that takes the type it needs.
+/// Returns the kind of literal that `left op right` is, if both operands are literals without a type and the
+/// result can take any such type.
 pub(super) fn untyped_binary(
     op: BinaryOp,
     left: Option<Literal>,
@@ -39,7 +40,7 @@ pub(super) fn untyped_binary(
 
 impl Checker<'_, '_> {
     pub(super) fn unary(&mut self, op: UnaryOp, inner: ExprId, span: Span, expect: Ty) -> Ty {
-        // A minus belongs to the literal behind it: `-128i8` is in range, `128i8` is not.
+        // A minus sign belongs to the literal that follows: `-128i8` is in range although `128i8` is not.
         if let (UnaryOp::Neg, ExprKind::Int { value, suffix }) = (op, self.ast.expr(inner).kind) {
             let ty = self.int_literal(inner, value, suffix, expect, true);
             return self.set(inner, ty);
@@ -71,7 +72,7 @@ impl Checker<'_, '_> {
         Ty::ERROR
     }
 
-    /// Checks two operands that should agree; a literal takes the type of the other one.
+    /// Checks two operands that should have the same type; a literal takes the type of the other operand.
     pub(super) fn pair(&mut self, left: ExprId, right: ExprId, expect: Ty) -> (Ty, Ty) {
         match (self.untyped(left), self.untyped(right)) {
             (Some(_), None) => {
@@ -91,7 +92,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A chain of operators, `a + b * c - d`: down to the first operand, telling each what is expected of it, then up.
+    /// Checks a chain of operators such as `a + b * c - d`. It goes down to the first operand, passing on the
+    /// expected type, and then computes the types upwards.
     pub(super) fn binary(&mut self, id: ExprId, expect: Ty) -> Ty {
         let mark = self.s.chain.len();
         let mut first = id;
@@ -99,7 +101,8 @@ impl Checker<'_, '_> {
             self.s.chain.push(Link { id: first, op, left, right, literal: None, right_is: Ty::NONE, expect });
             first = left;
         }
-        // A pointer becomes a generic one behind the arithmetic, and of what is compared none does.
+        // The result of pointer arithmetic, not its operand, is converted to a generic pointer; pointers that
+        // are compared are not converted.
         let expect = if self.s.checked.types.as_pointer(expect).is_some() { Ty::NONE } else { expect };
         let end = self.s.chain.len();
         let mut literal = self.untyped(first);
@@ -122,7 +125,8 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// What the left operand of a link is expected to be; as in [`Checker::pair`], a literal takes the type of the right one.
+    /// Returns the type to expect of the left operand of a link. As in [`Checker::pair`], a literal takes the
+    /// type of the right operand.
     fn expected_of_left(&mut self, n: usize, expect: Ty) -> Ty {
         let Link { op, right, literal, .. } = self.s.chain[n];
         if op.is_logic() {
@@ -147,14 +151,14 @@ impl Checker<'_, '_> {
         expect
     }
 
-    /// The type of a link whose left operand has the type `a`.
+    /// Returns the type of a link whose left operand has the type `a`.
     fn apply_link(&mut self, link: Link, a: Ty) -> Ty {
         let Link { id, op, left, right, literal, right_is, expect } = link;
         if op.is_logic() {
             let before = self.sink.count();
             self.is_operand_of(op, left, a);
             let b = self.expr(right, Ty::BOOL);
-            // What is wrong with an operand is all there is to say.
+            // If an operand has an error, no further error is reported.
             if self.sink.count() == before {
                 self.is_operand_of(op, right, b);
             }
@@ -169,12 +173,13 @@ impl Checker<'_, '_> {
         self.binary_type(op, a, b, (left, right), self.ast.span(id))
     }
 
-    /// What a right operand is expected to be behind a left one of type `left`: pointers are compared as they are.
+    /// Returns the type to expect of the right operand after a left operand of type `left`. Pointers are
+    /// compared without a conversion, so nothing is expected for them.
     fn expected_of_right(&self, left: Ty) -> Ty {
         if self.s.checked.types.as_pointer(left).is_some() { Ty::NONE } else { left }
     }
 
-    /// Checks an operand of `&&` or `||`.
+    /// Reports an operand of `&&` or `||` that is not a `bool`.
     fn is_operand_of(&mut self, op: BinaryOp, id: ExprId, found: Ty) {
         if !self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int) {
             return self.is_condition(id, found);
@@ -189,14 +194,14 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// How to ask a pointer whether it is null.
+    /// Returns the help text that shows how to test a pointer for null.
     pub(super) fn null_help(&self, ty: Ty, op: &str) -> Option<String> {
         let bits = self.s.checked.types.as_pointer(ty)?.space.pointer_bits();
         let null = if bits == 64 { "0" } else { "0xffffffff" };
         Some(format!("a null pointer has the address {null}: `p as u{bits} {op} {null}`"))
     }
 
-    /// What helps if an operator does not apply to pointers.
+    /// Returns the help text for an operator that does not apply to pointers.
     fn pointer_help(&self, op: BinaryOp, a: Ty, b: Ty) -> Option<String> {
         let types = &self.s.checked.types;
         let is_int = |ty| types.as_scalar(ty).is_some_and(Scalar::is_int);
@@ -236,7 +241,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks the right operand of `op` when the left one has the type `left`.
+    /// Checks the right operand of `op` when the left operand has the type `left`.
     pub(super) fn operand_after(&mut self, op: BinaryOp, left: Ty, right: ExprId) -> Ty {
         match (op.is_shift(), self.s.checked.types.as_pointer(left)) {
             (true, _) if self.ast.is_number(right) => self.expr(right, Ty::U32),
@@ -246,7 +251,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Type of `a op b`.
+    /// Returns the type of `a op b`.
     pub(super) fn binary_type(
         &mut self,
         op: BinaryOp,
@@ -300,7 +305,7 @@ impl Checker<'_, '_> {
         self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_float())
     }
 
-    /// The type of a scalar, or of a vector's lanes; others are left alone.
+    /// Returns the scalar type of a vector's lanes; any other type is returned unchanged.
     pub(super) fn lane_type(&self, ty: Ty) -> Ty {
         match self.s.checked.types.kind(ty) {
             TyKind::Vector(scalar, _) => Ty::scalar(scalar),
@@ -308,7 +313,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `p + i`, `p - i`, comparison of pointers.
+    /// Returns the type of `p + i`, `p - i` or a comparison of pointers.
     fn pointer_binary(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Option<Ty> {
         let left = self.s.checked.types.as_pointer(a)?;
         match (op, self.s.checked.types.kind(b)) {
@@ -362,7 +367,7 @@ impl Checker<'_, '_> {
                 .generic_help(a, b)
                 .or_else(|| self.point_help(a, b))
                 .or_else(|| self.conversion_help(b, a)),
-            // A literal with a point makes a float of everything.
+            // One float literal makes the whole chain of literals a float.
             _ if self.is_float(a) != self.is_float(b) => {
                 let float = if self.is_float(a) { &left } else { &right };
                 Some(format!("convert the integer, `x as {float}`, or write the literal without a point"))

@@ -1,4 +1,4 @@
-//! Patterns: the variables they declare, and the values they ask for.
+//! Checks patterns: the variables that they declare and the values that they match.
 
 use super::{Binding, Checker, PatRes};
 use crate::ast::{Ast, ExprId, List, Name, PatId, PatKind, Pattern};
@@ -9,18 +9,21 @@ use crate::types::{Field, Parts, Ty, TyKind};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// How names in a pattern are taken.
+/// How to interpret names in a pattern.
 #[derive(Clone)]
 struct Names {
-    /// Of a `match`: names of constants are these constants, and the pattern may ask for values.
+    /// Whether the pattern belongs to a `match`. Names of constants then mean the constants, and the pattern
+    /// may compare values.
     refutable: bool,
-    /// Variables of the pattern begin with this one.
+    /// Number of the first local variable that the pattern declares.
     first: usize,
-    /// In `a | b`, the variables that `a` has declared; `b` declares none, but has to name the same ones.
+    /// In the alternatives after the first one of `a | b`, the variables that `a` declared. The other
+    /// alternatives declare no variables but must name the same ones.
     declared: Option<Range<usize>>,
 }
 
-/// For each part of a value, the pattern that stands for it, if one does; `res` is what all patterns are.
+/// Returns the pattern of each part of a value, or `None` for a part without a pattern; `res` is the table of
+/// the meanings of all patterns.
 pub fn patterns_of_parts(
     ast: &Ast,
     res: &[PatRes],
@@ -32,7 +35,7 @@ pub fn patterns_of_parts(
     for n in list.range() {
         let id = ast.patterns_pool[n];
         let (to, part) = match (ast.pattern(id).kind, res[id.at()]) {
-            // What stands behind `..` are the last parts.
+            // Patterns after `..` belong to the last parts.
             (PatKind::Rest, _) => {
                 at = (parts + n + 1).saturating_sub(list.range().end);
                 continue;
@@ -85,7 +88,7 @@ impl Checker<'_, '_> {
                 self.listed_parts(id, list, of, parts, names);
             }
             PatKind::Struct { name, fields } => self.struct_pattern(id, name, fields, of, names),
-            // Of `struct_pattern`.
+            // `struct_pattern` checks the fields.
             PatKind::Field { .. } => {}
             PatKind::Or(list) => self.alternatives(list, of, names),
             PatKind::Name { name, value: Some(value), .. }
@@ -109,7 +112,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A tuple or an array: its parts from left to right.
+    /// Checks a tuple or array pattern, its parts from left to right.
     fn listed_parts(&mut self, id: PatId, list: List, of: Ty, parts: Option<Parts>, names: &Names) {
         let ast = self.ast;
         let pattern = ast.pattern(id);
@@ -135,14 +138,14 @@ impl Checker<'_, '_> {
                 at += skipped;
                 continue;
             }
-            // What is wrong still declares its names, so that their uses are no further errors.
+            // A wrong pattern still declares its names, so that their uses are not reported too.
             let of = if rests <= 1 { parts.get(at).copied().unwrap_or(Ty::ERROR) } else { Ty::ERROR };
             self.pattern(id, of, names);
             at += 1;
         }
     }
 
-    /// `S { a, b: p, .. }`.
+    /// Checks `S { a, b: p, .. }`.
     fn struct_pattern(&mut self, id: PatId, name: Name, list: List, of: Ty, names: &Names) {
         let ast = self.ast;
         let ty = self.resolve_struct(name);
@@ -170,7 +173,7 @@ impl Checker<'_, '_> {
                 }
                 None if ty != Ty::ERROR => {
                     self.no_field(ty, &fields, name);
-                    rest = true; // it is most likely the one that would be missing
+                    rest = true; // the misspelt field is most likely the one that would be reported as missing
                 }
                 None => {}
             }
@@ -208,7 +211,8 @@ impl Checker<'_, '_> {
         self.error("E0040", message, pattern.span, format!("a pattern of {what}"));
     }
 
-    /// `a | b`: each asks for values of the type, and names the variables of the first one.
+    /// Checks `a | b`: each alternative must match values of the type and name the variables of the first
+    /// alternative.
     fn alternatives(&mut self, list: List, of: Ty, names: &Names) {
         let ast = self.ast;
         let mut names = names.clone();
@@ -219,7 +223,8 @@ impl Checker<'_, '_> {
             if n == 0 && names.declared.is_none() {
                 names.declared = Some(outer..self.s.checked.locals.len());
             }
-            // One that is wrong may have meant to.
+            // The error may hide a variable that the alternative names, so an alternative with errors is not
+            // checked for names.
             if n > 0
                 && self.sink.count() == before
                 && let Some(declared) = &names.declared
@@ -229,7 +234,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// An alternative has to name each variable that the first one declares.
+    /// Reports variables of the first alternative that alternative `id` does not name.
     fn names_all(&mut self, id: PatId, declared: Range<usize>) {
         for local in declared {
             let name = self.s.checked.locals[local].name;
@@ -251,7 +256,7 @@ impl Checker<'_, '_> {
                 self.ast.patterns_pool[list.range()].iter().any(|&part| self.names(part, wanted))
             }
             PatKind::Field { part, .. } => self.names(part, wanted),
-            // The other alternatives are looked at by themselves.
+            // The other alternatives are checked separately.
             PatKind::Or(list) => {
                 self.ast.patterns_pool[list.range()].first().is_some_and(|&first| self.names(first, wanted))
             }
@@ -285,7 +290,7 @@ impl Checker<'_, '_> {
         Some(self.declare(name, of, mutable))
     }
 
-    /// Evaluates what pattern `id` asks for, of values of type `of`.
+    /// Evaluates the values that pattern `id` compares with, for values of type `of`.
     fn bounds(&mut self, id: PatId, first: Option<ExprId>, last: Option<ExprId>, of: Ty) {
         let span = self.ast.pattern(id).span;
         if of != Ty::ERROR && self.s.checked.types.as_scalar(of).is_none_or(|scalar| !scalar.is_exact()) {
@@ -314,7 +319,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The first and last value of a pattern; again, when the type is known that was not when it was checked.
+    /// Computes the first and last value that a pattern matches. If the type was open when the pattern was
+    /// checked, this runs again when the type is known.
     pub(super) fn pattern_bounds(&mut self, id: PatId, of: Ty) {
         let Some(scalar) = self.s.checked.types.as_scalar(of) else { return };
         let pattern = *self.ast.pattern(id);
@@ -334,7 +340,7 @@ impl Checker<'_, '_> {
         let less = |a: u64, b: u64| if scalar.is_signed() { (a as i64) < (b as i64) } else { a < b };
         let exclusive = last.is_some() && !inclusive;
         if less(hi, lo) || (exclusive && hi == lo) {
-            // An open type that turns out smaller is told by its literals.
+            // If the type was open and turned out too small, its literals are reported.
             self.sink.push(
                 Diagnostic::error("E0058", "the range is empty")
                     .label(pattern.span, "no value is in it")

@@ -1,4 +1,4 @@
-//! Places: what can be assigned to, and what has an address.
+//! Checks places: expressions that can be assigned to or have an address.
 
 use super::{Checker, Res};
 use crate::ast::{ExprId, ExprKind, StmtKind};
@@ -7,22 +7,22 @@ use crate::lexer::Span;
 use crate::types::{Pointer, Qualifiers, TyKind, swizzle};
 use ir::Space;
 
-/// Where a place is.
+/// Storage that a place is part of.
 pub(super) enum Root {
-    /// Part of a local variable.
+    /// A local variable.
     Local(u32),
-    /// Memory that a pointer or a module variable names.
+    /// Memory that a pointer or a module variable refers to.
     Memory { space: Space, qualifiers: Qualifiers },
-    /// Part of a constant: readable, nothing more.
+    /// A constant, which can only be read.
     Const,
-    /// A value that is nowhere.
+    /// A value without storage.
     Value,
     /// An error was reported.
     Unknown,
 }
 
 impl Checker<'_, '_> {
-    /// The root of a checked expression, walking down from the outermost access.
+    /// Returns the root of a checked expression, found by going inwards from the outermost access.
     pub(super) fn root(&self, mut id: ExprId) -> Root {
         loop {
             let expr = self.ast.expr(id);
@@ -69,7 +69,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks that a place can be written and notes the write.
+    /// Checks that a place can be written and records the write.
     pub(super) fn assignable(&mut self, id: ExprId) {
         let span = self.ast.span(id);
         match self.root(id) {
@@ -78,7 +78,7 @@ impl Checker<'_, '_> {
                 if !info.mutable {
                     let (declared, name) = (info.span, self.ast.name(info.name));
                     self.immutable(span, declared, name);
-                    // The mistake is one, in the declaration.
+                    // There is one mistake, the missing `mut` in the declaration, so it is reported once.
                     self.s.checked.locals[local as usize].mutable = true;
                 }
                 if !self.s.body.loops.is_empty() {
@@ -134,7 +134,7 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// `v.xx = …` would write one lane twice.
+    /// Reports an assignment to a swizzle like `v.xx`, which would write one lane twice.
     fn distinct_lanes(&mut self, id: ExprId) {
         let ExprKind::Field(base, field) = self.ast.expr(id).kind else { return };
         let types = &self.s.checked.types;
@@ -147,7 +147,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The type of `&place`.
+    /// Returns the type of `&place`.
     pub(super) fn address_of(&mut self, id: ExprId, inner: ExprId) -> crate::types::Ty {
         use crate::types::Ty;
         let to = self.expr(inner, Ty::NONE);

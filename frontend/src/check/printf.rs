@@ -1,4 +1,4 @@
-//! `printf` and `assert`.
+//! Checks `printf` and `assert`.
 
 use super::Checker;
 use crate::ast::{ExprId, ExprKind, UnaryOp};
@@ -8,7 +8,7 @@ use crate::lexer::Span;
 use crate::types::Ty;
 
 impl Checker<'_, '_> {
-    /// `printf("format", …)`
+    /// Checks `printf("format", …)`.
     pub(super) fn printf(&mut self, args: &[ExprId]) -> Ty {
         let Some(literal) = self.text(args[0], "the format of `printf` is a text in quotes") else {
             self.arguments(&args[1..]);
@@ -24,7 +24,7 @@ impl Checker<'_, '_> {
         Ty::UNIT
     }
 
-    /// `assert(cond, "message")`
+    /// Checks `assert(cond, "message")`.
     pub(super) fn assert(&mut self, args: &[ExprId]) -> Ty {
         self.condition(args[0]);
         if let Some(&message) = args.get(1) {
@@ -33,7 +33,8 @@ impl Checker<'_, '_> {
         Ty::UNIT
     }
 
-    /// An argument that has to be a text.
+    /// Returns the string literal that an argument must be; reports `otherwise` if the argument is no
+    /// literal.
     fn text(&mut self, arg: ExprId, otherwise: &str) -> Option<Literal> {
         let expr = *self.ast.expr(arg);
         let ExprKind::Str(written) = expr.kind else {
@@ -57,7 +58,8 @@ impl Checker<'_, '_> {
         self.sink.push(Diagnostic::error("E0096", message).label(span, label).help_opt(help));
     }
 
-    /// Checks arguments, of which some may be texts, for their own sake.
+    /// Checks arguments without a format, so that mistakes in them are reported. Some arguments may be string
+    /// literals.
     fn arguments(&mut self, args: &[ExprId]) {
         for &arg in args {
             if !matches!(self.ast.expr(arg).kind, ExprKind::Str(_)) {
@@ -95,7 +97,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks that a conversion, which stands at a place of the source, prints an argument.
+    /// Checks that a conversion, which is at `span` in the source, can print an argument.
     fn print(&mut self, conversion: &Conversion, span: Span, arg: ExprId) {
         let is_text = matches!(self.ast.expr(arg).kind, ExprKind::Str(_));
         if is_text && conversion.kind() == Kind::Text {

@@ -1,4 +1,4 @@
-//! Statements, blocks and function bodies.
+//! Checks statements, blocks and function bodies.
 
 use super::leave::Kind;
 use super::{Binding, Body, Checker, ConstItem, Leaves, StaticItem};
@@ -12,7 +12,7 @@ use ir::Space;
 use super::item::MAX_SHARED;
 use smol_str::format_smolstr;
 
-/// Values of more scalars than this are not copied around.
+/// Largest number of scalars in a value that may be copied.
 pub const MAX_VALUE: u32 = 1024;
 
 impl Checker<'_, '_> {
@@ -60,7 +60,8 @@ impl Checker<'_, '_> {
         self.s.body = state;
     }
 
-    /// Type of a block: of its last expression, `()`, or `!` if its end is never reached.
+    /// Checks a block and returns its type: that of its last expression, `()`, or `!` if control never
+    /// reaches its end.
     pub(super) fn block(&mut self, id: BlockId, expect: Ty) -> Ty {
         let block = *self.ast.block(id);
         let scope = self.s.shadowed.len();
@@ -77,7 +78,7 @@ impl Checker<'_, '_> {
         ty
     }
 
-    /// Checks a statement; returns whether control never gets behind it.
+    /// Checks a statement. Returns whether control never reaches the next statement.
     fn stmt(&mut self, id: StmtId) -> bool {
         let stmt = self.ast.stmts[id.at()];
         match stmt.kind {
@@ -189,7 +190,7 @@ impl Checker<'_, '_> {
         self.declare_pattern(pattern, ty);
     }
 
-    /// The name that a pattern is, for messages.
+    /// Returns the text for a pattern in messages.
     fn text_of(&self, pattern: PatId) -> &str {
         match self.ast.pattern(pattern).kind {
             PatKind::Name { name, .. } => self.ast.name(name.sym),
@@ -200,7 +201,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Reports values too large to be passed around.
+    /// Reports a type whose values are too large to be copied.
     pub(super) fn by_value(&mut self, ty: Ty, span: Span) {
         if self.s.checked.types.layout(ty).leaves > MAX_VALUE {
             let name = self.type_name(ty);
@@ -217,7 +218,7 @@ impl Checker<'_, '_> {
         let text = self.ast.name(name.sym);
         if !dynamic {
             let size = self.s.checked.types.layout(ty).size;
-            // A single variable that is too large was reported.
+            // A single variable that is too large has already been reported.
             let counts = u64::from(size) <= MAX_SHARED;
             self.s.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
         }
@@ -242,7 +243,7 @@ impl Checker<'_, '_> {
         self.bind(name.sym, Binding::Static(index));
     }
 
-    /// An expression for its effect.
+    /// Checks an expression statement.
     fn expr_stmt(&mut self, value: ExprId) -> bool {
         let ty = self.expr(value, Ty::NONE);
         let kind = self.ast.expr(value).kind;
@@ -304,7 +305,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Type of a tuple of places that is assigned to; `_` takes anything.
+    /// Returns the type of a tuple of places that is assigned to; `_` accepts any type.
     fn places(&mut self, id: ExprId) -> Ty {
         let ty = match self.ast.expr(id).kind {
             ExprKind::Tuple(list) => {
@@ -334,7 +335,7 @@ impl Checker<'_, '_> {
         self.is_condition(cond, found);
     }
 
-    /// Checks the type of a condition.
+    /// Reports a condition that is not a `bool`.
     pub(super) fn is_condition(&mut self, cond: ExprId, found: Ty) {
         if self.s.checked.types.fits(found, Ty::BOOL) {
             return;
@@ -365,7 +366,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The type a loop counts in.
+    /// Checks the bounds and step of a range and returns the type of the loop counter.
     fn range(&mut self, from: ExprId, to: ExprId, step: Option<ExprId>) -> Ty {
         let (a, b) = self.pair(from, to, Ty::NONE);
         if a == Ty::ERROR || b == Ty::ERROR {
@@ -398,7 +399,7 @@ impl Checker<'_, '_> {
         a
     }
 
-    /// A constant step that is zero or negative.
+    /// Returns whether the step is a constant that is zero or negative.
     fn is_bad_step(&mut self, step: ExprId, ty: Ty) -> bool {
         let scalar = self.s.checked.types.as_scalar(ty).unwrap_or(Scalar::I32);
         let value = match self.ast.expr(step).kind {

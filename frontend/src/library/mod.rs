@@ -1,11 +1,12 @@
-//! The library: built-in functions written in the kernel language, of mathematics nearly all.
+//! The library: built-in functions, mostly mathematical, that are written in the kernel language.
 //!
-//! A call of one becomes a call of a function that the module does not have yet. When the module is lowered, the
-//! functions that it asks for, and what those need, are compiled as a source of their own and put behind the module's
-//! functions. A kernel that calls none pays nothing, one that does pays for the functions it calls.
+//! A call of a library function becomes a call of a function that the module does not contain yet. After the
+//! module has been lowered, the library functions that it calls, and the functions that those need, are
+//! compiled from a separate source and appended to the module's functions. A kernel thus pays only for the
+//! library functions that it calls.
 //!
-//! `erf` of `f64` is the item `erf_f64`, or `erf_T` where the text is the same for both types; `f32` that has no item
-//! of its own is computed as `f64`, whose result is then rounded.
+//! `erf` of `f64` is the item `erf_f64`, or `erf_T` if the text is the same for both types. If there is no
+//! item for `f32`, the function is computed in `f64` and its result is rounded.
 
 use crate::{Context, Options};
 use ir::{FuncId, Global, GlobalData, Module, Op, SrcLoc};
@@ -33,11 +34,11 @@ const TEXTS: &[&str] = &[
     include_str!("hostcall.k"),
 ];
 
-/// The text of each item by its name.
+/// Text of each item by name.
 static ITEMS: LazyLock<FxHashMap<&str, &str>> =
     LazyLock::new(|| TEXTS.iter().flat_map(|text| text.split("\n\n")).filter_map(item).collect());
 
-/// The item of a paragraph and its name, without the comment above.
+/// Returns the name and the text of the item in a paragraph, without the comment above the item.
 fn item(paragraph: &str) -> Option<(&str, &str)> {
     let mut text = paragraph;
     while text.starts_with("//") {
@@ -50,19 +51,19 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Whether there is a text for this function of this type.
+/// Returns whether the library has this function for this type.
 pub fn has(name: &str) -> bool {
     ITEMS.contains_key(name) || template(name).is_some()
 }
 
-/// The text that stands for both types, and which of them is wanted.
+/// Returns the template text of a function and the type to put into it.
 fn template(name: &str) -> Option<(&'static str, &str)> {
     let (stem, ty) = name.rsplit_once('_')?;
     let text = *ITEMS.get(format!("{stem}_T").as_str())?;
     Some((text, ty))
 }
 
-/// The text of an item for its type.
+/// Returns the text of an item for its type.
 fn text_of(name: &str) -> Option<Cow<'static, str>> {
     if let Some(&text) = ITEMS.get(name) {
         return Some(text.into());
@@ -77,7 +78,7 @@ fn text_of(name: &str) -> Option<Cow<'static, str>> {
     Some(text.into())
 }
 
-/// A source with these functions, in this order, and all that they need behind them.
+/// Returns a source with these functions, in this order, followed by all functions that they need.
 fn source(names: &[SmolStr]) -> String {
     let mut text = String::new();
     let mut needed: Vec<SmolStr> = names.to_vec();
@@ -95,9 +96,11 @@ fn source(names: &[SmolStr]) -> String {
     text
 }
 
-/// Puts these functions, which are called by numbers behind those of the module, into it.
+/// Compiles these library functions and appends them to the module, whose calls refer to them by numbers
+/// after those of its own functions.
 ///
-/// They are nowhere in the user's source: what is inlined without a place gets the call's.
+/// The functions have no position in the user's source. When such a function is inlined, its instructions get
+/// the position of the call.
 pub fn link(module: &mut Module, names: &[SmolStr], context: &mut Context) {
     let options = Options { fp_contract: false, ..Options::default() };
     let source = source(names);

@@ -1,12 +1,15 @@
-//! How values cross to functions that other objects know, or that are called through their addresses: as the calling convention places
-//! them, dword by dword.
+//! Passes values to and from functions that other objects know or that are called through their addresses, as
+//! the calling convention requires: dword by dword.
 //!
-//! The parameters of such a function in the IR are its argument registers in order, and behind them its stack: a value of 32 or 64 bits
-//! stands for one or two places, a place that nothing is in for a zero. Results are alike. So code generation counts places and needs to know
-//! of no struct. What lies where says the crate `callconv`.
+//! In the IR, the parameters of such a function are its argument registers in order, followed by its stack
+//! slots. A 32-bit parameter stands for one place and a 64-bit parameter for two; an unused place is a
+//! parameter whose value is zero. Results are passed in the same way. Code generation therefore only counts
+//! places and need not know about structs. The crate `callconv` decides which part of a value goes to which
+//! place.
 //!
-//! Both sides of a call through an address find the same border by its type. Where a type has no form in the convention (`bool` vectors), and
-//! no other object is concerned, the leaves are the parameters, as they are for functions of the module alone.
+//! For a call through an address, caller and callee derive the same [`Border`] from the function's type. If
+//! the convention cannot pass a type (vectors of `bool`) and the function is not visible to other objects,
+//! the parameters are the fragments of the values, as for functions that only the module calls.
 
 use super::{Lower, Val, leaf_types};
 use crate::scalar::Scalar;
@@ -15,46 +18,47 @@ use callconv::{Form, How, Param, Passed, Piece, Place, column};
 use ir::{BinOp, CastOp, IntCc, Mem, Op, Signature, SlotData, Space, Type, Value};
 use smallvec::SmallVec;
 
-/// The convention that a program is compiled for.
+/// The calling convention that a program is compiled for.
 #[derive(Clone, Copy, Debug)]
 pub struct Abi<'a> {
-    /// Processor and modes.
+    /// Processor and its modes.
     pub target: &'a isa::Subtarget,
-    /// Which column.
+    /// Variant of the convention.
     pub convention: callconv::Convention,
-    /// What clang takes the other side for.
+    /// Source language that clang assumes for the other side of a call.
     pub language: callconv::Language,
 }
 
 impl<'a> Abi<'a> {
-    /// What LLVM 19 does, for C and its like: objects link with clang's.
+    /// Returns the convention of LLVM 19 for C and similar languages, so that objects link with clang's
+    /// objects.
     pub fn today(target: &'a isa::Subtarget) -> Self {
         Abi { target, convention: callconv::Convention::default(), language: callconv::Language::C }
     }
 }
 
-/// Some bits of a leaf in a dword.
+/// Part of a fragment that is in a dword: which bits of the fragment, and where in the dword.
 #[derive(Clone, Copy, Debug)]
 struct Bits {
     leaf: usize,
-    /// First of them in the leaf, and in the dword.
+    /// Number of the first bit in the fragment (`from`) and in the dword (`shift`).
     from: u32,
     shift: u32,
     count: u32,
 }
 
-/// A value of the IR at the border.
+/// A value of the IR that is passed.
 #[derive(Clone, Debug)]
 enum Unit {
-    /// Nothing: a place that is passed over.
+    /// An unused place.
     Gap,
-    /// A whole leaf.
+    /// A whole fragment.
     Leaf(usize, Type),
-    /// An `f16` as the `f32` of the same value.
+    /// An `f16` that is passed as the `f32` of the same value.
     Single(usize),
-    /// Parts of leaves.
+    /// A dword made of parts of fragments.
     Word(SmallVec<[Bits; 4]>),
-    /// The address of the value in memory.
+    /// Address of the value in memory.
     Address(Space),
 }
 
@@ -69,16 +73,17 @@ impl Unit {
     }
 }
 
-/// How arguments and result of a function pass.
+/// How the arguments and the result of a function are passed.
 #[derive(Clone, Debug, Default)]
 pub struct Border {
     params: Vec<(Ty, Vec<Unit>)>,
     result: Vec<Unit>,
-    /// The address of the result, where it is stored, and whether it comes first.
+    /// Set if the result is returned in memory: how its address is passed, and whether the address is the
+    /// first argument.
     stored: Option<(Unit, bool)>,
 }
 
-/// A scalar in a value's image in memory.
+/// A scalar in the memory image of a value: byte offset, number of bits, and type in the IR.
 struct Leaf {
     at: u32,
     bits: u32,
@@ -108,7 +113,7 @@ fn leaves(types: &Types, ty: Ty, at: u32, out: &mut Vec<Leaf>) {
     }
 }
 
-/// The type as the convention sees it.
+/// Returns the type as `callconv` describes it.
 fn foreign(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv::TypeId, String> {
     use callconv::Scalar as S;
     let scalar = |scalar: Scalar| match scalar {
@@ -143,7 +148,7 @@ fn foreign(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv:
     }
 }
 
-/// Arrays are passed as structs that hold them.
+/// Returns the type to pass to `callconv`. An array is passed as a struct that contains the array.
 fn whole(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv::TypeId, String> {
     let id = foreign(types, ty, out)?;
     match types.kind(ty) {
@@ -152,10 +157,10 @@ fn whole(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv::T
     }
 }
 
-/// How a function with these parameters and this result is called.
+/// Returns how a function with these parameters and this result is called.
 ///
 /// # Errors
-/// What the convention has no form for, or this compiler.
+/// A text that says what the convention or this compiler cannot pass.
 pub fn border(types: &Types, abi: &Abi<'_>, params: &[Ty], result: Ty) -> Result<Border, String> {
     let mut all = callconv::Types::default();
     let mut list = Vec::with_capacity(params.len());
@@ -200,7 +205,7 @@ pub fn border(types: &Types, abi: &Abi<'_>, params: &[Ty], result: Ty) -> Result
     Ok(border)
 }
 
-/// The places as they are gone through.
+/// Iterator state over the places in order: the next place, and the last argument register.
 struct Walk {
     next: Place,
     last: u16,
@@ -276,13 +281,13 @@ impl Walk {
         Ok(units)
     }
 
-    /// Whether the second half of a value is in the next place.
+    /// Returns whether `piece` is the second half of a 64-bit value and is in the next place.
     fn takes_next(&self, piece: Option<&Piece>, offset: u32) -> bool {
         piece.is_some_and(|piece| piece.offset == offset && piece.bits == 32 && piece.place == self.next)
     }
 }
 
-/// What a piece has of the leaves.
+/// Returns the parts of fragments that a piece contains.
 fn parts(all: &[Leaf], piece: &Piece) -> SmallVec<[Bits; 4]> {
     let (first, end) = (8 * piece.offset, 8 * piece.offset + u32::from(piece.bits));
     let shift = u32::from(piece.shift) + if piece.form == Form::UpperHalf { 16 } else { 0 };
@@ -299,7 +304,7 @@ fn parts(all: &[Leaf], piece: &Piece) -> SmallVec<[Bits; 4]> {
 }
 
 impl Border {
-    /// The types at the border.
+    /// Returns the signature of the function in the IR.
     pub fn signature(&self) -> Signature {
         let units = self.params.iter().flat_map(|(_, units)| units).map(Unit::ty);
         let mut params: Vec<Type> = units.collect();
@@ -312,12 +317,12 @@ impl Border {
     }
 }
 
-/// The scalars of a type, one for each leaf.
+/// Appends the scalar types of a type, one for each fragment.
 fn scalars(types: &Types, ty: Ty, out: &mut Vec<Scalar>) {
     match types.kind(ty) {
         TyKind::Scalar(scalar) => out.push(scalar),
         TyKind::Vector(scalar, lanes) => out.extend((0..lanes).map(|_| scalar)),
-        // Their bits are all that counts.
+        // Only the bits of a pointer matter here.
         TyKind::Pointer(_) | TyKind::Function(_) => out.push(Scalar::U64),
         TyKind::Array(element, len) => (0..len).for_each(|_| scalars(types, element, out)),
         TyKind::Struct(index) => {
@@ -328,12 +333,13 @@ fn scalars(types: &Types, ty: Ty, out: &mut Vec<Scalar>) {
 }
 
 impl Lower<'_, '_> {
-    /// The border of a function type, if it has one.
+    /// Returns the border of a function type, or `None` if the convention cannot pass one of its types.
     pub(super) fn border_of(&self, params: &[Ty], result: Ty) -> Option<Border> {
         border(&self.checked.types, self.abi.as_ref()?, params, result).ok()
     }
 
-    /// Calls a function over its border with its arguments' leaves; the leaves of its result.
+    /// Emits a call of a function that takes its arguments as `border` says. Returns the fragments of the
+    /// result.
     pub(super) fn call_over(
         &mut self,
         border: &Border,
@@ -373,7 +379,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The parameters of a function that is called over a border, as leaves of each; and the address its result is to be stored at.
+    /// Adds the parameters of a function that is called as `border` says. Returns the fragments of each
+    /// source parameter, and the address at which the result must be stored if it is returned in memory.
     pub(super) fn enter_over(&mut self, border: &Border) -> (Vec<Val>, Option<Value>) {
         let types = border.signature().params;
         let params: Val = types.iter().map(|&ty| self.func.add_param(self.block, ty)).collect();
@@ -393,7 +400,7 @@ impl Lower<'_, '_> {
         (values, stored)
     }
 
-    /// Makes the returned leaves of a function what passes its border.
+    /// Rewrites each `ret` of the function so that it returns the result as `border` says.
     pub(super) fn leave_over(&mut self, border: &Border, stored: Option<Value>, result: Ty) {
         self.func.results = border.signature().results;
         let ends = self.func.layout.iter().copied().filter_map(|block| {
@@ -413,7 +420,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A slot; its address.
+    /// Allocates a stack slot and returns its address.
     fn room(&mut self, layout: Layout) -> Value {
         let slot = self.func.slots.push(SlotData { size: layout.size.max(4), align: layout.align.max(4) });
         self.emit(Op::SlotAddr(slot), &[], Type::Ptr(Space::Private))
@@ -438,7 +445,7 @@ impl Lower<'_, '_> {
         self.store_leaves(pointer, Mem { align: 1, ..super::plain_mem(space) }, ty, &mut rest);
     }
 
-    /// The leaves of a value as what passes.
+    /// Appends the values of the IR that pass a value with these fragments.
     fn send(&mut self, ty: Ty, units: &[Unit], leaves: &[Value], out: &mut Val) {
         for unit in units {
             let value = match unit {
@@ -466,7 +473,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Some bits of a leaf where they are in a dword; alone there it keeps what stands above them.
+    /// Returns part of a fragment, shifted to its position in the dword. If the part is `alone` in its dword,
+    /// the bits above it are not cleared.
     fn bits_of(&mut self, leaf: Value, part: &Bits, alone: bool) -> Value {
         let mut value = match self.func.ty(leaf) {
             Type::Bool => self.emit(Op::Cast(CastOp::Zext), &[leaf], Type::I32),
@@ -499,7 +507,7 @@ impl Lower<'_, '_> {
         value
     }
 
-    /// The leaves of what has passed.
+    /// Returns the fragments of a value that was passed as `values`.
     fn receive(&mut self, ty: Ty, units: &[Unit], values: &[Value]) -> Val {
         let (mut types, mut of) = (super::Leaves::new(), Vec::new());
         leaf_types(self.checked, ty, &mut types);
@@ -533,7 +541,7 @@ impl Lower<'_, '_> {
         found.into_iter().enumerate().map(finish).collect()
     }
 
-    /// Bits of a dword where they are in a leaf.
+    /// Returns part of a dword, shifted to its position in the fragment.
     fn part_of(&mut self, word: Value, part: &Bits, wide: bool) -> Value {
         let mut value = word;
         if part.shift > 0 {
@@ -553,7 +561,7 @@ impl Lower<'_, '_> {
         value
     }
 
-    /// A leaf of its bits.
+    /// Converts the bits of a fragment to its type.
     fn leaf_of(&mut self, bits: Value, scalar: Scalar, ty: Type) -> Value {
         match (self.func.ty(bits), ty) {
             (from, to) if from == to && !scalar.is_small() => bits,

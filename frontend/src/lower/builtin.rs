@@ -1,4 +1,4 @@
-//! Built-in functions.
+//! Lowers calls of the built-in functions.
 
 use super::ops::lane;
 use super::{Lower, Val};
@@ -94,7 +94,7 @@ impl Lower<'_, '_> {
             Builtin::Bitcast => return self.bitcast(args[0], ty),
             Builtin::Ballot => self.ballot(args[0], false),
             Builtin::Any | Builtin::All => {
-                // All lanes hold where none does not.
+                // `all` is true if no lane's condition is false.
                 let mask = self.ballot(args[0], builtin == Builtin::All);
                 let zero = self.constant(Type::I64, 0);
                 let cc = if builtin == Builtin::Any { IntCc::Ne } else { IntCc::Eq };
@@ -182,7 +182,7 @@ impl Lower<'_, '_> {
             }
             operands.push(if lanes == 2 { self.join_pair(scalar, &value) } else { value[0] });
         }
-        // Two halves are a word.
+        // Two `f16` values are exchanged as one word.
         let (pointer, mem) = self.scalar_access(&place, if lanes == 2 { Scalar::U32 } else { scalar });
         operands.insert(0, pointer);
         let order = self.order(args[1 + values]);
@@ -210,7 +210,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits an atomic with a result. Memory holds bits: a float is exchanged as the integer of its width.
+    /// Emits an atomic operation with a result. A float is exchanged as an integer of the same width, because
+    /// memory only holds bits.
     fn atomic_op(&mut self, op: Op, operands: &[Value], ty: Type) -> Value {
         if !ty.is_float() || !matches!(op, Op::AtomicRmw { op: RmwOp::Xchg, .. }) {
             return self.emit(op, operands, ty);
@@ -221,7 +222,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Cast(CastOp::Bitcast), &[old], ty)
     }
 
-    /// What a pointer argument points to; `&x[i]` keeps what is known of `x`.
+    /// Returns the memory that a pointer argument points to. For `&x[i]`, known facts about `x` are kept.
     fn pointee_of_address(&mut self, arg: ExprId) -> super::memory::MemPlace {
         if let crate::ast::ExprKind::AddrOf(inner) = self.ast.expr(arg).kind
             && let super::memory::Place::Memory(place) = self.place(inner)
@@ -243,7 +244,7 @@ impl Lower<'_, '_> {
         Val::new()
     }
 
-    /// Functions that work lane by lane.
+    /// Lowers a function that works lane by lane.
     fn lanes(&mut self, op: Lane, args: &[ExprId], ty: Ty) -> Val {
         let (scalar, count) = self.checked.types.lanes(ty).unwrap_or((Scalar::F32, 1));
         let operands: SmallVec<[Val; 4]> = args.iter().map(|&arg| self.expr(arg)).collect();
@@ -261,7 +262,7 @@ impl Lower<'_, '_> {
         let fast = (self.fast_math && scalar == Scalar::F32).then(|| builtins::native(op)).flatten();
         let op = match fast.unwrap_or(op) {
             Lane::Un(op @ (UnOp::Popcount | UnOp::Clz | UnOp::Ctz)) => {
-                // The IR counts in 32 bits.
+                // The IR instructions return a 32-bit count for every width.
                 let count = self.emit(Op::Un(op), x, Type::I32);
                 return self.in_width(count, ty);
             }
@@ -363,7 +364,7 @@ impl Lower<'_, '_> {
             .collect()
     }
 
-    /// Functions of two results: the second is stored through the last argument.
+    /// Lowers a function with two results: the second result is stored through the last argument.
     fn two(&mut self, two: Two, args: &[ExprId]) -> Val {
         let (at, args) = args.split_last().expect("as checked");
         let operands: SmallVec<[Val; 2]> = args.iter().map(|&arg| self.expr(arg)).collect();
@@ -443,7 +444,7 @@ impl Lower<'_, '_> {
         if let (Builtin::Dot, Some(b)) = (builtin, &b) {
             return Val::from_slice(&[self.dot(&a, b)]);
         }
-        // The squares of halves are soon too large for one.
+        // The square of an `f16` easily overflows an `f16`, so the sum is computed in `f32`.
         let scalar = if to == Type::F64 { Scalar::F64 } else { Scalar::F32 };
         let ty = scalar.ir();
         for x in a.iter_mut().chain(b.iter_mut().flatten()) {
@@ -487,7 +488,7 @@ impl Lower<'_, '_> {
             Builtin::ShuffleUp => self.bin(BinOp::Sub, me, by),
             _ => self.bin(BinOp::Add, me, by),
         };
-        // A lane outside of the wave gives the lane's own value.
+        // If the source lane is outside of the wave, the lane reads its own value.
         let size = self.emit(Op::Pos(Pos::WaveSize), &[], Type::I32);
         let inside = self.emit(Op::Icmp(IntCc::Ult), &[source, size], Type::Bool);
         let source = self.emit(Op::Select, &[inside, source, me], Type::I32);
@@ -549,7 +550,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(BinOp::Or), &[low, high], Type::I64)
     }
 
-    /// The same bits as another type: lanes are cut into the smaller lane size and joined again.
+    /// Reinterprets the bits of a value as another type: the lanes are cut into pieces of the smaller lane
+    /// size, which are then joined.
     fn bitcast(&mut self, arg: ExprId, to: Ty) -> Val {
         let from_scalar = self.scalar_of(self.ty_of(arg));
         let to_scalar = self.scalar_of(to);
@@ -572,7 +574,8 @@ impl Lower<'_, '_> {
         pieces.chunks(per_lane).map(|chunk| self.glue(chunk, unit, to_scalar)).collect()
     }
 
-    /// Same bits, another type of the same width; an `f16` is the low bits of an `i32`.
+    /// Reinterprets the bits of a value as another type of the same width. An `f16` corresponds to the low
+    /// bits of an `i32`.
     pub(super) fn rebit(&mut self, value: Value, ty: Type) -> Value {
         let op = match (self.func.ty(value), ty) {
             (from, to) if from == to => return value,
@@ -583,8 +586,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Cast(op), &[value], ty)
     }
 
-    /// Cuts a value of `width` bits into pieces of `unit` bits, each an integer that may have other
-    /// bits above.
+    /// Cuts a value of `width` bits into pieces of `unit` bits. Each piece is an integer whose bits above the
+    /// piece are undefined.
     fn cut(&mut self, value: Value, width: u32, unit: u32, out: &mut Val) {
         let int = if width == 64 { Type::I64 } else { Type::I32 };
         let value = self.rebit(value, int);
@@ -599,7 +602,7 @@ impl Lower<'_, '_> {
         if keep { a } else { self.bin(op, a, b) }
     }
 
-    /// Joins pieces of `unit` bits, lowest first.
+    /// Joins pieces of `unit` bits to one value; the first piece becomes the lowest bits.
     fn glue(&mut self, pieces: &[Value], unit: u32, to: Scalar) -> Value {
         let int = if to.bits() == 64 { Type::I64 } else { Type::I32 };
         let mut result = None;
@@ -624,7 +627,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Of two halves as one: sums and exchanges.
+/// Returns the operation on a pair of `f16` values, which is an addition or an exchange.
 fn halves_op(rmw: Rmw) -> RmwOp {
     if rmw == Rmw::Plain(RmwOp::Xchg) { RmwOp::Xchg } else { RmwOp::PkFAdd }
 }

@@ -1,4 +1,4 @@
-//! Statements and control flow.
+//! Lowers statements and control flow.
 
 use super::ssa::{Arm, Arms, Edge, Edges, pick};
 use super::{Lower, Val};
@@ -8,22 +8,24 @@ use crate::types::Ty;
 use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
 use smallvec::SmallVec;
 
-/// Operators that are computed rather than branched around.
+/// Limit on the number of operators in the right operand of `&&` or `||` that is computed unconditionally
+/// instead of with a branch.
 const MAX_CHEAP: u16 = 12;
 
-/// A loop being lowered.
+/// A loop or labelled block that is being lowered.
 pub struct Loop {
     label: Option<Sym>,
-    /// SSA variables assigned in it.
+    /// SSA variables declared outside and assigned inside.
     vars: SmallVec<[u32; 8]>,
     pub(super) breaks: Edges,
     pub(super) continues: Edges,
-    /// How many operations that ask other lanes, and how many `return`s, stand in front of it.
+    /// Counters at the start of the loop: number of operations that depend on other lanes (`crossings`) and
+    /// of `return`s (`returned`).
     pub(super) crossings: u32,
     pub(super) returned: usize,
 }
 
-/// What is fixed before a `for` loop starts.
+/// Values of a `for` loop that are computed before the loop starts.
 #[derive(Clone, Copy)]
 struct Range {
     from: Value,
@@ -129,7 +131,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// `break` with what it brings, or `continue`.
+    /// Lowers `continue`, or `break` with its value.
     fn leave(&mut self, label: Option<Name>, bring: Option<Val>) {
         let target = match label {
             None => self.loops.len().checked_sub(1),
@@ -149,7 +151,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// `loop { body }`.
+    /// Lowers `loop { body }`.
     pub(super) fn loop_expr(&mut self, head: LoopId, body: BlockId, ty: Ty) -> Val {
         self.enter_loop(head, None, |lower, header, _| {
             lower.block(body);
@@ -159,7 +161,7 @@ impl Lower<'_, '_> {
         })
     }
 
-    /// `'a: { body }`: the ways out of it meet behind it.
+    /// Lowers `'a: { body }`. All its exits join after the block.
     pub(super) fn labelled_block(&mut self, head: LoopId, body: BlockId, ty: Ty) -> Val {
         let (label, vars) = (self.label_of(head), self.assigned_in(head));
         self.open(label, vars);
@@ -178,7 +180,8 @@ impl Lower<'_, '_> {
         self.loops.push(Loop { label, vars, breaks, continues, crossings, returned });
     }
 
-    /// Closes what only `break`s leave; what they bring beyond the variables is the value.
+    /// Closes a loop or block that only `break`s leave. The value is the part of each `break`'s edge values
+    /// that comes after the variables.
     fn exit_all(&mut self, ty: Ty) -> Val {
         let Some(Loop { mut vars, breaks, .. }) = self.loops.pop() else { return Val::new() };
         let known = vars.len();
@@ -195,7 +198,7 @@ impl Lower<'_, '_> {
         self.ast.loop_head(head).label.map(|label| label.sym)
     }
 
-    /// SSA variables from outside that are assigned in a loop or labelled block.
+    /// Returns the SSA variables that are declared outside of a loop or labelled block and assigned inside.
     fn assigned_in(&self, head: LoopId) -> SmallVec<[u32; 8]> {
         let mut vars = SmallVec::new();
         for n in self.checked.loop_assigned[head.at()].range() {
@@ -209,7 +212,7 @@ impl Lower<'_, '_> {
         vars
     }
 
-    /// `if cond { then } else if … else { otherwise }`, all arms meeting in one block.
+    /// Lowers `if cond { then } else if … else { otherwise }`; all arms join in one block.
     pub(super) fn if_chain(&mut self, id: ExprId, arms: List, otherwise: Option<BlockId>) -> Val {
         let start = self.ssa.mark();
         let outer = self.loc;
@@ -222,7 +225,7 @@ impl Lower<'_, '_> {
             }
             let cond = self.one(arm.cond);
             if self.dead {
-                break; // the condition never comes back
+                break; // control never leaves the condition
             }
             let (head, here, loc) = (self.block, self.ssa.mark(), self.loc);
             let then = self.new_block();
@@ -251,7 +254,7 @@ impl Lower<'_, '_> {
         self.merge(ends, self.ty_of(id))
     }
 
-    /// A branch with two arms, the second of which may be left out, whose value is of type `ty`.
+    /// Lowers a branch with two arms and a value of type `ty`. The second arm may be empty.
     pub(super) fn branch(
         &mut self,
         cond: Value,
@@ -275,8 +278,9 @@ impl Lower<'_, '_> {
         self.merge([a, b].into_iter().collect(), ty)
     }
 
-    /// Opens a loop: jumps to a header with a parameter for each variable assigned in the loop, and
-    /// one for the counter if there is one. `lower` does the rest and ends with `exit_loop`.
+    /// Opens a loop: jumps to a header that has a parameter for each variable assigned in the loop and, if
+    /// there is a counter, one for the counter. `lower` lowers the rest of the loop and must end with
+    /// `exit_loop` or `exit_all`.
     fn enter_loop<T>(
         &mut self,
         head: LoopId,
@@ -306,12 +310,14 @@ impl Lower<'_, '_> {
         self.block = header;
         self.open(label, vars);
         let result = lower(self, header, counter);
-        // What the loop assigned was logged on top of its parameters.
+        // The log entries of the loop's assignments refer to the header's parameters; they must refer to the
+        // values from before the loop.
         self.ssa.log_afresh(mark);
         result
     }
 
-    /// Where all ways to the next iteration meet; jumps to the header with what `more` adds.
+    /// Joins all edges to the next iteration and jumps to the header. `more` returns additional arguments for
+    /// the header.
     fn back_edge(&mut self, header: Block, more: impl FnOnce(&mut Self) -> Val) {
         let Some(entry) = self.loops.last_mut() else { return };
         let mut edges = std::mem::take(&mut entry.continues);
@@ -329,8 +335,8 @@ impl Lower<'_, '_> {
         self.jump(self.block, header, &args);
     }
 
-    /// Closes the loop. `leg` is the branch that ends it: block, condition to go on, block to go on
-    /// with, and the variables at that point.
+    /// Closes the loop. `leg` describes the branch at which the loop condition ends the loop: its block, the
+    /// condition to continue, the block to continue with, and the values of the variables at that point.
     fn exit_loop(&mut self, leg: Option<(Block, Value, Block, Val)>) {
         let Some(entry) = self.loops.pop() else { return };
         let Some((head, cond, body, values)) = leg else {
@@ -355,7 +361,7 @@ impl Lower<'_, '_> {
             lower.statement(span);
             let cond = lower.one(cond);
             if lower.dead {
-                // The condition itself never comes back.
+                // Control never leaves the condition.
                 return lower.exit_loop(None);
             }
             let head = lower.block;
@@ -370,7 +376,7 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// The innermost loop's variables now.
+    /// Returns the current values of the innermost loop's variables.
     fn loop_values(&self) -> Val {
         self.loops.last().map_or_else(SmallVec::new, |entry| self.ssa.values_of(&entry.vars))
     }
@@ -384,7 +390,7 @@ impl Lower<'_, '_> {
             None => self.int(scalar, 1),
         };
         let mut inclusive = inclusive;
-        // `..=c` is `..c + 1` unless that wraps.
+        // `..=c` is lowered as `..c + 1` unless the addition wraps.
         if let (true, Some(bits)) = (inclusive, self.func.const_bits(to)) {
             let max =
                 if scalar.is_signed() { (1u64 << (scalar.bits() - 1)) - 1 } else { scalar.wrap(u64::MAX) };
@@ -427,8 +433,8 @@ impl Lower<'_, '_> {
         self.exit_loop(Some((head, cond, body_block, leg_values)));
     }
 
-    /// `a..=b` where `b` may be the last number of its type: leaves the loop when fewer than a step
-    /// remain, since the sum could wrap around.
+    /// Leaves a loop over `a..=b`, where `b` may be the largest number of its type, if the counter is less
+    /// than one step before `b`. The addition of the step could otherwise wrap around.
     fn leave_before_end(&mut self, counter: Value, range: Range) {
         let scalar = self.scalar_of(range.ty);
         let left = self.bin(BinOp::Sub, range.to, counter);
@@ -445,7 +451,7 @@ impl Lower<'_, '_> {
         self.block = next;
     }
 
-    /// `a && right`, `a || right`.
+    /// Lowers `a && right` or `a || right`.
     pub(super) fn logic(&mut self, is_and: bool, a: Value, right: ExprId) -> Value {
         if self.is_cheap(right) || self.dead {
             let b = self.one(right);
@@ -463,13 +469,13 @@ impl Lower<'_, '_> {
         result.first().copied().unwrap_or(constant)
     }
 
-    /// Pure and about as cheap as a branch, so that it may as well always be computed: no memory, no
-    /// division, no calls.
+    /// Returns whether an expression is pure and about as cheap as a branch (no memory, division or calls),
+    /// so that it can be computed unconditionally.
     fn is_cheap(&self, id: ExprId) -> bool {
         self.ast.expr(id).height <= MAX_CHEAP && self.cheap_within(id, &mut u32::from(MAX_CHEAP))
     }
 
-    /// [`Lower::is_cheap`] with at most `left` more operators.
+    /// Does the work of [`Lower::is_cheap`] with a limit of `left` more operators, which it decrements.
     fn cheap_within(&self, mut id: ExprId, left: &mut u32) -> bool {
         loop {
             match self.ast.expr(id).kind {
@@ -481,7 +487,7 @@ impl Lower<'_, '_> {
                         _ => false,
                     };
                 }
-                // A field of what a pointer leads to is read from memory.
+                // A field of a pointer's target must be read from memory.
                 ExprKind::Field(base, _) if self.checked.types.as_pointer(self.ty_of(base)).is_some() => {
                     return false;
                 }
@@ -506,7 +512,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// The unsigned type of the same width.
+/// Returns the unsigned type of the same width.
 fn unsigned(scalar: crate::scalar::Scalar) -> crate::scalar::Scalar {
     use crate::scalar::Scalar::*;
     match scalar {

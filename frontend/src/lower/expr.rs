@@ -1,4 +1,4 @@
-//! Expressions.
+//! Lowers expressions.
 
 use super::{Leaves, Lower, Val, func_id, leaf_types};
 use crate::ast::{ExprId, ExprKind, List};
@@ -9,17 +9,17 @@ use ir::{CastOp, Op, Signature, Space, SrcLoc, Type, Value};
 use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
-    /// The value of an expression that has a single leaf.
+    /// Lowers an expression whose value has a single fragment, and returns that fragment.
     pub(super) fn one(&mut self, id: ExprId) -> Value {
         let values = self.expr(id);
         match values.first() {
             Some(&value) => value,
-            // Only code that is never reached has no value where one is needed.
+            // An expression has no fragments here only in unreachable code.
             None => self.zero(Type::I32),
         }
     }
 
-    /// The leaves of an expression's value.
+    /// Lowers an expression and returns the fragments of its value.
     pub(super) fn expr(&mut self, id: ExprId) -> Val {
         let expr = *self.ast.expr(id);
         let outer = std::mem::replace(&mut self.loc, SrcLoc(expr.span.start + 1));
@@ -100,12 +100,12 @@ impl Lower<'_, '_> {
     fn address_of(&mut self, inner: ExprId) -> Val {
         match self.place(inner) {
             super::memory::Place::Memory(place) => Val::from_slice(&[self.address(&place)]),
-            // The checker has put everything whose address is taken into memory.
+            // The checker has put every variable whose address is taken into memory.
             other => self.read(&other),
         }
     }
 
-    /// The leaves of a constant.
+    /// Returns the fragments of a constant.
     pub(super) fn const_leaves(&mut self, index: u32) -> Val {
         let item = &self.checked.consts[index as usize];
         let mut types = Leaves::new();
@@ -119,8 +119,8 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// Replaces those of `values` that are functions by their addresses; `leaves` has the bits of the leaves that follow, and their
-    /// numbers.
+    /// Replaces the fragments in `values` that are functions by their addresses. `leaves` yields the numbers
+    /// and the bits of the fragments that have not been visited.
     fn address_leaves<'v>(
         &mut self,
         ty: Ty,
@@ -151,7 +151,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Fields are evaluated as written and kept as declared.
+    /// Lowers a struct literal: the fields are evaluated in the order of the literal and returned in the
+    /// order of the declaration.
     fn struct_literal(&mut self, ty: Ty, inits: List) -> Val {
         let mut given = SmallVec::<[_; 8]>::new();
         for n in inits.range() {
@@ -201,7 +202,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The type of a variable or constant that is called: one of functions.
+    /// Returns the type of a variable or constant that is called, if that is a function type.
     fn called_type(&self, res: Res) -> Option<Ty> {
         let ty = match res {
             Res::Local(local) => self.checked.locals[local as usize].ty,
@@ -212,12 +213,12 @@ impl Lower<'_, '_> {
         self.checked.types.as_function(ty).map(|_| ty)
     }
 
-    /// The address of a function.
+    /// Returns the address of a function.
     pub(super) fn function_address(&mut self, func: ir::FuncId) -> Value {
         self.emit(Op::FuncAddr(func), &[], Type::I64)
     }
 
-    /// A call through the address of a function of type `callee`.
+    /// Lowers a call through the address of a function of type `callee`.
     fn call_pointer(&mut self, address: Value, callee: Ty, args: List) -> Val {
         let Some(signature) = self.checked.types.as_function(callee) else { return Val::new() };
         let mut given = Val::new();
@@ -240,7 +241,7 @@ impl Lower<'_, '_> {
         self.func.results_of(inst).collect()
     }
 
-    /// A call whose results may be of different types.
+    /// Emits a call of a function of the program. `ty` is the type of its result.
     fn call_function(&mut self, func: u32, args: &[Value], ty: Ty) -> Val {
         let info = &self.checked.funcs[func as usize];
         if let Some(border) = super::border_of(self.checked, self.abi.as_ref(), info) {
@@ -251,7 +252,7 @@ impl Lower<'_, '_> {
         self.call_of(func, args, &types)
     }
 
-    /// A call of a function by its number.
+    /// Emits a call of the function with this number; `types` are the types of its results.
     pub(super) fn call_of(&mut self, func: u32, args: &[Value], types: &[Type]) -> Val {
         let op = Op::Call(func_id(func));
         self.crossings += 1;

@@ -1,25 +1,28 @@
-//! Homes of variables: private memory that has what each variable is, for debuggers.
+//! Homes of variables: private memory in which each variable is also stored, for debuggers.
 //!
-//! Code computes with the values, as ever, and reads no home. But a register has another value as soon as its own is not needed any more, and at
-//! `-O0` a debugger is to find each variable as long as it is in scope, in each lane, whatever other lanes do. So at that level each value that a
-//! variable gets is stored there, too, with and without debug information: code must not depend on that.
+//! The generated code computes with the values in registers and never reads a home. A register is reused as
+//! soon as its value is no longer needed, but at `-O0` a debugger must find each variable for as long as it
+//! is in scope, in each lane, whatever other lanes do. At that level, each value that a variable gets is
+//! therefore also stored in the variable's home. This happens with and without debug information, because
+//! debug information must not change the code.
 
 use super::Lower;
 use super::track::{MOST_LEAVES, leaves_of};
 use crate::types::Ty;
 use ir::{Slot, SlotData, Space, Value};
 
-/// Where an SSA variable is in memory.
+/// Position of an SSA variable in private memory.
 #[derive(Clone, Copy)]
 pub struct Home {
     slot: Slot,
-    /// Bytes from its beginning.
+    /// Offset in bytes from the start of the slot.
     offset: u32,
     ty: Ty,
 }
 
 impl Lower<'_, '_> {
-    /// Gives a variable a home, if variables have some, and brings its first value there. Its leaves are the SSA variables from `first` on.
+    /// Allocates a home for a variable, if variables have homes, and stores the variable's first value there.
+    /// The fragments of the variable are the SSA variables from `first` on.
     pub(super) fn home_of(&mut self, local: u32, first: u32, value: &[Value]) -> Option<Slot> {
         let ty = self.checked.locals[local as usize].ty;
         let layout = self.checked.types.layout(ty);
@@ -28,7 +31,8 @@ impl Lower<'_, '_> {
         }
         let mut leaves = Vec::new();
         leaves_of(self.checked, ty, 0, &mut leaves);
-        // A generic pointer that is never in memory is one of a space that is known, which some processors need.
+        // A generic pointer that is never stored can be traced to a pointer of a known address space, which
+        // some processors need.
         let is_generic = |&(_, ty): &(u32, Ty)| {
             self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic)
         };
@@ -44,7 +48,7 @@ impl Lower<'_, '_> {
         Some(slot)
     }
 
-    /// Stores the value of an SSA variable, if it has a home.
+    /// Stores the value of an SSA variable to its home, if it has one.
     pub(super) fn bring_home(&mut self, var: u32) {
         let Some(Home { slot, offset, ty }) = self.ssa.home(var).filter(|_| !self.dead) else { return };
         let value = self.ssa.get(var);

@@ -1,7 +1,9 @@
-//! What lanes do together on their way out of a loop.
+//! Cross-lane operations in code through which lanes leave a loop.
 //!
-//! A loop of the graph is what leads back to its header. Code in front of a `break` or `return` does not, so that lanes which leave in different
-//! turns would run it together, once all have left. A ballot there means those of this turn, as everywhere in the body:
+//! A loop in the control-flow graph consists of the blocks from which a path leads back to its header. Code
+//! directly before a `break` or `return` has no such path and is therefore outside the loop, so lanes that
+//! leave in different iterations would run this code together after the last lane has left. In the source,
+//! however, a ballot there means the lanes of this iteration, as everywhere in the loop body:
 //!
 //! ```text
 //! loop {
@@ -12,8 +14,9 @@
 //! }
 //! ```
 //!
-//! So where such code asks other lanes, it gets a way back to the header that is never taken: it is part of the loop then, also for the
-//! interpreter and the optimiser. Whether a function that it calls asks is known when all are lowered ([`settle`]).
+//! If such code depends on other lanes, it gets a branch back to the header that is never taken. The code is
+//! then part of the loop for the interpreter and the optimiser as well. Whether a called function depends on
+//! other lanes is known only after all functions have been lowered ([`settle`]).
 
 use super::control::Loop;
 use super::ssa::Edge;
@@ -21,31 +24,32 @@ use super::{Lower, Scratch, func_id};
 use ir::{Block, FuncId, IntCc, Linkage, Module, Op, Type, Value, WaveOp};
 use smallvec::SmallVec;
 
-/// A way back that is there because of calls.
+/// A branch back to the header that was added because of calls.
 pub struct WayBack {
     func: FuncId,
-    /// The block that has it, and how many instructions it had before.
+    /// Block that ends in the branch, and the number of instructions that the block had before.
     block: Block,
     before: usize,
     callees: SmallVec<[FuncId; 4]>,
 }
 
-/// Whether an operation's result depends on which lanes are here.
+/// Returns whether the result of an operation depends on which lanes are active.
 fn asks(op: Op) -> bool {
     match op {
         Op::Wave(op) => op != WaveOp::Mbcnt,
-        // What is called is not known here.
+        // The called function is unknown.
         Op::CallIndirect(_) => true,
         _ => false,
     }
 }
 
-/// The blocks of a loop's body, from its header on.
+/// The blocks of a loop's body, starting with its header.
 struct Body {
     first: usize,
-    /// Whether they lead out and not back to the header, and ask other lanes, or some that lead to them do.
+    /// For each block: whether it is on no path back to the header, and it or an earlier such block on a path
+    /// to it depends on other lanes.
     asks: Vec<bool>,
-    /// The same of calls.
+    /// For each block: the same for calls.
     calls: Vec<bool>,
 }
 
@@ -57,12 +61,13 @@ impl Body {
 }
 
 impl Lower<'_, '_> {
-    /// Gives ways out of the innermost loop, which is lowered but for what follows it, a way back where that is needed. `leg` is
-    /// the branch at the head that is not there yet: from where, and to where in the body.
+    /// Adds branches back to the header to the exits of the innermost loop that need them. The loop has been
+    /// lowered except for the code that follows it. `leg` is the branch in the loop's head that will be added
+    /// later: its block, and its target in the body.
     pub(super) fn keep_together(&mut self, header: Block, leg: Option<(Block, Block)>) {
         let Some(entry) = self.loops.last() else { return };
         let Loop { crossings, returned, .. } = *entry;
-        // Ways out end in `break`s of this loop, in `break`s and `continue`s of those around it, and in `return`s.
+        // Exits end in a `break` of this loop, in a `break` or `continue` of an outer loop, or in a `return`.
         let edges = self.loops.iter().flat_map(|entry| entry.breaks.iter().chain(&entry.continues));
         let is_within = |edge: &Edge| edge.block >= header;
         let leaves = edges.chain(&self.returns[returned..]).any(is_within);
@@ -86,7 +91,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What is where in the body of a loop; nothing if no way leads back to its header, or all do.
+    /// Classifies the blocks of a loop's body. Returns `None` if no path leads back to the header, or if no
+    /// block that only leads out of the loop depends on other lanes or calls a function.
     fn body(&self, header: Block, leg: Option<(Block, Block)>) -> Option<Body> {
         let first = header.as_u32() as usize;
         let count = self.func.blocks.len() - first;
@@ -96,7 +102,7 @@ impl Lower<'_, '_> {
             let behind_head = leg.filter(|&(head, _)| head == block(at)).map(|(_, to)| to);
             self.func.succs(block(at)).chain(behind_head).filter_map(number)
         };
-        // Few edges lead back, so a sweep or two against their direction are enough.
+        // There are few back edges, so one or two backward sweeps reach the fixpoint.
         let mut returns = vec![false; count];
         let mut changed = true;
         while std::mem::take(&mut changed) {
@@ -134,7 +140,8 @@ impl Lower<'_, '_> {
         Some(Body { first, asks, calls })
     }
 
-    /// Goes on behind a way back to the header from a block that asks other lanes, or may.
+    /// If a block depends on other lanes or calls functions that may, ends the block with a never-taken
+    /// branch to the header and returns the block that follows. Otherwise returns the block itself.
     fn way_back(&mut self, body: &Body, block: Block, header: Block) -> Block {
         let asks = body.is(&body.asks, block);
         if !asks && !body.is(&body.calls, block) {
@@ -142,7 +149,7 @@ impl Lower<'_, '_> {
         }
         let before = self.func.blocks[block].insts.len();
         let here = std::mem::replace(&mut self.block, block);
-        // Somebody is here, which the optimiser does not look into.
+        // At least one lane is active, so the ballot is never zero; the optimiser does not know this.
         let yes = self.constant(Type::Bool, 1);
         let lanes = self.emit(Op::Wave(WaveOp::Ballot), &[yes], Type::I64);
         let zero = self.constant(Type::I64, 0);
@@ -160,7 +167,7 @@ impl Lower<'_, '_> {
         on
     }
 
-    /// What the blocks call that lead out of a loop.
+    /// Returns the functions that the exits of a loop call.
     fn callees(&self, body: &Body) -> SmallVec<[FuncId; 4]> {
         let blocks = self.func.blocks.keys().filter(|&block| body.is(&body.calls, block));
         let insts = blocks.flat_map(|block| &self.func.blocks[block].insts);
@@ -172,12 +179,13 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Takes those ways back away again that are there for calls of functions which ask no lanes.
+/// Removes the branches to loop headers that were added because of calls of functions which turn out not to
+/// depend on other lanes.
 pub fn settle(module: &mut Module, s: &mut Scratch) {
     if s.ways_back.is_empty() {
         return;
     }
-    // Of the library, what is named after waves asks.
+    // Library functions that depend on other lanes have names that begin with `wave_`.
     let mut asking: Vec<bool> = module.funcs.values().map(|func| func.linkage == Linkage::Extern).collect();
     asking.extend(s.library.iter().map(|name| name.starts_with("wave_")));
     let is = |asking: &[bool], callee: FuncId| asking.get(callee.as_u32() as usize) == Some(&true);

@@ -1,4 +1,4 @@
-//! `match`: one switch of the IR, or one test after the other, its arms meeting behind it.
+//! Lowers `match` to a switch of the IR or to a sequence of tests. All arms join after the `match`.
 
 use super::pattern::Bound;
 use super::ssa::Arms;
@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Values `lo..=hi`, unsigned, that an arm asks for.
+/// Range `lo..=hi` of unsigned values that an arm matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wanted {
     lo: u64,
@@ -28,14 +28,14 @@ impl Lower<'_, '_> {
             return self.match_by_tests(id, value, arms);
         }
         let value = self.one(value);
-        // What no other arm takes is left for the last one.
+        // The last arm is the default: it gets all values that no other arm matches.
         let default = arms.len - 1;
         let cases = first_wins(self.wanted(List { len: default, ..arms }, self.scalar_of(value_ty)));
         if cases.is_empty() || self.dead {
             return self.match_arm(arms.range().end - 1, value_ty, value);
         }
         let (head, mark, loc) = (self.block, self.ssa.mark(), self.loc);
-        // Arms that no value gets to have no place in the code.
+        // Arms that no value reaches are not lowered.
         let mut blocks: Vec<Option<Block>> = vec![None; arms.len as usize];
         cases.iter().map(|case| case.arm).chain([default]).for_each(|arm| blocks[arm as usize] = Some(head));
         let mut ends = Arms::with_capacity(blocks.len());
@@ -54,7 +54,7 @@ impl Lower<'_, '_> {
         self.merge(ends, self.ty_of(id))
     }
 
-    /// The body of an arm, with its variable if it has one.
+    /// Lowers the body of an arm, after binding the arm's variable if it has one.
     fn match_arm(&mut self, arm: usize, ty: Ty, value: Value) -> Val {
         let arm = self.ast.match_arms[arm];
         if let PatKind::Name { .. } = self.ast.pattern(arm.pattern).kind {
@@ -65,7 +65,7 @@ impl Lower<'_, '_> {
         self.block(arm.body)
     }
 
-    /// One arm after the other: tuples, and arms with guards.
+    /// Lowers a `match` by testing one arm after the other. This is used for tuples and for arms with guards.
     fn match_by_tests(&mut self, id: ExprId, value: ExprId, arms: List) -> Val {
         let ty = self.ty_of(value);
         let value = self.expr(value);
@@ -73,7 +73,7 @@ impl Lower<'_, '_> {
         let mut ends = Arms::new();
         for n in arms.range() {
             if self.dead {
-                break; // nothing comes here
+                break; // no value reaches this arm
             }
             let arm = self.ast.match_arms[n];
             let here = self.ssa.mark();
@@ -88,10 +88,10 @@ impl Lower<'_, '_> {
                     None => self.one(guard),
                 });
                 if self.dead {
-                    break; // the guard never comes back
+                    break; // control never leaves the guard
                 }
             }
-            // All values are taken, by the last arm at the latest.
+            // The arms cover all values, so the last arm needs no test.
             let Some(cond) = cond.filter(|_| n + 1 < arms.range().end) else {
                 let result = self.block(arm.body);
                 ends.push(self.end_arm(start, here, result));
@@ -113,7 +113,7 @@ impl Lower<'_, '_> {
         self.merge(ends, self.ty_of(id))
     }
 
-    /// What the arms ask for, as unsigned numbers of the IR's type.
+    /// Returns the ranges that the arms match, as unsigned numbers of the IR type's width.
     fn wanted(&self, arms: List, scalar: Scalar) -> Vec<Wanted> {
         let max = u64::MAX >> (64 - scalar.ir().bits());
         let mut all = Vec::with_capacity(arms.len as usize);
@@ -143,7 +143,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// The switch for these cases; the last arm is the default.
+/// Returns the switch for these cases; the last arm is the default.
 fn switch(cases: &[Wanted], blocks: &[Option<Block>]) -> SwitchData {
     let mut data = SwitchData::default();
     let mut edge_of = vec![0; blocks.len()];
@@ -162,9 +162,11 @@ fn switch(cases: &[Wanted], blocks: &[Option<Block>]) -> SwitchData {
     data
 }
 
-/// Each value goes to the first arm that asks for it: ranges in ascending order, none of which overlap.
+/// Assigns each value to the first arm that matches it. Returns ranges that do not overlap, in ascending
+/// order.
 ///
-/// A sweep over the ends of all ranges, with a heap of the arms that ask for the values in between.
+/// The function sweeps over the ends of all ranges and keeps a heap of the arms that match the values between
+/// two ends.
 fn first_wins(mut wanted: Vec<Wanted>) -> Vec<Wanted> {
     wanted.sort_by_key(|range| range.lo);
     let mut ends: Vec<u128> =

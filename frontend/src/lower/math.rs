@@ -1,8 +1,8 @@
-//! Mathematical functions as small expansions over the hardware's approximations.
+//! Expands mathematical functions to a few operations around the approximations of the hardware.
 //!
-//! The hardware's `exp2` and `log2` are within 1 ulp but flush denormals, so the argument or the
-//! result is scaled where those occur. `exp` and `log` multiply with a constant in two parts: the
-//! error of a single product would grow with the result.
+//! The hardware's `exp2` and `log2` are accurate to 1 ulp but flush denormals, so the argument or the result
+//! is scaled if it is denormal. `exp` and `log` multiply by a constant that is split in two parts, because
+//! the error of a single product would grow with the result.
 
 use super::{Lower, Val};
 use crate::builtins::Math;
@@ -10,7 +10,7 @@ use crate::library;
 use ir::{BinOp, CastOp, FloatCc, Op, TernOp, Type, UnOp, Value};
 use smol_str::{SmolStr, format_smolstr};
 
-/// log2(e) and ln(2), each the nearest `f32` and the nearest `f32` to what that leaves out.
+/// log2(e) and ln(2), each as the nearest `f32` and the `f32` nearest to the remainder.
 const LOG2_E: (f64, f64) = split(std::f64::consts::LOG2_E);
 const LN_2: (f64, f64) = split(std::f64::consts::LN_2);
 
@@ -64,14 +64,15 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A function of halves: that of `f32`, its result rounded.
+    /// Computes a function of `f16` values in `f32` and rounds the result.
     pub(super) fn by_single(&mut self, x: &[Value], f: impl FnOnce(&mut Self, &[Value]) -> Value) -> Value {
         let x: Val = x.iter().map(|&x| self.widened(x, Type::F32)).collect();
         let result = f(self, &x);
         self.emit(Op::Cast(CastOp::FTrunc), &[result], Type::F16)
     }
 
-    /// A function of the library; one that there is for `f64` only has its operands widened and its result rounded.
+    /// Calls a function of the library. If the library has the function only for `f64`, the operands are
+    /// widened and the result is rounded.
     pub(super) fn library(&mut self, name: &str, ty: Type, x: &[Value]) -> Value {
         if ty == Type::F16 && name != "nextafter" {
             return self.by_single(x, |lower, x| lower.library(name, Type::F32, x));
@@ -90,7 +91,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Cast(CastOp::FTrunc), &[result], ty)
     }
 
-    /// A narrower float as one of this type.
+    /// Widens a narrower float to type `to`.
     pub(super) fn widened(&mut self, x: Value, to: Type) -> Value {
         let from = self.func.ty(x);
         match from.is_float() && from.bits() < to.bits() {
@@ -108,7 +109,7 @@ impl Lower<'_, '_> {
         self.call_of((self.checked.funcs.len() + number) as u32, x, results)
     }
 
-    /// The result is denormal below -126: compute 2^(x+64) * 2^-64 there.
+    /// Emits 2^x. Below -126 the result is denormal, so 2^(x+64) * 2^-64 is computed there.
     fn exp2(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let limit = self.float(ty, -126.0);
@@ -122,7 +123,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(BinOp::FMul), &[power, scale], ty)
     }
 
-    /// e^x = 2^(x log2 e), the exponent in two parts: its integer part goes to `ldexp`.
+    /// Emits e^x = 2^(x log2 e). The exponent is split: its integer part goes to `ldexp`.
     fn exp(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let (high, low) = (self.float(ty, LOG2_E.0), self.float(ty, LOG2_E.1));
@@ -136,8 +137,8 @@ impl Lower<'_, '_> {
         let power = self.emit(Op::Un(UnOp::NativeExp2), &[part], ty);
         let count = self.emit(Op::Cast(CastOp::FToS), &[whole], Type::I32);
         let result = self.emit(Op::Bin(BinOp::Ldexp), &[power, count], ty);
-        // Outside of these bounds the result is 0 or infinite, but the parts above are not numbers
-        // for an infinite argument.
+        // Outside of these bounds the result is 0 or infinite. For an infinite argument, the parts above are
+        // NaN.
         let (bottom, top) = (self.float(ty, -104.0), self.float(ty, 89.0));
         let (zero, infinity) = (self.float(ty, 0.0), self.float(ty, f64::INFINITY));
         let below = self.emit(Op::Fcmp(FloatCc::Olt), &[x, bottom], Type::Bool);
@@ -146,7 +147,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Select, &[above, infinity, result], ty)
     }
 
-    /// log2 of x, or of x * 2^32 where x is denormal; and whether it was.
+    /// Returns log2(x), or log2(x * 2^32) if x is denormal, and whether x is denormal.
     fn scaled_log2(&mut self, x: Value) -> (Value, Value) {
         let ty = Type::F32;
         let limit = self.float(ty, MIN_NORMAL);
@@ -157,7 +158,7 @@ impl Lower<'_, '_> {
         (self.emit(Op::Un(UnOp::NativeLog2), &[argument], ty), tiny)
     }
 
-    /// ln x = log2 x * ln 2, with the product's rounding error added back.
+    /// Emits ln x = log2 x * ln 2 and adds the rounding error of the product back.
     fn log(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let (log, scaled) = self.scaled_log2(x);
@@ -167,7 +168,7 @@ impl Lower<'_, '_> {
         let error = self.emit(Op::Tern(TernOp::Fma), &[log, high, negative], ty);
         let error = self.emit(Op::Tern(TernOp::Fma), &[log, low, error], ty);
         let sum = self.emit(Op::Bin(BinOp::FAdd), &[product, error], ty);
-        // The error term of an infinite logarithm is not a number.
+        // The error term of an infinite logarithm is NaN.
         let size = self.emit(Op::Un(UnOp::FAbs), &[log], ty);
         let infinity = self.float(ty, f64::INFINITY);
         let finite = self.emit(Op::Fcmp(FloatCc::Olt), &[size, infinity], Type::Bool);
@@ -178,7 +179,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(BinOp::FSub), &[result, shift], ty)
     }
 
-    /// The size of the first with the sign of the second.
+    /// Emits the absolute value of the first operand with the sign of the second.
     pub(super) fn copysign(&mut self, ty: Type, x: &[Value]) -> Value {
         let int = if ty == Type::F64 { Type::I64 } else { Type::I32 };
         let sign = 1u64 << (ty.bits() - 1);

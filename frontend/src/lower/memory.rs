@@ -1,4 +1,4 @@
-//! Variables, places, loads and stores.
+//! Lowers variables, places, loads and stores.
 
 use super::{Lower, Val, plain_mem};
 use crate::ast::{ExprId, ExprKind};
@@ -8,17 +8,17 @@ use crate::types::{Pointer, Qualifiers, Ty, TyKind, swizzle};
 use ir::{BinOp, CastOp, Global, IntCc, Mem, MemFlags, MemTy, Op, SlotData, Space, Type, Value};
 use smallvec::SmallVec;
 
-/// Dynamic part of an address, in bytes.
+/// Part of an address that is computed at run time, in bytes.
 #[derive(Clone, Copy)]
 enum Dynamic {
     None,
-    /// As wide as the pointer, signed.
+    /// Signed offset that is as wide as the pointer.
     Full(Value),
-    /// 32 bits, zero-extended to the 64 of the pointer.
+    /// 32-bit offset that is zero-extended to the 64 bits of the pointer.
     Zext(Value),
 }
 
-/// Something in memory: `base + dynamic + offset`.
+/// A value in memory; its address is `base + dynamic + offset`.
 #[derive(Clone, Copy)]
 pub struct MemPlace {
     base: Value,
@@ -27,36 +27,36 @@ pub struct MemPlace {
     space: Space,
     flags: MemFlags,
     alias: u16,
-    /// The base is a pointer parameter whose byte offsets fit 32 bits.
+    /// Whether the base is a pointer parameter whose byte offsets fit in 32 bits.
     small: bool,
     pub ty: Ty,
 }
 
 impl MemPlace {
-    /// A part of it.
+    /// Returns a part of the place.
     pub fn part(self, offset: u32, ty: Ty) -> MemPlace {
         MemPlace { offset: self.offset + i64::from(offset), ty, ..self }
     }
 }
 
-/// What an expression denotes: something that can be read and, mostly, written.
+/// Storage or value that an expression denotes. It can be read and, except for a temporary value, written.
 pub enum Place {
-    /// SSA variables, one for each leaf.
+    /// SSA variables, one for each fragment.
     Vars(SmallVec<[u32; 4]>),
-    /// One lane of a vector in SSA variables, chosen at run time.
+    /// A lane of a vector in SSA variables whose number is known only at run time.
     VarLane(SmallVec<[u32; 4]>, Value),
     Memory(MemPlace),
     /// Some lanes of a vector in memory.
     MemoryLanes(MemPlace, SmallVec<[u8; 16]>),
-    /// A value that is nowhere.
+    /// A value without storage.
     Temp(Val),
 }
 
-/// Offsets up to here are folded into the instruction.
+/// Constant offsets below this limit are folded into the place.
 const MAX_OFFSET: i64 = 1 << 30;
 
 impl Lower<'_, '_> {
-    /// Gives a local its first value.
+    /// Defines a local variable with its first value.
     pub(super) fn define_local(&mut self, local: u32, value: Val) {
         let info = &self.checked.locals[local as usize];
         if !info.in_memory {
@@ -71,7 +71,8 @@ impl Lower<'_, '_> {
         self.store(&place, &value);
     }
 
-    /// A variable without a value: unspecified, so zero serves; memory is left as it is.
+    /// Defines a local variable without a value. Its value is unspecified: SSA variables get zero, memory is
+    /// not written.
     pub(super) fn define_local_unset(&mut self, local: u32) {
         let info = &self.checked.locals[local as usize];
         if info.in_memory {
@@ -93,7 +94,7 @@ impl Lower<'_, '_> {
 
     pub(super) fn slot_place(&mut self, slot: u32, ty: Ty) -> MemPlace {
         let base = self.emit(Op::SlotAddr(ir::Slot::from_u32(slot)), &[], Type::Ptr(Space::Private));
-        // Classes below belong to module variables and constants.
+        // The alias classes below `first` belong to module variables and constants.
         let first = self.checked.statics.len() + self.checked.consts.len() + 1;
         let alias = u16::try_from(first + slot as usize).unwrap_or(0);
         MemPlace {
@@ -109,7 +110,8 @@ impl Lower<'_, '_> {
     }
 
     fn global_place(&mut self, global: Global, mut class: usize, ty: Ty) -> MemPlace {
-        // Memory that the dispatch sizes is one block, whatever it is called.
+        // All variables whose size the dispatch decides share one block of memory, so they share an alias
+        // class.
         if self.module.globals[global].dynamic {
             class = self.checked.statics.iter().position(|item| item.dynamic).unwrap_or(class);
         }
@@ -146,16 +148,16 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What a pointer expression points to.
+    /// Returns the memory that a pointer expression points to.
     pub(super) fn pointee_of(&mut self, pointer: ExprId) -> MemPlace {
         let base = self.one(pointer);
         self.pointee_at(base, pointer)
     }
 
-    /// [`Lower::pointee_of`] where the pointer has been computed.
+    /// Does the work of [`Lower::pointee_of`] for a pointer that has been computed.
     pub(super) fn pointee_at(&mut self, base: Value, pointer: ExprId) -> MemPlace {
         let ty = self.ty_of(pointer);
-        // The checker lets nothing but pointers through.
+        // The checker accepts only pointers here.
         let pointer_ty = self.checked.types.as_pointer(ty).unwrap_or(Pointer {
             to: Ty::U32,
             space: Space::Global,
@@ -166,7 +168,7 @@ impl Lower<'_, '_> {
             && let Some(n) = local.checked_sub(self.first_param)
             && n < self.params
         {
-            // A parameter that may have been assigned to is a variable.
+            // A mutable parameter may have been assigned, and then its base pointer is unknown.
             let keeps = !self.checked.locals[local as usize].mutable;
             place.small =
                 self.small_buffers && keeps && matches!(pointer_ty.space, Space::Global | Space::Constant);
@@ -174,7 +176,8 @@ impl Lower<'_, '_> {
         place
     }
 
-    /// Returns the memory that a pointer expression leads to, also through further pointers: memory that holds no pointer itself.
+    /// Returns the memory that a pointer expression leads to after following pointers to pointers, so that
+    /// this memory contains no pointer itself.
     fn behind_pointers(&mut self, pointer: ExprId) -> MemPlace {
         let mut place = self.pointee_of(pointer);
         while let Some(next) = self.checked.types.as_pointer(place.ty) {
@@ -184,7 +187,7 @@ impl Lower<'_, '_> {
         place
     }
 
-    /// The memory of a constant, which is made when it is first needed.
+    /// Returns the memory of a constant and creates it at its first use.
     fn const_place(&mut self, index: u32) -> MemPlace {
         let item = &self.checked.consts[index as usize];
         let global = match self.const_globals[index as usize] {
@@ -228,7 +231,7 @@ impl Lower<'_, '_> {
         self.variable_place(self.checked.res[id.at()], self.ty_of(id))
     }
 
-    /// The place of what a name refers to, of type `ty`.
+    /// Returns the place of the item that a name refers to; `ty` is its type.
     pub(super) fn variable_place(&mut self, res: Res, ty: Ty) -> Place {
         match res {
             Res::Local(local) => {
@@ -267,7 +270,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Puts a value into memory, for want of another way to index it.
+    /// Stores a value to a new stack slot, because SSA variables cannot be indexed at run time.
     fn spill(&mut self, place: &Place, ty: Ty) -> MemPlace {
         let value = self.read(place);
         let layout = self.checked.types.layout(ty);
@@ -277,14 +280,14 @@ impl Lower<'_, '_> {
         place
     }
 
-    /// `v[i]` of a vector.
+    /// Returns the place of `v[i]` for a vector `v`.
     fn lane_place(&mut self, base: ExprId, index: ExprId, ty: Ty) -> Place {
         let place = self.place(base);
         if let Place::Memory(place) = place {
             return Place::Memory(self.offset_by(place, index, ty));
         }
         let index_value = self.one(index);
-        // One beyond the last lane is like any other that is not known.
+        // A constant index past the last lane is treated like an index that is only known at run time.
         let lanes = self.checked.types.lanes(self.ty_of(base)).map_or(1, |(_, lanes)| u64::from(lanes));
         let lane = self.func.const_bits(index_value).filter(|&lane| lane < lanes);
         match (place, lane) {
@@ -367,7 +370,8 @@ impl Lower<'_, '_> {
         let narrow_pointer = place.space.pointer_bits() == 32;
         if narrow_pointer || (scalar.bits() == 64 && !place.small) {
             let index = if narrow_pointer { self.word_of(index) } else { index };
-            // Sums wrap at the width of the pointer, so a constant summand can move out.
+            // Sums wrap at the width of the pointer, so a constant addend can be moved to the constant
+            // offset.
             let (index, offset) = self.split_constant(index, place.offset, size);
             place.offset = offset;
             let scaled = self.scale(index, size);
@@ -388,7 +392,7 @@ impl Lower<'_, '_> {
         self.add_dynamic(place, Dynamic::Full(scaled))
     }
 
-    /// Splits `x + c` into `x` and a larger constant offset.
+    /// If the index is `x + c`, returns `x` and the constant offset increased by `c` elements.
     fn split_constant(&mut self, index: Value, offset: i64, size: u32) -> (Value, i64) {
         let Some(inst) = self.func.def_inst(index) else { return (index, offset) };
         let (op, args) = (self.func.insts[inst].op, self.func.args(inst));
@@ -419,7 +423,8 @@ impl Lower<'_, '_> {
         let dynamic = match (place.dynamic, more) {
             (Dynamic::None, more) => more,
             (Dynamic::Full(a), Dynamic::Full(b)) => Dynamic::Full(self.bin(BinOp::Add, a, b)),
-            // The promise covers the whole offset, so the sum of the parts cannot wrap either.
+            // The promise of `#[small_buffers]` covers the whole offset, so the sum of the two parts cannot
+            // wrap.
             (Dynamic::Zext(a), Dynamic::Zext(b)) => Dynamic::Zext(self.bin(BinOp::Add, a, b)),
             (Dynamic::Zext(a), Dynamic::Full(_)) => {
                 let base = self.emit(Op::PtrAddZ, &[place.base, a], Type::Ptr(place.space));
@@ -434,7 +439,7 @@ impl Lower<'_, '_> {
         MemPlace { dynamic, ..place }
     }
 
-    /// The address without the constant offset.
+    /// Returns the address without the constant offset.
     fn pointer(&mut self, place: &MemPlace) -> Value {
         let ty = Type::Ptr(place.space);
         match place.dynamic {
@@ -444,7 +449,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The whole address.
+    /// Returns the complete address.
     pub(super) fn address(&mut self, place: &MemPlace) -> Value {
         let pointer = self.pointer(place);
         if place.offset == 0 {
@@ -455,7 +460,7 @@ impl Lower<'_, '_> {
         self.emit(Op::PtrAdd, &[pointer, offset], Type::Ptr(place.space))
     }
 
-    /// Pointer and attributes for accesses to a place.
+    /// Returns the pointer and the attributes for an access to a place.
     fn access(&mut self, place: &MemPlace) -> (Value, Mem) {
         let mem = Mem { flags: place.flags, alias: place.alias, ..plain_mem(place.space) };
         let size = i64::from(self.checked.types.layout(place.ty).size);
@@ -467,7 +472,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Pointer and attributes of an atomic access to one scalar.
+    /// Returns the pointer and the attributes for an atomic access to one scalar.
     pub(super) fn scalar_access(&mut self, place: &MemPlace, scalar: Scalar) -> (Value, Mem) {
         let (pointer, mem) = self.access(place);
         (pointer, Mem { ty: scalar.mem(), align: scalar.bytes() as u8, ..mem })
@@ -550,7 +555,7 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn store_with(&mut self, place: &MemPlace, value: &[Value], hints: MemFlags) {
-        // What is never done has no value.
+        // In unreachable code, `value` may be empty.
         if self.dead {
             return;
         }
@@ -560,7 +565,7 @@ impl Lower<'_, '_> {
         self.store_leaves(pointer, mem, place.ty, &mut rest);
     }
 
-    /// Loads all leaves of a type from `pointer + mem.offset`.
+    /// Loads all fragments of a type from `pointer + mem.offset`.
     pub(super) fn load_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, out: &mut Val) {
         let checked = self.checked;
         match checked.types.kind(ty) {
@@ -603,7 +608,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A vector of 16-bit lanes, two of them in a word. (Private memory keeps its lanes apart, which lets variables leave it.)
+    /// Loads a vector of 16-bit lanes two lanes per word. (Lanes in private memory are accessed one by one,
+    /// because otherwise variables could not be promoted to SSA values.)
     fn load_halves(
         &mut self,
         pointer: Value,
@@ -626,7 +632,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The two 16-bit values of a word.
+    /// Splits a word into two 16-bit values.
     pub(super) fn split_pair(&mut self, scalar: Scalar, word: Value) -> [Value; 2] {
         let sixteen = self.constant(Type::I32, 16);
         let shift = if scalar.is_signed() { BinOp::AShr } else { BinOp::LShr };
@@ -635,7 +641,7 @@ impl Lower<'_, '_> {
         [low, high].map(|bits| self.rebit(bits, scalar.ir()))
     }
 
-    /// The word of two 16-bit values.
+    /// Joins two 16-bit values to a word.
     pub(super) fn join_pair(&mut self, scalar: Scalar, pair: &[Value]) -> Value {
         let sixteen = self.constant(Type::I32, 16);
         let [low, high] = [pair[0], pair[1]].map(|half| self.rebit(half, Type::I32));
@@ -644,7 +650,7 @@ impl Lower<'_, '_> {
         self.bin(BinOp::Or, low, high)
     }
 
-    /// As [`Lower::load_halves`].
+    /// Stores a vector of 16-bit lanes two lanes per word; see [`Lower::load_halves`].
     fn store_halves(
         &mut self,
         pointer: Value,
@@ -686,7 +692,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Stores the leaves of a type from the front of `value`.
+    /// Stores the fragments of a type, which it takes from the front of `value`.
     pub(super) fn store_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, value: &mut &[Value]) {
         let checked = self.checked;
         match checked.types.kind(ty) {
@@ -756,19 +762,19 @@ impl Lower<'_, '_> {
     }
 }
 
-/// `offset + count * size`, if it stays small enough for an instruction.
+/// Returns `offset + count * size` if that is small enough for an instruction.
 fn fold(offset: i64, count: i64, size: u32) -> Option<i64> {
     let sum = offset.checked_add(count.checked_mul(i64::from(size))?)?;
     (sum.abs() < MAX_OFFSET).then_some(sum)
 }
 
-/// Alignment of every one of the [`runs`] of a vector.
+/// Returns an alignment that each of the [`runs`] of a vector has.
 fn run_align(scalar: Scalar, align: u32) -> u32 {
     if scalar.bytes() < 4 { scalar.bytes() } else { align.min(16) }
 }
 
-/// Accesses of at most 16 bytes that cover a vector: first lane and number of lanes. Lanes smaller
-/// than a dword go one by one.
+/// Returns accesses of at most 16 bytes that together cover a vector: first lane and number of lanes of each.
+/// Lanes smaller than a dword are accessed one by one.
 fn runs(scalar: Scalar, lanes: u8) -> impl Iterator<Item = (u32, u32)> {
     let lanes = u32::from(lanes);
     let step = if scalar.bytes() < 4 { 1 } else { 16 / scalar.bytes() };

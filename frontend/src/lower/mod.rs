@@ -1,8 +1,8 @@
-//! Checked tree to IR.
+//! Lowers the checked tree to IR.
 //!
-//! Scalars and vectors that are local variables become SSA values while the tree is walked
-//! ([`ssa`]); arrays and variables whose address is taken get a slot. The control flow is as
-//! structured as the source: every loop has one header, and a function has one `ret`.
+//! Local scalars and vectors become SSA values while the tree is walked ([`ssa`]); arrays and variables whose
+//! address is taken get a stack slot. The control flow is as structured as the source: every loop has one
+//! header, and a function has one `ret`.
 
 pub mod border;
 mod builtin;
@@ -35,9 +35,9 @@ use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::sync::Arc;
 
-/// The leaves of a value, in order.
+/// Fragments of a value, in order.
 type Val = SmallVec<[Value; 8]>;
-/// Their types.
+/// Types of the fragments of a value.
 type Leaves = SmallVec<[Type; 8]>;
 
 /// Lowers a program that was checked without errors.
@@ -76,7 +76,7 @@ pub fn lower(
     module
 }
 
-/// Records find the instructions that they stand in front of.
+/// Attaches each record of debug information to the instruction that follows the record.
 #[cold]
 fn begin_tracks(module: &mut Module, describer: track::Describer) {
     for func in module.funcs.values_mut() {
@@ -88,22 +88,22 @@ fn begin_tracks(module: &mut Module, describer: track::Describer) {
     module.description = Some(Box::new(describer.description));
 }
 
-/// Memory that is reused from function to function.
+/// Working memory that is reused from function to function.
 #[derive(Default)]
 pub struct Scratch {
-    /// Constant arrays that are indexed at run time live in constant memory.
+    /// Module variable of each constant that is indexed at run time; it is in constant memory.
     const_globals: Vec<Option<Global>>,
-    /// First SSA variable, or slot, of each local.
+    /// First SSA variable, or stack slot, of each local variable.
     local_at: Vec<u32>,
     ssa: ssa::Env,
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
     ways_back: Vec<leaving::WayBack>,
-    /// Where lines begin, if something asked.
+    /// Positions of the line starts, once something has asked for a line.
     lines: Option<printf::Lines>,
-    /// Functions of the library that are called; their numbers follow those of the functions.
+    /// Library functions that the program calls. They are numbered after the program's functions.
     pub library: Vec<SmolStr>,
-    /// What a debugger is told, if somebody asked.
+    /// Description for debuggers, if debug information is requested.
     describer: Option<Box<track::Describer>>,
 }
 
@@ -115,7 +115,7 @@ fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData
         let mut leaves = item.init.iter().copied();
         write_bytes(checked, item.ty, 0, &mut leaves, (&mut init, &mut funcs));
     }
-    // Wide LDS accesses need 16 bytes.
+    // Wide LDS accesses need an alignment of 16 bytes.
     let align = if item.space == Space::Shared { layout.align.max(16) } else { layout.align };
     GlobalData {
         name: item.name.clone(),
@@ -130,7 +130,7 @@ fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData
     }
 }
 
-/// Writes leaves as the bytes of a type; addresses of functions are noted.
+/// Writes fragments to the bytes of a value of a type, and records the addresses of functions.
 fn write_bytes(
     checked: &Checked,
     ty: Ty,
@@ -161,7 +161,7 @@ fn write_bytes(
     }
 }
 
-/// The function whose address a leaf of a constant is; none of null.
+/// Returns the function whose address a fragment of a constant is, or `None` for a null pointer.
 fn function_of(leaf: u64) -> Option<FuncId> {
     u32::try_from(leaf).ok()?.checked_sub(1).map(func_id)
 }
@@ -187,36 +187,37 @@ struct Lower<'l, 'a> {
     check_divisions: bool,
     printf: Printf,
     source: &'l str,
-    /// The source with its files.
+    /// Source text with the texts of the files that it uses.
     files: &'l dyn Fn() -> Arc<SourceText>,
-    /// Pointer parameters are indexed with 32-bit byte offsets.
+    /// Whether pointer parameters are indexed with 32-bit byte offsets.
     small_buffers: bool,
     workgroup_size: Option<[u32; 3]>,
     func: Function,
-    /// Where instructions go.
+    /// Block that new instructions are appended to.
     block: Block,
-    /// No path leads to `block`; it is not part of the layout.
+    /// Whether `block` is unreachable. It is then not in the layout.
     dead: bool,
     loc: SrcLoc,
     ssa: &'l mut ssa::Env,
-    /// First SSA variable, or slot, of each local.
+    /// First SSA variable, or stack slot, of each local variable.
     local_at: &'l mut Vec<u32>,
-    /// Parameters are this many of the locals, from `first_param` on.
+    /// The parameters are the `params` locals from `first_param` on.
     params: u32,
     first_param: u32,
     loops: &'l mut Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
-    /// The function's number in the module.
+    /// Number of the function in the module.
     number: u32,
-    /// Operations so far that ask other lanes, or call what may.
+    /// Number of operations so far that depend on other lanes, or call functions that may.
     crossings: u32,
     ways_back: &'l mut Vec<leaving::WayBack>,
     lines: &'l mut Option<printf::Lines>,
     library: &'l mut Vec<SmolStr>,
     describer: &'l mut Option<Box<track::Describer>>,
-    /// Variables have homes: see [`home`].
+    /// Whether variables have homes in private memory; see [`home`].
     has_homes: bool,
-    /// From where on what is declared here can be named, if that is not its declaration, and where it can be named no more: byte offsets.
+    /// Byte offsets of the scope of the variables that are declared next: where it starts, if not at their
+    /// declarations, and where it ends.
     scope_start: Option<u32>,
     scope_end: u32,
 }
@@ -311,16 +312,17 @@ fn lower_function(
     func
 }
 
-/// How a function is called that is not the module's business alone.
+/// Returns how a function is called that other objects know or whose address is taken; `None` for all other
+/// functions.
 fn border_of(checked: &Checked, abi: Option<&border::Abi<'_>>, info: &Func) -> Option<border::Border> {
     let passes = info.kernel.is_none() && (info.taken || info.linkage != Linkage::Local);
     let abi = abi.filter(|_| passes)?;
     let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
-    // The checker has told what does not pass to other objects.
+    // The checker has reported functions that cannot be passed to other objects.
     border::border(&checked.types, abi, &params, info.result).ok()
 }
 
-/// IR types of a type's leaves.
+/// Appends the IR types of the fragments of a type.
 fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
     match checked.types.kind(ty) {
         TyKind::Scalar(scalar) => out.extend([scalar.ir()]),
@@ -336,7 +338,8 @@ fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
 }
 
 impl Lower<'_, '_> {
-    /// Parameters of a function that others call; where its result is to be stored.
+    /// Defines the parameters of a function that receives them as `border` says. Returns the address at which
+    /// the result must be stored if it is returned in memory.
     fn params_over(&mut self, border: &border::Border, info: &Func) -> Option<Value> {
         let (values, stored) = self.enter_over(border);
         for (local, value) in info.locals.range().zip(values) {
@@ -345,7 +348,7 @@ impl Lower<'_, '_> {
         stored
     }
 
-    /// Parameters of a plain function are those of its entry block.
+    /// Defines the parameters of a plain function, which are the parameters of its entry block.
     fn function_params(&mut self, info: &Func) {
         for local in info.locals.range() {
             let mut types = Leaves::new();
@@ -355,7 +358,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Parameters of a kernel are loaded from the kernarg segment.
+    /// Defines the parameters of a kernel, which are loaded from the kernarg segment.
     fn kernel_params(&mut self, source: &str, info: &Func, mut kernel: KernelInfo) -> KernelInfo {
         let mut offset = 0;
         let mut loads = SmallVec::<[_; 8]>::new();
@@ -363,7 +366,7 @@ impl Lower<'_, '_> {
         kernel.params.reserve(info.params.len as usize);
         for (local, written) in info.locals.range().zip(&self.ast.params[info.params.range()]) {
             let local_info = &self.checked.locals[local];
-            // A host that has the object only needs to know how a struct lies in memory.
+            // For a host that has only the object, the type's name includes the layout of a struct.
             let type_name = match self.checked.types.with_fields(local_info.ty, &self.ast.names) {
                 Some(text) => text.into(),
                 None => self.ast.type_node(written.ty).span.text(source).into(),
@@ -378,14 +381,16 @@ impl Lower<'_, '_> {
             let base = self.emit(Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant));
             for (local, ty, offset) in loads {
                 self.loc = SrcLoc(self.checked.locals[local].span.start + 1);
-                // The segment is 16-byte aligned (seed 000, line 1830), so offsets tell the alignment.
+                // The segment is 16-byte aligned (seed 000, line 1830), so the alignment of an offset is the
+                // alignment of the parameter.
                 let align = if offset == 0 { 16 } else { (1 << offset.trailing_zeros().min(4)) as u8 };
                 let mem = Mem { align, offset: offset as i32, ..plain_mem(Space::Constant) };
                 let mem = Mem { flags: MemFlags::INVARIANT, ..mem };
                 let mut values = Val::new();
                 self.load_leaves(base, mem, ty, &mut values);
                 if self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic) {
-                    // Nobody outside has a pointer to the group's or the work-item's memory.
+                    // The host has no pointers to shared or private memory, so the pointer must be a global
+                    // one.
                     for space in [Space::Global, Space::Generic] {
                         values[0] = self.emit(Op::Cast(CastOp::SpaceCast), &[values[0]], Type::Ptr(space));
                     }
@@ -441,7 +446,7 @@ impl Lower<'_, '_> {
         self.checked.expr_ty[id.at()]
     }
 
-    /// Values of the right types for code that is never reached or variables never set.
+    /// Returns zeros of the right types, for unreachable code or for variables that are never set.
     fn zeros(&mut self, ty: Ty) -> Val {
         let mut types = Leaves::new();
         leaf_types(self.checked, ty, &mut types);
@@ -449,7 +454,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// A plain access without further properties.
+/// Returns the attributes of a plain access.
 fn plain_mem(space: Space) -> Mem {
     Mem {
         ty: MemTy::B32,
@@ -463,7 +468,7 @@ fn plain_mem(space: Space) -> Mem {
     }
 }
 
-/// `.value_type` and lanes of a parameter's value or pointee.
+/// Returns the `.value_type` and the number of lanes of a parameter, or of the target of a pointer.
 fn element_name(checked: &Checked, ty: Ty) -> (&'static str, u8) {
     match checked.types.kind(ty) {
         TyKind::Scalar(Scalar::Bool) => ("u8", 1),
@@ -477,7 +482,7 @@ fn element_name(checked: &Checked, ty: Ty) -> (&'static str, u8) {
     }
 }
 
-/// The function a checked function becomes.
+/// Returns the IR function of a checked function.
 fn func_id(index: u32) -> FuncId {
     FuncId::from_u32(index)
 }

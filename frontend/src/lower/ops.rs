@@ -1,4 +1,4 @@
-//! Arithmetic on scalars: constants, operators, conversions.
+//! Lowers arithmetic on scalars: constants, operators, conversions.
 
 use super::{Lower, Val};
 use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
@@ -17,7 +17,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Const(bits), &[], ty)
     }
 
-    /// An integer constant of a scalar type.
+    /// Returns an integer constant of a scalar type.
     pub(super) fn int(&mut self, scalar: Scalar, bits: u64) -> Value {
         self.constant(scalar.ir(), scalar.wrap(bits))
     }
@@ -26,7 +26,7 @@ impl Lower<'_, '_> {
         self.constant(Type::F32, u64::from(value.to_bits()))
     }
 
-    /// A float constant of type `ty`.
+    /// Returns a float constant of type `ty`.
     pub(super) fn float(&mut self, ty: Type, value: f64) -> Value {
         let bits = match ty {
             Type::F16 => Half::nearest(value).0.into(),
@@ -36,7 +36,7 @@ impl Lower<'_, '_> {
         self.constant(ty, bits)
     }
 
-    /// Zero or null.
+    /// Returns zero, or a pointer with the address zero.
     pub(super) fn zero(&mut self, ty: Type) -> Value {
         match ty {
             Type::Ptr(space) => {
@@ -48,13 +48,13 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The scalar of a scalar or vector type.
+    /// Returns the scalar of a scalar or vector type.
     pub(super) fn scalar_of(&self, ty: Ty) -> Scalar {
         self.checked.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
     }
 
-    /// An integer operation; constants are folded on the spot, so that array lengths and the like
-    /// do not hide what they are.
+    /// Emits an integer operation. Constants are folded here, so that array lengths and similar expressions
+    /// are recognised as constants.
     pub(super) fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         if let Some(y) = self.func.const_bits(b) {
@@ -84,7 +84,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(op), &[a, b], ty)
     }
 
-    /// Extends the low bits of an 8- or 16-bit integer again after an operation.
+    /// Extends the low bits of an 8- or 16-bit integer to 32 bits again after an operation.
     pub(super) fn normalise(&mut self, scalar: Scalar, value: Value) -> Value {
         let op = match scalar {
             Scalar::I8 => CastOp::Sext8,
@@ -99,7 +99,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// An integer of any width as 32 bits.
+    /// Truncates an integer of any width to 32 bits.
     pub(super) fn word_of(&mut self, value: Value) -> Value {
         match (self.func.ty(value), self.func.const_bits(value)) {
             (Type::I64, Some(bits)) => self.constant(Type::I32, bits),
@@ -108,7 +108,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// An integer of any width in the width of `ty`, zero-extended.
+    /// Converts an integer of any width to the width of `ty`; widening extends with zeros.
     pub(super) fn in_width(&mut self, value: Value, ty: Type) -> Value {
         match (self.func.ty(value), ty) {
             (Type::I32, Type::I64) => match self.func.const_bits(value) {
@@ -146,7 +146,8 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// A chain of operators, from its first operand on: `a + b * c - d` is `a`, then `+ b * c`, then `- d`.
+    /// Lowers a chain of operators from its first operand on: `a + b * c - d` is `a`, then `+ b * c`, then `-
+    /// d`.
     pub(super) fn binary(&mut self, id: ExprId) -> Val {
         let mut links: SmallVec<[(ExprId, BinaryOp, ExprId, ExprId); 4]> = SmallVec::new();
         let mut first = id;
@@ -156,7 +157,8 @@ impl Lower<'_, '_> {
         }
         let outer = self.loc;
         let mut value = self.expr(first);
-        // The other factor, if `value` is the first one of a product that is rounded together with what comes next.
+        // Set if `value` is the first factor of a product that is fused with the next operator: the other
+        // factor.
         let mut factor: Option<Val> = None;
         for n in (0..links.len()).rev() {
             let (link, op, left, right) = links[n];
@@ -178,14 +180,15 @@ impl Lower<'_, '_> {
         value
     }
 
-    /// Whether `op`, with this left operand, may be rounded together with a product.
+    /// Returns whether `op`, with this left operand, may be fused with a product, so that both are rounded
+    /// once.
     fn contracts(&self, op: BinaryOp, left: ExprId) -> bool {
         let is_float =
             self.checked.types.lanes(self.ty_of(left)).is_some_and(|(scalar, _)| scalar.is_float());
         self.fp_contract && is_float && matches!(op, BinaryOp::Add | BinaryOp::Sub)
     }
 
-    /// `left op right`, where `left` has been computed.
+    /// Lowers `left op right` when `left` has been computed.
     fn operate(&mut self, op: BinaryOp, left: ExprId, a: Val, right: ExprId, ty: Ty) -> Val {
         let one = |a: &Val, lower: &mut Self| a.first().copied().unwrap_or_else(|| lower.zero(Type::I32));
         if op.is_logic() {
@@ -214,7 +217,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Whether all scalars of two tuples are equal, or not all.
+    /// Emits whether all scalars of two tuples are equal (`equal`), or whether at least one pair differs.
     fn tuple_equality(&mut self, equal: bool, scalars: &[Scalar], a: &Val, b: &Val) -> Value {
         let (op, join) = if equal { (BinaryOp::Eq, BinOp::And) } else { (BinaryOp::Ne, BinOp::Or) };
         let mut all = None;
@@ -228,7 +231,7 @@ impl Lower<'_, '_> {
         all.unwrap_or_else(|| self.constant(Type::Bool, u64::from(equal)))
     }
 
-    /// `place op= value`.
+    /// Lowers `place op= value`.
     pub(super) fn assign_op(&mut self, op: BinaryOp, place: ExprId, value: ExprId) {
         let ty = self.ty_of(place);
         let target = self.place(place);
@@ -254,7 +257,7 @@ impl Lower<'_, '_> {
         self.write(&target, &result);
     }
 
-    /// The factors, if the expression is a product.
+    /// Returns the factors if the expression is a product.
     fn product(&self, id: ExprId) -> Option<(ExprId, ExprId)> {
         match self.ast.expr(id).kind {
             ExprKind::Binary(BinaryOp::Mul, a, b) => Some((a, b)),
@@ -262,7 +265,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// `a*b ± c` (`product_first`) or `c ± a*b`, rounded once.
+    /// Emits `a*b ± c` (`product_first`) or `c ± a*b`, rounded once.
     fn fused(&mut self, op: BinaryOp, factors: (Val, Val), c: Val, product_first: bool, ty: Ty) -> Val {
         let (scalar, lanes) = self.checked.types.lanes(ty).unwrap_or((Scalar::F32, 1));
         let ty = scalar.ir();
@@ -278,7 +281,7 @@ impl Lower<'_, '_> {
             .collect()
     }
 
-    /// An operator lane by lane; a scalar operand goes with every lane of the other.
+    /// Emits an operator for each lane; a scalar operand is combined with every lane of the other operand.
     fn lanewise(&mut self, op: BinaryOp, scalar: Scalar, a: &[Value], b: &[Value]) -> Val {
         (0..a.len().max(b.len())).map(|n| self.scalar_binary(op, scalar, lane(a, n), lane(b, n))).collect()
     }
@@ -330,7 +333,8 @@ impl Lower<'_, '_> {
             _ => BinOp::LShr,
         };
         let result = self.bin(bin, a, b);
-        // Bitwise operations and right shifts leave extended values extended.
+        // The results of bitwise operations, right shifts and remainders of extended operands are already
+        // extended.
         match op {
             BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shr | BinaryOp::Rem => result,
             _ => self.normalise(scalar, result),
@@ -363,7 +367,7 @@ impl Lower<'_, '_> {
     fn pointer_binary(&mut self, op: BinaryOp, left: ExprId, a: Value, right: ExprId, ty: Ty) -> Val {
         if !op.is_comparison() {
             let value = match op {
-                // `p + i` as the address of `p[i]`, with all that is known of parameters.
+                // `p + i` is the address of `p[i]`, which keeps the known facts about pointer parameters.
                 BinaryOp::Add => {
                     let place = self.pointee_at(a, left);
                     let to = place.ty;
@@ -384,7 +388,7 @@ impl Lower<'_, '_> {
         Val::from_slice(&[self.emit(Op::Icmp(int_cc(op, false)), &[a, b], Type::Bool)])
     }
 
-    /// `p ± i` for a pointer value.
+    /// Emits `p ± i` for a pointer value.
     fn pointer_step(&mut self, op: BinaryOp, pointer: Value, index: ExprId, ty: Ty) -> Value {
         let scalar = self.scalar_of(self.ty_of(index));
         let index = self.one(index);
@@ -400,7 +404,7 @@ impl Lower<'_, '_> {
         self.emit(Op::PtrAdd, &[pointer, offset], Type::Ptr(target.space))
     }
 
-    /// An integer in another width, extended as its sign says.
+    /// Converts an integer to another width; widening extends according to the signedness.
     fn extend(&mut self, value: Value, scalar: Scalar, ty: Type) -> Value {
         match (self.func.ty(value), ty) {
             (Type::I32, Type::I64) if scalar.is_signed() => match self.func.const_bits(value) {
@@ -411,7 +415,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// `as` of a whole value.
+    /// Lowers `as` for a complete value.
     pub(super) fn cast(&mut self, inner: ExprId, to: Ty) -> Val {
         let from = self.ty_of(inner);
         let types = &self.checked.types;
@@ -471,14 +475,14 @@ impl Lower<'_, '_> {
             (Scalar::Bool, _) => self.emit(Op::Cast(CastOp::Zext), &[value], to.ir()),
             _ => {
                 let value = self.extend(value, from, to.ir());
-                // Nothing to do if every value of the old type is one of the new.
+                // No operation is needed if every value of the old type is a value of the new type.
                 let contained = from.bits() < to.bits() && (from.is_signed() <= to.is_signed());
                 if contained { value } else { self.normalise(to, value) }
             }
         }
     }
 
-    /// The upper half of an `f32`, rounded to nearest, ties to even; a NaN stays one.
+    /// Rounds an `f32` to `bf16` (its upper half), to nearest with ties to even. A NaN stays a NaN.
     fn brain(&mut self, value: Value) -> Value {
         let bits = self.rebit(value, Type::I32);
         let [sixteen, one, most, quiet] = [16, 1, 0x7fff, 0x40].map(|k| self.constant(Type::I32, k));
@@ -492,7 +496,7 @@ impl Lower<'_, '_> {
         self.emit(Op::Select, &[is_nan, nan, rounded], Type::I32)
     }
 
-    /// Saturates at the bounds of the type; NaN gives 0.
+    /// Converts a float to an integer: saturates at the bounds of the type, and NaN gives 0.
     fn float_to_int(&mut self, to: Scalar, value: Value) -> Value {
         let op = if to.is_signed() { CastOp::FToS } else { CastOp::FToU };
         let result = self.emit(Op::Cast(op), &[value], to.ir());
@@ -510,7 +514,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Lane `n` of a vector, or the scalar that stands for all lanes.
+/// Returns lane `n` of a vector, or the scalar that stands for all lanes.
 pub fn lane(values: &[Value], n: usize) -> Value {
     if values.len() == 1 { values[0] } else { values[n] }
 }

@@ -1,4 +1,4 @@
-//! Patterns: values are taken apart, and compared.
+//! Lowers patterns: takes values apart and compares them.
 
 use super::{Lower, Val};
 use crate::ast::{ExprId, ExprKind, PatId, PatKind};
@@ -8,11 +8,11 @@ use crate::types::Ty;
 use ir::{BinOp, IntCc, Op, Type, Value};
 use smallvec::SmallVec;
 
-/// Variables of a pattern and their values.
+/// Variables that a pattern binds, with their values.
 pub type Bound = SmallVec<[(u32, Val); 4]>;
 
 impl Lower<'_, '_> {
-    /// Gives the variables of a pattern that takes any value their parts of it.
+    /// Binds the variables of a pattern that matches every value.
     pub(super) fn take_apart(&mut self, pattern: PatId, ty: Ty, value: &[Value]) {
         let mut bound = Bound::new();
         self.test(pattern, ty, value, &mut bound);
@@ -25,8 +25,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Whether a value, of type `ty`, is one that a pattern asks for; nothing if every value is. Adds what its variables
-    /// are to `bound`.
+    /// Emits the test whether a value of type `ty` matches a pattern. Returns `None` if every value matches.
+    /// Appends the variables that the pattern binds to `bound`.
     pub(super) fn test(&mut self, id: PatId, ty: Ty, value: &[Value], bound: &mut Bound) -> Option<Value> {
         match (self.ast.pattern(id).kind, self.checked.patterns[id.at()]) {
             (kind, _) if let Some(list) = kind.parts() => self.test_parts(list, ty, value, bound),
@@ -40,7 +40,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The parts of a tuple, struct or array: type and leaves of each.
+    /// Returns the type and the range of fragments of each part of a tuple, struct or array.
     fn parts(&self, ty: Ty) -> SmallVec<[(Ty, std::ops::Range<usize>); 4]> {
         let types = &self.checked.types;
         let mut first = 0;
@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
         all
     }
 
-    /// `a | b`: a variable is what the first alternative that fits makes it.
+    /// Tests `a | b`. Each variable gets its value from the first alternative that matches.
     fn test_alternatives(
         &mut self,
         list: crate::ast::List,
@@ -83,7 +83,7 @@ impl Lower<'_, '_> {
             let cond = self.test(self.ast.patterns_pool[n], ty, value, &mut own);
             tested.push((cond, own));
             if cond.is_none() {
-                break; // the others are for no value
+                break; // the other alternatives match no further value
             }
         }
         let (mut any, mut chosen) = tested.pop().unwrap_or_default();
@@ -109,7 +109,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// `lo <= value && value <= hi`, without what is always so.
+    /// Emits `lo <= value && value <= hi`, without comparisons that are always true. Returns `None` if both
+    /// are.
     fn between(&mut self, scalar: Scalar, value: Value, lo: u64, hi: u64) -> Option<Value> {
         let (min, max) = scalar.limits();
         if scalar == Scalar::Bool {
@@ -137,7 +138,7 @@ impl Lower<'_, '_> {
         self.both(a, b)
     }
 
-    /// `(a, _, p[i]) = value`: from left to right.
+    /// Lowers `(a, _, p[i]) = value`; the assignments happen from left to right.
     pub(super) fn assign_parts(&mut self, place: ExprId, ty: Ty, value: &[Value]) {
         match self.ast.expr(place).kind {
             ExprKind::Tuple(list) => {

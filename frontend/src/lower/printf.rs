@@ -1,6 +1,7 @@
-//! `printf`, `assert` and `trap`.
+//! Lowers `printf`, `assert` and `trap`.
 //!
-//! What is printed is put together as parts, which go one of two ways to the host: [`Printf`].
+//! The output of a call is first split into parts, which are then sent to the host in one of two ways:
+//! [`Printf`].
 
 mod buffer;
 mod hostcall;
@@ -15,7 +16,7 @@ use crate::types::Ty;
 use ir::{CastOp, IntCc, Op, Order, Pos, Scope, Spaces, SrcLoc, Type, Value};
 use std::sync::Arc;
 
-/// Where the lines of a program begin.
+/// Positions of the line ends of a program.
 #[derive(Debug)]
 pub struct Lines {
     files: Arc<SourceText>,
@@ -28,7 +29,7 @@ impl Lines {
         Lines { ends: ends.collect(), files }
     }
 
-    /// `file.k:12`
+    /// Returns the file and line of a byte, such as `file.k:12`.
     fn place(&self, at: usize) -> String {
         let (name, range) = self.files.file(at);
         let before = |at: usize| self.ends.partition_point(|&end| end < at);
@@ -36,19 +37,19 @@ impl Lines {
     }
 }
 
-/// A part of what a call prints.
+/// A part of the output of a call.
 enum Part<'f> {
-    /// What is printed as it is.
+    /// Text that is printed unchanged.
     Plain(&'f str),
-    /// A text of the source, by a conversion.
+    /// A string literal, printed by a conversion.
     Text(&'f Conversion, String),
-    /// A number, the elements of a vector, or a pointer, by a conversion.
+    /// A number, the elements of a vector, or a pointer, printed by a conversion.
     Value(&'f Conversion, Option<(Scalar, u8)>, Val),
     /// A `u32`.
     Number(Value),
 }
 
-/// Where it comes out.
+/// Output stream of the host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stream {
     Output,
@@ -82,7 +83,7 @@ impl Lower<'_, '_> {
         Val::new()
     }
 
-    /// What the checker has read before.
+    /// Returns the string literal, which the checker has already parsed without errors.
     fn literal(&self, arg: ExprId) -> Literal {
         let expr = self.ast.expr(arg);
         match expr.kind {
@@ -95,13 +96,14 @@ impl Lower<'_, '_> {
 
     fn print(&mut self, parts: &[Part<'_>], stream: Stream) {
         match self.printf {
-            // There is one text of a kernel.
+            // The buffer has a single output stream.
             Printf::Buffer => self.print_to_buffer(parts),
             Printf::Hostcall => self.print_by_host(parts, stream),
         }
     }
 
-    /// A float in at least 32 bits, anything else as an integer.
+    /// Converts a value so that it can be printed: a float gets at least 32 bits, any other value becomes an
+    /// integer.
     fn printable(&mut self, scalar: Scalar, value: Value) -> Value {
         match (self.func.ty(value), scalar) {
             (Type::F16, _) => self.widened(value, Type::F32),
@@ -124,7 +126,7 @@ impl Lower<'_, '_> {
         self.kill();
     }
 
-    /// Prints the place of a position in the source, what is wrong there, and the work-item; then ends the dispatch.
+    /// Prints the source position, the error and the work-item's ids, then ends the dispatch.
     fn fail(&mut self, position: u32, wrong: &str) -> Val {
         let files = self.files;
         let place = self.lines.get_or_insert_with(|| Lines::new(files())).place(position as usize);
@@ -136,7 +138,7 @@ impl Lower<'_, '_> {
         parts.push(Part::Plain(")\n"));
         self.print(&parts, Stream::Error);
         if self.printf == Printf::Buffer {
-            // What was printed is to be read after all, though the wave does not come to its end.
+            // The wave does not reach its normal end, so a fence makes the buffer visible to the host.
             let spaces = Spaces::GLOBAL;
             self.effect(Op::Fence { order: Order::Release, scope: Scope::System, spaces }, &[]);
         }
@@ -144,7 +146,8 @@ impl Lower<'_, '_> {
         Val::new()
     }
 
-    /// With `check_divisions`, ends the dispatch where an integer divisor is zero, and prints the place of the division.
+    /// If `check_divisions` is on, emits a test that prints the position of the division and ends the
+    /// dispatch if an integer divisor is zero.
     pub(super) fn check_divisor(&mut self, divisor: Value) {
         let is_known = self.func.const_bits(divisor).is_some_and(|bits| bits != 0);
         if !self.check_divisions || is_known {
@@ -156,7 +159,7 @@ impl Lower<'_, '_> {
         self.branch(holds, Ty::UNIT, |_| Val::new(), |lower| lower.fail(position, "division by zero"));
     }
 
-    /// What is not so is printed, and ends the dispatch.
+    /// Lowers `assert`: if the condition is false, it is printed and the dispatch ends.
     pub(super) fn assert(&mut self, args: &[ExprId]) -> Val {
         if !self.asserts {
             return Val::new();
@@ -179,7 +182,7 @@ impl Lower<'_, '_> {
         Val::new()
     }
 
-    /// Prints three numbers.
+    /// Appends the three components of an id.
     fn ids(&mut self, parts: &mut Vec<Part<'_>>, id: fn(u8) -> Pos) {
         for d in 0..3 {
             if d > 0 {

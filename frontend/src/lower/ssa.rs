@@ -1,16 +1,16 @@
-//! SSA construction along the structure of the program.
+//! Constructs SSA form along the structure of the program.
 //!
 //! # Idea
-//! The current value of every variable is in [`Env`]. Assignments are logged, so that an arm of an
-//! `if` can be undone before the other is lowered; what both arms logged is what a join must
-//! reconcile. A loop's header has a parameter for each variable assigned in the loop, which the
-//! checker has listed.
+//! [`Env`] has the current value of every variable. Assignments are logged, so that the effects of one arm of
+//! an `if` can be undone before the next arm is lowered. A join needs parameters only for the variables that
+//! some arm has logged. A loop header has a parameter for each variable that the loop assigns; the checker
+//! has listed these variables.
 //!
 //! # Cost
-//! Proportional to the assignments, times the depth of nesting. No hashing.
+//! Proportional to the number of assignments times the depth of nesting. There is no hashing.
 //!
 //! # Not here
-//! Pruning of parameters nobody reads: dead-code elimination does that.
+//! Removal of unused parameters: dead-code elimination does that.
 
 use super::home::Home;
 use super::{Lower, Val};
@@ -23,51 +23,52 @@ use smallvec::SmallVec;
 #[derive(Default)]
 pub struct Env {
     values: Vec<Value>,
-    /// Variable and the value it had before, oldest first.
+    /// Assigned variables and their values before the assignments, oldest first.
     log: Vec<(u32, Value)>,
-    /// Memory for a list of changes.
+    /// Empty list of changes whose memory is reused.
     spare: Changes,
-    /// Which part of a variable of the source each is, if that is followed.
+    /// Fragment of a source variable that each variable holds, if debug information is requested.
     owners: Vec<Option<Leaf>>,
-    /// Where each is in memory, too.
+    /// Home of each variable in private memory, if it has one.
     homes: Vec<Option<Home>>,
 }
 
-/// A block that will jump somewhere, and the values it brings.
+/// A block that will end in a jump, and the values that the jump passes.
 pub struct Edge {
     pub block: Block,
     pub values: Val,
 }
 
-/// Edges that come together.
+/// Edges with the same target.
 pub type Edges = SmallVec<[Edge; 2]>;
 
-/// A point to return to.
+/// State of [`Env`] that can be restored.
 #[derive(Clone, Copy)]
 pub struct Mark {
     log: usize,
-    /// Variables from here on are local to what comes.
+    /// Variables from this number on did not exist at the mark; changes to these variables are ignored.
     limit: u32,
 }
 
-/// What one arm of a branch did.
+/// Result of lowering one arm of a branch.
 pub struct Arm {
     pub block: Block,
     pub dead: bool,
-    /// The branch that goes past the last arm of an `if`, for want of an `else`: its condition and where else it goes.
+    /// Set for an arm that stands for the missing `else` of an `if`: the condition of the branch that skips
+    /// the last arm, and the other target of the branch.
     pub past: Option<(Value, Block)>,
-    /// Variables assigned and their values, by variable.
+    /// Assigned variables and their values, sorted by variable.
     pub changes: Changes,
     pub result: Val,
 }
 
-/// Variables and values, by variable.
+/// Variables and their values, sorted by variable.
 pub type Changes = SmallVec<[(u32, Value); 4]>;
-/// The arms of a branch.
+/// Arms of a branch.
 pub type Arms = SmallVec<[Arm; 2]>;
 
 impl Env {
-    /// Forgets all variables.
+    /// Removes all variables.
     pub fn clear(&mut self) {
         self.values.clear();
         self.log.clear();
@@ -75,29 +76,29 @@ impl Env {
         self.homes.clear();
     }
 
-    /// Says which part of a variable of the source a variable is.
+    /// Records which fragment of a source variable a variable holds.
     pub fn own(&mut self, var: u32, leaf: Leaf) {
         self.owners.resize(self.owners.len().max(var as usize + 1), None);
         self.owners[var as usize] = Some(leaf);
     }
 
-    /// Which part of a variable of the source it is, if that is followed.
+    /// Returns the fragment of a source variable that a variable holds, if debug information is requested.
     pub fn owner(&self, var: u32) -> Option<Leaf> {
         self.owners.get(var as usize).copied().flatten()
     }
 
-    /// Says where a variable is in memory, too.
+    /// Records the home of a variable.
     pub fn settle(&mut self, var: u32, home: Home) {
         self.homes.resize(self.homes.len().max(var as usize + 1), None);
         self.homes[var as usize] = Some(home);
     }
 
-    /// Where a variable is in memory, too.
+    /// Returns the home of a variable.
     pub fn home(&self, var: u32) -> Option<Home> {
         self.homes.get(var as usize).copied().flatten()
     }
 
-    /// New variables with these values; returns the first.
+    /// Adds variables with these values and returns the number of the first variable.
     pub fn declare(&mut self, values: &[Value]) -> u32 {
         let first = self.values.len() as u32;
         self.values.extend_from_slice(values);
@@ -117,7 +118,8 @@ impl Env {
         Mark { log: self.log.len(), limit: self.values.len() as u32 }
     }
 
-    /// What has been assigned since `mark`, by variable.
+    /// Returns the variables that have been assigned since `mark`, with their current values, sorted by
+    /// variable.
     pub fn changes(&self, mark: Mark) -> Changes {
         let mut changes = Changes::new();
         self.collect_changes(mark, &mut changes);
@@ -131,7 +133,7 @@ impl Env {
         changes.dedup_by_key(|change| change.0);
     }
 
-    /// Undoes everything since `mark`.
+    /// Undoes all assignments since `mark`.
     pub fn rewind(&mut self, mark: Mark) {
         while self.log.len() > mark.log {
             if let Some((var, old)) = self.log.pop() {
@@ -140,7 +142,8 @@ impl Env {
         }
     }
 
-    /// Logs what has been assigned since `mark` afresh, on top of the values from before it.
+    /// Replaces the log entries since `mark` by new entries for the same variables, whose old values are
+    /// those at `mark`.
     pub fn log_afresh(&mut self, mark: Mark) {
         let mut changes = std::mem::take(&mut self.spare);
         self.collect_changes(mark, &mut changes);
@@ -149,19 +152,19 @@ impl Env {
         self.spare = changes;
     }
 
-    /// Current values of some variables.
+    /// Returns the current values of some variables.
     pub fn values_of(&self, vars: &[u32]) -> Val {
         vars.iter().map(|&var| self.get(var)).collect()
     }
 }
 
 impl Lower<'_, '_> {
-    /// A new block, part of the layout if it can be reached.
+    /// Creates a block. It is added to the layout only if the current position is reachable.
     pub(super) fn new_block(&mut self) -> Block {
         if self.dead { self.func.make_block() } else { self.func.add_block() }
     }
 
-    /// What follows is never reached.
+    /// Marks the code that follows as unreachable.
     pub(super) fn kill(&mut self) {
         self.dead = true;
         self.block = self.func.make_block();
@@ -171,7 +174,8 @@ impl Lower<'_, '_> {
         self.func.push(from, Op::Jump(to), args, self.loc);
     }
 
-    /// Ends an arm that began at `arm`, of a branch that began at `start`.
+    /// Ends an arm that began at `arm` and belongs to a branch that began at `start`, and undoes its
+    /// assignments.
     pub(super) fn end_arm(&mut self, start: Mark, arm: Mark, result: Val) -> Arm {
         let changes = self.ssa.changes(start);
         self.ssa.rewind(arm);
@@ -184,8 +188,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Brings the arms of a branch together, the variables being as they were in front of it: where several can be left at
-    /// their end, in a new block with a parameter for each variable they differ on. Returns their value, of type `ty`.
+    /// Joins the arms of a branch. The variables must have the values from before the branch. If control
+    /// reaches the end of several arms, these jump to a new block, which has a parameter for each variable
+    /// whose values differ. Returns the value of the branch, which has type `ty`.
     pub(super) fn merge(&mut self, mut arms: Arms, ty: Ty) -> Val {
         arms.retain(|arm| !arm.dead);
         self.dead = false;
@@ -194,7 +199,7 @@ impl Lower<'_, '_> {
                 self.kill();
                 self.zeros(ty)
             }
-            // The others go elsewhere: this one simply continues.
+            // Control reaches the end of this arm only, so lowering continues in its block.
             [Arm { block, past: None, changes, result, .. }] => {
                 self.block = *block;
                 let (changes, result) = (std::mem::take(changes), std::mem::take(result));
@@ -213,7 +218,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The end of an arm that goes to `join`.
+    /// Ends an arm with a jump to `join`.
     fn enter(&mut self, join: Block, arm: &Arm, args: &[Value]) {
         let Some((cond, then)) = arm.past else { return self.jump(arm.block, join, args) };
         let mut all = Val::from_slice(&[cond]);
@@ -221,8 +226,8 @@ impl Lower<'_, '_> {
         self.func.push(arm.block, Op::Br { then, otherwise: join, then_args: 0 }, &all, self.loc);
     }
 
-    /// Gives `join` parameters for what the arms differ on and sets the variables. Returns the result and what each arm
-    /// passes.
+    /// Gives `join` a parameter for each value that differs between the arms, and sets the variables. Returns
+    /// the result of the branch and the arguments that each arm passes.
     fn reconcile(&mut self, join: Block, arms: &[Arm]) -> (Val, SmallVec<[Val; 2]>) {
         let mut args: SmallVec<[Val; 2]> = SmallVec::new();
         args.resize(arms.len(), Val::new());
@@ -251,7 +256,8 @@ impl Lower<'_, '_> {
         (result, args)
     }
 
-    /// The value in `join` that is `row[n]` on the edge of arm number `n`.
+    /// Returns the value in `join` that equals `row[n]` when control comes from arm number `n`. Adds a
+    /// parameter if these values differ.
     fn phi(&mut self, join: Block, row: &[Value], args: &mut [Val]) -> Value {
         if row.iter().all(|&value| value == row[0]) {
             return row[0];
@@ -260,7 +266,7 @@ impl Lower<'_, '_> {
         self.func.add_param(join, self.func.ty(row[0]))
     }
 
-    /// Continues where several edges meet, with `vars` as they bring them.
+    /// Continues in a block where all edges join and sets `vars` to the values that the edges pass.
     pub(super) fn meet(&mut self, vars: &[u32], edges: &[Edge]) {
         match edges {
             [] => self.kill(),
@@ -284,8 +290,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Gives `join` a parameter for each variable on which the edges (and `leg`, the values of one
-    /// more) differ, and sets the variables. Returns which those are.
+    /// Gives `join` a parameter for each variable whose values differ between the edges (and `leg`, the
+    /// values on one more edge), and sets the variables. Returns the indices of these variables.
     pub(super) fn join_params(
         &mut self,
         join: Block,
@@ -310,7 +316,7 @@ impl Lower<'_, '_> {
         differs
     }
 
-    /// Ends the function: all ways out meet in one `ret`.
+    /// Ends the function: all exits join in one `ret`.
     pub(super) fn finish(&mut self, value: Val) {
         if !self.dead {
             self.returns.push(Edge { block: self.block, values: value });
@@ -337,7 +343,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// The chosen ones of some values.
+/// Returns the values at the given indices.
 pub fn pick(values: &[Value], which: &[u32]) -> Val {
     which.iter().map(|&n| values[n as usize]).collect()
 }

@@ -1,6 +1,8 @@
-//! Debug information on the way to IR: where statements begin, and what each variable is from where on ([`ir::track`]).
+//! Debug information in the IR: where statements begin, and which value each variable has from which program
+//! point on ([`ir::track`]).
 //!
-//! All of it hangs on [`Function::track`](ir::Function), which is there if somebody asked: what is lowered is the same with and without.
+//! It is stored in [`Function::track`](ir::Function) if debug information is requested. The generated
+//! instructions are the same with and without it.
 
 use super::Lower;
 use crate::ast::Ast;
@@ -14,25 +16,26 @@ use ir::{Block, Function, Slot, SrcLoc, Value};
 use rustc_hash::FxHashMap;
 use smol_str::format_smolstr;
 
-/// Most leaves that a variable is followed in.
+/// Largest number of fragments of a variable that is tracked.
 pub const MOST_LEAVES: u32 = 256;
 
-/// The description of a module while it is made.
+/// Description of a module while it is built.
 #[derive(Default)]
 pub struct Describer {
     pub description: Description,
     numbers: FxHashMap<Ty, u32>,
-    /// Leaves of the variable at hand.
+    /// Working memory: fragments of the variable that is being described.
     leaves: Vec<(u32, Ty)>,
-    /// Places of the source are less than that apart.
+    /// Number larger than every source position; the positions of inlined copies are offset by multiples of
+    /// it.
     pub stride: u32,
 }
 
-/// About as many types and variables as a small program has.
+/// Typical number of types and of variables in a small program, for reserving memory.
 const FEW: usize = 12;
 
 impl Describer {
-    /// Of a program without functions yet.
+    /// Starts the description of a program; the functions are added later.
     pub fn new(checked: &Checked, ast: &Ast<'_>, source: &str) -> Describer {
         let stride = source.len() as u32 + 2;
         let mut new = Describer { stride, ..Describer::default() };
@@ -49,12 +52,12 @@ impl Describer {
         new
     }
 
-    /// The number of a type.
+    /// Returns the number of a type and describes the type at its first use.
     pub fn number(&mut self, checked: &Checked, ast: &Ast<'_>, ty: Ty) -> u32 {
         if let Some(&known) = self.numbers.get(&ty) {
             return known;
         }
-        // A struct may have pointers to itself: it has its number before its fields have theirs.
+        // A struct may contain pointers to itself, so it gets its number before its fields are described.
         let number = self.description.types.len() as u32;
         self.numbers.insert(ty, number);
         self.description.types.push(TypeInfo::Unit);
@@ -117,7 +120,7 @@ impl Describer {
         }
     }
 
-    /// Records of a function have something to hang on from here on.
+    /// Adds the description of a function and gives the function an empty list of records.
     pub fn function(&mut self, checked: &Checked, ast: &Ast<'_>, info: &Func, func: &mut Function) {
         let number = self.description.functions.len() as u32;
         let body = info.body.map_or(info.name.span, |body| ast.block(body).span);
@@ -133,7 +136,7 @@ impl Describer {
     }
 }
 
-/// Offsets of a type's leaves and what they are.
+/// Appends the offset and the type of each fragment of a type.
 pub fn leaves_of(checked: &Checked, ty: Ty, at: u32, out: &mut Vec<(u32, Ty)>) {
     match checked.types.kind(ty) {
         TyKind::Scalar(_) | TyKind::Pointer(_) | TyKind::Function(_) => out.push((at, ty)),
@@ -154,7 +157,7 @@ pub fn leaves_of(checked: &Checked, ty: Ty, at: u32, out: &mut Vec<(u32, Ty)>) {
 }
 
 impl Lower<'_, '_> {
-    /// A statement begins with the instruction that comes next.
+    /// Records that a statement begins at the next instruction.
     pub(super) fn statement(&mut self, span: Span) {
         if self.func.track.is_some() && !self.dead {
             self.note(What::Statement(SrcLoc(span.start + 1)));
@@ -168,7 +171,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Makes a variable known: in memory, or in the SSA variables from `first` on, which may have a home, too.
+    /// Records where a variable is: in memory, or in the SSA variables from `first` on. In the latter case it
+    /// may also have a home.
     pub(super) fn track_local(&mut self, local: u32, first: u32, home: Option<Slot>) {
         if self.func.track.is_none() {
             return;
@@ -212,7 +216,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// An SSA variable has another value from here on.
+    /// Records that an SSA variable has a new value from this program point on.
     pub(super) fn track_value(&mut self, var: u32) {
         if let Some(leaf) = self.ssa.owner(var) {
             let value = self.ssa.get(var);
@@ -220,7 +224,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The same at the beginning of a block, whose first instruction comes next.
+    /// Records that an SSA variable has this value at the start of a block whose first instruction is the
+    /// next one.
     pub(super) fn track_in(&mut self, block: Block, var: u32, value: Value) {
         if let Some(leaf) = self.ssa.owner(var) {
             let next = self.func.insts.next_key();

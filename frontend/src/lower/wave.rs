@@ -1,12 +1,15 @@
-//! Reductions and scans over lanes of a wave, and moves within rows.
+//! Lowers reductions and scans over the lanes of a wave, and moves within rows.
 //!
 //! # Idea
-//! Where all lanes of the wave are active, which is asked when the kernel runs, values move by fixed distances: within rows of 16 lanes, which the
-//! vector unit does on its way to an operand, then from row to row by way of scalars (Hillis and Steele, "Data parallel algorithms", 1986).
+//! If all lanes of the wave are active, which is tested at run time, values move by fixed distances: first
+//! within rows of 16 lanes, which the vector unit can do while it reads an operand, then from row to row
+//! through scalar registers (Hillis and Steele, "Data parallel algorithms", 1986).
 //!
-//! Otherwise, and among the lanes of a mask, by pointer jumping (ibid.): each lane holds a partial result and the number
-//! of the lane where the part before its own ends. In each of log2(64) steps it takes that lane's part in front of its
-//! own, and its pointer. Unlike fixed distances this skips lanes that do not take part, so that no lane has to be woken for it.
+//! Otherwise, and for the lanes of a mask, the code uses pointer jumping (ibid.): each lane holds a partial
+//! result and the number of the lane just before the lanes that the partial result covers. In each of
+//! log2(64) steps, the lane combines its partial result with that of the lane it points to and takes over
+//! that lane's pointer. Unlike fixed distances, this skips lanes that do not take part, so inactive lanes
+//! need not be enabled.
 
 use super::{Lower, Val};
 use crate::ast::ExprId;
@@ -15,22 +18,24 @@ use crate::scalar::Scalar;
 use crate::types::Ty;
 use ir::{BinOp, CastOp, IntCc, Op, Pos, Type, UnOp, Value, WaveOp};
 
-/// Lanes of a row.
+/// Number of lanes in a row.
 const ROW: u64 = 16;
-/// Distances that bring the results of two, four, eight and sixteen lanes together: within four lanes, then by mirrors of eight and sixteen.
+/// XOR distances that combine the results of two, four, eight and sixteen lanes: first within four lanes,
+/// then by mirroring eight and sixteen lanes.
 const BUTTERFLY: [u64; 4] = [1, 2, 7, 15];
 
-/// Which lanes take part.
+/// Lanes that take part in an operation.
 #[derive(Clone, Copy)]
 struct Members {
-    /// The lanes, as this lane sees them.
+    /// Mask of the lanes, as seen by the current lane.
     mask: Value,
-    /// Whether the mask is the same for all.
+    /// Whether all lanes have the same mask.
     uniform: bool,
 }
 
 impl Lower<'_, '_> {
-    /// `wave_reduce_*`: the same result for all lanes of the wave, or for all of a mask.
+    /// Lowers `wave_reduce_*`, which returns the same result to all lanes of the wave, or to all lanes of a
+    /// mask.
     pub(super) fn reduce(&mut self, op: Wide, args: &[ExprId], ty: Ty) -> Val {
         let scalar = self.scalar_of(ty);
         let values = self.expr(args[0]);
@@ -49,7 +54,7 @@ impl Lower<'_, '_> {
         self.branch(full, ty, |lower| lower.fold(op, scalar, values), |lower| slowly(lower, again))
     }
 
-    /// `wave_scan_*`.
+    /// Lowers `wave_scan_*`.
     pub(super) fn scan(&mut self, op: Wide, own: Own, args: &[ExprId], ty: Ty) -> Val {
         let scalar = self.scalar_of(ty);
         let values = self.expr(args[0]);
@@ -88,14 +93,14 @@ impl Lower<'_, '_> {
         Members { mask, uniform: given.is_none() }
     }
 
-    /// Whether the mask has all lanes of the wave.
+    /// Emits whether the mask contains all lanes of the wave.
     fn is_full(&mut self, mask: Value) -> Value {
         let count = self.emit(Op::Un(UnOp::Popcount), &[mask], Type::I32);
         let size = self.emit(Op::Pos(Pos::WaveSize), &[], Type::I32);
         self.emit(Op::Icmp(IntCc::Eq), &[count, size], Type::Bool)
     }
 
-    /// The result of all lanes, all of which are active.
+    /// Combines the values of all lanes, which must all be active.
     fn fold(&mut self, op: Wide, scalar: Scalar, mut values: Val) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         for distance in BUTTERFLY {
@@ -106,7 +111,7 @@ impl Lower<'_, '_> {
                 *value = self.combined(op, scalar, other, *value);
             }
         }
-        // Each row has its result in each of its lanes.
+        // Each lane of a row has the result of its row at this point.
         let large = self.is_large();
         for value in &mut values {
             let [a, b, c, d] = [0, 1, 2, 3].map(|row| self.lane_of_row(*value, row, large));
@@ -118,7 +123,7 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// For each lane the result up to itself; all lanes are active.
+    /// Emits for each lane the combined value of all lanes up to itself; all lanes must be active.
     fn prefixes(&mut self, op: Wide, scalar: Scalar, mut values: Val) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let last = self.constant(Type::I32, ROW - 1);
@@ -151,14 +156,14 @@ impl Lower<'_, '_> {
         values
     }
 
-    /// Whether waves have 64 lanes.
+    /// Emits whether waves have 64 lanes.
     fn is_large(&mut self) -> Value {
         let size = self.emit(Op::Pos(Pos::WaveSize), &[], Type::I32);
         let large = self.constant(Type::I32, 64);
         self.emit(Op::Icmp(IntCc::Eq), &[size, large], Type::Bool)
     }
 
-    /// The value of the last lane of a row; of one that is there, if the wave has too few.
+    /// Reads the value of the last lane of a row. In a wave without that row, it reads a lane that exists.
     fn lane_of_row(&mut self, value: Value, row: u64, large: Value) -> Value {
         let mut lane = self.constant(Type::I32, row * ROW + ROW - 1);
         if row >= 2 {
@@ -168,7 +173,7 @@ impl Lower<'_, '_> {
         self.wave_value(value, WaveOp::ReadLane, Some(lane))
     }
 
-    /// For each lane the result of those that take part up to itself.
+    /// Emits for each lane the combined value of the participating lanes up to itself.
     fn jump_back(&mut self, op: Wide, scalar: Scalar, mut values: Val, members: Members) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let mut before = self.lane_below(members.mask, me);
@@ -183,14 +188,14 @@ impl Lower<'_, '_> {
                 *value = self.emit(Op::Select, &[some, both, *value], ty);
             }
             if step < 5 {
-                // A lane with nothing before it reads its own mark of that.
+                // A lane without a predecessor reads its own pointer, which says that it has none.
                 before = self.wave_value(before, WaveOp::Shuffle, Some(source));
             }
         }
         values
     }
 
-    /// The values of lane `from`; where that is -1, what changes nothing.
+    /// Reads the values of lane `from`. If `from` is -1, returns the identity of the operation.
     fn value_of(&mut self, values: &[Value], from: Value, op: Wide, scalar: Scalar) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
         let none = self.constant(Type::I32, u64::from(u32::MAX));
@@ -202,7 +207,7 @@ impl Lower<'_, '_> {
         others.into_iter().map(|other| self.emit(Op::Select, &[some, other, identity], ty)).collect()
     }
 
-    /// The closest lane of a mask below a lane, or -1.
+    /// Returns the closest lane below `lane` that is in a mask, or -1.
     fn lane_below(&mut self, mask: Value, lane: Value) -> Value {
         let ones = self.constant(Type::I64, u64::MAX);
         let above = self.emit(Op::Bin(BinOp::Shl), &[ones, lane], Type::I64);
@@ -211,7 +216,7 @@ impl Lower<'_, '_> {
         self.last_of(below)
     }
 
-    /// Number of the highest bit, or -1.
+    /// Returns the number of the highest set bit, or -1.
     fn last_of(&mut self, mask: Value) -> Value {
         let zeros = self.emit(Op::Un(UnOp::Clz), &[mask], Type::I32);
         let top = self.constant(Type::I32, 63);
@@ -232,7 +237,7 @@ impl Lower<'_, '_> {
         self.normalise(scalar, value)
     }
 
-    /// What changes nothing it is combined with.
+    /// Returns the identity of the operation.
     fn identity(&mut self, op: Wide, scalar: Scalar) -> Value {
         if scalar.is_float() {
             let value = match op {
@@ -252,7 +257,7 @@ impl Lower<'_, '_> {
         self.int(scalar, value)
     }
 
-    /// `wave_match`: the lanes with the same bits in all parts of the value.
+    /// Lowers `wave_match`: the mask of the lanes whose values have the same bits in all parts.
     pub(super) fn wave_match(&mut self, arg: ExprId) -> Value {
         let values = self.expr(arg);
         let masks: Val = values.into_iter().map(|value| self.match_one(value)).collect();
@@ -272,7 +277,8 @@ impl Lower<'_, '_> {
         self.call_library(name.into(), &[Type::I64], &[value])[0]
     }
 
-    /// `quad_permute(v, a, b, c, d)`: lanes of four take the values of the first's `a`th, and so on.
+    /// Lowers `quad_permute(v, a, b, c, d)`: in each group of four lanes, the first lane reads the value of
+    /// lane `a` of the group, and so on.
     pub(super) fn quad_permute(&mut self, args: &[ExprId]) -> Val {
         let values = self.expr(args[0]);
         let three = self.constant(Type::I32, 3);
@@ -294,7 +300,8 @@ impl Lower<'_, '_> {
         self.words_of(&values, WaveOp::Shuffle, Some(from))
     }
 
-    /// `row_*`: among the 16 lanes of a row; from outside comes the lane's own value.
+    /// Lowers `row_*`, moves among the 16 lanes of a row. A lane whose source is outside the row reads its
+    /// own value.
     pub(super) fn in_row(&mut self, row: Row, args: &[ExprId]) -> Val {
         let values = self.expr(args[0]);
         let count = args.get(1).map(|&count| self.one(count));

@@ -1,5 +1,5 @@
-//! `#[cfg(…)]`: conditions on the processor, answered while the tree is made. What a false one stands before is read, but is no
-//! part of the program.
+//! Evaluates `#[cfg(…)]`, conditions on the processor, while the tree is built. An item or statement whose
+//! condition is false is parsed but is not part of the program.
 
 use super::{Failed, Parsed, Parser};
 use crate::cfg::{Question, ask};
@@ -7,7 +7,7 @@ use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 
 impl Parser<'_, '_> {
-    /// `(condition)` behind `cfg`.
+    /// Parses `(condition)` after `cfg`.
     pub(super) fn cfg(&mut self) -> Parsed<bool> {
         let open = self.expect(Tok::LParen, "`(` and a condition")?;
         let holds = self.nested(|p| p.cfg_condition())?;

@@ -1,4 +1,5 @@
-//! `u32::MAX`, `f32::PI`: constants of the scalar types, literals by another name. They are called as in Rust.
+//! Constants of the scalar types such as `u32::MAX` and `f32::PI`, with the names that Rust gives them. The
+//! parser replaces each by a literal.
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{ExprId, ExprKind, Name, UnaryOp};
@@ -8,7 +9,7 @@ use ir::half::Half;
 use isa::spelling::nearest;
 use std::f64::consts;
 
-/// A constant of the float types: for both, for `f32`.
+/// A constant of the float types: its name, its value, and its value in `f32`.
 type Real = (&'static str, f64, f32);
 
 const fn real(name: &'static str, value: f64) -> Real {
@@ -43,13 +44,13 @@ static REALS: [Real; 26] = [
     real("FRAC_PI_6", consts::FRAC_PI_6),
     real("FRAC_PI_8", consts::FRAC_PI_8),
 ];
-/// What is another number for `f16`.
+/// Constants that have a different value for `f16`.
 static HALVES: [(&str, f64); 4] =
     [("MAX", 65504.0), ("MIN", -65504.0), ("MIN_POSITIVE", 1.0 / 16384.0), ("EPSILON", 1.0 / 1024.0)];
 static INTEGERS: [&str; 3] = ["MAX", "MIN", "BITS"];
 
 impl Parser<'_, '_> {
-    /// `MAX` behind `u32::`.
+    /// Parses the name of a constant after `u32::`.
     pub(super) fn constant_of(&mut self, scalar: Scalar, of: Name) -> Parsed<ExprId> {
         let name = self.bump_name();
         let (text, span) = (self.ast.name(name.sym), of.span.to(name.span));
@@ -102,12 +103,12 @@ impl Parser<'_, '_> {
     }
 }
 
-/// The names of all constants.
+/// Returns the names of all constants.
 pub fn names() -> impl Iterator<Item = &'static str> {
     REALS.iter().map(|row| row.0).chain(INTEGERS)
 }
 
-/// The type and the bits of a constant of a scalar type.
+/// Returns the type and the bits of a constant of a scalar type.
 pub fn value_of(scalar: Scalar, name: &str) -> Option<(Scalar, u64)> {
     let (min, max) = scalar.limits();
     match name {
@@ -133,7 +134,7 @@ pub fn value_of(scalar: Scalar, name: &str) -> Option<(Scalar, u64)> {
 mod tests {
     use super::*;
 
-    /// The float constants of the narrow type are the nearest to the wide ones.
+    /// Checks that the `f32` value of each constant is the `f64` value rounded to nearest.
     #[test]
     fn narrow_is_the_nearest() {
         for &(name, wide, narrow) in &REALS[4..] {

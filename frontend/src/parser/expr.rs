@@ -1,4 +1,4 @@
-//! Expressions, by operator precedence.
+//! Parses expressions by operator precedence.
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{BinaryOp, ExprId, ExprKind, FieldInit, IfArm, List, Name, UnaryOp};
@@ -9,10 +9,10 @@ use crate::scalar::Scalar;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// Binding power of the comparison operators, which do not chain.
+/// Binding power of the comparison operators. A comparison cannot be an operand of another comparison.
 const COMPARISON: u8 = 3;
 
-/// Operator and binding power, as in Rust.
+/// Returns the operator of a token and its binding power, as in Rust.
 fn binary_op(tok: Tok) -> Option<(BinaryOp, u8)> {
     Some(match tok {
         Tok::OrOr => (BinaryOp::OrOr, 1),
@@ -45,7 +45,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Continues an expression whose first operand is there.
+    /// Parses the rest of an expression whose first operand has been parsed.
     pub(super) fn binary_from(&mut self, mut left: ExprId, min: u8) -> Parsed<ExprId> {
         loop {
             if self.peek() == Tok::As {
@@ -62,7 +62,8 @@ impl Parser<'_, '_> {
                 p.binary_from(first, power)
             })?;
             let span = self.ast.span(left).to(self.ast.span(right));
-            // A chain of operators is one level: who walks it does so in a loop.
+            // A chain of operators counts as one level, because all code that walks a chain does so in a
+            // loop.
             let is_chain = matches!(self.ast.expr(left).kind, ExprKind::Binary(..));
             let below = (self.height(left) - u16::from(is_chain)).max(self.height(right));
             left = self.make(ExprKind::Binary(op, left, right), span, below)?;
@@ -79,7 +80,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `a < b < c`, or `f<3>(x)`.
+    /// Reports `a < b < c`, or a generic call without `::` such as `f<3>(x)`.
     fn chained_comparison(&mut self, first: Span, left: ExprId) -> Failed {
         let called =
             self.peek() == Tok::Gt && self.peek_at(1) == Tok::LParen && first.text(self.source) == "<";
@@ -102,14 +103,14 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// Whether the file declares something by a keyword in front of its name.
+    /// Returns whether the file declares a name with the keyword `word`.
     fn declares(&self, word: Tok, name: &str) -> bool {
         self.declared(word, name).is_some()
     }
 
-    /// The number of the name's token where it is declared.
+    /// Returns the index of the token of a name in its declaration with the keyword `word`.
     fn declared(&self, word: Tok, name: &str) -> Option<usize> {
-        // Nobody will see it, and there may be a hundred thousand of them.
+        // A full sink drops the diagnostic, and the search could visit a hundred thousand tokens.
         if self.sink.is_full() {
             return None;
         }
@@ -159,7 +160,7 @@ impl Parser<'_, '_> {
         self.make(kind, span, below)
     }
 
-    /// Indexing and field access behind a value.
+    /// Parses the indexing and field access that follow a value.
     pub(super) fn postfix(&mut self, mut value: ExprId) -> Parsed<ExprId> {
         loop {
             let start = self.ast.span(value);
@@ -203,21 +204,23 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether `(` behind a value calls it: one that may be a function's address, on the same line.
+    /// Returns whether a `(` after a value is a call: the value may be a function's address and the `(` is on
+    /// the same line.
     fn is_called(&self, value: ExprId) -> bool {
         let may_be = match self.ast.expr(value).kind {
             ExprKind::Index(..)
             | ExprKind::Field(..)
             | ExprKind::Call { .. }
             | ExprKind::CallValue { .. } => true,
-            // Without parentheses a name has been called already.
+            // The call of a plain name has already been parsed, so the value must have been in parentheses.
             ExprKind::Name(_) | ExprKind::Deref(_) | ExprKind::Cast(..) => self.last_is(Tok::RParen),
             _ => false,
         };
         may_be && !self.on_new_line()
     }
 
-    /// `0` behind a point, or `0.1`, which is two fields and one token.
+    /// Parses the field number after the dot of a tuple. In `t.0.1`, the text `0.1` is one token but names
+    /// two fields.
     fn tuple_fields(&mut self, mut value: ExprId) -> Parsed<ExprId> {
         let span = self.span();
         let fields = span.text(self.source);
@@ -238,7 +241,7 @@ impl Parser<'_, '_> {
         Ok(value)
     }
 
-    /// `x.sqrt()`: `of` is `x`.
+    /// Reports a method call such as `x.sqrt()`; `of` is the span of `x`.
     #[cold]
     fn no_method(&mut self, of: Span, name: Name) -> Failed {
         let (start, value) = (of.start, of.text(self.source));
@@ -270,7 +273,7 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// Whether some field of this name has a function type.
+    /// Returns whether a field with this name has a function type in some struct of the file.
     fn is_field_of_functions(&self, name: &str) -> bool {
         let is_it = |n: usize| {
             self.kinds[n..].starts_with(&[Tok::Ident, Tok::Colon, Tok::Fn])
@@ -279,7 +282,7 @@ impl Parser<'_, '_> {
         !self.sink.is_full() && (0..self.kinds.len()).any(is_it)
     }
 
-    /// `S::new(…)`.
+    /// Reports `S::new(…)`.
     #[cold]
     fn no_path(&mut self, of: Name, name: Name) -> Failed {
         let (type_text, written) = (self.ast.name(of.sym), self.ast.name(name.sym));
@@ -297,7 +300,7 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// `a: …, b: …` of the struct of this name, if the file declares it.
+    /// Returns the text `a: …, b: …` for the fields of a struct, if the file declares the struct.
     fn fields_of(&self, name: &str) -> Option<String> {
         let body = self.declared(Tok::Struct, name)? + 2;
         let end = self.kinds[body.min(self.kinds.len())..].iter().position(|&tok| tok == Tok::RBrace)? + body;
@@ -306,7 +309,7 @@ impl Parser<'_, '_> {
         Some(fields.collect::<Vec<_>>().join(", ")).filter(|fields| !fields.is_empty())
     }
 
-    /// The token behind the `)` of the `(` at the current one.
+    /// Returns the index of the token after the `)` that closes the `(` at the current token.
     fn behind_arguments(&self) -> Option<usize> {
         let mut depth = 0usize;
         for (n, kind) in self.kinds.iter().enumerate().skip(self.at) {
@@ -323,7 +326,7 @@ impl Parser<'_, '_> {
         None
     }
 
-    /// `(int) x`: the error, if what was in parentheses is a type and a value follows.
+    /// Reports a cast as in C, `(int) x`, if the parentheses contained a type and a value follows.
     fn cast_of_c(&mut self, inner: ExprId) -> Option<Failed> {
         let ExprKind::Name(sym) = self.ast.expr(inner).kind else { return None };
         let name = self.ast.name(sym);
@@ -345,7 +348,7 @@ impl Parser<'_, '_> {
         Some(Failed)
     }
 
-    /// Inside of delimiters struct literals are unambiguous again.
+    /// Parses with struct literals allowed, because inside delimiters they are unambiguous.
     pub(super) fn with_structs<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let outer = std::mem::replace(&mut self.struct_allowed, true);
         let result = f(self);
@@ -368,7 +371,7 @@ impl Parser<'_, '_> {
                 self.make(ExprKind::Str(text), span, 0)
             }
             Tok::Ident | Tok::In => self.named(),
-            // Words of `fence` and `load`, taken as names; the checker knows where they may stand.
+            // Words of `fence` and `load` are parsed as names; the checker knows where they are allowed.
             Tok::Global | Tok::Shared | Tok::Constant | Tok::Private | Tok::Volatile => {
                 let name = self.bump_name();
                 self.make(ExprKind::Name(name.sym), span, 0)
@@ -401,7 +404,7 @@ impl Parser<'_, '_> {
 
     fn if_expr(&mut self) -> Parsed<ExprId> {
         let start = self.span();
-        // Arms nest, so these are gathered aside first.
+        // Arms can contain other `if`s, so the arms of this `if` are first collected in a separate list.
         let mut arms: SmallVec<[IfArm; 4]> = SmallVec::new();
         let (mut otherwise, mut below) = (None, 0);
         let end = loop {
@@ -429,7 +432,7 @@ impl Parser<'_, '_> {
         self.make(ExprKind::If { arms: list, otherwise }, start.to(end), below)
     }
 
-    /// A name, a call or a struct literal.
+    /// Parses a name, a call or a struct literal.
     fn named(&mut self) -> Parsed<ExprId> {
         let name = self.bump_name();
         let mut given = List::default();
@@ -462,7 +465,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `{ name:`, `{ name,`, `{ name }` or `{ }` behind a name.
+    /// Returns whether the tokens after a name look like a struct literal: `{ name:`, `{ name,`, `{ name }`
+    /// or `{ }`.
     fn looks_like_struct(&self) -> bool {
         match self.peek_at(1) {
             Tok::RBrace => true,
@@ -473,12 +477,13 @@ impl Parser<'_, '_> {
 
     fn struct_literal(&mut self, name: Name) -> Parsed<ExprId> {
         let open = self.bump();
-        // Literals nest, so the fields are gathered aside first.
+        // Fields can contain other struct literals, so the fields of this literal are first collected in a
+        // separate list.
         let mut fields: Vec<FieldInit> = Vec::new();
         let mut below = 0;
         while self.peek() != Tok::RBrace {
             let field = self.name("a field's name")?;
-            // `a` alone is `a: a`.
+            // `a` alone means `a: a`.
             let value = if matches!(self.peek(), Tok::Comma | Tok::RBrace) {
                 self.make(ExprKind::Name(field.sym), field.span, 0)?
             } else {
@@ -497,13 +502,13 @@ impl Parser<'_, '_> {
         self.make(ExprKind::Struct(name, list), name.span.to(end), below)
     }
 
-    /// `(a, b, …)`.
+    /// Parses `(a, b, …)`.
     pub(super) fn arguments(&mut self) -> Parsed<List> {
         let open = self.expect(Tok::LParen, "`(`")?;
         let mark = self.pending_exprs.len();
         while self.peek() != Tok::RParen {
             let value = self.with_structs(|p| p.expr())?;
-            // `load(p, volatile | nontemporal)` parses as an ordinary `|`.
+            // The hints in `load(p, volatile | nontemporal)` are parsed as an ordinary `|` operator.
             self.pending_exprs.push(value);
             if !self.eat(Tok::Comma) {
                 break;
@@ -513,7 +518,7 @@ impl Parser<'_, '_> {
         Ok(self.take_exprs(mark))
     }
 
-    /// The rest of `(a)` or `(a, b)` behind `a`.
+    /// Parses the rest of `(a)` or `(a, b)` after `a`.
     pub(super) fn parenthesized(&mut self, open: Span, value: ExprId) -> Parsed<ExprId> {
         if self.peek() == Tok::Comma {
             return self.tuple(open, Some(value));
@@ -525,7 +530,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// The rest of `(a, b)` behind its first part.
+    /// Parses the rest of `(a, b)` after its first part.
     fn tuple(&mut self, open: Span, first: Option<ExprId>) -> Parsed<ExprId> {
         let mark = self.pending_exprs.len();
         self.pending_exprs.extend(first);
@@ -539,7 +544,7 @@ impl Parser<'_, '_> {
         self.make(ExprKind::Tuple(list), open.to(end), below)
     }
 
-    /// `[a, b]` or `[v; n]`.
+    /// Parses `[a, b]` or `[v; n]`.
     fn array(&mut self) -> Parsed<ExprId> {
         let open = self.bump();
         let mark = self.pending_exprs.len();
@@ -625,19 +630,19 @@ impl Parser<'_, '_> {
 }
 
 enum NumberError {
-    /// No digits where some should be.
+    /// No digits where digits are required.
     Digits,
-    /// An unknown suffix, at this offset.
+    /// An unknown suffix at this offset.
     Suffix(usize),
-    /// More than 64 bits.
+    /// The integer has more than 64 bits.
     Large,
-    /// A float that no type holds.
+    /// A float that is too large for every type.
     Infinite,
-    /// Digits behind a zero: octal in C.
+    /// A zero followed by other digits, which is an octal number in C.
     Octal,
 }
 
-/// The value of a number token.
+/// Parses the text of a number token.
 fn parse_number(text: &str) -> Result<ExprKind, NumberError> {
     let radix = match text.as_bytes() {
         [b'0', b'x' | b'X', ..] => 16,
@@ -645,7 +650,7 @@ fn parse_number(text: &str) -> Result<ExprKind, NumberError> {
         [b'0', b'o' | b'O', ..] => 8,
         _ => 10,
     };
-    // A 0 in front of other digits: octal in C.
+    // A zero followed by other digits is an octal number in C.
     if radix == 10
         && text.starts_with('0')
         && text.bytes().skip(1).find(|&c| c != b'_').is_some_and(|c| c.is_ascii_digit())
@@ -691,13 +696,13 @@ fn suffix(text: &str, at: usize) -> Result<Option<Scalar>, NumberError> {
     }
 }
 
-/// A decimal number with a point or an exponent.
+/// Returns whether the text of a decimal number is that of a float: it has a point or an exponent.
 fn is_float_text(text: &str) -> bool {
     text.contains('.') || text.bytes().find(u8::is_ascii_alphabetic).is_some_and(|c| c | 0x20 == b'e')
 }
 
 fn parse_float(text: &str) -> Result<ExprKind, NumberError> {
-    // The mantissa and exponent end where a letter other than `e` follows.
+    // The mantissa and the exponent end before the first letter other than `e`.
     let end = text.bytes().position(|c| c.is_ascii_alphabetic() && c | 0x20 != b'e').unwrap_or(text.len());
     let suffix = suffix(text, end)?;
     if suffix.is_some_and(Scalar::is_int) {

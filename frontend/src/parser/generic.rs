@@ -1,4 +1,4 @@
-//! Generic functions: their parameters, and what calls give for them.
+//! Parses the parameters of generic functions and the generic arguments of calls.
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{ExprKind, Generic, GenericArg, List, TypeKind};
@@ -7,7 +7,7 @@ use crate::lexer::Tok;
 use smallvec::SmallVec;
 
 impl Parser<'_, '_> {
-    /// `<T: Number, const N: u32>`.
+    /// Parses `<T: Number, const N: u32>`.
     pub(super) fn generics(&mut self) -> Parsed<List> {
         self.bump();
         let start = self.ast.generics.len() as u32;
@@ -30,7 +30,7 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.generics.len() as u32 - start })
     }
 
-    /// `<T, 4>` behind `::`.
+    /// Parses `<T, 4>` after `::`.
     pub(super) fn generic_args(&mut self) -> Parsed<List> {
         self.expect(Tok::Lt, "`<`")?;
         let mut args = SmallVec::<[GenericArg; 4]>::new();
@@ -50,7 +50,8 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.generic_args.len() as u32 - start })
     }
 
-    /// A constant that is neither a literal nor a name, from token number `start` on, without braces.
+    /// Reports a constant argument without braces that is neither a literal nor a name; it begins at token
+    /// number `start`.
     #[cold]
     fn no_braces(&mut self, start: usize) -> Failed {
         let is_end = |&n: &usize| {

@@ -1,4 +1,4 @@
-//! Items: kernels, functions, structs, constants, module variables.
+//! Parses items: kernels, functions, structs, constants, module variables.
 
 use super::stmt::TakenApart;
 use super::{Parsed, Parser};
@@ -8,7 +8,7 @@ use crate::lexer::{Span, Tok};
 use crate::warn;
 use ir::Space;
 
-/// Whether the condition in front of something does not hold.
+/// Whether a `#[cfg(…)]` condition excludes the parsed item from the program.
 struct LeftOut(bool);
 
 impl Parser<'_, '_> {
@@ -23,7 +23,7 @@ impl Parser<'_, '_> {
             let is_none = item.is_err() && self.at == before;
             let fails = item.is_err() || self.sink.count() > self.item_told;
             if std::mem::replace(&mut has_failed, fails) {
-                // The rest of what has failed is no item either.
+                // After a failed item, tokens that begin no item are most likely the rest of that item.
                 self.sink.truncate_if(self.item_told, "expected an item");
             }
             let left_out = matches!(item, Ok(LeftOut(true)));
@@ -38,14 +38,15 @@ impl Parser<'_, '_> {
                 self.depth = 0;
                 self.item_begun = false;
                 self.skip_to_item(before);
-                // What goes on behind its end was not understood: a brace is missing, or one too many.
+                // If text follows the end of the previous item, a brace is missing or superfluous, and that
+                // item was misread too.
                 self.skipped_since(if is_none { last } else { before });
             }
             last = before;
         }
     }
 
-    /// Skips to a token that starts an item, at least one token behind `before`.
+    /// Skips at least one token and then all tokens up to a token that starts an item.
     fn skip_to_item(&mut self, before: usize) {
         if self.at == before {
             self.bump();
@@ -57,7 +58,8 @@ impl Parser<'_, '_> {
                 Tok::Fn if depth == 0 => return,
                 Tok::LBrace => depth += 1,
                 Tok::RBrace => depth = depth.saturating_sub(1),
-                // Not those among the parameters of what has failed.
+                // These keywords also occur in parameter lists, so they count only at the start of a
+                // statement or a line.
                 _ if depth > 0 || !self.begins_statement() && !self.on_new_line() => {}
                 Tok::Extern | Tok::Const | Tok::Param | Tok::Use | Tok::Hash => return,
                 Tok::Global | Tok::Shared | Tok::Constant if self.peek_at(1) == Tok::Static => return,
@@ -105,7 +107,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `use "file.k";`: the file has been read when its name was seen among the tokens.
+    /// Parses `use "file.k";`. The file has already been read, when the lexer's tokens were searched for
+    /// `use`.
     fn use_item(&mut self, attrs: List) -> Parsed<()> {
         self.bump();
         if self.peek() != Tok::Str {
@@ -126,7 +129,7 @@ impl Parser<'_, '_> {
         self.peek_at(1) == Tok::LParen && self.span().text(self.source) == "static_assert"
     }
 
-    /// `static_assert(cond, "message");`
+    /// Parses `static_assert(cond, "message");`.
     pub(super) fn static_assert(&mut self) -> Parsed<(ExprId, Option<Sym>)> {
         self.bump();
         let open = self.bump();
@@ -142,7 +145,7 @@ impl Parser<'_, '_> {
         Ok((cond, message))
     }
 
-    /// Attributes; those that are conditions are answered at once.
+    /// Parses attributes. `#[cfg(…)]` conditions are evaluated immediately.
     pub(super) fn attrs(&mut self) -> Parsed<List> {
         self.left_out = false;
         let start = self.ast.attrs.len() as u32;
@@ -167,7 +170,7 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.attrs.len() as u32 - start })
     }
 
-    /// `(name, …)` of warnings, behind `allow`.
+    /// Parses the names of warnings after `allow`: `(name, …)`.
     fn allow(&mut self) -> Parsed<()> {
         let open = self.expect(Tok::LParen, "`(` and names of warnings")?;
         while self.peek() != Tok::RParen {
@@ -177,7 +180,7 @@ impl Parser<'_, '_> {
                 let message = warn::unknown(text);
                 self.sink.push(Diagnostic::error("E0095", message).label(name.span, "unknown name"));
             }
-            // It ends with what it stands before.
+            // The end of the range is set when the item or statement has been parsed.
             self.ast.quiet.push((Span { start: name.span.start, end: 0 }, Some(name.sym)));
             if !self.eat(Tok::Comma) {
                 break;
@@ -187,7 +190,9 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// At the end of what began at `start`: so far reach what its attributes allow, all of them from number `first` on.
+    /// Sets the end of the source ranges that the attributes of an item or statement added to `quiet` from
+    /// index `first` on. The item or statement began at `start`; if `left_out` is set, all warnings in it are
+    /// suppressed.
     pub(super) fn end_quiet(&mut self, start: Span, first: usize, left_out: bool) {
         let end = self.last_span().end;
         for (span, _) in &mut self.ast.quiet[first..] {
@@ -200,7 +205,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `extern fn f(x: u32) -> f32;`, `extern global static N: u32;`: another object has it.
+    /// Parses a declaration of a function or variable that another object defines: `extern fn f(x: u32) ->
+    /// f32;`, `extern global static N: u32;`.
     fn external(&mut self, attrs: List) -> Parsed<()> {
         self.bump();
         match self.peek() {
@@ -242,7 +248,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// `const fn`, which is a function with one word too many.
+    /// Reports `const fn` and parses it as a function.
     fn const_function(&mut self, attrs: List) -> Parsed<()> {
         let word = self.bump();
         let end = self.span().start;
@@ -255,7 +261,7 @@ impl Parser<'_, '_> {
         self.function(false, false, attrs)
     }
 
-    /// The `;` where another object has the code.
+    /// Parses the `;` after a function that another object defines.
     fn no_body(&mut self) -> Parsed<Option<BlockId>> {
         if self.peek() == Tok::LBrace {
             let help =
@@ -266,7 +272,7 @@ impl Parser<'_, '_> {
         Ok(None)
     }
 
-    /// `name: T, …` between delimiters.
+    /// Parses `name: T, …` between delimiters.
     fn params(
         &mut self,
         open: Tok,
@@ -297,7 +303,8 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.params.len() as u32 - start })
     }
 
-    /// A parameter's name. One that has a pattern is named by the text of it, which the body begins with taking apart.
+    /// Parses the name of a parameter. A parameter with a pattern gets the text of the pattern as its name;
+    /// the function's body then begins by taking the parameter apart.
     fn parameter(&mut self, kernel: bool, taken_apart: &mut TakenApart) -> Parsed<Name> {
         if !self.takes_apart() {
             return self.name("a parameter's name");
@@ -314,7 +321,8 @@ impl Parser<'_, '_> {
         Ok(name)
     }
 
-    /// Complains of names that stand in two parameters, one of which is taken apart; the patterns are those from `first` on.
+    /// Reports names that occur in two parameters, at least one of which is taken apart. The patterns are
+    /// those from index `first` on.
     fn one_name_each(&mut self, params: List, mut first: usize, taken_apart: &TakenApart) {
         if taken_apart.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Loops, and blocks that `break` can leave.
+//! Parses loops and labelled blocks.
 
 use super::stmt::Parsed1;
 use super::{Failed, Parsed, Parser};
@@ -8,7 +8,7 @@ use crate::lexer::{Span, Tok};
 use ir::UnrollHint;
 
 impl Parser<'_, '_> {
-    /// A loop or labelled block as a statement, with the attributes in front of it.
+    /// Parses a loop or labelled block as a statement. `attrs` are the attributes that precede it.
     pub(super) fn loop_stmt(&mut self, attrs: List) -> Parsed<Parsed1> {
         let start = self.span();
         let attributed = attrs.len > 0;
@@ -36,7 +36,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// A `loop` or labelled block as a value.
+    /// Parses a `loop` or labelled block as a value.
     pub(super) fn loop_expr(&mut self) -> Parsed<ExprId> {
         let start = self.span();
         let label = self.label()?;
@@ -47,7 +47,7 @@ impl Parser<'_, '_> {
         self.labelled(start, label, UnrollHint::None)
     }
 
-    /// `loop { … }` or `{ … }` behind its label.
+    /// Parses `loop { … }` or `{ … }` after the label.
     fn labelled(&mut self, start: Span, label: Option<Name>, unroll: UnrollHint) -> Parsed<ExprId> {
         let head = self.loop_head(label, unroll);
         let is_loop = self.eat(Tok::Loop);
@@ -71,7 +71,7 @@ impl Parser<'_, '_> {
         LoopId(self.ast.loops.len() as u32 - 1)
     }
 
-    /// `#[unroll]`, `#[unroll(n)]`, `#[no_unroll]`.
+    /// Returns the meaning of `#[unroll]`, `#[unroll(n)]` or `#[no_unroll]`; reports all other attributes.
     fn unrolling(&mut self, attrs: List) -> UnrollHint {
         let mut hint = UnrollHint::None;
         for attr in &self.ast.attrs[attrs.range()] {
@@ -128,7 +128,7 @@ impl Parser<'_, '_> {
         Ok(Parsed1::Stmt(StmtKind::For { head, var, from, to, inclusive, step, body }, height))
     }
 
-    /// `for (…; …; …)`: one message, and the head is skipped.
+    /// Reports `for (…; …; …)` once and skips the head of the loop.
     fn c_style_for(&mut self) -> Failed {
         let help = "loops look like `for i in 0..n { … }`, without parentheses".to_string();
         let failed = self.unexpected_with("the loop variable", Some(help));
@@ -147,7 +147,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `a..b`, `a..=b`, `(a..b).step(s)`.
+    /// Parses `a..b`, `a..=b` or `(a..b).step(s)`.
     fn range(&mut self) -> Parsed<(ExprId, ExprId, bool, Option<ExprId>)> {
         let from = if self.peek() == Tok::LParen && self.peek_at(1) != Tok::RParen {
             let open = self.bump();
@@ -174,7 +174,7 @@ impl Parser<'_, '_> {
         Ok((from, to, inclusive, None))
     }
 
-    /// The rest of `(a..b).step(s)`, from the dots on.
+    /// Parses the rest of `(a..b).step(s)` from the dots on.
     fn stepped_range(&mut self, open: Span, from: ExprId) -> Parsed<(ExprId, ExprId, bool, Option<ExprId>)> {
         let inclusive = self.peek() == Tok::DotDotEq;
         self.bump();

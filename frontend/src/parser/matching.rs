@@ -1,4 +1,4 @@
-//! `match`.
+//! Parses `match`.
 
 use super::stmt::Parsed1;
 use super::{Parsed, Parser};
@@ -11,7 +11,8 @@ impl Parser<'_, '_> {
         let value = self.head_expr()?;
         let open = self.expect(Tok::LBrace, "`{`")?;
         let mut below = self.height(value);
-        // Arms nest, so these are gathered aside first.
+        // Arms can contain other `match`es, so the arms of this `match` are first collected in a separate
+        // list.
         let mut arms: Vec<MatchArm> = Vec::new();
         while self.peek() != Tok::RBrace {
             let pattern = self.with_structs(|p| p.pattern())?;
@@ -29,8 +30,8 @@ impl Parser<'_, '_> {
         self.make(ExprKind::Match { value, arms: list }, span, below)
     }
 
-    /// A block, with or without a comma; or an expression, an assignment, `break`, `continue`, `return`, and a comma unless
-    /// it is the last.
+    /// Parses the body of an arm: a block, with or without a comma; or an expression, an assignment, `break`,
+    /// `continue` or `return`, which needs a comma unless the arm is the last.
     fn arm(&mut self) -> Parsed<BlockId> {
         if self.peek() == Tok::LBrace {
             let block = self.nested(|p| p.block())?;

@@ -1,8 +1,9 @@
-//! Tokens to syntax tree: recursive descent, operator precedence for expressions.
+//! The parser builds the syntax tree from tokens: by recursive descent, and for expressions by operator
+//! precedence.
 //!
-//! A syntax error ends the statement or item it is in; the parser then skips to where the next one is
-//! likely to start. Nesting is bounded by [`MAX_DEPTH`], so that neither this nor any later recursion
-//! over the tree can run out of stack.
+//! After a syntax error, the parser abandons the current statement or item and skips to where the next one
+//! most likely starts. Nesting is limited by [`MAX_DEPTH`], so that neither the parser nor a later recursion
+//! over the tree can overflow the stack.
 
 mod cfg;
 pub(crate) mod constants;
@@ -22,15 +23,15 @@ use crate::diag::{Diagnostic, Sink};
 use crate::lexer::{Span, Tok, Tokens};
 use symbols::Symbols;
 
-/// Deepest nesting of expressions and blocks.
+/// Limit on the nesting of expressions and blocks.
 const MAX_DEPTH: u16 = 200;
 
-/// A syntax error that was reported.
+/// Error value for a syntax error that has been reported.
 pub struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
 
-/// Memory that is reused from file to file.
+/// Working memory that is reused from file to file.
 #[derive(Default)]
 pub struct Scratch {
     symbols: Symbols,
@@ -70,7 +71,7 @@ pub fn parse<'a>(
         item_begun: false,
         sink,
     };
-    // Rough sizes spare the first few reallocations.
+    // Rough estimates of the sizes avoid the first few reallocations.
     parser.ast.exprs.reserve(tokens.kinds.len() / 2);
     let mut start = 0;
     for &end in &tokens.ends {
@@ -91,20 +92,20 @@ struct Parser<'a, 't> {
     depth: u16,
     symbols: &'t mut Symbols,
     ast: Ast<'a>,
-    /// Lists under construction; they nest, so each user remembers where its own part starts.
+    /// Lists under construction. They nest, so each function remembers where its own part starts.
     pending_exprs: &'t mut Vec<ExprId>,
     pending_stmts: &'t mut Vec<(crate::ast::Stmt, u16)>,
-    /// Whether `Name {` may be a struct literal here (not in the head of `if`, `while`, `for`).
+    /// Whether `Name {` may start a struct literal here. It may not in the head of `if`, `while` and `for`.
     struct_allowed: bool,
-    /// Whether a condition among the attributes that were read last does not hold.
+    /// Whether a `#[cfg(…)]` condition among the last attributes is false.
     left_out: bool,
-    /// Where the line of the item begins that is being read.
+    /// Column of the first token of the item that is being parsed.
     item_column: usize,
-    /// How many mistakes were told before it.
+    /// Number of diagnostics before the item that is being parsed.
     item_told: usize,
-    /// Whether the file has more `{` than `}`; counted when that matters.
+    /// Whether the file has more `{` than `}`; computed when it is first needed.
     more_opened: Option<bool>,
-    /// Whether the next item was found inside of the body of this one.
+    /// Whether the start of the next item was found inside the body of the current item.
     item_begun: bool,
     sink: &'t mut Sink,
 }
@@ -122,14 +123,14 @@ impl<'a> Parser<'a, '_> {
         self.spans[self.at]
     }
 
-    /// Span of the token before this one.
+    /// Returns the span of the previous token.
     fn last_span(&self) -> Span {
         self.spans[self.at.saturating_sub(1)]
     }
 
     fn bump(&mut self) -> Span {
         let span = self.spans[self.at];
-        // The last token is `Eof`; there is nothing behind it.
+        // The last token is `Eof`, and no token follows it.
         if self.at + 1 < self.kinds.len() {
             self.at += 1;
         }
@@ -148,7 +149,7 @@ impl<'a> Parser<'a, '_> {
         if self.peek() == tok { Ok(self.bump()) } else { Err(self.unexpected(what)) }
     }
 
-    /// A closing delimiter; the message points at the opening one too.
+    /// Parses a closing delimiter. The message also points at the opening delimiter.
     fn close(&mut self, tok: Tok, what: &str, open: Span) -> Parsed<Span> {
         if self.peek() == tok {
             return Ok(self.bump());
@@ -168,14 +169,15 @@ impl<'a> Parser<'a, '_> {
         Err(self.unexpected(what))
     }
 
-    /// Whether the file ends in a comment that is never closed, which was reported: what is missing is in there.
+    /// Returns whether the file ends in an unclosed comment. That error has been reported, and the missing
+    /// delimiter is most likely inside the comment.
     fn ends_in_comment(&self) -> bool {
         let bad = self.kinds.len().checked_sub(2).filter(|&n| self.kinds[n] == Tok::Bad);
         bad.is_some_and(|n| self.spans[n].text(self.source).starts_with("/*"))
     }
 
-    /// The last `{` whose `}` is at the beginning of a line and further left than the line of the `{`: most likely that `}`
-    /// belongs to another one.
+    /// Returns the last `{` whose `}` begins a line and is indented less than the line of the `{`. Most
+    /// likely that `}` belongs to an outer brace.
     fn unclosed(&self) -> Option<Span> {
         let indent = |span: Span| {
             let text = self.before(span);
@@ -198,14 +200,14 @@ impl<'a> Parser<'a, '_> {
         found
     }
 
-    /// What is in front of something on its line.
+    /// Returns the text that precedes a span on its line.
     fn before(&self, span: Span) -> &'a str {
         let text = &self.source[..span.start as usize];
         &text[text.rfind('\n').map_or(0, |at| at + 1)..]
     }
 
-    /// Whether an item begins here though the one being read has not ended: a `}` is missing, and this stands no further to
-    /// the right than that item does.
+    /// Returns whether an item begins here although the current item has not ended. The new item must not be
+    /// indented more than the current item; a `}` is then missing.
     fn item_begins(&mut self) -> bool {
         let mut at = self.at;
         while self.kinds[at] == Tok::Hash {
@@ -227,7 +229,7 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    /// Text of the current token, for messages.
+    /// Returns the text of the current token for messages.
     #[cold]
     fn found(&self) -> String {
         match self.peek() {
@@ -250,28 +252,30 @@ impl<'a> Parser<'a, '_> {
         self.unexpected_with(what, help.map(str::to_owned))
     }
 
-    /// Whether the token before this one is `tok`.
+    /// Returns whether the previous token is `tok`.
     fn last_is(&self, tok: Tok) -> bool {
         self.at > 0 && self.kinds[self.at - 1] == tok
     }
 
-    /// Whether what is before this token ends, or something begins.
+    /// Returns whether the previous token ends a statement or starts a block, so that the current token
+    /// begins a statement.
     fn begins_statement(&self) -> bool {
         self.at == 0
             || matches!(self.kinds[self.at - 1], Tok::Semi | Tok::LBrace | Tok::RBrace | Tok::RBracket)
     }
 
-    /// Whether a line ends in front of this token.
+    /// Returns whether the current token is on another line than the previous token.
     fn on_new_line(&self) -> bool {
         self.source[self.last_span().end as usize..self.span().start as usize].contains('\n')
     }
 
     #[cold]
     fn unexpected_with(&mut self, what: &str, help: Option<String>) -> Failed {
-        // A bad token was reported by the lexer.
+        // The lexer has reported the bad token.
         if self.peek() != Tok::Bad {
             let diagnostic = Diagnostic::error("E0005", format!("expected {what}, found {}", self.found()));
-            // A missing `;` is best shown behind what it should end, as is what is missing at the end of a line.
+            // A missing `;` is shown after the statement that it should end, and so is any other token that
+            // is missing at the end of a line.
             let end = self.last_span().end;
             let behind = Span { start: end.saturating_sub(1), end };
             let diagnostic = if what == "`;`" {
@@ -295,9 +299,9 @@ impl<'a> Parser<'a, '_> {
         Failed
     }
 
-    /// Whether this token is a `=` in the condition of an `if`, a `while` or an assertion.
+    /// Returns whether the current token is a `=` in the condition of an `if`, a `while` or an assertion.
     fn assigns_in_condition(&self) -> bool {
-        // `=<` and `=!` are other slips.
+        // `=<` and `=!` are other typing errors.
         let is_other = matches!(self.peek_at(1), Tok::Lt | Tok::Gt | Tok::Bang | Tok::Eq | Tok::EqEq);
         if self.peek() != Tok::Eq || is_other {
             return false;
@@ -315,7 +319,7 @@ impl<'a> Parser<'a, '_> {
         self.symbols.intern(text, &mut self.ast.names)
     }
 
-    /// The current token as a name, whatever it is.
+    /// Returns the current token as a name, whatever its kind, and advances.
     fn bump_name(&mut self) -> Name {
         let span = self.bump();
         let sym = self.intern(span.text(self.source));
@@ -324,7 +328,7 @@ impl<'a> Parser<'a, '_> {
 
     fn name(&mut self, what: &str) -> Parsed<Name> {
         match self.peek() {
-            // `in` means something only behind `for NAME`.
+            // `in` is a keyword only after `for NAME`.
             Tok::Ident | Tok::In => Ok(self.bump_name()),
             tok if tok.is_keyword() => {
                 let text = self.span().text(self.source);
@@ -333,7 +337,7 @@ impl<'a> Parser<'a, '_> {
                         .label(self.span(), "reserved word")
                         .help("choose another name"),
                 );
-                // What follows is most likely what would follow a name.
+                // Most likely the following tokens are those that would follow a name.
                 self.bump();
                 Err(Failed)
             }
@@ -341,7 +345,8 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Notes that tokens from number `before` on were skipped: names that they declare are not told to be unknown.
+    /// Records that the tokens from index `before` on were skipped, so that names declared there are not
+    /// reported as unknown.
     fn skipped_since(&mut self, before: usize) {
         let span = self.spans[before].to(self.last_span());
         self.ast.skipped.push(span);
@@ -356,7 +361,7 @@ impl<'a> Parser<'a, '_> {
         Failed
     }
 
-    /// Runs `f` one level deeper.
+    /// Runs `f` one level of nesting deeper.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             return Err(self.too_deep());
@@ -367,7 +372,7 @@ impl<'a> Parser<'a, '_> {
         result
     }
 
-    /// A new expression over children of at most height `below`.
+    /// Adds an expression whose children have at most the height `below`.
     fn make(&mut self, kind: ExprKind, span: Span, below: u16) -> Parsed<ExprId> {
         if below >= MAX_DEPTH {
             return Err(self.too_deep());
@@ -390,7 +395,7 @@ impl<'a> Parser<'a, '_> {
         BlockId(self.ast.blocks.len() as u32 - 1)
     }
 
-    /// Moves the pending expressions from `mark` on into the pool.
+    /// Moves the pending expressions from index `mark` on to the pool.
     fn take_exprs(&mut self, mark: usize) -> List {
         let start = self.ast.exprs_pool.len() as u32;
         self.ast.exprs_pool.extend(self.pending_exprs.drain(mark..));

@@ -1,4 +1,4 @@
-//! Patterns: what `let` takes apart and `match` compares with.
+//! Parses the patterns of `let` and `match`.
 
 use super::{Parsed, Parser};
 use crate::ast::{ExprId, ExprKind, List, PatId, PatKind, Pattern};
@@ -8,16 +8,16 @@ use smallvec::SmallVec;
 /// Binding power of `|` between patterns.
 const ALTERNATIVES: u8 = 4;
 
-/// Patterns that belong together, gathered aside since they nest.
+/// Patterns of one list, collected separately because patterns nest.
 type Parts = SmallVec<[PatId; 4]>;
 
 impl Parser<'_, '_> {
-    /// `name`, `mut name`, `_`, or a tuple, an array or a struct of these.
+    /// Parses `name`, `mut name`, `_`, or a tuple, an array or a struct of these.
     pub(super) fn let_pattern(&mut self) -> Parsed<PatId> {
         if self.takes_apart() { self.pattern() } else { self.variable_pattern() }
     }
 
-    /// Whether a pattern that has parts begins here.
+    /// Returns whether a pattern with parts begins at the current token.
     pub(super) fn takes_apart(&self) -> bool {
         matches!(self.peek(), Tok::LParen | Tok::LBracket) || self.is_struct_pattern()
     }
@@ -26,7 +26,7 @@ impl Parser<'_, '_> {
         self.peek() == Tok::Ident && self.peek_at(1) == Tok::LBrace
     }
 
-    /// `a | b`.
+    /// Parses `a | b`.
     pub(super) fn pattern(&mut self) -> Parsed<PatId> {
         let start = self.span();
         self.eat(Tok::Pipe);
@@ -68,7 +68,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `_`, `name` or `mut name`.
+    /// Parses `_`, `name` or `mut name`.
     fn variable_pattern(&mut self) -> Parsed<PatId> {
         let start = self.span();
         let mutable = self.eat(Tok::Mut);
@@ -80,7 +80,7 @@ impl Parser<'_, '_> {
         Ok(self.make_pattern(kind, start, 0))
     }
 
-    /// A constant, a range from a constant on, or a name.
+    /// Parses a constant, a range that starts with a constant, or a name.
     fn value_pattern(&mut self) -> Parsed<PatId> {
         let start = self.span();
         let first = self.pattern_value()?;
@@ -119,7 +119,7 @@ impl Parser<'_, '_> {
         self.binary_from(first, ALTERNATIVES)
     }
 
-    /// `(a, b)`, `(a,)`, `()`, or a pattern in parentheses.
+    /// Parses `(a, b)`, `(a,)`, `()`, or a pattern in parentheses.
     fn tuple_pattern(&mut self) -> Parsed<PatId> {
         let open = self.bump();
         let (parts, comma) = self.parts_until(Tok::RParen)?;
@@ -134,7 +134,7 @@ impl Parser<'_, '_> {
         Ok(self.make_pattern(PatKind::Tuple(list), open, height))
     }
 
-    /// Patterns up to a bracket, and whether a comma ends the last one.
+    /// Parses patterns up to a closing delimiter. Also returns whether a comma follows the last pattern.
     fn parts_until(&mut self, close: Tok) -> Parsed<(Parts, bool)> {
         let (mut parts, mut comma) = (Parts::new(), false);
         while self.peek() != close {
@@ -147,7 +147,7 @@ impl Parser<'_, '_> {
         Ok((parts, comma))
     }
 
-    /// `[a, b, ..]`.
+    /// Parses `[a, b, ..]`.
     fn array_pattern(&mut self) -> Parsed<PatId> {
         let open = self.bump();
         let (parts, _) = self.parts_until(Tok::RBracket)?;
@@ -157,7 +157,7 @@ impl Parser<'_, '_> {
         Ok(self.make_pattern(PatKind::Array(list), open, height))
     }
 
-    /// `S { a, mut b, c: pattern, .. }`.
+    /// Parses `S { a, mut b, c: pattern, .. }`.
     fn struct_pattern(&mut self) -> Parsed<PatId> {
         let start = self.span();
         let name = self.name("a struct's name")?;
@@ -184,7 +184,7 @@ impl Parser<'_, '_> {
         Ok(self.make_pattern(PatKind::Struct { name, fields }, start, height))
     }
 
-    /// `a`, `mut a` or `a: pattern`.
+    /// Parses `a`, `mut a` or `a: pattern`.
     fn field_pattern(&mut self) -> Parsed<PatId> {
         let start = self.span();
         let mutable = self.eat(Tok::Mut);

@@ -1,4 +1,4 @@
-//! Statements and blocks.
+//! Parses statements and blocks.
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{BinaryOp, Block, BlockId, ExprId, ExprKind, List, Name, PatId, Stmt, StmtKind};
@@ -6,7 +6,8 @@ use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 use smallvec::SmallVec;
 
-/// Assignment operators; `None` inside is plain `=`.
+/// Returns the operator of an assignment token, or `None` if the token is no such operator; `Some(None)` is
+/// plain `=`.
 fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
     Some(match tok {
         Tok::Eq => None,
@@ -24,13 +25,13 @@ fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
     })
 }
 
-/// Parameters that have a pattern in place of a name, and what they are named instead.
+/// Parameters that have a pattern instead of a name, each with the name that stands for it.
 pub(super) type TakenApart = SmallVec<[(PatId, Name); 2]>;
 
-/// What a statement turned out to be.
+/// A parsed statement or block value.
 pub(super) enum Parsed1 {
     Stmt(StmtKind, u16),
-    /// The value of the enclosing block.
+    /// The expression at the end of the enclosing block, which gives the block its value.
     Tail(ExprId),
 }
 
@@ -44,7 +45,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// The body of a function, in front of which parameters are taken apart.
+    /// Parses the body of a function. The body begins by taking apart the parameters with patterns.
     pub(super) fn body(&mut self, taken_apart: &TakenApart) -> Parsed<BlockId> {
         self.nested(|p| p.block_inner(taken_apart))
     }
@@ -59,7 +60,7 @@ impl Parser<'_, '_> {
             self.pending_stmts.push((Stmt { kind, span }, height));
         }
         let mut tail = None;
-        // The end of the last statement, if it was not understood.
+        // End of the previous statement, if it had a syntax error.
         let mut failed: Option<u32> = None;
         loop {
             match self.peek() {
@@ -99,7 +100,7 @@ impl Parser<'_, '_> {
                     self.struct_allowed = true;
                     self.skip_statement(before);
                     self.skipped_since(before);
-                    // Arms of a `match` that was not understood.
+                    // Arms of a `match` whose head had a syntax error cause further errors.
                     let is_arm = self.kinds[before..self.at].contains(&Tok::FatArrow);
                     let same_line = |end: u32| self.source.get(end as usize..start.start as usize);
                     let is_rest = last_failed.and_then(same_line).is_some_and(|text| !text.contains('\n'));
@@ -121,7 +122,7 @@ impl Parser<'_, '_> {
         Ok(self.make_block(Block { stmts, tail, span: open.to(end), height: height + 1 }))
     }
 
-    /// The next item is here, and the block has not ended.
+    /// Reports that the next item begins before the block has ended.
     fn unclosed_before_item(&mut self, open: Span) -> Failed {
         self.item_begun = true;
         let open = self.unclosed().unwrap_or(open);
@@ -133,11 +134,11 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// After an error: behind the next `;` or in front of the `}` that ends the block, but no further
-    /// than the next statement keyword at the start of a line would be.
+    /// Recovers from an error: skips past the next `;` or up to the `}` that ends the block, but stops at a
+    /// statement keyword that begins a line.
     fn skip_statement(&mut self, before: usize) {
         let mut depth = 0usize;
-        // What the failed statement opened itself is part of what is skipped.
+        // Braces that the failed statement opened are part of what is skipped.
         for tok in &self.kinds[before..self.at] {
             match tok {
                 Tok::LBrace => depth += 1,
@@ -174,7 +175,7 @@ impl Parser<'_, '_> {
                 }
                 Tok::Semi if depth == 0 => {
                     self.bump();
-                    // The `if` before it was skipped.
+                    // An `else` here belongs to an `if` that was skipped.
                     if self.peek() != Tok::Else {
                         return;
                     }
@@ -186,7 +187,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether the `;` here is that of `[T; N]`.
+    /// Returns whether the `;` at the current token is that of an array type `[T; N]`.
     fn in_brackets(&self) -> bool {
         let mut open = 0usize;
         for tok in &self.kinds[self.at + 1..] {
@@ -223,7 +224,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// A statement with the attributes in front of it; nothing if it is no part of the program.
+    /// Parses a statement with its attributes. Returns `None` if a condition excludes it from the program.
     fn stmt_with_attrs(&mut self) -> Parsed<Option<Parsed1>> {
         if self.peek() != Tok::Hash {
             return self.stmt().map(Some);
@@ -234,7 +235,7 @@ impl Parser<'_, '_> {
         let is_loop = matches!(self.peek(), Tok::While | Tok::Loop | Tok::For | Tok::Label);
         let stmt = match self.peek() {
             _ if is_loop || attrs.len > 0 => self.loop_stmt(attrs)?,
-            // Nothing that would follow it belongs to it.
+            // The attributes have no statement to apply to.
             Tok::RBrace => return Err(self.unexpected("a statement")),
             _ => self.stmt()?,
         };
@@ -242,11 +243,12 @@ impl Parser<'_, '_> {
         Ok((!left_out).then_some(stmt))
     }
 
-    /// `break`, `continue` or `return` with what belongs to it, and its height; what ends it is not taken.
+    /// Parses `break`, `continue` or `return` with its label and value. Also returns the height. Does not
+    /// consume the token that ends the statement.
     pub(super) fn leave(&mut self) -> Parsed<(StmtKind, u16)> {
         let word = self.peek();
         self.bump();
-        // `break 'a: { … }` has no label, but a value that has one.
+        // The value of `break 'a: { … }` is a labelled block; the `break` itself has no label.
         let labelled = word != Tok::Return && self.peek() == Tok::Label && self.peek_at(1) != Tok::Colon;
         let label = labelled.then(|| self.bump_name());
         if word == Tok::Continue {
@@ -260,7 +262,8 @@ impl Parser<'_, '_> {
         Ok((kind, height))
     }
 
-    /// The rest of an assignment to `place`, if one follows, and its height; what ends it is not taken.
+    /// Parses the rest of an assignment to `place`, if one follows. Also returns the height. Does not consume
+    /// the token that ends the statement.
     pub(super) fn assignment(&mut self, place: ExprId) -> Parsed<Option<(StmtKind, u16)>> {
         let Some(op) = assign_op(self.peek()) else { return Ok(None) };
         self.bump();
@@ -308,7 +311,7 @@ impl Parser<'_, '_> {
         Ok(Parsed1::Stmt(StmtKind::Const { name, ty, value }, self.height(value)))
     }
 
-    /// An expression in front of a block: `Name {` is no struct literal there.
+    /// Parses an expression that precedes a block, where `Name {` does not start a struct literal.
     pub(super) fn head_expr(&mut self) -> Parsed<ExprId> {
         let outer = std::mem::replace(&mut self.struct_allowed, false);
         let result = self.expr();
@@ -316,7 +319,8 @@ impl Parser<'_, '_> {
         result
     }
 
-    /// The statement, or the end of the block, that something with a block at its end is.
+    /// Turns an expression that ends in a block into a statement, or into the value of the enclosing block if
+    /// that ends here.
     pub(super) fn block_like(&mut self, value: ExprId) -> Parsed1 {
         if self.peek() == Tok::RBrace {
             return Parsed1::Tail(value);
@@ -326,7 +330,7 @@ impl Parser<'_, '_> {
     }
 
     fn expr_stmt(&mut self) -> Parsed<Parsed1> {
-        // `if`, `match` and blocks end a statement without `;`, and do not start a larger expression.
+        // `if`, `match` and blocks form a statement without `;`, and no operator may follow them.
         if matches!(self.peek(), Tok::If | Tok::Match | Tok::LBrace) {
             let value = self.nested(|p| p.primary())?;
             return Ok(self.block_like(value));
@@ -334,7 +338,7 @@ impl Parser<'_, '_> {
         let value = self.expr()?;
         let height = self.height(value);
         if let Some((kind, height)) = self.assignment(value)? {
-            // The last one of a block needs none.
+            // The last assignment of a block needs no `;`.
             if self.peek() != Tok::RBrace {
                 self.expect(Tok::Semi, "`;`")?;
             }

@@ -1,29 +1,30 @@
-//! Names to numbers: a hash table that keeps no names, so that it can be used for source after source.
+//! A hash table from names to symbol numbers. It does not store the names, so that it can be reused for
+//! another source.
 
 use crate::ast::Sym;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// No symbol.
+/// Number that stands for the absence of a symbol.
 const NONE: u32 = u32::MAX;
 
-/// Symbols by the hash of their names.
+/// Symbols, found by the hash of their names.
 #[derive(Default)]
 pub struct Symbols {
-    /// The symbol that was interned last of each bucket; a power of two of them.
+    /// For each bucket, the symbol that was interned last. The number of buckets is a power of two.
     last: Vec<u32>,
-    /// By symbol: its hash, and the symbol before it in its bucket.
+    /// For each symbol, the hash of its name and the previous symbol in its bucket.
     chain: Vec<(u64, u32)>,
 }
 
 impl Symbols {
-    /// Forgets all names.
+    /// Removes all names.
     pub fn clear(&mut self) {
         self.last.fill(NONE);
         self.chain.clear();
     }
 
-    /// The symbol of a name; a new one is added to `names`.
+    /// Returns the symbol of a name. A new name is appended to `names`.
     pub fn intern<'a>(&mut self, name: &'a str, names: &mut Vec<&'a str>) -> Sym {
         if self.chain.len() >= self.last.len() {
             self.grow();

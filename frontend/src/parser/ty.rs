@@ -1,4 +1,4 @@
-//! Types.
+//! Parses types.
 
 use super::{Parsed, Parser};
 use crate::ast::{List, TypeId, TypeKind};
@@ -46,7 +46,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `fn(A, B) -> R`
+    /// Parses `fn(A, B) -> R`.
     fn function_type(&mut self) -> Parsed<TypeId> {
         let start = self.bump();
         let open = self.expect(Tok::LParen, "`(` and the types of the parameters")?;
@@ -69,7 +69,7 @@ impl Parser<'_, '_> {
         Ok(self.make_type(TypeKind::Function { params: list, result }, span))
     }
 
-    /// `(A, B)`, `(A,)`, `()`, or a type in parentheses.
+    /// Parses `(A, B)`, `(A,)`, `()`, or a type in parentheses.
     fn tuple_type(&mut self) -> Parsed<TypeId> {
         let open = self.bump();
         let (mut parts, mut comma) = (SmallVec::<[TypeId; 4]>::new(), false);

@@ -1,5 +1,5 @@
-//! Functions that call themselves, directly or through others, on every way: a walk over the statements in the order in which they
-//! run, as structured control flow allows.
+//! Finds functions that call themselves, directly or through other functions, on every path. It walks the
+//! statements in execution order, which is possible because the control flow is structured.
 
 use crate::ast::{Ast, BlockId, ExprId, ExprKind, LoopId, StmtKind, Sym};
 use crate::check::{Checked, Res};
@@ -7,7 +7,7 @@ use crate::lexer::Span;
 use crate::types::Ty;
 use smallvec::SmallVec;
 
-/// Functions without a way out, each with the first call that closes the circle.
+/// Returns the functions that recurse without end, each with the first call that leads back to the function.
 pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
     let own = |func: u32| {
         let func = &checked.funcs[func as usize];
@@ -22,7 +22,8 @@ pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
         .filter(|&func| own(func))
         .filter_map(|func| stays(func, &own))
         .collect();
-    // What has a way out is none of them, nor then what may get there.
+    // A function that can return without such a call is not endless, and its callers may not be endless
+    // either. The set is reduced until it no longer changes.
     loop {
         let endless = |func: u32| found.binary_search_by_key(&func, |&(known, _)| known).is_ok();
         let left: Vec<(u32, Span)> = found.iter().filter_map(|&(func, _)| stays(func, &endless)).collect();
@@ -33,11 +34,11 @@ pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
     }
 }
 
-/// What `break` can leave.
+/// A loop or labelled block that `break` can leave.
 struct Around {
     label: Option<Sym>,
     is_loop: bool,
-    /// Whether all `break`s so far come behind a call.
+    /// Whether every `break` so far comes after an endless call.
     called: bool,
 }
 
@@ -46,12 +47,13 @@ struct Walk<'w, 'a> {
     checked: &'w Checked,
     endless: &'w dyn Fn(u32) -> bool,
     call: Option<Span>,
-    /// Some way ends before such a call.
+    /// Whether a path ends the function before an endless call.
     leaves: bool,
     around: Vec<Around>,
 }
 
-/// All functions take whether there was such a call, and give whether there was one behind; where control does not get, there was.
+/// The methods take whether an endless call has certainly been made before, and return whether one has been
+/// made after. If control never reaches the end, they return true.
 impl Walk<'_, '_> {
     fn block(&mut self, block: BlockId, mut called: bool) -> bool {
         let block = *self.ast.block(block);
@@ -82,7 +84,7 @@ impl Walk<'_, '_> {
                 });
                 match target {
                     Some(target) => target.called &= called,
-                    // Of a loop that may not run at all.
+                    // The `break` leaves a loop whose body may not run at all.
                     None => self.leaves |= !called,
                 }
                 true
@@ -97,7 +99,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A body that runs once at least: what is so at its end, and at all `break`s.
+    /// Walks a body that runs at least once. Returns whether an endless call has been made at its end, and
+    /// whether one has been made at all its `break`s.
     fn leavable(&mut self, head: LoopId, is_loop: bool, body: BlockId, called: bool) -> (bool, bool) {
         let label = self.ast.loops[head.at()].label.map(|label| label.sym);
         self.around.push(Around { label, is_loop, called: true });
@@ -126,7 +129,7 @@ impl Walk<'_, '_> {
                         self.call.get_or_insert(callee.span);
                         true
                     }
-                    // The program ends there, or should not get there.
+                    // The program ends there, or control must not get there.
                     _ if self.checked.expr_ty[id.at()] == Ty::NEVER => {
                         self.leaves |= !called;
                         true
@@ -174,7 +177,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A chain of operators from left to right; what is behind `&&` or `||` may not run.
+    /// Walks a chain of operators from left to right. The right operand of `&&` or `||` may not run.
     fn chain(&mut self, id: ExprId, called: bool) -> bool {
         let (mut first, mut links) = (id, SmallVec::<[_; 8]>::new());
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {

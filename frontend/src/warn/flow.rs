@@ -1,6 +1,6 @@
-//! Whether a variable that is declared without a value has one wherever it is read: a walk over the statements behind its
-//! declaration, in the order in which they run. As all control flow is structured, one walk is enough: the head of a loop knows no less
-//! after a turn than before it.
+//! Checks that a variable which is declared without a value has one wherever it is read. It walks the
+//! statements after the declaration in execution order. One walk is enough because the control flow is
+//! structured: whatever is assigned before a loop is also assigned at the start of every iteration.
 
 use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, LoopId, StmtKind, Sym};
 use crate::check::{Checked, Res};
@@ -8,7 +8,8 @@ use crate::lexer::Span;
 use crate::types::Ty;
 use smallvec::SmallVec;
 
-/// The first read of a variable that may come before it has a value, in the statements of a block from number `first` on.
+/// Returns the first read of a variable that may come before the first assignment, in the statements of a
+/// block from number `first` on.
 pub(super) fn early_read(
     ast: &Ast<'_>,
     checked: &Checked,
@@ -21,11 +22,11 @@ pub(super) fn early_read(
     walk.found
 }
 
-/// What `break` can leave.
+/// A loop or labelled block that `break` can leave.
 struct Around {
     label: Option<Sym>,
     is_loop: bool,
-    /// Whether the variable has a value at all `break`s so far.
+    /// Whether the variable has a value at every `break` so far.
     has: bool,
 }
 
@@ -37,7 +38,8 @@ struct Walk<'w, 'a> {
     around: Vec<Around>,
 }
 
-/// All functions take whether the variable has a value, and give whether it has one behind; where control does not get, it has.
+/// The methods take whether the variable has a value before, and return whether it has one after. If control
+/// never reaches the end, they return true.
 impl Walk<'_, '_> {
     fn block(&mut self, block: BlockId, has: bool) -> bool {
         self.statements(block, 0, has)
@@ -93,7 +95,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A body that `break` can leave: what is so at its end, and at all `break`s.
+    /// Walks a body that `break` can leave. Returns whether the variable has a value at its end, and whether
+    /// it has one at all its `break`s.
     fn leavable(&mut self, head: LoopId, is_loop: bool, body: BlockId, has: bool) -> (bool, bool) {
         let label = self.ast.loops[head.at()].label.map(|label| label.sym);
         self.around.push(Around { label, is_loop, has: true });
@@ -101,7 +104,8 @@ impl Walk<'_, '_> {
         (end, self.around.pop().is_none_or(|around| around.has))
     }
 
-    /// What is assigned to; parts of the variable count as the whole.
+    /// Walks the left-hand side of an assignment. An assignment to a part of the variable counts as one to
+    /// all of it.
     fn place(&mut self, place: ExprId, reads: bool, has: bool) -> bool {
         match self.ast.expr(place).kind {
             ExprKind::Tuple(parts) => {
@@ -122,7 +126,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What a part of is assigned to; a pointer to it is only read.
+    /// Walks an expression of which a part is assigned. A pointer expression is only read.
     fn base(&mut self, base: ExprId, reads: bool, has: bool) -> bool {
         match self.checked.types.as_pointer(self.checked.expr_ty[base.at()]) {
             Some(_) => self.expr(base, has),
@@ -203,7 +207,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A chain of operators from left to right; what is behind `&&` or `||` may not run.
+    /// Walks a chain of operators from left to right. The right operand of `&&` or `||` may not run.
     fn chain(&mut self, id: ExprId, has: bool) -> bool {
         let (mut first, mut links) = (id, SmallVec::<[(BinaryOp, ExprId); 8]>::new());
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {

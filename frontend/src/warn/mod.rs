@@ -1,7 +1,8 @@
-//! What is not wrong but most likely not meant: looked for when a program has no mistakes.
+//! Warnings: code that is not wrong but most likely not intended. The checks run only on a program without
+//! errors.
 //!
-//! Every check is a walk over the flat lists of the tree and the tables beside it, so that a program without a finding pays for
-//! a few linear scans. What is in doubt is not told.
+//! Every check is a scan of the flat lists of the tree and the checker's tables, so that a program without a
+//! finding costs a few linear scans. Doubtful cases are not reported.
 
 mod endless;
 mod flow;
@@ -16,18 +17,18 @@ use crate::types::{Ty, TyKind};
 use ir::UnOp;
 use isa::spelling::nearest;
 
-/// What becomes of a finding.
+/// Level of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Nothing.
+    /// The finding is not reported.
     Allow,
-    /// It is told.
+    /// The finding is reported as a warning.
     Warn,
-    /// It is an error.
+    /// The finding is reported as an error.
     Deny,
 }
 
-/// Names and what becomes of them if nobody says anything.
+/// Name and default level of each warning.
 const NAMES: [(&str, Level); COUNT] = [
     ("constant_comparison", Level::Warn),
     ("divergent_barrier", Level::Warn),
@@ -51,7 +52,7 @@ const NAMES: [(&str, Level); COUNT] = [
 ];
 const COUNT: usize = 19;
 
-/// The level of each warning.
+/// Level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warnings([Level; COUNT]);
 
@@ -62,13 +63,13 @@ impl Default for Warnings {
 }
 
 impl Warnings {
-    /// No warnings.
+    /// Levels that allow everything, so that nothing is reported.
     pub const NONE: Warnings = Warnings([Level::Allow; COUNT]);
 
-    /// Sets the level of a warning, or with `all` of each.
+    /// Sets the level of a warning; `all` sets the level of every warning.
     ///
     /// # Errors
-    /// There is no such warning; the text says which there are.
+    /// A text that says that there is no such warning and lists the warnings that exist.
     pub fn set(&mut self, name: &str, level: Level) -> Result<(), String> {
         if name == "all" {
             self.0 = [level; COUNT];
@@ -79,23 +80,23 @@ impl Warnings {
         Ok(())
     }
 
-    /// The level of a warning.
+    /// Returns the level of a warning.
     pub fn level(&self, name: &str) -> Level {
         number(name).map_or(Level::Allow, |at| self.0[at])
     }
 
-    /// The names.
+    /// Returns the names of all warnings.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|row| row.0)
     }
 }
 
-/// The number of a warning.
+/// Returns the number of a warning.
 fn number(name: &str) -> Option<usize> {
     NAMES.iter().position(|row| row.0 == name)
 }
 
-/// What to say of a name that no warning has.
+/// Returns the message for an unknown warning name.
 pub(crate) fn unknown(name: &str) -> String {
     let names = || NAMES.iter().map(|row| row.0);
     match nearest(name, names()) {
@@ -108,7 +109,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     name == "all" || number(name).is_some()
 }
 
-/// Whether `#[allow(…)]` around a place keeps a warning from being told there.
+/// Returns whether an `#[allow(…)]` around the bytes from `start` to `end` suppresses a warning.
 pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool {
     ast.quiet.iter().any(|(around, allowed)| {
         let named = allowed.is_none_or(|sym| matches!(ast.name(sym), text if text == name || text == "all"));
@@ -116,7 +117,7 @@ pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool 
     })
 }
 
-/// Warnings that come after the frontend.
+/// Warnings that phases after the frontend issue.
 const LATER: [&str; 6] = [
     "divergent_barrier",
     "divergent_wave_operation",
@@ -126,7 +127,8 @@ const LATER: [&str; 6] = [
     "split_group_memory",
 ];
 
-/// Where they are allowed.
+/// Returns the source ranges in which warnings of phases after the frontend are allowed, with the names of
+/// the warnings.
 pub(crate) fn quiet_later(ast: &Ast<'_>) -> impl Iterator<Item = (&'static str, Span)> {
     ast.quiet.iter().flat_map(move |&(span, allowed)| {
         let named = move |name: &&str| allowed.is_none_or(|sym| [*name, "all"].contains(&ast.name(sym)));
@@ -134,25 +136,26 @@ pub(crate) fn quiet_later(ast: &Ast<'_>) -> impl Iterator<Item = (&'static str, 
     })
 }
 
-/// Memory that is used again.
+/// Working memory that is reused from program to program.
 #[derive(Default)]
 pub(crate) struct Scratch {
     locals: Vec<Usage>,
     called: Vec<bool>,
 }
 
-/// What is done with a local variable or parameter.
+/// Uses of a local variable or parameter.
 #[derive(Clone, Copy, Default)]
 struct Usage {
-    /// Places that name it, without those that assign to the whole of it.
+    /// Number of expressions that name it, except assignments to all of it.
     uses: u32,
     assigned: bool,
-    /// For a parameter: whether of a kernel.
+    /// `None` for a variable; for a parameter, whether it is one of a kernel.
     param: Option<bool>,
     of_loop: bool,
 }
 
-/// Finds what there is to warn of. `own` is the end of the file that is compiled: functions of files that it uses may be unused.
+/// Returns the warnings about a program. `own` is the end of the file that is compiled; functions of files
+/// that it uses may be unused.
 pub(crate) fn warn(
     ast: &Ast<'_>,
     checked: &Checked,
@@ -194,12 +197,13 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Whether a place is in a generic function, whose tables are those of one of its instances or samples.
+    /// Returns whether a position is in a generic function. The tables for such a function are those of one
+    /// of its instances or samples.
     fn is_generic(&self, span: Span) -> bool {
         self.ast.generic_spans.iter().any(|around| around.start <= span.start && span.end <= around.end)
     }
 
-    /// Local variables and parameters that are not read.
+    /// Reports local variables and parameters that are not read.
     fn variables(&mut self, usage: &mut Vec<Usage>) {
         self.count(usage);
         for (local, usage) in self.checked.locals.iter().zip(&*usage) {
@@ -227,9 +231,9 @@ impl Warner<'_, '_> {
         self.assigned_late(usage);
     }
 
-    /// Variables without a value that are read where they may not have got one.
+    /// Reports variables without an initial value that may be read before their first assignment.
     fn assigned_late(&mut self, usage: &[Usage]) {
-        // Each takes a walk; nobody has that many of them.
+        // Each variable needs a walk, so the number of walks is limited; real programs stay below the limit.
         let mut walks = 0;
         for n in 0..self.ast.blocks.len() {
             let block = BlockId(n as u32);
@@ -244,7 +248,7 @@ impl Warner<'_, '_> {
                 if walks > 1000 || info.in_memory || usage.uses == 0 || self.is_generic(info.span) {
                     continue;
                 }
-                // What never gets a value has been told.
+                // Variables that never get a value are reported elsewhere.
                 if !usage.assigned && !self.assigned_by_parts(local) {
                     continue;
                 }
@@ -269,7 +273,7 @@ impl Warner<'_, '_> {
         for func in &self.checked.funcs {
             for usage in &mut usage[func.locals.range()] {
                 usage.param = Some(func.kernel.is_some());
-                // Another object has the code that may read them.
+                // The code of the function is in another object and may read the parameters.
                 usage.uses += u32::from(func.body.is_none());
             }
         }
@@ -291,7 +295,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Variables without a value that are read and never get one.
+    /// Reports variables that are read but never get a value.
     fn unassigned(&mut self, usage: &[Usage]) {
         for stmt in &self.ast.stmts {
             let StmtKind::Let { pattern, init: None, .. } = stmt.kind else { continue };
@@ -313,7 +317,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Whether a variable is a part of what is assigned to by a tuple of places.
+    /// Returns whether a variable is assigned as part of a tuple of places.
     fn assigned_by_parts(&self, local: u32) -> bool {
         let is_it = |id: &ExprId| match self.ast.expr(*id).kind {
             ExprKind::Tuple(_) => true,
@@ -328,7 +332,7 @@ impl Warner<'_, '_> {
         })
     }
 
-    /// Functions that are not called, in a file with kernels.
+    /// Reports functions that are not called, in a file with kernels.
     fn functions(&mut self, called: &mut Vec<bool>) {
         let is_kernel = |item: &&Item| matches!(item.kind, ItemKind::Fn { kernel: true, .. });
         if !self.ast.items.iter().any(|item| is_kernel(&item)) {
@@ -337,7 +341,7 @@ impl Warner<'_, '_> {
         called.clear();
         called.resize(self.ast.names.len(), false);
         for expr in &self.ast.exprs {
-            // A function may be used as a value, too.
+            // A function that is used as a value counts as called.
             if let ExprKind::Call { callee: Name { sym, .. }, .. } | ExprKind::Name(sym) = expr.kind {
                 called[sym.0 as usize] = true;
             }
@@ -366,7 +370,7 @@ impl Warner<'_, '_> {
         self.ast.attrs[item.attrs.range()].iter().any(|attr| self.ast.name(attr.name.sym) == "export")
     }
 
-    /// Functions that call themselves on every way.
+    /// Reports functions that call themselves on every path.
     fn recursion(&mut self) {
         if self.levels.level("endless_recursion") == Level::Allow {
             return;
@@ -379,7 +383,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Comparisons that always come out the same, and conversions that lose something.
+    /// Reports comparisons whose result is constant and conversions that lose bits.
     fn expressions(&mut self) {
         let conversions = self.levels.level("truncating_conversion") != Level::Allow;
         for n in 0..self.ast.exprs.len() {
@@ -401,7 +405,8 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Shifts by the width or more, and divisions by zero, of integers, where the operand is written there.
+    /// Reports integer shifts by the width or more, and integer divisions by zero, if the right operand is a
+    /// literal.
     fn right_operand(&mut self, op: BinaryOp, left: ExprId, right: ExprId, span: Span) {
         let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem);
         if !divides && !op.is_shift() {
@@ -431,7 +436,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// A conversion to fewer bits.
+    /// Reports a conversion to fewer bits.
     fn conversion(&mut self, value: ExprId, span: Span, to: Ty) {
         let types = &self.checked.types;
         let lanes = (types.lanes(self.checked.expr_ty[value.at()]), types.lanes(to));
@@ -447,14 +452,15 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// How many low bits of an integer of type `of` may be other than 0, as far as its last operator says: shifts to the right, masks
-    /// and remainders of unsigned numbers leave fewer than the type has.
+    /// Returns an upper bound on the number of significant bits of an integer of type `of`, as far as its
+    /// last operator shows: right shifts, masks and remainders of unsigned numbers leave fewer bits than the
+    /// type has.
     fn significant_bits(&self, id: ExprId, of: Scalar) -> u32 {
         let counts = [UnOp::Popcount, UnOp::Clz, UnOp::Ctz];
         if let Res::Builtin(Builtin::Lanes(Lane::Un(op), ..)) = self.checked.res[id.at()]
             && counts.contains(&op)
         {
-            // At most 64.
+            // The counts are at most 64.
             return 7;
         }
         let ExprKind::Binary(op, left, right) = self.ast.expr(id).kind else { return of.bits() };
@@ -493,7 +499,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// The value of a literal.
+    /// Returns the value of a literal.
     fn literal(&self, id: ExprId) -> Option<u64> {
         match self.ast.expr(id).kind {
             ExprKind::Int { value, .. } => Some(value),
@@ -501,7 +507,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// The value of a literal with a minus in front or without.
+    /// Returns the value of a literal with or without a minus sign.
     fn signed_literal(&self, id: ExprId) -> Option<i128> {
         match self.ast.expr(id).kind {
             ExprKind::Unary(UnaryOp::Neg, inner) => self.signed_literal(inner).map(|value| -value),
@@ -509,12 +515,12 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Ranges without a number in them, operators in assignments, and results that nobody takes.
+    /// Reports empty ranges, suspicious operators in assignments, and unused results.
     fn statements(&mut self) {
         for (n, stmt) in self.ast.stmts.iter().enumerate() {
             match stmt.kind {
                 StmtKind::For { from, to, inclusive, body, .. } => {
-                    // What a name stands for in a generic function is another thing in each instance.
+                    // In a generic function, a name can have a different value in each instance.
                     if !self.is_generic(stmt.span)
                         && let Some(to) = self.constant(to)
                     {
@@ -553,7 +559,7 @@ impl Warner<'_, '_> {
             && !self.is_generic(self.ast.span(id))
     }
 
-    /// A literal, or a constant by its name.
+    /// Returns the value of a literal or of a named integer constant.
     fn constant(&self, id: ExprId) -> Option<u64> {
         match self.checked.res[id.at()] {
             Res::Const(n) => match self.checked.consts[n as usize].value.as_slice() {
@@ -572,7 +578,8 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Arrays that are indexed by the variable of a loop, up to behind their end. Conditions in the body may spare them.
+    /// Reports an array that is indexed by a loop variable whose range exceeds the array's length. Conditions
+    /// in the body may prevent the access, so bodies with conditions are not reported.
     fn indices(&mut self, variable: u32, to: u64, inclusive: bool, body: BlockId) {
         let around = self.ast.block(body).span;
         let inside = |span: Span| around.start <= span.start && span.end <= around.end;
@@ -586,7 +593,8 @@ impl Warner<'_, '_> {
             };
             self.checked.res[index.at()] == Res::Local(variable) && last >= len && to > 0 && inside(expr.span)
         };
-        // An expression is made when its end is read, so that those of the body stand together.
+        // An expression is added to the list when its end is parsed, so the expressions of the body are
+        // adjacent in the list.
         let behind = |at: u32| self.ast.exprs.partition_point(|expr| expr.span.end <= at);
         let of_body = &self.ast.exprs[behind(around.start)..behind(around.end)];
         let Some(found) = of_body.iter().find(wrong).map(|expr| expr.span) else { return };
@@ -623,7 +631,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Statements behind one that control does not leave at its end.
+    /// Reports statements after a statement whose end control never reaches.
     fn blocks(&mut self) {
         for n in 0..self.ast.blocks.len() {
             let block = *self.ast.block(BlockId(n as u32));
@@ -647,7 +655,7 @@ impl Warner<'_, '_> {
     }
 }
 
-/// The comparison with its sides exchanged.
+/// Returns the comparison operator for exchanged operands.
 fn turned(op: BinaryOp) -> BinaryOp {
     match op {
         BinaryOp::Lt => BinaryOp::Gt,

@@ -1,12 +1,13 @@
-//! Who calls whom, directly or through addresses.
+//! The call graph: which functions call which, directly or through addresses.
 //!
-//! A call through an address may reach each function of the module that has the call's signature and whose address is taken
-//! somewhere; and code of other objects, if the module may have been handed an address of theirs. Code of other objects may in
-//! turn call what is exported, and what has an address.
+//! A call through an address may reach each function of the module that has the signature of the call and
+//! whose address is taken somewhere. It may also reach code of other objects if the module may have received
+//! an address from another object. Code of other objects may in turn call exported functions and functions
+//! whose address is taken.
 //!
 //! # Method
-//! Nodes of the graph are the functions, the signatures and the outside, so that a call through an address is one edge, and the
-//! graph is as large as the module.
+//! The nodes of the graph are the functions, the signatures and one node for all code outside, so that a call
+//! through an address is one edge and the size of the graph is linear in the size of the module.
 
 use crate::entity::{FuncId, SigId};
 use crate::func::{Function, Linkage, Module};
@@ -19,44 +20,45 @@ pub struct CallGraph {
     bottom_up: Vec<FuncId>,
     recursive: EntitySet<FuncId>,
     taken: EntitySet<FuncId>,
-    /// Functions with an address, those of a signature together.
+    /// Functions whose address is taken, grouped by signature.
     by_signature: Vec<FuncId>,
-    /// By signature: where its functions begin, and where the last ones end.
+    /// For each signature, the index of its first function in `by_signature`; the last element is the length
+    /// of the list.
     signature_begin: Vec<usize>,
     foreign: bool,
     edges: Edges,
     search: Search,
 }
 
-/// What a function does with others.
+/// A way in which a function uses another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// Calls one.
+    /// Calls the function.
     Call(FuncId),
-    /// Calls through an address.
+    /// Calls a function with this signature through an address.
     Through(SigId),
-    /// Takes its address.
+    /// Takes the address of the function.
     Address(FuncId),
 }
 
-/// What a call through an address may reach.
+/// Possible targets of a call through an address.
 #[derive(Clone, Copy, Debug)]
 pub struct Targets<'a> {
     /// Functions of the module.
     pub known: &'a [FuncId],
-    /// Code of other objects too.
+    /// Whether code of other objects is also a possible target.
     pub foreign: bool,
 }
 
 impl CallGraph {
-    /// The graph of a module.
+    /// Computes the graph of a module.
     pub fn new(module: &Module) -> Self {
         let mut graph = CallGraph::default();
         graph.compute(module);
         graph
     }
 
-    /// Makes it the graph of a module.
+    /// Recomputes the graph for a module.
     pub fn compute(&mut self, module: &Module) {
         self.compute_of(module, |id, each| {
             let func = &module.funcs[id];
@@ -71,7 +73,8 @@ impl CallGraph {
         });
     }
 
-    /// The same where the code is not the module's: `uses` tells what a function does with others.
+    /// Like [`CallGraph::compute`], for code that is not in the module's IR: `uses` reports how a function
+    /// uses other functions.
     pub fn compute_of(&mut self, module: &Module, uses: impl Fn(FuncId, &mut dyn FnMut(Use))) {
         self.find_addresses(module, &uses);
         self.find_edges(module, &uses);
@@ -89,43 +92,44 @@ impl CallGraph {
         });
     }
 
-    /// All functions, callees before their callers (as far as there is no recursion).
+    /// Returns all functions, callees before their callers except where there is recursion.
     pub fn bottom_up(&self) -> &[FuncId] {
         &self.bottom_up
     }
 
-    /// Whether a function may call itself, directly or through others.
+    /// Returns whether a function may call itself, directly or through other functions.
     pub fn is_recursive(&self, func: FuncId) -> bool {
         self.recursive.contains(func)
     }
 
-    /// Whether the address of a function is taken, in code or in a variable.
+    /// Returns whether the address of a function is taken, in code or in a variable.
     pub fn is_address_taken(&self, func: FuncId) -> bool {
         self.taken.contains(func)
     }
 
-    /// What a call through an address with this signature may reach.
+    /// Returns the possible targets of a call through an address with this signature.
     pub fn targets(&self, sig: SigId) -> Targets<'_> {
         let range = self.signature_begin[sig.index()]..self.signature_begin[sig.index() + 1];
         Targets { known: &self.by_signature[range], foreign: self.foreign }
     }
 
-    /// Whether all calls of a function are direct ones in this module.
+    /// Returns whether all calls of a function are direct calls in this module.
     pub fn has_known_callers(&self, module: &Module, func: FuncId) -> bool {
         let data = &module.funcs[func];
         data.linkage == Linkage::Local && data.kernel.is_none() && !self.is_address_taken(func)
     }
 
-    /// By function, the least of what there is for it and for all that may call it, directly or through others.
+    /// Returns, for each function, the least value of `own` over the function itself and all functions that
+    /// may call it, directly or through other functions.
     ///
-    /// `own` gives what there is for a function itself.
+    /// `own` returns the value of a function, if it has one.
     pub fn least_of_callers<T: Copy + Ord>(&self, own: impl Fn(FuncId) -> Option<T>) -> Vec<Option<T>> {
         let mut roots: Vec<(T, FuncId)> =
             self.bottom_up.iter().filter_map(|&id| Some((own(id)?, id))).collect();
         roots.sort_by_key(|&root| root);
         let mut least = vec![None; self.edges.begin.len() - 1];
         let mut work = Vec::new();
-        // Who is reached first is reached with the least.
+        // Roots are processed in ascending order, so the first value that reaches a function is the least.
         for (value, root) in roots {
             work.push(root.index());
             while let Some(node) = work.pop() {
@@ -196,7 +200,7 @@ impl CallGraph {
     }
 }
 
-/// By function, who calls it directly.
+/// Returns, for each function, the functions that call it directly.
 pub fn callers(module: &Module) -> SecondaryMap<FuncId, Vec<FuncId>> {
     let mut callers: SecondaryMap<FuncId, Vec<FuncId>> = SecondaryMap::new();
     for (caller, func) in module.funcs.iter() {
@@ -211,7 +215,8 @@ pub fn callers(module: &Module) -> SecondaryMap<FuncId, Vec<FuncId>> {
     callers
 }
 
-/// The functions that have an operation, or directly call one that has, or one that does; kernels are not among them.
+/// Returns the functions that contain an operation for which `is` returns true, or that reach such a function
+/// through direct calls. Kernels are not included.
 pub fn reaching(module: &Module, is: impl Fn(Op) -> bool) -> EntitySet<FuncId> {
     let mut found = EntitySet::new();
     if module.funcs.values().all(|func| func.kernel.is_some()) {
@@ -231,20 +236,20 @@ pub fn reaching(module: &Module, is: impl Fn(Op) -> bool) -> EntitySet<FuncId> {
     found
 }
 
-/// Where each node leads, one node after the other.
+/// Successors of each node, stored one node after the other.
 #[derive(Clone, Debug, Default)]
 struct Edges {
     list: Vec<usize>,
-    /// Where in `list` a node begins, and where the last one ends.
+    /// Start of each node's successors in `list`; the last element is the length of the list.
     begin: Vec<usize>,
 }
 
-/// State of the search for components.
+/// State of the search for strongly connected components.
 #[derive(Clone, Debug, Default)]
 struct Search {
-    /// By node: 0 before it is seen, then its number, counted from 1.
+    /// For each node, 0 before it is visited, then its 1-based visiting number.
     number: Vec<usize>,
-    /// The least number it can go back to.
+    /// For each node, the least visiting number that it can reach.
     low: Vec<usize>,
     open: Vec<usize>,
     path: Vec<(usize, usize)>,
@@ -265,8 +270,8 @@ impl Edges {
         &self.list[self.begin[node]..self.begin[node + 1]]
     }
 
-    /// The strongly connected components, callees first: Tarjan's algorithm, with a stack of its own, as chains of calls
-    /// may be long.
+    /// Calls `each` for the strongly connected components, callees first. Uses Tarjan's algorithm with an
+    /// explicit stack because chains of calls may be long.
     fn components(&self, search: &mut Search, mut each: impl FnMut(&[usize])) {
         const DONE: usize = usize::MAX;
         let count = self.begin.len() - 1;
@@ -354,7 +359,8 @@ mod tests {
         let module = parse_module(&text).unwrap();
         let graph = CallGraph::new(&module);
         assert!(graph.bottom_up().iter().enumerate().all(|(at, func)| at == func.index()));
-        // And from above, in one dive.
+        // Repeats the test with calls in the other direction and a cycle, so that the search descends through
+        // all functions at once.
         let chain: String = (0..20_000)
             .map(|n| format!("func @f{n} {{\nb0:\n call @f{}()\n ret\n}}\n", (n + 1) % 20_000))
             .collect();
@@ -362,7 +368,7 @@ mod tests {
         assert!((0..20_000).all(|n| graph.is_recursive(FuncId::new(n))));
     }
 
-    /// Functions that call through pointers: `taken` has an address, `free` has none.
+    /// Functions that call through pointers: the address of `taken` is taken, the address of `free` is not.
     const POINTERS: &str = "sig0 = ()
 sig1 = (i32)
 constant @table size 8 align 8
@@ -399,7 +405,7 @@ b0:
         assert!(graph.targets(sig1).known.is_empty() && !graph.targets(sig0).foreign);
         let [taken, listed, free] = [0, 1, 2].map(FuncId::from_u32);
         assert_eq!([taken, listed, free].map(|func| graph.is_address_taken(func)), [true, true, false]);
-        // `listed` may call itself through the table; `free` calls it, but is called by nobody.
+        // `listed` may call itself through the table; `free` may call it, but is not called itself.
         assert_eq!([taken, listed, free].map(|func| graph.is_recursive(func)), [false, true, false]);
         assert_eq!(graph.bottom_up().last(), Some(&free));
         assert!(graph.has_known_callers(&module, free) && !graph.has_known_callers(&module, taken));

@@ -1,10 +1,10 @@
 //! Predecessors, successors and a reverse postorder in which every loop is contiguous.
 //!
-//! One depth-first walk finds the order and, for each block, the header of the innermost loop around
-//! it (T. Wei, J. Mao, W. Zou, Y. Chen, "A New Algorithm for Identifying Loops in Decompilation",
-//! SAS 2007). The order handed out is the preorder of the loop nesting tree, siblings in reverse
-//! postorder: still a topological order of the forward edges when the graph is reducible, and the
-//! blocks of a loop are one slice of it, header first.
+//! One depth-first walk finds the order and, for each block, the header of the innermost loop around it (T.
+//! Wei, J. Mao, W. Zou, Y. Chen, "A New Algorithm for Identifying Loops in Decompilation", SAS 2007). The
+//! resulting order is the preorder of the loop nesting tree with siblings in reverse postorder. If the graph
+//! is reducible, this is still a topological order of the forward edges, and the blocks of each loop are one
+//! slice of it, header first.
 
 use crate::entity::Block;
 use crate::func::Function;
@@ -12,21 +12,22 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Position in the order of a block that cannot be reached from the entry.
+/// Position of a block that cannot be reached from the entry.
 pub const UNREACHABLE: u32 = u32::MAX;
 
-/// Gives graphs their numbers, the same for none but copies; 0 is the empty one.
+/// Next number of a graph. Only copies of a graph share a number; 0 is the number of the empty graph.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// Its successors in `Cfg::succs`.
+    /// Range of its successors in `Cfg::succs`.
     succ_start: u32,
     succ_end: u32,
-    /// First of the block's predecessors in `Cfg::preds`.
+    /// Range of its predecessors in `Cfg::preds`.
     pred_start: u32,
     pred_end: u32,
-    /// Header of the innermost loop that holds the block, other than the one it is itself the header of.
+    /// Header of the innermost loop that contains the block, not counting a loop of which the block is the
+    /// header.
     around: PackedOption<Block>,
     is_header: bool,
 }
@@ -40,7 +41,7 @@ pub struct Cfg {
     rpo: Vec<Block>,
     position: SecondaryMap<Block, u32>,
     irreducible: bool,
-    /// Blocks in the layout, reachable or not.
+    /// Number of blocks in the layout, reachable or not.
     laid_out: usize,
     number: u64,
     scratch: Scratch,
@@ -49,9 +50,9 @@ pub struct Cfg {
 /// Storage of the walk, kept for the next one.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    /// A block and how many of its successors have been walked.
+    /// Blocks on the current path, each with the number of successors that have been walked.
     stack: Vec<(Block, u32)>,
-    /// Depth on the current path plus one; 0 when not on it.
+    /// For each block, its depth on the current path plus one; 0 if it is not on the path.
     path: Vec<u32>,
     visited: Vec<bool>,
     post: Vec<Block>,
@@ -60,14 +61,15 @@ struct Scratch {
 }
 
 impl Cfg {
-    /// The graph of `func`.
+    /// Computes the graph of `func`.
     pub fn new(func: &Function) -> Self {
         let mut cfg = Cfg::default();
         cfg.compute(func);
         cfg
     }
 
-    /// Makes it the graph of `func`. Where it is that already, as after most passes, only the edges are read.
+    /// Recomputes the graph for `func`. If it already is the graph of `func`, as after most passes, only the
+    /// edges are compared.
     pub fn compute(&mut self, func: &Function) {
         if self.is_of(func) {
             return;
@@ -96,7 +98,7 @@ impl Cfg {
         self.collect_preds();
     }
 
-    /// Whether blocks and edges are those of `func`.
+    /// Returns whether the graph has the blocks and edges of `func`.
     fn is_of(&self, func: &Function) -> bool {
         if self.nodes.len() != func.blocks.len() || self.laid_out != func.layout.len() {
             return false;
@@ -117,7 +119,7 @@ impl Cfg {
         func.layout.iter().all(has_same_edges)
     }
 
-    /// Depth-first walk: postorder and loop headers.
+    /// Walks the graph depth-first, and computes the postorder and the loop headers.
     fn walk(&mut self, entry: Block) {
         let count = self.nodes.len();
         let s = &mut self.scratch;
@@ -145,7 +147,8 @@ impl Cfg {
                 continue;
             }
             top.1 += 1;
-            // The last successor is walked first, so that the first one follows its branch in the order.
+            // The last successor is walked first, so that the first successor follows its branch in the
+            // order.
             let succ = self.succs[(succ_end - top.1) as usize];
             if !s.visited[succ.index()] {
                 s.visited[succ.index()] = true;
@@ -155,21 +158,21 @@ impl Cfg {
                 self.nodes[succ.index()].is_header = true;
                 put_in_loop(&mut self.nodes, &s.path, block, succ);
             } else {
-                // A finished block: it shares those of its loops that are still open.
+                // The block is finished; it shares the loops of `succ` that are still open.
                 let mut header = self.nodes[succ.index()].around.expand();
                 while let Some(h) = header {
                     if s.path[h.index()] > 0 {
                         put_in_loop(&mut self.nodes, &s.path, block, h);
                         break;
                     }
-                    self.irreducible = true; // an edge into the middle of a finished loop
+                    self.irreducible = true; // edge into the middle of a finished loop
                     header = self.nodes[h.index()].around.expand();
                 }
             }
         }
     }
 
-    /// Preorder of the loop nesting tree.
+    /// Computes the order: the preorder of the loop nesting tree.
     fn order(&mut self) {
         let s = &mut self.scratch;
         let count = self.nodes.len();
@@ -235,66 +238,71 @@ impl Cfg {
         }
     }
 
-    /// Reachable blocks: every block before its successors, but for the edges back to a loop header.
+    /// Returns the reachable blocks, in an order in which every block precedes its successors, except for
+    /// back edges to loop headers.
     pub fn rpo(&self) -> &[Block] {
         &self.rpo
     }
 
-    /// Index of a block in [`Cfg::rpo`], [`UNREACHABLE`] if it is not there.
+    /// Returns the index of a block in [`Cfg::rpo`]; [`UNREACHABLE`] if the block is not in it.
     pub fn position(&self, block: Block) -> u32 {
         self.position[block]
     }
 
-    /// Whether the entry reaches the block.
+    /// Returns whether the block is reachable from the entry.
     pub fn is_reachable(&self, block: Block) -> bool {
         block.index() < self.nodes.len() && self.position[block] != UNREACHABLE
     }
 
-    /// Predecessors in the order of [`Cfg::rpo`]; a block whose branch goes here several ways is listed as often.
+    /// Returns the predecessors in the order of [`Cfg::rpo`]. A block with several edges to this block occurs
+    /// once for each edge.
     pub fn preds(&self, block: Block) -> &[Block] {
         let node = &self.nodes[block.index()];
         &self.preds[node.pred_start as usize..node.pred_end as usize]
     }
 
-    /// Successors in branch order.
+    /// Returns the successors in branch order.
     pub fn succs(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
         let Node { succ_start, succ_end, .. } = self.nodes[block.index()];
         self.succs[succ_start as usize..succ_end as usize].iter().copied()
     }
 
-    /// Header of the innermost loop around the block; for a header, of the loop around its own.
+    /// Returns the header of the innermost loop around the block; for a loop header, the header of the next
+    /// outer loop.
     pub fn loop_around(&self, block: Block) -> Option<Block> {
         self.nodes[block.index()].around.expand()
     }
 
-    /// Whether some edge goes back to the block.
+    /// Returns whether the block is the target of a back edge.
     pub fn is_loop_header(&self, block: Block) -> bool {
         self.nodes[block.index()].is_header
     }
 
-    /// Whether the edge is one that goes back to the header of a loop.
+    /// Returns whether the edge is a back edge to a loop header.
     pub fn is_back_edge(&self, from: Block, to: Block) -> bool {
         self.position[to] <= self.position[from]
     }
 
-    /// Whether some loop has a second entry. The frontend makes no such graph and no pass may.
+    /// Returns whether some loop has a second entry. The frontend creates no such graph, and passes must not
+    /// create one.
     pub fn is_irreducible(&self) -> bool {
         self.irreducible
     }
 
-    /// Tells graphs apart: what was derived from a graph holds for every one of the same number.
+    /// Returns the number that identifies the graph. Results derived from a graph are valid for every graph
+    /// with the same number.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Number of block entities the graph was computed for, reachable or not.
+    /// Returns the number of blocks of the function when the graph was computed, reachable or not.
     pub fn block_count(&self) -> usize {
         self.nodes.len()
     }
 }
 
-/// Notes that `block` is in the loop of `header`, which is on the current path. Merges the chain of
-/// loops around the block with that of the header, the deeper one first.
+/// Notes that `block` is in the loop of `header`, which is on the current path. Merges the chain of loops
+/// around the block with that of the header, deeper loops first.
 fn put_in_loop(nodes: &mut [Node], path: &[u32], block: Block, header: Block) {
     if block == header {
         return;

@@ -1,24 +1,26 @@
 //! Dominator and post-dominator trees.
 //!
-//! K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm" (2001), over positions
-//! in an order instead of blocks. Where a node is met that hangs deep, jumps spare the climb. The graph library's version keeps hash maps, which on the small
-//! functions that kernels are costs more than all of the rest of this module.
+//! Implements K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm" (2001), with
+//! positions in an order instead of blocks. Jump pointers shorten the climb when two nodes that are deep in
+//! the tree are intersected. The graph library's implementation is not used because it keeps hash maps, which
+//! for the small functions of kernels cost more than everything else in this module.
 
 use super::cfg::{Cfg, UNREACHABLE};
 use crate::entity::Block;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
-/// The dominator tree of any graph, by the numbers of its nodes. They are numbered so that every one but the root (0)
-/// comes after at least one predecessor.
+/// The dominator tree of an arbitrary graph, with numbered nodes. Node 0 is the root; every other node must
+/// have at least one predecessor with a smaller number.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     idom: Vec<u32>,
-    /// Scratch: a node further up, and the depth.
+    /// Scratch: for each node, an ancestor to jump to, and the node's depth.
     jump: Vec<(u32, u32)>,
-    /// Preorder number and the last one of the subtree: `a` dominates `b` iff `pre[a] <= pre[b] <= last[a]`.
+    /// Preorder number of each node, and the last preorder number in its subtree: `a` dominates `b` iff
+    /// `pre[a] <= pre[b] <= last[a]`.
     pre: Vec<u32>,
     last: Vec<u32>,
-    /// Scratch: first preorder number still free below a node.
+    /// Scratch: for each node, the first preorder number that is still free in its subtree.
     free: Vec<u32>,
 }
 
@@ -38,7 +40,7 @@ impl Tree {
             self.hang(node, best);
         }
         self.number(count);
-        // Edges back change nothing where they lead to what dominates them.
+        // A back edge changes nothing if its target dominates its source.
         let goes_back = |node| preds(node).any(|pred| pred > node && !self.contains(node, pred));
         if (1..count as u32).any(goes_back) {
             self.settle(count, preds);
@@ -46,7 +48,7 @@ impl Tree {
         }
     }
 
-    /// Sweeps over a graph that is not reducible until nothing changes.
+    /// Sweeps over an irreducible graph until nothing changes.
     fn settle<I: Iterator<Item = u32>>(&mut self, count: usize, preds: impl Fn(u32) -> I) {
         let mut changed = true;
         while std::mem::take(&mut changed) {
@@ -57,9 +59,9 @@ impl Tree {
         }
     }
 
-    /// Puts a node below a finished one. Its jump leads over as many as two jumps of the parent that are equally long
-    /// together, or to the parent: from any node, a few jumps lead to any other above it (E. W. Myers, "An
-    /// applicative random-access stack", 1983).
+    /// Inserts a node below a finished parent. If the last two jumps from the parent have the same length,
+    /// the node's jump covers both; otherwise it leads to the parent. A few jumps then lead from any node to
+    /// any ancestor (E. W. Myers, "An applicative random-access stack", 1983).
     fn hang(&mut self, node: u32, parent: u32) {
         let (far, depth) = self.jump[parent as usize];
         let (farther, far_depth) = self.jump[far as usize];
@@ -68,20 +70,20 @@ impl Tree {
         self.jump[node as usize] = (if equal { farther } else { parent }, depth + 1);
     }
 
-    /// The closest node above both, of those that hang in the tree.
+    /// Returns the closest common ancestor of two nodes in the tree.
     fn meet(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
             if a < b {
                 std::mem::swap(&mut a, &mut b);
             }
-            // What is above both is not above a jump that ends below `b`.
+            // A common ancestor cannot be above a jump target that is not less than `b`.
             let far = self.jump[a as usize].0;
             a = if far >= b { far } else { self.idom[a as usize] };
         }
         a
     }
 
-    /// The same in a tree that still changes.
+    /// Like [`Tree::meet`], for a tree that is still changing: does not use the jumps.
     fn climb(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
             while a > b {
@@ -94,8 +96,8 @@ impl Tree {
         a
     }
 
-    /// Preorder numbers without building child lists: subtree sizes bottom-up, then places top-down.
-    /// A parent's number is smaller than its children's, so both are one sweep.
+    /// Computes preorder numbers without building lists of children: subtree sizes bottom-up, then positions
+    /// top-down. Both are one sweep because a parent has a smaller number than its children.
     fn number(&mut self, count: usize) {
         let size = &mut self.last;
         size.clear();
@@ -120,17 +122,17 @@ impl Tree {
         }
     }
 
-    /// Whether every path from the root to `b` passes `a`; true for `a == b`.
+    /// Returns whether every path from the root to `b` passes through `a`; true for `a == b`.
     pub fn contains(&self, a: u32, b: u32) -> bool {
         let (a, b) = (a as usize, b as usize);
         self.pre[a] <= self.pre[b] && self.pre[b] <= self.last[a]
     }
 }
 
-/// Which blocks every path from the entry passes.
+/// The dominator tree: for each block, the blocks through which every path from the entry passes.
 #[derive(Clone, Debug, Default)]
 pub struct DomTree {
-    /// [`Cfg::number`] of the graph.
+    /// [`Cfg::number`] of the graph from which the tree was computed.
     graph: u64,
     tree: Tree,
     order: Vec<Block>,
@@ -138,14 +140,14 @@ pub struct DomTree {
 }
 
 impl DomTree {
-    /// The tree of a graph.
+    /// Computes the tree of a graph.
     pub fn new(cfg: &Cfg) -> Self {
         let mut tree = DomTree::default();
         tree.compute(cfg);
         tree
     }
 
-    /// Makes it the tree of a graph.
+    /// Recomputes the tree for a graph, unless it is already the tree of this graph.
     pub fn compute(&mut self, cfg: &Cfg) {
         if std::mem::replace(&mut self.graph, cfg.number()) == cfg.number() {
             return;
@@ -155,7 +157,7 @@ impl DomTree {
         self.tree.compute(order.len(), |n| cfg.preds(order[n as usize]).iter().map(|&b| cfg.position(b)));
     }
 
-    /// The closest block, other than the block itself, that dominates it.
+    /// Returns the immediate dominator: the closest block, other than the block itself, that dominates it.
     pub fn idom(&self, block: Block) -> Option<Block> {
         match self.position[block] {
             0 | UNREACHABLE => None,
@@ -163,14 +165,14 @@ impl DomTree {
         }
     }
 
-    /// Whether every path from the entry to `b` passes `a`; true for `a == b`. Unreachable blocks
-    /// dominate only themselves.
+    /// Returns whether every path from the entry to `b` passes through `a`; true for `a == b`. Unreachable
+    /// blocks dominate only themselves.
     pub fn dominates(&self, a: Block, b: Block) -> bool {
         let (pa, pb) = (self.position[a], self.position[b]);
         if pa == UNREACHABLE || pb == UNREACHABLE { a == b } else { self.tree.contains(pa, pb) }
     }
 
-    /// Preorder number in the tree: sort by it to visit parents before children.
+    /// Returns the preorder number in the tree. Sorting by it visits parents before children.
     pub fn preorder(&self, block: Block) -> u32 {
         match self.position[block] {
             UNREACHABLE => UNREACHABLE,
@@ -179,32 +181,33 @@ impl DomTree {
     }
 }
 
-/// Which blocks every path to the end passes.
+/// The post-dominator tree: for each block, the blocks through which every path to the end passes.
 ///
-/// All returns lead to one virtual end. From a region that never ends (an infinite loop), the block
-/// latest in the order is taken to lead there too, so that every reachable block has a place.
+/// All returns lead to one virtual end. In a region that never ends (an infinite loop), the block that is
+/// latest in the order is treated as if it also led to the virtual end, so that every reachable block is in
+/// the tree.
 #[derive(Clone, Debug, Default)]
 pub struct PostDomTree {
-    /// [`Cfg::number`] of the graph.
+    /// [`Cfg::number`] of the graph from which the tree was computed.
     graph: u64,
     tree: Tree,
-    /// Reverse-graph order; entry 0 stands for the virtual end.
+    /// Blocks in reverse postorder of the reverse graph; entry 0 stands for the virtual end.
     order: Vec<Block>,
     position: SecondaryMap<Block, u32>,
-    /// Blocks that lead to the virtual end.
+    /// For each block, whether it leads to the virtual end.
     ends: Vec<bool>,
     stack: Vec<(Block, u32)>,
 }
 
 impl PostDomTree {
-    /// The tree of a graph.
+    /// Computes the tree of a graph.
     pub fn new(cfg: &Cfg) -> Self {
         let mut tree = PostDomTree::default();
         tree.compute(cfg);
         tree
     }
 
-    /// Makes it the tree of a graph.
+    /// Recomputes the tree for a graph, unless it is already the tree of this graph.
     pub fn compute(&mut self, cfg: &Cfg) {
         if std::mem::replace(&mut self.graph, cfg.number()) == cfg.number() {
             return;
@@ -215,7 +218,8 @@ impl PostDomTree {
         self.position.clear();
         self.position.resize(count);
         self.order.clear();
-        // `position` is 0 for unseen blocks during the walk; the virtual end has number 0 afterwards.
+        // During the walk, `position` is 0 for blocks that have not been seen; afterwards, 0 is the number of
+        // the virtual end.
         for &block in cfg.rpo().iter().rev() {
             if cfg.succs(block).next().is_none() {
                 self.walk(cfg, block);
@@ -242,7 +246,7 @@ impl PostDomTree {
         });
     }
 
-    /// Postorder of the reverse graph from one end.
+    /// Walks the reverse graph from one end and appends the blocks in postorder.
     fn walk(&mut self, cfg: &Cfg, end: Block) {
         self.ends[end.index()] = true;
         self.position[end] = 1;
@@ -264,8 +268,8 @@ impl PostDomTree {
         }
     }
 
-    /// The closest block, other than the block itself, that every path from it to the end passes;
-    /// `None` if that is the end itself.
+    /// Returns the immediate post-dominator: the closest block, other than the block itself, through which
+    /// every path from it to the end passes. `None` if that is the virtual end.
     pub fn ipdom(&self, block: Block) -> Option<Block> {
         match self.position[block] {
             UNREACHABLE => None,
@@ -276,7 +280,7 @@ impl PostDomTree {
         }
     }
 
-    /// Whether every path from `b` to the end passes `a`; true for `a == b`.
+    /// Returns whether every path from `b` to the end passes through `a`; true for `a == b`.
     pub fn post_dominates(&self, a: Block, b: Block) -> bool {
         let (pa, pb) = (self.position[a], self.position[b]);
         if pa == UNREACHABLE || pb == UNREACHABLE { a == b } else { self.tree.contains(pa, pb) }

@@ -1,7 +1,8 @@
-//! What calls do: to memory, to the wave, to the work-group; whether they come back.
+//! Effects of calls: on memory, on the wave, on the work-group, and whether a call returns.
 //!
-//! The effects of a function are those of its operations and of what it calls. Private memory of its own does not count: a
-//! variable ends with the call. Other objects may do anything.
+//! The effects of a function are the effects of its operations and of the functions it calls. Accesses to the
+//! function's own private memory do not count, because its variables cease to exist at the end of the call.
+//! Code of other objects may have any effect.
 
 use super::callgraph::CallGraph;
 use super::cfg::Cfg;
@@ -15,32 +16,33 @@ bitflags::bitflags! {
     /// Effects of calling a function.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Effects: u8 {
-        /// Its results depend on memory that somebody writes.
+        /// The results depend on memory that may be written.
         const READS = 1;
         /// Memory is written.
         const WRITES = 2;
-        /// Other accesses stay on their side: atomics and fences with an order, barriers, volatile accesses.
+        /// Other accesses must not be moved across the call: it has ordered atomics and fences, barriers or
+        /// volatile accesses.
         const ORDERS = 4;
-        /// What it does depends on which lanes are active.
+        /// The behaviour depends on which lanes are active.
         const ASKS = 8;
-        /// The whole work-group has to come.
+        /// The whole work-group has to execute the call.
         const BARRIER = 16;
-        /// It may not come back: a loop, recursion.
+        /// The call may not return, because of a loop or recursion.
         const MAY_STAY = 32;
-        /// Its results are not a function of arguments and memory: clocks.
+        /// The results do not depend on arguments and memory alone, because a clock is read.
         const VARIES = 64;
     }
 }
 
 impl Effects {
-    /// Whether a call may be left out if nobody needs its results.
+    /// Returns whether a call may be removed if its results are not used.
     pub const fn is_removable(self) -> bool {
         !self.intersects(
             Effects::WRITES.union(Effects::ORDERS).union(Effects::BARRIER).union(Effects::MAY_STAY),
         )
     }
 
-    /// Whether accesses of the caller to memory that others reach may pass a call.
+    /// Returns whether the caller's accesses to memory that others can access may be moved across a call.
     pub const fn keeps_memory(self) -> bool {
         !self.intersects(Effects::WRITES.union(Effects::ORDERS).union(Effects::BARRIER))
     }
@@ -56,18 +58,19 @@ pub struct CallEffects {
 }
 
 impl CallEffects {
-    /// Knows of no call, which may then do anything.
+    /// Forgets all functions. Every call then may have any effect.
     pub fn clear(&mut self) {
         self.of_func.clear();
         self.of_sig.clear();
     }
 
-    /// Whether there are no calls.
+    /// Returns whether the effects of no function are known.
     pub fn is_empty(&self) -> bool {
         self.of_func.is_empty()
     }
 
-    /// Finds them: callees first, so that one round is enough but for recursion.
+    /// Computes the effects of all functions. Callees come first, so that one round suffices unless there is
+    /// recursion.
     pub fn compute(&mut self, module: &Module, graph: &CallGraph) {
         self.of_func.clear();
         self.of_func.resize(module.funcs.len(), Effects::empty());
@@ -98,7 +101,8 @@ impl CallEffects {
         }
     }
 
-    /// The effects of a call; of anything else none. What was not looked at may do anything.
+    /// Returns the effects of a call; no effects for any other operation. A call of a function that was not
+    /// analysed has all effects.
     pub fn of(&self, call: Op) -> Effects {
         let found = match call {
             Op::Call(func) => self.of_func.get(FuncId::as_u32(func) as usize),
@@ -212,7 +216,7 @@ b0:
         assert_eq!(of("meets"), Effects::BARRIER | Effects::ORDERS);
         assert_eq!(of("asks"), Effects::ASKS);
         assert_eq!(of("calls_away"), Effects::all());
-        // Pointers may come from the other object.
+        // The pointer may come from the other object.
         assert_eq!(of("ping"), Effects::all());
     }
 }

@@ -1,29 +1,29 @@
-//! Which private variables only the function's own accesses can reach.
+//! Finds private variables that only the function's own accesses can reach.
 //!
-//! The address of such a variable goes into sums and accesses alone; it is not stored, passed, returned, selected, compared or
-//! cast. Whatever is called cannot touch it.
+//! The address of such a variable is used only in address additions and accesses. It is not stored, passed,
+//! returned, selected, compared or cast, so called functions cannot access the variable.
 
 use crate::entity::{Slot, Value};
 use crate::func::Function;
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 
-/// Where pointers into private variables point, and which variables have got known elsewhere.
+/// The variables into which pointers point, and the variables whose address escapes.
 #[derive(Clone, Debug, Default)]
 pub struct Escapes {
-    /// By value: the variable it points into, of sums of its address.
+    /// For each value that is an address in a variable, that variable.
     slots: Vec<Option<Slot>>,
     escaped: Vec<bool>,
 }
 
 impl Escapes {
-    /// Knows nothing.
+    /// Forgets everything.
     pub fn clear(&mut self) {
         self.slots.clear();
         self.escaped.clear();
     }
 
-    /// Looks at a function.
+    /// Analyses a function.
     pub fn compute(&mut self, func: &Function) {
         self.clear();
         if func.slots.is_empty() {
@@ -32,7 +32,7 @@ impl Escapes {
         let Escapes { slots, escaped } = self;
         slots.resize(func.values.len(), None);
         escaped.resize(func.slots.len(), false);
-        // A block may come before the one that defines what it uses.
+        // Repeats the sweep because a block may precede the block that defines a value it uses.
         while follow(func, slots) {}
         for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
             let op = func.insts[inst].op;
@@ -49,14 +49,15 @@ impl Escapes {
         }
     }
 
-    /// Whether a pointer points into a variable that nobody else can reach.
+    /// Returns whether a pointer points into a variable that only the function itself can access.
     pub fn is_own(&self, pointer: Value) -> bool {
         let slot = self.slots.get(pointer.index()).copied().flatten();
         slot.is_some_and(|slot| !self.escaped[slot.index()])
     }
 }
 
-/// One sweep from addresses to sums. Returns whether another one may find more.
+/// Propagates variables from addresses to address additions once. Returns whether anything changed, so that
+/// another sweep may find more.
 fn follow(func: &Function, slots: &mut [Option<Slot>]) -> bool {
     let mut changed = false;
     for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {

@@ -1,13 +1,15 @@
-//! Work-group memory that a work-item reads though another one, of another wave, may not have written it yet: no barrier
-//! stands between the store and the load.
+//! Finds missing barriers: loads of work-group memory by one work-item that a work-item of another wave may
+//! not have written yet, because there is no barrier between the store and the load.
 //!
-//! Like [`Parting`], this tells only what surely is so. The store is executed by all work-items of a group whose size is known,
-//! not all at one address; the load is not behind a branch on which work-items part.
+//! Like [`Parting`], this analysis reports only certain errors. The store must be executed by all work-items
+//! of a group of known size and not all at one address, and the load must not be inside a region on whose
+//! branch work-items part.
 //!
 //! # Method
-//! From each such store all ways are followed up to whatever orders memory. Addresses of the store and of a load that is met
-//! are evaluated for every work-item; the two are found if a work-item reads what one of another wave writes. A load whose
-//! index is not known, but the same for all, is found if the store covers the whole variable.
+//! From each such store, all paths are followed up to the next instruction that orders memory. The addresses
+//! of the store and of each load on these paths are evaluated for every work-item. The pair is reported if a
+//! work-item reads bytes that a work-item of another wave writes. If the index of a load is unknown but the
+//! same for all work-items, the pair is reported if the store covers the whole variable.
 
 use super::{DomTree, Parting};
 use crate::constraints::{Class, stays};
@@ -18,16 +20,17 @@ use crate::semantics::evaluate;
 use crate::types::Space;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
-/// Lanes of the largest waves: the work-items of one wave hand over to each other in the order of their instructions.
+/// Number of lanes of the largest waves. Work-items of the same wave exchange data in the order of their
+/// instructions, so they need no barrier.
 const LANES: u32 = 64;
-/// Work-items of the largest groups.
+/// Number of work-items of the largest groups.
 const MAX_ITEMS: u32 = 1024;
-/// Longer chains of operations are not evaluated.
+/// Maximum length of chains of operations that are evaluated.
 const MAX_DEPTH: u32 = 24;
-/// Pairs of a store and a load that are evaluated in a function.
+/// Maximum number of pairs of a store and a load that are evaluated per function.
 const MAX_PAIRS: u32 = 32;
 
-/// Memory of the search, and what it found.
+/// Reusable memory of the search, and its results.
 #[derive(Clone, Debug, Default)]
 pub struct Handover {
     dom: DomTree,
@@ -37,11 +40,11 @@ pub struct Handover {
     found: Vec<(Inst, Inst)>,
 }
 
-/// Bytes of one access of one work-item: from, to, by whom.
+/// Bytes that one work-item accesses: start, end, work-item.
 type Bytes = (u64, u64, u32);
 
 impl Handover {
-    /// Loads of what others write, each with the store, in the order of the program.
+    /// Returns loads that read what other waves write, each with the store, in program order.
     pub fn find(
         &mut self,
         func: &Function,
@@ -86,7 +89,7 @@ impl Handover {
         &self.found
     }
 
-    /// The loads that are met from a store on.
+    /// Collects the loads that are reachable from a store.
     fn follow(&mut self, func: &Function, parting: &Parting, (block, at): (Block, usize), turn: u32) {
         self.met.clear();
         if !self.walk(func, parting, (block, at + 1), block) {
@@ -103,7 +106,8 @@ impl Handover {
         }
     }
 
-    /// Takes note of the loads of a block, from a place on; whether its end is reached.
+    /// Collects the loads of a block from a given position on. Returns whether the end of the block is
+    /// reached without an instruction that orders memory.
     fn walk(
         &mut self,
         func: &Function,
@@ -126,7 +130,7 @@ impl Handover {
     }
 }
 
-/// A plain access of work-group memory, and how many bytes it has.
+/// Returns the memory operand and the size in bytes of a plain access to work-group memory.
 fn shared(op: &Op) -> Option<(Mem, u64)> {
     let (Op::Load { mem, count } | Op::Store { mem, count }) = *op else { return None };
     let plain = mem.space == Space::Shared && Class::of(&mem) == Class::PLAIN;
@@ -145,7 +149,7 @@ impl Items<'_> {
     fn hand_over(&self, dom: &DomTree, store: Inst, load: Inst) -> bool {
         let Some((variable, mut written)) = self.bytes_of_all(store) else { return false };
         written.sort_by_key(|one| one.0);
-        // One place that all write is a flag, or a mistake of another kind.
+        // If all work-items write to one address, that is a flag or an error of a different kind.
         if written.first().map(|one| one.0) == written.last().map(|one| one.0) {
             return false;
         }
@@ -158,7 +162,7 @@ impl Items<'_> {
             && covers(&written, u64::from(self.globals[variable].size))
     }
 
-    /// The variable and the bytes that each work-item accesses.
+    /// Returns the variable and the bytes that each work-item accesses.
     fn bytes_of_all(&self, inst: Inst) -> Option<(Global, Vec<Bytes>)> {
         let (mem, bytes) = shared(&self.func.insts[inst].op)?;
         let ptr = self.func.args(inst)[0];
@@ -170,7 +174,7 @@ impl Items<'_> {
         Some((variable, (0..self.items).map(at).collect::<Option<_>>()?))
     }
 
-    /// The variable that a pointer points into.
+    /// Returns the variable into which a pointer points.
     fn root(&self, mut ptr: Value) -> Option<Global> {
         for _ in 0..MAX_DEPTH {
             let inst = self.func.def_inst(ptr)?;
@@ -183,7 +187,7 @@ impl Items<'_> {
         None
     }
 
-    /// A value of a work-item; pointers count from the beginning of their variable.
+    /// Evaluates a value for a work-item. Pointers are offsets from the beginning of their variable.
     fn evaluate(&self, value: Value, item: u32, depth: u32) -> Option<u64> {
         if depth > MAX_DEPTH {
             return None;
@@ -206,14 +210,14 @@ impl Items<'_> {
         }
     }
 
-    /// Whether a pointer is the same for all work-items in each turn of the loops around.
+    /// Returns whether a pointer is the same for all work-items in each iteration of the surrounding loops.
     fn is_same_for_all(&self, dom: &DomTree, value: Value, depth: u32) -> bool {
         if depth > MAX_DEPTH {
             return false;
         }
         let func = self.func;
         let Some(inst) = func.def_inst(value) else {
-            // A number that a loop counts.
+            // The value can be a loop counter.
             let block = func.block_of(value);
             let Some(which) = func.params(block).iter().position(|&param| param == value) else {
                 return false;
@@ -242,7 +246,7 @@ impl Items<'_> {
         }
     }
 
-    /// Whether a value is another one and a constant.
+    /// Returns whether a value is computed from `from` and a constant.
     fn steps(&self, value: Value, from: Value) -> bool {
         value == from
             || self.func.def_inst(value).is_some_and(|inst| {
@@ -259,7 +263,7 @@ fn from_to(func: &Function, from: Block, to: Block) -> bool {
     func.succs(from).any(|next| next == to)
 }
 
-/// What the ways from a block to another one give its parameters.
+/// Returns the arguments that the edges from one block to another pass.
 fn incoming(func: &Function, from: Block, to: Block) -> impl Iterator<Item = &[Value]> {
     let last = func.terminator(from);
     func.succs(from)
@@ -268,12 +272,13 @@ fn incoming(func: &Function, from: Block, to: Block) -> impl Iterator<Item = &[V
         .filter_map(move |(which, _)| last.map(|last| func.branch_args(last, which)))
 }
 
-/// Whether a work-item of another wave writes some of what this one reads.
+/// Returns whether a work-item of another wave writes some of the bytes that this work-item reads, and this
+/// work-item itself writes none of them.
 fn is_written_elsewhere(written: &[Bytes], (from, to, by): Bytes) -> bool {
     let overlapping = written.iter().filter(|one| one.0 < to && from < one.1);
     let mut by_others = false;
     for &(.., writer) in overlapping {
-        // What it has written itself it may read.
+        // A work-item may read what it has written itself.
         if writer == by {
             return false;
         }
@@ -282,7 +287,7 @@ fn is_written_elsewhere(written: &[Bytes], (from, to, by): Bytes) -> bool {
     by_others
 }
 
-/// Whether these, in their order, cover a whole variable.
+/// Returns whether the accesses, which must be sorted, cover a whole variable.
 fn covers(written: &[Bytes], size: u64) -> bool {
     let end = written.iter().try_fold(0, |end, one| (one.0 <= end).then(|| end.max(one.1)));
     end.is_some_and(|end| end >= size)

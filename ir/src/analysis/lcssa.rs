@@ -1,14 +1,16 @@
-//! Closes divergent loops: what a later block needs from one comes through a block parameter.
+//! Closes divergent loops: values of such a loop that are used after it are passed through block parameters
+//! of the exit blocks.
 //!
-//! Lanes leave such a loop in different iterations. A value kept in a scalar register, or a lane mask,
-//! is overwritten by the iterations that the remaining lanes still run; each lane must take its copy on
-//! its way out. So every value of the loop that is uniform, or a `bool`, and used outside is passed over
-//! the exit edges to a new (divergent) parameter of the exit block. Other divergent values live in vector
-//! registers, where a masked write leaves the lanes that are gone alone.
+//! Lanes leave a divergent loop in different iterations. A value in a scalar register, or a lane mask, is
+//! overwritten by the iterations that the remaining lanes still execute, so each lane must copy the value
+//! when it leaves. Every value of the loop that is uniform or a `bool` and that is used outside is therefore
+//! passed over the exit edges to a new (divergent) parameter of the exit block. Other divergent values are in
+//! vector registers, where masked writes do not change the lanes that have left.
 //!
 //! # Guarantees
 //! For such a value `v`, [`Uniformity::leaves_divergent_loop`](super::Uniformity::leaves_divergent_loop)
-//! holds only for uses as branch arguments on the exit edges themselves. `Analyses` are up to date.
+//! holds afterwards only for uses as branch arguments on the exit edges themselves. `Analyses` are up to
+//! date.
 
 use super::{Analyses, Loop};
 use crate::entity::{Block, Inst, Value};
@@ -18,15 +20,16 @@ use crate::types::Type;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
-/// An instruction outside the loop with the value among its operands. (Their positions change when
-/// arguments are added to a branch, so they are not kept.)
+/// An instruction outside the loop that has the value among its operands. The operand position is not kept
+/// because it changes when arguments are added to a branch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Use {
     value: Value,
     inst: Inst,
 }
 
-/// Rewrites `func`; `analyses` must describe it and is recomputed if anything changed, which is returned.
+/// Closes the divergent loops of `func`. `analyses` must describe `func` and is recomputed if anything
+/// changed. Returns whether anything changed.
 pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bool {
     if !analyses.uniformity.has_divergent_loop() {
         return false;
@@ -36,7 +39,7 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
     if leaving.is_empty() {
         return false;
     }
-    // Loops are renumbered when edges are split; headers stay.
+    // Splitting edges renumbers the loops but not the headers.
     let headers: Vec<Block> = leaving.iter().map(|&l| analyses.loops.header(l)).collect();
     let mut split = false;
     for &l in &leaving {
@@ -47,7 +50,7 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
     }
     let loops = &analyses.loops;
     let mut order: Vec<Loop> = headers.into_iter().filter_map(|header| loops.innermost(header)).collect();
-    // A new parameter may itself lie in a loop around this one or further on: those come later.
+    // A new parameter may itself be in an outer loop or in a later loop, so those loops are processed later.
     order.sort_unstable_by_key(|&l| {
         let first = analyses.cfg.position(loops.header(l)) as usize;
         (first + loops.blocks(l).len(), std::cmp::Reverse(first))
@@ -62,29 +65,31 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
         router.route(func, &list);
     }
     analyses.compute(func);
-    // What was routed through a loop that nothing left before.
+    // Handles values that were routed through a loop that no value had left before.
     if !uses.of.is_empty() {
         lcssa_divergent_exits(func, analyses);
     }
     true
 }
 
-/// Uses of scalars outside a divergent loop in which they are defined, by the header of the innermost such loop.
+/// Uses of scalar values outside a divergent loop in which they are defined, by the header of the innermost
+/// such loop.
 struct Uses {
-    /// Number of values that the analyses know.
+    /// Number of values that the analyses cover. Later values are new parameters.
     old: usize,
     of: FxHashMap<Block, Vec<Use>>,
 }
 
 impl Uses {
-    /// Finds them all. Returns the loops that values leave, or may leave when inner loops are closed.
+    /// Finds all such uses. Returns the loops that values leave, or may leave when inner loops are closed.
     fn find(&mut self, func: &Function, analyses: &Analyses) -> Vec<Loop> {
         let mut leaving = vec![false; analyses.loops.len()];
         for &block in analyses.cfg.rpo() {
             for &inst in &func.blocks[block].insts {
                 for &value in func.args(inst) {
                     let mut l = self.note(func, analyses, value, inst);
-                    // A mask is one behind the inner loop too.
+                    // A lane mask stays a lane mask outside of the inner loop, so it may have to leave the
+                    // outer loop as well.
                     while let Some(left) = l.filter(|&l| !analyses.loops.contains(l, block)) {
                         leaving[left.index()] |= analyses.uniformity.is_loop_divergent(left);
                         l = if func.ty(value) == Type::Bool { analyses.loops.parent(left) } else { None };
@@ -95,7 +100,7 @@ impl Uses {
         analyses.loops.loops().filter(|l| leaving[l.index()]).collect()
     }
 
-    /// Notes a use if it is one, and returns the loop.
+    /// Records a use if the value leaves a divergent loop. Returns that loop.
     fn note(&mut self, func: &Function, analyses: &Analyses, value: Value, inst: Inst) -> Option<Loop> {
         let Analyses { loops, uniformity, .. } = analyses;
         let known = value.index() < self.old;
@@ -116,7 +121,8 @@ impl Uses {
     }
 }
 
-/// Gives every exit block that can also be reached from outside the loop a block before it that cannot.
+/// Inserts a block before every exit block that can also be reached from outside the loop, so that the new
+/// block can be reached only from the loop.
 #[inline(never)]
 fn dedicate_exits(func: &mut Function, analyses: &Analyses, l: Loop) -> bool {
     let Analyses { cfg, loops, .. } = analyses;
@@ -141,14 +147,14 @@ fn dedicate_exits(func: &mut Function, analyses: &Analyses, l: Loop) -> bool {
     !shared.is_empty()
 }
 
-/// Finds, for each use, the parameter that brings the value there.
+/// Finds, for each use, the parameter that carries the value to the use.
 struct Router<'a> {
     analyses: &'a Analyses,
     l: Loop,
     exits: Vec<Block>,
-    /// The parameter of a block that carries a value of the loop.
+    /// For each value of the loop and each block, the block's parameter that carries the value.
     known: FxHashMap<(Value, Block), Value>,
-    /// Parameters whose arguments are still to be passed.
+    /// Parameters for which the predecessors do not pass arguments yet.
     open: Vec<(Value, Block)>,
     uses: &'a mut Uses,
 }
@@ -170,10 +176,10 @@ impl Router<'_> {
         }
     }
 
-    /// What the lanes hold for `value` when they enter `block`, which is outside the loop.
+    /// Returns the value that the lanes hold for `value` when they enter `block`, which is outside the loop.
     fn at_start(&mut self, func: &mut Function, value: Value, block: Block) -> Value {
-        // An exit that dominates the block is the only way to it. Otherwise paths from several exits
-        // merge at the first join upwards.
+        // If an exit block dominates the block, all paths lead through this exit. Otherwise paths from
+        // several exits merge at the closest join above the block.
         let Analyses { cfg, dom, .. } = self.analyses;
         let mut place = self.exits.iter().copied().find(|&exit| dom.dominates(exit, block));
         let mut join = block;

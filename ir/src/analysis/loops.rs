@@ -1,4 +1,4 @@
-//! The loops of a function, as [`Cfg`] found them.
+//! The loop forest of a function, as found by [`Cfg`].
 
 use super::cfg::Cfg;
 use crate::entity::Block;
@@ -6,7 +6,7 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, entity_impl};
 use std::ops::Range;
 
-/// A loop: outer loops have smaller numbers than the loops in them.
+/// A loop. Outer loops have smaller numbers than the loops they contain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Loop(u32);
 entity_impl!(Loop, "loop");
@@ -17,35 +17,35 @@ struct LoopData {
     parent: PackedOption<Loop>,
     preheader: PackedOption<Block>,
     depth: u32,
-    /// The blocks, as positions in `Cfg::rpo`.
+    /// The blocks of the loop, as a range of positions in `Cfg::rpo`.
     blocks: Range<u32>,
     latches: Range<u32>,
     exits: Range<u32>,
 }
 
-/// All loops of a function and how they nest.
+/// All loops of a function and their nesting.
 #[derive(Clone, Debug, Default)]
 pub struct LoopForest {
-    /// [`Cfg::number`] of the graph.
+    /// [`Cfg::number`] of the graph from which the loops were computed.
     graph: u64,
     loops: PrimaryMap<Loop, LoopData>,
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
     order: Vec<Block>,
     latches: Vec<Block>,
     exits: Vec<(Block, Block)>,
-    /// Scratch: each edge for each loop that it leaves.
+    /// Scratch: each edge together with each loop that it leaves.
     leaving: Vec<(Loop, (Block, Block))>,
 }
 
 impl LoopForest {
-    /// The loops of a graph.
+    /// Computes the loops of a graph.
     pub fn new(cfg: &Cfg) -> Self {
         let mut forest = LoopForest::default();
         forest.compute(cfg);
         forest
     }
 
-    /// Makes them the loops of a graph.
+    /// Recomputes the loops for a graph, unless they already are the loops of this graph.
     pub fn compute(&mut self, cfg: &Cfg) {
         if std::mem::replace(&mut self.graph, cfg.number()) == cfg.number() {
             return;
@@ -92,7 +92,7 @@ impl LoopForest {
         self.find_exits(cfg);
     }
 
-    /// Latches and preheader of one loop.
+    /// Finds the latches and the preheader of one loop.
     fn entries(&mut self, cfg: &Cfg, l: Loop) {
         let header = self.loops[l].header;
         let first_latch = self.latches.len() as u32;
@@ -112,7 +112,7 @@ impl LoopForest {
         data.latches = first_latch..self.latches.len() as u32;
     }
 
-    /// Edges out of each loop, in the order of the blocks they start from.
+    /// Finds the edges that leave each loop, in the order of their source blocks.
     fn find_exits(&mut self, cfg: &Cfg) {
         self.leaving.clear();
         for &block in &self.order {
@@ -139,72 +139,74 @@ impl LoopForest {
         }
     }
 
-    /// Loops, outer before inner, in the order of their headers.
+    /// Returns the loops, outer loops before inner loops, in the order of their headers.
     pub fn loops(&self) -> impl DoubleEndedIterator<Item = Loop> + use<> {
         self.loops.keys()
     }
 
-    /// Whether there are no loops.
+    /// Returns whether there are no loops.
     pub fn is_empty(&self) -> bool {
         self.loops.is_empty()
     }
 
-    /// Number of loops.
+    /// Returns the number of loops.
     pub fn len(&self) -> usize {
         self.loops.len()
     }
 
-    /// The innermost loop that holds the block (a header is in its own loop).
+    /// Returns the innermost loop that contains the block. A header is contained in its own loop.
     pub fn innermost(&self, block: Block) -> Option<Loop> {
         self.innermost[block].expand()
     }
 
-    /// Number of loops around the block.
+    /// Returns the number of loops that contain the block.
     pub fn depth(&self, block: Block) -> u32 {
         self.innermost(block).map_or(0, |l| self.loops[l].depth)
     }
 
-    /// Number of loops around and including this one: 1 for an outermost loop.
+    /// Returns the nesting depth of the loop: 1 for an outermost loop.
     pub fn loop_depth(&self, l: Loop) -> u32 {
         self.loops[l].depth
     }
 
-    /// The block all iterations begin with.
+    /// Returns the header of the loop: the block with which all iterations begin.
     pub fn header(&self, l: Loop) -> Block {
         self.loops[l].header
     }
 
-    /// The loop around this one.
+    /// Returns the innermost loop that contains this loop.
     pub fn parent(&self, l: Loop) -> Option<Loop> {
         self.loops[l].parent.expand()
     }
 
-    /// Blocks of the loop and the loops in it, header first, in the order of [`Cfg::rpo`].
+    /// Returns the blocks of the loop and of the loops in it, header first, in the order of [`Cfg::rpo`].
     pub fn blocks(&self, l: Loop) -> &[Block] {
         let range = &self.loops[l].blocks;
         &self.order[range.start as usize..range.end as usize]
     }
 
-    /// The only predecessor of the header outside the loop, if it does nothing but jump there at its end.
+    /// Returns the preheader: the only predecessor of the header outside the loop, if the header is its only
+    /// successor.
     pub fn preheader(&self, l: Loop) -> Option<Block> {
         self.loops[l].preheader.expand()
     }
 
-    /// Blocks that branch back to the header.
+    /// Returns the blocks that have a back edge to the header.
     pub fn latches(&self, l: Loop) -> &[Block] {
         let range = &self.loops[l].latches;
         &self.latches[range.start as usize..range.end as usize]
     }
 
-    /// Edges that leave the loop: from a block in it to one outside.
+    /// Returns the edges that leave the loop, each as its source block in the loop and its target block
+    /// outside.
     pub fn exits(&self, l: Loop) -> &[(Block, Block)] {
         let range = &self.loops[l].exits;
         &self.exits[range.start as usize..range.end as usize]
     }
 
-    /// Whether the block is in the loop or one inside it.
+    /// Returns whether the block is in the loop or in a loop inside it.
     pub fn contains(&self, l: Loop, block: Block) -> bool {
-        // The blocks of a loop and of the loops in it are one slice of the order.
+        // The blocks of a loop, including the loops in it, are one slice of the order.
         let inner = self.innermost(block);
         inner.is_some_and(|inner| self.loops[l].blocks.contains(&self.loops[inner].blocks.start))
     }

@@ -1,12 +1,12 @@
-//! Facts about a function that passes and code generation ask for.
+//! Analyses of a function for passes and code generation.
 //!
-//! Every analysis is a value with a `compute(&mut self, …)` method that reuses its storage, works in
-//! flat arrays indexed by entity, and never changes the function. An analysis describes the function
-//! it was computed from: an edit of the control flow makes [`Cfg`] and what derives from it stale, an
-//! edit of instructions makes [`Uniformity`] stale. To compute what is not stale costs little: [`Cfg`]
-//! reads the edges, and what derives from it asks for the number of the graph.
+//! Every analysis is a value with a `compute(&mut self, …)` method that reuses its storage, works in flat
+//! arrays indexed by entity, and never changes the function. An analysis describes the function from which it
+//! was computed: a change of the control flow makes [`Cfg`] and the analyses derived from it stale; a change
+//! of instructions makes [`Uniformity`] stale. Recomputing an analysis that is not stale is cheap: [`Cfg`]
+//! only compares the edges, and the analyses derived from it only compare the number of the graph.
 //!
-//! [`Analyses`] computes them together, in the order in which they need each other.
+//! [`Analyses`] computes all of them, in the order in which they depend on each other.
 
 pub mod callgraph;
 pub mod cfg;
@@ -38,10 +38,10 @@ pub use work::Work;
 
 use crate::func::Function;
 
-/// Every analysis of one function.
+/// All analyses of one function.
 #[derive(Clone, Debug, Default)]
 pub struct Analyses {
-    /// Predecessors, successors, order.
+    /// Predecessors, successors and block order.
     pub cfg: Cfg,
     /// Dominators.
     pub dom: DomTree,
@@ -49,12 +49,12 @@ pub struct Analyses {
     pub postdom: PostDomTree,
     /// Natural loops.
     pub loops: LoopForest,
-    /// What is the same in all lanes of a wave.
+    /// Values that are the same in all lanes of a wave.
     pub uniformity: Uniformity,
 }
 
 impl Analyses {
-    /// Computes those that only depend on the control flow.
+    /// Computes the analyses that depend only on the control flow.
     pub fn compute_control(&mut self, func: &Function) {
         self.cfg.compute(func);
         self.dom.compute(&self.cfg);
@@ -62,7 +62,7 @@ impl Analyses {
         self.loops.compute(&self.cfg);
     }
 
-    /// Computes all of them.
+    /// Computes all analyses.
     pub fn compute(&mut self, func: &Function) {
         self.compute_control(func);
         self.uniformity.compute(func, &self.cfg, &self.dom, &self.loops);

@@ -1,9 +1,10 @@
-//! In which bits the values of work-items that run together surely or possibly differ: all work-items of a group, or the
-//! lanes of a wave. A value without such bits is the same for all of them.
+//! Computes the bits in which a value may differ between work-items that run together: all work-items of a
+//! group, or the lanes of a wave. A value without such bits is the same for all of them.
 //!
-//! Only what is computed from the numbers of work-items and lanes has such bits. The lanes of a wave are work-items in a row,
-//! so where rows of the group are whole waves, their numbers differ in the low bits alone: `local_id(0) / 64` is the same for
-//! all, and so is `local_id(0) < 128`.
+//! Only values that are computed from the numbers of work-items and lanes have such bits. The lanes of a wave
+//! are consecutive work-items. If each row of the group consists of whole waves, the work-item numbers in a
+//! wave differ only in the low bits: `local_id(0) / 64` is the same for all lanes, and so is `local_id(0) <
+//! 128`.
 
 use crate::entity::{Inst, Value};
 use crate::func::Function;
@@ -11,16 +12,17 @@ use crate::op::{BinOp, CastOp, IntCc, Op, Pos, TernOp, UnOp, WaveOp};
 use crate::passes::align::trailing_zeros;
 use crate::types::Type;
 
-/// Work-items that run together.
+/// A set of work-items that run together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Together {
-    /// All of a work-group.
+    /// All work-items of a work-group.
     Group,
-    /// Those of a wave of so many lanes.
+    /// The work-items of a wave with this number of lanes.
     Wave(u32),
 }
 
-/// The bits in which the only result of an instruction differs; `of` has those of its arguments.
+/// Returns the bits in which the single result of an instruction may differ; `of` returns the bits for its
+/// arguments.
 pub(super) fn differing(func: &Function, inst: Inst, together: Together, of: impl Fn(Value) -> u64) -> u64 {
     let data = &func.insts[inst];
     let args = func.args(inst);
@@ -45,7 +47,7 @@ pub(super) fn differing(func: &Function, inst: Inst, together: Together, of: imp
     bits & all(func.ty(data.first))
 }
 
-/// Those of a position.
+/// Returns the bits in which a position may differ.
 fn position(func: &Function, pos: Pos, together: Together) -> u64 {
     let size = func.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
     let axis = match pos {
@@ -68,7 +70,8 @@ fn binary(func: &Function, op: BinOp, [a, b]: [Value; 2], of: &impl Fn(Value) ->
     let both = x | y;
     let k = func.const_bits(b);
     let width = func.ty(a).bits();
-    // All bits above the lowest ones that differ are the same.
+    // All bits above the highest bit that may differ are the same; `low` is the mask of the bits below and
+    // including it.
     let low = u64::MAX.checked_shr(both.leading_zeros()).unwrap_or(0);
     match (op, k) {
         (BinOp::And, Some(k)) => x & k,
@@ -76,18 +79,19 @@ fn binary(func: &Function, op: BinOp, [a, b]: [Value; 2], of: &impl Fn(Value) ->
         (BinOp::LShr, Some(k)) => x >> (k as u32 & (width - 1)),
         (BinOp::Shl, Some(k)) => x << (k as u32 & (width - 1)),
         (BinOp::URem, Some(k)) if k.is_power_of_two() => x & (k - 1),
-        // Numbers that differ in low bits are in one row of multiples, and have one quotient.
+        // If only bits below the divisor's lowest set bit differ, all values are between the same two
+        // multiples of the divisor and have the same quotient.
         (BinOp::UDiv, Some(k)) if k.is_power_of_two() => x >> k.trailing_zeros(),
         (BinOp::UDiv, Some(k)) if low < 1 << k.trailing_zeros().min(63) => 0,
-        // What has zeros where the other part differs brings no carry there.
+        // An addend that is the same for all and is zero in the bits that differ causes no carry there.
         (BinOp::Add, _) if x == 0 && low < 1 << trailing_zeros(func, a).min(63) => y,
         (BinOp::Add, _) if y == 0 && low < 1 << trailing_zeros(func, b).min(63) => x,
         _ => u64::MAX,
     }
 }
 
-/// Whether a comparison with `limit` comes out the same for all, of numbers that differ in the bits `differ`: the limit is a
-/// multiple of what those can count to.
+/// Returns whether comparing numbers that may differ only in the bits `differ` with `limit` gives the same
+/// result for all of them. This is so if the limit is a multiple of the range that these bits can count.
 fn is_same_side(func: &Function, cc: IntCc, differ: u64, limit: Value) -> bool {
     let low = u64::MAX.checked_shr(differ.leading_zeros()).unwrap_or(0);
     let mask = u64::MAX >> (64 - func.ty(limit).bits());

@@ -1,14 +1,16 @@
-//! What not all work-items of a group, or not all lanes of a wave, come to: instructions behind a branch on which they part.
+//! Finds instructions that not all work-items of a group, or not all lanes of a wave, execute, because they
+//! are behind a branch on which the work-items part.
 //!
-//! Unlike [`Uniformity`](super::Uniformity), which calls divergent whatever may be, this tells only what surely is: conditions
-//! computed from the numbers of work-items and lanes alone ([`own_bits`](super::own_bits)). What comes from memory, or over
-//! different paths, is not told. Nor is a branch that came with the instruction: both are what one operation of the source
-//! became, which all come to that come to the operation.
+//! Unlike [`Uniformity`](super::Uniformity), which treats as divergent whatever may be divergent, this
+//! analysis reports only certain cases: branches on conditions computed only from the numbers of work-items
+//! and lanes ([`own_bits`](super::own_bits)). Conditions that come from memory are not reported. A branch
+//! with the same source location as the instruction is not reported either, because both implement one
+//! operation of the source, and all work-items that reach the operation execute it.
 //!
 //! # Method
-//! One sweep over the order, and a second one for what comes around loops, finds the values; the blocks between a branch on such a value
-//! and its post-dominator are parted. Regions of branches inside each other are walked once each, up to a budget in
-//! proportion to the function.
+//! One sweep over the block order, and a second one for values that are passed around loops, finds the values
+//! that differ. The blocks between a branch on such a value and its post-dominator are marked as parted.
+//! Nested regions are walked once each, up to a budget proportional to the size of the function.
 
 use super::cfg::Cfg;
 use super::dominance::PostDomTree;
@@ -18,24 +20,24 @@ use crate::func::{Function, SrcLoc};
 use crate::op::Op;
 use cranelift_entity::SecondaryMap;
 
-/// Memory of the search, and what it found.
+/// Reusable memory of the search, and its results.
 #[derive(Clone, Debug, Default)]
 pub struct Parting {
     cfg: Cfg,
     postdom: PostDomTree,
-    /// By value: bits in which those differ that run together.
+    /// For each value, the bits in which it differs between work-items that run together.
     own: SecondaryMap<Value, u64>,
-    /// Places in the source of the instructions that are looked for.
+    /// Source locations of the instructions that are searched for, sorted.
     places: Vec<SrcLoc>,
-    /// The branch on which those part that come to a block.
+    /// For each block, the branch on which the work-items part that reach the block.
     parted: SecondaryMap<Block, Option<Inst>>,
     stack: Vec<Block>,
     found: Vec<(Inst, Inst)>,
 }
 
 impl Parting {
-    /// Instructions that `meets` picks and that not all of those come to that run together, each with the branch on which
-    /// they part.
+    /// Returns the instructions for which `meets` returns true and that not all work-items that run together
+    /// execute, each with the branch on which these work-items part.
     pub fn find(
         &mut self,
         func: &Function,
@@ -63,7 +65,7 @@ impl Parting {
         &self.found
     }
 
-    /// Finds out what the work-items of a group part on.
+    /// Computes where the work-items of a group part.
     pub(super) fn compute(&mut self, func: &Function) {
         self.places.clear();
         self.part(func, Together::Group);
@@ -76,22 +78,22 @@ impl Parting {
         self.regions(func);
     }
 
-    /// The function's graph.
+    /// Returns the control-flow graph of the function.
     pub(super) fn cfg(&self) -> &Cfg {
         &self.cfg
     }
 
-    /// The branch on which those part that come to a block.
+    /// Returns the branch on which the work-items part that reach a block.
     pub(super) fn branch_of(&self, block: Block) -> Option<Inst> {
         self.parted[block]
     }
 
-    /// Whether every work-item executes a block that is not behind a branch at all.
+    /// Returns whether every work-item executes the block.
     pub(super) fn comes_to_all(&self, entry: Block, block: Block) -> bool {
         block == entry || self.parted[block].is_none() && self.postdom.post_dominates(block, entry)
     }
 
-    /// Values that are a work-item's own.
+    /// Computes the values that differ between work-items.
     fn values(&mut self, func: &Function, together: Together) {
         self.own.clear();
         for _ in 0..2 {
@@ -119,7 +121,7 @@ impl Parting {
         }
     }
 
-    /// Blocks between a branch on such a value and where its ways meet again.
+    /// Marks the blocks between a branch on a value that differs and the point where its paths meet again.
     fn regions(&mut self, func: &Function) {
         self.parted.clear();
         let mut budget = 16 * self.cfg.rpo().len();

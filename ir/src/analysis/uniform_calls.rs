@@ -1,11 +1,14 @@
-//! Which arguments and results of calls are the same in all lanes that call.
+//! Finds arguments and results of calls that are the same in all lanes that execute the call.
 //!
-//! A parameter is, if each call is known and passes a value that is; a result, if the function returns one wherever it ends. The lanes
-//! of a function are those of the call, so it does not matter which of the wave's lanes that are.
+//! A parameter is uniform if all calls are known and each of them passes a uniform value. A result is uniform
+//! if the function returns a uniform value at every return. The active lanes of a function are the lanes that
+//! called it, so it does not matter which lanes of the wave they are.
 //!
 //! # Method
-//! All are taken for uniform until some call or return shows that one is not; who depends on that is looked at again. So recursion that
-//! passes on what it was given is found to. A function is looked at once for each time that it loses something.
+//! All parameters and results are assumed to be uniform until some call or return shows that one of them is
+//! not; functions that depend on it are then analysed again. In this way, parameters that recursive calls
+//! pass on unchanged are found to be uniform. A function is analysed once for each time that one of these
+//! facts about it changes.
 
 use super::{Analyses, CallGraph, Work, callers};
 use crate::entity::FuncId;
@@ -14,7 +17,8 @@ use crate::op::Op;
 use cranelift_entity::SecondaryMap;
 use std::sync::Arc;
 
-/// By function and number of the parameter or result, whether it is uniform: as bits; those behind the 64th are taken for divergent.
+/// For each function, whether each parameter and each result is uniform, as bits. Parameters and results from
+/// number 64 on are assumed to be divergent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UniformCalls {
     params: SecondaryMap<FuncId, u64>,
@@ -22,7 +26,7 @@ pub struct UniformCalls {
 }
 
 impl UniformCalls {
-    /// Of a module, with memory for the analyses of its functions.
+    /// Computes the facts for a module. `analyses` is reused for its functions.
     pub fn new(module: &Module, graph: &CallGraph, analyses: &mut Analyses) -> Arc<Self> {
         let mut facts = UniformCalls::default();
         for (id, func) in module.funcs.iter() {
@@ -34,12 +38,12 @@ impl UniformCalls {
         search.facts
     }
 
-    /// Whether a parameter of a function is the same in all lanes of each call.
+    /// Returns whether a parameter of a function is the same in all lanes of each call.
     pub fn is_param_uniform(&self, func: FuncId, number: usize) -> bool {
         is_set(self.params[func], number)
     }
 
-    /// Whether each call of a function leaves the same result in all lanes.
+    /// Returns whether each call of a function returns the same result in all lanes.
     pub fn is_result_uniform(&self, func: FuncId, number: usize) -> bool {
         is_set(self.results[func], number)
     }
@@ -70,19 +74,20 @@ impl Search<'_> {
         }
     }
 
-    /// Takes back what a function shows to be divergent. `lost` gets those for which that makes a difference.
+    /// Removes the assumptions that a function shows to be wrong. Appends to `lost` the functions that are
+    /// affected.
     fn look_at(&mut self, id: FuncId, func: &Function, lost: &mut Vec<FuncId>) {
         self.analyses.uniformity.know(Some((Arc::clone(&self.facts), Some(id))));
         self.analyses.compute(func);
         self.analyses.uniformity.know(None);
         let Analyses { loops, uniformity, .. } = &*self.analyses;
-        // Nobody else has it any more.
+        // No other reference exists any more, so this does not copy.
         let facts = Arc::make_mut(&mut self.facts);
         let ends = func
             .layout
             .iter()
             .filter(|&&block| matches!(func.terminator(block), Some(inst) if func.insts[inst].op == Op::Ret));
-        // Lanes that parted may come together only where they return.
+        // Lanes that parted may meet again only at the return.
         let parts =
             ends.count() > 1 && func.layout.iter().any(|&block| uniformity.is_branch_divergent(block));
         for &block in &func.layout {
@@ -111,7 +116,7 @@ impl Search<'_> {
     }
 }
 
-/// Bits without those of some numbers.
+/// Returns the bits without the given bit numbers.
 fn kept(bits: u64, without: impl Iterator<Item = usize>) -> u64 {
     without.filter(|&number| number < 64).fold(bits, |bits, number| bits & !(1 << number))
 }

@@ -1,26 +1,29 @@
-//! Which values are the same in all active lanes of a wave, and which branches the lanes take together.
+//! Finds the values that are the same in all active lanes of a wave, and the branches that all lanes take in
+//! the same direction.
 //!
-//! A value is divergent if lanes may hold different bits:
-//! - by origin: lane and work-item numbers, results of atomics, private memory; what a callee is given and returns, unless
-//!   [`UniformCalls`] know better;
-//! - by data: some operand is divergent;
-//! - by joining: a block parameter where paths meet that started at a divergent branch (the lanes arrive
-//!   over different edges), unless all edges bring the same value;
-//! - by time: a value of a loop that lanes leave in different iterations is uniform inside the loop, but
-//!   seen from outside, lanes hold the values of different iterations. Such a use is asked about with
-//!   [`Uniformity::is_divergent_at_use`]; [`super::lcssa_divergent_exits`] makes it a parameter.
+//! A value is divergent if lanes may hold different bits. The reason can be:
+//! - its origin: lane and work-item numbers, results of atomic operations, loads from private memory; also
+//!   arguments and results of calls, unless [`UniformCalls`] shows that they are uniform;
+//! - its operands: some operand is divergent;
+//! - a join: a block parameter where paths meet that started at a divergent branch, so that lanes arrive over
+//!   different edges, unless all edges pass the same value;
+//! - a loop: if lanes leave a loop in different iterations, a value of the loop can be uniform inside the
+//!   loop, but outside of the loop the lanes hold the values of different iterations. Such a use is reported
+//!   by [`Uniformity::is_divergent_at_use`]; [`super::lcssa_divergent_exits`] replaces the value there by a
+//!   block parameter.
 //!
 //! # Method
-//! Sweeps over the reverse postorder until nothing changes; without loops that is one sweep. For joins,
-//! each divergent branch sends a label down each of its edges, once: a block that two labels reach is a
-//! join and passes on a label of its own. Lanes part in a loop if one label leaves it and another returns
-//! to its header; then the loop as a whole acts as a branch with one edge per exit. Because the order
-//! keeps loops contiguous, a walk over positions visits every block after the labels that reach it.
-//! What a labelled block dominates has its label too, so the walk goes on where that ends ([`Frontiers`]): a chain of
-//! tests is not walked from each of them to the end.
+//! The analysis sweeps over the reverse postorder until nothing changes; without loops, one sweep suffices.
+//! To find joins, each divergent branch sends a different label along each of its edges, once: a block that
+//! two labels reach is a join and passes on a label of its own. Lanes part in a loop if one label leaves the
+//! loop and another returns to its header; the loop as a whole then acts like a branch with one edge per
+//! exit. Because the order keeps loops contiguous, a walk in this order visits every block after all labels
+//! that reach it have arrived. All blocks that a labelled block dominates have the same label, so the walk
+//! continues directly where the dominance ends ([`Frontiers`]), and a chain of tests is not walked to its end
+//! from each test.
 //!
 //! # Requires
-//! A reducible graph. `InstData::block` is right.
+//! The control-flow graph must be reducible, and `InstData::block` must be correct.
 
 use super::cfg::Cfg;
 use super::dominance::DomTree;
@@ -35,7 +38,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// What is uniform in a function.
+/// The uniformity of the values, branches and loops of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Uniformity {
     divergent: SecondaryMap<Value, bool>,
@@ -49,22 +52,23 @@ pub struct Uniformity {
     known: Option<(Arc<UniformCalls>, Option<FuncId>)>,
 }
 
-/// Where edges lead that leave what a block dominates, for blocks with few such places.
+/// For each block, the targets of edges that leave the region it dominates, if there are only a few.
 #[derive(Clone, Debug, Default)]
 struct Frontiers {
-    /// By position in the order; empty until asked for.
+    /// The frontiers by position in the order; empty until needed.
     of: Vec<Frontier>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Frontier {
     to: [Option<Block>; Frontier::MOST],
-    /// More than these, or the program may end or run forever below.
+    /// Whether there are more targets than fit, or the program may end or loop forever in the dominated
+    /// region.
     open: bool,
 }
 
 impl Frontier {
-    /// Blocks of many loops inside each other, with many exits, have more.
+    /// Maximum number of targets that are stored. Blocks in deeply nested loops with many exits have more.
     const MOST: usize = 4;
 
     fn add(&mut self, block: Block) {
@@ -76,7 +80,7 @@ impl Frontier {
 }
 
 impl Frontiers {
-    /// Finds them, each from those of the blocks that it is the closest dominator of.
+    /// Computes the frontiers, each from the frontiers of the blocks that the block immediately dominates.
     fn compute(&mut self, cfg: &Cfg, dom: &DomTree) {
         self.of.clear();
         self.of.resize(cfg.rpo().len(), Frontier::default());
@@ -85,7 +89,7 @@ impl Frontiers {
             for succ in cfg.succs(block).filter(|&succ| dom.idom(succ) != Some(block)) {
                 self.of[at].add(succ);
             }
-            // A loop without an end.
+            // This block is in an endless loop.
             self.of[at].open |= self.of[at].to.iter().all(|to| to.is_none_or(|to| to == block));
             let Some(up) = dom.idom(block) else { continue };
             let Frontier { to, open } = self.of[at];
@@ -96,7 +100,7 @@ impl Frontiers {
     }
 }
 
-/// The control flow.
+/// The control flow of a function.
 #[derive(Clone, Copy)]
 struct Graph<'a> {
     cfg: &'a Cfg,
@@ -104,7 +108,7 @@ struct Graph<'a> {
     loops: &'a LoopForest,
 }
 
-/// Over which kind of edges lanes that parted may arrive differently.
+/// The kinds of edges over which lanes that parted may arrive separately.
 #[derive(Clone, Copy, Debug, Default)]
 struct Joins {
     forward: bool,
@@ -114,22 +118,22 @@ struct Joins {
 /// State of one walk of labels; empty between walks.
 #[derive(Clone, Debug, Default)]
 struct Labels {
-    /// Label of the block at a position of the order; 0 is none.
+    /// Label of the block at each position of the order; 0 means none.
     at: Vec<u32>,
-    /// Label with which the header at a position was reached over a back edge.
+    /// Label with which the loop header at each position was reached over a back edge.
     back: Vec<u32>,
     touched: Vec<u32>,
-    /// Positions of blocks that have a label and were not visited yet.
+    /// Positions of blocks that have a label and have not been visited yet.
     pending: BinaryHeap<Reverse<u32>>,
     /// Loops around the start of the walk, innermost first.
     around: Vec<Ends>,
-    /// No decision is open for blocks from this position on.
+    /// From this position on, no loop exit or back edge remains to be decided.
     settled: u32,
-    /// Loops whose exits are to send labels next.
+    /// Loops whose exits must send labels next.
     parted: Vec<Loop>,
 }
 
-/// How labels end with respect to one loop around the start.
+/// The labels that return to the header of a loop around the start, and the labels that leave the loop.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     which: Loop,
@@ -140,7 +144,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Whether one label stays in the loop while another leaves it.
+    /// Returns whether one label stays in the loop while a different label leaves it.
     fn lanes_part(&self) -> bool {
         match (self.to_header, self.outside) {
             (Seen::None, _) | (_, Seen::None) => false,
@@ -150,7 +154,7 @@ impl Ends {
     }
 }
 
-/// No label, one label, or several.
+/// The labels seen: none, one, or several different labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     None,
@@ -169,19 +173,20 @@ impl Seen {
 }
 
 impl Uniformity {
-    /// The uniformity of a function.
+    /// Computes the uniformity of a function.
     pub fn new(func: &Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest) -> Self {
         let mut result = Uniformity::default();
         result.compute(func, cfg, dom, loops);
         result
     }
 
-    /// What is known of calls, and which function of the module is to be looked at from now on, if it is one that is called.
+    /// Sets what is known about calls, and the id of the function that is analysed next if it is a function
+    /// that is called.
     pub fn know(&mut self, known: Option<(Arc<UniformCalls>, Option<FuncId>)>) {
         self.known = known;
     }
 
-    /// Recomputes everything.
+    /// Recomputes the uniformity.
     pub fn compute(&mut self, func: &Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest) {
         let graph = Graph { cfg, dom, loops };
         self.frontiers.of.clear();
@@ -267,9 +272,9 @@ impl Uniformity {
         }
     }
 
-    /// Parameter number `n` of `block`.
+    /// Returns whether parameter number `n` of `block` is divergent.
     fn param_diverges(&self, func: &Function, cfg: &Cfg, loops: &LoopForest, block: Block, n: usize) -> bool {
-        // The edges into a loop and those back to its header are separate meetings.
+        // The edges that enter a loop and the back edges to its header are separate joins.
         let mut only: [Option<Value>; 2] = [None; 2];
         let mut differ = [false; 2];
         for &pred in cfg.preds(block) {
@@ -313,7 +318,8 @@ impl Uniformity {
         self.walk(graph, at);
     }
 
-    /// A label comes over an edge to `block` from position `from`, in a walk that started at `start`.
+    /// Handles a label that arrives at `block` over an edge from position `from`, in a walk that started at
+    /// position `start`.
     fn arrive(&mut self, cfg: &Cfg, start: u32, from: u32, block: Block, label: u32) {
         let to = cfg.position(block);
         let labels = &mut self.labels;
@@ -343,7 +349,7 @@ impl Uniformity {
         }
     }
 
-    /// Passes labels on until all lanes are together again.
+    /// Passes labels on until all lanes have met again.
     fn walk(&mut self, graph: Graph, start: u32) {
         let cfg = graph.cfg;
         let order = cfg.rpo();
@@ -355,7 +361,8 @@ impl Uniformity {
                 break;
             }
             let label = self.labels.at[at as usize];
-            // A back edge of a loop further down brings its header the label it has.
+            // A back edge of an inner loop would bring its header the label that the header already has, so
+            // it is skipped.
             let counts = |&to: &Block| cfg.position(to) <= start || cfg.position(to) > at;
             let Frontier { to, open } = self.frontiers.of[at as usize];
             if open {
@@ -382,19 +389,20 @@ impl Uniformity {
         self.labels.parted = parted;
     }
 
-    /// Whether lanes of a wave may hold different bits, seen where the value is defined (and anywhere in
-    /// the loop it is defined in).
+    /// Returns whether lanes of a wave may hold different bits at the value's definition, or anywhere in the
+    /// loop that contains the definition.
     pub fn is_divergent(&self, value: Value) -> bool {
         self.divergent[value]
     }
 
-    /// The opposite of [`Uniformity::is_divergent`].
+    /// Returns the opposite of [`Uniformity::is_divergent`].
     pub fn is_uniform(&self, value: Value) -> bool {
         !self.divergent[value]
     }
 
-    /// Whether lanes of a wave may hold different bits when the value is used in `block`; an argument of
-    /// a branch is used in the branch's target (which is never deeper in a loop of the value's than the branch).
+    /// Returns whether lanes of a wave may hold different bits when the value is used in `block`. An argument
+    /// of a branch counts as used in the branch's target, which is never deeper inside a loop that contains
+    /// the value's definition than the branch itself.
     pub fn is_divergent_at_use(
         &self,
         func: &Function,
@@ -405,8 +413,9 @@ impl Uniformity {
         self.divergent[value] || self.any_loop && self.leaves_divergent_loop(func, loops, value, block)
     }
 
-    /// Whether the value is defined in a loop that does not hold `block` and that lanes leave in different
-    /// iterations. Values that are the same in every iteration by nature do not count.
+    /// Returns whether the value is defined in a loop that does not contain `block` and that lanes leave in
+    /// different iterations. Values that are inherently the same in every iteration, such as constants, do
+    /// not count.
     pub fn leaves_divergent_loop(
         &self,
         func: &Function,
@@ -436,29 +445,29 @@ impl Uniformity {
         false
     }
 
-    /// Whether the block ends in a branch that lanes may take both ways.
+    /// Returns whether the block ends in a branch that lanes may take in different directions.
     pub fn is_branch_divergent(&self, block: Block) -> bool {
         self.branches[block]
     }
 
-    /// Whether lanes may leave the loop in different iterations.
+    /// Returns whether lanes may leave the loop in different iterations.
     pub fn is_loop_divergent(&self, l: Loop) -> bool {
         self.loops[l]
     }
 
-    /// Whether some loop is left by lanes in different iterations.
+    /// Returns whether there is a loop that lanes may leave in different iterations.
     pub fn has_divergent_loop(&self) -> bool {
         self.any_loop
     }
 
-    /// Whether lanes that parted at a divergent branch may arrive here over different edges.
+    /// Returns whether lanes that parted at a divergent branch may arrive at the block over different edges.
     pub fn is_join(&self, block: Block) -> bool {
         let Joins { forward, back } = self.joins[block];
         forward || back
     }
 }
 
-/// Labels of joins are above those of edges.
+/// Labels of joins are greater than labels of edges.
 const JOIN: u32 = 1 << 31;
 
 impl Labels {
@@ -500,7 +509,8 @@ fn origin(func: &Function, op: Op) -> Origin {
         }
         Op::Pos(Pos::LaneId) => Origin::Divergent,
         Op::Load { mem, .. } => {
-            // A generic pointer may lead to private memory, where one address is another place per lane.
+            // A generic pointer may point to private memory, where the same address is a different location
+            // in each lane.
             let per_lane = matches!(mem.space, Space::Private | Space::Generic);
             if per_lane || mem.order != Order::NotAtomic || mem.flags.contains(MemFlags::VOLATILE) {
                 Origin::Divergent
@@ -516,7 +526,7 @@ fn origin(func: &Function, op: Op) -> Origin {
     }
 }
 
-/// The same bits whenever a lane computes it.
+/// Returns whether the operation yields the same bits every time a lane executes it.
 fn is_fixed(op: Op) -> bool {
     match op {
         Op::Const(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => true,

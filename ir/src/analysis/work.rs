@@ -1,10 +1,10 @@
-//! Functions that are to be looked at, each once at a time, callers first.
+//! Worklist of functions, callers first, that contains each function at most once.
 
 use super::CallGraph;
 use crate::entity::FuncId;
 use cranelift_entity::EntitySet;
 
-/// A list of work for searches along calls, from callers to what they call.
+/// A worklist for propagating facts along calls, from callers to callees.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     list: Vec<FuncId>,
@@ -12,7 +12,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// All functions.
+    /// Fills the list with all functions.
     pub fn begin(&mut self, graph: &CallGraph) {
         self.list.clear();
         self.list.extend_from_slice(graph.bottom_up());
@@ -20,14 +20,14 @@ impl Work {
         self.waits.extend(graph.bottom_up().iter().copied());
     }
 
-    /// The next.
+    /// Removes and returns the next function.
     pub fn pop(&mut self) -> Option<FuncId> {
         let next = self.list.pop()?;
         self.waits.remove(next);
         Some(next)
     }
 
-    /// Looks at one again, if it does not wait already.
+    /// Adds a function unless it is already in the list.
     pub fn push(&mut self, func: FuncId) {
         if self.waits.insert(func) {
             self.list.push(func);

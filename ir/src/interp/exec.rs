@@ -1,4 +1,4 @@
-//! One instruction, for all active lanes.
+//! Executes one instruction for all active lanes.
 
 use super::memory::{self, Memory, View};
 use super::wave::{Flow, Frame, Wave, align_up, for_lanes};
@@ -11,7 +11,7 @@ use crate::semantics::{
 };
 use crate::types::{MemTy, Type};
 
-/// What an instruction needs to know about the launch.
+/// The instruction that is being executed, with its operands and result.
 struct Context<'a> {
     func: &'a Function,
     inst: Inst,
@@ -21,7 +21,7 @@ struct Context<'a> {
 }
 
 impl Wave {
-    /// Runs anything but calls, branches and returns.
+    /// Executes any instruction except calls, branches and returns.
     pub(super) fn exec(
         &mut self,
         launch: &Launch<'_>,
@@ -63,7 +63,7 @@ impl Wave {
         if here == self.living() { Ok(Flow::Barrier) } else { Err(ErrorKind::DivergentBarrier) }
     }
 
-    /// Operations on the values of one lane.
+    /// Executes an operation on the values of each lane.
     fn compute(&mut self, cx: &Context<'_>, launch: &Launch<'_>, op: Op) {
         let Some(frame) = self.frames.last_mut() else { return };
         let first = cx.args.first().map_or(Type::Bool, |&arg| cx.func.ty(arg));
@@ -115,7 +115,7 @@ impl Wave {
                 Pos::KernargPtr => launch.kernarg,
                 Pos::PrintfBuffer => launch.interp.printf_buffer,
                 Pos::HostcallBuffer => launch.interp.hostcall_buffer,
-                // Any number that grows will do.
+                // Any increasing number suffices.
                 Pos::Clock | Pos::Realtime => launch.steps,
                 _ => u64::from(bits),
             };
@@ -127,7 +127,7 @@ impl Wave {
         let Some(frame) = self.frames.last_mut() else { return };
         let active = frame.active;
         let first_lane = active.trailing_zeros() as usize;
-        // Every lane's operand is read before any result is written.
+        // All operands are read before any result is written.
         let mut operand = [0; super::MAX_LANES as usize];
         for (lane, bits) in operand.iter_mut().enumerate() {
             *bits = frame.get(cx.args[0], lane);
@@ -155,7 +155,7 @@ impl Wave {
         });
     }
 
-    /// Loads, stores and atomics, one lane after the other.
+    /// Executes loads, stores and atomic operations, one lane after the other.
     fn access(&mut self, cx: &Context<'_>, shared: &mut [u8], device: &mut Memory) -> Result<(), ErrorKind> {
         let Wave { frames, private, .. } = self;
         let Some(frame) = frames.last_mut() else { return Ok(()) };
@@ -200,7 +200,7 @@ impl Wave {
     }
 }
 
-/// The address of an access; its low bits must be as the access promises.
+/// Returns the address of an access, or an error if it is less aligned than the access states.
 fn address(pointer: u64, mem: &Mem) -> Result<u64, ErrorKind> {
     let address = pointer.wrapping_add(i64::from(mem.offset) as u64) & mask(Type::Ptr(mem.space));
     let align = u32::from(mem.align);
@@ -211,7 +211,7 @@ fn address(pointer: u64, mem: &Mem) -> Result<u64, ErrorKind> {
     }
 }
 
-/// What a register holds of a loaded element.
+/// Returns the register value of a loaded element.
 fn extend(ty: MemTy, bits: u64) -> u64 {
     match ty {
         MemTy::S8 => bits as u8 as i8 as u32 as u64,

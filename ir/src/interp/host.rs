@@ -1,36 +1,39 @@
-//! The host that a program calls (`Pos::HostcallBuffer`): it keeps the messages that are printed.
+//! The host side of host calls (`Pos::HostcallBuffer`): collects the messages that a program prints.
 //!
-//! The buffer is that of ROCm's device library, of which the printing of messages (service 2) is answered here, and nothing else: the
-//! emulator has the whole (`tools/sim/src/hostcall.rs`). The host looks when a wave sleeps.
+//! The buffer has the format of ROCm's device library. Only the service that prints messages (service 2) is
+//! implemented here; the emulator implements all services (`tools/sim/src/hostcall.rs`). The host examines
+//! the buffer when a wave sleeps.
 
 use super::memory::Memory;
 
-/// Packets of the buffer: a wave that finds none waits for one.
+/// Number of packets in the buffer. A wave that finds no free packet waits.
 const PACKETS: u64 = 4;
-/// Where the headers begin, behind the buffer's six words; their words, and those of a packet's 64 lanes of eight words.
+/// `HEADERS`: offset of the packet headers, after the buffer's six words. The other constants: words per
+/// header, words per lane in a packet, words per packet (64 lanes), and offset of the packets.
 const HEADERS: u64 = 64;
 const HEADER_WORDS: u64 = 3;
 const LANE_WORDS: u64 = 8;
 const PAYLOAD_WORDS: u64 = 64 * LANE_WORDS;
 const PAYLOADS: u64 = HEADERS + 8 * HEADER_WORDS * PACKETS;
-/// The signal: it has no mailbox, so nobody has to be told.
+/// Offset of the signal. It has no mailbox, so no event needs to be raised.
 const SIGNAL: u64 = PAYLOADS + 8 * PAYLOAD_WORDS * PACKETS;
 const SIGNAL_BYTES: u64 = 64;
-/// Of the buffer's words, the top of the packets that wait.
+/// Offset of the word in the buffer that holds the top of the list of waiting packets.
 const READY: u64 = 32;
-/// The service, and the flag that a packet waits, in the header's last word.
+/// `PRINTF`: number of the service. `WAITS`: flag in the header's last word that says that a packet waits.
 const PRINTF: u64 = 2;
 const WAITS: u64 = 1 << 32;
-/// Of a call's first word.
+/// Fields in the first word of a call.
 const BEGIN: u64 = 1;
 const END: u64 = 2;
 const COUNT_SHIFT: u64 = 5;
 const NUMBER_SHIFT: u64 = 8;
 
-/// An empty buffer; its address.
+/// Creates an empty buffer and returns its address.
 pub(super) fn place(memory: &mut Memory) -> u64 {
     let at = memory.alloc((SIGNAL + SIGNAL_BYTES) as usize);
-    // The top of the free packets is the last one. A tag above the number makes that of packet 0 no 0, which would end the list.
+    // The last packet is on top of the list of free packets. Packet 0 has a tag above its number, so that its
+    // entry is not 0, which would mark the end of the list.
     let words = [at + HEADERS, at + PAYLOADS, at + SIGNAL, PACKETS - 1, 0, PACKETS - 1];
     (0..).zip(words).for_each(|(n, word)| put(memory, at + 8 * n, word));
     for number in 1..PACKETS {
@@ -51,10 +54,10 @@ fn put(memory: &mut Memory, address: u64, word: u64) {
     }
 }
 
-/// What the host remembers.
+/// State of the host.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Host {
-    /// Messages by their numbers, as far as they have come.
+    /// Messages by their numbers, as far as they have been received.
     open: Vec<Vec<u64>>,
     ended: Vec<Vec<u64>>,
 }
@@ -64,7 +67,7 @@ impl Host {
         std::mem::take(&mut self.ended)
     }
 
-    /// Answers all packets that wait in a buffer; there is none at address 0.
+    /// Answers all packets that wait in a buffer. Address 0 means that there is no buffer.
     pub(super) fn serve(&mut self, memory: &mut Memory, buffer: u64) {
         let mut top = word(memory, buffer + READY);
         put(memory, buffer + READY, 0);
@@ -85,7 +88,8 @@ impl Host {
         }
     }
 
-    /// Takes up a part of a message; its number, as the next part has to say it.
+    /// Receives a part of a message. Returns the message's number in the form that the next part must
+    /// contain.
     fn receive(&mut self, words: &[u64; LANE_WORDS as usize]) -> u64 {
         let description = words[0];
         let mut number = description >> NUMBER_SHIFT;

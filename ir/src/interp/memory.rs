@@ -1,15 +1,15 @@
-//! The memory that interpreted kernels see.
+//! The memory of interpreted kernels.
 
 use super::ErrorKind;
 use super::host::Host;
 use crate::types::Space;
 
-/// Where the first buffer goes; low addresses stay invalid, as a null pointer should be.
+/// Address of the first buffer. Low addresses are invalid, so that a null pointer is invalid.
 const FIRST_ADDRESS: u64 = 0x10_0000_0000;
-/// Buffers begin at a multiple of this and have at least as much invalid space behind them.
+/// Buffers start at a multiple of this and are followed by at least as many invalid addresses.
 const PAGE: u64 = 4096;
 
-/// High halves of generic addresses that lead to work-group and private memory.
+/// High halves of generic addresses in work-group and private memory.
 pub(super) const SHARED_APERTURE: u64 = 0x0001_0000;
 pub(super) const PRIVATE_APERTURE: u64 = 0x0002_0000;
 /// The null pointer of 32-bit address spaces.
@@ -24,24 +24,24 @@ struct Buffer {
 /// Device memory: buffers at 64-bit addresses, with invalid addresses between them.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// In order of their addresses.
+    /// Buffers in the order of their addresses.
     buffers: Vec<Buffer>,
     next: u64,
     host: Host,
 }
 
 impl Memory {
-    /// No buffers.
+    /// Creates a memory without buffers.
     pub fn new() -> Self {
         Memory { buffers: Vec::new(), next: FIRST_ADDRESS, host: Host::default() }
     }
 
-    /// A new buffer of zeros; returns its address, a multiple of 4096.
+    /// Allocates a buffer of zeros. Returns its address, a multiple of 4096.
     pub fn alloc(&mut self, bytes: usize) -> u64 {
         self.alloc_bytes(vec![0; bytes])
     }
 
-    /// A new buffer with these contents.
+    /// Allocates a buffer with the given contents. Returns its address.
     pub fn alloc_bytes(&mut self, bytes: Vec<u8>) -> u64 {
         let address = self.next.max(FIRST_ADDRESS);
         self.next = (address + bytes.len() as u64).next_multiple_of(PAGE) + PAGE;
@@ -54,14 +54,14 @@ impl Memory {
         self.buffers.retain(|b| b.address != address);
     }
 
-    /// The bytes at an address range, if all of it is in one buffer.
+    /// Returns the bytes in an address range, if the whole range is in one buffer.
     pub fn bytes(&self, address: u64, count: usize) -> Option<&[u8]> {
         let buffer = &self.buffers[self.find(address)?];
         let start = usize::try_from(address - buffer.address).ok()?;
         buffer.bytes.get(start..start.checked_add(count)?)
     }
 
-    /// The bytes at an address range, to be changed.
+    /// Like [`Memory::bytes`], for modification.
     pub fn bytes_mut(&mut self, address: u64, count: usize) -> Option<&mut [u8]> {
         let at = self.find(address)?;
         let buffer = &mut self.buffers[at];
@@ -69,14 +69,14 @@ impl Memory {
         buffer.bytes.get_mut(start..start.checked_add(count)?)
     }
 
-    /// Lets the host answer what waits in a buffer of calls.
+    /// Lets the host answer the packets that wait in a host-call buffer.
     pub(super) fn serve_host(&mut self, buffer: u64) {
         let mut host = std::mem::take(&mut self.host);
         host.serve(self, buffer);
         self.host = host;
     }
 
-    /// The messages that calls of the host have printed since the last time: the words of each.
+    /// Removes and returns the messages that host calls have printed, each as a list of words.
     pub fn take_messages(&mut self) -> Vec<Vec<u64>> {
         self.host.take_messages()
     }
@@ -86,7 +86,7 @@ impl Memory {
     }
 }
 
-/// Everything an access of one lane may reach.
+/// The memory that an access of one lane can reach.
 pub(super) struct View<'a> {
     pub device: &'a mut Memory,
     pub shared: &'a mut [u8],
@@ -94,7 +94,7 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// The bytes of an access. Generic pointers are resolved by their high half.
+    /// Returns the bytes of an access. Generic pointers are resolved by their high half.
     pub fn range(&mut self, space: Space, address: u64, count: usize) -> Result<&mut [u8], ErrorKind> {
         let fault = ErrorKind::OutOfBounds { space, address, bytes: count as u32 };
         let low = address as u32 as usize;
@@ -112,7 +112,7 @@ fn slice(bytes: &mut [u8], at: usize, count: usize) -> Option<&mut [u8]> {
     bytes.get_mut(at..at.checked_add(count)?)
 }
 
-/// A cast of a pointer to another address space.
+/// Converts a pointer to another address space.
 pub(super) fn space_cast(from: Space, to: Space, address: u64) -> u64 {
     let aperture = |space| match space {
         Space::Shared => Some(SHARED_APERTURE),
@@ -128,12 +128,12 @@ pub(super) fn space_cast(from: Space, to: Space, address: u64) -> u64 {
     }
 }
 
-/// Little-endian number of up to 8 bytes.
+/// Reads a little-endian number of up to 8 bytes.
 pub(super) fn get(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// Writes the low bytes of a number, little endian.
+/// Writes the low bytes of a number in little-endian order.
 pub(super) fn put(bytes: &mut [u8], value: u64) {
     for (n, byte) in bytes.iter_mut().enumerate() {
         *byte = (value >> (8 * n)) as u8;

@@ -1,25 +1,26 @@
-//! A plain interpreter of the IR: what it computes is what a module means.
+//! An interpreter of the IR. It defines the meaning of a module.
 //!
 //! # Execution model
-//! Work-items are packed into waves in the order of their ids. The lanes of a wave run in lockstep: of all
-//! blocks that lanes are about to enter, the one that comes first in [`Cfg::rpo`] runs, for all lanes that
-//! are there; a loop's header that lanes go back to counts as coming after the loop's last block. Since
-//! that order keeps loops together, lanes that begin another iteration wait for those still in this one,
-//! lanes that leave a loop wait for those that stay, and lanes that part at a branch meet again at the
-//! join, as they do in compiled code; this is what gives wave operations their set of active lanes. All
-//! memory is sequentially consistent; of lanes that store to one place in one instruction, the highest
-//! wins. Lanes that call different functions through their addresses go one function after the other, the lowest lane's
-//! first.
+//! Work-items are packed into waves in the order of their ids. The lanes of a wave run in lockstep. Of all
+//! blocks that lanes are about to enter, the block that comes first in [`Cfg::rpo`] runs, for all lanes that
+//! are there; a loop header that lanes enter over a back edge counts as coming after the loop's last block.
+//! Because that order keeps loops contiguous, lanes that start another iteration wait for the lanes still in
+//! the current iteration, lanes that leave a loop wait for the lanes that stay, and lanes that part at a
+//! branch meet again at the join, as in compiled code. This determines the active lanes of wave operations.
+//! All memory is sequentially consistent; if several lanes store to the same address in one instruction, the
+//! highest lane wins. If lanes call different functions through their addresses, the functions run one after
+//! the other, the function of the lowest lane first.
 //!
-//! Waves of a work-group run in turn from barrier to barrier. Several work-groups are resident at a time and
-//! each runs for a slice of steps, so that a group may wait for another one.
+//! The waves of a work-group run one after the other from barrier to barrier. Several work-groups are
+//! resident at a time and each runs for a slice of steps, so that a group can wait for another group.
 //!
 //! # Not here
-//! Weak memory, timing. A program that breaks a promise (an access out of bounds or less aligned than
-//! it says, a false `assume`) stops with an [`Error`]; nothing it could do is undefined.
+//! Weak memory and timing are not modelled. A program that violates an assumption (an access that is out of
+//! bounds or less aligned than stated, a false `assume`) stops with an [`Error`]; no program has undefined
+//! behaviour.
 //!
 //! # Requires
-//! A verified module.
+//! The module must be verified.
 
 mod exec;
 mod host;
@@ -39,71 +40,72 @@ use std::collections::VecDeque;
 use std::fmt;
 use wave::{Status, Wave, align_up};
 
-/// Most lanes a wave may have.
+/// Maximum number of lanes of a wave.
 const MAX_LANES: u32 = 64;
-/// Most work-group memory, in bytes.
+/// Maximum size of work-group memory, in bytes.
 const MAX_SHARED: u32 = 64 * 1024;
-/// Work-groups that run interleaved.
+/// Number of work-groups that run interleaved.
 const RESIDENT_GROUPS: usize = 8;
-/// Address of the first function; the others follow at this distance. No memory is there.
+/// Address of the first function; the other functions follow at a distance of `FUNCTION_BYTES`. There is no
+/// memory at these addresses.
 const FIRST_FUNCTION: u64 = 1 << 40;
 const FUNCTION_BYTES: u64 = 256;
-/// Bytes of the buffer of `printf` behind its two dwords, as many as ROCm's runtime has.
+/// Size in bytes of the `printf` buffer after its first two dwords; the same size as in ROCm's runtime.
 const PRINTF_BYTES: u32 = 1 << 20;
-/// Instructions a wave runs before the next one's turn.
+/// Number of instructions that a wave runs before the next wave runs.
 const SLICE: u64 = 20_000;
 
-/// What went wrong in the interpreted program, or with the request to run it.
+/// An error in the interpreted program, or in the request to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// There is no kernel of this name.
+    /// There is no kernel with this name.
     NoKernel(String),
-    /// The dispatch cannot be run; says why.
+    /// The dispatch cannot be run, for the given reason.
     BadDispatch(&'static str),
-    /// An access of bytes that belong to nothing.
+    /// An access to bytes outside of all buffers and variables.
     OutOfBounds {
         /// Address space of the access.
         space: Space,
-        /// First byte.
+        /// Address of the first byte.
         address: u64,
-        /// Bytes accessed.
+        /// Number of bytes accessed.
         bytes: u32,
     },
-    /// An address that is not aligned as the access says.
+    /// An address that is less aligned than the access states.
     Misaligned {
         /// The address.
         address: u64,
-        /// The alignment it should have had.
+        /// The alignment that the access states.
         align: u32,
     },
-    /// Lanes of a wave are elsewhere when others reach a barrier.
+    /// Some lanes of a wave reach a barrier while other lanes are elsewhere.
     DivergentBarrier,
-    /// An `assume` of something false.
+    /// The condition of an `assume` is false.
     FalseAssumption,
-    /// `unreachable` was reached.
+    /// An `unreachable` was reached.
     Unreachable,
-    /// A function was called that another object has.
+    /// A function was called whose code is in another object.
     NoCode(String),
-    /// A call through an address of no function.
+    /// A call through an address at which there is no function.
     NoFunction(u64),
-    /// A call through the address of a function that takes or gives something else.
+    /// A call through the address of a function with another signature.
     OtherSignature(String),
-    /// `trap` was reached.
+    /// A `trap` was reached.
     Trap,
-    /// More calls are open than [`Interp::max_calls`] allows.
+    /// More nested calls than [`Interp::max_calls`] allows.
     TooManyCalls,
-    /// More instructions were run than [`Interp::max_steps`] allows.
+    /// More executed instructions than [`Interp::max_steps`] allows.
     TooManySteps,
 }
 
-/// An error and where it happened.
+/// An error and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What happened.
+    /// Kind of error.
     pub kind: ErrorKind,
-    /// The function and the instruction's text, if one was running.
+    /// Name of the function and text of the instruction, if an instruction was running.
     pub at: Option<(String, String)>,
-    /// The work-group.
+    /// Id of the work-group.
     pub group: [u32; 3],
 }
 
@@ -154,54 +156,54 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// One kernel launch.
+/// A kernel launch.
 #[derive(Clone, Debug)]
 pub struct Dispatch<'a> {
     /// Name of the kernel.
     pub kernel: &'a str,
-    /// Work-items in each dimension; need not be a multiple of the group.
+    /// Number of work-items in each dimension; need not be a multiple of the group size.
     pub grid: [u32; 3],
-    /// Work-items of a group in each dimension.
+    /// Number of work-items of a group in each dimension.
     pub group: [u32; 3],
-    /// The explicit arguments, laid out as [`crate::KernelParam::offset`] says.
+    /// The explicit arguments, laid out according to [`crate::KernelParam::offset`].
     pub kernarg: Vec<u8>,
-    /// Bytes of dynamic work-group memory.
+    /// Size of dynamic work-group memory in bytes.
     pub dynamic_shared: u32,
 }
 
-/// Interprets the kernels of one module.
+/// Interpreter for the kernels of one module.
 pub struct Interp<'a> {
     module: &'a Module,
     orders: PrimaryMap<FuncId, BlockOrder>,
-    /// Addresses of device variables, offsets of work-group variables.
+    /// Addresses of device variables, and offsets of work-group variables.
     globals: SecondaryMap<Global, u64>,
     static_shared: u32,
-    /// The buffer of `printf`; 0 if the module has no formats.
+    /// Address of the `printf` buffer; 0 if the module has no formats.
     printf_buffer: u64,
-    /// The buffer of calls of the host; 0 if the module calls none.
+    /// Address of the host-call buffer; 0 if the module has no host calls.
     hostcall_buffer: u64,
-    /// Where the grid begins, for [`Pos::GlobalOffset`].
+    /// Start of the grid, for [`Pos::GlobalOffset`].
     pub global_offset: [u32; 3],
-    /// Lanes of a wave, up to 64 (the default).
+    /// Number of lanes of a wave, up to 64 (the default).
     pub wave_size: u32,
-    /// Instructions (of a wave) until [`ErrorKind::TooManySteps`].
+    /// Maximum number of instructions that waves execute before [`ErrorKind::TooManySteps`].
     pub max_steps: u64,
-    /// Open calls until [`ErrorKind::TooManyCalls`].
+    /// Maximum number of nested calls before [`ErrorKind::TooManyCalls`].
     pub max_calls: usize,
-    /// Who is told of each instruction in front of it.
+    /// Observer that is called before each instruction.
     pub watcher: Option<&'a dyn Watcher>,
 }
 
-/// Sees a dispatch.
+/// Observes a dispatch.
 pub trait Watcher {
-    /// A wave is about to execute an instruction.
+    /// Called before a wave executes an instruction.
     fn before(&self, at: &At<'_>);
 }
 
-/// A wave in front of an instruction.
+/// A wave that is about to execute an instruction.
 pub struct At<'a> {
     wave: &'a Wave,
-    /// The work-group.
+    /// Id of the work-group.
     pub group: [u32; 3],
     /// The function.
     pub func: FuncId,
@@ -209,22 +211,22 @@ pub struct At<'a> {
     pub inst: Inst,
     /// Lanes that execute it.
     pub active: u64,
-    /// Open calls, the kernel itself included.
+    /// Number of open calls, including the kernel itself.
     pub depth: usize,
 }
 
 impl At<'_> {
-    /// What a lane has for a value of the function.
+    /// Returns the bits that a lane holds for a value of the function.
     pub fn value(&self, value: Value, lane: usize) -> u64 {
         self.wave.frames.last().map_or(0, |frame| frame.get(value, lane))
     }
 
-    /// A lane's place in its group.
+    /// Returns the position of a lane's work-item in its group.
     pub fn item(&self, lane: usize) -> [u32; 3] {
         self.wave.ids[lane]
     }
 
-    /// A lane's private variable, byte by byte.
+    /// Returns the bytes of a lane's private variable.
     pub fn slot(&self, func: &Function, slot: Slot, lane: usize) -> &[u8] {
         let base = self.wave.frames.last().map_or(0, |frame| frame.private_base);
         let start = exec::slot_offset(func, base, slot) as usize;
@@ -232,16 +234,16 @@ impl At<'_> {
     }
 }
 
-/// Whether a function asks for the buffer of calls of the host.
+/// Returns whether any function of the module uses the host-call buffer.
 fn calls_host(module: &Module) -> bool {
     let mut insts = module.funcs.values().flat_map(|func| func.insts.values());
     insts.any(|data| data.op == Op::Pos(Pos::HostcallBuffer))
 }
 
-/// In which order lanes that are in different places of a function go on.
+/// Determines the order in which lanes at different places of a function continue.
 struct BlockOrder {
     cfg: Cfg,
-    /// Rank of a loop's header for lanes that go back to it.
+    /// Rank of each loop header for lanes that enter it over a back edge.
     back: SecondaryMap<Block, u64>,
 }
 
@@ -252,25 +254,26 @@ impl BlockOrder {
         for l in loops.loops() {
             let header = loops.header(l);
             let end = u64::from(cfg.position(header)) + loops.blocks(l).len() as u64;
-            // Loops may end at one place; the inner one goes first.
+            // Several loops may end at the same position; the inner loop comes first.
             back[header] = (end << 32) - u64::from(loops.loop_depth(l));
         }
         BlockOrder { cfg, back }
     }
 
-    /// Lanes with a lower rank run first; those with the same one run together.
+    /// Returns the rank of lanes that go from one block to another. Lanes with a lower rank run first; lanes
+    /// with the same rank run together.
     fn rank(&self, from: Block, to: Block) -> u64 {
         if self.cfg.is_back_edge(from, to) { self.back[to] } else { u64::from(self.cfg.position(to)) << 32 }
     }
 }
 
-/// What all waves of a dispatch share.
+/// State that all waves of a dispatch share.
 struct Launch<'a> {
     interp: &'a Interp<'a>,
     grid: [u32; 3],
     group_size: [u32; 3],
     kernarg: u64,
-    /// Lanes of a wave: what the kernel asks for, else what the interpreter is set to.
+    /// Number of lanes of a wave: the number that the kernel requests, otherwise the interpreter's setting.
     wave_size: u32,
     steps: u64,
 }
@@ -283,7 +286,7 @@ struct Group {
 }
 
 impl<'a> Interp<'a> {
-    /// Places the module's device variables in `memory`, which later runs must be given.
+    /// Places the module's device variables in `memory`. The same memory must be passed to later runs.
     pub fn new(module: &'a Module, memory: &mut Memory) -> Self {
         let mut globals = SecondaryMap::new();
         let mut static_shared = 0u32;
@@ -334,12 +337,12 @@ impl<'a> Interp<'a> {
         }
     }
 
-    /// Address of a function.
+    /// Returns the address of a function.
     fn function_address(func: FuncId) -> u64 {
         FIRST_FUNCTION + u64::from(func.as_u32()) * FUNCTION_BYTES
     }
 
-    /// The function at an address.
+    /// Returns the function at an address.
     fn function_at(&self, address: u64) -> Option<FuncId> {
         let offset = address.checked_sub(FIRST_FUNCTION)?;
         let number = u32::try_from(offset / FUNCTION_BYTES).ok()?;
@@ -347,8 +350,9 @@ impl<'a> Interp<'a> {
         (offset.is_multiple_of(FUNCTION_BYTES) && self.module.funcs.is_valid(func)).then_some(func)
     }
 
-    /// What calls of `printf` have left in their buffer since the last time, as OpenCL's runtime finds it: the number of
-    /// each, and its arguments (see [`Format`](crate::Format)).
+    /// Removes and returns what calls of `printf` have written to their buffer since the last call of this
+    /// function, in the format that OpenCL's runtime expects: the number of each call and its arguments (see
+    /// [`Format`](crate::Format)).
     pub fn take_printed(&self, memory: &mut Memory) -> Vec<u8> {
         let buffer = memory.bytes_mut(self.printf_buffer, 8 + PRINTF_BYTES as usize);
         let Some((used, [_, _, _, _, records @ ..])) = buffer.and_then(|bytes| bytes.split_first_chunk_mut())
@@ -359,13 +363,13 @@ impl<'a> Interp<'a> {
         records.iter().take(count).copied().collect()
     }
 
-    /// Address of a `constant` or `global` variable.
+    /// Returns the address of a `constant` or `global` variable.
     pub fn global_address(&self, name: &str) -> Option<u64> {
         let found = self.module.globals.iter().find(|(_, data)| data.name == name);
         found.filter(|(_, data)| data.space != Space::Shared).map(|(id, _)| self.globals[id])
     }
 
-    /// Runs a kernel to its end; the number of instructions that waves executed.
+    /// Runs a kernel to its end. Returns the number of instructions that waves executed.
     pub fn run(&self, dispatch: &Dispatch<'_>, memory: &mut Memory) -> Result<u64, Error> {
         let fail = |kind| Error { kind, at: None, group: [0; 3] };
         let kernel = self.check(dispatch).map_err(fail)?;
@@ -440,7 +444,7 @@ impl Launch<'_> {
         self.grid[d].div_ceil(self.group_size[d])
     }
 
-    /// A work-group at its start. At the edge of the grid it has fewer work-items.
+    /// Creates a work-group. At the edge of the grid it has fewer work-items.
     fn group(&self, kernel: FuncId, id: [u32; 3], dynamic: u32) -> Group {
         let size = |d: usize| {
             let first = u64::from(id[d]) * u64::from(self.group_size[d]);
@@ -461,7 +465,7 @@ impl Launch<'_> {
         Group { id, shared, waves }
     }
 
-    /// Gives each wave of the group a slice; whether all have ended.
+    /// Runs each wave of the group for a slice of steps. Returns whether all waves have ended.
     fn turn(&mut self, group: &mut Group, memory: &mut Memory) -> Result<bool, Error> {
         let Group { id, shared, waves } = group;
         for wave in waves.iter_mut() {

@@ -1,4 +1,4 @@
-//! One wave: its lanes, its open calls, and which block runs next.
+//! A wave: its lanes, its call frames, and the choice of the next block.
 
 use super::memory::Memory;
 use super::{At, ErrorKind, Interp, Launch, MAX_LANES};
@@ -7,12 +7,12 @@ use crate::func::Function;
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 
-/// A lane's rank when it has returned from the frame's function, or never was in it.
+/// Rank of a lane that has returned from the frame's function or has never entered it.
 const GONE: u64 = u64::MAX;
-/// Most private memory a lane may use.
+/// Maximum size of a lane's private memory, in bytes.
 const MAX_PRIVATE: usize = 1 << 20;
 
-/// Whether a wave can run.
+/// Execution state of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Ready,
@@ -20,31 +20,32 @@ pub(super) enum Status {
     Done,
 }
 
-/// What happened at an instruction that does more than compute.
+/// Effect of an instruction on the execution of the wave.
 pub(super) enum Flow {
     Next,
     Barrier,
 }
 
-/// An open call (or the kernel itself) of some of the lanes.
+/// Call frame of some lanes, for a function or for the kernel itself.
 pub(super) struct Frame {
     pub func: FuncId,
-    /// Value `v` of lane `n` is at `v * MAX_LANES + n`.
+    /// Value `v` of lane `n` is at index `v * MAX_LANES + n`.
     regs: Vec<u64>,
-    /// The block each lane enters next, and its [rank](super::BlockOrder::rank).
+    /// For each lane, the [rank](super::BlockOrder::rank) and the block that it enters next.
     place: Vec<(u64, Block)>,
     /// Lanes in the current block.
     pub active: u64,
     block: Block,
     /// Index of the next instruction in the block.
     next: usize,
-    /// Values returned so far; result `r` of lane `n` is at `r * MAX_LANES + n`.
+    /// Values returned so far; result `r` of lane `n` is at index `r * MAX_LANES + n`.
     returned: Vec<u64>,
-    /// Lanes the frame began with.
+    /// Lanes that entered the frame.
     entered: u64,
-    /// Functions that the call at hand still has to run, and for which lanes, the next one last.
+    /// Functions that the current indirect call still has to run, each with its lanes. The last one runs
+    /// next.
     pending: Vec<(FuncId, u64)>,
-    /// Offset of the frame's slots in private memory.
+    /// Offset of the frame's stack slots in private memory.
     pub private_base: u32,
 }
 
@@ -57,11 +58,11 @@ pub(super) struct Wave {
     pub private: Vec<Vec<u8>>,
     /// Arguments of a branch, read before any parameter is written.
     scratch: Vec<u64>,
-    /// Values of frames that are closed, for the next ones.
+    /// Value storage of closed frames, for reuse.
     spare: Vec<Vec<u64>>,
 }
 
-/// Runs `body` for the number of every lane in the mask.
+/// Runs `body` for each lane in the mask, with the lane number in the given variable.
 macro_rules! for_lanes {
     ($lane:ident in $mask:expr => $body:block) => {{
         let mut rest: u64 = $mask;
@@ -75,7 +76,8 @@ macro_rules! for_lanes {
 pub(super) use for_lanes;
 
 impl Frame {
-    /// `regs` may hold anything: what a lane has not set is only read across lanes, from those that are not active.
+    /// Creates a frame. `regs` may contain any values: a value that a lane has not set can only be read by
+    /// other lanes, as the value of an inactive lane.
     fn new(func: FuncId, data: &Function, mask: u64, private_base: u32, mut regs: Vec<u64>) -> Self {
         let lanes = MAX_LANES as usize;
         let mut place = vec![(GONE, data.entry()); lanes];
@@ -98,12 +100,12 @@ impl Frame {
         }
     }
 
-    /// What a lane holds for a value.
+    /// Returns the bits that a lane holds for a value.
     pub fn get(&self, value: Value, lane: usize) -> u64 {
         self.regs[value.index() * MAX_LANES as usize + lane]
     }
 
-    /// Sets what a lane holds for a value.
+    /// Sets the bits that a lane holds for a value.
     pub fn set(&mut self, value: Value, lane: usize, bits: u64) {
         self.regs[value.index() * MAX_LANES as usize + lane] = bits;
     }
@@ -147,7 +149,7 @@ impl Wave {
         self.frames.push(Frame::new(func, data, mask, base, regs));
     }
 
-    /// Runs until the kernel ends, a barrier, or the step limit.
+    /// Runs until the kernel ends, a barrier is reached, or the step limit is reached.
     pub fn run(
         &mut self,
         launch: &mut Launch<'_>,
@@ -240,7 +242,7 @@ impl Wave {
         Ok(())
     }
 
-    /// Finds what a call through addresses calls, each function once.
+    /// Determines the functions that an indirect call runs and the lanes of each; each function occurs once.
     fn callees(
         &mut self,
         interp: &Interp<'_>,
@@ -272,7 +274,7 @@ impl Wave {
         Ok(())
     }
 
-    /// Calls the next of them.
+    /// Calls the next function of the current indirect call, if any is left.
     fn next_callee(&mut self, interp: &Interp<'_>, func: &Function, inst: Inst) -> Result<(), ErrorKind> {
         match self.frames.last_mut().and_then(|frame| frame.pending.pop()) {
             Some(next) => self.call(interp, func, inst, next),
@@ -322,7 +324,7 @@ impl Wave {
         for_lanes!(lane in frame.active => { frame.place[lane].0 = GONE; });
     }
 
-    /// Chooses the next block of the innermost frame; closes it when all its lanes have returned.
+    /// Chooses the next block of the innermost frame. Closes the frame if all its lanes have returned.
     fn pick(&mut self, interp: &Interp<'_>) {
         let Some(frame) = self.frames.last_mut() else { return };
         let mut first = (GONE, frame.block);
@@ -351,14 +353,14 @@ impl Wave {
         self.spare.push(done.regs);
     }
 
-    /// Lanes that have not ended the kernel.
+    /// Returns the lanes that have not ended the kernel.
     pub fn living(&self) -> u64 {
         let Some(outermost) = self.frames.first() else { return 0 };
         outermost.place.iter().enumerate().fold(0, |mask, (n, p)| mask | u64::from(p.0 != GONE) << n)
     }
 }
 
-/// Bytes that a function's slots take from `base` on.
+/// Returns the number of bytes that a function's slots take from offset `base` on.
 fn slots_size(func: &Function, base: u32) -> u32 {
     let mut end = base;
     for slot in func.slots.values() {
@@ -367,7 +369,7 @@ fn slots_size(func: &Function, base: u32) -> u32 {
     align_up(end, 16) - base
 }
 
-/// The next multiple of `align`; stays at the top of the range instead of passing it.
+/// Returns the next multiple of `align`; the maximum value if that would overflow.
 pub(super) fn align_up(offset: u32, align: u32) -> u32 {
     offset.checked_next_multiple_of(align).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Instructions of the text form.
+//! Parses instructions of the text form.
 
 use super::lexer::Token;
 use super::{Body, CallSite, Parser, Result, entity_number, integer};
@@ -11,7 +11,7 @@ use crate::op::{
 use crate::text::FLAGS;
 use crate::types::{MemTy, Space, Type};
 
-/// One result as written: only calls write the type with it.
+/// One result as written in the text. Only calls write the type with each result.
 struct Defined {
     value: Value,
     ty: Option<Type>,
@@ -19,7 +19,7 @@ struct Defined {
 }
 
 impl<'a> Parser<'a> {
-    /// One instruction, appended to `block`.
+    /// Parses an instruction and appends it to `block`.
     pub(super) fn inst(&mut self, body: &mut Body, block: Block) -> Result<()> {
         let results = self.results()?;
         let offset = self.lexer.start;
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `v1, v2 = ` if the instruction begins so.
+    /// Parses `v1, v2 = ` if the instruction starts with results.
     fn results(&mut self) -> Result<Vec<Defined>> {
         let mut results = Vec::new();
         while let Token::Word(word) = self.lexer.token
@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
         Ok(results)
     }
 
-    /// Operations named with the type of their result: `base.suffix`.
+    /// Parses operations that are named with the type of their result: `base.suffix`.
     fn valued(
         &mut self,
         body: &mut Body,
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
         Ok(Some((op, Some(ty))))
     }
 
-    /// Operations whose name has no type.
+    /// Parses operations whose name contains no type.
     fn plain(
         &mut self,
         body: &mut Body,
@@ -192,7 +192,7 @@ impl<'a> Parser<'a> {
         }))
     }
 
-    /// `v, default [ 1, 3 to 5 -> b1(args), … ]`
+    /// Parses `v, default [ 1, 3 to 5 -> b1(args), … ]`.
     fn switch(&mut self, body: &mut Body, args: &mut Vec<Value>) -> Result<Op> {
         let operand = self.value(body)?;
         args.push(operand);
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Values between commas; none if there is no value.
+    /// Parses a comma-separated list of values, which may be empty.
     fn values(&mut self, body: &mut Body, args: &mut Vec<Value>) -> Result<()> {
         if !matches!(self.lexer.token, Token::Word(word) if entity_number(word, "v").is_some()) {
             return Ok(());
@@ -257,7 +257,7 @@ impl<'a> Parser<'a> {
         Ok(block)
     }
 
-    /// A function, which may come later in the text.
+    /// Parses a reference to a function, which may be defined later in the text.
     fn function_ref(&mut self, inst: Inst) -> Result<FuncId> {
         let Token::Name(name) = self.lexer.token else {
             return Ok(FuncId::from_u32(self.entity("fn", "a function")?));
@@ -274,7 +274,8 @@ impl<'a> Parser<'a> {
         self.expect(')')
     }
 
-    /// The bits of a constant of type `ty`. Floats are decimal, or their bits in hexadecimal.
+    /// Parses the bits of a constant of type `ty`. Floating-point numbers are written in decimal, or as their
+    /// bits in hexadecimal.
     fn constant(&mut self, ty: Type) -> Result<u64> {
         if ty == Type::Bool && self.accept_word("true")? {
             return Ok(1);
@@ -348,7 +349,7 @@ impl<'a> Parser<'a> {
         Ok(spaces)
     }
 
-    /// `b32 global [v1 + 16], v2 align 4 …`
+    /// Parses `b32 global [v1 + 16], v2 align 4 …`.
     fn memory(&mut self, body: &mut Body, args: &mut Vec<Value>) -> Result<Mem> {
         let offset = self.lexer.start;
         let ty = self.word("a memory element")?;
@@ -393,7 +394,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Operations that take values and nothing else.
+/// Returns the operation with this name, if it has only values as operands.
 fn arithmetic(base: &str) -> Option<Op> {
     let named = match base {
         "select" => Some(Op::Select),

@@ -21,7 +21,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// Hands out tokens; the current one has been read already.
+/// Splits the text into tokens. The current token has already been read.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     /// Byte offset after the current token.
@@ -91,12 +91,12 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// An error at the current token.
+    /// Returns an error at the current token.
     pub fn error(&self, message: impl Into<String>) -> ParseError {
         self.error_at(self.start, message)
     }
 
-    /// An error at a byte offset.
+    /// Returns an error at a byte offset.
     pub fn error_at(&self, offset: usize, message: impl Into<String>) -> ParseError {
         let before = &self.text[..offset];
         let line_start = before.rfind('\n').map_or(0, |n| n + 1);
@@ -108,12 +108,13 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Length of the word at the beginning.
+/// Returns the length of the word at the beginning of the text.
 fn run(text: &str) -> usize {
     text.find(|c| !is_word(c)).unwrap_or(text.len())
 }
 
-/// Length of a number; a sign belongs to it at its beginning and after a decimal exponent's letter.
+/// Returns the length of the number at the beginning of the text. A sign belongs to the number at its
+/// beginning and after the letter of a decimal exponent.
 fn number(text: &str) -> usize {
     let hex = text.trim_start_matches('-').starts_with("0x");
     let mut previous = ' ';
@@ -127,7 +128,7 @@ fn number(text: &str) -> usize {
     text.len()
 }
 
-/// Length of a quoted text including both quotes.
+/// Returns the length of a quoted text, including both quotes.
 fn quoted(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

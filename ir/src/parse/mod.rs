@@ -1,8 +1,8 @@
 //! Reads the text form (`.kir`) that [`crate::text`] writes. The grammar is in `docs/ir.md`.
 //!
-//! The parser checks what it needs to build a module: names, numbers, that every value and block that is
-//! used is also defined, once. Everything else is the [verifier's](crate::verify) business, so that tests
-//! of the verifier can be written as text. No input makes it panic.
+//! The parser checks only what it needs to build a module: names, numbers, and that every value and block
+//! that is used is defined exactly once. Everything else is checked by the [verifier](crate::verify), so that
+//! tests of the verifier can be written as text. No input makes the parser panic.
 
 mod inst;
 mod lexer;
@@ -20,17 +20,17 @@ use lexer::{Lexer, Token};
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// Highest number a value, block or slot may have in a text.
+/// Limit for the numbers of values, blocks and slots in a text.
 const MAX_NUMBER: u32 = 1 << 22;
 
-/// Where and why a text is not a module.
+/// Position and reason of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
 }
 
@@ -44,7 +44,7 @@ impl std::error::Error for ParseError {}
 
 type Result<T> = std::result::Result<T, ParseError>;
 
-/// Reads a module.
+/// Parses a module.
 pub fn parse_module(text: &str) -> Result<Module> {
     let mut parser = Parser {
         lexer: Lexer::new(text)?,
@@ -61,7 +61,7 @@ pub fn parse_module(text: &str) -> Result<Module> {
     Ok(parser.module)
 }
 
-/// Reads a text with exactly one function.
+/// Parses a text that contains exactly one function.
 pub fn parse_function(text: &str) -> Result<Function> {
     let module = parse_module(text)?;
     let mut funcs = module.funcs.into_iter().map(|(_, func)| func);
@@ -71,7 +71,7 @@ pub fn parse_function(text: &str) -> Result<Function> {
     }
 }
 
-/// A function by name in an instruction, to be resolved when all functions are known.
+/// A reference to a function by name in an instruction, to be resolved when all functions are known.
 struct CallSite<'a> {
     func: FuncId,
     inst: Inst,
@@ -85,15 +85,16 @@ struct Parser<'a> {
     funcs: FxHashMap<&'a str, FuncId>,
     globals: FxHashMap<&'a str, Global>,
     calls: Vec<CallSite<'a>>,
-    /// Functions by name in variables: the variable, the number of the entry, the name, and where that is.
+    /// References to functions by name in global variables: the variable, the index of its entry, the name,
+    /// and the position in the text.
     tables: Vec<(Global, usize, &'a str, usize)>,
 }
 
-/// A function that is being read.
+/// A function that is being parsed.
 struct Body {
     func: Function,
     values: Vec<Option<ValueData>>,
-    /// Values and blocks that were used, and where.
+    /// Values and blocks that were used, with their positions in the text.
     used: Vec<(Value, usize)>,
     used_blocks: Vec<(Block, usize)>,
     defined_blocks: Vec<bool>,
@@ -108,7 +109,7 @@ impl<'a> Parser<'a> {
         Err(self.lexer.error(message))
     }
 
-    /// Skips a punctuation character if it comes next.
+    /// Skips a punctuation character if it comes next. Returns whether it did.
     fn accept(&mut self, c: char) -> Result<bool> {
         let found = self.lexer.token == Token::Punct(c);
         if found {
@@ -121,7 +122,7 @@ impl<'a> Parser<'a> {
         if self.accept(c)? { Ok(()) } else { self.error(format!("expected `{c}`")) }
     }
 
-    /// Skips a word if it comes next.
+    /// Skips a word if it comes next. Returns whether it did.
     fn accept_word(&mut self, word: &str) -> Result<bool> {
         let found = self.lexer.token == Token::Word(word);
         if found {
@@ -134,7 +135,7 @@ impl<'a> Parser<'a> {
         if self.accept_word(word)? { Ok(()) } else { self.error(format!("expected `{word}`")) }
     }
 
-    /// Any word; `what` says which kind of word was expected.
+    /// Parses any word; `what` describes the expected word for error messages.
     fn word(&mut self, what: &str) -> Result<&'a str> {
         match self.lexer.token {
             Token::Word(word) => {
@@ -155,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An integer of type `T`, decimal or hexadecimal.
+    /// Parses an integer of type `T`, decimal or hexadecimal.
     fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         let Token::Number(text) = self.lexer.token else { return self.error("expected a number") };
         let Some(value) = integer(text).and_then(|n| T::try_from(n).ok()) else {
@@ -165,7 +166,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// `word` and a number.
+    /// Parses `word` followed by a number.
     fn field<T: TryFrom<i128>>(&mut self, word: &str) -> Result<T> {
         self.expect_word(word)?;
         self.number()
@@ -184,7 +185,7 @@ impl<'a> Parser<'a> {
         Type::from_name(name).ok_or_else(|| self.lexer.error_at(offset, format!("`{name}` is no type")))
     }
 
-    /// An entity like `v12`: the prefix and a number.
+    /// Parses an entity such as `v12`: the prefix and a number. Returns the number.
     fn entity(&mut self, prefix: &str, what: &str) -> Result<u32> {
         let Token::Word(word) = self.lexer.token else { return self.error(format!("expected {what}")) };
         let Some(number) = entity_number(word, prefix) else {
@@ -227,7 +228,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `sig0 = (i32, f32) -> i32`
+    /// Parses `sig0 = (i32, f32) -> i32`.
     fn signature(&mut self, word: &str, offset: usize) -> Result<()> {
         if entity_number(word, "sig") != Some(self.module.sigs.len() as u32) {
             return Err(self.lexer.error_at(offset, "signatures are numbered in order, from 0"));
@@ -238,7 +239,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Types in brackets.
+    /// Parses a list of types in parentheses.
     fn params(&mut self) -> Result<Vec<Type>> {
         let mut params = Vec::new();
         self.expect('(')?;
@@ -251,7 +252,7 @@ impl<'a> Parser<'a> {
         Ok(params)
     }
 
-    /// `-> i32, f32`, if there is such.
+    /// Parses `-> i32, f32`, which may be absent.
     fn result_types(&mut self) -> Result<Vec<Type>> {
         let mut results = Vec::new();
         if self.lexer.token == Token::Arrow {
@@ -264,7 +265,7 @@ impl<'a> Parser<'a> {
         Ok(results)
     }
 
-    /// A function that another object has.
+    /// Parses the declaration of a function that another object defines.
     fn declaration(&mut self) -> Result<()> {
         let offset = self.lexer.start;
         let name = self.name()?;
@@ -420,7 +421,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// What a kernel asks of its wavefronts; whether `word` is such an attribute.
+    /// Parses an attribute that requests state of the wavefronts. Returns whether `word` is such an
+    /// attribute.
     fn state(&mut self, word: &str, state: &mut InitialState) -> Result<bool> {
         match word {
             "wave_size" => state.wave_size = Some(self.number()?),
@@ -447,7 +449,7 @@ impl<'a> Parser<'a> {
         self.one_of("`true` or `false`", |word| word.parse().ok())
     }
 
-    /// A word that means something.
+    /// Parses a word that `meaning` can interpret; `what` describes the expected words for error messages.
     fn one_of<T>(&mut self, what: &str, meaning: impl Fn(&str) -> Option<T>) -> Result<T> {
         let start = self.lexer.start;
         let word = self.word(what)?;
@@ -507,7 +509,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// An image or pipe with what may be done with it.
+    /// Parses the access of an image or pipe.
     fn opaque(&mut self, opaque: Opaque) -> Result<Opaque> {
         let access = match self.lexer.token {
             Token::Word(word) if opaque.access().is_some() => Access::from_name(word),
@@ -520,7 +522,7 @@ impl<'a> Parser<'a> {
         Ok(opaque.with_access(access))
     }
 
-    /// A block's head and instructions.
+    /// Parses a block's head and instructions.
     fn block(&mut self, body: &mut Body) -> Result<()> {
         let offset = self.lexer.start;
         let block = Block::from_u32(self.entity("b", "a block or `}`")?);
@@ -575,7 +577,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Checks that what is used is defined, and completes the function.
+    /// Checks that everything that is used is defined, and completes the function.
     fn finish(&mut self, body: Body) -> Result<Function> {
         let Body { mut func, values, used, used_blocks, defined_blocks } = body;
         for (value, offset) in used {
@@ -588,7 +590,7 @@ impl<'a> Parser<'a> {
                 return Err(self.lexer.error_at(offset, format!("{block} is not defined")));
             }
         }
-        // A number that the text skips belongs to nothing.
+        // A number that the text skips gets a value that belongs to nothing.
         let nothing = ValueData { ty: Type::Bool, def: ValueDef::Param(Block::new(0), u16::MAX) };
         for data in values {
             func.values.push(data.unwrap_or(nothing));
@@ -626,14 +628,14 @@ impl Body {
     }
 }
 
-/// What a module is made of.
+/// Items of a module, for error messages.
 const ITEMS: &str = "`func`, `kernel`, `export`, `extern`, `printf`, a signature or an address space";
 
 /// Element types of kernel parameters.
 const ELEMS: &[&str] =
     &["i8", "u8", "i16", "u16", "f16", "i32", "u32", "f32", "i64", "u64", "f64", "struct", "bool"];
 
-/// The number of an entity's name: `entity_number("v12", "v")` is 12.
+/// Returns the number in an entity's name: `entity_number("v12", "v")` is 12.
 fn entity_number(word: &str, prefix: &str) -> Option<u32> {
     let digits = word.strip_prefix(prefix)?;
     let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
@@ -662,7 +664,7 @@ fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     Some(pairs.map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
-/// Resolves the escapes that `{:?}` of a string makes.
+/// Resolves the escapes that `{:?}` of a string produces.
 fn unescape(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

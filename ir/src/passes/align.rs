@@ -6,20 +6,20 @@ use crate::op::{BinOp, CastOp, Op, TernOp};
 use crate::types::Space;
 use cranelift_entity::EntityRef;
 
-/// Levels of operands looked at.
+/// Maximum number of levels of operands that are examined.
 const DEPTH: u32 = 8;
-/// The widest access there is needs no more, as a power of two.
+/// Alignment of the widest access, as a power of two. No access benefits from a larger alignment.
 const MOST: u32 = 4;
 
-/// Alignment of the module's variables, by number, in bytes.
+/// Alignment of the module's global variables in bytes, indexed by variable.
 #[derive(Debug, Default)]
 pub struct Alignments {
     globals: Vec<u32>,
 }
 
 impl Alignments {
-    /// Notes the alignment of every variable. Work-group arrays get that of the widest access: it costs a
-    /// few bytes of LDS and makes wide reads of rows possible.
+    /// Records the alignment of every global variable. Raises the alignment of work-group (LDS) arrays to
+    /// that of the widest access, which costs a few bytes of LDS and makes wide reads of rows possible.
     pub fn prepare(&mut self, module: &mut Module) {
         self.globals.clear();
         for global in module.globals.values_mut() {
@@ -30,19 +30,20 @@ impl Alignments {
         }
     }
 
-    /// Alignment, in bytes, of `ptr + offset` as far as its computation shows; at least 1.
+    /// Returns the known alignment of `ptr + offset` in bytes, derived from the computation of `ptr`; at
+    /// least 1.
     pub fn of_address(&self, func: &Function, ptr: Value, offset: i32) -> u8 {
         let offset = if offset == 0 { MOST } else { offset.trailing_zeros() };
         1 << zeros(func, &self.globals, ptr, DEPTH).min(offset).min(MOST)
     }
 }
 
-/// Number of low bits of an integer that are known to be zero.
+/// Returns the number of low bits of an integer that are known to be zero.
 pub fn trailing_zeros(func: &Function, value: Value) -> u32 {
     zeros(func, &[], value, DEPTH)
 }
 
-/// The same for pointers, too; `globals` has the alignment of variables.
+/// Like [`trailing_zeros`], but also handles pointers. `globals` has the alignments of the global variables.
 fn zeros(func: &Function, globals: &[u32], value: Value, depth: u32) -> u32 {
     let Some(inst) = func.def_inst(value).filter(|_| depth > 0) else { return 0 };
     let args = func.args(inst);

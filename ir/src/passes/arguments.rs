@@ -1,11 +1,13 @@
-//! What all calls of a function pass alike: parameters that are the same constant at each call become that, those that nobody looks at go, and
-//! generic pointers that come from one space alone become pointers to it.
+//! Interprocedural propagation of arguments. A parameter that is the same constant at every call is replaced
+//! by the constant, a parameter that is never used is removed, and a generic pointer that always comes from
+//! one address space becomes a pointer to that space.
 //!
-//! Only of functions whose every call is known ([`CallGraph::has_known_callers`]). A function that hands a parameter on, to itself or to
-//! others, hands on what is known of it.
+//! Only functions whose calls are all known ([`CallGraph::has_known_callers`]) are changed. If a function
+//! passes its own parameter on to a call, to itself or to another function, what is known about the parameter
+//! is passed on too.
 //!
-//! # Not here
-//! Results. Constants of floats are constants like others: their bits count.
+//! # Limits
+//! Results are not propagated here. Floating-point constants are compared by their bits.
 
 use super::spaces;
 use crate::analysis::{CallGraph, Work};
@@ -17,20 +19,21 @@ use cranelift_entity::EntityRef;
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// By function: where its parameters begin in the lists below, and where the last ones end.
+    /// For each function, the index of its first parameter in the lists below; the last element is the total
+    /// number of parameters.
     begin: Vec<usize>,
     known: Vec<bool>,
     constants: Vec<Constant>,
     live: Vec<bool>,
-    /// Parameters that are handed on, as `(to, from)`.
+    /// Parameters that are passed on as arguments, as `(to, from)`.
     handed: Vec<(usize, usize)>,
     work: Work,
 }
 
-/// What calls pass.
+/// What is known about the arguments that all calls pass for a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Constant {
-    /// No call is known yet.
+    /// No call has been seen yet.
     None,
     Bits(u64),
     Many,
@@ -46,7 +49,7 @@ impl Constant {
     }
 }
 
-/// Runs over a module. Constants and what nobody looks at are for levels above 0.
+/// Runs the pass over a module. Constants and unused parameters are handled at levels above 0 only.
 pub fn run(
     module: &mut Module,
     graph: &CallGraph,
@@ -84,13 +87,15 @@ impl Scratch {
         handed.clear();
     }
 
-    /// The place of a parameter of a function whose calls are known.
+    /// Returns the index of a function's parameter in the lists; `None` if not all calls of the function are
+    /// known.
     fn place(&self, func: FuncId, number: usize) -> Option<usize> {
         let place = self.begin[func.index()] + number;
         (self.known[func.index()] && place < self.begin[func.index() + 1]).then_some(place)
     }
 
-    /// The same of a value, if it is a parameter of the function.
+    /// Returns the index of the parameter that `value` is; `None` if the value is no parameter or not all
+    /// calls of the function are known.
     fn place_of(&self, id: FuncId, func: &Function, value: Value) -> Option<usize> {
         match func.values[value].def {
             ValueDef::Param(block, number) if block == func.entry() => self.place(id, number.into()),
@@ -99,7 +104,7 @@ impl Scratch {
     }
 }
 
-/// The direct calls of a function with a body.
+/// Returns the direct calls in a function.
 fn calls(func: &Function) -> impl Iterator<Item = (Inst, FuncId)> + '_ {
     let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
     insts.filter_map(|&inst| match func.insts[inst].op {
@@ -133,7 +138,7 @@ fn find_constants(module: &Module, graph: &CallGraph, s: &mut Scratch) {
     s.work = work;
 }
 
-/// Puts constants in the place of parameters.
+/// Replaces parameters by their constants.
 fn substitute(id: FuncId, func: &mut Function, s: &Scratch) {
     if !s.known[id.index()] {
         return;
@@ -169,7 +174,8 @@ fn substitute(id: FuncId, func: &mut Function, s: &Scratch) {
     }
 }
 
-/// Finds which parameters something looks at, if only what they are handed on to does.
+/// Marks the parameters that are used. A parameter that is only passed on is used if the parameter that
+/// receives it is used.
 fn find_live(module: &Module, s: &mut Scratch) {
     for (id, func) in module.funcs.iter().filter(|(_, func)| !func.layout.is_empty()) {
         for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
@@ -198,7 +204,7 @@ fn find_live(module: &Module, s: &mut Scratch) {
     }
 }
 
-/// Removes parameters, and what calls pass for them.
+/// Removes unused parameters and the corresponding arguments of calls.
 fn drop_dead(id: FuncId, func: &mut Function, s: &Scratch) {
     if func.layout.is_empty() {
         return;

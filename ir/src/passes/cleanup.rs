@@ -1,6 +1,7 @@
-//! Control-flow cleanup: blocks that only jump are bypassed, blocks joined by the only edge between
-//! them are merged, branches whose two ways are the same become jumps, and what cannot be reached goes. A branch to where
-//! control is promised not to get is a promise about its condition.
+//! Control-flow cleanup. Blocks that only jump are bypassed; a block is merged with its only successor if it
+//! is that block's only predecessor; branches whose two edges are the same become jumps; unreachable blocks
+//! are removed. A branch to a block that begins with `unreachable` becomes an assumption about the branch
+//! condition.
 
 use crate::analysis::Cfg;
 use crate::edit::Subst;
@@ -15,16 +16,16 @@ use cranelift_entity::EntityRef;
 #[derive(Debug, Default)]
 pub struct Scratch {
     subst: Subst,
-    /// Edges into each block.
+    /// Number of edges into each block.
     preds: Vec<u32>,
-    /// Uses of each value.
+    /// Number of uses of each value.
     uses: Vec<u32>,
     args: Vec<Value>,
     stack: Vec<Block>,
     merged: Vec<bool>,
-    /// What debuggers are told in a block that is bypassed.
+    /// Debug facts of a block that is being bypassed.
     whats: Vec<What>,
-    /// It was settled in this run.
+    /// Whether the debug records have been settled in this run.
     is_settled: bool,
 }
 
@@ -64,17 +65,17 @@ fn count(func: &Function, s: &mut Scratch) {
     }
 }
 
-/// Makes the branches of `block` skip successors that do nothing but jump on.
+/// Redirects the edges of `block` past successors that only jump.
 fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool {
     let Some(last) = func.terminator(block) else { return false };
     let mut changed = false;
     for which in 0..func.branch_count(last) {
-        // Later blocks were done first, so one step is as far as it goes.
+        // Later blocks have already been processed, so it suffices to skip one block.
         if let Some((empty, to)) = skippable(func, cfg, s, block, last, which)
             && !is_merged(func, cfg, &s.preds, (block, last), empty)
         {
             if func.track.is_some() {
-                // No instruction has moved in this pass yet: blocks are merged behind it.
+                // Settles before blocks are merged, while no instruction has moved in this pass.
                 if !std::mem::replace(&mut s.is_settled, true) {
                     func.settle();
                 }
@@ -104,11 +105,12 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
     changed
 }
 
-/// Most blocks in a row that are looked at to find out whether they are merged.
+/// Maximum number of consecutive blocks examined to find out whether a block will be merged.
 const LONGEST_MERGED: u32 = 4;
 
-/// Whether a block is merged with the one that it jumps to, which no other leads to: what debuggers are told there comes with it. One that only
-/// jumps is itself bypassed, if it is not merged with the one before.
+/// Returns whether `to`, whose only predecessor ends in the jump `last`, will be merged into its predecessor.
+/// Its debug records then move along with its code. If a predecessor only jumps, the predecessor itself will
+/// be bypassed unless it is merged with the block before it.
 fn is_merged(
     func: &Function,
     cfg: &Cfg,
@@ -131,8 +133,11 @@ fn is_merged(
     false
 }
 
-/// What a debugger is told in a block that is bypassed holds in front of the jump there, or where only that block leads; elsewhere variables are
-/// lost where ways meet, unless they are known there. The block's parameters are what this way passes. `ways`: how many lead to both blocks.
+/// Keeps the debug facts of a block that is bypassed. The facts are placed before the jump of the predecessor
+/// if that ends in a jump; otherwise at the beginning of `to`, if `to` is reached from the bypassed block
+/// only. If `to` has other predecessors as well, the variables become lost there. Parameters of the bypassed
+/// block are replaced by the arguments that this edge passes. `ways` has the number of edges into `empty` and
+/// into `to`.
 #[cold]
 fn track_bypass(
     func: &mut Function,
@@ -155,7 +160,8 @@ fn track_bypass(
         let is_param = param_of(func, empty, value).is_some();
         let is_known = match track.has(func, value) {
             true => ways[0] == 1 || is_jump || !is_param,
-            // What would be computed may be so of the parameters.
+            // A value that is no longer in the code might be computed from the parameters of the bypassed
+            // block.
             false => ways[0] == 1 && !is_param,
         };
         is_known.then(|| through(func, last, which, empty, value))
@@ -175,7 +181,8 @@ fn track_bypass(
     }
 }
 
-/// Makes a branch to a block that is `unreachable` a jump the other way.
+/// Replaces a branch to a block that begins with `unreachable` by a jump to the other target and an
+/// assumption about the condition.
 fn promised(func: &mut Function, block: Block, last: Inst, s: &mut Scratch) -> bool {
     let Op::Br { then, otherwise, .. } = func.insts[last].op else { return false };
     let is_dead = |to: Block| {
@@ -201,9 +208,10 @@ fn promised(func: &mut Function, block: Block, last: Inst, s: &mut Scratch) -> b
     true
 }
 
-/// The empty block successor `which` is, and where it jumps to, if it can be skipped: its parameters
-/// must be used in its jump alone, it must not be what keeps a loop's entry apart (a preheader, or the
-/// header of an empty loop), and a branch must not get two edges to one block with different arguments.
+/// Returns the empty block that successor `which` is, and the target of its jump, if the empty block can be
+/// bypassed. Its parameters must be used only in its jump. It must not separate the entry of a loop (as a
+/// preheader or as the header of an empty loop), because loop passes need the separate block. The branch must
+/// not get two edges to the same block with different arguments.
 fn skippable(
     func: &Function,
     cfg: &Cfg,
@@ -222,11 +230,11 @@ fn skippable(
     if enters_loop && func.branch_count(last) > 1 {
         return None;
     }
-    // Several ways back to the header would be several latches: keep the block that joins them.
+    // Bypassing a block with several predecessors would give the loop several latches.
     if cfg.is_back_edge(empty, to) && cfg.preds(empty).len() > 1 {
         return None;
     }
-    // Parameters used elsewhere need the block to exist.
+    // If a parameter is used outside the jump, the block must stay.
     let uses: u32 = func.params(empty).iter().map(|p| s.uses[p.index()]).sum();
     let in_jump = func.branch_args(only, 0).iter().filter(|&&v| param_of(func, empty, v).is_some()).count();
     if uses > in_jump as u32 {
@@ -243,12 +251,12 @@ fn skippable(
     Some((empty, to))
 }
 
-/// What `value`, passed on by the jump of `empty`, is when `empty` is reached by this edge.
+/// Returns the value that `empty` passes on for `value` when `empty` is reached by edge `which` of `last`.
 fn through(func: &Function, last: Inst, which: usize, empty: Block, value: Value) -> Value {
     param_of(func, empty, value).map_or(value, |index| func.branch_args(last, which)[index])
 }
 
-/// The number of a parameter of the block.
+/// Returns the index of `value` among the parameters of the block, if it is one of them.
 fn param_of(func: &Function, block: Block, value: Value) -> Option<usize> {
     match func.values[value].def {
         ValueDef::Param(home, index) if home == block => Some(usize::from(index)),
@@ -263,7 +271,7 @@ fn forward_args(func: &mut Function, last: Inst, which: usize, empty: Block, s: 
     func.set_branch_args(last, which, &s.args);
 }
 
-/// Appends to each block the blocks that only it leads to.
+/// Appends to each block that ends in a jump the target of the jump, if it has no other predecessor.
 fn merge(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     s.merged.clear();
     s.merged.resize(func.blocks.len(), false);
@@ -305,7 +313,7 @@ fn absorb(func: &mut Function, block: Block, jump: Inst, next: Block, s: &mut Sc
         func.insts[inst].block = block;
     }
     func.blocks[block].insts.append(&mut moved);
-    // Empty, but with its memory.
+    // Puts the empty list back so that its memory is reused.
     func.blocks[next].insts = moved;
 }
 

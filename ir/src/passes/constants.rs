@@ -1,9 +1,10 @@
-//! What loads from constant variables read at known places: nobody writes such a variable, so it holds its initial
-//! bytes for good. Words of it that the linker makes addresses of functions are not known.
+//! Folds loads from constant global variables at known offsets. Such a variable is never written, so it
+//! always holds its initial bytes. Words into which the linker puts addresses of functions are not known.
 //!
-//! A number in code is not always better than one in memory: scalar loads bring sixteen dwords at once, and many vector
-//! instructions take no literal but a scalar register. So numbers are folded that are operands at no cost, that are narrower
-//! than what scalar loads bring, or from which something else becomes constant or is better done: [`Wanted`].
+//! A constant in the code is not always better than a constant in memory: a scalar load reads up to sixteen
+//! dwords at once, and many vector instructions accept a scalar register but no literal. A load is therefore
+//! folded only if the numbers are free as inline operands, if the numbers are narrower than a scalar load can
+//! read, or if the constants simplify other instructions: see [`Wanted`].
 
 use crate::analysis::Cfg;
 use crate::entity::{Global, Inst, Value};
@@ -12,31 +13,31 @@ use crate::op::{BinOp, Mem, Op, TernOp};
 use crate::types::{MemTy, Space, Type};
 use cranelift_entity::{EntityRef, PrimaryMap};
 
-/// Additions of constants to an address that are looked through.
+/// Maximum number of constant additions to an address that are looked through.
 const DEPTH: u32 = 4;
 
-/// What it is worth that a value is a constant.
+/// Benefit of knowing that a value is a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
-    /// Nothing.
+    /// There is no benefit.
     #[default]
     None,
-    /// Something, if the value itself is one.
+    /// There is a benefit if the value itself is loaded from a constant variable.
     Itself,
-    /// Something, and so it is of all that the value is computed from.
+    /// There is a benefit if any of the values from which it is computed are loaded from a constant variable.
     Origin,
 }
 
-/// Values that are worth being constants, if they come from constant variables.
+/// Values for which it is beneficial to be a constant if they come from constant variables.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    /// By value.
+    /// Benefit of each value.
     values: Vec<Worth>,
 }
 
 impl Wanted {
-    /// Looks for places where a constant makes a difference: offsets, counts of shifts, divisors and conditions, with all that
-    /// they are computed from; what blocks and calls are given, and what is stored.
+    /// Finds the places where a constant makes a difference: offsets, shift counts, divisors and conditions,
+    /// with all the values from which these are computed; arguments of blocks and calls; and stored values.
     pub fn compute(&mut self, func: &Function, cfg: &Cfg, globals: &PrimaryMap<Global, GlobalData>) {
         self.values.clear();
         if !globals.values().any(is_table) {
@@ -67,7 +68,8 @@ impl Wanted {
         args[from..].iter().for_each(|&arg| self.want(arg, worth));
     }
 
-    /// What is passed is worth what the parameter is; what decides where to go is worth all.
+    /// Gives the arguments of a branch the benefit of the block parameters that receive them, and its
+    /// condition or switch operand the benefit [`Worth::Origin`].
     fn branch(&mut self, func: &Function, inst: Inst) {
         if let Some(operand) = func.branch_operand(inst) {
             self.want(operand, Worth::Origin);
@@ -84,7 +86,7 @@ impl Wanted {
         *known = worth.max(*known);
     }
 
-    /// Whether a load is better replaced by the numbers that it reads, which are `bits`.
+    /// Returns whether a load should be replaced by the numbers that it reads, which are `bits`.
     pub fn folds(&self, func: &Function, inst: Inst, bits: &[u64]) -> bool {
         let Op::Load { mem, .. } = func.insts[inst].op else { return false };
         let is_wanted =
@@ -96,7 +98,8 @@ impl Wanted {
     }
 }
 
-/// Whether instructions take a number as an operand without a literal: small integers and a few floats.
+/// Returns whether instructions accept the number as an inline operand, without a literal: small integers and
+/// a few floats.
 fn is_free_operand(ty: Type, bits: u64) -> bool {
     let small = |number: i64| (-16..=64).contains(&number);
     match ty {
@@ -107,7 +110,7 @@ fn is_free_operand(ty: Type, bits: u64) -> bool {
     }
 }
 
-/// Whether a value is a constant, or read from a constant variable at a known place.
+/// Returns whether the value is a constant, or is read from a constant variable at a known offset.
 fn is_known(func: &Function, globals: &PrimaryMap<Global, GlobalData>, value: Value) -> bool {
     let Some(inst) = func.def_inst(value) else { return false };
     match func.insts[inst].op {
@@ -120,12 +123,13 @@ fn is_known(func: &Function, globals: &PrimaryMap<Global, GlobalData>, value: Va
     }
 }
 
-/// Whether a variable holds its initial bytes for good.
+/// Returns whether the variable always holds its initial bytes.
 fn is_table(data: &GlobalData) -> bool {
     data.space == Space::Constant && !data.dynamic && !data.external
 }
 
-/// Appends the bits of each value that a plain load reads to `bits`, if all of them are known. Returns whether they are.
+/// Appends to `bits` the bits of each value that a plain load reads, if all these values are known. Returns
+/// whether they are.
 pub(super) fn read(
     func: &Function,
     globals: &PrimaryMap<Global, GlobalData>,
@@ -150,7 +154,7 @@ pub(super) fn read(
     true
 }
 
-/// The variable that an address is in, and its distance from the beginning.
+/// Returns the global variable to which an address points, and the offset in the variable in bytes.
 fn place(func: &Function, ptr: Value, depth: u32) -> Option<(Global, i64)> {
     let inst = func.def_inst(ptr).filter(|_| depth > 0)?;
     let args = func.args(inst);
@@ -170,7 +174,7 @@ enum Bytes<'a> {
     Some(&'a [u8]),
 }
 
-/// The bytes from `start` on that an access reads, if they are known.
+/// Returns the bytes that an access reads from offset `start`, if the bytes are known.
 fn bytes<'a>(data: &'a GlobalData, start: usize, mem: &Mem, count: u8) -> Option<Bytes<'a>> {
     let end = start.checked_add(mem.ty.bytes() as usize * usize::from(count))?;
     let is_known = is_table(data) && end <= data.size as usize;
@@ -181,7 +185,7 @@ fn bytes<'a>(data: &'a GlobalData, start: usize, mem: &Mem, count: u8) -> Option
     if data.init.is_empty() { Some(Bytes::Zeros) } else { data.init.get(start..end).map(Bytes::Some) }
 }
 
-/// The bits of the value that a load of the type makes of bytes.
+/// Returns the bits of the value that a load of type `ty` reads from the bytes.
 fn value(bytes: &[u8], ty: MemTy) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);

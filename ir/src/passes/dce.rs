@@ -1,7 +1,7 @@
-//! Removal of what nothing depends on: a mark phase from side effects and terminators, through
-//! arguments and through the branches that feed needed block parameters, then one sweep. Loop-carried
-//! values that only feed themselves are never marked. The layout becomes the order of the analysis, in
-//! which each loop is in one piece.
+//! Dead-code elimination. A mark phase starts from side effects and terminators and follows arguments,
+//! including the branch arguments that feed live block parameters; one sweep then removes everything that was
+//! not marked. Loop-carried values that are used only to compute themselves are never marked. The layout
+//! becomes the order of the analysis, in which each loop is contiguous.
 
 use crate::analysis::{CallEffects, Cfg};
 use crate::entity::{Inst, Slot, Value};
@@ -106,7 +106,7 @@ fn sweep(func: &mut Function, s: &mut Scratch) {
     }
 }
 
-/// Private variables whose address nobody takes any more need no memory.
+/// Removes the stack slots whose address is no longer used.
 fn drop_unused_slots(func: &mut Function) {
     if func.slots.is_empty() {
         return;

@@ -1,13 +1,14 @@
-//! Atomic arithmetic on floats that the processor has no instruction for, written out as a loop around a compare-and-swap, which every
-//! one has.
+//! Expands atomic floating-point operations that the processor has no instruction for into a loop around a
+//! compare-and-swap, which all processors have.
 //!
 //! ```text
 //! old = load          again: new = old op value; seen = cas(old, new); again with `seen` until seen == old
 //! ```
 //!
-//! The exchange has the order of the operation, and nothing is ordered before it succeeds: the load and an exchange that fails are
-//! relaxed. They compare bits, so that a NaN in memory does not keep the loop going. It ends: of the lanes that contend for one
-//! place one succeeds in every turn.
+//! The compare-and-swap has the memory order of the original operation. Nothing needs to be ordered before it
+//! succeeds, so the load and a failed compare-and-swap are relaxed. The comparison uses bits rather than
+//! floating-point values, so that a NaN in memory does not keep the loop running. The loop terminates: in
+//! every iteration one of the lanes that contend for the same address succeeds.
 
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc};
@@ -15,18 +16,18 @@ use crate::op::{BinOp, CastOp, IntCc, Mem, Op, Order, RmwOp, Scope};
 use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 
-/// The atomic arithmetic on floats that instructions do; by default none.
+/// The atomic floating-point operations that the processor has instructions for; none by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Native(u32);
 
-/// Where an operation is done.
+/// Memory on which an atomic operation works, and whether its old value is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In LDS.
+    /// LDS.
     Shared,
-    /// In device memory, and the old value is used.
+    /// Device memory; the old value is used.
     Global,
-    /// In device memory, and the old value is not used.
+    /// Device memory; the old value is not used.
     GlobalUnreturned,
 }
 
@@ -41,18 +42,19 @@ impl Native {
         1 << ((place as u32 * 4 + operation) * 2 + u32::from(ty == Type::F64))
     }
 
-    /// There is an instruction for that.
+    /// Notes that there is an instruction for the operation.
     pub fn insert(&mut self, place: Place, op: RmwOp, ty: Type) {
         self.0 |= Native::bit(place, op, ty);
     }
 
-    /// Whether there is an instruction for that.
+    /// Returns whether there is an instruction for the operation.
     pub fn contains(self, place: Place, op: RmwOp, ty: Type) -> bool {
         self.0 & Native::bit(place, op, ty) != 0
     }
 
-    /// Whether an instruction does the operation. Those on device memory are for memory of the processor's own, and who orders
-    /// something with the system may mean other memory.
+    /// Returns whether an instruction can do the operation. The instructions for device memory work only on
+    /// the processor's own memory, so an operation with system scope, which may refer to other memory, cannot
+    /// use them.
     fn does(self, op: RmwOp, ty: Type, mem: &Mem, used: bool) -> bool {
         let place = match mem.space {
             Space::Shared => Place::Shared,
@@ -65,14 +67,14 @@ impl Native {
     }
 }
 
-/// Replaces every such operation that `native` lacks. Returns whether there was one.
+/// Expands every atomic floating-point operation that `native` lacks. Returns whether there was one.
 pub fn run(func: &mut Function, native: Native) -> bool {
     let is_one = |func: &Function, inst: Inst| matches!(func.insts[inst].op, Op::AtomicRmw { op, .. } if op.is_float());
     let has_one = |block: &Block| func.blocks[*block].insts.iter().any(|&inst| is_one(func, inst));
     if !func.layout.iter().any(has_one) {
         return false;
     }
-    // What blocks become is seen by where their ends go.
+    // Settles before blocks are split: settling recognises a split block by where its terminator has moved.
     func.settle();
     let used = used(func);
     let stays = |func: &Function, inst: Inst, op, mem: &Mem| {
@@ -97,7 +99,7 @@ pub fn run(func: &mut Function, native: Native) -> bool {
     found
 }
 
-/// The values that are an argument of something.
+/// Returns, for each value, whether it is an argument of an instruction.
 fn used(func: &Function) -> Vec<bool> {
     let mut used = vec![false; func.values.len()];
     let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
@@ -105,7 +107,7 @@ fn used(func: &Function) -> Vec<bool> {
     used
 }
 
-/// The operation on two floats.
+/// Returns the floating-point operation that an atomic operation performs.
 fn arithmetic(op: RmwOp) -> BinOp {
     match op {
         RmwOp::FMin => BinOp::FMin,
@@ -114,7 +116,8 @@ fn arithmetic(op: RmwOp) -> BinOp {
     }
 }
 
-/// Writes `inst` out at the end of a block and returns the block that goes on behind it; its result keeps its name.
+/// Appends the expansion of `inst` to a block. Returns the block in which the code after `inst` continues.
+/// `inst` itself becomes the last instruction of the expansion, so its result is still the same value.
 fn expand(func: &mut Function, block: Block, inst: Inst, op: RmwOp, mem: Mem) -> Block {
     let loc = func.insts[inst].loc;
     let [pointer, value] = [func.args(inst)[0], func.args(inst)[1]];
@@ -131,17 +134,17 @@ fn expand(func: &mut Function, block: Block, inst: Inst, op: RmwOp, mem: Mem) ->
     let cas = Op::AtomicCas { mem, fail: Order::Relaxed };
     let seen = func.push1(again, cas, &[pointer, old, new], bits, loc);
     let failed = func.push1(again, Op::Icmp(IntCc::Ne), &[seen, old], Type::Bool, loc);
-    // What is found is what was expected once the loop ends.
+    // When the loop ends, the value found in memory is the value that was expected.
     func.push(again, Op::Br { then: again, otherwise: rest, then_args: 1 }, &[failed, seen, seen], loc);
 
     let found = func.add_param(rest, bits);
-    // The instruction itself becomes the last step.
+    // Turns the instruction itself into the final cast.
     func.replace(inst, Op::Cast(CastOp::Bitcast), &[found]);
     func.append(rest, inst);
     rest
 }
 
-/// The bits of `old op value`.
+/// Returns the bits of `old op value`.
 fn changed(func: &mut Function, block: Block, (old, value): (Value, Value), op: RmwOp, loc: SrcLoc) -> Value {
     if op == RmwOp::PkFAdd {
         return sum_of_halves(func, block, [old, value], loc);
@@ -152,7 +155,8 @@ fn changed(func: &mut Function, block: Block, (old, value): (Value, Value), op: 
     func.push1(block, Op::Cast(CastOp::Bitcast), &[new], bits, loc)
 }
 
-/// The sums of both halves, one by one: selection puts them together again where the processor can do both at once.
+/// Returns the sums of the low halves and the high halves, computed separately. Instruction selection
+/// combines the two additions where the processor has a packed addition.
 fn sum_of_halves(func: &mut Function, block: Block, words: [Value; 2], loc: SrcLoc) -> Value {
     let mut push = |op: Op, args: &[Value], ty: Type| func.push1(block, op, args, ty, loc);
     let sixteen = push(Op::Const(16), &[], Type::I32);

@@ -1,5 +1,5 @@
-//! What memory is known to hold at a place: the loads and stores that came before, up to the next
-//! thing that may have changed what they saw.
+//! Known contents of memory at a program point, from the preceding loads and stores up to the last
+//! instruction that may have changed the memory they accessed.
 
 use crate::analysis::{CallEffects, Escapes};
 use crate::constraints::FORWARD;
@@ -8,7 +8,7 @@ use crate::func::Function;
 use crate::op::{Mem, MemFlags, Op};
 use crate::types::{MemTy, Space};
 
-/// Accesses remembered at a time; older ones are forgotten, which keeps the pass linear.
+/// Maximum number of accesses that are remembered. Older accesses are forgotten, which keeps the pass linear.
 const WINDOW: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,8 @@ struct Access {
     ptr: Value,
     mem: Mem,
     count: u8,
-    /// A load's results are consecutive values; a store's values are its arguments from 1.
+    /// The load or store. The results of a load are consecutive values; the values of a store are its
+    /// arguments from index 1 on.
     inst: Inst,
     is_store: bool,
 }
@@ -28,11 +29,11 @@ pub(super) struct Memory {
     escapes: Escapes,
 }
 
-/// Whether two accesses may touch a common byte.
+/// Returns whether two accesses may touch a common byte.
 pub(super) fn may_alias(a: (Value, &Mem, u8), b: (Value, &Mem, u8)) -> bool {
     let ((p, x, m), (q, y, n)) = (a, b);
     if x.flags.contains(MemFlags::INVARIANT) || y.flags.contains(MemFlags::INVARIANT) {
-        return false; // at least one of the two is a read, of memory nobody writes
+        return false; // at least one of the two is a read of memory that is never written
     }
     if !spaces_overlap(x.space, y.space) || (x.alias != 0 && y.alias != 0 && x.alias != y.alias) {
         return false;
@@ -41,7 +42,7 @@ pub(super) fn may_alias(a: (Value, &Mem, u8), b: (Value, &Mem, u8)) -> bool {
     p != q || (i64::from(x.offset) < end_y && i64::from(y.offset) < end_x)
 }
 
-/// Offset just behind the last byte of an access.
+/// Returns the offset after the last byte of an access.
 fn end(mem: &Mem, count: u8) -> i64 {
     i64::from(mem.offset) + i64::from(mem.ty.bytes()) * i64::from(count)
 }
@@ -52,7 +53,7 @@ fn spaces_overlap(a: Space, b: Space) -> bool {
 }
 
 impl Memory {
-    /// Makes itself ready for a function.
+    /// Prepares for a function.
     pub fn begin(&mut self, func: &Function, calls: &CallEffects) {
         self.clear();
         self.escapes.clear();
@@ -61,40 +62,41 @@ impl Memory {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets all contents.
     pub fn clear(&mut self) {
         self.known.clear();
     }
 
-    /// A plain load that could not be replaced: its results are what memory holds.
+    /// Remembers the results of a plain load that could not be replaced as the contents of the memory that it
+    /// read.
     pub fn load(&mut self, func: &Function, inst: Inst) {
         if let Op::Load { mem, count } = func.insts[inst].op {
             self.note(Access { ptr: func.args(inst)[0], mem, count, inst, is_store: false });
         }
     }
 
-    /// A store: forgets what it may overwrite, remembers what it wrote.
+    /// Forgets the contents that a store may overwrite, and remembers what it wrote.
     pub fn store(&mut self, func: &Function, inst: Inst) {
         let Op::Store { mem, count } = func.insts[inst].op else { return };
         let ptr = func.args(inst)[0];
         self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (ptr, &mem, count)));
-        // A narrow store truncates: what a load gets back is not the stored value.
+        // A narrow store truncates its value, so a load would not read the stored value.
         if FORWARD.takes(&mem) && matches!(mem.ty, MemTy::B32 | MemTy::B64) {
             self.note(Access { ptr, mem, count, inst, is_store: true });
         }
     }
 
-    /// An atomic, fence, barrier or call.
+    /// Forgets the contents that an atomic operation, fence, barrier or call may change.
     pub fn clobber(&mut self, func: &Function, inst: Inst, calls: &CallEffects) {
         let op = func.insts[inst].op;
         match op {
             _ if op.is_call() && calls.of(op).keeps_memory() => {}
-            // What a callee cannot reach.
+            // A call keeps private memory that the callee cannot access.
             _ if op.is_call() => {
                 let Memory { known, escapes } = self;
                 known.retain(|a| a.mem.space == Space::Private && escapes.is_own(a.ptr));
             }
-            // Others' writes become visible: only private memory is still known.
+            // Writes of other work-items become visible, so only private memory stays known.
             _ if FORWARD.stopped_by(&op) => self.known.retain(|a| a.mem.space == Space::Private),
             Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
                 let ptr = func.args(inst)[0];
@@ -111,7 +113,8 @@ impl Memory {
         self.known.push(access);
     }
 
-    /// Collects the values a plain load would read, if all of them are known.
+    /// Appends to `values` the values that a plain load reads, if all of them are known. Returns whether they
+    /// are.
     pub fn lookup(&self, func: &Function, inst: Inst, values: &mut Vec<Value>) -> bool {
         let Op::Load { mem, count } = func.insts[inst].op else { return false };
         let ptr = func.args(inst)[0];

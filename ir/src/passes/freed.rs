@@ -1,14 +1,16 @@
-//! Which functions free private variables of their callers if calls of them become copies: functions that are given
-//! pointers into such variables. Where only accesses at known offsets are left, [`super::sroa`] makes values of the
-//! variable, and neither the caller nor the copy goes to memory for it.
+//! Finds functions whose inlining frees private variables of their callers from memory. These are functions
+//! that receive pointers into such variables. If inlining leaves only accesses at known offsets,
+//! [`super::sroa`] turns the variable into values, and neither the caller nor the inlined copy accesses
+//! memory for it.
 //!
 //! # Method
-//! Callees first, each pointer of a function that leads into a private variable of its own or comes in as a parameter is
-//! followed from its origin through additions to accesses and calls. An origin *needs* what the offsets are computed from:
-//! parameters of the function, which a call may pass as constants, or what is never known before the program runs.
-//! Counters of loops count as constants, since loops over private arrays are unrolled. Then, callers first: a parameter
-//! frees if some call passes it a pointer whose origin is a variable that nothing keeps in memory, or a parameter of the
-//! caller that frees.
+//! Callees are processed first. Each pointer in a function that points into one of its private variables, or
+//! that is a parameter, is followed from its origin through additions to accesses and calls. The *needs* of
+//! an origin are the values from which the access offsets are computed: parameters of the function, which a
+//! call may pass as constants, or values that are never known at compile time. Loop counters count as
+//! constants because loops over private arrays are unrolled. Then callers are processed first: a parameter
+//! frees if some call passes for it a pointer to a variable that can be freed from memory, or passes a
+//! parameter of the caller that frees.
 
 use crate::analysis::CallGraph;
 use crate::constraints::PROMOTE;
@@ -18,15 +20,16 @@ use crate::op::{CastOp, Op, Pos};
 use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 
-/// Larger variables, in bytes, stay in memory: their parts would not fit the registers.
+/// Maximum size of a variable that can be freed, in bytes. The parts of larger variables would not fit in
+/// registers.
 const MAX_FREED: u32 = 1024;
 
-/// What has to be a constant, by number of the function's parameter.
+/// Values that have to be constants: bit `n` stands for parameter `n` of the function.
 type Needs = u64;
-/// What no call can pass as a constant. It stands for parameters of higher numbers, too.
+/// A value that no call can pass as a constant. This bit also stands for parameters with higher numbers.
 const UNKNOWN: Needs = 1 << 63;
 
-/// Where a pointer leads.
+/// Origin of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Slot(Slot),
@@ -42,26 +45,28 @@ struct Passed {
     param: usize,
 }
 
-/// The analysis, and its storage.
+/// The analysis and its storage.
 #[derive(Debug, Default)]
 pub(super) struct Freed {
-    /// By function: the number that its first parameter has among all parameters of the module.
+    /// For each function, the index of its first parameter among all parameters of the module.
     first: Vec<usize>,
-    /// By parameter: what accesses through it need.
+    /// For each parameter, the needs of the accesses through it.
     needs: Vec<Needs>,
-    /// By parameter: some call passes it a pointer into what its copy would free.
+    /// For each parameter, whether some call passes for it a pointer into a variable that would be freed by
+    /// inlining the call.
     frees: Vec<bool>,
-    /// In the order of callers, callees first.
+    /// The passed pointers, ordered by caller, callees first.
     passed: Vec<Passed>,
-    /// Of the function at hand, by value: what it is computed from, and where it leads.
+    /// For each value of the current function, the parameters from which it is computed, and the origin if it
+    /// is a pointer.
     made_of: Vec<Needs>,
     origins: Vec<Option<Origin>>,
-    /// Of the function at hand, by variable.
+    /// For each stack slot of the current function, the needs of the accesses to it.
     slot_needs: Vec<Needs>,
 }
 
 impl Freed {
-    /// Looks at a module. `may_be_copied` says of which functions calls can become copies.
+    /// Analyses a module. `may_be_copied` returns whether calls of a function can be inlined.
     pub fn compute(&mut self, module: &Module, graph: &CallGraph, may_be_copied: impl Fn(FuncId) -> bool) {
         self.first.clear();
         self.passed.clear();
@@ -96,7 +101,7 @@ impl Freed {
         }
     }
 
-    /// Whether copies of a function free variables of some caller.
+    /// Returns whether inlining the function frees variables of some caller.
     pub fn by_copies_of(&self, id: FuncId) -> bool {
         self.frees[self.first[id.index()]..self.first[id.index() + 1]].contains(&true)
     }
@@ -122,7 +127,7 @@ impl Freed {
         for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
             self.visit(module, id, inst);
         }
-        // What something keeps in memory is not freed.
+        // Drops the pointers whose variable must stay in memory for another reason.
         let Freed { passed, slot_needs, needs, first: params, .. } = self;
         let mut end = first;
         for at in first..passed.len() {
@@ -177,7 +182,7 @@ impl Freed {
         }
     }
 
-    /// Notes what accesses to where a pointer leads need.
+    /// Adds needs to the accesses through pointers with the given origin.
     fn need(&mut self, id: FuncId, origin: Option<Origin>, needs: Needs) {
         match origin {
             Some(Origin::Slot(slot)) => self.slot_needs[slot.index()] |= needs,
@@ -186,14 +191,16 @@ impl Freed {
         }
     }
 
-    /// The arguments from number `first` on go where no access can be seen.
+    /// Marks the origins of the arguments from index `first` on as unknown, because the accesses through
+    /// these arguments cannot be followed.
     fn keep_rest(&mut self, id: FuncId, func: &Function, inst: Inst, first: usize) {
         for arg in func.args(inst).iter().skip(first) {
             self.need(id, self.origins[arg.index()], UNKNOWN);
         }
     }
 
-    /// Parameters of blocks are made of what branches pass; what comes around a loop is not looked at.
+    /// Adds to the block parameters what the branch arguments are computed from. Values that come around a
+    /// back edge are not considered.
     fn pass_on(&mut self, func: &Function, inst: Inst) {
         for (which, to) in func.succs(func.insts[inst].block).enumerate() {
             for (&param, &arg) in func.params(to).iter().zip(func.branch_args(inst, which)) {
@@ -202,7 +209,8 @@ impl Freed {
         }
     }
 
-    /// What a callee needs of a parameter, the pointer that is passed for it needs here.
+    /// Translates the needs of the callee's parameters into needs of the pointers that the call passes for
+    /// them.
     fn call(&mut self, module: &Module, caller: FuncId, callee: FuncId, inst: Inst) {
         let args = module.funcs[caller].args(inst);
         for (param, &arg) in args.iter().enumerate() {
@@ -221,7 +229,7 @@ mod tests {
     use super::*;
     use crate::passes::testing::parse;
 
-    /// Whether copies of `@f`, the first function of a text, free variables.
+    /// Returns whether inlining `@f`, the first function of a text, frees variables.
     fn frees(text: &str) -> bool {
         let module = parse(text);
         let mut freed = Freed::default();
@@ -230,7 +238,8 @@ mod tests {
         freed.by_copies_of(FuncId::new(0))
     }
 
-    /// A function that loads at `v0` plus an offset made by `body`, and a caller with an array that does what `rest` says.
+    /// Returns a function that loads from `v0` plus an offset computed by `body`, and a caller that has an
+    /// array and executes `rest`.
     fn around(body: &str, rest: &str) -> String {
         format!(
             "func @f -> i32 {{\nb0(v0: ptr.private, v1: i32):\n{body}\n    v8 = ptr_add.ptr.private v0, v7\n    \

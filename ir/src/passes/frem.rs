@@ -1,42 +1,44 @@
-//! Remainders of floats, written out as a loop: `x % y` is exact, as C's `fmod` is.
+//! Expands floating-point remainders into a loop. `x % y` is exact, like C's `fmod`.
 //!
 //! # Method
-//! Long division with digits of many bits, each estimated by a reciprocal and made exact by a fused multiply-add
-//! (after J.-M. Muller et al., "Handbook of Floating-Point Arithmetic", 2nd ed., 2018, section 4.9.2, and
-//! K. Okhotnikov's `fmod` by blocks of bits, 2022). With |x| = mx * 2^ex and |y| = my * 2^ey, mantissas in [0.5, 1)
-//! of p bits, the remainder is r * 2^ey where r starts as mx and each step takes k of the ex - ey bits:
+//! Long division with digits of many bits. Each digit is estimated with a reciprocal, and the new remainder
+//! is computed exactly with a fused multiply-add (after J.-M. Muller et al., "Handbook of Floating-Point
+//! Arithmetic", 2nd ed., 2018, section 4.9.2, and K. Okhotnikov's `fmod` by blocks of bits, 2022). Let |x| =
+//! mx * 2^ex and |y| = my * 2^ey, with mantissas in [0.5, 1) of p bits. The remainder is r * 2^ey, where r
+//! starts as mx and each step processes k of the ex - ey bits:
 //!
 //! ```text
 //! s = r * 2^k    q = round(s * (1 / my))    r = s - q * my    if r < 0 { r += my }
 //! ```
 //!
 //! # Why it is exact
-//! All of it are multiples of 2^-p, s because it is r shifted. Of the quotient s / my < 2^(k+1) the estimate errs by less
-//! than 2^(k+1) * 1.5 ulp, at most 3/8 for the k of [`Format`], so that the nearest whole number is off by less than 7/8 and
-//! |s - q * my| < 1: a multiple of 2^-p below 1 is a number, and the fused multiply-add has nothing to round. In the end
-//! r lies in [0, my), and r * 2^ey is a multiple of the last place of x or y, denormals included.
+//! All these values are multiples of 2^-p (s because it is r shifted to the left). The estimate of the
+//! quotient s / my < 2^(k+1) has an error of less than 2^(k+1) * 1.5 ulp, which is at most 3/8 for the k of
+//! [`Format`]. The nearest integer q is therefore off by less than 7/8, and |s - q * my| < 1. A multiple of
+//! 2^-p below 1 is representable, so the fused multiply-add does not round. At the end r is in [0, my), and
+//! r * 2^ey is a multiple of the last place of x or y, including denormals.
 //!
-//! A divisor that is a power of two needs no loop: the quotient is exact then.
+//! A divisor that is a constant power of two needs no loop because the quotient is exact.
 
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc, ValueDef};
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, Op, TernOp, UnOp};
 use crate::types::Type;
 
-/// What differs between the two widths of floats.
+/// Properties of the two floating-point widths.
 struct Format {
     ty: Type,
-    /// The integer of its width.
+    /// Integer type of the same width.
     bits: Type,
-    /// Bits of the quotient a step takes.
+    /// Bits of the quotient that each step computes.
     step: u64,
     one: u64,
     infinity: u64,
     nan: u64,
     sign: u64,
-    /// Bits of the mantissa behind the point.
+    /// Number of stored mantissa bits.
     fraction: u32,
-    /// `1.0`'s exponent field.
+    /// Exponent field of `1.0`.
     bias: u64,
 }
 
@@ -64,14 +66,14 @@ const F64: Format = Format {
     bias: 1023,
 };
 
-/// Replaces every remainder of floats. Returns whether there was one.
+/// Expands every floating-point remainder. Returns whether there was one.
 pub fn run(func: &mut Function) -> bool {
     let is_rem = |func: &Function, inst: Inst| func.insts[inst].op == Op::Bin(BinOp::FRem);
     let has_rem = |b: &Block| func.blocks[*b].insts.iter().any(|&inst| is_rem(func, inst));
     if !func.layout.iter().any(has_rem) {
         return false;
     }
-    // What blocks become is seen by where their ends go.
+    // Settles before blocks are split: settling recognises a split block by where its terminator has moved.
     func.settle();
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
@@ -90,7 +92,7 @@ pub fn run(func: &mut Function) -> bool {
     true
 }
 
-/// The remainder of halves, which is exact as one of `f32`, too.
+/// Expands a half-precision remainder with an `f32` remainder, which is also exact for halves.
 fn by_single(func: &mut Function, block: Block, inst: Inst) -> Block {
     let (loc, args) = (func.insts[inst].loc, [func.args(inst)[0], func.args(inst)[1]]);
     let wide = args.map(|arg| func.push1(block, Op::Cast(CastOp::FExt), &[arg], Type::F32, loc));
@@ -102,7 +104,7 @@ fn by_single(func: &mut Function, block: Block, inst: Inst) -> Block {
     end
 }
 
-/// Writes instructions at the end of a block.
+/// Appends instructions to a block.
 struct Writer<'a> {
     func: &'a mut Function,
     block: Block,
@@ -142,13 +144,14 @@ impl<'a> Writer<'a> {
         self.op(Op::Select, &[cond, a, b], self.f.ty)
     }
 
-    /// `s - q * y`, rounded once.
+    /// Emits `s - q * y`, rounded once.
     fn less(&mut self, s: Value, q: Value, y: Value) -> Value {
         let minus = self.un(UnOp::FNeg, q);
         self.op(Op::Tern(TernOp::Fma), &[minus, y, s], self.f.ty)
     }
 
-    /// Writes `inst` out and returns the block that goes on behind it; its result keeps its name.
+    /// Expands `inst` and returns the block in which the code after `inst` continues. The result is still the
+    /// same value.
     fn expand(mut self, inst: Inst) -> Block {
         let [x, y] = [self.func.args(inst)[0], self.func.args(inst)[1]];
         if let Some(exponent) = self.power_of_two(y) {
@@ -185,7 +188,8 @@ impl<'a> Writer<'a> {
         rest
     }
 
-    /// The loop: one digit a round. Returns the remainder, which `done` begins with.
+    /// Emits the loop body, which computes one digit per iteration. Returns the remainder, which is used in
+    /// block `done`.
     fn step(&mut self, body: Block, done: Block, my: Value, inverse: Value) -> Value {
         let r = self.func.add_param(body, self.f.ty);
         let left = self.func.add_param(body, Type::I32);
@@ -207,7 +211,7 @@ impl<'a> Writer<'a> {
         next
     }
 
-    /// Whether there is something to divide: |x| >= |y|, x finite, y not 0, neither NaN.
+    /// Emits the test whether a division is needed: |x| >= |y|, x is finite, y is not 0, and neither is NaN.
     fn divides(&mut self, ax: Value, ay: Value) -> Value {
         let (zero, infinity) = (self.float(0), self.float(self.f.infinity));
         let reaches = self.compare(FloatCc::Oge, ax, ay);
@@ -217,7 +221,7 @@ impl<'a> Writer<'a> {
         self.bin(BinOp::And, both, divisor)
     }
 
-    /// The result where there is nothing to divide: x where it is the smaller one, else NaN.
+    /// Emits the result for the case that no division is needed: x if |x| < |y|, otherwise NaN.
     fn without_division(&mut self, x: Value, y: Value, ax: Value, ay: Value) -> Value {
         let sum = self.bin(BinOp::FAdd, x, y);
         let unordered = self.compare(FloatCc::Uno, x, y);
@@ -227,7 +231,7 @@ impl<'a> Writer<'a> {
         self.select(smaller, x, nan)
     }
 
-    /// 1 / m within one unit in the last place: `v_rcp_f64` is far from that.
+    /// Emits 1 / m with an error of at most one unit in the last place. `v_rcp_f64` is not accurate enough.
     fn reciprocal(&mut self, m: Value) -> Value {
         if self.f.ty == Type::F32 {
             return self.un(UnOp::NativeRcp, m);
@@ -236,7 +240,7 @@ impl<'a> Writer<'a> {
         self.bin(BinOp::FDiv, one, m)
     }
 
-    /// Bits of a number that is not negative, with the sign of `x`.
+    /// Emits the bits of a non-negative number with the sign of `x`.
     fn with_sign_of(&mut self, size: Value, x: Value) -> Value {
         let [size, x] = [size, x].map(|v| self.op(Op::Cast(CastOp::Bitcast), &[v], self.f.bits));
         let sign = self.op(Op::Const(self.f.sign), &[], self.f.bits);
@@ -244,7 +248,7 @@ impl<'a> Writer<'a> {
         self.bin(BinOp::Or, size, sign)
     }
 
-    /// The n of a constant ±2^n that is at least 1.
+    /// Returns n if `y` is a constant ±2^n and |y| >= 1.
     fn power_of_two(&self, y: Value) -> Option<u64> {
         let bits = self.func.const_bits(y)? & !self.f.sign;
         let exponent = bits >> self.f.fraction;
@@ -252,7 +256,8 @@ impl<'a> Writer<'a> {
         exponent.checked_sub(self.f.bias).filter(|_| is_power)
     }
 
-    /// `x - trunc(x / 2^n) * 2^n`: the quotient is exact, or too small to count.
+    /// Emits `x - trunc(x / 2^n) * 2^n`. The quotient is exact unless it is so small that it truncates to
+    /// zero anyway.
     fn by_power_of_two(&mut self, inst: Inst, x: Value, y: Value, exponent: u64) {
         let scale = self.op(Op::Const(u64::from((exponent as u32).wrapping_neg())), &[], Type::I32);
         let quotient = self.bin(BinOp::Ldexp, x, scale);

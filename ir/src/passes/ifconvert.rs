@@ -1,9 +1,9 @@
-//! If-conversion: branches around a few cheap instructions become selections.
+//! If-conversion: replaces branches around a few cheap instructions by selections.
 //!
-//! Three shapes, all with blocks that only the branch leads to: a diamond and a triangle, whose values are
-//! selected where they meet, and two tests with a common target (`a && b`), which become one branch.
-//! A divergent branch costs several scalar instructions to save, change and restore the set of active
-//! lanes, so running a handful of vector instructions for all lanes is the better deal.
+//! Three shapes are converted. All consist of blocks that can be reached only through the branch: a diamond
+//! and a triangle, whose values are selected where the edges meet, and two tests with a common target (`a &&
+//! b`), which become one branch. A divergent branch needs several scalar instructions to save, change and
+//! restore the set of active lanes, so executing a few vector instructions for all lanes is cheaper.
 
 use super::licm::always_valid;
 use crate::analysis::Cfg;
@@ -15,16 +15,16 @@ use crate::types::Type;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
-/// Cost of what may be executed in vain.
+/// Maximum cost of the instructions that may be executed needlessly.
 const MAX_COST: u32 = 6;
-/// Values selected where ways meet.
+/// Maximum number of values that are selected where the edges meet.
 const MAX_SELECTS: usize = 4;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
     preds: Vec<u32>,
-    /// What debuggers are told was settled in this run.
+    /// Whether the debug records have been settled in this run.
     is_settled: bool,
 }
 
@@ -37,21 +37,21 @@ pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     }
     s.is_settled = false;
     let mut changed = false;
-    // Inner branches first: what they become may be cheap enough for the outer ones.
+    // Inner branches come first, because converting an inner branch may make the outer branch cheap enough.
     for &block in cfg.rpo().iter().rev() {
         while convert(func, cfg, block, s) {
             changed = true;
         }
     }
     if changed {
-        // What was absorbed has no edges to it any more.
+        // Absorbed blocks have no edges to them any more.
         let entry = func.entry();
         func.layout.retain(|&b| b == entry || s.preds[b.index()] > 0);
     }
     changed
 }
 
-/// A side of a branch that could be executed always.
+/// A successor of a branch that could be executed unconditionally.
 #[derive(Clone, Copy)]
 struct Side {
     block: Block,
@@ -91,7 +91,8 @@ fn convert(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> boo
     false
 }
 
-/// `block` as a side, if only one edge leads to it and what it does is cheap and has no effect.
+/// Returns `block` as a side if it has exactly one incoming edge and contains only cheap instructions without
+/// side effects.
 fn side(func: &Function, cfg: &Cfg, block: Block, s: &Scratch) -> Option<Side> {
     if s.preds[block.index()] != 1 || !func.params(block).is_empty() || cfg.is_loop_header(block) {
         return None;
@@ -106,7 +107,8 @@ fn side(func: &Function, cfg: &Cfg, block: Block, s: &Scratch) -> Option<Side> {
     (cost <= MAX_COST).then_some(Side { block, last })
 }
 
-/// What executing an instruction in vain costs; `None` if that is out of the question.
+/// Returns the cost of executing an instruction needlessly; `None` if the instruction must not be executed
+/// needlessly.
 fn price(func: &Function, inst: Inst) -> Option<u32> {
     let data = &func.insts[inst];
     let wide = data.results > 0 && func.ty(data.first).bits() == 64;
@@ -138,7 +140,7 @@ fn price(func: &Function, inst: Inst) -> Option<u32> {
     simple.then_some(if wide { 2 } else { 1 })
 }
 
-/// Moves the instructions of a side, but for its terminator, to the end of `block`, before its branch.
+/// Moves the instructions of a side, except its terminator, to the end of `block`, before its branch.
 fn absorb(func: &mut Function, block: Block, side: Side, s: &mut Scratch) {
     s.preds[side.block.index()] = 0;
     let mut moved = std::mem::take(&mut func.blocks[side.block].insts);
@@ -149,12 +151,13 @@ fn absorb(func: &mut Function, block: Block, side: Side, s: &mut Scratch) {
     let branch = func.blocks[block].insts.pop();
     func.blocks[block].insts.append(&mut moved);
     func.blocks[block].insts.extend(branch);
-    // Its memory is empty now, and stays where it was.
+    // Puts the empty list back into the side's block so that its memory is reused.
     moved.push(side.last);
     func.blocks[side.block].insts = moved;
 }
 
-/// What debuggers are told of variables in sides holds behind them where it is so on both ways; else nobody knows what they are.
+/// Keeps the debug facts about variables in the absorbed sides. A fact holds after the branch if both paths
+/// agree; otherwise the variable is lost.
 fn track_absorbed(
     func: &mut Function,
     (block, branch): (Block, Inst),
@@ -189,7 +192,7 @@ fn track_absorbed(
     }
 }
 
-/// What is said last of each leaf in a block.
+/// Returns the last fact about each fragment in a block.
 fn told_in(func: &Function, block: Block) -> FxHashMap<(u32, u32), What> {
     let records = func.track.iter().flat_map(|track| &track.records).filter(|record| record.block == block);
     let told = records.filter_map(|record| {
@@ -206,7 +209,8 @@ fn insert(func: &mut Function, block: Block, op: Op, args: &[Value], ty: Type, l
     func.insts[inst].first
 }
 
-/// Diamond and triangle: both ways of the branch end in `to`, through the given sides or directly.
+/// Converts a diamond or a triangle: both edges of the branch lead to `to`, through the given sides or
+/// directly.
 fn meet(
     func: &mut Function,
     block: Block,
@@ -255,7 +259,8 @@ fn select_each(
         .collect()
 }
 
-/// Two tests with a common target: `block` goes to `inner` its way `which`, both go to `other`.
+/// Folds two tests with a common target into one branch: successor `which` of `block` is `inner`, and both
+/// blocks branch to `other`.
 fn fold_tests(
     func: &mut Function,
     block: Block,
@@ -281,7 +286,8 @@ fn fold_tests(
     let (first, second) = (func.args(branch)[0], func.args(inner.last)[0]);
     let loc = func.insts[branch].loc;
     track_absorbed(func, (block, branch), [Some(inner.block), None], s);
-    // What the second test stands in is done when control goes on, and only then.
+    // The debug records of the second test's block move to the block where execution continues if both tests
+    // pass, because the folded code no longer executes the second block separately.
     if s.preds[onward.index()] == 1
         && let (Some(track), Some(&first)) = (&mut func.track, func.blocks[onward].insts.first())
     {
@@ -292,10 +298,11 @@ fn fold_tests(
     absorb(func, block, inner, s);
     let (yes, no) = if which == 0 { (&through, &direct) } else { (&direct, &through) };
     let to_other = select_each(func, block, first, yes, no, loc);
-    // The branch goes on where the first test says `which` and the second says "not shared".
+    // The combined branch goes to `onward` if the first test takes edge `which` and the second test does not
+    // take its edge to the shared target.
     let mut holds = second;
-    // Which way of the combined test is `onward`: with `&` (first test true leads inwards) it is the
-    // first, with `|` the second.
+    // `onward` is the first successor of the combined branch for `&` (the first test leads to `inner` if it
+    // is true), and the second successor for `|`.
     if (which == 0) == (shared == 0) {
         holds = insert(func, block, Op::Un(UnOp::Not), &[holds], Type::Bool, loc);
     }

@@ -1,11 +1,14 @@
-//! Inlining, callees first: calls become copies of the callee's body. Functions that nobody calls any more are dropped.
+//! Inlining, callees first: replaces calls by copies of the callee's body, and drops functions that are no
+//! longer called.
 //!
-//! Calls stay of functions that are recursive, in another object, or not to be inlined; and, where [`Calls::ByCost`] is chosen, where
-//! copies are larger and little faster. A function with one call becomes part of its caller, as does one that is hardly larger than
-//! a call. The size of a function is known when its turn comes, as its own callees come first.
+//! A call stays if the callee is recursive, is in another object, or must not be inlined. With
+//! [`Calls::ByCost`], a call also stays if inlining would make the code larger without making it much faster.
+//! A function that is called once is inlined, and so is a function that is hardly larger than a call. The
+//! size of a callee is known when it is considered, because its own calls have already been inlined.
 //!
-//! A kernel that limits its registers calls nobody if that is possible: a call takes registers that the calling convention names, and what it
-//! reaches would have to keep to the limit for all of its callers.
+//! In a kernel that limits its registers, all calls are inlined if possible: a call uses the registers that
+//! the calling convention prescribes, and the called functions would have to respect the limit for all their
+//! callers.
 
 use super::OptOptions;
 use super::freed::Freed;
@@ -18,39 +21,42 @@ use crate::types::{Space, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
 
-/// Instructions a function may grow to: calls beyond that stay, and code generation reports them.
+/// Number of instructions that a function may reach through inlining. Calls beyond this limit stay, and code
+/// generation reports them.
 const MAX_INSTS: usize = 1 << 20;
 
-/// Which calls become copies, of those that may.
+/// Which of the calls that can be inlined are inlined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Calls {
-    /// All.
+    /// All calls.
     #[default]
     InlineAll,
-    /// Those of functions that `#[inline]` asks for, that are called once, or small.
+    /// Calls of functions that are marked `#[inline]`, that are called once, or that are small.
     ByCost,
 }
 
-/// Which calls of a function become copies.
+/// Which calls of a function are inlined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Copied {
     #[default]
     None,
-    /// Those that a kernel which limits its registers gets to.
+    /// Only calls in functions that a register-limited kernel reaches.
     Limited,
     All,
 }
 
-/// Instructions that a call takes at the caller and in the callee, beside one for each argument and result.
+/// Number of instructions that a call takes in the caller and the callee, without one more for each argument
+/// and result.
 const CALL_INSTS: usize = 16;
-/// Instructions that all copies of a function may be more than calls of it, by optimisation level.
+/// By optimisation level, how many more instructions all copies of a function may have than the calls they
+/// replace.
 const MAX_GROWTH: [usize; 4] = [0, 16, 48, 192];
 
-/// The same for functions whose copies free private variables of their callers: as much as a loop over a private array
-/// may become.
+/// Like [`MAX_GROWTH`], for functions whose inlining frees private variables of their callers from memory.
+/// The limit is as high as that for unrolling a loop over a private array.
 const MAX_FREEING_GROWTH: [usize; 4] = [0, 2048, 8192, 8192];
-/// The same for functions that work on LDS through pointers or wait at barriers. What is known of LDS, and of accesses that
-/// are in flight, ends at a call.
+/// Like [`MAX_GROWTH`], for functions that access LDS through pointers or wait at barriers. Knowledge about
+/// the contents of LDS and about accesses in flight is lost at a call.
 const MAX_SHARED_GROWTH: [usize; 4] = [0, 48, 192, 768];
 
 /// Storage of the pass.
@@ -58,29 +64,29 @@ const MAX_SHARED_GROWTH: [usize; 4] = [0, 48, 192, 768];
 pub struct Scratch {
     graph: CallGraph,
     freed: Freed,
-    /// What blocks, values and slots of a callee became.
+    /// Copies of the callee's blocks, values and slots in the caller.
     blocks: SecondaryMap<Block, Option<Block>>,
     values: SecondaryMap<Value, Option<Value>>,
     slots: SecondaryMap<Slot, Option<Slot>>,
-    /// Instructions of a callee and their copies.
+    /// Instructions of the callee and their copies.
     copies: Vec<(Inst, Inst)>,
-    /// By function: which calls of it become copies, and how many there were.
+    /// For each function, which calls of it are inlined, and the number of calls of it.
     copied: Vec<Copied>,
     calls: Vec<usize>,
-    /// By function: whether a kernel that limits its registers gets to it.
+    /// For each function, whether a register-limited kernel reaches it.
     limited: Vec<bool>,
-    /// Calls that are gone, and what enters their copies, where a debugger is told.
+    /// Calls that have been inlined and the jumps that enter their copies, for the debug records.
     entered: Vec<(Inst, Inst)>,
-    /// The caller as it was: its blocks, and the instructions of the one at hand.
+    /// The caller before inlining: its blocks, and the instructions of the current block.
     layout: Vec<Block>,
     insts: Vec<Inst>,
-    /// By function: whether it is needed, and its new number.
+    /// For each function, whether it is still needed, and its new number.
     needed: Vec<bool>,
     renumbered: Vec<FuncId>,
     work: Vec<FuncId>,
 }
 
-/// Inlines calls, and drops the functions that are then nobody's business.
+/// Inlines calls and drops the functions that are no longer needed.
 pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
     if module.funcs.values().all(|f| f.kernel.is_some()) {
         return;
@@ -115,7 +121,7 @@ pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
     drop_uncalled(module, s);
 }
 
-/// By function: how many calls name it, in who is free to call.
+/// Counts the calls of each function in functions that no register-limited kernel reaches.
 fn count_calls(module: &Module, limited: &[bool], calls: &mut Vec<usize>) {
     calls.clear();
     calls.resize(module.funcs.len(), 0);
@@ -129,7 +135,8 @@ fn count_calls(module: &Module, limited: &[bool], calls: &mut Vec<usize>) {
     }
 }
 
-/// Instructions that all copies of a function are more than calls of it. It stays beside its copies if others may call it.
+/// Returns how many more instructions all copies of a function have than the calls they replace. If `stays`,
+/// the function is kept in addition to its copies because other code may call it.
 fn growth(func: &Function, calls: usize, stays: bool) -> usize {
     let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
     let size = insts.filter(|&&inst| !matches!(func.insts[inst].op, Op::Const(_) | Op::Jump(_))).count();
@@ -138,7 +145,7 @@ fn growth(func: &Function, calls: usize, stays: bool) -> usize {
     copies.saturating_mul(size.saturating_sub(call))
 }
 
-/// How many they may be more.
+/// Returns the maximum growth allowed for a function.
 fn most_growth(func: &Function, frees: bool, opts: &OptOptions) -> usize {
     let by_level = if frees {
         MAX_FREEING_GROWTH
@@ -150,14 +157,14 @@ fn most_growth(func: &Function, frees: bool, opts: &OptOptions) -> usize {
     by_level[usize::from(opts.level).min(3)]
 }
 
-/// Whether a function is given pointers to LDS, or has barriers.
+/// Returns whether a function has pointers to LDS as parameters, or has barriers.
 fn works_on_shared(func: &Function) -> bool {
     let mut insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
     func.param_types().any(|ty| ty == Type::Ptr(Space::Shared))
         || insts.any(|&inst| matches!(func.insts[inst].op, Op::Barrier { .. }))
 }
 
-/// Whether calls of a function can become copies of it.
+/// Returns whether calls of a function can be inlined.
 fn may_be_copied(func: &Function, is_recursive: bool) -> bool {
     let has_code = func.linkage != Linkage::Extern && func.kernel.is_none();
     has_code && !is_recursive && func.inline != Inline::Never
@@ -182,7 +189,7 @@ fn inline_calls_of(module: &mut Module, id: FuncId, copied: &[Copied], s: &mut S
     if !module.funcs.get(id).is_some_and(has_call) {
         return;
     }
-    // The caller is taken out so that callees can be read meanwhile.
+    // Takes the caller out of the module so that callees can be read while it is changed.
     let mut func = std::mem::take(&mut module.funcs[id]);
     let (mut layout, mut insts) = (std::mem::take(&mut s.layout), std::mem::take(&mut s.insts));
     layout.clear();
@@ -204,7 +211,7 @@ fn inline_calls_of(module: &mut Module, id: FuncId, copied: &[Copied], s: &mut S
     module.funcs[id] = func;
 }
 
-/// What stood in front of a call stands in front of what enters the copy.
+/// Moves the debug records before an inlined call to the jump that enters the copy.
 fn enter_tracked(func: &mut Function, entered: &mut Vec<(Inst, Inst)>) {
     let Some(track) = &mut func.track else { return };
     entered.sort_unstable();
@@ -216,10 +223,11 @@ fn enter_tracked(func: &mut Function, entered: &mut Vec<(Inst, Inst)>) {
     entered.clear();
 }
 
-/// Ends `block` with the callee's blocks in place of the call, and returns the block that goes on behind it.
+/// Appends a copy of the callee to the layout in place of the call and makes `block` jump to it. Returns the
+/// block in which the code after the call continues.
 fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst, s: &mut Scratch) -> Block {
     let rest = func.make_block();
-    // The call's results become the parameters of what follows.
+    // The results of the call become parameters of the block that follows.
     for (index, value) in func.results_of(call).enumerate() {
         func.values[value].def = crate::func::ValueDef::Param(rest, index as u16);
         func.blocks[rest].params.push(value, &mut func.pool);
@@ -236,8 +244,8 @@ fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst
     rest
 }
 
-/// Copies the callee's blocks into `func`, returns going to `rest`; the result is the copy of the entry. What comes from
-/// nowhere in the source comes from the call.
+/// Copies the callee's blocks into `func`, with returns replaced by jumps to `rest`. Returns the copy of the
+/// entry block. Instructions without a source location get the location of the call.
 fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, s: &mut Scratch) -> Block {
     let Scratch { blocks, values, slots, copies, .. } = s;
     blocks.clear();
@@ -282,13 +290,13 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
             let new = func.push_n(block_of(old), op, &[], ty, data.results, loc);
             for (from, to) in callee.results_of(inst).zip(func.results_of(new)) {
                 values[from] = Some(to);
-                // Those of a call differ.
+                // A call can have results of different types.
                 func.values[to].ty = callee.ty(from);
             }
             copies.push((inst, new));
         }
     }
-    // Arguments last: a block may come before the one that defines what it uses.
+    // Arguments are set last, because a block may precede the block that defines a value it uses.
     if let (Some(_), Some(from)) = (&func.track, &callee.track) {
         copy_track(func, (callee, from), call, (blocks, values, slots, copies));
     }
@@ -301,7 +309,7 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
     block_of(callee.entry())
 }
 
-/// What a copy of a function was copied from: blocks, values, slots, instructions.
+/// The copies of the callee's blocks, values, slots and instructions.
 type Copies<'a> = (
     &'a SecondaryMap<Block, Option<Block>>,
     &'a SecondaryMap<Value, Option<Value>>,
@@ -309,7 +317,7 @@ type Copies<'a> = (
     &'a [(Inst, Inst)],
 );
 
-/// The callee's statements and variables become those of a call that is inlined.
+/// Copies the callee's debug records and variables, marked as part of an inlined call.
 #[cold]
 fn copy_track(
     func: &mut Function,
@@ -358,7 +366,8 @@ fn copy_track(
     func.track = Some(track);
 }
 
-/// Keeps kernels, what other objects may call, and functions that are called or have their address taken in what is kept.
+/// Drops all functions except kernels, exported functions, and functions that are called or have their
+/// address taken in code or data that is kept.
 fn drop_uncalled(module: &mut Module, s: &mut Scratch) {
     let Scratch { needed, renumbered, work, .. } = s;
     needed.clear();

@@ -1,14 +1,14 @@
-//! Unsigned intervals of integer values, and how operations map them.
+//! Unsigned intervals of integer values, and how operations map intervals.
 //!
-//! One transfer function serves the flow-sensitive pass ([`super::ranges`]) and the quick look at a
-//! few levels of operands that the simplifier takes ([`bound`]).
+//! One transfer function serves both the flow-sensitive pass ([`super::ranges`]) and the simplifier, which
+//! only looks at a few levels of operands ([`bound`]).
 
 use crate::entity::Value;
 use crate::func::{Function, ValueDef};
 use crate::op::{BinOp, CastOp, Op, Pos, TernOp, UnOp};
 use crate::types::{MemTy, Type};
 
-/// All unsigned values from `lo` to `hi`, inclusive. Never empty.
+/// All unsigned values from `lo` to `hi`, inclusive. An interval is never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// Smallest value.
@@ -17,7 +17,7 @@ pub struct Interval {
     pub hi: u64,
 }
 
-/// Largest unsigned value of a type.
+/// Returns the largest unsigned value of a type.
 pub fn type_max(ty: Type) -> u64 {
     match ty.bits() {
         64 => u64::MAX,
@@ -26,39 +26,40 @@ pub fn type_max(ty: Type) -> u64 {
 }
 
 impl Interval {
-    /// Every value of the type.
+    /// Returns the interval of all values of the type.
     pub fn full(ty: Type) -> Self {
         Interval { lo: 0, hi: type_max(ty) }
     }
 
-    /// One value.
+    /// Returns the interval of one value.
     pub fn point(value: u64) -> Self {
         Interval { lo: value, hi: value }
     }
 
-    /// From 0 to `hi`.
+    /// Returns the interval from 0 to `hi`.
     pub fn up_to(hi: u64) -> Self {
         Interval { lo: 0, hi }
     }
 
-    /// The smallest interval that holds both.
+    /// Returns the smallest interval that contains both intervals.
     pub fn union(self, other: Self) -> Self {
         Interval { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
-    /// What is in both; `self` if nothing is (the code is unreachable then, and anything is true).
+    /// Returns the intersection of the intervals; `self` if the intersection is empty (the code is
+    /// unreachable then, so any interval is correct).
     pub fn meet(self, other: Self) -> Self {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         if lo <= hi { Interval { lo, hi } } else { self }
     }
 
-    /// Whether the sign bit of the type is known to be clear.
+    /// Returns whether the sign bit of the type is known to be clear.
     pub fn non_negative(self, ty: Type) -> bool {
         self.hi <= type_max(ty) >> 1
     }
 }
 
-/// The interval of an operation's (single) result, given those of its arguments.
+/// Returns the interval of the single result of an operation, given the intervals of its arguments.
 pub fn transfer(
     func: &Function,
     op: Op,
@@ -100,7 +101,7 @@ fn binary(op: BinOp, a: Interval, b: Interval, ty: Type) -> Option<Interval> {
     }
     let max = type_max(ty);
     let fits = |lo: Option<u64>, hi: Option<u64>| Some(Interval { lo: lo?, hi: hi.filter(|&hi| hi <= max)? });
-    // The count of a shift is taken modulo the width; only counts below it are worth a look.
+    // A shift count is taken modulo the width. Only counts below the width are handled.
     let shift = |iv: Interval| (iv.hi < u64::from(ty.bits())).then_some((iv.lo as u32, iv.hi as u32));
     match op {
         BinOp::Add => fits(a.lo.checked_add(b.lo), a.hi.checked_add(b.hi)),
@@ -156,7 +157,7 @@ fn position(func: &Function, pos: Pos, full: Interval) -> Interval {
     match pos {
         Pos::LocalId(d) => Interval::up_to(reqd(d).map_or(most, u64::from) - 1),
         Pos::LocalSize(d) => reqd(d).map_or(Interval { lo: 1, hi: most }, |n| Interval::point(n.into())),
-        // A grid is 32-bit: no group begins beyond its end.
+        // The grid size is a 32-bit number of work-items, so no group begins beyond that.
         Pos::GroupId(d) => Interval::up_to(u64::from(u32::MAX / reqd(d).unwrap_or(1))),
         Pos::LaneId => Interval::up_to(63),
         Pos::WaveSize => Interval { lo: 32, hi: 64 },
@@ -164,12 +165,12 @@ fn position(func: &Function, pos: Pos, full: Interval) -> Interval {
     }
 }
 
-/// The smallest `2^n - 1` that is not below `value`.
+/// Returns the smallest `2^n - 1` that is not less than `value`.
 pub(super) fn all_ones(value: u64) -> u64 {
     u64::MAX.checked_shr(value.leading_zeros()).unwrap_or(0)
 }
 
-/// The interval of a value as far as `depth` levels of operands tell.
+/// Returns the interval of a value, derived from at most `depth` levels of operands.
 pub fn bound(func: &Function, value: Value, depth: u32) -> Interval {
     let ty = func.ty(value);
     match func.values[value].def {

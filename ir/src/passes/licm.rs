@@ -1,8 +1,9 @@
-//! Loop-invariant code motion: what computes the same in every iteration is computed before the loop.
+//! Loop-invariant code motion: moves computations with the same result in every iteration out of the loop.
 //!
-//! One sweep in reverse postorder; each instruction goes directly to the preheader of the outermost loop
-//! that all its arguments come from outside of. A load may move if nothing in the loop can change what it
-//! reads, and either the loop always executes it or its address is known to be valid.
+//! The pass is one sweep in reverse postorder. Each instruction moves directly to the preheader of the
+//! outermost loop outside of which all its arguments are defined. A load can move only if nothing in the loop
+//! can change the memory that it reads, and if the loop always executes the load or its address is known to
+//! be valid.
 
 use super::forward::may_alias;
 use super::strength::{self, Regrouped, Then};
@@ -14,13 +15,13 @@ use crate::op::{BinOp, Mem, MemFlags, Op, Pos};
 use crate::types::Space;
 use cranelift_entity::EntityRef;
 
-/// Stores in a loop beyond which no load is moved out of it.
+/// Maximum number of stores in a loop from which loads are moved.
 const MAX_STORES: usize = 64;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// By loop: what it does to memory.
+    /// For each loop, its effects on memory.
     effects: Vec<Effects>,
     kept: Vec<Inst>,
     uses: Vec<u32>,
@@ -30,14 +31,13 @@ pub struct Scratch {
 #[derive(Debug, Default)]
 struct Effects {
     stores: Vec<(Value, Mem, u8)>,
-    /// Others' writes may become visible in it.
+    /// Whether writes of other work-items may become visible in the loop.
     stops_loads: bool,
-    /// A callee may write, also to private memory whose address it can know.
+    /// Whether a callee may write to memory, including private memory whose address it may know.
     callee_writes: bool,
 }
 
-/// Runs the pass; returns whether anything moved. Loops must have preheaders (those that have none are
-/// left alone).
+/// Runs the pass. Returns whether it moved anything. Loops without a preheader are left unchanged.
 pub fn run(
     func: &mut Function,
     (cfg, dom, loops): (&Cfg, &DomTree, &LoopForest),
@@ -88,7 +88,7 @@ fn count_uses(func: &Function, cfg: &Cfg, uses: &mut Vec<u32>) {
     }
 }
 
-/// Regroups an instruction that stays, so that a part of it does not.
+/// Regroups an instruction that stays in the loop so that part of its computation can move out.
 fn regroup(
     func: &mut Function,
     dom: &DomTree,
@@ -117,7 +117,7 @@ fn regroup(
             s.kept.push(product);
             let product = func.insts[product].first;
             func.replace(inst, Op::Bin(BinOp::Add), &[outside, product]);
-            // Its sum may be part of the next one.
+            // The sum may in turn be regrouped as part of the next sum.
             s.uses.resize(func.values.len(), 1);
             s.uses[args[0].index()] += 1;
         }
@@ -158,7 +158,7 @@ fn note_effect(func: &Function, inst: Inst, op: Op, effects: &mut Effects) {
     }
 }
 
-/// The preheader to move an instruction to, if it can leave a loop.
+/// Returns the preheader to which an instruction can move; `None` if it cannot leave any loop.
 fn destination(
     func: &Function,
     dom: &DomTree,
@@ -201,12 +201,12 @@ fn changed_in(effects: &Effects, read: (Value, &Mem, u8), escapes: &Escapes) -> 
         || effects.stores.iter().any(|(ptr, mem, count)| may_alias((*ptr, mem, *count), read))
 }
 
-/// Arguments of the kernel can be read at any time.
+/// Returns whether the load reads kernel arguments, which can be read at any time.
 pub(super) fn always_valid(func: &Function, inst: Inst, mem: &Mem) -> bool {
     SPECULATE.takes(mem) && matches!(func.def_op(func.args(inst)[0]), Some(Op::Pos(Pos::KernargPtr)))
 }
 
-/// Whether an iteration cannot end or leave without having run the block.
+/// Returns whether every iteration executes the block before it ends or leaves the loop.
 fn always_runs(dom: &DomTree, loops: &LoopForest, l: Loop, block: Block) -> bool {
     loops.header(l) == block
         || (loops.latches(l).iter().all(|&b| dom.dominates(block, b))

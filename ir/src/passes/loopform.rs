@@ -1,8 +1,8 @@
-//! The shape that loop passes rely on: each loop has one entering edge, from a block that only jumps
-//! (its preheader), and one edge back.
+//! The canonical form of loops that loop passes rely on: each loop has one entering edge, from a block that
+//! only jumps (its preheader), and one back edge.
 //!
-//! Also here: [`close`], which routes values of a loop that are used behind it through parameters of the
-//! blocks the loop exits to, so that the loop can be copied or changed without touching their uses.
+//! Also contains [`close`], which routes values that are defined in a loop and used after it through block
+//! parameters of the exit blocks, so that a pass can copy or change the loop without changing those uses.
 
 use crate::analysis::{Cfg, Loop, LoopForest};
 use crate::entity::{Block, Inst, Value};
@@ -13,8 +13,8 @@ use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Gives every loop a preheader and a single latch. Returns whether the control flow changed; the
-/// analyses are stale then.
+/// Gives every loop a preheader and a single latch. Returns whether the control flow changed; the analyses
+/// are stale then.
 pub fn canonicalize(func: &mut Function, cfg: &Cfg, loops: &LoopForest) -> bool {
     let mut changed = false;
     for l in loops.loops() {
@@ -31,12 +31,13 @@ pub fn canonicalize(func: &mut Function, cfg: &Cfg, loops: &LoopForest) -> bool 
     changed
 }
 
-/// Sends the edges to `to` that come from chosen predecessors through a new block. It has parameters for what those edges
-/// pass unlike: a loop that several ways enter with the same number still begins with that number.
+/// Redirects the edges to `to` from chosen predecessors through a new block. The new block has a parameter
+/// only where the edges pass different values: if all edges that enter a loop pass the same number, the loop
+/// still starts with that number.
 fn join_edges(func: &mut Function, cfg: &Cfg, to: Block, chosen: impl Fn(Block) -> bool) {
     let between = func.make_block();
     let mut edges: SmallVec<[(Inst, usize); 4]> = SmallVec::new();
-    // A block with several such edges is listed as often, in a row.
+    // A block with several such edges occurs in the list once for each edge, consecutively.
     for same in cfg.preds(to).chunk_by(|a, b| a == b).filter(|same| chosen(same[0])) {
         let Some(last) = func.terminator(same[0]) else { continue };
         let ways = (0..func.branch_count(last)).filter(|&which| func.branch_target(last, which) == Some(to));
@@ -55,8 +56,8 @@ fn join_edges(func: &mut Function, cfg: &Cfg, to: Block, chosen: impl Fn(Block) 
     func.layout.push(between);
 }
 
-/// What the block `between` passes to the parameters of `to` in place of `edges`: the value that all of them pass, which
-/// comes from a block that dominates all of their blocks, or a new parameter.
+/// Returns the arguments that block `between` passes to the parameters of `to`: the value that all of `edges`
+/// pass, which is defined in a block that dominates all their blocks, or else a new parameter of `between`.
 fn pass_through(func: &mut Function, to: Block, between: Block, edges: &[(Inst, usize)]) -> Values {
     let mut passed = Values::new();
     for n in 0..func.params(to).len() {
@@ -73,7 +74,7 @@ fn pass_through(func: &mut Function, to: Block, between: Block, edges: &[(Inst, 
     passed
 }
 
-/// Arguments that the edge from `pred` to `to` passes, if there is exactly one such edge.
+/// Returns the arguments that the edge from `pred` to `to` passes, if there is exactly one such edge.
 pub fn edge_args(func: &Function, pred: Block, to: Block) -> Option<&[Value]> {
     let last = func.terminator(pred)?;
     let mut edges = (0..func.branch_count(last)).filter(|&w| func.branch_target(last, w) == Some(to));
@@ -81,19 +82,20 @@ pub fn edge_args(func: &Function, pred: Block, to: Block) -> Option<&[Value]> {
     edges.next().is_none().then(|| func.branch_args(last, which))
 }
 
-/// Uses of values outside the loop that defines them, by loop.
+/// For each loop, the uses outside the loop of values that it defines.
 #[derive(Debug, Default)]
 pub struct OutsideUses {
     of: Vec<Vec<(Value, Inst)>>,
-    /// By block: the wanted loop that holds it.
+    /// For each block, the wanted loop that contains it.
     home: Vec<Option<Loop>>,
-    /// See [`Closer`].
+    /// Reusable memory of [`Closer`].
     known: FxHashMap<(Value, Block), Value>,
     open: Vec<(Value, Block)>,
 }
 
 impl OutsideUses {
-    /// Finds those of the loops for which `wanted` holds, no one of which may hold another.
+    /// Finds the outside uses of the loops for which `wanted` returns true. These loops must not be nested in
+    /// each other.
     pub fn find(&mut self, func: &Function, cfg: &Cfg, loops: &LoopForest, wanted: impl Fn(Loop) -> bool) {
         self.of.iter_mut().for_each(Vec::clear);
         self.of.resize_with(loops.len().max(self.of.len()), Vec::new);
@@ -104,7 +106,7 @@ impl OutsideUses {
             first = first.or(Some(cfg.position(loops.header(l))));
             loops.blocks(l).iter().for_each(|&block| self.home[block.index()] = Some(l));
         }
-        // What a loop dominates comes after it in the order.
+        // Blocks that a loop header dominates come after the header in this order.
         for &block in &cfg.rpo()[first.map_or(cfg.rpo().len(), |at| at as usize)..] {
             for &inst in &func.blocks[block].insts {
                 func.args(inst).iter().for_each(|&value| self.note(func, value, inst));
@@ -123,8 +125,8 @@ impl OutsideUses {
     }
 }
 
-/// Makes every use, behind the loop, of a value the loop defines go through block parameters. `uses` are up to date
-/// and remain so for the loops that come later in the order.
+/// Routes every use, outside the loop, of a value that the loop defines through block parameters. `uses` must
+/// be up to date, and remains up to date for loops that come later in the order.
 pub fn close(func: &mut Function, cfg: &Cfg, loops: &LoopForest, l: Loop, uses: &mut OutsideUses) {
     let OutsideUses { of, known, open, .. } = uses;
     let list = std::mem::take(&mut of[l.index()]);
@@ -144,7 +146,7 @@ pub fn close(func: &mut Function, cfg: &Cfg, loops: &LoopForest, l: Loop, uses: 
     known.clear();
     open.clear();
     (uses.known, uses.open) = (known, open);
-    // All uses are inside now.
+    // No outside uses are left.
     uses.of[l.index()] = list;
     uses.of[l.index()].clear();
 }
@@ -154,12 +156,12 @@ struct Closer<'a> {
     loops: &'a LoopForest,
     l: Loop,
     known: FxHashMap<(Value, Block), Value>,
-    /// Parameters made for a value, to which nothing is passed yet.
+    /// Parameters that were created for a value and for which the predecessors do not pass arguments yet.
     open: Vec<(Value, Block)>,
 }
 
 impl Closer<'_> {
-    /// The loop's `value` as it is known in `block`.
+    /// Returns the value by which the loop's `value` is known in `block`.
     fn read(&mut self, func: &mut Function, value: Value, block: Block) -> Value {
         let mut at = block;
         let found = loop {
@@ -185,8 +187,8 @@ impl Closer<'_> {
         found
     }
 
-    /// What debuggers are told goes through the same parameters, where there are any. What has been added since is of loops before this one, and names
-    /// none of its values.
+    /// Makes the debug records after the loop use the same parameters, where parameters exist. Records that
+    /// were added since the records were settled belong to earlier loops and do not name values of this loop.
     fn track(&self, func: &Function, track: &mut Track) {
         let settled = track.settled().len();
         let mut records = std::mem::take(&mut track.records);
@@ -207,7 +209,7 @@ impl Closer<'_> {
         track.records = records;
     }
 
-    /// As [`Closer::read`], of what is there already.
+    /// Like [`Closer::read`], but creates no parameters. Returns `None` if a parameter would be needed.
     fn known_in(&self, func: &Function, value: Value, block: Block) -> Option<Value> {
         if !self.loops.contains(self.l, func.block_of(value)) || func.const_bits(value).is_some() {
             return Some(value);
@@ -225,7 +227,8 @@ impl Closer<'_> {
     }
 
     fn pass_to_params(&mut self, func: &mut Function, uses: &mut OutsideUses) {
-        // In the order they were made in, which is the order of each block's parameters.
+        // Parameters are processed in the order in which they were created, which is the order of each
+        // block's parameters.
         let mut next = 0;
         while let Some(&(value, block)) = self.open.get(next) {
             next += 1;

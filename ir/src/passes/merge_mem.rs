@@ -1,8 +1,8 @@
-//! Merging of neighbouring loads, and of neighbouring stores, of one block into wide ones.
+//! Merges adjacent loads, and adjacent stores, within a block into wide accesses.
 //!
-//! Accesses to the same base at consecutive offsets are collected while nothing comes between them that
-//! would notice: a load may move up to the first of its group if no store on the way may alias, a store
-//! may move down to the last of its group if no access on the way may.
+//! Accesses with the same base and consecutive offsets are collected as long as no instruction between them
+//! prevents the merge: a load may move up to the first load of its group if no store in between may alias it;
+//! a store may move down to the last store of its group if no access in between may alias it.
 
 use super::align::Alignments;
 use super::forward::may_alias;
@@ -14,7 +14,7 @@ use crate::op::{CastOp, Mem, MemFlags, Op, Pos};
 use crate::types::{MemTy, Space, Type};
 use smallvec::SmallVec;
 
-/// Accesses held back at a time; more are merged in batches.
+/// Maximum number of accesses that are collected at a time. More accesses are merged in batches.
 const WINDOW: usize = 128;
 
 /// Storage of the pass.
@@ -23,7 +23,7 @@ pub struct Scratch {
     subst: Subst,
     loads: Vec<Access>,
     stores: Vec<Access>,
-    /// By place in the block: what stands there afterwards.
+    /// For each position in the block, the instructions that replace the instruction there.
     places: Vec<Place>,
     values: Vec<Value>,
     casts: Vec<Inst>,
@@ -39,16 +39,16 @@ struct Access {
     at: u32,
 }
 
-/// What becomes of an instruction.
+/// Replacement of an instruction.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Keep(Inst),
     Gone,
-    /// A merged load, then a range of the conversions of its results.
+    /// A merged load, followed by a range of the conversions of its results in `casts`.
     Load(Inst, u32, u32),
 }
 
-/// Runs the pass over every block; returns whether it merged anything.
+/// Runs the pass on every block. Returns whether it merged anything.
 pub fn run(func: &mut Function, align: &Alignments, s: &mut Scratch) -> bool {
     s.subst.reset(func);
     let mut changed = false;
@@ -134,7 +134,8 @@ impl Merger<'_> {
         if is_load {
             self.flush_stores(conflicts);
         } else {
-            // A load still to come, at another offset, might be what this store writes.
+            // A later load at another offset could join the group and read what this store writes, so the
+            // store is compared with the whole group.
             self.flush_loads(|a| {
                 may_alias((a.ptr, &a.mem, a.count), (ptr, &Mem { offset: a.mem.offset, ..mem }, count))
             });
@@ -166,7 +167,7 @@ impl Merger<'_> {
         }
     }
 
-    /// Merges, and forgets, the loads of every group that has one which `affected` holds for.
+    /// Merges and forgets the loads of every group that contains a load for which `affected` returns true.
     fn flush_loads(&mut self, affected: impl Fn(&Access) -> bool) {
         take_groups(&mut self.s.loads, &mut self.s.batch, affected);
         self.merge_groups(true);
@@ -181,7 +182,8 @@ impl Merger<'_> {
         let mut batch = std::mem::take(&mut self.s.batch);
         if batch.len() > 1 {
             let func = &*self.func;
-            // Long lists, and each of its nanoseconds counts: with code of its own.
+            // The lists can be long and sorting is hot, so each of the two kinds of access has its own sort
+            // key code.
             batch.sort_unstable_by_key(|a| (key(func, a), a.mem.offset, a.at));
             let mut from = 0;
             while from < batch.len() {
@@ -195,10 +197,12 @@ impl Merger<'_> {
         self.s.batch = batch;
     }
 
-    /// How many of the sorted accesses, from the first on, make one access that there is.
+    /// Returns the number of accesses, starting with the first of the sorted list, that together form one
+    /// access of an available width; 1 if no merge is possible.
     fn run_length(&self, sorted: &[Access], load: bool) -> usize {
         let first = &sorted[0];
-        // The same address for all lanes, so a scalar load: of arguments, or of a table.
+        // The address is the same in all lanes, so this becomes a scalar load of kernel arguments or of a
+        // table.
         let uniform =
             matches!(self.func.def_op(first.ptr), Some(Op::Pos(Pos::KernargPtr) | Op::GlobalAddr(_)));
         let scalar = load && uniform && first.mem.flags.contains(MemFlags::INVARIANT);
@@ -267,7 +271,7 @@ impl Merger<'_> {
         }
     }
 
-    /// The same bits as another type that is not a pointer.
+    /// Returns the value with its bits reinterpreted as another type that is not a pointer.
     fn convert(&mut self, value: Value, to: Type) -> Value {
         if self.func.ty(value) == to {
             return value;
@@ -285,8 +289,8 @@ impl Access {
     }
 }
 
-/// What accesses must have in common to be merged, in an order: base, element, kind of access, pointers
-/// apart from what a bit cast converts.
+/// Returns a sort key with the properties that accesses must share to be merged: base, element size, kind of
+/// access, alias class, and whether the value is a pointer. Types that a bit cast can convert compare equal.
 fn key(func: &Function, access: &Access) -> (u32, u32, u8, u16, Option<Space>) {
     let (value, is_load) = match func.insts[access.inst].op {
         Op::Load { .. } => (func.insts[access.inst].first, true),
@@ -297,7 +301,7 @@ fn key(func: &Function, access: &Access) -> (u32, u32, u8, u16, Option<Space>) {
         Type::Ptr(space) => Some(space),
         _ => None,
     };
-    // The values of a store have one type.
+    // The values of a merged store must all have the same type.
     let exact = if is_load { 0 } else { 1 + u32::from(ty.is_float()) };
     (
         access.ptr.as_u32(),
@@ -308,7 +312,7 @@ fn key(func: &Function, access: &Access) -> (u32, u32, u8, u16, Option<Space>) {
     )
 }
 
-/// Moves the accesses of every group that has an affected one to `batch`.
+/// Moves to `batch` the accesses of every group that contains an affected access.
 fn take_groups(from: &mut Vec<Access>, batch: &mut Vec<Access>, affected: impl Fn(&Access) -> bool) {
     batch.clear();
     let group = |a: &Access| (a.ptr, a.mem.ty, a.mem.alias);

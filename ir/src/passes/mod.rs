@@ -1,8 +1,9 @@
-//! The mid-end: what turns the frontend's straightforward IR into code worth selecting.
+//! The mid-end: turns the frontend's straightforward IR into efficient IR for instruction selection.
 //!
-//! [`optimize`] runs the passes of a level in the order of a table ([`pipeline`]). Each pass is one file, linear in the
-//! size of the function, and keeps its storage in the [`PassContext`], which callers keep between
-//! compiles. Analyses are computed when a pass needs them and the control flow has changed since.
+//! [`optimize`] runs the passes of an optimisation level in the order of a table ([`pipeline`]). Each pass is
+//! one file, takes time linear in the size of the function, and keeps its storage in the [`PassContext`],
+//! which callers keep between compilations. A pass that needs an analysis computes the analysis if the
+//! control flow has changed since it was last computed.
 
 pub mod align;
 pub mod arguments;
@@ -49,18 +50,20 @@ use rustc_hash::FxHashSet;
 use smol_str::{SmolStr, format_smolstr};
 use std::ops::{ControlFlow, Range};
 
-/// How hard to try, and what is allowed.
+/// Optimisation level and target properties that the passes depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct OptOptions {
-    /// 0: only what code generation needs; 1: cheap; 2: the default; 3: more code for more speed.
+    /// Optimisation level. 0: only what code generation needs; 1: cheap passes; 2: the default; 3: accepts
+    /// larger code for more speed.
     pub level: u8,
-    /// Which constant offsets an access can take.
+    /// Constant offsets that memory instructions accept.
     pub limits: Limits,
-    /// Atomic arithmetic on floats that need not be written out.
+    /// Atomic floating-point operations that the processor has instructions for. Others are expanded into
+    /// loops.
     pub float_atomics: float_atomics::Native,
-    /// Which calls become copies of what they call.
+    /// Which calls are inlined.
     pub calls: inline::Calls,
-    /// Most dwords of a result that the calling convention has registers for.
+    /// Maximum size of a function result that the calling convention returns in registers, in dwords.
     pub result_dwords: u32,
 }
 
@@ -76,7 +79,7 @@ impl Default for OptOptions {
     }
 }
 
-/// Constant offsets that memory instructions take, as inclusive ranges of bytes.
+/// Constant offsets that memory instructions accept, as inclusive ranges in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Global and generic memory.
@@ -90,14 +93,15 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// GFX9: 13-bit signed for global, 20-bit unsigned for scalar loads, 16-bit for LDS, 12-bit for scratch.
+    /// The limits of GFX9: 13 bits signed for global memory, 20 bits unsigned for scalar loads, 16 bits for
+    /// LDS, 12 bits for scratch.
     fn default() -> Self {
         Limits { global: (-4096, 4095), constant: (0, (1 << 20) - 1), shared: (0, 65535), private: (0, 4095) }
     }
 }
 
 impl Limits {
-    /// Whether an access to the space can have this offset.
+    /// Returns whether an access to the address space can have this constant offset.
     pub fn fits(&self, space: Space, offset: i64) -> bool {
         let (low, high) = match space {
             Space::Global | Space::Generic => self.global,
@@ -109,7 +113,7 @@ impl Limits {
     }
 }
 
-/// Analyses and the storage of all passes; keep one per thread and reuse it.
+/// Analyses and the storage of all passes. Keep one context per thread and reuse it.
 #[derive(Debug, Default)]
 pub struct PassContext {
     cfg: Cfg,
@@ -135,31 +139,32 @@ pub struct PassContext {
     tails: tails::Scratch,
     align: align::Alignments,
     tables: lookup::Tables,
-    /// The module's variables, while its functions are worked on.
+    /// The module's global variables, while the passes run on its functions.
     globals: PrimaryMap<Global, GlobalData>,
-    /// Counts changes to the function.
+    /// Version of the function, incremented at each change.
     version: u32,
-    /// By row of the pipeline: the version when the pass last had a look, for passes that need none twice.
+    /// For each kind of repeated pass that need not run on an unchanged function, the version of the function
+    /// when the pass last ran.
     seen: [u32; Repeat::COUNT],
-    /// Both, by function.
+    /// The saved `version` and `seen` of each function.
     versions: Vec<(u32, [u32; Repeat::COUNT])>,
 }
 
 impl PassContext {
-    /// The loops that the last [`optimize`] did not unroll though the source asks for it.
+    /// Returns the loops that the last [`optimize`] did not unroll although the source requested it.
     pub fn not_unrolled(&self) -> &[unroll::Refused] {
         unroll::refused(&self.unroll)
     }
 
-    /// Loops of a function without unreachable blocks.
+    /// Computes the control-flow graph and the loops, and removes unreachable blocks from the layout.
     fn compute_loops(&mut self, func: &mut Function) {
         self.cfg.compute(func);
         func.layout.retain(|&b| self.cfg.is_reachable(b));
         self.loops.compute(&self.cfg);
     }
 
-    /// Loops with preheaders and single latches, and the analyses that go with them. Returns whether
-    /// there are loops at all.
+    /// Gives every loop a preheader and a single latch, and computes the control-flow graph, the loops and,
+    /// if there are loops, the dominators. Returns whether there are any loops.
     fn canonical_loops(&mut self, func: &mut Function) -> bool {
         self.compute_loops(func);
         if self.loops.is_empty() {
@@ -173,17 +178,17 @@ impl PassContext {
     }
 }
 
-/// A pass over one function. Returns whether it changed anything that other passes could build on.
+/// A pass over one function. Returns whether it made a change that gives other passes something to do.
 type Pass = fn(&mut Function, &OptOptions, &mut PassContext) -> bool;
 
-/// When to run a pass that stands in the table more than once.
+/// When to run a pass that occurs several times in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repeat {
-    /// Only if something changed since it last ran.
+    /// Run only if the function has changed since the pass last ran.
     Gvn,
     Cleanup,
     Dce,
-    /// Whenever its turn comes.
+    /// Run at every occurrence.
     Always,
 }
 
@@ -191,28 +196,31 @@ impl Repeat {
     const COUNT: usize = 3;
 }
 
-/// Passes by name, with the lowest level that runs them.
+/// The passes on functions in order: name, lowest level that runs the pass, when to repeat it, and the pass
+/// itself.
 const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
-    // Generic pointers that come from one space.
+    // Turns generic pointers that come from one address space into pointers to that space.
     ("spaces", 0, Repeat::Always, spaces_pass),
-    // Promises of parameters become facts about accesses.
+    // Turns `restrict` guarantees of parameters into alias information of accesses.
     ("restrict", 0, Repeat::Always, restrict_pass),
-    // Straighten what the frontend wrote, so that trip counts can be read off.
+    // Simplifies the frontend's code so that trip counts can be determined.
     ("gvn", 1, Repeat::Gvn, gvn_pass),
-    // What arms yield is constant now if it ever is, and what lanes do in one arm does not meet that of the others yet.
+    // Values chosen by switch arms are constants by this point if they can be. Lookup must precede the
+    // merging of code from different arms.
     ("lookup", 1, Repeat::Always, lookup_pass),
     ("switch", 0, Repeat::Always, switch_pass),
     ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
     ("dce", 1, Repeat::Dce, dce_pass),
-    // Copies of loop bodies make indices constant, which makes arrays values.
+    // Unrolled loop bodies have constant indices, which lets arrays be split into values.
     ("unroll", 1, Repeat::Always, unroll_pass),
     ("sroa", 1, Repeat::Always, sroa_pass),
-    // What was stored in private memory is known now.
+    // Values that were stored in private memory are known after `sroa`.
     ("spaces", 1, Repeat::Always, spaces_pass),
     ("gvn", 1, Repeat::Gvn, gvn_pass),
     ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
     ("dce", 1, Repeat::Dce, dce_pass),
-    // Fewer branches, then loops with one each, then less in the loops.
+    // First reduces the number of branches, then rotates loops so that each iteration takes one branch, then
+    // moves code out of loops.
     ("ifconvert", 1, Repeat::Always, ifconvert_pass),
     ("frem", 0, Repeat::Always, frem_pass),
     ("float_atomics", 0, Repeat::Always, float_atomics_pass),
@@ -230,16 +238,17 @@ const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
     ("dce", 0, Repeat::Dce, dce_pass),
 ];
 
-/// Names of the passes that run at a level, in order.
+/// Returns the names of the passes that run at a level, in order.
 pub fn pipeline(level: u8) -> impl Iterator<Item = &'static str> {
     let on_functions = PIPELINE.iter().filter(move |row| row.1 <= level).map(|row| row.0);
     ON_MODULES.into_iter().chain(on_functions)
 }
 
-/// Those that look at all functions together, which come first.
+/// The passes that look at the whole module, which run before the passes on functions.
 const ON_MODULES: [&str; 3] = ["inline", "results", "arguments"];
 
-/// Optimises a module in place. `hook` is called after each pass over the module, and may end it there.
+/// Optimises a module in place. `hook` is called after each pass over the module and may stop the
+/// optimisation there.
 pub fn optimize(
     module: &mut Module,
     opts: &OptOptions,
@@ -249,7 +258,8 @@ pub fn optimize(
     optimize_range(module, opts, 0..usize::MAX, ctx, hook)
 }
 
-/// [`optimize`] with some of the passes, which `range` counts as [`pipeline`] does.
+/// Like [`optimize`], but runs only the passes in `range`, which counts the passes as [`pipeline`] lists
+/// them.
 pub fn optimize_range(
     module: &mut Module,
     opts: &OptOptions,
@@ -313,20 +323,20 @@ pub fn optimize_range(
     ControlFlow::Continue(())
 }
 
-/// Brings what debuggers are told in order, if there is any.
+/// Settles the debug records of all functions if the module has debug information.
 fn settle(module: &mut Module) {
     if module.description.is_some() {
         module.funcs.values_mut().for_each(Function::settle);
     }
 }
 
-/// Whether some function may be called, or code of another object.
+/// Returns whether the module has a function that may be called, or calls code of another object.
 fn has_calls(module: &Module) -> bool {
     !module.sigs.is_empty() || module.funcs.values().any(|func| func.kernel.is_none())
 }
 
 impl PassContext {
-    /// Makes variables of the tables that a pass made.
+    /// Adds the lookup tables that a pass created to the module's global variables.
     fn add_tables(&mut self, module: &mut Module) {
         if !self.tables.is_empty() {
             self.make_variables(module);
@@ -356,7 +366,7 @@ impl PassContext {
         }
     }
 
-    /// Brings a function in order after a transformation: merges what is equal, then removes what is dead.
+    /// Tidies a function after a transformation: merges equal values, then removes dead code.
     fn tidy(&mut self, func: &mut Function, opts: &OptOptions) {
         cleanup_pass(func, opts, self);
         self.run(func, opts, Repeat::Gvn, gvn_pass);
@@ -373,22 +383,23 @@ fn gvn_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) -> bo
     true
 }
 
-/// What this makes simpler, [`gvn_pass`] saw through already.
+/// Simplifies the control flow. Returns false because [`gvn_pass`] has already taken into account everything
+/// that this pass simplifies.
 fn cleanup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     ctx.cfg.compute(func);
     cleanup::run(func, &ctx.cfg, &mut ctx.cleanup);
     false
 }
 
-/// Removing what is dead gives no other pass anything to do.
+/// Removes dead code. Returns false because the removal gives other passes nothing to do.
 fn dce_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     ctx.cfg.compute(func);
     dce::run(func, &ctx.cfg, &ctx.calls, &mut ctx.dce);
     false
 }
 
-/// Unrolls from the inside out. Between the levels of a nest the copies are simplified, which is what
-/// keeps the number of instructions that the next level copies small; nothing is left to tidy at the end.
+/// Unrolls loops from the inside out. The copies are simplified between the levels of a loop nest, so that
+/// the next level copies fewer instructions. Returns false because the code is already tidy at the end.
 fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) -> bool {
     unroll::begin(&mut ctx.unroll);
     let mut has_loops = ctx.canonical_loops(func);
@@ -423,7 +434,7 @@ fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     ctx.dom.compute(&ctx.cfg);
     ctx.uniformity.compute(func, &ctx.cfg, &ctx.dom, &ctx.loops);
     let changed = switch::run(func, true, |value| ctx.uniformity.is_uniform(value));
-    // Blocks have other ends now.
+    // The terminators of blocks have changed, so the debug records must be settled here.
     func.settle();
     changed
 }

@@ -1,13 +1,14 @@
-//! Value ranges along the control flow, and what they allow.
+//! Value ranges along the control flow, and the simplifications that they permit.
 //!
-//! Every integer has an unsigned interval where it is defined. Branch conditions and `assume` add facts
-//! that hold in the blocks they dominate; a loop counter is bounded by the test that guards the way back.
-//! With that:
-//! - a 64-bit byte offset that provably fits 32 bits becomes a 32-bit one (`ptr_add` -> `ptr_add_z`), which
-//!   addressing modes with a uniform base take as it is;
-//! - constants leave a zero-extended offset when that cannot have wrapped, and end up in the access;
-//! - sign extension, signed division and arithmetic shifts of non-negative values become unsigned;
-//! - comparisons that always go one way become constants.
+//! Every integer value has an unsigned interval at its definition. Branch conditions and `assume` add facts
+//! that hold in the blocks they dominate. A loop counter is bounded by the test that guards the back edge.
+//! The ranges permit these simplifications:
+//! - A 64-bit byte offset that provably fits in 32 bits becomes a 32-bit offset (`ptr_add` -> `ptr_add_z`),
+//!   which addressing modes with a uniform base accept directly.
+//! - A constant is split off a zero-extended offset if the sum cannot have wrapped, and can become part of
+//!   the access.
+//! - Sign extension, signed division and arithmetic shift of non-negative values become unsigned operations.
+//! - Comparisons with a known result become constants.
 
 use super::interval::{Interval, transfer, type_max};
 use super::loopform::edge_args;
@@ -19,30 +20,32 @@ use crate::op::{BinOp, CastOp, IntCc, Op, UnOp};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
-/// Conditions are taken apart, and offsets rebuilt, to this depth.
+/// Maximum depth to which conditions are analysed and offsets are rebuilt.
 const MAX_DEPTH: u32 = 6;
-/// Constants worth splitting off an offset: those that accesses to global memory take.
+/// Constants worth splitting off an offset: the offsets that accesses to global memory accept.
 const OFFSETS: std::ops::RangeInclusive<i64> = -4096..=4095;
 const NONE: u32 = u32::MAX;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Interval of each value where it is defined.
+    /// Interval of each value at its definition.
     base: Vec<Interval>,
-    /// What holds in the block that is looked at, oldest first.
+    /// Facts that hold in the current block, oldest first.
     facts: Vec<Fact>,
-    /// The newest of them about each value.
+    /// For each value, the index of the newest fact about it.
     newest: Vec<u32>,
-    /// Blocks, parents in the dominator tree before children.
+    /// Blocks in an order in which parents in the dominator tree precede their children.
     order: Vec<Block>,
-    /// What came in so far over the edges to the block of each parameter, and how many edges that were.
+    /// `incoming`: for each block parameter, the union of the intervals passed so far. `arrived`: for each
+    /// block, the number of edges over which values have been passed.
     incoming: Vec<Interval>,
     arrived: Vec<u32>,
     out: Vec<Inst>,
 }
 
-/// In the blocks that `block` dominates, a value is in `interval`: by itself, and by the older facts that held there.
+/// In the blocks that `block` dominates, the value is in `interval`. The interval already includes the older
+/// facts about the value.
 #[derive(Clone, Copy, Debug)]
 struct Fact {
     block: Block,
@@ -51,7 +54,8 @@ struct Fact {
     older: u32,
 }
 
-/// Runs the pass; returns whether it changed anything. Facts from `assume` are used; the instructions stay.
+/// Runs the pass. Returns whether it changed anything. The pass uses the facts from `assume` instructions but
+/// keeps these instructions.
 pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s: &mut Scratch) -> bool {
     s.base.clear();
     s.base.extend(func.values.values().map(|v| Interval::full(v.ty)));
@@ -62,8 +66,8 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s:
     s.incoming.extend_from_slice(&s.base);
     s.arrived.clear();
     s.arrived.resize(func.blocks.len(), 0);
-    // What is learned in a block is forgotten behind the last one it dominates. What goes forward to a block comes from
-    // blocks that are before it in this order, too.
+    // Facts that are learned in a block are dropped after the last block that it dominates. In this order,
+    // blocks that pass values forward to a block also precede that block.
     s.order.clear();
     s.order.resize(cfg.rpo().len(), func.entry());
     cfg.rpo().iter().for_each(|&block| s.order[dom.preorder(block) as usize] = block);
@@ -75,7 +79,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s:
     walker.changed
 }
 
-/// Removes the promises, when no pass will ask for them any more.
+/// Removes the `assume` instructions when no later pass uses them.
 pub fn drop_assumes(func: &mut Function) -> bool {
     let mut changed = false;
     for at in 0..func.layout.len() {
@@ -100,7 +104,7 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// What is known about a value here: the newest fact includes the older ones.
+    /// Returns the interval of a value in the current block. The newest fact includes the older facts.
     fn range(&self, value: Value) -> Interval {
         let Some(&base) = self.s.base.get(value.index()) else { return Interval::full(self.func.ty(value)) };
         let newest = self.s.newest.get(value.index()).and_then(|&newest| self.s.facts.get(newest as usize));
@@ -135,7 +139,7 @@ impl Walker<'_> {
         self.leave(block);
     }
 
-    /// Hands on what the arguments of the block's branch are known to be here.
+    /// Passes the intervals of the block's branch arguments on to the parameters of its successors.
     fn leave(&mut self, block: Block) {
         let Some(last) = self.func.terminator(block) else { return };
         for which in 0..self.func.branch_count(last) {
@@ -150,7 +154,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Parameters of a join are what comes in, all of it from blocks done already.
+    /// Sets the intervals of a join block's parameters to the union of what its predecessors pass, if all
+    /// predecessors have been processed.
     fn params(&mut self, block: Block) {
         if self.s.arrived[block.index()] as usize != self.cfg.preds(block).len() {
             return;
@@ -162,8 +167,9 @@ impl Walker<'_> {
         }
     }
 
-    /// Loop counters: `p` begins in an interval, `p + step` or a smaller value comes back, and some test
-    /// that every way back passes bounds it.
+    /// Bounds the loop counters. A counter `p` starts in an interval, and each iteration passes back `p +
+    /// step` or a value that is not greater than `p`. For `p + step`, a test that every back edge passes
+    /// bounds the counter.
     fn counters(&mut self, l: Loop) {
         let header = self.loops.header(l);
         let (Some(_), [latch]) = (self.loops.preheader(l), self.loops.latches(l)) else { return };
@@ -174,7 +180,7 @@ impl Walker<'_> {
             if !self.func.ty(param).is_int() {
                 continue;
             }
-            // Nothing but the edge from the preheader has come in yet.
+            // So far only the edge from the preheader has passed a value.
             let first = self.s.incoming[param.index()];
             if let Some(hi) = self.counter_end(l, *latch, param, next, first) {
                 self.s.base[param.index()] = Interval { lo: first.lo, hi: hi.max(first.hi) };
@@ -192,12 +198,14 @@ impl Walker<'_> {
         })
     }
 
-    /// Largest value that comes back to the header, if a test on the way bounds it.
+    /// Returns the largest value that is passed back to the header, if a test that precedes every back edge
+    /// bounds it.
     fn counter_end(&self, l: Loop, latch: Block, param: Value, next: Value, first: Interval) -> Option<u64> {
         let add = self.func.def_inst(next).filter(|&i| self.func.insts[i].op == Op::Bin(BinOp::Add))?;
         let [from, step] = *self.func.args(add) else { return None };
         let step = self.func.const_bits(step).filter(|_| from == param)?;
-        // Edges that every way back passes: the one back, and those into blocks above the latch.
+        // Visits the edges that every path to the back edge takes: the back edge itself, and edges into
+        // blocks that dominate the latch.
         let header = self.loops.header(l);
         let (mut at, mut edge) = (latch, Some((latch, header)));
         loop {
@@ -262,7 +270,7 @@ impl Walker<'_> {
                     _ => return None,
                 };
                 let most = if matches!(cc, IntCc::Slt | IntCc::Sle) { signed_max } else { type_max(ty) };
-                // The sum must not wrap, or a tested sum would be small again.
+                // The sum must not wrap, because a wrapped sum would be small and pass the test again.
                 let before_step = if tested == next { below.max(first.hi) } else { below };
                 let last = before_step.checked_add(step).filter(|&end| end <= most)?;
                 Some(if tested == next { below } else { last })
@@ -271,7 +279,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Adds what a condition tells about the values it compares.
+    /// Adds the facts that a condition implies about the values it compares.
     fn learn(&mut self, cond: Value, holds: bool, depth: u32) {
         let Some(inst) = self.func.def_inst(cond).filter(|_| depth > 0) else { return };
         let args = self.func.args(inst);
@@ -309,12 +317,12 @@ impl Walker<'_> {
         let Some(inst) = self.func.def_inst(value) else { return };
         let args = self.func.args(inst);
         match self.func.insts[inst].op {
-            // The value before an extension is the same number.
+            // A zero extension does not change the number, so the same interval holds for its operand.
             Op::Cast(CastOp::Zext) if self.func.ty(args[0]).is_int() => {
                 self.note(args[0], interval, depth - 1)
             }
-            // The value before a constant was added is as much smaller, if all of it lies on one side of
-            // where the sum wraps.
+            // If the whole interval is on one side of the point where the sum wraps, the other summand has
+            // the interval shifted by the constant.
             Op::Bin(BinOp::Add) => {
                 let (inner, Some(k)) = (args[0], self.func.const_bits(args[1])) else { return };
                 let max = type_max(self.func.ty(value));
@@ -360,13 +368,14 @@ impl Walker<'_> {
         };
         let is_call = op.is_call();
         for value in self.func.results_of(inst) {
-            // Values made by this pass come after those it began with, in order.
+            // Values created by this pass have higher numbers than the values it started with, so the tables
+            // grow in order.
             while self.s.base.len() <= value.index() {
                 let ty = self.func.ty(Value::new(self.s.base.len()));
                 self.s.base.push(Interval::full(ty));
                 self.s.newest.push(NONE);
             }
-            // The results of a call are of different types.
+            // The results of a call can have different types.
             self.s.base[value.index()] = if is_call { Interval::full(self.func.ty(value)) } else { interval };
         }
     }
@@ -415,7 +424,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `p + x`, 64 bits: does `x` fit 32? Can a constant be split off?
+    /// Narrows the offset of a 64-bit `p + x` if it fits in 32 bits, and splits off a constant.
     fn offset(&mut self, inst: Inst) {
         let [p, x] = *self.func.args(inst) else { return };
         let loc = self.func.insts[inst].loc;
@@ -445,7 +454,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether the low half of a 64-bit value comes at no cost, or less than the value did.
+    /// Returns whether computing the low half of a 64-bit value is free, or cheaper than computing the whole
+    /// value.
     fn is_worth_narrowing(&self, x: Value) -> bool {
         matches!(
             self.func.def_op(x),
@@ -456,7 +466,8 @@ impl Walker<'_> {
         )
     }
 
-    /// The low 32 bits of a 64-bit value: sums and products of low halves.
+    /// Returns the low 32 bits of a 64-bit value, computed from the low halves of its operands where
+    /// possible.
     fn narrow(&mut self, x: Value, loc: SrcLoc, depth: u32) -> Value {
         if let Some(k) = self.func.const_bits(x) {
             return self.push(Op::Const(k & 0xffff_ffff), &[], Type::I32, loc);
@@ -491,7 +502,7 @@ impl Walker<'_> {
         self.push(Op::Cast(CastOp::Trunc), &[x], Type::I32, loc)
     }
 
-    /// `x = rest + k` where neither the sum nor what scales it wraps, so that `zext(x) = zext(rest) + k`.
+    /// Splits `x = rest + k` if neither the sum nor its scaling wraps, so that `zext(x) = zext(rest) + k`.
     fn split(&mut self, x: Value, loc: SrcLoc, depth: u32) -> Option<(Value, i64)> {
         let inst = self.func.def_inst(x).filter(|_| depth > 0)?;
         let args = self.func.args(inst);
@@ -507,7 +518,7 @@ impl Walker<'_> {
             Op::Bin(BinOp::Mul) => k,
             _ => return None,
         };
-        // Scaling must wrap neither with the constant nor without it.
+        // The scaling must not wrap, both with and without the constant.
         let scaled = |hi: u64| hi.checked_mul(scale).is_some_and(|hi| hi <= u64::from(u32::MAX));
         if !scaled(self.range(a).hi) {
             return None;
@@ -522,7 +533,7 @@ impl Walker<'_> {
     }
 }
 
-/// Interval of `a` given that `a cc b`, for `a` in `x` and `b` in `y`.
+/// Returns the interval of `a` given that `a cc b` holds, for `a` in `x` and `b` in `y`.
 fn side_of(cc: IntCc, x: Interval, y: Interval, ty: Type) -> Option<Interval> {
     let max = type_max(ty);
     let signed_max = max >> 1;
@@ -534,12 +545,13 @@ fn side_of(cc: IntCc, x: Interval, y: Interval, ty: Type) -> Option<Interval> {
         IntCc::Ule => Some(Interval::up_to(y.hi)),
         IntCc::Ugt => Some(Interval { lo: y.lo.checked_add(1).filter(|&lo| lo <= max)?, hi: max }),
         IntCc::Uge => Some(Interval { lo: y.lo, hi: max }),
-        // Signed: from below by a non-negative number; from above only if it is known to be none itself.
+        // Signed comparisons: a non-negative lower bound applies directly; an upper bound applies only if `a`
+        // is known to be non-negative.
         IntCc::Sgt if y.non_negative(ty) => {
             Some(Interval { lo: y.lo.checked_add(1).filter(|&lo| lo <= signed_max)?, hi: signed_max })
         }
         IntCc::Sge if y.non_negative(ty) => Some(Interval { lo: y.lo, hi: signed_max }),
-        // -1 < a
+        // -1 < a means that a is not negative.
         IntCc::Sgt if y.lo == max => Some(Interval::up_to(signed_max)),
         IntCc::Slt if x.non_negative(ty) => Some(Interval::up_to(y.hi.min(signed_max).checked_sub(1)?)),
         IntCc::Sle if x.non_negative(ty) => Some(Interval::up_to(y.hi.min(signed_max))),

@@ -1,10 +1,11 @@
-//! Tail recursion into loops: a function that ends with a call of itself goes back to its beginning instead. If the result goes into a sum
-//! first, or another operation whose order does not matter, a parameter of the loop keeps what is to be added at the end.
+//! Turns tail recursion into loops: a function that ends with a call of itself jumps to its beginning
+//! instead. If the result of the call is first combined with another value by an addition or another
+//! operation whose order does not matter, a loop parameter accumulates the other values.
 //!
 //! # Requires
-//! No private variables: those of a call are others than the caller's.
-//! # Not here
-//! Floats: their sums depend on the order.
+//! The function must have no private variables, because each call has private variables of its own.
+//! # Limits
+//! Floating-point sums are not converted because they depend on the order.
 
 use crate::entity::{Block, FuncId, Inst, Value};
 use crate::func::{Function, Module, SrcLoc, Values};
@@ -12,22 +13,22 @@ use crate::op::{BinOp, Op};
 use crate::types::Type;
 use smallvec::SmallVec;
 
-/// A call at the end of a function.
+/// A recursive call at the end of a function.
 struct Tail {
     block: Block,
     call: Inst,
-    /// What the result goes into before it is returned: operation and other operand.
+    /// Operation that is applied to the result before it is returned, and the other operand.
     into: Option<(BinOp, Value)>,
 }
 
-/// A place where the function ends otherwise.
+/// A block in which the function returns without a recursive call that can be converted.
 struct End {
     block: Block,
-    /// Of the only result.
+    /// The returned value, if there is exactly one result.
     value: Option<Value>,
 }
 
-/// Runs over all functions of a module.
+/// Runs the pass on all functions of a module.
 pub fn run(module: &mut Module) {
     for (id, func) in module.funcs.iter_mut() {
         if func.kernel.is_none() && func.slots.is_empty() && !func.layout.is_empty() {
@@ -53,7 +54,7 @@ fn on_function(func: &mut Function, id: FuncId) {
             None => ends.push(End { block, value: result.first().copied() }),
         }
     }
-    // Sums of another kind than the first stay calls.
+    // Only one operation can be accumulated. Calls whose result goes into a different operation stay calls.
     let op = tails.iter().find_map(|tail| tail.into.map(|(op, _)| op));
     let (taken, other): (Vec<Tail>, Vec<Tail>) =
         tails.into_iter().partition(|tail| tail.into.is_none_or(|(own, _)| Some(own) == op));
@@ -63,7 +64,8 @@ fn on_function(func: &mut Function, id: FuncId) {
     }
 }
 
-/// What the function returns at the end of a block, if it ends there or in a block that does nothing else.
+/// Returns the values that the function returns at the end of a block, if the block ends with a return or
+/// jumps to a block that only returns.
 fn returned(func: &Function, block: Block) -> Option<Values> {
     let last = func.terminator(block)?;
     match func.insts[last].op {
@@ -81,7 +83,8 @@ fn returned(func: &Function, block: Block) -> Option<Values> {
     }
 }
 
-/// The call with which a block ends, if nothing comes behind it but what a loop can do.
+/// Returns the recursive call with which a block ends, if a loop can perform everything that follows the
+/// call.
 fn tail(func: &Function, block: Block, id: FuncId, result: Option<Value>) -> Option<Tail> {
     let insts = &func.blocks[block].insts;
     let [.., before, _] = insts[..] else { return None };
@@ -106,7 +109,7 @@ fn tail(func: &Function, block: Block, id: FuncId, result: Option<Value>) -> Opt
     integer.then_some(Tail { block, call, into: Some((op, other)) })
 }
 
-/// What changes nothing, for operations of integers in which neither order nor grouping matters.
+/// Returns the identity element of an associative and commutative integer operation.
 fn identity(op: BinOp) -> Option<u64> {
     match op {
         BinOp::Add | BinOp::Or | BinOp::Xor => Some(0),
@@ -196,7 +199,7 @@ b2:
 
     #[test]
     fn what_comes_behind_the_call_keeps_it() {
-        // The difference depends on the order, and the quotient of two calls is no sum.
+        // A difference depends on the order of its operands, and a quotient cannot be accumulated.
         for other in ["sub.i32 v0, v5", "udiv.i32 v5, v0"] {
             let text = SUM.replace("add.i32 v0, v5", other);
             let mut module = parse(&text);

@@ -1,10 +1,11 @@
-//! What `restrict` on a kernel's parameters says of the accesses.
+//! Derives alias information for accesses from `restrict` on a kernel's parameters.
 //!
-//! Memory reached through such a parameter is reached through no other one while the kernel runs, and what is reached
-//! through a `const restrict` one is not written meanwhile. Which accesses those are is a matter of where the address
-//! comes from, not of types: a pointer is followed from the parameter through sums, selections and block parameters, and
-//! so, as calls are inlined by now, into the functions it was passed to. The other way round, a function's `restrict`
-//! parameter promises something for the time of the call alone, which is over too soon to be of use here.
+//! While the kernel runs, memory that is accessed through a `restrict` parameter is not accessed through any
+//! other parameter, and memory that is accessed through a `const restrict` parameter is not written. Which
+//! accesses go through a parameter depends on where their address comes from, not on types: a pointer is
+//! followed from the parameter through additions, selections and block parameters. As calls have been inlined
+//! by this point, this includes functions that received the pointer. In contrast, the guarantee of a
+//! function's own `restrict` parameter holds only during the call, which is too short to be useful here.
 
 use crate::constraints::PROMISE;
 use crate::entity::{Block, Inst, Value};
@@ -13,7 +14,8 @@ use crate::op::{CastOp, MemFlags, Op, Pos};
 use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 
-/// Where a pointer comes from: as far as is known nowhere, one parameter (its number plus one), or several things.
+/// Origin of a pointer: nothing known yet (`NOWHERE`), one parameter (its number plus one), or anything else
+/// (`ELSEWHERE`).
 type Origin = u16;
 const NOWHERE: Origin = 0;
 const ELSEWHERE: Origin = Origin::MAX;
@@ -26,7 +28,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Number of the parameter that a pointer of the last function comes from, if it is a `restrict` one.
+    /// Returns the number of the `restrict` parameter from which a pointer of the last function comes, if it
+    /// comes from one.
     pub(super) fn param_of(&self, pointer: Value) -> Option<usize> {
         self.origin
             .get(pointer.index())
@@ -35,7 +38,8 @@ impl Scratch {
     }
 }
 
-/// Notes what is known on loads, stores and atomics. Returns whether there was anything.
+/// Adds the alias information to loads, stores and atomic operations. Returns whether the kernel has a
+/// `restrict` parameter.
 pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     let Some(kernel) = func.kernel.take() else { return false };
     let found = kernel.params.iter().any(|p| p.is_restrict && p.kind == ParamKind::GlobalBuffer);
@@ -49,7 +53,8 @@ pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     found
 }
 
-/// One sweep. Returns whether another one may find more: a pointer that goes around a loop.
+/// Propagates origins through the function once. Returns whether another sweep may find more, because a
+/// pointer is passed around a loop.
 fn follow(func: &Function, kernel: &KernelInfo, s: &mut Scratch) -> bool {
     s.visited.clear();
     s.visited.resize(func.blocks.len(), false);
@@ -70,7 +75,7 @@ fn follow(func: &Function, kernel: &KernelInfo, s: &mut Scratch) -> bool {
     again
 }
 
-/// Origin of the pointer that is result number `n` of an instruction.
+/// Returns the origin of the pointer that is result number `n` of an instruction.
 fn result_origin(func: &Function, kernel: &KernelInfo, inst: Inst, n: usize, s: &Scratch) -> Origin {
     let args = func.args(inst);
     let of = |value: Value| s.origin[value.index()];
@@ -86,7 +91,8 @@ fn result_origin(func: &Function, kernel: &KernelInfo, inst: Inst, n: usize, s: 
     }
 }
 
-/// Hands origins on to the parameters of the blocks a branch goes to.
+/// Passes origins on to the block parameters of a branch's targets. Returns whether a block that was already
+/// visited is affected.
 fn pass_on(func: &Function, branch: Inst, s: &mut Scratch) -> bool {
     let mut again = false;
     for which in 0..func.branch_count(branch) {
@@ -110,7 +116,8 @@ fn join(a: Origin, b: Origin) -> Origin {
     }
 }
 
-/// Gives each parameter an alias class of its own, and loads through `const` ones the promise that nobody writes.
+/// Gives each parameter its own alias class, and marks loads through `const` parameters as loads of memory
+/// that is never written.
 fn note(func: &mut Function, kernel: &KernelInfo, s: &Scratch) {
     let insts = |b: &Block| func.blocks[*b].insts.iter();
     let classes = func.layout.iter().flat_map(insts).filter_map(|&i| func.insts[i].op.mem()).map(|m| m.alias);
@@ -126,7 +133,7 @@ fn note(func: &mut Function, kernel: &KernelInfo, s: &Scratch) {
             let Some(param) = usize::from(origin).checked_sub(1).and_then(|n| kernel.params.get(n)) else {
                 continue;
             };
-            // A class too many is one that may overlap with everything.
+            // If the classes run out, class 0 is used, which may alias everything.
             mem.alias = last.checked_add(origin).unwrap_or(0);
             if param.is_const && is_load && PROMISE.takes(mem) && mem.space == Space::Global {
                 mem.flags |= MemFlags::INVARIANT;
@@ -140,7 +147,8 @@ mod tests {
     use super::super::testing::parse;
     use super::*;
 
-    /// Flags and classes of the accesses to global memory, in order: `i2` is an invariant one of class 2.
+    /// Returns the flags and alias classes of the accesses to global memory, in order: `i2` is an invariant
+    /// access of class 2.
     fn accesses(body: &str) -> Vec<String> {
         let param = |name: &str, at: u32, word: &str| {
             format!(

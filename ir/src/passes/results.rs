@@ -1,12 +1,14 @@
-//! Results with more dwords than the calling convention has registers for: the function stores such a result in memory of its caller, whose
-//! private address is one more argument, the last.
+//! Moves function results that need more dwords than the calling convention has registers for into memory.
+//! The function stores such a result in memory of its caller, whose private address is passed as an
+//! additional, last argument.
 //!
 //! # Requires
-//! Calls that can become copies have become copies, so that only the calls which stay pay for this.
+//! Inlining must have run, so that only the calls that remain have this cost.
 //! # Guarantees
-//! No function, and no signature of a call, has a result of more dwords than the limit.
-//! # Not here
-//! Functions that other objects know: the frontend puts their results into memory where the convention says so.
+//! No function and no call signature has a result with more dwords than the limit.
+//! # Limits
+//! Functions that other objects can call are not handled here; the frontend puts their results into memory as
+//! the calling convention prescribes.
 
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
@@ -14,10 +16,10 @@ use crate::func::{Function, Module, Signature, SlotData, SrcLoc, Values};
 use crate::op::{CastOp, IntCc, Mem, MemFlags, Op, Order, Scope};
 use crate::types::{MemTy, Space, Type};
 
-/// The type of the argument.
+/// Type of the additional argument.
 const ADDRESS: Type = Type::Ptr(Space::Private);
 
-/// Puts results of more than `most` dwords into memory.
+/// Moves results of more than `most` dwords into memory.
 pub fn run(module: &mut Module, most: u32) {
     let is_large = |types: &[Type]| dwords(types) > most;
     if module.sigs.values().all(|sig| !is_large(&sig.results))
@@ -52,7 +54,7 @@ fn dwords(types: &[Type]) -> u32 {
     types.iter().map(|ty| ty.dwords()).sum()
 }
 
-/// Where each value of a result is in memory, and the bytes of all.
+/// Returns the memory location of each value of a result, and the total size in bytes.
 fn layout(types: &[Type]) -> (Vec<Mem>, u32) {
     let mut end = 0u32;
     let places = types.iter().map(|ty| {
@@ -78,7 +80,7 @@ fn layout(types: &[Type]) -> (Vec<Mem>, u32) {
     (places.collect(), end)
 }
 
-/// Gives a function that has a large result the parameter instead.
+/// Gives a function with a large result the address parameter, and makes it store the result there.
 fn store_result(func: &mut Function) {
     let (places, _) = layout(&std::mem::take(&mut func.results));
     let home = func.layout.first().copied().or_else(|| func.blocks.keys().next());
@@ -102,8 +104,8 @@ fn store_result(func: &mut Function) {
     }
 }
 
-/// Gives calls with large results the address of a variable, from which the values of the result are loaded. All calls of the
-/// function have the same variable, as nothing comes between a call and the loads.
+/// Passes the address of a stack slot to calls with large results, and loads the values of the result from
+/// the slot. All calls of a function share one slot, because the loads directly follow the call.
 fn change_calls(func: &mut Function, most: u32, new_op: impl Fn(Op) -> Op) {
     let mut slot = None;
     let mut replaced = Subst::default();
@@ -134,7 +136,7 @@ fn change_calls(func: &mut Function, most: u32, new_op: impl Fn(Op) -> Op) {
     func.replace_tracked(&replaced);
 }
 
-/// Appends a call with the address as its last argument; returns the address.
+/// Appends a call with the address as its last argument. Returns the address.
 fn change_call(func: &mut Function, (block, inst): (Block, Inst), slot: Slot, op: Op) -> Value {
     let loc = func.insts[inst].loc;
     let address = func.push1(block, Op::SlotAddr(slot), &[], ADDRESS, loc);
@@ -145,7 +147,7 @@ fn change_call(func: &mut Function, (block, inst): (Block, Inst), slot: Slot, op
     address
 }
 
-/// Appends the load of a value of a result.
+/// Appends the load of one value of a result.
 fn load(func: &mut Function, block: Block, (address, mem): (Value, Mem), ty: Type, loc: SrcLoc) -> Value {
     let load = Op::Load { mem, count: 1 };
     if ty != Type::Bool {

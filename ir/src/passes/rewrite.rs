@@ -1,13 +1,14 @@
-//! The sweep that `simplify` and `gvn` share: blocks in reverse postorder, each instruction's
-//! arguments brought up to date, then simplified, then looked up among what has been computed.
+//! The sweep that `simplify` and `gvn` share. It visits blocks in reverse postorder. For each instruction it
+//! substitutes replaced arguments, then simplifies the instruction, and then looks for an equal computation.
 //!
-//! An instruction that stays costs no allocation. Rules that need new instructions call
-//! [`Rewriter::emit`], which simplifies and looks up what it is about to make, so that rules compose
-//! without another sweep. Operations without arguments (constants, positions, addresses of variables)
-//! are kept once, at the head of the entry block, where they dominate everything.
+//! An instruction that stays unchanged costs no allocation. Rules that need new instructions call
+//! [`Rewriter::emit`], which simplifies and looks up the instruction before creating it, so that rules
+//! compose without another sweep. Operations without arguments (constants, positions, addresses of variables)
+//! are kept once, at the start of the entry block, where they dominate everything.
 //!
-//! Branches on constants become jumps on the way. A block that no branch met so far goes to is skipped
-//! and its edges do not count as incoming ones, which makes constants found through them survive joins.
+//! Branches on constants become jumps during the sweep. A block to which no visited branch leads is skipped,
+//! and its edges do not count as incoming edges, so that constants found through decided branches survive
+//! joins.
 
 use super::constants::{self, Wanted};
 use super::forward::Memory;
@@ -24,7 +25,7 @@ use crate::types::Type;
 use cranelift_entity::{EntityRef, PrimaryMap};
 use smallvec::SmallVec;
 
-/// Rules that make instructions that rules apply to may nest this deep.
+/// Maximum nesting depth of rules that create instructions to which further rules apply.
 const MAX_NESTING: u32 = 24;
 
 /// Storage of the sweep, kept between functions.
@@ -39,14 +40,14 @@ pub struct Scratch {
     reached: Vec<bool>,
     pub(super) memory: Memory,
     incoming: Vec<Value>,
-    /// Blocks that instructions were moved out of.
+    /// Blocks from which instructions were moved out.
     hoisted_from: Vec<Block>,
 }
 
-/// Steps up the dominator tree that a move out of a block is worth.
+/// Maximum number of steps up the dominator tree for moving an instruction out of its block.
 const MAX_CLIMB: usize = 32;
 
-/// A pure operation with one result, and its arguments (the unused ones are arbitrary).
+/// A pure operation with one result, and its arguments. Unused elements of `args` are arbitrary.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Def {
     pub op: Op,
@@ -68,7 +69,7 @@ pub(super) struct Rewriter<'a> {
     nesting: u32,
 }
 
-/// Runs the sweep; with `cse`, equal computations are merged and memory reads forwarded.
+/// Runs the sweep. With `cse`, equal computations are merged and memory reads are forwarded.
 pub(super) fn run(
     func: &mut Function,
     (cfg, dom, calls, globals): (&Cfg, &DomTree, &CallEffects, &PrimaryMap<Global, GlobalData>),
@@ -111,7 +112,8 @@ pub(super) fn run(
     }
 }
 
-/// Integer multiplication takes four times as long as other vector arithmetic.
+/// Returns whether the operation is an integer multiplication, which takes four times as long as other vector
+/// arithmetic.
 fn is_slow(op: Op) -> bool {
     matches!(op, Op::Bin(BinOp::Mul | BinOp::UMulHi | BinOp::SMulHi))
 }
@@ -127,7 +129,8 @@ fn is_leaf(op: Op) -> bool {
 impl Rewriter<'_> {
     fn block(&mut self, block: Block, previous: Option<Block>) {
         self.block = block;
-        // What is known about memory lasts while control can only have come from the block before.
+        // Knowledge about memory carries over only if the previous block in the sweep is the only
+        // predecessor.
         let preds = self.cfg.preds(block);
         if preds.len() != 1 || Some(preds[0]) != previous {
             self.s.memory.clear();
@@ -152,24 +155,24 @@ impl Rewriter<'_> {
         self.func.blocks[block].insts = insts;
     }
 
-    /// Replaces parameters for which all branches to the block pass the same value.
+    /// Replaces block parameters for which all branches to the block pass the same value.
     fn params(&mut self, block: Block) {
         for index in 0..self.func.params(block).len() {
             let param = self.func.params(block)[index];
             if let Some((value, edges)) = self.only_incoming(block, index, param) {
                 self.replace(param, value);
-                // Nothing is passed any more.
+                // The edges no longer pass the value.
                 (0..edges).for_each(|_| self.s.uses.remove(self.func, value));
             }
         }
     }
 
-    /// The value that the edges to a block pass for a parameter, if they pass no other one but the parameter itself, and
-    /// the number of those edges.
+    /// Returns the value that the edges to a block pass for a parameter, if they all pass the same value or
+    /// the parameter itself, and the number of these edges.
     fn only_incoming(&self, block: Block, index: usize, param: Value) -> Option<(Value, u32)> {
         let position = self.cfg.position(block);
         let (mut only, mut edges) = (None, 0);
-        // A block with several edges to this one is listed as often, in a row.
+        // A block with several edges to this block occurs in the list once for each edge, consecutively.
         for same in self.cfg.preds(block).chunk_by(|a, b| a == b) {
             if self.cfg.position(same[0]) < position && !self.s.reached[same[0].index()] {
                 continue;
@@ -193,7 +196,7 @@ impl Rewriter<'_> {
         only.map(|value| (value, edges))
     }
 
-    /// Puts a value in the place of another one, in all that comes.
+    /// Replaces a value by another value in all instructions that follow.
     fn replace(&mut self, old: Value, new: Value) {
         self.s.uses.replace(self.func, old, new);
         self.s.subst.set(old, new);
@@ -251,7 +254,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Notes that an instruction uses `after` in the place of `before`.
+    /// Notes that an instruction uses `after` instead of `before`.
     fn exchange(&mut self, before: Value, after: Value) {
         if before != after {
             self.s.uses.add(self.func, after);
@@ -276,7 +279,7 @@ impl Rewriter<'_> {
         self.keep(inst);
     }
 
-    /// Puts the arguments of a commutative operation in order and notes it in the instruction.
+    /// Puts the arguments of a commutative operation into canonical order, also in the instruction itself.
     fn canonical(&mut self, inst: Inst, op: Op) -> Def {
         let mut def = Def { op, args: copy_args(self.func.args(inst)) };
         if simplify::canonicalize(self.func, &mut def) {
@@ -321,7 +324,7 @@ impl Rewriter<'_> {
         self.s.uses.remove(self.func, self.func.args(inst)[0]);
     }
 
-    /// Replaces a load of constants.
+    /// Replaces a load of constants. Returns whether it did.
     fn constants(&mut self, inst: Inst) -> bool {
         let mut bits: SmallVec<[u64; 4]> = SmallVec::new();
         let is_known = constants::read(self.func, self.globals, inst, &mut bits);
@@ -337,7 +340,7 @@ impl Rewriter<'_> {
         folds
     }
 
-    /// Replaces a load whose memory is known to hold values at hand.
+    /// Replaces a load if the values in its memory are known. Returns whether it did.
     fn forward(&mut self, inst: Inst) -> bool {
         let mut known = std::mem::take(&mut self.s.incoming);
         known.clear();
@@ -359,7 +362,7 @@ impl Rewriter<'_> {
         if self.cse || is_leaf(self.func.insts[inst].op) { self.find(inst) } else { None }
     }
 
-    /// An equal instruction that dominates this place; otherwise notes this one.
+    /// Returns an equal instruction that dominates the current position. If there is none, remembers `inst`.
     fn find(&mut self, inst: Inst) -> Option<Inst> {
         let (dom, block) = (self.dom, self.block);
         let entry = self.func.entry();
@@ -383,8 +386,9 @@ impl Rewriter<'_> {
         found
     }
 
-    /// Moves an instruction of a block that does not dominate this one, but computes the same as one here,
-    /// to where it dominates both. Worth it for what is slow: it runs even where neither is reached.
+    /// Moves the instruction `twin`, which is equal to an instruction in the current block but does not
+    /// dominate it, to a block that dominates both. Returns whether it moved. This is only done for slow
+    /// operations, because the moved instruction is also executed on paths that reach neither block.
     fn hoist(&mut self, twin: Inst) -> bool {
         let from = self.func.insts[twin].block;
         let up = std::iter::successors(Some(self.block), |&block| self.dom.idom(block)).take(MAX_CLIMB);
@@ -393,7 +397,7 @@ impl Rewriter<'_> {
         if to == from || to == self.block || !args_reach || !self.in_loop_of(self.block, to) {
             return false;
         }
-        // Where it was, it is taken out at the end.
+        // The instruction is removed from its old block at the end of the sweep.
         self.s.hoisted_from.push(from);
         let target = &mut self.func.blocks[to].insts;
         let end = target.len().saturating_sub(1);
@@ -402,7 +406,7 @@ impl Rewriter<'_> {
         true
     }
 
-    /// Whether the innermost loop around `outer`, if any, is also around `block`.
+    /// Returns whether the innermost loop that contains `outer`, if any, also contains `block`.
     fn in_loop_of(&self, block: Block, outer: Block) -> bool {
         let header = |b: Block| if self.cfg.is_loop_header(b) { Some(b) } else { self.cfg.loop_around(b) };
         let Some(wanted) = header(outer) else { return true };
@@ -425,7 +429,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The value of an operation on up-to-date arguments, at the current place.
+    /// Returns the value of an operation at the current position: simplified, found, or newly computed. The
+    /// arguments must be up to date.
     pub fn emit(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         let mut def = Def { op, args: copy_args(args) };
         simplify::canonicalize(self.func, &mut def);
@@ -446,93 +451,93 @@ impl Rewriter<'_> {
         self.func.insts[inst].first
     }
 
-    /// A constant.
+    /// Returns a constant.
     pub fn konst(&mut self, ty: Type, bits: u64) -> Value {
         self.emit(Op::Const(bits & super::interval::type_max(ty)), &[], ty)
     }
 
-    /// `op a`
+    /// Emits `op a`.
     pub fn un(&mut self, op: UnOp, a: Value) -> Value {
         let ty = self.func.ty(a);
         self.emit(Op::Un(op), &[a], ty)
     }
 
-    /// `a op b`
+    /// Emits `a op b`.
     pub fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         self.emit(Op::Bin(op), &[a, b], ty)
     }
 
-    /// `a op constant`
+    /// Emits `a op constant`.
     pub fn bin_k(&mut self, op: BinOp, a: Value, b: u64) -> Value {
         let ty = self.func.ty(a);
         let b = self.konst(ty, b);
         self.emit(Op::Bin(op), &[a, b], ty)
     }
 
-    /// A three-operand operation on 32-bit integers.
+    /// Emits a three-operand operation on 32-bit integers.
     pub fn tern(&mut self, op: TernOp, a: Value, b: Value, c: Value) -> Value {
         let ty = self.func.ty(b);
         self.emit(Op::Tern(op), &[a, b, c], ty)
     }
 
-    /// A conversion.
+    /// Emits a conversion.
     pub fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
         self.emit(Op::Cast(op), &[a], to)
     }
 
-    /// An integer comparison.
+    /// Emits an integer comparison.
     pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
         self.emit(Op::Icmp(cc), &[a, b], Type::Bool)
     }
 
-    /// The constant a value is, if it is one.
+    /// Returns the bits of the constant that a value is, if it is a constant.
     pub fn k(&self, value: Value) -> Option<u64> {
         self.func.const_bits(value)
     }
 
-    /// The pure operation that computes a value.
+    /// Returns the pure operation that computes a value, if there is one.
     pub fn def(&self, value: Value) -> Option<Def> {
         let inst = self.func.def_inst(value)?;
         let op = self.func.insts[inst].op;
         op.is_pure().then(|| Def { op, args: copy_args(self.func.args(inst)) })
     }
 
-    /// The arguments of the instruction that computes a value, if its operation is `op`.
+    /// Returns the arguments of the instruction that computes a value, if its operation is `op`.
     fn args_if(&self, value: Value, op: Op) -> Option<&[Value]> {
         let inst = self.func.def_inst(value)?;
         (self.func.insts[inst].op == op).then(|| self.func.args(inst))
     }
 
-    /// The arguments of the two-operand operation `op` if that is what computes the value.
+    /// Returns the arguments of the two-operand operation `op`, if that computes the value.
     pub fn is_bin(&self, value: Value, op: BinOp) -> Option<(Value, Value)> {
         self.args_if(value, Op::Bin(op)).map(|args| (args[0], args[1]))
     }
 
-    /// The same with a constant as second argument.
+    /// Like [`Rewriter::is_bin`], but the second argument must be a constant and is returned as such.
     pub fn is_bin_k(&self, value: Value, op: BinOp) -> Option<(Value, u64)> {
         let (a, b) = self.is_bin(value, op)?;
         Some((a, self.k(b)?))
     }
 
-    /// The argument of the one-operand operation `op` if that is what computes the value.
+    /// Returns the argument of the one-operand operation `op`, if that computes the value.
     pub fn is_un(&self, value: Value, op: UnOp) -> Option<Value> {
         self.args_if(value, Op::Un(op)).map(|args| args[0])
     }
 
-    /// The argument of the conversion `op` if that is what computes the value.
+    /// Returns the argument of the conversion `op`, if that computes the value.
     pub fn is_cast(&self, value: Value, op: CastOp) -> Option<Value> {
         self.args_if(value, Op::Cast(op)).map(|args| args[0])
     }
 
-    /// Whether the constant of a sum `x + k` may be moved outwards, which leaves the sum to its other uses. A sum that this
-    /// sweep has made is most likely part of several addresses: those of unrolled copies differ in their constants alone,
-    /// and share what is left without them.
+    /// Returns whether the constant of a sum `x + k` may be moved outwards. Other users of the sum then keep
+    /// computing the original sum. A sum that this sweep created is most likely part of several addresses:
+    /// the addresses in unrolled copies differ only in their constants and share the rest of the computation.
     pub fn may_lose_constant(&self, sum: Value) -> bool {
         self.single_use(sum) || self.s.uses.is_new(sum)
     }
 
-    /// Whether a value has at most one use.
+    /// Returns whether a value has at most one use.
     pub fn single_use(&self, value: Value) -> bool {
         self.s.uses.is_single(value)
     }

@@ -1,7 +1,9 @@
-//! Loop rotation: `while (c) { … }` becomes `if (c) do { … } while (c)`, one branch per iteration.
+//! Loop rotation: turns `while (c) { … }` into `if (c) do { … } while (c)`, which needs one branch per
+//! iteration.
 //!
-//! The header, which tests, is copied to the end of the preheader; the original stays as the new latch.
-//! A new header takes the values that the rest of the loop uses of the test block as parameters.
+//! The header, which contains the test, is copied to the end of the preheader; the original header becomes
+//! the new latch. A new header receives, as parameters, the values of the test block that the rest of the
+//! loop uses.
 
 use super::loopform::{OutsideUses, close, edge_args};
 use crate::analysis::{Cfg, Loop, LoopForest};
@@ -13,26 +15,26 @@ use crate::track::{Copier, Record, What};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
-/// Instructions of a header that are worth having twice.
+/// Maximum number of instructions of a header that is copied.
 const MAX_HEADER: usize = 10;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// What the header's values are on entry, and at the head of the body.
+    /// The header's values at the loop entry, and at the start of the loop body.
     entering: Vec<Option<Value>>,
     inside: Vec<Option<Value>>,
     tried: Vec<bool>,
-    /// Values whose entries in `entering` and `inside` are to be forgotten.
+    /// Values whose entries in `entering` and `inside` must be reset.
     touched: Vec<Value>,
-    /// By loop: it or one around it is rotated in this round.
+    /// For each loop, whether it or a surrounding loop is rotated in this round.
     stale: Vec<bool>,
     /// The loops to rotate in this round.
     chosen: Vec<(Loop, Shape)>,
     uses: OutsideUses,
 }
 
-/// Forgets which loops were looked at; call before the first [`round`] on a function.
+/// Forgets which loops have been examined. Must be called before the first [`round`] on a function.
 pub fn begin(s: &mut Scratch) {
     s.tried.clear();
     s.touched.clear();
@@ -40,9 +42,9 @@ pub fn begin(s: &mut Scratch) {
     s.inside.clear();
 }
 
-/// Rotates the loops that should be, were not looked at since [`begin`], and are in no loop rotated in this
-/// round. Loops must have preheaders and single latches. Returns whether there were any; the analyses are
-/// stale then.
+/// Rotates the loops that should be rotated, have not been examined since [`begin`], and are not inside a
+/// loop rotated in this round. Loops must have preheaders and single latches. Returns whether any loop was
+/// rotated; the analyses are stale then.
 pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
     s.tried.resize(func.blocks.len().max(s.tried.len()), false);
     s.stale.clear();
@@ -69,7 +71,8 @@ pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch
     let mut uses = std::mem::take(&mut s.uses);
     let is_chosen = |l: Loop| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok();
     uses.find(func, cfg, loops, is_chosen);
-    // In the order of the blocks: what a loop defines is used behind it, where nothing has changed yet.
+    // Loops are rotated in block order, because values of a loop are used after it, in code that has not
+    // changed yet.
     for &(l, shape) in &chosen {
         close(func, cfg, loops, l, &mut uses);
         rotate(func, loops, l, shape, s);
@@ -82,7 +85,7 @@ pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch
 struct Shape {
     preheader: Block,
     header: Block,
-    /// Which successor of the header is in the loop.
+    /// Index of the header's successor that is in the loop.
     stay: usize,
 }
 
@@ -96,7 +99,7 @@ fn shape(func: &Function, loops: &LoopForest, l: Loop) -> Option<Shape> {
         (false, true) => 1,
         _ => return None,
     };
-    // A loop that tests at its end is as it should be.
+    // A loop that already tests at its end stays as it is.
     let tests_at_end = func.branch_count(func.terminator(latch)?) == 2;
     (latch != header && !tests_at_end && cheap(func, header)).then_some(Shape { preheader, header, stay })
 }
@@ -130,7 +133,8 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
     let Some(guard) = func.terminator(preheader) else { return };
     let Some(body) = func.branch_target(test, stay) else { return };
 
-    // The new header: parameters for what the loop uses of the test block, then on to the body.
+    // The new header has parameters for the values of the test block that the loop uses, and jumps to the
+    // body.
     let head = func.make_block();
     let mut to_body = Values::from_slice(func.branch_args(test, stay));
     for block in [guard, test] {
@@ -187,9 +191,11 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     }
 }
 
-/// What a debugger is told of the header's values holds in the body of those that it gets; the new header is told, too. What was told where the
-/// preheader ended, in front of an instruction that is gone, is told where its copy of the test begins now: that number of its instructions. `enters`
-/// is all of the new header.
+/// Updates the debug records of a rotated loop. In the loop body, records of header values name the
+/// corresponding parameters of the new header, or become lost if there is no parameter. The records of the
+/// header, except statements, are copied to the new header. Records before the old end of the preheader
+/// (instruction `end`, which is gone) move to the first instruction of the copied test, which is at index
+/// `begins`. `enters` is the jump that the new header consists of.
 #[cold]
 fn track(
     func: &mut Function,
@@ -244,7 +250,8 @@ struct Carry<'a> {
 }
 
 impl Carry<'_> {
-    /// What a value is called in the body: those of the test block come in as parameters.
+    /// Returns the value that stands for `value` in the loop body. Values of the test block become parameters
+    /// of the new header.
     fn inside(&mut self, value: Value) -> Value {
         if self.func.block_of(value) != self.header {
             return value;
@@ -253,7 +260,7 @@ impl Carry<'_> {
             return known;
         }
         if self.func.const_bits(value).is_some() {
-            // The copy in the preheader dominates the loop.
+            // The copy of the constant in the preheader dominates the loop.
             return self.s.entering[value.index()].unwrap_or(value);
         }
         let param = self.func.add_param(self.head, self.func.ty(value));

@@ -1,10 +1,12 @@
-//! The address space of generic pointers, where it can be known.
+//! Infers the address space of generic pointers.
 //!
-//! A generic pointer that comes from pointers to one space alone, through sums, selections and block parameters, is a pointer to
-//! that space: it gets this type, and accesses through it need no FLAT instruction, no aperture and no wait on two counters.
-//! Where a generic pointer is needed all the same (it is stored, or compared as a number), it is made there.
+//! A generic pointer that comes only from pointers to one address space, through additions, selections and
+//! block parameters, is given the type of a pointer to that space. Accesses through it then need no FLAT
+//! instruction, no aperture check and no wait on two counters. Where a generic pointer is still needed (if
+//! the pointer is stored or compared as a number), it is created by a conversion at that point.
 //!
-//! Pointers to constant memory count as global ones. Atomic accesses to private memory stay generic: no other instruction does them.
+//! Pointers to constant memory count as global pointers. Atomic accesses to private memory stay generic
+//! because only FLAT instructions can perform them.
 
 use crate::analysis::{CallGraph, Work};
 use crate::entity::{Block, FuncId, Inst, Value};
@@ -14,10 +16,12 @@ use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 use std::ops::Range;
 
-/// What calls pass, by function and parameter: the space of a generic pointer, none as long as no call is known, `Generic` if it is not one.
+/// For each function parameter, the address space of the generic pointers that calls pass; `None` as long as
+/// no call is known; `Generic` if there are several spaces.
 #[derive(Debug, Default)]
 struct Passed {
-    /// By function: where its parameters begin, and where the last ones end.
+    /// For each function, the index of its first parameter in `spaces`; the last element is the total number
+    /// of parameters.
     begin: Vec<usize>,
     spaces: Vec<Option<Space>>,
 }
@@ -50,25 +54,26 @@ impl Passed {
 pub struct Scratch {
     passed: Passed,
     work: Work,
-    /// Whether that is known of the calls in the function at hand.
+    /// Whether `passed` is known for the calls in the current function.
     is_module: bool,
-    /// By value: the space of a generic pointer, none as long as nothing is known of it; `Generic` if there are several.
+    /// For each value that is a generic pointer, its address space; `None` as long as nothing is known about
+    /// the value; `Generic` if there are several spaces.
     spaces: Vec<Option<Space>>,
 }
 
 const GENERIC: Type = Type::Ptr(Space::Generic);
 
-/// Gives pointers the space they point to. Returns whether any became known.
+/// Gives generic pointers the type of the space they point to. Returns whether any space became known.
 pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     if func.values.values().all(|value| value.ty != GENERIC) {
         return false;
     }
-    // Callers decide what the function is handed.
+    // The parameters of the function stay generic because the callers determine what they pass.
     find(func, None, s);
     take(func, s)
 }
 
-/// The same over the functions of a module that are called: what all calls pass is known, too.
+/// Like [`run`], but for all functions of a module: also takes into account which pointers all calls pass.
 pub fn of_calls(module: &mut Module, graph: &CallGraph, s: &mut Scratch) {
     s.passed.begin(module, graph);
     let mut work = std::mem::take(&mut s.work);
@@ -101,7 +106,8 @@ pub fn of_calls(module: &mut Module, graph: &CallGraph, s: &mut Scratch) {
     }
 }
 
-/// Finds the spaces of a function's values, given what calls pass of which function of the module.
+/// Finds the address spaces of a function's values. If `id` is given, the pointers that calls pass for the
+/// function's parameters are known.
 fn find(func: &Function, id: Option<FuncId>, s: &mut Scratch) {
     s.is_module = id.is_some();
     s.spaces.clear();
@@ -114,7 +120,7 @@ fn find(func: &Function, id: Option<FuncId>, s: &mut Scratch) {
     while follow(func, s) {}
 }
 
-/// Gives values the types that were found. Returns whether any became known.
+/// Gives values the types that were found. Returns whether any space became known.
 fn take(func: &mut Function, s: &Scratch) -> bool {
     let known = |(value, space): (usize, &Option<Space>)| {
         func.ty(Value::new(value)) == GENERIC && space.is_some_and(|space| space != Space::Generic)
@@ -127,7 +133,7 @@ fn take(func: &mut Function, s: &Scratch) -> bool {
     found
 }
 
-/// One sweep. Returns whether it found anything.
+/// Propagates address spaces through the function once. Returns whether anything changed.
 fn follow(func: &Function, s: &mut Scratch) -> bool {
     let mut again = false;
     for &block in &func.layout {
@@ -146,13 +152,13 @@ fn follow(func: &Function, s: &mut Scratch) -> bool {
     again
 }
 
-/// The space of the generic pointer that an instruction makes.
+/// Returns the space of the generic pointer that an instruction computes.
 fn result_space(func: &Function, inst: Inst, s: &Scratch) -> Option<Space> {
     let args = func.args(inst);
     match func.insts[inst].op {
         Op::PtrAdd | Op::PtrAddZ | Op::Cast(CastOp::SpaceCast) => space_of(func, args[0], s),
         Op::Select => join(space_of(func, args[1], s), space_of(func, args[2], s)),
-        // Null is one in every space.
+        // A null pointer is a null pointer in every space.
         Op::Cast(CastOp::IntToPtr) if func.const_bits(args[0]) == Some(0) => None,
         _ => Some(Space::Generic),
     }
@@ -167,7 +173,7 @@ fn space_of(func: &Function, pointer: Value, s: &Scratch) -> Option<Space> {
     }
 }
 
-/// Hands spaces on to the parameters of the blocks a branch goes to.
+/// Passes spaces on to the block parameters of a branch's targets. Returns whether anything changed.
 fn pass_on(func: &Function, branch: Inst, s: &mut Scratch) -> bool {
     let mut again = false;
     for which in 0..func.branch_count(branch) {
@@ -201,7 +207,7 @@ fn retype(func: &mut Function, s: &Scratch) {
     }
 }
 
-/// Makes instructions fit the new types of their operands and results.
+/// Adapts instructions to the new types of their operands and results.
 fn rewrite(func: &mut Function, s: &Scratch) {
     for at in 0..func.layout.len() {
         let block = func.layout[at];
@@ -241,7 +247,7 @@ fn was_generic(value: Value, s: &Scratch) -> bool {
     s.spaces.get(value.index()).is_some_and(Option::is_some)
 }
 
-/// The space that the parameter of a call gets, for a generic argument.
+/// Returns the space that a call's parameter has, for a generic argument.
 fn passed_to(op: Op, n: usize, s: &Scratch) -> Option<Space> {
     let Op::Call(callee) = op else { return None };
     if !s.is_module {
@@ -250,14 +256,14 @@ fn passed_to(op: Op, n: usize, s: &Scratch) -> Option<Space> {
     s.passed.of(callee).get(n).copied().flatten()
 }
 
-/// Whether the access can name that space instead of the generic one.
+/// Returns whether the access can use the given space instead of the generic one.
 fn accessible(op: Op, space: Space) -> bool {
     let atomic = op.mem().is_some_and(|mem| mem.order != Order::NotAtomic);
     !(atomic && space == Space::Private)
 }
 
-/// The space that an operand has to point to: that of a result or parameter it is handed to. Who else takes a pointer as a value takes
-/// it as it was written.
+/// Returns the space that an operand must point to because it is passed on to a result or block parameter.
+/// `None` for all other uses of a pointer as a value, which keep its original type.
 fn wanted(func: &Function, inst: Inst, n: usize) -> Option<Space> {
     let space = |value: Value| match func.ty(value) {
         Type::Ptr(space) => Some(space),
@@ -277,7 +283,7 @@ fn wanted(func: &Function, inst: Inst, n: usize) -> Option<Space> {
     None
 }
 
-/// A sum of a narrower pointer has a narrower distance.
+/// Narrows the offset of an addition to a pointer that is 32 bits wide.
 fn fit_sum(func: &mut Function, block: Block, inst: Inst) {
     let (Type::Ptr(space), &[_, distance]) = (func.ty(func.insts[inst].first), func.args(inst)) else {
         return;
@@ -293,7 +299,7 @@ fn fit_sum(func: &mut Function, block: Block, inst: Inst) {
     }
 }
 
-/// Pointers to one space are compared as what they are there.
+/// Compares two pointers to the same 32-bit space as 32-bit numbers.
 fn fit_comparison(func: &mut Function, block: Block, inst: Inst) {
     let (loc, &[a, b]) = (func.insts[inst].loc, func.args(inst)) else { return };
     if let (Some((a, space)), Some((b, other))) = (narrow(func, a), narrow(func, b))
@@ -307,7 +313,7 @@ fn fit_comparison(func: &mut Function, block: Block, inst: Inst) {
     }
 }
 
-/// The pointer of 32 bits that a number of 64 bits was made of, by way of a generic one.
+/// Returns the 32-bit pointer from which a 64-bit number was computed by way of a generic pointer.
 fn narrow(func: &Function, number: Value) -> Option<(Value, Space)> {
     let of = |value: Value, op: CastOp| {
         let inst = func.def_inst(value).filter(|&inst| func.insts[inst].op == Op::Cast(op))?;

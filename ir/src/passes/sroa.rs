@@ -1,11 +1,12 @@
-//! Promotion of private variables to SSA values.
+//! Promotes private variables (stack slots) to SSA values.
 //!
-//! A slot is promoted if it is only loaded and stored, plainly and at constant offsets, in pieces that
-//! overlap completely or not at all. Each piece becomes a variable: it gets block parameters in the iterated dominance
-//! frontier of its stores, unless each block that reads it writes it first, and the reads become what a walk down the
-//! dominator tree has seen last (R. Cytron et al., "Efficiently Computing Static Single Assignment Form and the Control
-//! Dependence Graph", TOPLAS 1991; "semi-pruned": P. Briggs et al., 1998). Parameters that nobody needs are left to dead
-//! code elimination. A variable read before it was written is zero.
+//! A slot is promoted if it is only accessed by plain loads and stores at constant offsets, in pieces that
+//! overlap completely or not at all. Each piece becomes a variable. The variable gets block parameters in the
+//! iterated dominance frontier of its stores, unless every block that reads it writes it first. A walk down
+//! the dominator tree replaces each read by the last value written (R. Cytron et al., "Efficiently Computing
+//! Static Single Assignment Form and the Control Dependence Graph", TOPLAS 1991; "semi-pruned": P. Briggs et
+//! al., 1998). Unneeded parameters are left to dead-code elimination. A variable that is read before it is
+//! written is zero.
 
 use crate::analysis::{Cfg, DomTree};
 use crate::constraints::PROMOTE;
@@ -24,27 +25,28 @@ pub struct Scratch {
     pointers: Vec<Option<(Slot, i64)>>,
     bad: Vec<bool>,
     pieces: Vec<Piece>,
-    /// Pieces and the positions of the blocks that store to them, in order.
+    /// Pairs of a piece and the position of a block that stores to it, sorted.
     stores: Vec<(u32, u32)>,
-    /// Whether some block reads the piece before it writes it.
+    /// For each piece, whether some block reads it before writing it.
     exposed: Vec<bool>,
-    /// By piece: the last block that was seen to store to it.
+    /// For each piece, the position of the last block that was found to store to it.
     stored_in: Vec<u32>,
     frontiers: Frontiers,
-    /// Positions of blocks and the pieces they have parameters for, in order; first the parameters' values are unknown.
+    /// Block positions, the pieces for which the blocks have parameters, and the parameters, sorted by
+    /// position. The parameter is empty until it has been created.
     params: Vec<(u32, u32, PackedOption<Value>)>,
     work: Vec<u32>,
     mark: Vec<u32>,
     current: Vec<PackedOption<Value>>,
-    /// What `current` was, to be restored.
+    /// Former values of `current`, to be restored.
     log: Vec<(u32, PackedOption<Value>)>,
     open: Vec<(Block, usize)>,
     order: Vec<Block>,
-    /// Blocks by their positions, where a debugger is told.
+    /// The block at each position, for the debug records.
     block_at: Vec<Block>,
-    /// What it is told of their parameters.
+    /// Debug records of the block parameters.
     begin: Vec<Record>,
-    /// Pieces, and leaves of variables that they are, in order.
+    /// Pairs of a piece and the variable fragment that it holds, sorted.
     leaves: Vec<(u32, Leaf)>,
     args: Vec<Value>,
     zeros: Vec<(Type, Inst)>,
@@ -61,7 +63,7 @@ struct Piece {
     ty: Type,
 }
 
-/// Dominance frontiers: where the dominance of each block ends. By position.
+/// Dominance frontiers by block position: the blocks where the dominance of each block ends.
 #[derive(Debug, Default)]
 struct Frontiers {
     pairs: Vec<(u32, u32)>,
@@ -83,7 +85,7 @@ impl Frontiers {
             }
             for &pred in preds {
                 let mut runner = Some(pred);
-                // What has it has it all the way up.
+                // If a block already has this frontier element, all blocks further up have it too.
                 while let Some(up) = runner.filter(|&r| Some(r) != top) {
                     let up_at = cfg.position(up) as usize;
                     if std::mem::replace(&mut self.last[up_at], at as u32) == at as u32 {
@@ -102,7 +104,7 @@ impl Frontiers {
         }
         self.list.clear();
         self.list.resize(self.pairs.len(), 0);
-        // Filled from the back of each part: the starts end where they began.
+        // Each part is filled from its end, so that afterwards each start index is correct again.
         for &(from, to) in self.pairs.iter().rev() {
             self.start[from as usize + 1] -= 1;
             self.list[self.start[from as usize + 1] as usize] = to;
@@ -115,7 +117,7 @@ impl Frontiers {
     }
 }
 
-/// Promotes what can be promoted. Returns whether anything changed.
+/// Promotes all slots that can be promoted. Returns whether anything changed.
 pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -> bool {
     if func.slots.is_empty() {
         return false;
@@ -154,7 +156,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     true
 }
 
-/// The blocks that store to each piece, and which pieces some block reads before it writes them.
+/// Finds the blocks that store to each piece, and the pieces that some block reads before writing them.
 fn find_stores(func: &Function, cfg: &Cfg, s: &mut Scratch) {
     s.stores.clear();
     s.exposed.clear();
@@ -210,7 +212,8 @@ fn place_params(cfg: &Cfg, dom: &DomTree, s: &mut Scratch) {
     s.params.sort_unstable_by_key(|&(at, piece, _)| (at, piece));
 }
 
-/// Where each pointer into a slot points, which slots are used otherwise, and the pieces of the rest.
+/// Finds where each pointer into a slot points, which slots have other uses, and the pieces of the remaining
+/// slots.
 fn find_pieces(func: &Function, cfg: &Cfg, s: &mut Scratch) {
     s.pointers.clear();
     s.pointers.resize(func.values.len(), None);
@@ -291,21 +294,21 @@ fn add_pieces(
     true
 }
 
-/// Offset in which slot an access of a promoted slot is at.
+/// Returns the slot and the offset of an access to a promoted slot.
 fn promoted(func: &Function, inst: Inst, s: &Scratch) -> Option<(Slot, i64)> {
     let ptr = *func.args(inst).first()?;
-    // Pointers that were made meanwhile are not into slots.
+    // Pointers that were created during this pass do not point into slots.
     let found = s.pointers.get(ptr.index()).copied().flatten();
     found.filter(|(slot, _)| !s.bad[slot.index()])
 }
 
-/// The piece that part `n` of an access is.
+/// Returns the index of the piece that part `n` of an access refers to.
 fn piece_at(pieces: &[Piece], (slot, offset): (Slot, i64), mem: &Mem, n: u8) -> u32 {
     let at = offset + i64::from(mem.offset) + i64::from(mem.ty.bytes()) * i64::from(n);
     pieces.partition_point(|p| (p.slot, p.offset) < (slot, at)) as u32
 }
 
-/// Finds the leaves of variables that pieces are.
+/// Finds the fragments of variables that coincide with pieces.
 fn find_leaves(func: &Function, s: &mut Scratch) {
     let Scratch { pieces, leaves, .. } = s;
     leaves.clear();
@@ -324,13 +327,13 @@ fn find_leaves(func: &Function, s: &mut Scratch) {
     leaves.sort_unstable_by_key(|&(piece, leaf)| (piece, leaf.variable));
 }
 
-/// The leaves of variables that a piece is, of those of all pieces.
+/// Returns the fragments that a piece holds, from the sorted list of all pieces.
 fn leaves_of(leaves: &[(u32, Leaf)], piece: u32) -> impl Iterator<Item = Leaf> {
     let first = leaves.partition_point(|&(other, _)| other < piece);
     leaves[first..].iter().take_while(move |&&(other, _)| other == piece).map(|&(_, leaf)| leaf)
 }
 
-/// A debugger is told that the variable there is a value now.
+/// Adds debug records that the fragments have the stored value.
 #[cold]
 fn track_store(func: &mut Function, store: Inst, leaves: impl Iterator<Item = Leaf>, value: Value) {
     let block = func.insts[store].block;
@@ -339,7 +342,8 @@ fn track_store(func: &mut Function, store: Inst, leaves: impl Iterator<Item = Le
     track.records.extend(records);
 }
 
-/// Parameters hold parts of variables from the beginning of their blocks on, and no memory does.
+/// Adds debug records for the block parameters, which hold fragments from the beginning of their blocks, and
+/// marks the promoted variables as no longer in memory.
 fn forget_homes(func: &mut Function, s: &mut Scratch) {
     let Some(mut track) = func.track.take() else { return };
     s.begin.clear();
@@ -379,7 +383,7 @@ impl Promoter<'_> {
         }
     }
 
-    /// The parameters of a block, as places in `params`.
+    /// Returns the range of a block's parameters in `params`.
     fn params_of(&self, block: Block) -> std::ops::Range<usize> {
         let at = self.cfg.position(block);
         let start = self.s.params.partition_point(|param| param.0 < at);
@@ -387,7 +391,7 @@ impl Promoter<'_> {
         start..start + count
     }
 
-    /// The variables as they are where the walk down the tree goes on.
+    /// Restores the values of the variables to those at the block's parent in the dominator tree.
     fn restore(&mut self, block: Block) {
         while let Some(&(above, mark)) = self.s.open.last()
             && !self.dom.dominates(above, block)
@@ -433,7 +437,7 @@ impl Promoter<'_> {
         self.pass_on(block);
     }
 
-    /// Passes the variables to the parameters of the blocks that come next.
+    /// Passes the values of the variables to the parameters of the successor blocks.
     fn pass_on(&mut self, block: Block) {
         let Some(last) = self.func.terminator(block) else { return };
         for which in 0..self.func.branch_count(last) {
@@ -459,7 +463,7 @@ impl Promoter<'_> {
         self.s.current[piece as usize].expand().unwrap_or_else(|| self.zero(ty))
     }
 
-    /// What a variable is that was not written.
+    /// Returns the value of a variable that was not written: zero.
     fn zero(&mut self, ty: Type) -> Value {
         let known = self.s.zeros.iter().find(|zero| zero.0 == ty).map(|zero| zero.1);
         let inst = known.unwrap_or_else(|| {
@@ -504,7 +508,7 @@ impl Promoter<'_> {
         }
     }
 
-    /// The value, of an `f16` its bits.
+    /// Returns the value; for an `f16`, its bits as an integer.
     fn whole(&mut self, value: Value) -> Value {
         match self.func.ty(value) {
             Type::F16 => self.push(Op::Cast(CastOp::HalfBits), &[value], Type::I32),
@@ -522,7 +526,7 @@ impl Promoter<'_> {
         self.func.insts[inst].first
     }
 
-    /// The same bits as another type.
+    /// Returns the value with its bits reinterpreted as another type.
     fn convert(&mut self, value: Value, to: Type) -> Value {
         let from = self.func.ty(value);
         let int = if from.bits() == 64 { Type::I64 } else { Type::I32 };

@@ -1,8 +1,10 @@
-//! Reassociation around loops: sums and products are regrouped so that more of them stays the same from
-//! one iteration to the next, for [`super::licm`] to take out.
+//! Reassociation in loops: regroups sums and products so that a larger part is invariant, for [`super::licm`]
+//! to move out.
 //!
-//! - `a + (b + i)` becomes `(a + b) + i`, the sum in parentheses before the loop; addresses likewise;
-//! - `n * (b + i)` becomes `n * b + n * i`: with a uniform counter, what is left in the loop is scalar.
+//! - `a + (b + i)` becomes `(a + b) + i`, where `a + b` is computed before the loop; addresses are handled in
+//!   the same way.
+//! - `n * (b + i)` becomes `n * b + n * i`: with a uniform counter, the computation that is left in the loop
+//!   is scalar.
 
 use crate::analysis::{Loop, LoopForest};
 use crate::entity::{Inst, Value};
@@ -10,25 +12,25 @@ use crate::func::Function;
 use crate::op::{BinOp, Op};
 use cranelift_entity::EntityRef;
 
-/// How an instruction of a loop can be regrouped.
+/// How an instruction in a loop can be regrouped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Regrouped {
-    /// What can be computed before the loop.
+    /// Operation that can be computed before the loop, and its operands.
     pub outside: (Op, [Value; 2]),
     pub then: Then,
 }
 
-/// What is left in the loop.
+/// Computation that is left in the loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Then {
-    /// The instruction is this operation on the outside value and the other one.
+    /// The instruction becomes this operation, applied to the outside value and the given value.
     Final(Op, Value),
-    /// The instruction adds this product to the outside value.
+    /// The instruction adds the product of the two values to the outside value.
     AddProduct([Value; 2]),
 }
 
-/// How to regroup an instruction of loop `l` (the innermost one around it), if that leaves less in the
-/// loop. `uses` counts the uses of each value.
+/// Returns how to regroup an instruction of loop `l`, its innermost loop, if that leaves less work in the
+/// loop. `uses` has the number of uses of each value.
 pub(super) fn regroup(
     func: &Function,
     loops: &LoopForest,
@@ -39,7 +41,8 @@ pub(super) fn regroup(
     let op = func.insts[inst].op;
     let [a, b] = *func.args(inst) else { return None };
     let varies = |v: Value| loops.contains(l, func.block_of(v));
-    // One argument from outside, the other a sum in the loop of which one part is from outside.
+    // One argument is defined outside the loop; the other is a sum in the loop, one part of which is defined
+    // outside.
     let mixed_sum = |v: Value| {
         let def = func.def_inst(v).filter(|&i| func.insts[i].op == Op::Bin(BinOp::Add))?;
         let [x, y] = *func.args(def) else { return None };
@@ -59,7 +62,7 @@ pub(super) fn regroup(
                 _ => return None,
             };
             let (part, rest) = mixed_sum(sum)?;
-            // Constants are the simplifier's: it moves them the other way.
+            // Constants are left to the simplifier, which moves them in the opposite direction.
             if is_const(fixed) || is_const(part) {
                 return None;
             }

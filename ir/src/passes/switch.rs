@@ -1,18 +1,21 @@
-//! Switches become balanced trees of comparisons.
+//! Lowers switches to balanced trees of comparisons.
 //!
-//! Cases that touch and go the same way are one. A node of the tree halves the cases with `value < case`, and knows from the
-//! comparisons above what values are left to it; the last few cases are asked for one by one, each by the comparison that
-//! those bounds allow: equality, one side of the range, or `value - lo <= hi - lo` for both. (R. Sayle, "A Superoptimizer
-//! Analysis of Multiway Branch Code Generation", GCC Developers' Summit 2008, has more ways than pay on lanes.)
+//! Adjacent cases with the same target are merged into one. A node of the tree splits its cases in two halves
+//! with `value < case`, and knows from the comparisons above it which values are still possible. The last few
+//! cases are tested one by one, each with the cheapest comparison that the known bounds allow: equality, a
+//! comparison with one end of the range, or `value - lo <= hi - lo` for both ends. (R. Sayle, "A
+//! Superoptimizer Analysis of Multiway Branch Code Generation", GCC Developers' Summit 2008, has more
+//! strategies than pay off on a GPU.)
 //!
-//! Where many cases lie close together, the comparisons end at a switch on those, which selection makes a jump table of ([`is_row`]).
+//! Where many cases are close together, the tree ends at a switch on these cases, which instruction selection
+//! turns into a jump table ([`is_row`]).
 //!
-//! That is for operands that are the same in all lanes. Where lanes differ, they go through most of a tree anyway, and each
-//! of its edges to the default keeps a mask of lanes waiting: there the cases are asked for one after the other, and the
-//! default is reached once, in the end.
+//! The tree is for uniform operands. With a divergent operand, the lanes execute most of a tree anyway, and
+//! each edge to the default block keeps a mask of parked lanes. In that case the cases are tested one after
+//! the other, and the default block is reached once, at the end.
 //!
-//! It runs early, behind what makes constants of the arms (`gvn`): no other pass needs to know what a switch is good for, though
-//! none is wrong where there is one.
+//! The pass runs early, after the pass that makes constants of the switch arms (`gvn`). Other passes handle
+//! switches correctly but do not need to optimise them.
 
 use crate::entity::{Block, Inst, Switch, Value};
 use crate::func::{Case, Function, SrcLoc, SwitchData, SwitchEdge};
@@ -21,26 +24,29 @@ use crate::semantics::mask;
 use crate::types::Type;
 use rustc_hash::FxHashMap;
 
-/// As many cases are asked for one by one, if the operand is uniform.
+/// Number of remaining cases that are tested one by one, for a uniform operand.
 const LINEAR: usize = 3;
 
-/// From so many cases on, a jump table pays: it takes eight instructions and two jumps from the operand to any arm, a tree two
-/// instructions for each halving and a jump for every other. Over all arms of 16 cases a wave executes 1.1 instructions less, of 32 cases
-/// 3.1, and the code is 9 and 25 instructions shorter.
+/// Minimum number of cases for a jump table. A jump table takes eight instructions and two jumps from the
+/// operand to any arm; a tree takes two instructions for each level and a jump at every other level. On
+/// average over all arms, a wave executes 1.1 fewer instructions with 16 cases and 3.1 fewer with 32 cases,
+/// and the code is 9 and 25 instructions shorter.
 const MIN_ROW: usize = 16;
-/// Entries of a jump table: at most so many for each case, of four bytes, where a case of a tree takes twelve, and so many in all,
-/// as a table is a run of code that branches have to jump over.
+/// Maximum number of entries of a jump table, per case and in total. An entry has four bytes, and a case in a
+/// tree takes twelve bytes. The total is limited because a table is a block of code that branches have to
+/// jump over.
 const MAX_ENTRIES_PER_CASE: u64 = 3;
 const MAX_ENTRIES: u64 = 1024;
 
-/// Whether the cases, none of which is empty, are enough and close enough together for a jump table.
+/// Returns whether the cases are numerous and dense enough for a jump table. No case may be empty.
 pub fn is_row(cases: &[Case]) -> bool {
     let ([first, ..], [.., last]) = (cases, cases) else { return false };
     let most = MAX_ENTRIES.min(cases.len() as u64 * MAX_ENTRIES_PER_CASE);
     cases.len() >= MIN_ROW && last.hi - first.lo < most
 }
 
-/// Replaces every switch, but for rows of cases of a uniform operand if `rows` are wanted. Returns whether there was one.
+/// Replaces every switch. If `rows` is true, rows of cases on a uniform operand stay switches. Returns
+/// whether there was a switch.
 pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) -> bool {
     let mut changed = false;
     for block in std::mem::take(&mut func.layout) {
@@ -57,7 +63,7 @@ pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) 
     changed
 }
 
-/// Values that are left at a node, and the cases among them.
+/// Values that are possible at a node, and the cases among them.
 #[derive(Clone, Copy)]
 struct Node<'c> {
     cases: &'c [Case],
@@ -66,7 +72,7 @@ struct Node<'c> {
 }
 
 impl Node<'_> {
-    /// The edge that all values take, if they do.
+    /// Returns the edge that all possible values take, if it is the same for all of them.
     fn only_edge(&self) -> Option<u32> {
         match *self.cases {
             [] => Some(0),
@@ -82,13 +88,14 @@ fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch, linear: 
     let cases = merged(func, inst, switch);
     let root = Node { cases: &cases, lo: 0, hi: mask(ty) };
     let mut tree = Tree { func, inst, value, ty, loc, linear, rows, open: vec![(block, root)] };
-    // A chain may be long: no recursion.
+    // An explicit stack is used instead of recursion because a chain of tests can be long.
     while let Some((block, node)) = tree.open.pop() {
         tree.fill(block, node);
     }
 }
 
-/// The cases without those that go where all others go, neighbours joined.
+/// Returns the cases without those that lead to the default block in the same way as the default edge, and
+/// with adjacent cases merged.
 pub(super) fn merged(func: &Function, inst: Inst, switch: Switch) -> Vec<Case> {
     let data = &func.switches[switch];
     let is_default = |edge: u32| {
@@ -111,16 +118,16 @@ struct Tree<'f, 'c> {
     value: Value,
     ty: Type,
     loc: SrcLoc,
-    /// So many cases are asked for one by one.
+    /// Maximum number of cases that are tested one by one.
     linear: usize,
-    /// Rows of cases stay a switch.
+    /// Whether rows of cases stay a switch.
     rows: bool,
-    /// Blocks without an end, and what they decide.
+    /// Blocks that have no terminator yet, and the nodes that they decide.
     open: Vec<(Block, Node<'c>)>,
 }
 
 impl<'c> Tree<'_, 'c> {
-    /// Ends `block` with what decides the node.
+    /// Ends `block` with the code that decides the node.
     fn fill(&mut self, block: Block, node: Node<'c>) {
         if let Some(edge) = node.only_edge() {
             return self.jump(block, edge);
@@ -178,7 +185,8 @@ impl<'c> Tree<'_, 'c> {
         }
     }
 
-    /// The block a node is decided in: where its only edge goes, or a new one.
+    /// Returns the block in which a node is decided, and whether it is new: the target of the node's only
+    /// edge, or a new block.
     fn target(&mut self, node: Node<'_>) -> (Block, bool) {
         let edge = node.only_edge().map(|edge| edge as usize);
         let plain = edge.filter(|&edge| self.func.branch_args(self.inst, edge).is_empty());
@@ -195,7 +203,7 @@ impl<'c> Tree<'_, 'c> {
         }
     }
 
-    /// Whether the value, one of the node's, is one of the case's.
+    /// Emits the test whether the value, which is one of the node's possible values, belongs to the case.
     fn is_in(&mut self, block: Block, case: Case, node: Node<'_>) -> Value {
         match case {
             Case { lo: 1, .. } if self.ty == Type::Bool => self.value,
@@ -226,7 +234,7 @@ mod tests {
     use super::*;
     use crate::interp::{Dispatch, Interp, Memory};
 
-    /// What the function of a value `v2` computes for each of the 64 lane numbers, shifted and multiplied.
+    /// Returns the results of a kernel for each of the 64 lane numbers, shifted and multiplied.
     fn results(module: &crate::Module) -> Vec<u8> {
         let mut memory = Memory::new();
         let out = memory.alloc_bytes(vec![0; 64 * 4]);
@@ -237,7 +245,8 @@ mod tests {
         memory.bytes(out, 256).unwrap().to_vec()
     }
 
-    /// A kernel that stores what the switch passes to `b9`, of `lane - 8` times `step`.
+    /// Returns a kernel that stores what the switch on `v2`, which is `lane - 8` times `step`, passes to
+    /// `b9`.
     fn kernel(switch: &str, step: i32) -> String {
         format!(
             "kernel @k {{ param \"o\" \"p\" u32 x 1 buffer global at 0 size 8 align 8 pointee_align 4\n kernarg_size 8\n\

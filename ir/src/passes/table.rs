@@ -1,4 +1,4 @@
-//! The table of computations at hand: open addressing over instruction numbers, no keys stored.
+//! Hash table of available computations: open addressing over instruction numbers, without stored keys.
 
 use crate::entity::{Block, Inst};
 use crate::func::Function;
@@ -9,11 +9,11 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     hash: u32,
-    /// Instruction number plus one; 0 is free.
+    /// Instruction number plus one; 0 marks a free entry.
     inst: u32,
 }
 
-/// Maps operation, arguments and result type to an instruction that computes them.
+/// Maps an operation with arguments and result type to an instruction that computes it.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     entries: Vec<Entry>,
@@ -21,15 +21,16 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Empties the table and sizes it for `count` instructions: it is small, as every search is a miss of the cache.
+    /// Empties the table and sizes it for `count` instructions. The table is kept small because every search
+    /// is a cache miss.
     pub fn reset(&mut self, count: usize) {
         self.entries.clear();
         self.entries.resize((count * 4 / 3 + 1).next_power_of_two().max(64), Entry::default());
         self.used = 0;
     }
 
-    /// Finds an equal instruction for which, and for whose block, `usable` holds. If there is none, `inst` takes
-    /// its place (also that of an equal one that is of no use here).
+    /// Returns an equal instruction if `usable` returns true for it and its block. Otherwise stores `inst`,
+    /// replacing an equal instruction that is not usable.
     pub fn find_or_insert(
         &mut self,
         func: &Function,

@@ -1,9 +1,9 @@
-//! Tail merging: blocks that do the same with different values and then go on to the same place become one block,
-//! which takes the values in which they differ as parameters.
+//! Tail merging: blocks that perform the same operations on different values and then continue at the same
+//! block are merged into one block, which receives the values that differ as parameters.
 //!
-//! The typical case is a row of early exits, `if (a == 1) { out[i] = x; return; } … if (a == 2) { out[j] = y; return; }`.
-//! Lanes that took different exits then run the common block together, and a loop with a hundred such exits has one
-//! place that lanes leave it for.
+//! The typical case is a sequence of early exits, `if (a == 1) { out[i] = x; return; } … if (a == 2) { out[j]
+//! = y; return; }`. Lanes that took different exits then execute the common block together, and a loop with a
+//! hundred such exits has a single exit block.
 
 use crate::analysis::{Cfg, LoopForest};
 use crate::constraints::SHARE;
@@ -15,45 +15,46 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// Fewer blocks are left as they are: two are what if-conversion is for.
+/// Minimum number of blocks to merge. Two blocks are left to if-conversion.
 const MIN_BLOCKS: usize = 3;
-/// Instructions of a block that is looked at; in long blocks the branch matters little.
+/// Maximum number of instructions of a block that is considered; in a long block the cost of the branch
+/// matters little.
 const MAX_INSTS: usize = 24;
-/// Most values in which merged blocks may differ.
+/// Maximum number of values in which merged blocks may differ.
 const MAX_PARAMS: usize = 6;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The first group of each hash of what blocks do.
+    /// For each hash of a block's operations, the first group with that hash.
     by_hash: FxHashMap<u64, u32>,
     groups: Vec<Group>,
-    /// The block after each in its group.
+    /// For each block, the next block in its group.
     next: SecondaryMap<Block, Option<Block>>,
     group: Vec<Block>,
     operands: [Vec<Operand>; 2],
 }
 
-/// Blocks that are alike.
+/// Blocks that perform the same operations.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first: Block,
     last: Block,
     len: usize,
-    /// The next group of the same hash.
+    /// The next group with the same hash.
     other: Option<u32>,
 }
 
-/// What an instruction takes an argument from.
+/// Source of an instruction's argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Operand {
-    /// Result of an instruction of the block.
+    /// Result of an instruction in the block.
     Local(u32, u16),
     /// Parameter of the block.
     Param(u16, Type),
     /// A value that must be the same in all blocks.
     Same(Value),
-    /// A value from outside, or a parameter, that may differ.
+    /// A value from outside the block, or a parameter, that may differ between the blocks.
     Outside(Type),
 }
 
@@ -88,9 +89,9 @@ pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) 
     changed
 }
 
-/// Whether lanes from elsewhere may take part in what the block does.
+/// Returns whether other lanes may execute the block together with its own lanes.
 fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
-    // A branch has not two edges to one block.
+    // A branch must not get two edges to the same block.
     let sole_side = |&pred: &Block| cfg.succs(pred).filter(|&to| to != block).all(|to| !ends(func, cfg, to));
     if !cfg.preds(block).iter().all(sole_side) {
         return false;
@@ -105,7 +106,7 @@ fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
         })
 }
 
-/// Whether nothing but the end or one block follows, and not as the next turn of a loop.
+/// Returns whether the block is followed only by a return or by a single block that is not a loop header.
 fn ends(func: &Function, cfg: &Cfg, block: Block) -> bool {
     func.terminator(block).is_some_and(|last| match func.insts[last].op {
         Op::Jump(to) => !cfg.is_loop_header(to),
@@ -114,7 +115,7 @@ fn ends(func: &Function, cfg: &Cfg, block: Block) -> bool {
     })
 }
 
-/// Puts the block into the group of those like it.
+/// Adds the block to the group of equal blocks, or starts a new group.
 #[inline(never)]
 fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
     let mut hasher = FxHasher::default();
@@ -150,7 +151,7 @@ fn like(func: &Function, loops: &LoopForest, a: Block, b: Block) -> bool {
         })
 }
 
-/// The arguments of the block's instructions in order.
+/// Lists the arguments of the block's instructions in order.
 fn operands(func: &Function, block: Block, list: &mut Vec<Operand>) {
     list.clear();
     let insts = &func.blocks[block].insts;
@@ -171,7 +172,7 @@ fn operands(func: &Function, block: Block, list: &mut Vec<Operand>) {
     }
 }
 
-/// Whether argument `n` of the operation costs no more as a variable than as a constant.
+/// Returns whether argument `n` of the operation is as cheap as a variable as it is as a constant.
 fn may_differ(op: Op, n: usize) -> bool {
     match op {
         Op::Bin(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or | BinOp::Xor) => true,
@@ -182,11 +183,11 @@ fn may_differ(op: Op, n: usize) -> bool {
     }
 }
 
-/// An argument in which blocks of a group differ.
+/// An argument in which the blocks of a group differ.
 struct Column {
-    /// Which argument of which instruction.
+    /// Index of the instruction in the block, and of the argument.
     place: (usize, usize),
-    /// Its value in each block.
+    /// The argument in each block.
     values: Vec<Value>,
 }
 
@@ -205,7 +206,7 @@ fn columns(func: &Function, group: &[Block]) -> Vec<Column> {
     columns
 }
 
-/// Makes the blocks of a group one, if that pays.
+/// Merges the blocks of a group if that saves instructions. Returns whether it did.
 #[inline(never)]
 fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
     let saved: u32 = func.blocks[group[0]].insts.iter().map(|&inst| price(func, inst)).sum();
@@ -220,14 +221,15 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
         }
     }
     let types: Vec<Type> = distinct.iter().map(|values| func.ty(values[0])).collect();
-    // What all take as a parameter now costs no more than it does.
+    // A value that is already a parameter of all blocks costs nothing as a parameter of the merged block.
     let passed =
         |values: &[Value]| group.iter().zip(values).all(|(&block, &v)| own_param(func, block, v).is_some());
     let cost = types.iter().zip(&distinct).map(|(ty, values)| if passed(values) { 0 } else { ty.dwords() });
     if saved <= cost.sum() {
         return false;
     }
-    // Statements and variables of several places are none.
+    // The merged block belongs to several source locations, so statements and variables cannot be shown
+    // there.
     if let Some(track) = &mut func.track {
         track.records.retain(|record| record.block != group[0]);
     }
@@ -246,7 +248,7 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
     true
 }
 
-/// The number of the value among the block's parameters.
+/// Returns the index of the value among the block's parameters.
 fn own_param(func: &Function, block: Block, value: Value) -> Option<usize> {
     match func.values[value].def {
         ValueDef::Param(home, index) if home == block => Some(usize::from(index)),
@@ -254,7 +256,8 @@ fn own_param(func: &Function, block: Block, value: Value) -> Option<usize> {
     }
 }
 
-/// Sends the edges to `from` to `to`, where they pass `values`; parameters of `from` are what they passed before.
+/// Redirects the edges to `from` so that they lead to `to` and pass `values`. Parameters of `from` among the
+/// values are replaced by the arguments that the edge passed before.
 fn redirect(func: &mut Function, cfg: &Cfg, from: Block, to: Block, values: &[Value]) {
     let preds = cfg.preds(from);
     for (n, &pred) in preds.iter().enumerate() {
@@ -273,7 +276,7 @@ fn redirect(func: &mut Function, cfg: &Cfg, from: Block, to: Block, values: &[Va
     }
 }
 
-/// Instructions that running the block once less saves.
+/// Returns the number of instructions that are saved if the instruction is executed once less.
 fn price(func: &Function, inst: Inst) -> u32 {
     match func.insts[inst].op {
         Op::Const(_) | Op::Jump(_) | Op::Ret | Op::Cast(_) | Op::Pos(_) => 0,

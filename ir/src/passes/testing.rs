@@ -1,16 +1,16 @@
-//! What the tests of the passes share: text in, text out.
+//! Functions shared by the tests of the passes, which take and return text.
 
 use super::{OptOptions, PassContext, optimize};
 use crate::func::Module;
 use crate::parse::parse_module;
 use std::ops::ControlFlow;
 
-/// The module of a text.
+/// Parses a module.
 pub fn parse(text: &str) -> Module {
     parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// The module after the whole pipeline at a level.
+/// Returns the module after the whole pipeline at a level.
 pub fn optimized(text: &str, level: u8) -> Module {
     let mut module = parse(text);
     let opts = OptOptions { level, ..OptOptions::default() };
@@ -19,7 +19,7 @@ pub fn optimized(text: &str, level: u8) -> Module {
     module
 }
 
-/// A kernel around a body that computes `v9` from the positions `v0` and `v1` (both `i32`).
+/// Returns a kernel around a body that computes `v9` from the positions `v0` and `v1` (both `i32`).
 pub fn store_of(body: &str) -> String {
     format!(
         "kernel @k {{\n    kernarg_size 8\nb0:\n    v0 = local_id.i32 0\n    v1 = group_id.i32 0\n    \
@@ -28,7 +28,7 @@ pub fn store_of(body: &str) -> String {
     )
 }
 
-/// Operations of the only function, without those every test has, in order.
+/// Returns the operations of the first function in order, without those that every test has.
 pub fn ops(module: &Module) -> Vec<String> {
     let Some(func) = module.funcs.values().next() else { return Vec::new() };
     let mut found = Vec::new();

@@ -1,6 +1,7 @@
-//! How often a loop runs, found by running its counter: a header parameter that begins as a constant, is
-//! stepped by operations with constants, and decides an exit. Any such recurrence counts (`i += 4`,
-//! `d >>= 1`, `p = 1 - p`), with the wrap-around the operations have.
+//! Trip counts of loops, found by evaluating the loop counter iteration by iteration. The counter is a header
+//! parameter that starts as a constant, is changed by operations with constants, and decides an exit. Any
+//! recurrence of this kind is supported (`i += 4`, `d >>= 1`, `p = 1 - p`), with the wrap-around of its
+//! operations.
 
 use super::loopform::edge_args;
 use crate::analysis::{DomTree, Loop, LoopForest};
@@ -9,19 +10,21 @@ use crate::func::{Function, ValueDef};
 use crate::op::Op;
 use crate::semantics::evaluate;
 
-/// Expressions of the counter may nest this deep.
+/// Maximum nesting depth of expressions of the counter.
 const MAX_DEPTH: u32 = 6;
 
-/// A loop that leaves by a known branch after a known number of iterations (unless another exit comes first).
+/// Trip count of a loop that exits at a known branch after a known number of iterations, unless it takes
+/// another exit first.
 #[derive(Clone, Copy, Debug)]
 pub struct TripCount {
-    /// How often the edge back is taken.
+    /// Number of times the back edge is taken.
     pub back_edges: u32,
-    /// The block whose branch ends the loop.
+    /// Block whose branch ends the loop.
     pub exit: Block,
 }
 
-/// The trip count of a loop with a preheader and a single latch, if it is at most `max`.
+/// Returns the trip count of a loop with a preheader and a single latch, if the back edge is taken at most
+/// `max` times.
 pub fn trip_count(
     func: &Function,
     dom: &DomTree,
@@ -34,7 +37,7 @@ pub fn trip_count(
     let first = edge_args(func, preheader, header)?;
     let next = edge_args(func, latch, header)?;
     for &(exit, _) in loops.exits(l) {
-        // The test must be made in every iteration.
+        // The exit test must be executed in every iteration.
         if !dom.dominates(exit, latch) || loops.innermost(exit) != Some(l) {
             continue;
         }
@@ -71,7 +74,7 @@ fn depends_on(func: &Function, value: Value, param: Value, depth: u32) -> bool {
         }
 }
 
-/// `value` when `param` is `bits`, if it depends on nothing else.
+/// Returns the value of `value` if `param` is `bits`; `None` if it depends on anything else.
 fn eval(func: &Function, value: Value, param: Value, bits: u64, depth: u32) -> Option<u64> {
     if value == param {
         return Some(bits);

@@ -1,14 +1,15 @@
-//! What `restrict` would be worth on parameters that lack it: accesses that the optimiser would merge, or move out of a loop, if
-//! the memory of each parameter were reached through it alone.
+//! Finds parameters on which `restrict` is missing: reports accesses that the optimiser could merge, or move
+//! out of a loop, if the memory of each parameter were accessed only through that parameter.
 //!
 //! # Method
-//! Nothing here guesses what the optimiser does; it is asked. A copy of an optimised kernel is given the promises that it lacks, and
-//! the passes that use them ([`licm`], [`merge_mem`]) run once more. What they do to it, and do not do to a copy without the
-//! promises, is what is lost.
+//! The effect is measured, not estimated. A copy of an optimised kernel gets the missing `restrict`
+//! guarantees, and the passes that use them ([`licm`], [`merge_mem`]) run once more. The differences from a
+//! copy that ran through the same passes without the added guarantees are reported.
 //!
 //! # Cost
-//! Kernels whose parameters lack nothing are not looked at. Of the others a scan says whether neighbours are left that were not merged, or loads in a
-//! loop whose address is known outside of it; only then are copies made.
+//! Kernels in which no `restrict` is missing are skipped. In other kernels, a scan first looks for adjacent
+//! accesses that were not merged, or loads in a loop whose address is known outside of the loop. Copies are
+//! made only if the scan finds some.
 //!
 //! [`licm`]: super::licm
 //! [`merge_mem`]: super::merge_mem
@@ -23,36 +24,37 @@ use crate::types::{MemTy, Space};
 use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
-/// Accesses of a block that the scan looks back to.
+/// Number of preceding accesses of a block that the scan examines.
 const WINDOW: usize = 16;
-/// No access is wider, in bytes.
+/// Width of the widest access in bytes.
 const WIDEST: i64 = 16;
 
-/// What would be saved.
+/// What a missing guarantee would save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
-    /// So many loads would be one, of so many bytes.
+    /// Number of loads that would become one load, and its width in bytes.
     Loads(u32, u32),
-    /// So many stores would be one, of so many bytes.
+    /// Number of stores that would become one store, and its width in bytes.
     Stores(u32, u32),
-    /// A load in a loop would be done once in front of it.
+    /// A load in a loop would be executed once, before the loop.
     Turns,
 }
 
-/// A place where promises are missed.
+/// A place where a `restrict` guarantee is missing.
 #[derive(Clone, Debug)]
 pub struct Missed {
-    /// What they would save.
+    /// What the guarantee would save.
     pub saved: Saved,
-    /// The first of the accesses, and the number of the parameter it goes by.
+    /// The first of the accesses, and the number of the parameter through which it goes.
     pub access: (Inst, usize),
-    /// What stands in the way, and the number of its parameter if it goes by one.
+    /// The instruction that prevents the optimisation, and the number of its parameter if it goes through
+    /// one.
     pub other: (Inst, Option<usize>),
     /// Numbers of the parameters that lack `restrict`.
     pub lacking: SmallVec<[usize; 4]>,
 }
 
-/// The places of an optimised function where promises are missed, in its order.
+/// Returns the places in an optimised function where guarantees are missing, in program order.
 pub fn find(func: &Function, opts: &OptOptions, ctx: &mut PassContext) -> Vec<Missed> {
     let Some(kernel) = func.kernel.as_ref().filter(|kernel| opts.level > 0 && lacks_promises(kernel)) else {
         return Vec::new();
@@ -82,7 +84,8 @@ fn lacks_promises(kernel: &KernelInfo) -> bool {
     buffers().nth(1).is_some() && buffers().any(|param| !param.is_restrict)
 }
 
-/// An access that may be merged or moved, and is not free to be already.
+/// Returns the memory operand and count of a load or store that could be merged or moved if it had alias
+/// guarantees.
 fn is_candidate(op: &Op) -> Option<(Mem, u8)> {
     match *op {
         Op::Load { mem, count } | Op::Store { mem, count } => {
@@ -93,19 +96,20 @@ fn is_candidate(op: &Op) -> Option<(Mem, u8)> {
     }
 }
 
-/// The bytes of an access, as offsets from its pointer.
+/// Returns the range of bytes of an access, as offsets from its pointer.
 fn bytes(mem: &Mem, count: u8) -> (i64, i64) {
     let from = i64::from(mem.offset);
     (from, from + i64::from(mem.ty.bytes()) * i64::from(count))
 }
 
-/// Whether there is anything that promises might help.
+/// Returns whether the function has accesses that guarantees might help.
 fn has_left_over(func: &Function) -> bool {
     let mut position = vec![0; func.blocks.len()];
     for (at, &block) in func.layout.iter().enumerate() {
         position[block.index()] = at;
     }
-    // By place in the layout: where the innermost loop around it begins, taking a jump back for one.
+    // For each position in the layout, where the innermost surrounding loop begins. Every jump backwards is
+    // taken for a back edge.
     let mut begins = vec![None; func.layout.len()];
     for (at, &block) in func.layout.iter().enumerate() {
         for to in func.succs(block).map(|to| position[to.index()]).filter(|&to| to <= at) {
@@ -137,12 +141,12 @@ fn has_left_over(func: &Function) -> bool {
     })
 }
 
-/// A copy of the function on which the passes ran again.
+/// A copy of the function on which the passes have run again.
 struct Again {
     func: Function,
-    /// Instructions that are still there.
+    /// For each instruction, whether it is still in the code.
     live: Vec<bool>,
-    /// The first instruction that a pass made.
+    /// Index of the first instruction that a pass created.
     made: usize,
     changed: bool,
 }
@@ -159,7 +163,7 @@ impl Again {
         Again { func, live, made, changed }
     }
 
-    /// The wide access that an instruction has become part of.
+    /// Returns the wide access of which an instruction has become a part.
     fn whole_of(&self, inst: Inst, ptr: Value, (from, to): (i64, i64)) -> Option<(Inst, Mem, u8)> {
         let block = self.func.insts[inst].block;
         let is_load = matches!(self.func.insts[inst].op, Op::Load { .. });
@@ -204,12 +208,12 @@ impl Search<'_> {
         all
     }
 
-    /// The parameter that an access goes by.
+    /// Returns the number of the parameter through which an access goes.
     fn param(&self, inst: Inst) -> Option<usize> {
         self.ctx.restrict.param_of(self.func.args(inst)[0])
     }
 
-    /// Whether `other` may touch what `access` does, and one of them writes.
+    /// Returns whether `other` may access the same memory as `access` and at least one of them writes.
     fn in_the_way(&self, access: Inst, other: Inst) -> bool {
         let of = |inst: Inst| match self.func.insts[inst].op {
             Op::Load { mem, count } => Some((mem, count, false)),
@@ -255,8 +259,9 @@ impl Search<'_> {
         self.missed(Saved::Turns, load, insts)
     }
 
-    /// What is missed at an access because of others on the way, if promises of the parameters say all that is needed. Where something
-    /// orders memory, others most likely write what is read, whatever it is read through.
+    /// Returns what is missing at an access because of other instructions in between, if guarantees on the
+    /// parameters would suffice. Returns `None` if one of these instructions orders memory, because then
+    /// other work-items most likely write the memory, no matter through which parameter it is read.
     fn missed(&self, saved: Saved, access: Inst, way: impl Iterator<Item = Inst>) -> Option<Missed> {
         let param = self.param(access)?;
         let mut others = SmallVec::<[Inst; 8]>::new();
@@ -277,7 +282,7 @@ impl Search<'_> {
             }
         };
         if self.kernel.params[param].is_const && is_load(access) {
-            // Nobody writes what it reads.
+            // With `const restrict`, the memory that the load reads is not written.
             add(param);
         } else {
             for &other in &others {

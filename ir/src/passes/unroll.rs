@@ -1,9 +1,10 @@
-//! Loop unrolling: completely where the trip count is a known small number, by a factor where the source
-//! asks for it.
+//! Loop unrolling: completely if the trip count is a small known number, by a factor if the source requests
+//! it.
 //!
-//! Iterations are copied one after the other, each with the values the one before passed back. On the
-//! way, operations on constants are folded and decided branches followed, so that what a constant counter
-//! makes unreachable is never copied, and the copying ends by itself when the way back is.
+//! Iterations are copied one after the other, each with the values that the previous iteration passes back.
+//! While copying, operations on constants are folded and decided branches are followed. Code that a constant
+//! counter makes unreachable is therefore never copied, and copying ends when the back edge becomes
+//! unreachable.
 
 use super::loopform::{OutsideUses, close, edge_args};
 use super::simplify::fold;
@@ -18,63 +19,63 @@ use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
-/// Instructions one loop may become.
+/// Maximum number of instructions that one unrolled loop may have.
 const MAX_LOOP: usize = 20_000;
-/// Instructions ever made for a function, beyond which it is not unrolled any further.
+/// If this many instructions have been created in a function, its loops are not unrolled any further.
 const MAX_MADE: usize = 200_000;
-/// Iterations that `#[unroll]` unrolls at most.
+/// Maximum number of iterations that `#[unroll]` unrolls.
 const MAX_ASKED: u32 = 4096;
-/// Iterations that are counted to say why a loop is not unrolled.
+/// Maximum number of iterations that are counted to explain why a loop is not unrolled.
 const MAX_COUNTED: u32 = 1 << 16;
-/// Iterations unrolled without being asked.
+/// Maximum number of iterations that are unrolled without a request in the source.
 const MAX_UNASKED: u32 = 64;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// What values and blocks of the loop are called in the copy that is being made.
+    /// The copies of the loop's values and blocks in the iteration that is being copied.
     values: Vec<Option<Value>>,
     blocks: Vec<Option<Block>>,
-    /// Values whose entries are to be forgotten.
+    /// Values whose entries in `values` must be reset.
     renamed: Vec<Value>,
     consts: FxHashMap<(Type, u64), Value>,
     args: Vec<Value>,
     next: Vec<Value>,
     tried: Vec<bool>,
-    /// Headers of loops that were left since it was not known how often they run.
+    /// Headers of loops that were left because their trip count was not known.
     unknown: Vec<Block>,
-    /// By loop: a loop in it has not been looked at.
+    /// For each loop, whether an inner loop has not been examined yet.
     waiting: Vec<bool>,
     /// The loops to unroll at this level, in order.
     chosen: Vec<(Loop, Plan)>,
-    /// By block: the copies have taken its place.
+    /// For each block, whether copies have replaced it.
     gone: Vec<bool>,
     uses: OutsideUses,
-    /// Loops that stayed though the source asks for copies.
+    /// Loops that were not unrolled although the source requests it.
     refused: Vec<Refused>,
-    /// What debuggers are told, on its way to a copy.
+    /// Copies debug records along with the code.
     records: track::Copier,
 }
 
-/// A loop that is not unrolled though the source asks for it.
+/// A loop that is not unrolled although the source requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Where the loop is in the source.
+    /// Source location of the loop.
     pub at: SrcLoc,
-    /// Why not.
+    /// Reason.
     pub why: Refusal,
 }
 
 /// Why a loop is not unrolled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// How often it runs is not known.
+    /// The trip count is not known.
     UnknownCount,
-    /// It runs more often than a loop may be copied: how often, and how often it may.
+    /// The loop has too many iterations: their number, and the maximum.
     TooOften(u32, u32),
-    /// The copies would have too many instructions: how many, and how many they may have.
+    /// The copies would have too many instructions: their number, and the maximum.
     TooLarge(usize, usize),
-    /// The function has got too many instructions already: more than these.
+    /// The function already has too many instructions: more than this number.
     FunctionTooLarge(usize),
 }
 
@@ -82,17 +83,19 @@ pub enum Refusal {
 #[derive(Clone, Copy, Debug)]
 enum Plan {
     Leave,
-    /// Leave it as long as it is not known how often it runs.
+    /// Leave the loop unless its trip count becomes known.
     Wait,
-    /// With at most so many copies.
+    /// Replace the loop by at most this many copies.
     Full(u32),
-    /// Copies per trip; the exit whose test only the first copy of each trip needs to make.
+    /// Copies per trip through the new loop; and the exit block whose test is needed only in the first copy
+    /// of each trip.
     By(u32, Option<Block>),
 }
 
-/// Unrolls loops of one level of the nest: those whose inner loops have all been looked at since
-/// [`begin`], and so on outwards as long as nothing changes. All loops must have preheaders and single
-/// latches. Returns whether anything changed; the analyses are stale then, and there may be more to do.
+/// Unrolls loops of one level of the loop nest: loops whose inner loops have all been examined since
+/// [`begin`]. If that changes nothing, continues with the next outer level. All loops must have preheaders
+/// and single latches. Returns whether anything changed; the analyses are stale then, and there may be more
+/// loops to unroll.
 pub fn level(
     func: &mut Function,
     cfg: &Cfg,
@@ -102,9 +105,9 @@ pub fn level(
     s: &mut Scratch,
 ) -> bool {
     s.tried.resize(func.blocks.len().max(s.tried.len()), false);
-    // What has been unrolled since may have shown how often others run.
+    // Loops that were unrolled since then may have made the trip counts of other loops known.
     s.unknown.drain(..).for_each(|header| s.tried[header.index()] = false);
-    // Loops that run once first, from the outside in: the less there is in them, the less is copied.
+    // Loops that run once come first, from the outside in: the fewer loops are inside, the less is copied.
     s.chosen.clear();
     let mut behind = 0;
     for l in loops.loops() {
@@ -148,13 +151,15 @@ pub fn level(
     }
 }
 
-/// Carries out what was planned for the chosen loops, of which none holds another. Returns whether anything changed.
+/// Carries out the plans for the chosen loops, which are not nested in each other. Returns whether anything
+/// changed.
 fn unroll(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
     let chosen = std::mem::take(&mut s.chosen);
     func.settle();
     s.uses.find(func, cfg, loops, |l| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok());
     let mut changed = false;
-    // In the order of the blocks: what a loop defines is used behind it, where nothing was copied yet.
+    // Loops are unrolled in block order, because values of a loop are used after it, in code that has not
+    // been copied yet.
     for &(l, plan) in &chosen {
         if func.insts.len() > MAX_MADE {
             break;
@@ -177,7 +182,7 @@ fn unroll(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -
     changed
 }
 
-/// Forgets which loops were looked at; call before the first [`level`] on a function.
+/// Forgets which loops have been examined. Must be called before the first [`level`] on a function.
 pub fn begin(s: &mut Scratch) {
     s.tried.clear();
     s.unknown.clear();
@@ -185,17 +190,18 @@ pub fn begin(s: &mut Scratch) {
     s.renamed.clear();
 }
 
-/// Forgets which loops of the functions before were not unrolled.
+/// Forgets the loops of previous functions that were not unrolled.
 pub fn forget(s: &mut Scratch) {
     s.refused.clear();
 }
 
-/// The loops that were not unrolled since [`forget`].
+/// Returns the loops that were not unrolled since [`forget`].
 pub fn refused(s: &Scratch) -> &[Refused] {
     &s.refused
 }
 
-/// Notes the loops of a function that still wait for what the source asks. Call after the last [`level`].
+/// Collects the loops of a function that are still not unrolled although the source requests it. Must be
+/// called after the last [`level`].
 pub fn end(func: &Function, dom: &DomTree, loops: &LoopForest, s: &mut Scratch) {
     for l in loops.loops() {
         let header = loops.header(l);
@@ -205,7 +211,7 @@ pub fn end(func: &Function, dom: &DomTree, loops: &LoopForest, s: &mut Scratch) 
     }
 }
 
-/// Why a loop is there that the source asks to unroll.
+/// Returns why a loop that the source requests to unroll still exists.
 fn refusal(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop) -> Option<Refusal> {
     let count = |most| trip_count(func, dom, loops, l, most).map(|count| count.back_edges);
     match func.unroll[loops.header(l)] {
@@ -224,7 +230,7 @@ fn refusal(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop) -> Optio
     }
 }
 
-/// Whether the body of a loop runs once.
+/// Returns whether the body of a loop is executed once.
 fn runs_once(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop) -> bool {
     let asked_not_to = func.unroll[loops.header(l)] == UnrollHint::Never;
     !asked_not_to
@@ -255,7 +261,7 @@ fn plan(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop, level: u8) 
 
 fn by(loops: &LoopForest, l: Loop, count: Option<TripCount>, factor: u32) -> Plan {
     let Some(t) = count else { return Plan::By(factor, None) };
-    // A test at the end is made once per iteration, one at the head once more.
+    // A test at the end is executed once per iteration, a test at the start once more than that.
     let at_head = t.exit == loops.header(l);
     let trips = t.back_edges + u32::from(!at_head);
     if trips <= factor {
@@ -269,7 +275,7 @@ fn worth_it(func: &Function, loops: &LoopForest, l: Loop, size: usize, back_edge
         return true;
     }
     let total = size * back_edges as usize;
-    // Private arrays live in registers only if every index is a constant.
+    // Private arrays can be kept in registers only if every index is a constant.
     if indexes_slot(func, loops, l) {
         return total <= 8192;
     }
@@ -281,7 +287,8 @@ fn worth_it(func: &Function, loops: &LoopForest, l: Loop, size: usize, back_edge
     total <= limit
 }
 
-/// Instructions of an iteration that are likely to stay: neither control flow nor addresses.
+/// Returns the number of instructions of an iteration that are likely to remain: all except control flow,
+/// addresses and constants.
 fn size(func: &Function, loops: &LoopForest, l: Loop) -> usize {
     let insts = loops.blocks(l).iter().flat_map(|&b| &func.blocks[b].insts);
     insts
@@ -301,7 +308,7 @@ fn size(func: &Function, loops: &LoopForest, l: Loop) -> usize {
         .count()
 }
 
-/// Whether the loop computes an address within a private variable.
+/// Returns whether the loop computes a variable address within a private variable.
 fn indexes_slot(func: &Function, loops: &LoopForest, l: Loop) -> bool {
     let is_slot = |v: Value| matches!(func.def_op(v), Some(Op::SlotAddr(_)));
     loops.blocks(l).iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| {
@@ -320,7 +327,7 @@ struct Copier<'a> {
     header: Block,
     preheader: Block,
     latch: Block,
-    /// A branch that is known to stay in the loop, in the copies.
+    /// Block whose branch is known to stay in the loop in the copies.
     stays: Option<Block>,
 }
 
@@ -346,8 +353,8 @@ impl<'a> Copier<'a> {
         Some(Copier { func, loops, l, s, header, preheader, latch, stays: None })
     }
 
-    /// Replaces the loop by copies of its iterations. Should the way back not fold away after `most` of
-    /// them, it goes to the loop, which then stays.
+    /// Replaces the loop by copies of its iterations. If the back edge does not fold away after `most`
+    /// copies, it leads to the original loop, which then stays.
     fn full(&mut self, most: u32) -> bool {
         let first = self.func.make_block();
         let mut incoming: Values = edge_args(self.func, self.preheader, self.header).unwrap_or(&[]).into();
@@ -376,7 +383,7 @@ impl<'a> Copier<'a> {
         true
     }
 
-    /// Appends copies of the iteration to the loop, for `factor` iterations per trip.
+    /// Appends copies of the iteration to the loop, so that each trip executes `factor` iterations.
     fn partial(&mut self, factor: u32, test: Option<Block>) -> bool {
         self.stays = test;
         let mut incoming: Values = edge_args(self.func, self.latch, self.header).unwrap_or(&[]).into();
@@ -390,7 +397,7 @@ impl<'a> Copier<'a> {
             incoming.clear();
             incoming.extend_from_slice(&self.s.next);
         }
-        // The last copy's way back, if it has one, is to the header that was there before.
+        // The back edge of the last copy, if it has one, leads to the original header.
         if let Some(head) = copy {
             let loc = self.func.insts[back].loc;
             self.func.layout.push(head);
@@ -402,8 +409,8 @@ impl<'a> Copier<'a> {
         true
     }
 
-    /// Copies one iteration, its header becoming the block `head`. Returns the block its way back goes
-    /// to, if there is one; the values passed are in `s.next`.
+    /// Copies one iteration, with its header becoming the block `head`. Returns the target block of its back
+    /// edge, if the copy has one; the values that it passes are in `s.next`.
     fn iteration(&mut self, head: Block, incoming: &[Value]) -> Option<Block> {
         let (loops, l) = (self.loops, self.l);
         loops.blocks(l).iter().for_each(|block| self.s.blocks[block.index()] = None);
@@ -414,7 +421,7 @@ impl<'a> Copier<'a> {
         }
         let mut back = None;
         for &old in loops.blocks(l) {
-            // Only what some copied branch goes to.
+            // Copies only blocks that a copied branch reaches.
             let Some(new) = self.s.blocks[old.index()] else { continue };
             self.func.layout.push(new);
             self.s.records.enter(self.func, old);
@@ -435,7 +442,7 @@ impl<'a> Copier<'a> {
         back
     }
 
-    /// What debuggers are told in front of an instruction goes in front of the copy.
+    /// Queues the debug records before an instruction for its copy.
     fn track_before(&mut self, inst: Inst) {
         if self.s.records.are_before(inst) {
             let mut records = std::mem::take(&mut self.s.records);
@@ -486,7 +493,7 @@ impl<'a> Copier<'a> {
             let new = self.func.push_n(block, op, &args, ty, results, loc);
             for n in 0..results {
                 let (old, new) = (self.func.result(inst, n), self.func.result(new, n));
-                // Those of a call differ.
+                // A call can have results of different types.
                 self.func.values[new].ty = self.func.ty(old);
                 self.rename(old, new);
             }
@@ -498,7 +505,7 @@ impl<'a> Copier<'a> {
         if let Some(&known) = self.s.consts.get(&(ty, bits)) {
             return known;
         }
-        // Before the jump of the preheader, which dominates all copies.
+        // The constant goes before the jump of the preheader, which dominates all copies.
         let inst = self.func.make_inst(self.preheader, Op::Const(bits), &[], ty, 1, crate::func::SrcLoc(0));
         let insts = &mut self.func.blocks[self.preheader].insts;
         insts.insert(insts.len() - 1, inst);
@@ -548,7 +555,7 @@ impl<'a> Copier<'a> {
         self.func.push(new, op, &args, loc);
     }
 
-    /// Target and arguments of an edge in the copy.
+    /// Returns the target of an edge in the copy and appends the arguments it passes to `args`.
     fn edge(&mut self, inst: Inst, which: usize, back: &mut Option<Block>, args: &mut Values) -> Block {
         let Some(to) = self.func.branch_target(inst, which) else { return self.header };
         let passed = self.func.branch_args(inst, which).iter().map(|&v| self.value(v));

@@ -1,31 +1,32 @@
-//! How many uses each value has, kept true while a sweep replaces values and makes instructions.
+//! Use counts of values, kept up to date while a sweep replaces values and creates instructions.
 //!
-//! An instruction without side effects uses its arguments only as long as its own result is used: what a rule has made
-//! superfluous no longer counts, nor does what a rule has made and not used. Edges of branches that are dropped
-//! count to the end of the sweep.
+//! An instruction without side effects counts as a user of its arguments only while its own result is used.
+//! So neither an instruction that a rule has made superfluous nor one that a rule created in vain counts.
+//! Edges of removed branches still count until the end of the sweep.
 
 use crate::analysis::Cfg;
 use crate::entity::{Inst, Value};
 use crate::func::Function;
 use cranelift_entity::EntityRef;
 
-/// The counts, and their storage.
+/// The counts and their storage.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     counts: Vec<u32>,
-    /// Values that the function had when the sweep began.
+    /// Number of values that the function had when the sweep started.
     old: usize,
-    /// Instructions whose results have just got their first use or lost their last one.
+    /// Instructions whose result has just got its first use or lost its last one.
     work: Vec<Inst>,
 }
 
 impl Uses {
-    /// Counts the uses in the blocks that can be reached.
+    /// Counts the uses in all reachable blocks.
     pub fn compute(&mut self, func: &Function, cfg: &Cfg) {
         self.counts.clear();
         self.counts.resize(func.values.len(), 0);
         self.old = func.values.len();
-        // Backwards, uses come before definitions; only parameters are used by branches that come later.
+        // In reverse order, uses precede definitions; only block parameters can be used by branches that are
+        // visited later.
         for &block in cfg.rpo().iter().rev() {
             for &inst in func.blocks[block].insts.iter().rev() {
                 let data = &func.insts[inst];
@@ -36,17 +37,17 @@ impl Uses {
         }
     }
 
-    /// Whether a value has at most one use.
+    /// Returns whether a value has at most one use.
     pub fn is_single(&self, value: Value) -> bool {
         self.counts.get(value.index()).is_none_or(|&count| count <= 1)
     }
 
-    /// Whether the sweep has made a value.
+    /// Returns whether the sweep created the value.
     pub fn is_new(&self, value: Value) -> bool {
         value.index() >= self.old
     }
 
-    /// Notes another use of a value.
+    /// Notes an additional use of a value.
     pub fn add(&mut self, func: &Function, value: Value) {
         self.add_many(func, value, 1);
     }
@@ -59,7 +60,7 @@ impl Uses {
         }
     }
 
-    /// Notes that `new` takes the place of `old`, wherever that is used.
+    /// Notes that `new` replaces `old` in all its uses.
     pub fn replace(&mut self, func: &Function, old: Value, new: Value) {
         let Some(count) = self.counts.get_mut(old.index()).map(std::mem::take).filter(|&count| count > 0)
         else {
@@ -98,7 +99,7 @@ impl Uses {
     }
 }
 
-/// The instruction without side effects that computes a value from others.
+/// Returns the instruction without side effects that computes a value.
 fn pure_def(func: &Function, value: Value) -> Option<Inst> {
     func.def_inst(value).filter(|&inst| func.insts[inst].op.is_pure())
 }
@@ -108,12 +109,12 @@ mod tests {
     use super::*;
     use crate::passes::testing::{parse, store_of};
 
-    /// Whether values have at most one use, by their numbers in the text.
+    /// Returns whether the results of additions, given by their numbers, have at most one use.
     fn singles(func: &Function, uses: &Uses, values: [u32; 3]) -> [bool; 3] {
         values.map(|n| uses.is_single(named(func, n)))
     }
 
-    /// The result of the addition number `n`.
+    /// Returns the result of addition number `n`.
     fn named(func: &Function, n: u32) -> Value {
         let is_add =
             |inst: &&Inst| matches!(func.insts[**inst].op, crate::op::Op::Bin(crate::op::BinOp::Add));
@@ -124,7 +125,8 @@ mod tests {
 
     #[test]
     fn counts_follow_replacements() {
-        // Additions 0, 1 = 0 + …, 2 = 1 + 1, and 3 = 0 + … that nobody uses.
+        // Addition 1 uses the result of addition 0, addition 2 uses the result of addition 1 twice, and
+        // addition 3 uses the result of addition 0 twice but is itself unused.
         let text =
             store_of("v4 = add.i32 v0, v1\nv5 = add.i32 v4, v1\nv9 = add.i32 v5, v5\nv6 = add.i32 v4, v4");
         let module = parse(&text);
@@ -133,14 +135,14 @@ mod tests {
         uses.compute(func, &Cfg::new(func));
         assert_eq!(singles(func, &uses, [0, 1, 2]), [true, false, true]);
         let [a, b, c] = [0, 1, 2].map(|n| named(func, n));
-        // The uses of 1 become uses of 0, and the one that 1 made of 0 is gone.
+        // The uses of result 1 become uses of result 0, and the use of result 0 by addition 1 is gone.
         uses.replace(func, b, a);
         assert_eq!(singles(func, &uses, [0, 1, 2]), [false, true, true]);
-        // The last use of 2 is gone, and with 2 those of 1.
+        // The last use of result 2 is gone, and with it the uses by addition 2.
         uses.add(func, b);
         uses.remove(func, c);
         assert_eq!(singles(func, &uses, [0, 1, 2]), [false, true, true]);
-        // 2 is used again, and with 2 both uses of its argument.
+        // Result 2 is used again, so both uses by addition 2 count again.
         uses.add(func, c);
         assert_eq!(singles(func, &uses, [0, 1, 2]), [false, false, true]);
     }

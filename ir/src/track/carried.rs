@@ -1,23 +1,23 @@
-//! Records on their way to where they stand now: what stands at one place together, in the order of the code.
+//! Records that are being moved to their new places: groups them by place and restores program order.
 
 use super::{Leaf, Record, Variable};
 use std::ops::Range;
 
-/// Of which leaves something was said.
+/// For each fragment, the last record or group that describes it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaves {
-    /// By variable, the number of its first leaf.
+    /// For each variable, the number of its first fragment.
     first: Vec<u32>,
-    /// By leaf, the group of records in which something was said of it last.
+    /// For each fragment, the last group with a record for the fragment.
     said: Vec<u32>,
     group: u32,
-    /// By leaf, the round in which something was said of it last, and the record that did.
+    /// For each fragment, the last round with a record for the fragment, and that record.
     told: Vec<(u32, u32)>,
     rounds: u32,
 }
 
 impl Leaves {
-    /// Of another function.
+    /// Prepares the memory for another function.
     pub(super) fn clear(&mut self) {
         let Leaves { first, said, group, told, rounds } = self;
         first.clear();
@@ -36,24 +36,25 @@ impl Leaves {
         self.told.resize(next as usize, (0, 0));
     }
 
-    /// Another group begins.
+    /// Starts another group.
     fn begin(&mut self) {
         self.group += 1;
     }
 
-    /// Whether nothing has been said of a leaf in this group.
+    /// Marks the fragment as described in the current group. Returns whether it had not been marked in this
+    /// group before.
     fn is_new(&mut self, leaf: Leaf) -> bool {
         let number = self.of(leaf);
         std::mem::replace(&mut self.said[number], self.group) != self.group
     }
 
-    /// Records are looked through from the first on, once more.
+    /// Starts another pass over the records from the first on.
     pub(super) fn begin_round(&mut self, variables: &[Variable]) {
         self.number(variables);
         self.rounds += 1;
     }
 
-    /// The record that has said something of a leaf last, in this round.
+    /// Returns the last record of this round that describes the fragment.
     pub(super) fn told(&self, leaf: usize) -> Option<usize> {
         let (round, record) = self.told[leaf];
         (round == self.rounds).then_some(record as usize)
@@ -68,8 +69,10 @@ impl Leaves {
     }
 }
 
-/// What is in order, one part after the other: its keys do not fall in a part, nor from one to the next. What has the same key stays as it is, but for
-/// what is to be `first`. A few stretches that are in order, as records of code are that was copied, are not looked at one by one.
+/// Merges the sorted stretches of a sequence of `len` elements into `parts`: index ranges that, one after the
+/// other, are in ascending order of their keys. The order is stable, except that elements in the range
+/// `first` precede other elements with the same key. If there are only a few stretches, as after code has
+/// been copied, most elements need no individual comparison with other stretches.
 pub(super) fn merge<K: Ord + Copy>(
     (len, first): (usize, Range<usize>),
     key: impl Fn(usize) -> K,
@@ -101,7 +104,7 @@ pub(super) fn merge<K: Ord + Copy>(
             follows
         });
     }
-    // What begins with the least goes up to where another stretch goes on.
+    // Takes the stretch with the least first key up to the point where another stretch has to continue.
     let of = |(n, stretch): (usize, &Range<usize>)| (key(stretch.start), n);
     while let Some((_, n)) = stretches.iter().enumerate().map(of).min() {
         let others = stretches.iter().enumerate().filter(|&(other, _)| other != n);
@@ -118,7 +121,8 @@ pub(super) fn merge<K: Ord + Copy>(
     }
 }
 
-/// The first of a range for which something holds that holds for all behind it; the end if there is none.
+/// Returns the first index in the range for which `holds` returns true, by binary search; the end of the
+/// range if there is none. If `holds` is true for an index, it must be true for all later indices.
 fn first_from(range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut from, mut to) = (range.start, range.end);
     while from < to {
@@ -131,35 +135,39 @@ fn first_from(range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     from
 }
 
-/// Most stretches that are merged.
+/// Maximum number of stretches that are merged; more stretches are sorted element by element.
 const MOST_STRETCHES: usize = 16;
 
-/// Records where they stand now.
+/// The records at their new places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Carried {
     pub(super) records: Vec<Record>,
-    /// What stands at one place, or is a whole block's.
+    /// The groups of records: each group has the records of one place, or the records of a whole unchanged
+    /// block.
     groups: Vec<Group>,
     pub(super) leaves: Leaves,
-    /// The first group of those at the last place, and whether they may have some that nobody sees.
+    /// `last`: the first group at the most recent place. `is_raw`: whether the groups at that place may
+    /// contain superseded records.
     last: usize,
     is_raw: bool,
-    /// Some groups are to come in front of others.
+    /// Whether some groups are out of order.
     pub(super) is_mixed: bool,
 }
 
-/// Records that stand together.
+/// Consecutive records that were moved to the same place together.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// Where they stand, and from how many blocks further up they came.
+    /// `place`: position of the anchor. `hops`: number of merged blocks between the old anchor and the new
+    /// anchor.
     place: u32,
     hops: u32,
-    /// The first.
+    /// Index of the first record of the group.
     start: usize,
 }
 
 impl Group {
-    /// By places; what comes from a block in front of another one is in front of what that one says.
+    /// Returns the sort key: first by place; at the same place, records that came over more blocks precede
+    /// the others.
     fn key(&self) -> u64 {
         u64::from(self.place) << 32 | u64::from(u32::MAX - self.hops)
     }
@@ -173,7 +181,7 @@ impl Carried {
         (self.last, self.is_raw, self.is_mixed) = (0, false, false);
     }
 
-    /// Records come next that stand at a place, and came there over so many blocks.
+    /// Starts a group of records at `place` that came there over `hops` merged blocks.
     #[inline]
     pub(super) fn group(&mut self, place: u32, hops: u32, is_raw: bool) {
         let group = |start| Group { place, hops, start };
@@ -193,21 +201,21 @@ impl Carried {
         self.groups.push(group(self.records.len()));
     }
 
-    /// Nothing more comes to the last place.
+    /// Completes the groups at the most recent place: prunes superseded records.
     pub(super) fn end(&mut self) {
         if self.is_raw {
             prune(&mut self.records, &mut self.groups[self.last..], &mut self.leaves);
         }
     }
 
-    /// Puts in order what is mixed.
+    /// Sorts the groups if they are out of order.
     pub(super) fn arrange(&mut self, spare: &mut Spare) {
         let Spare { records, stretches, parts } = spare;
         std::mem::swap(&mut self.records, records);
         self.records.clear();
         let groups = std::mem::take(&mut self.groups);
         merge((groups.len(), 0..0), |n| groups[n].key(), stretches, parts);
-        // Where the last place begins, and which it is.
+        // `start`: index of the first record at the most recent place. `last`: that place.
         let (mut start, mut last) = (0, 0);
         for part in parts {
             let begin = |n: usize| groups.get(n).map_or(records.len(), |group| group.start);
@@ -229,8 +237,9 @@ impl Carried {
     }
 }
 
-/// Forgets what nobody sees of what is in front of one instruction: of the last groups, which are these. What is said last of a leaf counts; and a
-/// statement behind which nothing is said: what has done its work already has no code to stop at.
+/// Removes the superseded records before one instruction; `groups` are the last groups and have all records
+/// of that place. Only the last record for each fragment is kept. A statement is kept only if no record
+/// follows it, because an earlier statement has no instruction left at which a debugger could stop.
 fn prune(records: &mut Vec<Record>, groups: &mut [Group], leaves: &mut Leaves) {
     let (start, len) = (groups.first().map_or(0, |group| group.start), records.len());
     if len - start < 2 {
@@ -260,7 +269,7 @@ fn prune(records: &mut Vec<Record>, groups: &mut [Group], leaves: &mut Leaves) {
     }
 }
 
-/// Memory of putting in order.
+/// Reusable memory for sorting records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spare {
     records: Vec<Record>,
@@ -277,7 +286,7 @@ mod tests {
     use cranelift_entity::EntityRef;
     use smallvec::smallvec;
 
-    /// Numbers below `most`, in no order.
+    /// Pseudo-random number generator.
     struct Random(u64);
 
     impl Random {
@@ -289,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Few stretches and many, what comes first and what does not.
+    /// Covers few and many stretches, with and without a range that goes first.
     #[test]
     fn merging_is_sorting_that_leaves_what_is_equal() {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -316,7 +325,8 @@ mod tests {
         Record { block: Block::new(0), before: Inst::new(place), what }
     }
 
-    /// What is left of records in front of one instruction, by the rule and not by marks.
+    /// Returns the records before one instruction that pruning must keep, computed directly from the
+    /// definition.
     fn seen(records: &[Record]) -> Vec<Record> {
         let is_seen = |n: usize| match records[n].what.leaf() {
             Some(leaf) => !records[n + 1..].iter().any(|later| later.what.leaf() == Some(leaf)),
@@ -325,7 +335,7 @@ mod tests {
         (0..records.len()).filter(|&n| is_seen(n)).map(|n| records[n]).collect()
     }
 
-    /// Groups come in order and mixed, several to a place, over different numbers of blocks.
+    /// Covers groups in order and out of order, several groups at one place, and different numbers of hops.
     #[test]
     fn of_each_place_what_counts_is_left_in_order() {
         let leaves = smallvec![(0, 4), (4, 4), (8, 4)];

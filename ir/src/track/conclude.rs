@@ -1,4 +1,5 @@
-//! What variables are whose values are constant, or gone: asked once, behind the last pass.
+//! Decides, once after the last pass, what the debugger shows for variables whose values are constant or
+//! gone.
 
 use super::settle::Order;
 use super::{MOST_STEPS, Record, Track, Variable, What, is_recomputable, now};
@@ -7,8 +8,10 @@ use crate::func::{Function, ValueDef};
 use crate::op::{BinOp, CastOp, Op};
 
 impl Track {
-    /// Says what variables are whose values are constant, or gone: behind the last pass, and settled. Forgets what says what its block has said of a
-    /// leaf last; what is computed between the two was not known the first time.
+    /// Replaces the values in the records that no instruction computes any more by something that the
+    /// debugger can show. Must run after the last pass, with settled records. Also removes a record that
+    /// repeats the preceding record of the same fragment in the same block, unless the value is computed
+    /// between the two records and so was not yet available at the first.
     pub(super) fn conclude(&mut self, func: &mut Function) {
         let Track { order, records, scratch, variables, replaced, kept, .. } = self;
         let leaves = &mut scratch.carried.leaves;
@@ -36,7 +39,8 @@ impl Track {
         self.settled = next;
         kept.sort_unstable();
         kept.dedup();
-        // They are no part of the code, and have missed what became of that.
+        // The kept instructions are not part of the code, so substitutions in the code have not updated their
+        // arguments.
         for &inst in &*kept {
             let mut args = func.insts[inst].args;
             args.as_mut_slice(&mut func.pool).iter_mut().for_each(|arg| *arg = now(replaced, *arg));
@@ -44,7 +48,7 @@ impl Track {
     }
 }
 
-/// What is known of values after a pass.
+/// The state of values after the last pass.
 struct Values<'a> {
     func: &'a Function,
     now: &'a Order,
@@ -53,18 +57,21 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// What no instruction computes any more is computed by debuggers, or lost.
+    /// Replaces a value that no instruction computes any more by an equivalent value, by a term that the
+    /// debugger computes, or by [`What::Lost`].
     fn settle(&self, what: &mut What, kept: &mut Vec<Inst>) {
         let What::Value(leaf, value) = *what else { return };
         match self.func.values[value].def {
             ValueDef::Result(inst, _) => match self.func.insts[inst].op {
-                // A constant needs no instruction.
+                // The debugger needs no instruction for a constant.
                 Op::Const(_) => {}
                 _ if self.now.place(inst) != 0 => {}
                 op => {
                     let bytes = self.variables[leaf.variable as usize].leaves[leaf.leaf as usize].1;
                     if let Some(same) = same_low_bytes(self.func, (inst, op), bytes) {
-                        // Of what was removed together, the first that is left; each is older than the last.
+                        // If several such instructions were removed in a row, the recursion finds the first
+                        // value that is still computed. It ends because each operand is older than the
+                        // result.
                         *what = What::Value(leaf, now(self.replaced, same));
                         self.settle(what, kept);
                     } else if self.steps(value, MOST_STEPS).is_some() {
@@ -80,7 +87,7 @@ impl Values<'_> {
         }
     }
 
-    /// Whether the code has a value.
+    /// Returns whether the value is available in the code.
     fn is_there(&self, value: Value) -> bool {
         match self.func.values[value].def {
             ValueDef::Result(inst, _) => {
@@ -92,7 +99,8 @@ impl Values<'_> {
         }
     }
 
-    /// How many operations a debugger needs for a value, if it can compute it with at most so many.
+    /// Returns the number of operations that a debugger needs to compute the value; `None` if it needs more
+    /// than `most` or cannot compute it.
     fn steps(&self, value: Value, most: u32) -> Option<u32> {
         if self.is_there(value) {
             return Some(0);
@@ -108,7 +116,8 @@ impl Values<'_> {
         })
     }
 
-    /// Notes the instructions that say what a value is and are in the code no more.
+    /// Collects into `kept` the instructions from which the value is computed and that are no longer in the
+    /// code.
     fn keep(&self, value: Value, kept: &mut Vec<Inst>) {
         if let ValueDef::Result(inst, _) = self.func.values[value].def
             && !self.is_there(value)
@@ -119,7 +128,8 @@ impl Values<'_> {
     }
 }
 
-/// What has the same low bytes as the result of an instruction: no more of a variable is looked at than it has.
+/// Returns the operand of the instruction that has the same low `bytes` bytes as its result, if there is one.
+/// The debugger reads only that many bytes, the size of the fragment.
 fn same_low_bytes(func: &Function, (inst, op): (Inst, Op), bytes: u8) -> Option<Value> {
     let args = func.args(inst);
     let bits = 8 * u32::from(bytes);

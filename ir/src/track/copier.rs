@@ -1,23 +1,24 @@
-//! Records go along with copies of code.
+//! Copies debug records along with copies of code.
 
 use super::{Record, Track, What};
 use crate::entity::{Block, Inst, Value};
 use crate::func::Function;
 use cranelift_entity::packed_option::PackedOption;
 
-/// Copies records along with code: call [`Copier::enter`] for each block of the original, [`Copier::pass`] for each of its instructions before the copy
-/// of that is made, and [`Copier::made`] after.
+/// Copies records along with code. For each block of the original, call [`Copier::enter`]; for each
+/// instruction of the block, call [`Copier::pass`] before the copy of the instruction is created and
+/// [`Copier::made`] after.
 #[derive(Debug, Default)]
 pub struct Copier {
     waiting: Vec<What>,
-    /// Where the records of the next instruction begin, if it has any.
+    /// Index of the first record before the next instruction, if that instruction has records.
     next: usize,
-    /// What that instruction is.
+    /// Anchor of the record at `next`: the next instruction of the original that has records.
     before: PackedOption<Inst>,
 }
 
 impl Copier {
-    /// A block is copied from its beginning on, or once more.
+    /// Starts copying a block from its beginning. The same block may be copied several times.
     pub fn enter(&mut self, func: &Function, block: Block) {
         self.before = None.into();
         if let (Some(track), Some(&first)) = (&func.track, func.blocks[block].insts.first()) {
@@ -26,7 +27,7 @@ impl Copier {
         }
     }
 
-    /// Whether there are records in front of the instruction that comes next.
+    /// Returns whether the instruction, which comes next in the original, has records before it.
     #[inline]
     pub fn are_before(&self, inst: Inst) -> bool {
         self.before == inst.into()
@@ -36,14 +37,16 @@ impl Copier {
         self.before = track.settled().get(self.next).map(|record| record.before).into();
     }
 
-    /// The original's records in front of an instruction wait for the next instruction of the copy.
+    /// Queues the original's records before `inst`, with renamed values, for the next instruction of the
+    /// copy.
     pub fn pass(&mut self, func: &Function, inst: Inst, mut rename: impl FnMut(Value) -> Value) {
         let Some(track) = &func.track else { return };
         let settled = track.settled();
         while let Some(record) = settled.get(self.next).filter(|record| record.before == inst) {
             self.next += 1;
             self.waiting.push(match record.what {
-                // What it would be computed of is the original's.
+                // A value that is no longer in the code would be recomputed from values of the original, not
+                // of the copy.
                 What::Value(leaf, value) if !track.has(func, value) => What::Lost(leaf),
                 what => what.map(&mut rename),
             });
@@ -51,7 +54,7 @@ impl Copier {
         self.look(track);
     }
 
-    /// An instruction of the copy has been put at the end of a block.
+    /// Attaches the queued records to an instruction of the copy that has been appended to `block`.
     pub fn made(&mut self, track: &mut Track, block: Block, inst: Inst) {
         if !self.waiting.is_empty() {
             track.records.reserve(self.waiting.len());

@@ -1,22 +1,29 @@
-//! Debug information beside the code: where statements begin, and which value each variable has from where on.
+//! Debug information that accompanies the code: where source statements begin, and which IR value holds each
+//! variable from which program point on.
 //!
 //! # Idea
-//! A [`Record`] stands in front of an instruction, its anchor. Records are in no list of instructions and are nobody's operands, so that no pass
-//! can decide otherwise because of them: with and without them the code is the same.
+//! A [`Record`] holds from just before an instruction, its anchor. Records are kept outside the instruction
+//! lists and do not count as uses of values, so no pass can make a different decision because of them: the
+//! generated code is the same with and without records.
 //!
-//! # What passes owe
-//! [`Track::settle`] compares where instructions were with where they are. It finds on its own what was removed, merged, moved and split: a record
-//! whose anchor is gone goes to what followed it, and one whose block is gone goes with it. That may be the work of one pass or of several: records
-//! are settled by the pass that reads them, before it changes anything, after the one that copies them, and around those that split blocks or give them
-//! other ends. What has become of values is asked once, at
-//! the end ([`Function::conclude_track`]): a variable whose value is gone is computed by the debugger, or [`What::Lost`]. A pass tells what cannot be seen from
-//! outside:
+//! # What passes must do
+//! [`Track::settle`] compares the previous position of every instruction with its current position. It
+//! detects on its own which instructions were removed, merged, moved or split: a record whose anchor is gone
+//! moves to the instruction that followed the anchor, and a record whose block is gone is dropped with the
+//! block. One call can cover the changes of several passes. Records are settled before a pass that reads them
+//! changes anything, after a pass that copies them, and before and after a pass that splits blocks or
+//! replaces their terminators. What became of the values is determined only once, at the end, by
+//! [`Function::conclude_track`]: a variable whose value is no longer computed is recomputed by the debugger
+//! or becomes [`What::Lost`].
 //!
-//! * values that stand for others now ([`Function::replace_tracked`]), without which a variable is lost;
-//! * copies of code ([`Copier`]), without which the copy has no statements and no variables;
+//! A pass has to report only what the comparison cannot detect:
+//!
+//! * which values were replaced by which ([`Function::replace_tracked`]); otherwise the variables with those
+//!   values are lost;
+//! * copies of code ([`Copier`]); otherwise the copy has no statements and no variables;
 //! * memory that became values (`passes/sroa.rs`).
 //!
-//! A pass that forgets one of these makes variables unknown, never wrong.
+//! If a pass omits one of these reports, variables become unknown but never wrong.
 
 mod carried;
 mod conclude;
@@ -36,109 +43,115 @@ use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::ops::Range;
 
-/// A local variable or parameter.
+/// A local variable or a parameter of the source program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Name.
+    /// Name of the variable.
     pub name: SmolStr,
-    /// Its type: a number of [`Description::types`](crate::describe::Description).
+    /// Type of the variable: an index into [`Description::types`](crate::describe::Description).
     pub ty: u32,
-    /// Where it is declared.
+    /// Source location of the declaration.
     pub loc: SrcLoc,
-    /// The part of the source in which it can be named, from its declaration on: byte offsets.
+    /// Range of the source text in which the variable is in scope, starting at its declaration, in byte
+    /// offsets.
     pub scope: Range<u32>,
-    /// Number of the parameter it is.
+    /// Parameter number, if the variable is a parameter.
     pub parameter: Option<u16>,
-    /// The private memory that it is in.
+    /// Stack slot (private memory) that holds the variable, if any.
     pub home: Option<Slot>,
-    /// It is values, whatever it is in: from where on it has one is said by records.
+    /// Whether the variable is held in values, even if it also has a stack slot. The records say from which
+    /// program point on it has which value.
     pub is_value: bool,
-    /// Bytes from the beginning of the variable at which its leaves (scalars, pointers) are, and how many each has.
+    /// Byte offset within the variable and size in bytes of each of its fragments (scalars and pointers).
     pub leaves: SmallVec<[(u32, u8); 4]>,
-    /// The inlined call whose copy it is of: a number of [`Track::sites`], from 1.
+    /// Inlined call to whose copy the variable belongs: a 1-based index into [`Track::sites`].
     pub site: u32,
 }
 
-/// A call that became a copy of what it calls.
+/// A call that was replaced by an inlined copy of its callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// What was called: a number of [`Description::functions`](crate::describe::Description).
+    /// The callee: an index into [`Description::functions`](crate::describe::Description).
     pub callee: u32,
-    /// The call.
+    /// Source location of the call.
     pub call: SrcLoc,
-    /// The site that the call is in, from 1; 0 is the function itself.
+    /// Inlined call that contains this call, as a 1-based index into [`Track::sites`]; 0 if the call is in
+    /// the function itself.
     pub parent: u32,
 }
 
-/// What holds from a place on.
+/// What a record says holds from its program point on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A statement begins.
+    /// A source statement begins.
     Statement(SrcLoc),
-    /// A leaf of a variable is a value. If that is a constant, it need not be in the code.
+    /// A fragment of a variable has the given value. A constant value need not be present in the code.
     Value(Leaf, Value),
-    /// It is a value that no instruction of the code computes any more, but those that did say how: see [`is_recomputable`].
+    /// The fragment has a value that no instruction of the code computes any more, but that a debugger can
+    /// recompute from the removed instructions: see [`is_recomputable`].
     Term(Leaf, Value),
-    /// Nobody knows any more.
+    /// The value of the fragment is not known from here on.
     Lost(Leaf),
 }
 
-/// A scalar or pointer of a variable.
+/// A fragment of a variable: one of its scalars or pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// Number of [`Track::variables`].
+    /// Index into [`Track::variables`].
     pub variable: u32,
-    /// Number of [`Variable::leaves`].
+    /// Index into [`Variable::leaves`].
     pub leaf: u32,
 }
 
-/// Something that holds from in front of an instruction on.
+/// A fact that holds from just before an instruction on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The block.
+    /// Block of the instruction.
     pub block: Block,
-    /// The instruction.
+    /// The anchor: the instruction before which the fact begins to hold.
     pub before: Inst,
-    /// What.
+    /// The fact.
     pub what: What,
 }
 
-/// The records of a function, those of a block in their order.
+/// The debug records of a function. The records of one block are in program order.
 #[derive(Clone, Debug, Default)]
 pub struct Track {
-    /// The function's number in [`Description::functions`](crate::describe::Description).
+    /// Index of the function in [`Description::functions`](crate::describe::Description).
     pub number: u32,
-    /// Bytes that places in the source are apart that differ in their site alone: see [`Track::place`].
+    /// Distance in bytes between two source locations that differ only in their inlined call: see
+    /// [`Track::place`].
     pub stride: u32,
-    /// Variables, those of inlined copies included.
+    /// The variables, including the variables of inlined copies.
     pub variables: Vec<Variable>,
-    /// Calls that became copies.
+    /// The calls that were replaced by inlined copies.
     pub sites: Vec<Site>,
     /// The records.
     pub records: Vec<Record>,
-    /// So many of them are settled; passes add others behind them.
+    /// Number of records at the front of `records` that are settled; passes append new records after these.
     settled: usize,
-    /// These hold where blocks begin, in front of all others.
+    /// Range of the records that hold at the beginning of blocks and precede all other records there.
     begun: Range<usize>,
-    /// Where instructions were when records were settled last.
+    /// Order of the instructions when the records were last settled.
     order: Order,
-    /// Blocks whose code is part of others since.
+    /// Blocks whose code has been merged into other blocks since the records were last settled.
     merged: Merged,
-    /// By instruction, the parts of what was added that were put in front of it.
+    /// For each instruction, the ranges of the appended records that were placed before it. The ranges count
+    /// from the first record that is not settled.
     added: FxHashMap<Inst, SmallVec<[Range<usize>; 1]>>,
     scratch: settle::Scratch,
-    /// By value, the one that stands for it now: never in a circle.
+    /// For each value, the value that replaces it. The replacements contain no cycle.
     replaced: Vec<Value>,
-    /// Records may name values that were replaced.
+    /// Whether records may name values that have been replaced.
     is_stale: bool,
-    /// Instructions that are in the code no more and say what variables are, in order.
+    /// Instructions that are no longer in the code but define values of variables, in ascending order.
     kept: Vec<Inst>,
 }
 
-/// Most operations of a value that is computed by a debugger.
+/// Maximum number of operations for a value that the debugger recomputes.
 pub const MOST_STEPS: u32 = 6;
 
-/// Whether a debugger can do what an operation does.
+/// Returns whether a debugger can perform the operation.
 pub fn is_recomputable(op: Op) -> bool {
     match op {
         Op::Bin(op) => matches!(
@@ -173,7 +186,7 @@ pub fn is_recomputable(op: Op) -> bool {
 }
 
 impl Track {
-    /// Of a function without anything yet, in the memory of another one's.
+    /// Resets the records to those of an empty function and keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         let Track { number, stride, variables, sites, records, settled, begun, .. } = self;
         (*number, *stride, *settled, *begun) = (0, 0, 0, 0..0);
@@ -189,19 +202,19 @@ impl Track {
         kept.clear();
     }
 
-    /// A place in the source as the code of an inlined copy has it.
+    /// Returns the source location that the code at `loc` has in the inlined copy for call `site`.
     pub fn place(&self, loc: SrcLoc, site: u32) -> SrcLoc {
         let place = u64::from(loc.0 % self.stride.max(1)) + u64::from(site) * u64::from(self.stride);
-        // Where numbers run out, code counts as its caller's.
+        // If the location does not fit in 32 bits, the code keeps the location of its caller.
         u32::try_from(place).map_or(loc, SrcLoc)
     }
 
-    /// What [`Track::place`] made: the place in the source, and the site.
+    /// Inverse of [`Track::place`]. Returns the source location and the inlined call.
     pub fn split(&self, loc: SrcLoc) -> (SrcLoc, u32) {
         split(loc, self.stride)
     }
 
-    /// The number of the first leaf of each variable, and behind them that of all leaves.
+    /// Returns the number of the first fragment of each variable, followed by the total number of fragments.
     pub fn first_leaves(&self) -> impl Iterator<Item = u32> {
         let mut next = 0;
         let number = move |leaves: usize| {
@@ -212,27 +225,31 @@ impl Track {
         self.variables.iter().map(|variable| variable.leaves.len()).chain([0]).map(number)
     }
 
-    /// Whether an instruction is in the code no more and says what a variable is.
+    /// Returns whether the instruction is no longer in the code but defines the value of a variable.
     pub fn keeps(&self, inst: Inst) -> bool {
         self.kept.binary_search(&inst).is_ok()
     }
 
-    /// Notes something in front of the instruction that is made next; it has to be put at the end of the block.
+    /// Adds a record before the instruction that will be created next. That instruction must be appended to
+    /// `block`.
     pub fn note(&mut self, block: Block, next: Inst, what: What) {
         self.records.push(Record { block, before: next, what });
     }
 
-    /// Takes down where instructions are, for the first time: records stand in front of the first instruction of their block that is not older than
-    /// their anchor.
+    /// Records the order of the instructions for the first time. Moves each record to the first instruction
+    /// of its block that was created at or after the record's anchor and can be an anchor.
     pub fn begin(&mut self, func: &Function) {
         self.order.take(func);
         let order = &self.order;
-        // The record before, and where its anchor is in the block: what was no anchor for that is none for one that was made later.
+        // Block and anchor of the previous record, and the position found for it in the block. The search for
+        // a later anchor in the same block can start there, because the instructions skipped before were
+        // created too early or cannot be anchors.
         let mut last = (PackedOption::default(), Inst::from_u32(0), 0);
         self.records.retain_mut(|record| {
             let Some(insts) = order.of(record.block) else { return false };
             let start = if last.0 == record.block.into() && last.1 <= record.before { last.2 } else { 0 };
-            // Instructions of a block are made in their order, but for its terminator's arguments.
+            // Instructions of a block are created in their order in the block, except for arguments of the
+            // terminator.
             let is_found = |&inst: &Inst| inst >= record.before && is_anchor(func, inst);
             let found = insts[start..].iter().position(is_found);
             let at = found.map_or(insts.len().saturating_sub(1), |found| start + found);
@@ -246,7 +263,7 @@ impl Track {
         func.layout.iter().for_each(|&block| self.scratch.raw[block] = true);
     }
 
-    /// Notes which values stand for others now.
+    /// Notes which values have been replaced by which.
     fn replace(&mut self, subst: &Subst) {
         for (old, new) in subst.replaced() {
             let known = self.replaced.len();
@@ -261,12 +278,13 @@ impl Track {
         self.is_stale = true;
     }
 
-    /// The code of a block now stands at the end of another one.
+    /// Notes that the code of block `from` has been appended to block `into`.
     pub fn merged(&mut self, from: Block, into: Block) {
         self.merged.put(from, into);
     }
 
-    /// Whether the code has a value, if records are settled.
+    /// Returns whether the value is available in the code: it is a constant, a block parameter, or the result
+    /// of an instruction in the code. The records must be settled.
     pub(crate) fn has(&self, func: &Function, value: Value) -> bool {
         match func.values[value].def {
             ValueDef::Result(inst, _) => {
@@ -276,7 +294,7 @@ impl Track {
         }
     }
 
-    /// Whether the code has a value in another block than that, if records are settled.
+    /// Returns whether the value is defined in a block other than `block`. The records must be settled.
     pub(crate) fn has_elsewhere(&self, func: &Function, value: Value, block: Block) -> bool {
         match func.values[value].def {
             ValueDef::Result(inst, _) => self.order.has_elsewhere(inst, block),
@@ -284,8 +302,9 @@ impl Track {
         }
     }
 
-    /// Whether a value that is in the code no more is computed of some that is, and is one of these: what becomes of that in a part of the code, the
-    /// instructions that are kept aside do not know.
+    /// Returns whether `value` is no longer in the code but is computed from a value that is in the code and
+    /// satisfies `is_one`. A pass that renames values in part of the code asks this, because the removed
+    /// instructions that define `value` do not see the renaming.
     pub(crate) fn is_computed_of(
         &self,
         func: &Function,
@@ -295,7 +314,7 @@ impl Track {
         !self.is_or_was_made(func, value) && self.reaches(func, value, MOST_STEPS, is_one)
     }
 
-    /// Whether the code has a value, or it was made since records were settled.
+    /// Returns whether the value is available in the code, or was created since the records were settled.
     fn is_or_was_made(&self, func: &Function, value: Value) -> bool {
         let is_new = match func.values[value].def {
             ValueDef::Result(inst, _) => self.order.is_older(inst),
@@ -315,28 +334,30 @@ impl Track {
         }
     }
 
-    /// What was settled, in the order of the code.
+    /// Returns the settled records, in program order.
     pub(crate) fn settled(&self) -> &[Record] {
         &self.records[..self.settled.min(self.records.len())]
     }
 
-    /// Adds what holds in front of an instruction, behind what is said there.
+    /// Adds records before an instruction, after the records that are already there.
     pub fn add(&mut self, block: Block, before: Inst, whats: &[What]) {
         let start = self.records.len().saturating_sub(self.settled);
         self.records.extend(whats.iter().map(|&what| Record { block, before, what }));
         self.added.entry(before).or_default().push(start..start + whats.len());
     }
 
-    /// What holds in front of an instruction, with what has been added since the records were settled.
+    /// Appends to `whats` the facts that begin before the instruction, including records that were added
+    /// since the records were settled.
     pub fn in_front_of(&self, inst: Inst, whats: &mut Vec<What>) {
         let new = self.records.get(self.settled..).unwrap_or(&[]);
         let added = self.added.get(&inst).into_iter().flatten().flat_map(|part| &new[part.clone()]);
         whats.extend(self.settled()[self.before(inst)].iter().chain(added).map(|record| record.what));
     }
 
-    /// Adds what holds at the beginning of a block, in front of what is said there.
+    /// Adds records at the beginning of a block, before the records that are already there.
     pub fn begin_with(&mut self, block: Block, first: Inst, whats: &[What]) {
-        // The same instruction, and before what is in front of it: records are in order by their places, stably.
+        // The new records have the same anchor as the existing records and precede them; sorting the records
+        // is stable.
         let records = whats.iter().map(|&what| Record { block, before: first, what });
         let at = self.before(first).start;
         self.records.splice(at..at, records);
@@ -344,13 +365,13 @@ impl Track {
         self.scratch.raw[block] = true;
     }
 
-    /// Adds what holds at the beginning of blocks, in front of what is said there.
+    /// Adds records at the beginnings of blocks, before the records that are already there.
     pub fn begin_blocks(&mut self, new: &[Record]) {
         if new.is_empty() {
             return;
         }
         let Track { records, begun, settled, .. } = self;
-        // Those of before come behind these.
+        // Records that were added earlier by this function follow the new records.
         let earlier = begun.start.min(records.len());
         records[earlier..].rotate_left(begun.len());
         let end = records.len();
@@ -360,7 +381,7 @@ impl Track {
         (*begun, *settled) = (start..records.len(), 0);
     }
 
-    /// The records in front of an instruction, if all have been settled since.
+    /// Returns the range of the records before the instruction. All records must be settled.
     pub fn before(&self, inst: Inst) -> Range<usize> {
         let (order, settled) = (&self.order, self.settled());
         let place = order.place(inst);
@@ -370,9 +391,10 @@ impl Track {
     }
 }
 
-/// What [`Track::place`] made, with so many bytes between sites: the place in the source, and the site.
+/// Inverse of [`Track::place`] for a distance of `stride` bytes between inlined calls. Returns the source
+/// location and the inlined call.
 pub fn split(loc: SrcLoc, stride: u32) -> (SrcLoc, u32) {
-    // Most code is of no copy.
+    // Fast path: most code does not belong to an inlined copy.
     if loc.0 < stride {
         return (loc, 0);
     }
@@ -380,7 +402,7 @@ pub fn split(loc: SrcLoc, stride: u32) -> (SrcLoc, u32) {
     (SrcLoc(loc.0 % stride), loc.0 / stride)
 }
 
-/// What stands for a value, by [`Track::replaced`].
+/// Returns the value that finally replaces `value` according to [`Track::replaced`].
 fn now(replaced: &[Value], mut value: Value) -> Value {
     while let Some(&next) = replaced.get(value.index())
         && next != value
@@ -390,7 +412,7 @@ fn now(replaced: &[Value], mut value: Value) -> Value {
     value
 }
 
-/// The same; the next time it takes one step.
+/// Like [`now`], but also shortens the chain of replacements so that the next lookup takes one step.
 fn latest(replaced: &mut [Value], value: Value) -> Value {
     let Some(&next) = replaced.get(value.index()).filter(|&&next| next != value) else { return value };
     let last = now(replaced, next);
@@ -402,13 +424,14 @@ fn latest(replaced: &mut [Value], value: Value) -> Value {
 }
 
 impl Function {
-    /// The place in the source of an instruction, of an inlined copy, too.
+    /// Returns the source location of an instruction, without the inlined call if the instruction is part of
+    /// an inlined copy.
     pub fn place(&self, inst: Inst) -> SrcLoc {
         let loc = self.insts[inst].loc;
         self.track.as_ref().map_or(loc, |track| track.split(loc).0)
     }
 
-    /// [`Track::settle`], if there is something to settle.
+    /// Calls [`Track::settle`] if the function has debug records.
     pub fn settle(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.settle(self);
@@ -416,14 +439,15 @@ impl Function {
         }
     }
 
-    /// The same of records that need not be in order, for a pass that adds some.
+    /// Like [`Function::settle`], but skips the work if every instruction is still where it was. The records
+    /// then need not be in order, which suffices for a pass that only adds records.
     pub(crate) fn settle_places(&mut self) {
         if self.track.as_ref().is_some_and(|track| !track.is_of(self)) {
             self.settle();
         }
     }
 
-    /// [`Track::settle`] after a pass that has added and taken out blocks, and nothing else.
+    /// Updates the records after a pass that added and removed blocks and changed nothing else.
     pub(crate) fn settle_blocks(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.retake(self);
@@ -431,7 +455,7 @@ impl Function {
         }
     }
 
-    /// [`Track::settle`] after a pass that has put instructions and blocks behind those that there were, and nothing else.
+    /// Updates the records after a pass that appended instructions and blocks and changed nothing else.
     pub(crate) fn settle_grown(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.grown(self);
@@ -439,7 +463,8 @@ impl Function {
         }
     }
 
-    /// Settles records and says what variables are whose values are constant or gone: behind the last pass, once.
+    /// Settles the records and decides for each variable whose value is constant or gone what the debugger
+    /// shows. Must be called once, after the last pass.
     pub fn conclude_track(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.settle(self);
@@ -448,7 +473,7 @@ impl Function {
         }
     }
 
-    /// Brings the records up to date with a substitution.
+    /// Makes the records name the values that a substitution puts in the place of others.
     pub fn replace_tracked(&mut self, subst: &Subst) {
         if let Some(track) = self.track.as_mut().filter(|_| !subst.is_empty()) {
             track.replace(subst);
@@ -457,7 +482,7 @@ impl Function {
 }
 
 impl What {
-    /// The leaf that something is said of.
+    /// Returns the fragment that the fact describes, if any.
     pub fn leaf(self) -> Option<Leaf> {
         match self {
             What::Statement(_) => None,
@@ -465,7 +490,7 @@ impl What {
         }
     }
 
-    /// The same of a value that stands for another one.
+    /// Applies `to` to the value of a [`What::Value`]; leaves all other facts unchanged.
     fn map_value(self, to: impl FnOnce(Value) -> Value) -> What {
         match self {
             What::Value(leaf, value) => What::Value(leaf, to(value)),
@@ -473,7 +498,8 @@ impl What {
         }
     }
 
-    /// The same of another value, where it is of one.
+    /// Applies `to` to the value of a [`What::Value`]. A [`What::Term`] becomes [`What::Lost`], because the
+    /// values from which it is computed are not renamed.
     pub fn map(self, to: impl FnOnce(Value) -> Value) -> What {
         match self {
             What::Value(leaf, value) => What::Value(leaf, to(value)),
@@ -482,7 +508,7 @@ impl What {
         }
     }
 
-    /// The same of another value, where it is of one; lost if there is none.
+    /// Like [`What::map`], but a [`What::Value`] for which `to` returns `None` becomes [`What::Lost`].
     pub fn filter_map(self, to: impl FnOnce(Value) -> Option<Value>) -> What {
         match self {
             What::Value(leaf, value) => to(value).map_or(What::Lost(leaf), |value| What::Value(leaf, value)),

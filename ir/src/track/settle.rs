@@ -1,7 +1,8 @@
-//! Settling: where records stand after passes that know nothing of them.
+//! Settling: moves debug records to their correct place after passes that did not update the records.
 //!
-//! The instructions as they were are laid beside those that there are. A record goes with its anchor; where that is gone, to what followed it. In
-//! blocks in which nothing has changed, nothing is looked at.
+//! The old order of the instructions is compared with the current order. A record moves with its anchor; if
+//! the anchor is gone, the record moves to the instruction that followed the anchor. Blocks whose
+//! instructions have not changed are skipped.
 
 use super::carried::{Carried, Spare, merge};
 use super::{Record, Track, What, latest};
@@ -10,7 +11,7 @@ use crate::func::{Function, ValueDef};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
-/// Memory of settling.
+/// Reusable memory of settling.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     now: Order,
@@ -18,29 +19,30 @@ pub(super) struct Scratch {
     spare: Spare,
     /// Blocks that have records which are not settled.
     disturbed: SecondaryMap<Block, bool>,
-    /// By block that was put behind others: where the code of those ends.
+    /// For each block that was appended to other blocks, the lowest place at which its records may be: the
+    /// end of the code of the blocks before it.
     floors: SecondaryMap<Block, Option<u32>>,
-    /// Blocks in whose records nobody has looked for what is said again.
+    /// Blocks whose records may contain superseded facts that have not been pruned yet.
     pub(super) raw: SecondaryMap<Block, bool>,
 }
 
 impl Scratch {
-    /// Of another function.
+    /// Prepares the memory for another function.
     pub(super) fn clear(&mut self) {
         self.raw.clear();
         self.carried.leaves.clear();
     }
 }
 
-/// The instructions of a function, one after the other.
+/// The instructions of a function in program order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     insts: Vec<Inst>,
-    /// The part of `insts` that a block has.
+    /// Start and end in `insts` of each block's instructions.
     blocks: SecondaryMap<Block, Option<(u32, u32)>>,
-    /// By instruction, which it is of all, counted from 1; 0 if it is in no block.
+    /// For each instruction, its 1-based position in `insts`; 0 if the instruction is in no block.
     places: Vec<u32>,
-    /// How many instructions the function has made.
+    /// Number of instructions that the function had created when the order was taken.
     made: usize,
 }
 
@@ -63,7 +65,7 @@ impl Order {
         }
     }
 
-    /// Whether the instructions of a function are still those, where they were.
+    /// Returns whether the function still has the same instructions at the same positions.
     fn is_of(&self, func: &Function) -> bool {
         let mut end = 0;
         for &block in &func.layout {
@@ -79,28 +81,29 @@ impl Order {
         end == self.insts.len()
     }
 
-    /// Which an instruction is of all, counted from 1; 0 if it is in no block.
+    /// Returns the 1-based position of an instruction in program order; 0 if the instruction is in no block.
     pub(super) fn place(&self, inst: Inst) -> u32 {
         self.places.get(inst.index()).copied().unwrap_or(0)
     }
 
-    /// Whether an instruction was in another block than that.
+    /// Returns whether the instruction was in a block other than `block`.
     pub(super) fn has_elsewhere(&self, inst: Inst, block: Block) -> bool {
         let (start, end) = self.blocks[block].unwrap_or((0, 0));
         let place = self.place(inst);
         place != 0 && !(start + 1..=end).contains(&place)
     }
 
-    /// Whether an instruction was made later.
+    /// Returns whether `than` was created after this order was taken.
     pub(super) fn is_older(&self, than: Inst) -> bool {
         self.made <= than.index()
     }
 
-    /// Whether what was said of a leaf in front of an instruction was known there, as far as the block at hand goes.
+    /// Returns whether the fact `what`, which is stated again later in the same block, already held at
+    /// `place`. Only the current block is considered.
     pub(super) fn is_known(&self, func: &Function, what: What, place: u32) -> bool {
         let value = match what {
             What::Value(_, value) => value,
-            // What it is computed of may have been computed in between.
+            // The values from which the debugger computes the fragment may have been computed in between.
             What::Term(..) => return false,
             What::Statement(_) | What::Lost(_) => return true,
         };
@@ -117,7 +120,7 @@ impl Order {
         self.blocks[block].is_some()
     }
 
-    /// The instructions of a block; none if there is no such block.
+    /// Returns the instructions of a block; none if the order has no such block.
     pub(super) fn of(&self, block: Block) -> Option<&[Inst]> {
         let (start, end) = self.blocks[block]?;
         Some(&self.insts[start as usize..end as usize])
@@ -125,14 +128,14 @@ impl Order {
 }
 
 impl Record {
-    /// Names the value that stands for its own now.
+    /// Replaces the record's value by the value that stands for it.
     fn bring_up_to_date(&mut self, replaced: &mut [Value]) {
         self.what = self.what.map_value(|value| latest(replaced, value));
     }
 }
 
 impl Track {
-    /// Brings the records in order after passes.
+    /// Moves the records to their correct place after passes, and sorts them by program order.
     pub fn settle(&mut self, func: &Function) {
         if self.records.is_empty() {
             return;
@@ -158,28 +161,33 @@ impl Track {
         (self.settled, self.begun) = (self.records.len(), 0..0);
     }
 
-    /// After a pass that has added and taken out blocks, and nothing else: what stands somewhere stands there.
+    /// Updates the order after a pass that added and removed blocks and changed nothing else. Every record is
+    /// still at its anchor.
     pub(super) fn retake(&mut self, func: &Function) {
         self.order.take(func);
         self.merged.clear();
         self.added.clear();
-        // They are put in order when that is of use, and those of what is gone forgotten.
+        // Sorting the records, and dropping the records of removed blocks, is left to the next call that
+        // needs it.
         self.settled = 0;
     }
 
-    /// After a pass that has put instructions and blocks behind those that there were, and nothing else: what was in order is.
+    /// Updates the order after a pass that appended instructions and blocks and changed nothing else. The
+    /// records are still in order.
     pub(super) fn grown(&mut self, func: &Function) {
         self.order.take(func);
         self.added.clear();
     }
 
-    /// Whether records stand where instructions are, in order or not.
+    /// Returns whether every instruction is still where it was when the records were last settled. The
+    /// records themselves may be out of order.
     pub(super) fn is_of(&self, func: &Function) -> bool {
         self.order.is_of(func)
     }
 
-    /// Finds the order in which records stood: `parts`. What a pass has added comes behind what was in front of the same instruction; in front of new
-    /// ones it is where it was put.
+    /// Computes into `spare.parts` the order of the records before the change. A record that a pass added
+    /// follows the settled records before the same instruction; a record before a new instruction keeps the
+    /// position at which it was added.
     fn find_parts(&mut self) {
         let Track { order, scratch, records, settled, begun, .. } = self;
         let Scratch { spare, disturbed, .. } = scratch;
@@ -202,7 +210,7 @@ impl Track {
         merge((len, begun), place, &mut spare.stretches, &mut spare.parts);
     }
 
-    /// Takes records to where they stand now.
+    /// Moves the records to their current places.
     fn carry(&mut self, func: &Function) {
         let Track { order, scratch, records, merged, variables, replaced, is_stale, .. } = self;
         let Scratch { now, carried, spare, disturbed, floors, raw } = scratch;
@@ -244,12 +252,13 @@ impl Track {
     }
 }
 
-/// Blocks whose code is part of others since.
+/// Blocks whose code has become part of other blocks since the records were last settled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Merged {
-    /// The block whose code a block's was put behind.
+    /// For each merged block, the block to whose code its own was appended.
     into: SecondaryMap<Block, Option<Block>>,
-    /// The block whose code stands behind a block's; and the last of those that were put behind one another there.
+    /// `next`: for each block, the block whose code follows directly after its own in the merged block.
+    /// `last`: for each block to which others were appended, the last of the appended blocks.
     next: SecondaryMap<Block, Option<Block>>,
     last: SecondaryMap<Block, Option<Block>>,
 }
@@ -262,7 +271,7 @@ impl Merged {
         last.clear();
     }
 
-    /// The code of a block now stands at the end of another one.
+    /// Notes that the code of block `from` has been appended to block `into`.
     pub(super) fn put(&mut self, from: Block, into: Block) {
         self.into[from] = Some(into);
         let end = self.last[into].unwrap_or(into);
@@ -271,7 +280,7 @@ impl Merged {
     }
 }
 
-/// Where instructions were and are.
+/// The old and the current positions of the instructions.
 #[derive(Clone, Copy)]
 struct Moves<'a> {
     order: &'a Order,
@@ -279,27 +288,32 @@ struct Moves<'a> {
     merged: &'a Merged,
 }
 
-/// Where the records of a block go, one after the other: in front of what stands now where their anchors did, or of what followed those. What is
-/// no anchor for one record is none for those behind it, so that instructions are looked at once.
+/// Finds the new anchors for the records of a block, one record after the other: the old anchor if it is
+/// still in place, otherwise the instruction that followed it. An instruction that was rejected as anchor for
+/// one record is rejected for all later records, so each instruction is examined once.
 struct Sweep<'a> {
     func: &'a Function,
     moves: Moves<'a>,
-    /// The block that the records are of, and which it is now.
+    /// `block`: the block to which the records belonged. `home`: the block that contains its code in the
+    /// current order.
     block: Option<Block>,
     home: Option<Block>,
-    /// The block that is looked through, and how many were before; and where its terminator has gone.
+    /// `part`: the block whose old instructions are being searched. `hops`: the number of blocks searched
+    /// before `part`. `moved`: the block that contains the old terminator of `part` in the current order.
     part: Block,
     hops: u32,
     moved: Option<Block>,
-    /// The part of `order` that is left of it.
+    /// The part of the old order in `part` that has not been searched yet: from `at` to `end`.
     at: u32,
     end: u32,
-    /// What stands above this has moved up past the last anchor and is none; or, in a block that was put behind others, past code that was in front
-    /// of it: past theirs (`floors`), and past that of the block itself, of which `passed` counts `order`.
+    /// `floor`: lowest place that a new anchor may have. An instruction at a lower place has moved up past
+    /// the last anchor. In a block that was appended to others, it may also have moved up past the code of
+    /// those blocks (their ends are in `floors`) or past code of the block itself; `passed` is the index in
+    /// the old order up to which that code has been taken into account.
     floor: u32,
     floors: &'a mut SecondaryMap<Block, Option<u32>>,
     passed: u32,
-    /// What is taken when there is nothing more to look at.
+    /// Anchor for all remaining records once the search has found no further instruction.
     last: Option<Option<Inst>>,
 }
 
@@ -315,7 +329,7 @@ impl<'a> Sweep<'a> {
         Sweep { func, moves, block, home, part, hops, moved, at, end, floor, floors, passed, last }
     }
 
-    /// Records of another block come next.
+    /// Starts with the records of another block.
     fn begin(&mut self, block: Block) {
         if self.block != Some(block) {
             (self.block, self.home) = (Some(block), self.moves.home(block));
@@ -329,19 +343,21 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Finds where the code ends that blocks were put behind, of those that were put behind one: once.
+    /// Computes `floors` for the blocks that were merged into `home`: for each block, the end of the code of
+    /// the blocks before it. Each block is computed once.
     fn find_floors(&mut self, home: Block) {
         let (mut next, mut floor) = (Some(home), 0);
         while let Some(part) = next.filter(|&part| self.floors[part].is_none()) {
             self.floors[part] = Some(floor);
-            // From the end on, where it mostly is.
+            // The search starts at the end of the block because the last anchor is usually there.
             let insts = self.moves.order.of(part).unwrap_or(&[]).iter().rev();
             floor = insts.fold(floor, |floor, &inst| self.below(floor, inst, home));
             next = self.moves.merged.next[part];
         }
     }
 
-    /// The lower of a floor and that of what stands behind an instruction, if that is an anchor in a block.
+    /// Returns the place of `inst` if that is greater than `floor` and `inst` is an anchor in `home`;
+    /// otherwise returns `floor`.
     #[inline]
     fn below(&self, floor: u32, inst: Inst, home: Block) -> u32 {
         let place = self.moves.now.place(inst);
@@ -349,7 +365,8 @@ impl<'a> Sweep<'a> {
         if is_lower { place } else { floor }
     }
 
-    /// What was in front of an instruction, in a block that was put behind others, is passed.
+    /// In a block that was appended to others, raises the floor past the instructions that preceded `before`
+    /// in the old order.
     fn pass(&mut self, before: Inst) {
         let Some(home) = self.home.filter(|_| self.passed != u32::MAX) else { return };
         let Moves { order, .. } = self.moves;
@@ -360,12 +377,13 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The anchor of the next record, which stood in front of an instruction; and the number of blocks that were merged in between.
+    /// Returns the new anchor for the next record, whose old anchor is `before`, and the number of merged
+    /// blocks between the old and the new anchor.
     #[inline]
     fn anchor(&mut self, before: Inst) -> Option<(Inst, u32)> {
         self.pass(before);
         let place = self.moves.now.place(before);
-        // Most stay where they are.
+        // Fast path: most anchors have not moved.
         let is_home = || self.home == Some(self.func.insts[before].block);
         if place >= self.floor.max(1) && is_home() && is_anchor(self.func, before) {
             self.floor = place;
@@ -377,7 +395,8 @@ impl<'a> Sweep<'a> {
     fn search(&mut self, before: Inst) -> Option<(Inst, u32)> {
         let Moves { order, now, .. } = self.moves;
         let Some(place) = order.place(before).checked_sub(1) else {
-            // Made since: where it is, it was put.
+            // The instruction was created after the records were last settled, so its record is already where
+            // the pass put it.
             return (now.place(before) != 0).then_some((before, 0));
         };
         let home = self.home?;
@@ -396,7 +415,7 @@ impl<'a> Sweep<'a> {
                 return last.map(|last| (last, 0));
             }
             match self.moves.merged.next[self.part] {
-                // A chain of blocks that became one is followed once around at most.
+                // The bound stops the search if the chain of merged blocks is a cycle.
                 Some(to) if self.hops < order.insts.len() as u32 => {
                     self.hops += 1;
                     self.enter(to);
@@ -406,7 +425,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Another block is looked through.
+    /// Starts searching the old instructions of block `part`.
     fn enter(&mut self, part: Block) {
         let Moves { order, now, .. } = self.moves;
         (self.at, self.end) = order.blocks[part].unwrap_or((0, 0));
@@ -415,8 +434,10 @@ impl<'a> Sweep<'a> {
         self.part = part;
     }
 
-    /// Whether an instruction of the block at hand is an anchor still: in its block, or where that went: the block was merged, or split, and then its
-    /// terminator has moved, too. If not it was moved by itself.
+    /// Returns whether an instruction of the block that is being searched can still be an anchor. It must be
+    /// in its own block or in the block to which the code of its own block went: that block was merged into
+    /// another, or it was split and its terminator moved as well. Otherwise the instruction was moved on its
+    /// own.
     fn stays(&mut self, inst: Inst, home: Block) -> bool {
         let Moves { order, now, .. } = self.moves;
         let place = now.place(inst);
@@ -434,21 +455,24 @@ impl<'a> Sweep<'a> {
 }
 
 impl Moves<'_> {
-    /// Whether a block has the instructions that it had, and those in front of which records stand are anchors.
+    /// Returns whether the block has the same instructions as before and all its records have valid anchors.
     fn is_untouched(&self, func: &Function, block: Block, records: &[Record]) -> bool {
         let Moves { order, now, .. } = self;
         let same = order.of(block).is_some_and(|insts| now.of(block) == Some(insts));
         same && records.iter().all(|record| is_anchor(func, record.before))
     }
 
-    /// What has been put in the place of a block's end.
+    /// Returns the first of the new instructions at the end of the block, which have replaced its terminator;
+    /// the last instruction if none is new.
     fn new_end(&self, home: Block) -> Option<Inst> {
         let insts = self.now.of(home)?;
         let new = insts.iter().rev().take_while(|&&inst| self.order.place(inst) == 0).count();
         insts.get(insts.len().checked_sub(new.max(1))?).copied()
     }
 
-    /// Which block a block is now; none if its code is gone or has become unconditional.
+    /// Returns the block that contains the code of `block` in the current order; `None` if the block was
+    /// removed without being merged: its code is gone, or has been moved into another block where it is
+    /// executed unconditionally.
     fn home(&self, mut block: Block) -> Option<Block> {
         for _ in 0..=self.order.insts.len() {
             if self.now.has(block) {
@@ -460,7 +484,8 @@ impl Moves<'_> {
     }
 }
 
-/// Whether an instruction stays where it is, as long as it is there: constants and addresses go where they are wanted.
+/// Returns whether an instruction is a valid anchor: passes leave it in place as long as it exists. Constants
+/// and addresses are not valid anchors because passes move them to their uses.
 pub(super) fn is_anchor(func: &Function, inst: Inst) -> bool {
     !matches!(
         func.insts[inst].op,

@@ -1,30 +1,30 @@
-//! Checks that a module is well-formed. A function that passes has these properties, which all later
-//! stages rely on:
+//! Checks that a module is well-formed. A function that passes has the following properties, on which all
+//! later stages rely:
 //!
-//! **Structure.** The layout names at least one block, none twice; every block of it ends in a terminator
-//! and has no other; branches go to blocks of the layout; an instruction is in one place, and
-//! `InstData::block` names it; results and parameters know where they come from. No edge goes to the
-//! entry; a kernel's entry has no parameters. No loop has a second entry (the graph is reducible).
+//! **Structure.** The layout has at least one block, and no block twice. Every block in it ends in a
+//! terminator and has no other terminator. Branches lead to blocks of the layout. An instruction is in one
+//! place only, and `InstData::block` names its block. The definitions recorded for results and parameters are
+//! correct. No edge leads to the entry; a kernel's entry has no parameters. No loop has a second entry (the
+//! graph is reducible).
 //!
-//! **Values.** A definition dominates each of its uses (an argument of a branch is used at the branch);
-//! uses in unreachable blocks may be of anything. Arguments agree with parameters in number and type, at
-//! branches, calls and returns.
+//! **Values.** A definition dominates each of its uses (an argument of a branch is used at the branch); in
+//! unreachable blocks any value may be used. Arguments agree with parameters in number and type, at branches,
+//! calls and returns.
 //!
-//! **Operations.** Operands and results have the types that the operation allows, see
-//! `docs/ir.md`; a constant has no bits beyond its type; dimensions are 0, 1 or 2; referenced variables,
-//! slots and functions exist.
+//! **Operations.** Operands and results have types that the operation permits, see `docs/ir.md`; a constant
+//! has no bits beyond its type; dimensions are 0, 1 or 2; referenced variables, slots and functions exist.
 //!
-//! **Memory.** The access and its pointer agree on the address space; the alignment is a power of two up
-//! to 16; the element fits the value's type. A load is not a release, a store is not an acquire and not
-//! `invariant`; an atomic access has an order, an element of 32 or 64 bits, one element, and natural
-//! alignment.
+//! **Memory.** An access and its pointer have the same address space. The alignment is a power of two up
+//! to 16. The element type fits the value's type. A load is not a release; a store is not an acquire and not
+//! `invariant`. An atomic access has an order, a single element of 32 or 64 bits, and natural alignment.
 //!
-//! **Module.** Names are unique, and so are signatures; sizes hold initial bytes and addresses of functions; only
-//! work-group variables are dynamic, and those have no initial bytes; nor have variables of other objects. A function of
-//! another object has no code. Kernels are neither exported nor called. Kernel arguments are aligned and inside the kernarg
-//! segment; a work-group has 1 to 1024 work-items.
+//! **Module.** Names are unique, and so are signatures. The initial bytes and function addresses of a
+//! variable are within its size. Only work-group variables are dynamic. Work-group variables and variables of
+//! other objects have no initial bytes. A function of another object has no code. Kernels are neither
+//! exported nor called. Kernel arguments are aligned and inside the kernarg segment. A work-group has 1 to
+//! 1024 work-items.
 //!
-//! All errors are collected, each with the entity it is about.
+//! All errors are collected, each with the entity that it concerns.
 
 mod ops;
 
@@ -40,13 +40,13 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// Work-items of the largest work-group (seed 000, line 2450).
+/// Number of work-items of the largest work-group (seed 000, line 2450).
 const MAX_WORKGROUP: u32 = 1024;
 
-/// What an error is about.
+/// Entity that an error concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A module variable.
+    /// A global variable.
     Global(Global),
     /// A function as a whole.
     Function,
@@ -58,16 +58,16 @@ pub enum Place {
     Inst(Inst),
 }
 
-/// A broken invariant.
+/// A violated property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyError {
-    /// Name of the function, or of the variable.
+    /// Name of the function or of the variable.
     pub name: String,
     /// The entity.
     pub place: Place,
-    /// The instruction's text, if it is about one.
+    /// Text of the instruction, if the error concerns an instruction.
     pub text: String,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
 }
 
@@ -91,7 +91,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
     verify_with(module, Checker::run)
 }
 
-/// Checks what a module declares: its variables and the kernels, not their code.
+/// Checks the declarations of a module: its variables and the properties of kernels, but not their code.
 pub fn verify_declarations(module: &Module) -> Result<(), Vec<VerifyError>> {
     verify_with(module, Checker::kernel)
 }
@@ -112,7 +112,7 @@ fn verify_with<'a>(module: &'a Module, check: fn(&mut Checker<'a>)) -> Result<()
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Checks one function; without its module, calls and variables are not looked up.
+/// Checks one function. Without its module, referenced functions and variables are not checked.
 pub fn verify_function(func: &Function, module: Option<&Module>) -> Result<(), Vec<VerifyError>> {
     let mut checker = Checker::new(func, module);
     checker.run();
@@ -153,7 +153,7 @@ fn verify_globals(module: &Module, errors: &mut Vec<VerifyError>) {
     }
 }
 
-/// Whether the addresses of functions in a variable are where they can be.
+/// Returns whether all function addresses in a variable are at valid offsets and refer to valid functions.
 fn holds_functions(module: &Module, data: &GlobalData) -> bool {
     let sound = |&(at, func): &(u32, FuncId)| {
         let func = module.funcs.get(func);
@@ -182,7 +182,7 @@ struct Checker<'a> {
     func: &'a Function,
     module: Option<&'a Module>,
     errors: Vec<VerifyError>,
-    /// Position of each instruction in its block; `u32::MAX` if it is in no block of the layout.
+    /// Position of each instruction in its block; `u32::MAX` if the instruction is in no block of the layout.
     order: SecondaryMap<Inst, u32>,
     in_layout: SecondaryMap<Block, bool>,
 }
@@ -206,14 +206,14 @@ impl<'a> Checker<'a> {
         self.errors.push(VerifyError { name: self.func.name.clone(), place, text, message: message.into() });
     }
 
-    /// Notes an error unless `ok`.
+    /// Records an error unless `ok`.
     fn check(&mut self, ok: bool, place: Place, message: &str) {
         if !ok {
             self.error(place, message);
         }
     }
 
-    /// The groups of checks; a later one needs what the earlier ones established.
+    /// Runs the groups of checks. Later groups rely on properties that earlier groups established.
     fn run(&mut self) {
         self.kernel();
         self.slots();
@@ -346,7 +346,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The parts of a switch fit each other: what else is looked at relies on it.
+    /// Checks that the parts of a switch are consistent; the other checks rely on this.
     fn switch(&mut self, inst: Inst, switch: Switch) -> bool {
         let func = self.func;
         let place = Place::Inst(inst);
@@ -404,7 +404,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The callee, if there is a module to look it up in. Its absence there is an error.
+    /// Returns the callee, if there is a module. Records an error if the module does not contain the callee.
     fn callee(&mut self, inst: Inst, callee: FuncId) -> Option<&'a Function> {
         let module = self.module?;
         let found = module.funcs.get(callee);

@@ -1,4 +1,4 @@
-//! Types of operands and results, and the attributes of each operation.
+//! Checks the types of operands and results, and the attributes of each operation.
 
 use super::{Checker, Place};
 use crate::entity::{Block, Inst, SigId, Value};
@@ -34,7 +34,7 @@ fn un_class(op: UnOp) -> Class {
     }
 }
 
-/// Whether the result is an `i32` whatever the operand is.
+/// Returns whether the result is an `i32` whatever the operand's type.
 fn un_counts(op: UnOp) -> bool {
     matches!(op, UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::FrexpExp)
 }
@@ -92,7 +92,7 @@ fn pos_type(pos: Pos) -> Type {
     }
 }
 
-/// Whether memory elements of this form can be held by a value of the type.
+/// Returns whether a value of type `ty` can hold a memory element of this type.
 fn holds(element: MemTy, ty: Type) -> bool {
     match element {
         MemTy::B32 => ty.bits() == 32,
@@ -103,7 +103,7 @@ fn holds(element: MemTy, ty: Type) -> bool {
 }
 
 impl Checker<'_> {
-    /// All checks of one instruction.
+    /// Performs all checks of one instruction.
     pub(super) fn operation(&mut self, inst: Inst) {
         let func = self.func;
         let data = &func.insts[inst];
@@ -178,8 +178,8 @@ impl Checker<'_> {
         self.attributes(inst, args);
     }
 
-    /// Number of operands and results, where those are fixed by the operation; `usize::MAX` operands are
-    /// checked elsewhere.
+    /// Returns the number of operands and results, if the operation fixes them. If the number of operands is
+    /// `usize::MAX`, operands are checked elsewhere.
     fn arity(&mut self, inst: Inst) -> Option<(usize, usize)> {
         let data = &self.func.insts[inst];
         Some(match data.op {
@@ -236,7 +236,7 @@ impl Checker<'_> {
         self.check(results.eq(callee.results.iter().copied()), place, "the results do not fit the callee's");
     }
 
-    /// A call through an address; without a module its signature is not known.
+    /// Checks a call through an address. Without a module, the signature is not known.
     fn call_indirect(&mut self, inst: Inst, sig: SigId) {
         let Some(module) = self.module else { return };
         let (func, place) = (self.func, Place::Inst(inst));
@@ -250,7 +250,7 @@ impl Checker<'_> {
         self.check(results.eq(sig.results.iter().copied()), place, "the results do not fit the signature");
     }
 
-    /// What is not a matter of one operand's type.
+    /// Checks everything that is not a matter of a single operand's type.
     fn attributes(&mut self, inst: Inst, args: &[Value]) {
         let func = self.func;
         let place = Place::Inst(inst);

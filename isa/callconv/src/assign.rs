@@ -1,4 +1,4 @@
-//! Where the arguments and the result of a signature lie.
+//! Assigns places to the arguments and the result of a signature.
 
 use crate::column::{
     Column, Convention, Implicit, Inreg, Large, Slots, SretPlace, Structs, column, has_16_bit,
@@ -8,86 +8,87 @@ use isa::Subtarget;
 use std::fmt;
 use std::ops::Range;
 
-/// A place for a dword.
+/// Place of a dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// A VGPR.
     Vgpr(u16),
     /// An SGPR.
     Sgpr(u16),
-    /// Bytes of a lane (a swizzled offset) from where the stack pointer points on entry.
+    /// On the stack: offset in bytes per lane (swizzled) from the stack pointer's value on entry.
     Stack(u32),
 }
 
-/// What the rest of the place's dword holds.
+/// Contents of the bits of a place's dword that do not belong to the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// Nothing that counts, or another piece.
+    /// Undefined, or another piece.
     Bits,
-    /// Copies of the sign.
+    /// Copies of the sign bit.
     Signed,
     /// Zeros.
     Unsigned,
-    /// The piece is an `f16`, the dword the `f32` of the same value.
+    /// The piece is an `f16`, and the dword holds the `f32` of the same value.
     HalfAsSingle,
     /// The piece is the upper half of the dword, which is an `f32`.
     UpperHalf,
 }
 
-/// A part of a value, and where it is.
+/// A part of a value, with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Its first byte in the value's image in memory.
+    /// Offset of the first byte in the value's memory image.
     pub offset: u32,
-    /// Its bits there, 1 to 32.
+    /// Number of bits in the memory image, 1 to 32.
     pub bits: u8,
-    /// The first bit in the place's dword.
+    /// Number of the piece's first bit in the place's dword.
     pub shift: u8,
-    /// The place.
+    /// Place of the piece.
     pub place: Place,
-    /// The other bits.
+    /// Contents of the other bits of the dword.
     pub form: Form,
 }
 
 /// How a value is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It has no bytes.
+    /// The value has no bytes, so nothing is passed.
     Nothing,
-    /// As what its pieces hold.
+    /// The pieces hold the value.
     Value,
-    /// The value is in private memory of the caller. The one piece is its private address, 32 bits; two pieces are its flat address.
+    /// The value is in private memory of the caller. A single piece holds its private address of 32 bits; two
+    /// pieces hold its flat address.
     Address,
-    /// As its image in memory, which lies on the stack from the one piece on.
+    /// The memory image of the value is on the stack, and begins at the single piece.
     Image,
 }
 
-/// A passed value.
+/// A value that is passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// How.
+    /// How the value is passed.
     pub how: How,
-    /// Its pieces: [`Assignment::pieces_of`].
+    /// Indices of its pieces; see [`Assignment::pieces_of`].
     pub pieces: Range<u32>,
 }
 
-/// A parameter.
+/// A parameter of a signature.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// Its type.
+    /// Type of the parameter.
     pub ty: TypeId,
-    /// Whether it is the same in all lanes and marked so.
+    /// Whether the parameter is the same in all lanes and marked as `inreg`.
     pub inreg: bool,
 }
 
 impl Param {
-    /// A parameter without marks.
+    /// Creates a parameter without marks.
     pub const fn of(ty: TypeId) -> Param {
         Param { ty, inreg: false }
     }
 }
 
-/// What clang takes the source for. It matters for the address of a result in memory alone.
+/// Source language, as clang sees it. It affects only the address of a result in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// C, C++, HIP.
@@ -97,59 +98,59 @@ pub enum Language {
     OpenCl,
 }
 
-/// What a function takes and gives.
+/// Signature of a function.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signature<'a> {
-    /// Its parameters.
+    /// Parameters of the function.
     pub params: &'a [Param],
-    /// Its result.
+    /// Type of the result.
     pub result: Option<TypeId>,
     /// Whether more arguments may follow.
     pub variadic: bool,
-    /// Implicit arguments that it uses. Where their registers are fixed, it does not matter here.
+    /// Implicit arguments that the function uses. They do not matter here if their registers are fixed.
     pub implicit: &'a [Implicit],
-    /// The language that both sides are written in, as it is for clang.
+    /// Language in which both sides of the call are written, as clang sees it.
     pub language: Language,
 }
 
-/// Where everything lies.
+/// Places of all arguments and of the result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
-    /// All pieces.
+    /// Pieces of all values.
     pub pieces: Vec<Piece>,
     /// Parameters, in order.
     pub params: Vec<Passed>,
-    /// The result; [`How::Address`] where the caller passes the address to store it at.
+    /// The result; [`How::Address`] if the caller passes the address at which the result is stored.
     pub result: Option<Passed>,
-    /// The address of the variable arguments: two pieces.
+    /// The address of the variable arguments, which has two pieces.
     pub variable: Option<Passed>,
-    /// Implicit arguments with their first registers.
+    /// Implicit arguments, with their first registers.
     pub implicit: Vec<(Implicit, Place)>,
-    /// Bytes of a lane that the arguments on the stack take.
+    /// Size of the arguments on the stack, in bytes per lane.
     pub stack_bytes: u32,
 }
 
 impl Assignment {
-    /// The pieces of a value.
+    /// Returns the pieces of a value.
     pub fn pieces_of(&self, passed: &Passed) -> &[Piece] {
         &self.pieces[passed.pieces.start as usize..passed.pieces.end as usize]
     }
 }
 
-/// What is not known or does not exist.
+/// Reason why a signature has no assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no form for `bf16`.
+    /// The convention has no form for `bf16`.
     Bf16(Convention),
-    /// Clang takes pointers to the global data share for 8 bytes in memory, LLVM for 4.
+    /// Clang gives pointers to the global data share 8 bytes in memory, LLVM gives them 4.
     Region(Convention),
-    /// There is no form for variable arguments.
+    /// The convention has no form for variable arguments.
     Variadic(Convention),
-    /// There is no form for `inreg` that callers and callees share.
+    /// Callers and callees do not agree on a form for `inreg`.
     Inreg(Convention),
-    /// Arguments take more than 2 GiB of stack.
+    /// The arguments take more than 2 GiB of stack.
     Huge,
-    /// An implicit argument that the convention does not have.
+    /// The convention does not have this implicit argument.
     Implicit(Implicit, Convention),
 }
 
@@ -178,10 +179,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Says where arguments and result of a signature lie.
+/// Assigns places to the arguments and the result of a signature.
 ///
 /// # Errors
-/// What the convention has no form for.
+/// Returns an error if the convention has no form for the signature.
 pub fn assign(
     types: &Types,
     signature: &Signature<'_>,
@@ -218,7 +219,7 @@ pub fn assign(
         Some(result) => walk.result(result)?,
         None => Returned::Value(None),
     };
-    // LLVM itself takes a private address for what it cannot return.
+    // If LLVM itself cannot return a result in registers, it uses a private address.
     let is_flat =
         column.sret_flat && signature.language == Language::C && matches!(returned, Returned::Stored);
     let by_address = !matches!(returned, Returned::Value(_));
@@ -243,10 +244,10 @@ pub fn assign(
     Ok(out)
 }
 
-/// What a `bool` in memory is.
+/// Type of a `bool` in memory.
 const BYTE: Scalar = Scalar::Int { bits: 8, signed: false };
 
-/// The next places.
+/// State of the assignment: the next free places.
 struct Walk<'a> {
     types: &'a Types,
     column: &'static Column,
@@ -260,23 +261,23 @@ struct Walk<'a> {
     pieces: Vec<Piece>,
 }
 
-/// How a result goes.
+/// How a result is returned.
 enum Returned {
     Value(Option<Passed>),
-    /// It is stored.
+    /// The callee stores the result in memory.
     Stored,
-    /// It has more dwords than there are registers, and is stored as well.
+    /// The result has more dwords than there are registers, so the callee stores it in memory too.
     TooLong,
 }
 
-/// How a struct goes, or what is none.
+/// How a value is passed, depending on its type.
 enum Shape {
     Nothing,
-    /// A scalar or vector; whether its type itself asks for a sign or zeros.
+    /// As a scalar or vector. The flag says whether the value is extended with its sign or zeros.
     Whole(TypeId, bool),
-    /// The image in memory, as dwords.
+    /// As the dwords of its memory image.
     Packed,
-    /// A part at a time.
+    /// One part at a time.
     Parts,
     Memory,
 }
@@ -381,12 +382,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether each byte of padding that clang names has a place of its own, like other bytes.
+    /// Returns whether each byte of padding for which clang generates an array gets a place of its own, like
+    /// other bytes.
     fn passes_padding(&self) -> bool {
         matches!(self.column.structs, Structs::Registers { .. })
     }
 
-    /// At most two dwords of memory; the last may be a part of one.
+    /// Passes the memory image as at most two dwords; the last dword may be partial.
     fn packed(&mut self, bytes: u64, inreg: bool) {
         let mut at = 0;
         while at < bytes {
@@ -438,7 +440,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Where values are not divided: the next place is one where the whole value fits.
+    /// If values are not split between places, advances to the next place where the whole value fits.
     fn make_room(&mut self, bits: u32, lanes: u32, inreg: bool) {
         let per_lane = if bits == 64 { 2 } else { 1 };
         let pairs = bits == 16 && self.halves;
@@ -462,7 +464,7 @@ impl Walk<'_> {
                 self.sgpr += 1;
                 return Place::Sgpr(self.sgpr - 1);
             }
-            // Where there are no more of them, the stack is next (seed 000, line 4246).
+            // When the SGPRs are used up, the argument goes to the stack (seed 000, line 4246).
             (true, Inreg::Sgprs(..)) => {}
             _ if self.vgpr <= self.last => {
                 self.vgpr += 1;
@@ -530,7 +532,7 @@ impl Walk<'_> {
     }
 }
 
-/// Bits of a scalar of at most 32 that count, and what stands beside them.
+/// Returns how many bits of a scalar of at most 32 bits are significant, and the contents of the other bits.
 fn form(scalar: Scalar, extended: bool, halves: bool) -> (u8, Form) {
     match scalar {
         Scalar::Bool if extended => (8, Form::Unsigned),
@@ -544,7 +546,7 @@ fn form(scalar: Scalar, extended: bool, halves: bool) -> (u8, Form) {
     }
 }
 
-/// How a value goes, and what it takes of the budget of registers.
+/// Returns how a value is passed, and subtracts its registers from the budget.
 fn shape(types: &Types, column: &Column, ty: TypeId, budget: &mut u64) -> Shape {
     if matches!(types.kind(ty), Kind::Scalar(_) | Kind::Vector(..)) {
         *budget = budget.saturating_sub(registers(types, ty));
@@ -573,14 +575,15 @@ fn shape(types: &Types, column: &Column, ty: TypeId, budget: &mut u64) -> Shape 
     Shape::Memory
 }
 
-/// Registers that clang counts for a type, which need not be those that it takes: an array is as many dwords as it has in memory,
-/// though each of its elements goes into a register of its own.
+/// Returns the number of registers that clang counts for a type. It can differ from the number that the value
+/// uses: for an array, clang counts the dwords of its memory image, although each element gets a register of
+/// its own.
 fn registers(types: &Types, ty: TypeId) -> u64 {
     match types.kind(ty) {
         Kind::Vector(scalar, lanes) if scalar.bits() == 16 => u64::from(lanes.div_ceil(2)),
         Kind::Vector(scalar, lanes) => u64::from(lanes * scalar.bits().div_ceil(32)),
         Kind::Struct { .. } => types.fields(ty).map(|(_, field)| registers(types, field)).sum(),
-        // Clang takes those for 64 bits.
+        // Clang treats these pointers as 64 bits.
         Kind::Scalar(Scalar::Pointer(Space::Region)) => 2,
         Kind::Scalar(_) | Kind::Array(..) => types.size(ty).div_ceil(4),
     }
@@ -592,7 +595,8 @@ mod tests {
     use crate::{parse, runs};
     use isa::Subtarget;
 
-    /// Arguments and result as text: `v0, v[1:2] -> v0`. A value of several runs has `+` between them, with the byte that each begins at.
+    /// Returns the places of arguments and result as text: `v0, v[1:2] -> v0`. The runs of a value are
+    /// separated by `+`, each with the offset of its first byte.
     fn places(text: &str, cpu: &str, by: Convention) -> String {
         let prototype = parse(text).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
         let target = Subtarget::by_name(cpu).unwrap();
@@ -622,11 +626,11 @@ mod tests {
         assert_eq!(places(text, "gfx906", Convention::Today), expected, "{text}");
     }
 
-    /// As clang 19 has it; `tests/interop` compares with its code.
+    /// Expected results are those of clang 19; `tests/interop` compares with its code.
     #[test]
     fn scalars() {
         is("fn f(a: u32, b: u32) -> u32", "v0, v1 -> v0");
-        // Pairs begin anywhere.
+        // Pairs may begin at any register.
         is("fn f(a: u32, b: u64, c: f64) -> f64", "v0, v[1:2], v[3:4] -> v[0:1]");
         is("fn f(a: *global u8, b: *shared u8, c: *u8) -> *private u8", "v[0:1], v2, v[3:4] -> v0");
         is(
@@ -642,7 +646,7 @@ mod tests {
             "fn f(a: f16, b: f16x2, c: f16x3, d: i16x2)",
             "v0 in the low 16 bits, v1, 0:v2 + 4:v3 in the low 16 bits, v4",
         );
-        // Without registers that hold halves: a lane a dword.
+        // On processors whose registers cannot hold halves, each lane takes a dword.
         assert_eq!(
             places("fn f(a: f16, b: f16x2)", "gfx700", Convention::Today),
             "v0 as `f32`, 0:v1 as `f32` + 2:v2 as `f32`"
@@ -661,18 +665,19 @@ mod tests {
 
     #[test]
     fn structs() {
-        // Up to 8 bytes as dwords of the image, padding and all.
+        // Structs of up to 8 bytes are passed as the dwords of their image, including padding.
         is("fn f(s: {u8, u32})", "v[0:1]");
         is("fn f(s: {u8, u16, u8})", "0:v0 + 4:v1 in the low 16 bits");
-        // One member alone is that member.
+        // A struct with one member is passed like that member.
         is("fn f(s: {f64}, t: {[u32; 1]})", "v[0:1], v2");
-        // Larger ones a field at a time.
+        // Larger structs are passed one field at a time.
         is("fn f(s: {u32, f64})", "0:v0 + 8:v[1:2]");
         is("fn f(s: {u32, u32, u8})", "0:v[0:1] + 8:v2 in the low 8 bits");
         is("fn f(s: {}, a: u32)", "nothing, v0");
     }
 
-    /// 16 registers for all arguments together; what does not fit goes by reference, or with LLVM 14 on the stack.
+    /// All arguments together may use 16 registers; structs that do not fit are passed by reference, or with
+    /// LLVM 14 on the stack.
     #[test]
     fn structs_that_are_too_large() {
         is("fn f(s: [u32; 16], t: {u32, f64})", "v[0:15], &v16");
@@ -684,8 +689,8 @@ mod tests {
         is("fn f(a: u32) -> [u32; 16]", "v0 -> v[0:15]");
     }
 
-    /// Clang has a flat address for it in C and C++, a private one in OpenCL. What LLVM does not return in registers, though clang would, has a
-    /// private one in each.
+    /// Clang uses a flat address for the result in C and C++, and a private address in OpenCL. A result that
+    /// clang would return in registers but LLVM cannot has a private address in all languages.
     #[test]
     fn addresses_of_results() {
         let target = Subtarget::by_name("gfx906").unwrap();
@@ -705,7 +710,7 @@ mod tests {
         assert_eq!(dwords("() -> {[u32; 5]}", Language::C, Convention::Guide), 1);
     }
 
-    /// v31 has the work-item ids.
+    /// v31 holds the work-item ids, so arguments use v0 to v30.
     #[test]
     fn stack() {
         let many = "u32, ".repeat(30);
@@ -748,7 +753,7 @@ mod tests {
         assert_eq!(refused("fn f(s: {*region u32})", Today), region);
     }
 
-    /// Many parts that take no room cost no time.
+    /// Many parts without size must not take time.
     #[test]
     fn empty_arrays() {
         is("fn f(s: {[[u8; 0]; 4000000000], u32, u64, u32})", "0:v0 + 8:v[1:3]");

@@ -1,30 +1,30 @@
-//! The facts, a column each.
+//! The facts of the conventions, one column per convention.
 //!
 //! # Source
-//! The guide: seed 000, line 4089. LLVM: its output for functions that say one thing each; how, stands with each fact in
-//! docs/calling-convention.md.
+//! The guide: seed 000, line 4089. LLVM: its output for functions that each show one fact;
+//! docs/calling-convention.md says for each fact how it was found.
 
 use crate::state::{self, Stack, State, Waits};
 use isa::{Generation, Subtarget};
 use std::ops::RangeInclusive;
 
-/// Whose convention.
+/// Calling convention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Convention {
-    /// What LLVM 19 does: objects link with its.
+    /// The convention of LLVM 19: objects link with LLVM's objects.
     #[default]
     Today,
-    /// What LLVM 14 does.
+    /// The convention of LLVM 14.
     Llvm14,
-    /// What the guide says.
+    /// The convention as the guide describes it.
     Guide,
 }
 
 impl Convention {
-    /// Each.
+    /// All conventions.
     pub const ALL: [Convention; 3] = [Convention::Today, Convention::Llvm14, Convention::Guide];
 
-    /// `today`, `llvm14`, `guide`.
+    /// Returns the name: `today`, `llvm14`, `guide`.
     pub const fn name(self) -> &'static str {
         match self {
             Convention::Today => "today",
@@ -34,63 +34,63 @@ impl Convention {
     }
 }
 
-/// Which structs go as values.
+/// Which structs are passed as values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structs {
-    /// Those of at most so many bytes, a field at a time.
+    /// Structs of at most that number of bytes, one field at a time.
     Bytes(u64),
-    /// Those that fit into what is left of a number of registers, a field at a time; those of at most `packed` bytes always, as dwords.
-    /// Arguments that are no structs count as well.
+    /// Structs that fit into the remaining part of a number of registers, one field at a time. Structs of at
+    /// most `packed` bytes are always passed as dwords. Arguments that are not structs count as well.
     Registers {
-        /// The number, of all arguments, and of the result.
+        /// Number of registers for all arguments, and for the result.
         number: u64,
-        /// Bytes of what goes as dwords.
+        /// Largest size in bytes of a struct that is passed as dwords.
         packed: u64,
     },
 }
 
-/// What becomes of other structs.
+/// How other structs are passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Large {
-    /// The caller copies them and passes the private address, 32 bits.
+    /// The caller makes a copy and passes its private address, which has 32 bits.
     ByReference,
-    /// They lie among the arguments on the stack.
+    /// Among the arguments on the stack.
     OnStack,
 }
 
-/// How the stack is divided.
+/// How values are divided between registers and the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slots {
-    /// Each dword by itself: a value may lie half in a register and half on the stack.
+    /// Each dword separately: half of a value may be in a register and half on the stack.
     Dwords,
-    /// Whole values, at multiples of their size; nothing goes into registers behind one.
+    /// Whole values, at multiples of their size. After a value on the stack, no value goes into registers.
     Values,
 }
 
-/// Where the address of a result in memory stands among the arguments.
+/// Position of the address of a result in memory among the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SretPlace {
-    /// Before all.
+    /// Before all arguments.
     First,
-    /// After all but implicit ones.
+    /// After all arguments except implicit arguments.
     Last,
 }
 
-/// Where arguments lie that are marked `inreg`.
+/// How arguments that are marked `inreg` are passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inreg {
-    /// In SGPRs.
+    /// In that range of SGPRs.
     Sgprs(u16, u16),
-    /// The mark changes nothing.
+    /// The mark has no effect.
     Ignored,
-    /// Callers and callees of that compiler do not agree: it is not to be used.
+    /// Callers and callees of that compiler disagree, so the mark cannot be used.
     Disagree,
 }
 
-/// What a function may get beside its arguments.
+/// What a function may receive in addition to its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Implicit {
-    /// Work-item ids, ten bits each from bit 0 on: x, y, z.
+    /// Work-item ids x, y, z, ten bits each from bit 0 on.
     WorkitemIds,
     /// Address of the dispatch packet.
     DispatchPtr,
@@ -109,7 +109,7 @@ pub enum Implicit {
 }
 
 impl Implicit {
-    /// Each, in the guide's order.
+    /// All implicit arguments, in the guide's order.
     pub const ALL: [Implicit; 10] = [
         Implicit::WorkitemIds,
         Implicit::DispatchPtr,
@@ -123,7 +123,7 @@ impl Implicit {
         Implicit::LdsKernelId,
     ];
 
-    /// Dwords.
+    /// Returns the number of dwords.
     pub const fn dwords(self) -> u16 {
         match self {
             Implicit::WorkitemIds | Implicit::WorkgroupId(_) | Implicit::LdsKernelId => 1,
@@ -131,7 +131,7 @@ impl Implicit {
         }
     }
 
-    /// `dispatch pointer`.
+    /// Returns the name, such as `dispatch pointer`.
     pub const fn name(self) -> &'static str {
         match self {
             Implicit::WorkitemIds => "work-item ids",
@@ -151,41 +151,49 @@ impl Implicit {
 /// A column of facts. Registers are numbers; ranges include both ends.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// VGPRs of arguments.
+    /// VGPRs for arguments.
     pub argument_vgprs: RangeInclusive<u16>,
-    /// VGPRs of results.
+    /// VGPRs for results.
     pub result_vgprs: RangeInclusive<u16>,
-    /// Arguments marked `inreg`.
+    /// How arguments marked `inreg` are passed.
     pub inreg: Inreg,
-    /// Which structs go as values.
+    /// Which structs are passed as values.
     pub structs: Structs,
-    /// Where other structs lie as arguments. Results that do not go as values are stored by the callee through an address.
+    /// How other structs are passed as arguments. A result that is not returned as a value is stored by the
+    /// callee through an address.
     pub large: Large,
-    /// How the stack is divided.
+    /// How values are divided between registers and the stack.
     pub slots: Slots,
-    /// Where the address of a result stands.
+    /// Position of the address of a result.
     pub sret: SretPlace,
-    /// Whether that is a flat address of 64 bits for C and C++; it is a private one of 32 else.
+    /// Whether that address is a flat address of 64 bits for C and C++. Otherwise it is a private address of
+    /// 32 bits.
     pub sret_flat: bool,
-    /// Implicit arguments, each with its register if that is fixed; otherwise those that are used follow each other and the
-    /// arguments. SGPRs but for the work-item ids.
+    /// Implicit arguments, each with its register if the register is fixed. Otherwise the implicit arguments
+    /// that are used follow the arguments, one after the other. They are in SGPRs, except for the work-item
+    /// ids.
     pub implicit: &'static [(Implicit, Option<u16>)],
-    /// VGPRs that a call preserves, for a processor with 256.
+    /// VGPRs that a call preserves, on a processor with 256 VGPRs.
     pub preserved_vgprs: &'static [(u16, u16)],
-    /// SGPRs that a call preserves, of those that may hold anything; for the others, see `states`.
+    /// SGPRs that a call preserves, among the SGPRs without a fixed purpose; for the other SGPRs see
+    /// `states`.
     pub preserved_sgprs: &'static [(u16, u16)],
-    /// AGPRs that a call preserves on gfx90a. On gfx908 it preserves none, and the guide does not know them.
+    /// AGPRs that a call preserves on gfx90a. On gfx908 a call preserves none, and the guide does not mention
+    /// them.
     pub preserved_agprs: &'static [(u16, u16)],
-    /// What variable arguments are passed as: an address in a pair of VGPRs (flat, 64 bits) of them all in order, at multiples of 4 bytes;
-    /// or not at all.
+    /// Whether variable arguments exist. They are passed as an address in a pair of VGPRs (flat, 64 bits) of
+    /// memory that holds all of them in order, at multiples of 4 bytes.
     pub variadic: bool,
-    /// Whether callees take all eight bits for a `bool` that is alone in a struct and lies on the stack; elsewhere they take the lowest.
+    /// Whether callees read all eight bits of a `bool` that is alone in a struct and passed on the stack.
+    /// Otherwise they read only the lowest bit.
     pub bool_byte_on_stack: bool,
-    /// Whether structs with pointers to the global data share have a form. Clang gives those 8 bytes in memory, LLVM 4.
+    /// Whether the memory form of structs with pointers to the global data share is defined. Clang gives such
+    /// a pointer 8 bytes in memory, LLVM gives it 4.
     pub region_in_memory: bool,
-    /// Whether there is a form for `bf16`.
+    /// Whether `bf16` can be passed.
     pub bf16: bool,
-    /// Registers that hold no arguments, on all processors: [`state::states`] has those of one.
+    /// Registers that hold no arguments, for all processors; [`state::states`] returns those of one
+    /// processor.
     pub states: &'static [State],
     /// The stack.
     pub stack: Stack,
@@ -193,7 +201,7 @@ pub struct Column {
     pub waits: Waits,
 }
 
-/// The return address.
+/// First SGPR of the return address.
 pub const RETURN_ADDRESS: u16 = 30;
 
 const FIXED: &[(Implicit, Option<u16>)] = &[
@@ -207,7 +215,7 @@ const FIXED: &[(Implicit, Option<u16>)] = &[
     (Implicit::LdsKernelId, Some(15)),
     (Implicit::WorkitemIds, Some(31)),
 ];
-/// LLVM 14 has no LDS kernel id.
+/// As `FIXED`; LLVM 14 has no LDS kernel id.
 const FIXED_14: &[(Implicit, Option<u16>)] = &[
     (Implicit::DispatchPtr, Some(4)),
     (Implicit::QueuePtr, Some(6)),
@@ -230,7 +238,8 @@ const APPENDED: &[(Implicit, Option<u16>)] = &[
     (Implicit::WorkgroupId(2), None),
     (Implicit::ImplicitArgPtr, None),
 ];
-/// From v40 on, eight preserved and eight not, by turns.
+/// From v40 on, groups of eight registers are alternately preserved and clobbered; these are the preserved
+/// groups.
 const EIGHTS: &[(u16, u16)] = &[
     (40, 47),
     (56, 63),
@@ -314,7 +323,7 @@ static GUIDE: Column = Column {
     waits: state::GUIDE_WAITS,
 };
 
-/// The facts of a convention.
+/// Returns the facts of a convention.
 pub fn column(convention: Convention) -> &'static Column {
     match convention {
         Convention::Today => &TODAY,
@@ -323,7 +332,8 @@ pub fn column(convention: Convention) -> &'static Column {
     }
 }
 
-/// Whether registers hold halves as halves. Where they do not (GFX6, GFX7), an `f16` is passed as the `f32` of the same value.
+/// Returns whether registers can hold halves directly. On processors where they cannot (GFX6, GFX7), an `f16`
+/// is passed as the `f32` of the same value.
 pub fn has_16_bit(target: &Subtarget) -> bool {
     target.generation >= Generation::Gfx8
 }

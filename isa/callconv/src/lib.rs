@@ -1,7 +1,9 @@
-//! The calling convention of functions that are no kernels: where arguments and results lie, and what a call leaves as it was.
+//! The calling convention of functions other than kernels: where arguments and results are passed, and what a
+//! call preserves.
 //!
-//! There are columns for what the guide says (seed 000, line 4089) and for what LLVM 14 and LLVM 19 do, which differ from it and in a
-//! few places from one another. [`column()`] has the facts of a column, [`assign`] applies them to a signature.
+//! There are columns for the guide (seed 000, line 4089) and for LLVM 14 and LLVM 19, which differ from the
+//! guide and in a few places from each other. [`column()`] returns the facts of a column, and [`assign`]
+//! applies them to a signature.
 //!
 //! ```
 //! use callconv::{Convention, Place, assign, parse};
@@ -14,12 +16,13 @@
 //! ```
 //!
 //! # How it is known
-//! LLVM's columns were found from its output. `tests/interop` runs code of clang's with code that is made of this table, both as
-//! the caller and as the callee; `tests/llvm` reads in `llc`'s output what such runs do not show. The guide's column is its sentences:
-//! `tests/guide.rs` has them with their lines.
+//! LLVM's columns were derived from its output. `tests/interop` runs code of clang together with code that is
+//! generated from this table, both as caller and as callee; `tests/llvm` finds in `llc`'s output what such
+//! runs do not show. The guide's column follows the guide's sentences: `tests/guide.rs` lists them with their
+//! lines.
 //!
 //! # Not here
-//! Frames, spilling, and the choice of what is called: those are the compiler's.
+//! This crate does not lay out frames, spill registers, or choose the functions to call; the compiler does.
 
 mod assign;
 mod column;

@@ -1,7 +1,8 @@
 //! Signatures as text: `fn f(a: u32, b: f64x2, s: {u32, f64}) -> u64`.
 //!
-//! Types are written as in the kernel language. A struct is its fields in braces, with names or without; a tuple stands in parentheses.
-//! `inreg` before a parameter marks it, `...` behind the last says that more may follow.
+//! Types are written as in the kernel language. A struct is written as its fields in braces, with or without
+//! names; a tuple is written in parentheses. `inreg` before a parameter marks the parameter; `...` after the
+//! last parameter means that more arguments may follow.
 
 use crate::assign::{Param, Signature};
 use crate::column::Implicit;
@@ -9,25 +10,25 @@ use crate::types::{Scalar, Space, TypeError, TypeId, Types};
 use std::fmt;
 use std::ops::Range;
 
-/// What a text says.
+/// Contents of a signature text.
 #[derive(Clone, Debug, Default)]
 pub struct Prototype {
-    /// The types.
+    /// Types that the signature uses.
     pub types: Types,
-    /// The parameters.
+    /// Parameters of the function.
     pub params: Vec<Param>,
-    /// Where each stands in the text, with its name.
+    /// Range of each parameter in the text, including its name.
     pub param_texts: Vec<Range<usize>>,
-    /// The type of the result.
+    /// Type of the result.
     pub result: Option<TypeId>,
-    /// Where it stands in the text.
+    /// Range of the result type in the text.
     pub result_text: Range<usize>,
     /// Whether more arguments may follow.
     pub variadic: bool,
 }
 
 impl Prototype {
-    /// As a signature that uses some implicit arguments.
+    /// Returns the signature, with the given implicit arguments.
     pub fn signature<'a>(&'a self, implicit: &'a [Implicit]) -> Signature<'a> {
         Signature {
             params: &self.params,
@@ -39,14 +40,14 @@ impl Prototype {
     }
 }
 
-/// Why a text is no signature.
+/// Reason why a text is not a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The bytes of the text that are wrong; empty where something is missing.
+    /// Bytes of the text that are wrong; empty if something is missing.
     pub range: Range<usize>,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to do about it.
+    /// Advice on how to fix the error.
     pub help: Option<String>,
 }
 
@@ -82,7 +83,7 @@ const SPACES: [(&str, Space); 5] = [
     ("region", Space::Region),
 ];
 
-/// What other languages call types.
+/// Names of types in other languages, with the corresponding names here.
 const HABITS: &[(&str, &str)] = &[
     ("char", "i8"),
     ("uchar", "u8"),
@@ -101,10 +102,10 @@ const HABITS: &[(&str, &str)] = &[
     ("double", "f64"),
 ];
 
-/// Reads a signature.
+/// Parses a signature.
 ///
 /// # Errors
-/// The first mistake.
+/// Returns the first error.
 pub fn parse(text: &str) -> Result<Prototype, ParseError> {
     let mut parser = Parser { text, at: 0, out: Prototype::default() };
     parser.prototype()?;
@@ -134,7 +135,7 @@ impl<'a> Parser<'a> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Takes a sign, if it is the next.
+    /// Consumes a sign, if it is next. Returns whether it was.
     fn sign(&mut self, sign: &str) -> bool {
         self.blanks();
         let is_next = self.text[self.at..].starts_with(sign);
@@ -151,7 +152,7 @@ impl<'a> Parser<'a> {
         Err(self.unexpected(&format!("`{sign}`")))
     }
 
-    /// What stands next instead of what should.
+    /// Returns an error that names the next text and what was expected instead.
     fn unexpected(&mut self, wanted: &str) -> ParseError {
         self.blanks();
         let start = self.at;
@@ -178,7 +179,7 @@ impl<'a> Parser<'a> {
         Some((word, self.at - word.len()..self.at))
     }
 
-    /// Takes a word, if it is the next.
+    /// Consumes a word, if it is next. Returns whether it was.
     fn keyword(&mut self, word: &str) -> bool {
         let is_next = self.peek_word() == Some(word);
         if is_next {
@@ -232,7 +233,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A name and a colon, if they are the next.
+    /// Consumes a name and a colon, if they are next.
     fn name(&mut self) {
         let start = self.at;
         if self.word().is_none() || !self.sign(":") {
@@ -286,7 +287,7 @@ impl<'a> Parser<'a> {
         Ok(self.out.types.array(element, len))
     }
 
-    /// Behind the star. What is pointed to does not matter.
+    /// Parses a pointer type after the star. The type to which it points does not matter.
     fn pointer(&mut self, depth: u32) -> Result<TypeId, ParseError> {
         let mut space = Space::Flat;
         loop {
@@ -381,7 +382,7 @@ mod tests {
         assert_eq!(parse(&stars).unwrap_err().message, "types are nested 64 deep at most");
     }
 
-    /// Whatever is written, there is an answer, and a place within the text.
+    /// Every text must give a result or an error whose range is within the text.
     #[test]
     fn takes_anything() {
         use crate::{Convention, assign};

@@ -1,26 +1,26 @@
-//! Pieces that follow each other, as one.
+//! Joins consecutive pieces of a value.
 
 use crate::assign::{Form, Piece, Place};
 use std::fmt;
 
-/// Pieces of a value that follow each other, in the value and in their places.
+/// Pieces of a value that are consecutive both in the value and in their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first byte in the value's image in memory.
+    /// Offset of the first byte in the value's memory image.
     pub offset: u32,
-    /// Its bytes there.
+    /// Number of bytes in the memory image.
     pub bytes: u32,
-    /// The first place.
+    /// Place of the first dword.
     pub place: Place,
-    /// Dwords from there on.
+    /// Number of dwords.
     pub dwords: u32,
-    /// Bits of the last dword that are the value's.
+    /// Number of bits of the last dword that belong to the value.
     pub bits: u8,
-    /// What the others hold.
+    /// Contents of the other bits.
     pub form: Form,
 }
 
-/// Joins pieces: those of a dword, then dwords that are full.
+/// Joins pieces: first the pieces within a dword, then consecutive full dwords.
 pub fn runs(pieces: &[Piece]) -> Vec<Run> {
     let mut dwords: Vec<Run> = Vec::new();
     for piece in pieces {
@@ -61,7 +61,7 @@ impl Run {
         self.offset + self.bytes == offset
     }
 
-    /// The place behind it.
+    /// Returns the place after the run.
     fn next(&self) -> Place {
         let dwords = self.dwords;
         match self.place {
@@ -71,7 +71,7 @@ impl Run {
         }
     }
 
-    /// `v0`, `v[0:3]`, `stack+8`.
+    /// Returns the text of the registers or stack bytes: `v0`, `v[0:3]`, `stack+8`.
     pub fn registers(&self) -> String {
         let last = self.dwords.saturating_sub(1);
         match (self.place, last) {
@@ -81,7 +81,7 @@ impl Run {
         }
     }
 
-    /// What is in the last dword beside the value; nothing if it is full.
+    /// Returns what the last dword contains in addition to the value; empty if the dword is full.
     pub fn rest(&self) -> String {
         match self.form {
             Form::Signed => "sign-extended".into(),

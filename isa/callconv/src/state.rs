@@ -1,4 +1,5 @@
-//! What functions find in registers that hold no arguments, what a call leaves in them; the stack; waits.
+//! State outside of the arguments: what functions find in other registers, and what a call leaves there; the
+//! stack; waits.
 
 use crate::column::{Convention, RETURN_ADDRESS, column};
 use Source::Guide;
@@ -10,24 +11,25 @@ use std::ops::RangeInclusive;
 pub enum Source {
     /// The line of seed 000 (the guide) that says it.
     Guide(u32),
-    /// The guide does not say it: its column has what LLVM does today, or nothing.
+    /// The guide does not mention the fact. Its column has what LLVM 19 does, or nothing.
     Silent,
-    /// The test of `tests/llvm` that finds it in LLVM's output.
+    /// The test in `tests/llvm` that finds the fact in LLVM's output.
     Llvm(&'static str),
 }
 
-/// A register, or a part of the state, that holds no argument.
+/// A register, or another part of the state, that holds no argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// `s[0:3]`.
+    /// Descriptor of scratch memory, `s[0:3]`.
     PrivateSegmentBuffer,
-    /// `s[30:31]`.
+    /// Return address, `s[30:31]`.
     ReturnAddress,
     /// The stack pointer.
     StackPointer,
     /// The frame pointer.
     FramePointer,
-    /// The base pointer: where the stack pointer was on entry, in functions that align their frame and have arguments on the stack.
+    /// The base pointer: value of the stack pointer on entry, in functions that align their frame and have
+    /// arguments on the stack.
     BasePointer,
     /// FLAT_SCRATCH.
     FlatScratch,
@@ -41,12 +43,12 @@ pub enum Subject {
     Scc,
     /// MODE: rounding, denormals, exceptions.
     Mode,
-    /// All VGPRs in the lanes that EXEC leaves out.
+    /// All VGPRs, in the lanes that are not active in EXEC.
     InactiveLanes,
 }
 
 impl Subject {
-    /// What it is called.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Subject::PrivateSegmentBuffer => "private segment buffer",
@@ -64,7 +66,7 @@ impl Subject {
         }
     }
 
-    /// Its registers in assembly; for the stack's, in the convention.
+    /// Returns the registers in assembly syntax. For registers of the stack, they depend on the convention.
     pub fn registers(self, convention: Convention) -> String {
         let stack = &column(convention).stack;
         match self {
@@ -89,33 +91,34 @@ impl Subject {
 /// SGPRs of the descriptor of the wave's scratch memory.
 pub const SCRATCH_BUFFER: RangeInclusive<u16> = 0..=3;
 
-/// What a function finds.
+/// What a function finds in a part of the state on entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// Nothing that it may rely on.
+    /// Nothing on which it may rely.
     Nothing,
-    /// The descriptor of the wave's scratch memory: swizzled, elements of 4 bytes, a stride of the wave's lanes.
+    /// The descriptor of the wave's scratch memory: swizzled, with elements of 4 bytes and the wave's number
+    /// of lanes as stride.
     ScratchBuffer,
     /// The address to return to.
     ReturnAddress,
-    /// Where the first argument on the stack lies, in bytes of the wave.
+    /// The offset of the first argument on the stack, in bytes per wave.
     StackEnd,
-    /// The caller's own, to be given back.
+    /// The caller's own value, which must be restored.
     Callers,
-    /// What FLAT instructions need for private memory, as the kernel has set it up.
+    /// The value that FLAT instructions need to access private memory, as set up by the kernel.
     FlatScratch,
-    /// Bytes of LDS.
+    /// The size of LDS in bytes.
     LdsSize,
-    /// The lanes that call.
+    /// The lanes that call the function.
     ActiveLanes,
-    /// What the kernel descriptor asks for; a caller that has changed it changes it back.
+    /// The mode in the kernel descriptor. A caller that has changed the mode restores it before the call.
     KernelsMode,
     /// The guide says "TBD".
     Open,
 }
 
 impl Entry {
-    /// In words.
+    /// Returns the description in words.
     pub const fn text(self) -> &'static str {
         match self {
             Entry::Nothing => "nothing to rely on",
@@ -132,21 +135,22 @@ impl Entry {
     }
 }
 
-/// What a call leaves.
+/// What a call leaves in a part of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// What was there.
+    /// The value from before the call.
     Same,
-    /// Anything.
+    /// Any value.
     Lost,
-    /// Callees leave anything, callers rely on what was there: a callee has to keep it, a caller must not rely on it.
+    /// Callees leave any value, but callers rely on the old value. So a callee must preserve it, and a caller
+    /// must not rely on it.
     Disputed,
     /// The guide says "TBD".
     Open,
 }
 
 impl After {
-    /// In words.
+    /// Returns the description in words.
     pub const fn text(self) -> &'static str {
         match self {
             After::Same => "preserved",
@@ -157,21 +161,21 @@ impl After {
     }
 }
 
-/// Processors that a fact is of.
+/// Processors to which a fact applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
-    /// All.
+    /// All processors.
     All,
-    /// GFX6, GFX7, GFX8: LDS instructions ask for M0.
+    /// GFX6, GFX7, GFX8, where LDS instructions need M0.
     UntilGfx8,
     /// GFX9 and GFX10.
     FromGfx9,
-    /// Those with FLAT instructions: all but GFX6.
+    /// Processors with FLAT instructions: all except GFX6.
     Flat,
 }
 
 impl On {
-    /// Whether a processor is one of them.
+    /// Returns whether a processor belongs to the set.
     pub fn has(self, target: &Subtarget) -> bool {
         match self {
             On::All => true,
@@ -182,69 +186,70 @@ impl On {
     }
 }
 
-/// What is known of a part of the state.
+/// A fact about a part of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The part.
+    /// The part of the state.
     pub subject: Subject,
-    /// Processors.
+    /// Processors to which the fact applies.
     pub on: On,
-    /// What a function finds there.
+    /// What a function finds there on entry.
     pub entry: Entry,
     /// What a call leaves there.
     pub after: After,
-    /// How it is known.
+    /// How the fact is known.
     pub source: Source,
 }
 
-/// The facts of state of a processor.
+/// Returns the facts about the state for a processor.
 pub fn states(convention: Convention, target: &Subtarget) -> impl Iterator<Item = &'static State> + use<> {
     let target = *target;
     column(convention).states.iter().filter(move |state| state.on.has(&target))
 }
 
-/// The stack. It grows to higher addresses.
+/// Facts about the stack, which grows to higher addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// SGPR that points to its end. It holds an unswizzled offset: a lane's offset times the wave's lanes.
+    /// SGPR of the stack pointer, which points to the end of the stack. It holds an unswizzled offset: a
+    /// lane's offset times the wave's number of lanes.
     pub pointer: u16,
-    /// SGPR of the frame pointer, in functions that need one. The same unit.
+    /// SGPR of the frame pointer, in functions that need one. It has the same unit.
     pub frame: u16,
-    /// SGPR of the base pointer; the guide knows none.
+    /// SGPR of the base pointer; the guide has none.
     pub base: Option<u16>,
-    /// Bytes of a lane that the stack pointer is aligned to at each call.
+    /// Alignment of the stack pointer at each call, in bytes per lane.
     pub align: u32,
-    /// How it is known.
+    /// How these facts are known.
     pub source: Source,
 }
 
 impl Stack {
-    /// What is added to the stack pointer for so many bytes of a lane.
+    /// Returns the amount by which the stack pointer changes for a number of bytes per lane.
     pub fn unswizzled(&self, bytes: u32, target: &Subtarget) -> u64 {
         u64::from(bytes) * u64::from(target.wave_size)
     }
 }
 
-/// Who waits for what.
+/// Which side of a call waits for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// Counters that are 0 when a function begins: its callers wait.
+    /// Counters for which callers wait before a call, so that they are 0 when a function begins.
     pub before_call: &'static [Counter],
-    /// Counters that a function waits for before it does anything.
+    /// Counters for which a function waits before it does anything else.
     pub at_entry: &'static [Counter],
-    /// Counters that it waits for before it returns, as far as it has raised them.
+    /// Counters for which a function waits before it returns, if it has incremented them.
     pub at_return: &'static [Counter],
 }
 
 impl Waits {
-    /// Those of a list that a processor has.
+    /// Returns the counters in a list that a processor has.
     pub fn of(list: &'static [Counter], target: &Subtarget) -> impl Iterator<Item = Counter> + use<> {
         let target = target.target;
         list.iter().copied().filter(move |counter| Counter::max(*counter, target) > 0)
     }
 }
 
-/// Ranges of registers, both ends included.
+/// Ranges of registers, including both ends.
 pub type Ranges = Vec<(u16, u16)>;
 
 /// Registers that a call preserves.
@@ -252,13 +257,13 @@ pub type Ranges = Vec<(u16, u16)>;
 pub struct Preserved {
     /// VGPRs.
     pub vgprs: Ranges,
-    /// SGPRs; those of [`Subject`]s among them.
+    /// SGPRs, including those of [`Subject`]s.
     pub sgprs: Ranges,
     /// AGPRs.
     pub agprs: Ranges,
 }
 
-/// Registers of a processor that a call preserves.
+/// Returns the registers of a processor that a call preserves.
 pub fn preserved(convention: Convention, target: &Subtarget) -> Preserved {
     let column = column(convention);
     let last = (target.addressable_sgprs as u16).saturating_sub(1);
@@ -307,9 +312,10 @@ const fn llvm_states(return_address: After) -> [State; 13] {
 }
 
 pub(crate) static TODAY: [State; 13] = llvm_states(After::Same);
-/// It may return by another pair than the one that has the address.
+/// LLVM 14 may return through another register pair than the pair that holds the address, so the return
+/// address is lost.
 pub(crate) static LLVM_14: [State; 13] = llvm_states(After::Lost);
-/// It says nothing of a base pointer, and of lanes.
+/// The guide does not mention the base pointer and the inactive lanes.
 pub(crate) static GUIDE: [State; 11] = [
     state(Subject::PrivateSegmentBuffer, Entry::ScratchBuffer, After::Same, Guide(4097)),
     state(Subject::ReturnAddress, Entry::ReturnAddress, After::Lost, Guide(4111)),
@@ -327,11 +333,11 @@ pub(crate) static GUIDE: [State; 11] = [
 /// LLVM's stack.
 pub(crate) const LLVM_STACK: Stack =
     Stack { pointer: 32, frame: 33, base: Some(34), align: 16, source: llvm("stack_pointer") };
-/// The guide's.
+/// The guide's stack.
 pub(crate) const GUIDE_STACK: Stack =
     Stack { pointer: 32, frame: 33, base: None, align: 16, source: Guide(4123) };
 
-/// On GFX10 stores may be in flight when a function begins, and when it returns.
+/// On GFX10 stores may be in flight when a function begins and when it returns.
 pub(crate) const TODAY_WAITS: Waits = Waits {
     before_call: &[],
     at_entry: &[Counter::Vm, Counter::Exp, Counter::Lgkm],

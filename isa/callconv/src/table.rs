@@ -1,4 +1,4 @@
-//! The columns in words, a fact a line, for people and for documents.
+//! The columns in words, one fact per line, for people and for documents.
 
 use crate::assign::Place;
 use crate::column::{
@@ -8,7 +8,7 @@ use crate::state::{Source, Waits, preserved, states};
 use isa::{Counter, Feature, Subtarget};
 use std::fmt;
 
-/// What a fact belongs to.
+/// Group of facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// How arguments and results are passed.
@@ -19,18 +19,18 @@ pub enum Group {
     Stack,
     /// Other registers.
     State,
-    /// What a call preserves.
+    /// Registers that a call preserves.
     Preserved,
-    /// Who waits for what.
+    /// Which side of a call waits for what.
     Waits,
 }
 
 impl Group {
-    /// Each, in order.
+    /// All groups, in order.
     pub const ALL: [Group; 6] =
         [Group::Values, Group::Implicit, Group::Stack, Group::State, Group::Preserved, Group::Waits];
 
-    /// As a heading.
+    /// Returns the group's heading.
     pub const fn name(self) -> &'static str {
         match self {
             Group::Values => "arguments and results",
@@ -46,13 +46,13 @@ impl Group {
 /// A fact of a convention, for one processor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it belongs to.
+    /// Group of the fact.
     pub group: Group,
-    /// What it is about: the same text in each convention.
+    /// Subject of the fact. The text is the same in every convention.
     pub what: String,
-    /// What is so.
+    /// The fact itself.
     pub value: String,
-    /// How it is known.
+    /// How the fact is known.
     pub source: Source,
 }
 
@@ -60,9 +60,9 @@ pub struct Fact {
 struct Row {
     what: &'static str,
     value: fn(&Column, &Subtarget) -> String,
-    /// The line of seed 000; 0 where the guide is silent.
+    /// Line of seed 000; 0 if the guide does not mention the fact.
     guide: u32,
-    /// The test.
+    /// Name of the test.
     llvm: &'static str,
 }
 
@@ -173,7 +173,7 @@ fn variadic(column: &Column) -> String {
     }
 }
 
-/// Registers as ranges: `v40-v47, v56-v63`.
+/// Returns registers as ranges: `v40-v47, v56-v63`.
 fn range(kind: char, ranges: &[(u16, u16)]) -> String {
     let one = |&(from, to): &(u16, u16)| match from == to {
         true => format!("{kind}{from}"),
@@ -185,7 +185,7 @@ fn range(kind: char, ranges: &[(u16, u16)]) -> String {
     }
 }
 
-/// So many registers from one on.
+/// Returns the text of `count` registers from `from` on.
 fn registers(kind: char, from: u16, count: u16) -> String {
     match count {
         1 => format!("{kind}{from}"),
@@ -209,7 +209,7 @@ fn counters(list: &'static [Counter], target: &Subtarget) -> String {
     if names.is_empty() { "nothing".into() } else { names.join(", ") }
 }
 
-/// All that is known of a processor in a convention.
+/// Returns all facts of a convention for a processor.
 pub fn facts(convention: Convention, target: &Subtarget) -> Vec<Fact> {
     let column = column(convention);
     let source = |guide, llvm| match convention {

@@ -1,30 +1,30 @@
-//! Types of arguments and results, laid out in memory as C does.
+//! Types of arguments and results, with the memory layout of C.
 
 use std::fmt;
 
 /// An address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// Found out at run time; LLVM's number 0.
+    /// Determined at run time; number 0 in LLVM.
     Flat,
-    /// Device memory; 1.
+    /// Device memory; number 1.
     Global,
-    /// The global data share; 2.
+    /// The global data share; number 2.
     Region,
-    /// Memory of a work-group; 3.
+    /// Memory of a work-group; number 3.
     Local,
-    /// Device memory that does not change; 4.
+    /// Device memory that does not change; number 4.
     Constant,
-    /// Memory of a work-item; 5.
+    /// Memory of a work-item; number 5.
     Private,
 }
 
 impl Space {
-    /// Each, by LLVM's number.
+    /// All address spaces, by LLVM's number.
     pub const ALL: [Space; 6] =
         [Space::Flat, Space::Global, Space::Region, Space::Local, Space::Constant, Space::Private];
 
-    /// Bits of a pointer (seed 000, "Address Space Mapping").
+    /// Returns the number of bits of a pointer (seed 000, "Address Space Mapping").
     pub const fn bits(self) -> u32 {
         match self {
             Space::Flat | Space::Global | Space::Constant => 64,
@@ -33,16 +33,16 @@ impl Space {
     }
 }
 
-/// A value without parts.
+/// A value that has no parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar {
     /// A byte, 0 or 1.
     Bool,
     /// An integer of 8, 16, 32 or 64 bits.
     Int {
-        /// Its size.
+        /// Number of bits.
         bits: u8,
-        /// Whether it has a sign.
+        /// Whether the integer is signed.
         signed: bool,
     },
     /// IEEE half.
@@ -58,7 +58,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Bits in memory: 8, 16, 32 or 64.
+    /// Returns the number of bits in memory: 8, 16, 32 or 64.
     pub const fn bits(self) -> u32 {
         match self {
             Scalar::Bool => 8,
@@ -71,33 +71,33 @@ impl Scalar {
     }
 }
 
-/// A type of a [`Types`].
+/// Identifies a type in a [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TypeId(u32);
 
-/// What a type is.
+/// Kind of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A scalar.
     Scalar(Scalar),
-    /// 2, 3, 4, 8 or 16 lanes.
+    /// A vector of 2, 3, 4, 8 or 16 lanes.
     Vector(Scalar, u32),
-    /// So many of them.
+    /// An array with that number of elements.
     Array(TypeId, u32),
-    /// Fields; [`Types::fields`] lists them.
+    /// A struct; [`Types::fields`] lists its fields.
     Struct {
-        /// Its first field.
+        /// Index of the first field.
         first: u32,
-        /// How many it has.
+        /// Number of fields.
         len: u32,
     },
 }
 
-/// What a type consists of.
+/// An element of a type's memory layout.
 pub(crate) enum Element {
-    /// A scalar, or a vector of so many lanes.
+    /// A scalar, or a vector with that number of lanes.
     Part(Scalar, u32),
-    /// Bytes without meaning.
+    /// Padding bytes.
     Padding(u64),
 }
 
@@ -107,20 +107,20 @@ struct Node {
     size: u64,
     align: u64,
     depth: u32,
-    /// Whether a pointer to the global data share is a part of it.
+    /// Whether the type contains a pointer to the global data share.
     region: bool,
 }
 
-/// Why there is no such type.
+/// Reason why a type does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeError {
     /// Integers have 8, 16, 32 or 64 bits.
     Bits(u8),
     /// Vectors have 2, 3, 4, 8 or 16 lanes.
     Lanes(u32),
-    /// Vectors of `bool` and of pointers have no form that both compilers agree on.
+    /// Vectors of `bool` and of pointers have no form on which both compilers agree.
     Lane(Scalar),
-    /// Types are nested [`Types::DEPTH`] deep at most.
+    /// Types are nested at most [`Types::DEPTH`] deep.
     Deep,
     /// Types are smaller than 2 GiB.
     Big,
@@ -144,7 +144,7 @@ impl fmt::Display for TypeError {
 
 impl std::error::Error for TypeError {}
 
-/// Types, each with its size and alignment.
+/// A set of types, each with its size and alignment.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     nodes: Vec<Node>,
@@ -152,7 +152,7 @@ pub struct Types {
 }
 
 impl Types {
-    /// How deep types are nested at most.
+    /// Largest nesting depth of types.
     pub const DEPTH: u32 = 64;
     const MOST_BYTES: u64 = 1 << 31;
 
@@ -174,7 +174,7 @@ impl Types {
         Ok(TypeId(self.nodes.len() as u32 - 1))
     }
 
-    /// A scalar.
+    /// Adds a scalar type.
     pub fn scalar(&mut self, scalar: Scalar) -> TypeId {
         let bytes = u64::from(scalar.bits() / 8);
         let region = scalar == Scalar::Pointer(Space::Region);
@@ -183,10 +183,10 @@ impl Types {
         TypeId(self.nodes.len() as u32 - 1)
     }
 
-    /// A vector: aligned to its size, three lanes in the room of four.
+    /// Adds a vector type. A vector is aligned to its size, and three lanes take the space of four.
     ///
     /// # Errors
-    /// There is no such vector.
+    /// Returns an error if there is no such vector type.
     pub fn vector(&mut self, scalar: Scalar, lanes: u32) -> Result<TypeId, TypeError> {
         if !matches!(lanes, 2 | 3 | 4 | 8 | 16) {
             return Err(TypeError::Lanes(lanes));
@@ -198,20 +198,21 @@ impl Types {
         self.add(Kind::Vector(scalar, lanes), bytes, bytes, 0, false)
     }
 
-    /// An array.
+    /// Adds an array type.
     ///
     /// # Errors
-    /// It is too deep or too big.
+    /// Returns an error if the type is nested too deep or too big.
     pub fn array(&mut self, element: TypeId, len: u32) -> Result<TypeId, TypeError> {
         let node = self.node(element);
         let size = node.size.saturating_mul(u64::from(len));
         self.add(Kind::Array(element, len), size, node.align, node.depth + 1, node.region)
     }
 
-    /// A struct or tuple, laid out as C does: fields in their order, each at the next multiple of its alignment.
+    /// Adds a struct or tuple type with the memory layout of C: fields in order, each at the next multiple of
+    /// its alignment.
     ///
     /// # Errors
-    /// It is too deep or too big.
+    /// Returns an error if the type is nested too deep or too big.
     pub fn structure(&mut self, fields: &[TypeId]) -> Result<TypeId, TypeError> {
         let (mut size, mut align, mut depth, mut region) = (0u64, 1, 0, false);
         for &field in fields {
@@ -231,27 +232,27 @@ impl Types {
         self.nodes[id.0 as usize]
     }
 
-    /// What it is.
+    /// Returns the kind of a type.
     pub fn kind(&self, id: TypeId) -> Kind {
         self.node(id).kind
     }
 
-    /// Whether it is a struct or an array with a pointer to the global data share in it.
+    /// Returns whether a type is a struct or an array that contains a pointer to the global data share.
     pub(crate) fn holds_region(&self, id: TypeId) -> bool {
         self.node(id).region && !matches!(self.kind(id), Kind::Scalar(_))
     }
 
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     pub fn size(&self, id: TypeId) -> u64 {
         self.node(id).size
     }
 
-    /// Bytes that its address is a multiple of.
+    /// Returns the alignment in memory, in bytes.
     pub fn align(&self, id: TypeId) -> u64 {
         self.node(id).align
     }
 
-    /// Fields of a struct with their offsets; none of anything else.
+    /// Returns the fields of a struct with their offsets; empty for other types.
     pub fn fields(&self, id: TypeId) -> impl Iterator<Item = (u64, TypeId)> + '_ {
         let range = match self.kind(id) {
             Kind::Struct { first, len } => first as usize..(first + len) as usize,
@@ -265,7 +266,7 @@ impl Types {
         })
     }
 
-    /// Each scalar and vector of a type, with its offset in memory.
+    /// Calls `each` for each scalar and vector of a type, with its offset in memory.
     pub fn parts(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Scalar, u32)) {
         self.elements(id, at, &mut |at, element| {
             if let Element::Part(scalar, lanes) = element {
@@ -274,12 +275,12 @@ impl Types {
         });
     }
 
-    /// The same, with the padding that clang makes an array of bytes of.
+    /// Like [`Types::parts`], but also reports the padding for which clang generates an array of bytes.
     pub(crate) fn elements(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Element)) {
         match self.kind(id) {
             Kind::Scalar(scalar) => each(at, Element::Part(scalar, 1)),
             Kind::Vector(scalar, lanes) => each(at, Element::Part(scalar, lanes)),
-            // They may be many.
+            // An array of empty elements may have very many elements, so it is skipped.
             Kind::Array(element, _) if self.size(element) == 0 => {}
             Kind::Array(element, len) => {
                 for i in 0..u64::from(len) {
@@ -300,14 +301,16 @@ impl Types {
         }
     }
 
-    /// Bytes behind the last field of a struct that clang names. It takes for granted that a struct of LLVM's ends at a multiple of its
-    /// alignment, up to 8; behind that, where a vector asks for 16 or more, it fills up with bytes.
+    /// Returns the number of bytes after the last field of a struct for which clang generates an array. Clang
+    /// assumes that a struct in LLVM ends at a multiple of its alignment, but only for alignments up to 8. If
+    /// a vector requires an alignment of 16 or more, clang fills the rest of the struct with bytes.
     fn tail(&self, id: TypeId, end: u64) -> u64 {
         let named = self.align(id) >= 16 && end.next_multiple_of(8) != self.size(id);
         if named { self.size(id) - end } else { 0 }
     }
 
-    /// The one scalar or vector that a struct consists of, if it has no other part and no padding. Arrays of one element are looked through.
+    /// Returns the only scalar or vector of a struct, if the struct has no other part and no padding. Looks
+    /// through arrays of one element.
     pub(crate) fn single(&self, id: TypeId) -> Option<TypeId> {
         let inner = match self.kind(id) {
             Kind::Scalar(_) | Kind::Vector(..) => Some(id),

@@ -1,7 +1,7 @@
-//! EXP: up to four VGPRs to a render target, position, parameter.
+//! EXP: exports up to four VGPRs to a render target, position or parameter.
 //!
-//! An absent source is off. Compressed (`compr`) two sources hold two values each: the operands then are first, first,
-//! second, second register, each perhaps off.
+//! An absent source is off. With `compr`, each of the two source registers holds two values; the operands are
+//! then the first register twice and the second register twice, and each operand can be off.
 
 use super::operands::*;
 use super::{Encoding, prefix_bits};
@@ -22,12 +22,12 @@ const FLAGS: &[(ModFlags, Field)] = &[
     (ModFlags::VM, Field::new(12, 1)),
 ];
 
-/// Which source field operand `n` (from 0) is in.
+/// Returns the number of the source field that holds operand `n` (counted from 0).
 const fn source_of(n: usize, compressed: bool) -> usize {
     if compressed { n / 2 } else { n }
 }
 
-/// Words of an export.
+/// Encodes an export. Returns its words.
 pub(super) fn encode(target: &Target, inst: &MachInst) -> Result<u64, Problem> {
     let mods = &inst.mods;
     no_source_mods(mods)?;
@@ -44,7 +44,7 @@ pub(super) fn encode(target: &Target, inst: &MachInst) -> Result<u64, Problem> {
         }
         let source = source_of(n, compressed);
         let register = vgprs(target, operand, 1, n as u8 + 1)?;
-        // Both halves of a compressed source are one register.
+        // Both halves of a compressed source must be in the same register.
         if placed[source].replace(register).is_some_and(|other| other != register) {
             return Err(Problem::Register(n as u8 + 1));
         }
@@ -53,7 +53,7 @@ pub(super) fn encode(target: &Target, inst: &MachInst) -> Result<u64, Problem> {
     Ok(bits)
 }
 
-/// The export that the words are.
+/// Decodes an export.
 pub(super) fn decode(target: &Target, bits: u64) -> Result<MachInst, DecodeError> {
     if !available(op::EXP_TARGET, target) {
         return Err(DecodeError::Unknown);

@@ -1,7 +1,7 @@
-//! Names of the formats of typed buffer instructions. Before GFX10 data format and numeric format are apart, GFX10 counts
-//! the combinations it has. The names are those that LLVM's assembler takes.
+//! Names of the formats of typed buffer instructions, as LLVM's assembler accepts them. Before GFX10, the
+//! data format and the numeric format are separate; GFX10 has one number for each supported combination.
 
-/// Data formats, each after `BUF_DATA_FORMAT_`.
+/// Data formats; their names follow `BUF_DATA_FORMAT_`.
 pub(crate) const DATA_FORMATS: [&str; 16] = [
     "INVALID",
     "8",
@@ -21,14 +21,14 @@ pub(crate) const DATA_FORMATS: [&str; 16] = [
     "RESERVED_15",
 ];
 
-/// Numeric formats, each after `BUF_NUM_FORMAT_`.
+/// Numeric formats; their names follow `BUF_NUM_FORMAT_`.
 pub(crate) const NUMERIC_FORMATS: [&str; 8] =
     ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
 
-/// The numeric format of number 6 on GFX6 and GFX7.
+/// Name of numeric format 6 on GFX6 and GFX7.
 pub(crate) const SNORM_OGL: &str = "SNORM_OGL";
 
-/// Formats of GFX10, each after `BUF_FMT_`.
+/// Formats of GFX10; their names follow `BUF_FMT_`.
 pub(crate) const UNIFIED_FORMATS: [&str; 78] = [
     "INVALID",
     "8_UNORM",

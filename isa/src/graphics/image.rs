@@ -1,7 +1,8 @@
-//! MIMG. Sizes of its operands follow from modifiers: of the data from `dmask`, `d16` and `tfe`, of the address, on
-//! GFX10, from the shape of the image (`dim`) and `a16`.
+//! MIMG. The sizes of its operands depend on modifiers: the size of the data on `dmask`, `d16` and `tfe`; the
+//! size of the address, on GFX10, on the dimension of the image (`dim`) and `a16`.
 //!
-//! GFX10 addresses may lie in VGPRs anywhere (NSA): all but the first follow in up to three more dwords, a byte each.
+//! On GFX10, the VGPRs of an address need not be consecutive (NSA): the numbers of all but the first are in
+//! up to three additional dwords, one byte each.
 
 use super::operands::*;
 use super::{Code, Encoding, prefix_bits};
@@ -15,9 +16,9 @@ use crate::table::{AddressParts, FIRST_MSAA_DIM, Flags, ImageAddress, Kind, Num,
 use crate::target::{Feature, Generation, Target};
 
 const OP: Field = Field::new(18, 7);
-/// Bit 7 of GFX10's opcodes.
+/// Bit 7 of the opcode on GFX10.
 const OP_HIGH: Field = Field::new(0, 1);
-/// Dwords of further addresses (GFX10).
+/// Number of additional dwords for addresses (GFX10).
 const NSA: Field = Field::new(1, 2);
 const DIM: Field = Field::new(3, 3);
 pub(super) const DMASK: Field = Field::new(8, 4);
@@ -25,7 +26,7 @@ const VADDR: Field = Field::new(32, 8);
 const VDATA: Field = Field::new(40, 8);
 const SRSRC: Field = Field::new(48, 5);
 const SSAMP: Field = Field::new(53, 5);
-/// gfx90a: the data are in accumulation VGPRs. Elsewhere `tfe`.
+/// gfx90a: the data is in accumulation VGPRs. On other processors the bit is `tfe`.
 const ACC: Field = Field::new(16, 1);
 
 const UNORM: (ModFlags, Field) = (ModFlags::UNORM, Field::new(12, 1));
@@ -36,13 +37,13 @@ const TFE: (ModFlags, Field) = (ModFlags::TFE, Field::new(16, 1));
 const LWE: (ModFlags, Field) = (ModFlags::LWE, Field::new(17, 1));
 const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(25, 1));
 const D16: (ModFlags, Field) = (ModFlags::D16, Field::new(63, 1));
-/// GFX9 has it in the place of `r128`, GFX10 elsewhere.
+/// On GFX9 it is in the position of `r128`, on GFX10 in a position of its own.
 const A16_GFX9: (ModFlags, Field) = (ModFlags::A16, Field::new(15, 1));
 const A16: (ModFlags, Field) = (ModFlags::A16, Field::new(62, 1));
 const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(7, 1));
 const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(7, 1));
 
-/// Where the flags are.
+/// Returns the positions of the flags.
 fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
     match target.generation {
         Generation::Gfx6 | Generation::Gfx7 => &[UNORM, GLC, DA, R128, TFE, LWE, SLC],
@@ -53,26 +54,27 @@ fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
     }
 }
 
-/// What a ray instruction always has set: all components, `unorm`, `r128`.
+/// Returns the bits that are always set in a ray instruction: all components, `unorm`, `r128`.
 fn ray_bits() -> u64 {
     DMASK.put(15) | UNORM.1.put(1) | R128.1.put(1)
 }
 
-/// Most VGPRs of an address: one in the instruction itself, four in each of three further dwords.
+/// Maximum number of VGPRs of an address: one in the instruction itself, four in each of the three additional
+/// dwords.
 const MAX_ADDRESSES: usize = 13;
 
-/// Number of the opcode.
+/// Returns the opcode number.
 pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
     let high = if target.generation == Generation::Gfx10 { OP_HIGH.get(bits) } else { 0 };
     OP.get(bits) | high << 7
 }
 
-/// Dwords of an instruction whose first dword is given.
+/// Returns the number of dwords of an instruction, given its first dword.
 pub(super) fn words_of(target: &Target, first: u32) -> usize {
     2 + if target.generation == Generation::Gfx10 { NSA.get(first.into()) as usize } else { 0 }
 }
 
-/// Dwords beside the two, for the addresses of an instruction.
+/// Returns the number of dwords in addition to the first two, which hold the addresses of an instruction.
 pub(super) fn further_words(inst: &MachInst) -> usize {
     let count = |operand: &Operand| match operand {
         Operand::Scattered(scattered) => scattered.numbers().len(),
@@ -81,7 +83,7 @@ pub(super) fn further_words(inst: &MachInst) -> usize {
     inst.operands().iter().map(count).sum::<usize>().saturating_sub(1).div_ceil(4)
 }
 
-/// What an instruction's address is made of.
+/// Returns the components of an instruction's address.
 fn address_of(row: &Row) -> ImageAddress {
     match row.ops[1].kind {
         Kind::ImageAddress(address) => address,
@@ -89,7 +91,7 @@ fn address_of(row: &Row) -> ImageAddress {
     }
 }
 
-/// `dmask` and `dim`, as far as the instruction has them.
+/// Returns `dmask` and `dim`, if the instruction accepts them.
 fn components(target: &Target, row: &Row, lane: Lane) -> Result<(u8, u8), Problem> {
     let address = address_of(row);
     if address.parts.contains(AddressParts::RAY) {
@@ -116,7 +118,7 @@ fn components(target: &Target, row: &Row, lane: Lane) -> Result<(u8, u8), Proble
     if fits { Ok((dmask, dim)) } else { Err(Problem::Modifier("this dmask")) }
 }
 
-/// Dwords of the data.
+/// Returns the size of the data in dwords.
 fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8, Problem> {
     let spec = &row.ops[0];
     let (d16, tfe) = (flags.contains(ModFlags::D16), flags.contains(ModFlags::TFE));
@@ -127,23 +129,24 @@ fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8
     let packed = d16 && !target.has(Feature::UNPACKED_D16);
     match () {
         _ if d16 && spec.num == Num::B32 => Err(Problem::Modifier("d16")),
-        // LLVM knows no such size of data.
+        // LLVM has no data of this size.
         _ if packed && tfe && spec.width == 4 => Err(Problem::Modifier("tfe beside d16")),
         _ if packed => Ok(values.div_ceil(2) + u8::from(tfe)),
         _ => Ok(values + u8::from(tfe)),
     }
 }
 
-/// Dwords of the address on GFX10. Shapes with several samples have no levels: an address that would be longer than the
-/// instruction's longest sensible one is none, unless it is a group of eight.
+/// Returns the size of the address on GFX10 in dwords. Multisampled images have no levels of detail. An
+/// address longer than the longest meaningful one of the instruction is invalid, unless it has eight
+/// registers.
 fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
     let len = address.len(dim, a16);
     let most = address.len_range().1;
     (len <= most || len == 8 && most >= 5).then_some(len)
 }
 
-/// Whether an address of that many dwords is one of the instruction. Larger groups are taken where registers come in
-/// groups of four or eight only; before GFX10 several shapes of images are possible.
+/// Returns whether an address of `len` dwords is valid for the instruction. A larger group is accepted only
+/// if registers come in groups of four or eight. Before GFX10, several dimensions are possible.
 fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len: u8) -> bool {
     if target.generation == Generation::Gfx10 {
         let Some(exact) = exact_len(address, dim, a16) else { return false };
@@ -154,7 +157,8 @@ fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len:
     (least..=most).contains(&len) || len == 8 && (5..=7).contains(&most)
 }
 
-/// Numbers of the scattered registers of an address, the first apart; `None` if they are in a row.
+/// Returns the numbers of the registers of a scattered address and their count; `None` if the registers are
+/// consecutive.
 fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; MAX_ADDRESSES], usize)>, Problem> {
     let rest = inst.operands().get(row.ops.len()..).unwrap_or_default();
     if !matches!(inst.ops[1], Operand::Scattered(_)) {
@@ -162,7 +166,7 @@ fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; MAX_ADDRESSES], 
     }
     let (mut numbers, mut count) = ([0; MAX_ADDRESSES], 0);
     for (n, part) in inst.ops[1..2].iter().chain(rest).enumerate() {
-        // Only the last has room left.
+        // Only the last operand may have unused room.
         let (Operand::Scattered(part), true) = (part, count == n * Scattered::MAX) else {
             return Err(Problem::Count);
         };
@@ -173,7 +177,7 @@ fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; MAX_ADDRESSES], 
     Ok(Some((numbers, count)))
 }
 
-/// Words of an instruction.
+/// Encodes an instruction. Returns its words.
 pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<Code, Problem> {
     let mods = &inst.mods;
     no_source_mods(mods)?;
@@ -213,7 +217,7 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
         return Ok(Code::two(bits | VADDR.put(vgprs(target, inst.ops[1], len, 1)?)));
     };
     let len = exact_len(address, dim, mods.flags.contains(ModFlags::A16));
-    // What samples has no fourth coordinate.
+    // Sampling instructions have no fourth coordinate.
     let len = len.filter(|&len| row.ops.len() < 4 || len <= address.most());
     if !target.has(Feature::NSA) || count < 2 || len.map(usize::from) != Some(count) {
         return Err(Problem::Register(1));
@@ -226,9 +230,9 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
     Ok(words)
 }
 
-/// Dwords of an atomic operation's data and, unless they are as they should be, of its address, as LLVM's disassembler
-/// names them: where its table has no instruction of the sizes asked for it takes the shortest, with a whole dword of
-/// scattered addresses (`docs/isa-errata.md`).
+/// Returns the size in dwords of an atomic operation's data and, if it differs from the expected one, of its
+/// address, as LLVM's disassembler shows them. If its table has no instruction of the requested sizes, LLVM
+/// uses the shortest one, with a whole dword of scattered addresses (`docs/isa-errata.md`).
 fn atomic_sizes(row: &Row, asked: u8, address: u8, nsa: usize) -> (u8, Option<u8>) {
     let width = row.ops[0].width;
     match asked {
@@ -240,7 +244,7 @@ fn atomic_sizes(row: &Row, asked: u8, address: u8, nsa: usize) -> (u8, Option<u8
     (width, Some(if nsa > 0 { 4 } else { 1 }))
 }
 
-/// The instruction that the words are; all of them are there.
+/// Decodes an instruction; all its words must be given.
 pub(super) fn decode(
     target: &Target,
     op: Opcode,
@@ -262,7 +266,7 @@ pub(super) fn decode(
         inst.mods.lane = Lane::Image { dmask, dim };
     }
     let len = data_len(target, row, dmask, inst.mods.flags).map_err(|_| DecodeError::Reserved)?;
-    // Before GFX10 nothing tells the size of the address; LLVM shows the least.
+    // Before GFX10, the instruction does not contain the size of the address; LLVM shows the smallest size.
     let address_len = match gfx10 {
         true => address.len(dim, inst.mods.flags.contains(ModFlags::A16)),
         false => address.len_range().0,
@@ -287,14 +291,14 @@ pub(super) fn decode(
     Ok(inst)
 }
 
-/// Whether some address of the instruction fills so many dwords.
+/// Returns whether the instruction has an address that fills this many dwords.
 pub(super) fn takes_words(inst: &MachInst, len: usize) -> bool {
     let most = usize::from(address_of(inst.op.row()).len_range().1);
     len <= 2 + most.saturating_sub(1).div_ceil(4)
 }
 
-/// The instruction with a mask that no assembler refuses, and the bits of the two dwords in which it may differ. An atomic
-/// one gets the data and the address that go with the mask, too.
+/// Returns the instruction with a mask that all assemblers accept, and a mask of the bits in its first two
+/// dwords that may differ. An atomic instruction also gets the data and the address that belong to the mask.
 pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     let row = inst.op.row();
     let mut plain = *inst;
@@ -306,7 +310,7 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
             *dmask = 1;
             return (plain, DMASK.bits());
         }
-        // LLVM prints an image without samples, too.
+        // LLVM also prints the instruction for an image without multisampling.
         *dim = FIRST_MSAA_DIM;
         plain.ops[1] = Operand::regs(Reg::vgpr(0), address.len(FIRST_MSAA_DIM, a16));
         return (plain, DIM.bits() | VADDR.bits());
@@ -324,7 +328,7 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     (plain, DMASK.bits() | ACC.bits() | VADDR.bits() | VDATA.bits())
 }
 
-/// Sets the address of `len` registers, of which the first and the dwords with the others are given.
+/// Sets an address of `len` registers, given the first register and the dwords with the other registers.
 fn scatter(inst: &mut MachInst, first: u32, further: &[u32], len: usize) -> Result<(), DecodeError> {
     let mut numbers = [0; MAX_ADDRESSES];
     numbers[0] = first as u8;

@@ -1,4 +1,4 @@
-//! Interpolation of attributes: VINTRP, and VOP3 with an attribute as its first source.
+//! Interpolation of attributes: VINTRP, and VOP3 with an attribute as the first source.
 
 use super::operands::*;
 use super::{Encoding, prefix_bits};
@@ -17,26 +17,26 @@ const SHORT_DST: Field = Field::new(18, 8);
 
 const OP: Field = Field::new(16, 10);
 const DST: Field = Field::new(0, 8);
-/// Number of the attribute, then component.
+/// Number of the attribute, followed by its component.
 const ATTRIBUTE: Field = Field::new(32, 6);
 const COMPONENT: Field = Field::new(38, 2);
-/// A VGPR is 256 and its number.
+/// Source code: a VGPR is 256 plus its number.
 const SRC1: Field = Field::new(41, 9);
 const SRC2: Field = Field::new(50, 9);
-/// Of the second and third source: the first is the attribute.
+/// For the second and third source; the first source is the attribute.
 const ABS: Field = Field::new(9, 2);
 const NEG: Field = Field::new(62, 2);
 const OMOD: Field = Field::new(59, 2);
 const CLAMP: (ModFlags, Field) = (ModFlags::CLAMP, Field::new(15, 1));
-/// Of half floats, the attribute's high half.
+/// For half-precision instructions: selects the attribute's high half.
 const HIGH: (ModFlags, Field) = (ModFlags::HIGH, Field::new(40, 1));
 
-/// Flags of the VOP3 encoding.
+/// Returns the flags of the VOP3 encoding.
 fn flags(row: &Row) -> &'static [(ModFlags, Field)] {
     if row.flags.contains(Flags::NO_E32) { &[CLAMP, HIGH] } else { &[CLAMP] }
 }
 
-/// The VOP3 opcode of a row with that number.
+/// Returns the VOP3 opcode of a row with the given opcode number.
 pub(super) fn vop3_code(target: &Target, row: &Row, code: u32) -> u32 {
     match target.generation {
         _ if row.flags.contains(Flags::NO_E32) => code,
@@ -45,22 +45,22 @@ pub(super) fn vop3_code(target: &Target, row: &Row, code: u32) -> u32 {
     }
 }
 
-/// Number of the opcode of a VINTRP instruction.
+/// Returns the opcode number of a VINTRP instruction.
 pub(super) fn opcode(word: u32) -> u32 {
     SHORT_OP.get(word.into())
 }
 
-/// Number of the opcode of a VOP3 instruction.
+/// Returns the opcode number of a VOP3 instruction.
 pub(super) fn opcode_vop3(bits: u64) -> u32 {
     OP.get(bits)
 }
 
-/// A vertex attribute as the number that [`Kind::Attribute`] describes.
+/// Returns a vertex attribute as the number described at [`Kind::Attribute`].
 fn attribute(operand: Operand, index: u8) -> Result<u32, Problem> {
     number(operand, 256, index)
 }
 
-/// A VGPR, or a parameter's number.
+/// Returns the number of a VGPR or of a parameter.
 fn first_source(target: &Target, row: &Row, inst: &MachInst) -> Result<u32, Problem> {
     match row.ops[1].kind {
         Kind::Parameter => number(inst.ops[1], 256, 1),
@@ -68,7 +68,7 @@ fn first_source(target: &Target, row: &Row, inst: &MachInst) -> Result<u32, Prob
     }
 }
 
-/// The word of a VINTRP instruction.
+/// Encodes a VINTRP instruction. Returns its word.
 pub(super) fn encode_short(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u32, Problem> {
     if inst.mods != Mods::default() {
         return Err(Problem::Modifier("modifiers in this form"));
@@ -81,7 +81,7 @@ pub(super) fn encode_short(target: &Target, row: &Row, code: u32, inst: &MachIns
     Ok(bits as u32)
 }
 
-/// The VINTRP instruction that the word is.
+/// Decodes a VINTRP instruction.
 pub(super) fn decode_short(op: Opcode, word: u32) -> Result<MachInst, DecodeError> {
     let bits = u64::from(word);
     let source = match op.row().ops[1].kind {
@@ -94,7 +94,7 @@ pub(super) fn decode_short(op: Opcode, word: u32) -> Result<MachInst, DecodeErro
     Ok(inst)
 }
 
-/// Words of an instruction in VOP3.
+/// Encodes an instruction in VOP3. Returns its words.
 pub(super) fn encode_vop3(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u64, Problem> {
     if target.generation < Generation::Gfx8 {
         return Err(Problem::Form);
@@ -119,7 +119,7 @@ pub(super) fn encode_vop3(target: &Target, row: &Row, code: u32, inst: &MachInst
     Ok(bits)
 }
 
-/// `neg` and `abs` count the VGPR sources, which all are floats.
+/// Checks the modifiers. `neg` and `abs` apply to the VGPR sources, all of which are floats.
 fn check_modifiers(row: &Row, mods: &Mods) -> Result<(), Problem> {
     let sources = row.ops[1..].iter().filter(|spec| spec.kind == Kind::Vgpr).count();
     let all = (1u8 << sources) - 1;
@@ -135,7 +135,7 @@ fn check_modifiers(row: &Row, mods: &Mods) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The VOP3 instruction that the words are.
+/// Decodes a VOP3 instruction.
 pub(super) fn decode_vop3(op: Opcode, bits: u64) -> Result<MachInst, DecodeError> {
     let row = op.row();
     let vgpr = |field: Field| match field.get(bits) {

@@ -1,7 +1,8 @@
 //! Encodings that kernels rarely use: typed buffers, images, exports, attribute interpolation.
 //!
-//! Their fields move between generations, and what an operand's size is depends on the modifiers, so that each has its
-//! encoder and decoder here. [`Encoding`](crate::layout::Encoding) knows nothing of them.
+//! The positions of their fields differ between generations, and the sizes of operands depend on modifiers,
+//! so each family has its own encoder and decoder here. [`Encoding`](crate::layout::Encoding) does not
+//! include them.
 
 mod exp;
 pub(crate) mod formats;
@@ -19,12 +20,12 @@ use crate::table::{Family, Flags, Opcode, opcodes};
 use crate::target::{Generation, PROCESSORS, Target};
 use std::sync::OnceLock;
 
-/// Whether this module encodes, decodes and prints the family.
+/// Returns whether this module encodes, decodes and prints the family.
 pub(crate) const fn handles(family: Family) -> bool {
     matches!(family, Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp)
 }
 
-/// Most dwords of an instruction.
+/// Maximum number of dwords of an instruction.
 const MAX_WORDS: usize = 5;
 
 /// An encoded instruction.
@@ -48,20 +49,20 @@ impl Code {
         self.len += 1;
     }
 
-    /// Its words.
+    /// Returns the words.
     pub fn words(&self) -> &[u32] {
         &self.words[..self.len]
     }
 }
 
-/// Words of an instruction of these families.
+/// Encodes an instruction of these families.
 pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem> {
     let row = inst.op.row();
     let code = u32::from(row.code(target).ok_or(Problem::Unavailable)?);
     if !has_form(inst.op, inst.form) {
         return Err(Problem::Form);
     }
-    // An image address may go on in an operand behind the last.
+    // An image address may continue in an operand after the last operand of the row.
     let more = usize::from(row.family == Family::Mimg);
     if !(row.ops.len()..=row.ops.len() + more).contains(&inst.len.into()) {
         return Err(Problem::Count);
@@ -75,7 +76,7 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem
     }
 }
 
-/// Number of dwords of an instruction of these families.
+/// Returns the number of dwords of an instruction of these families.
 pub(crate) fn size_in_words(inst: &MachInst) -> usize {
     match inst.op.family() {
         Family::Mimg => 2 + image::further_words(inst),
@@ -84,7 +85,7 @@ pub(crate) fn size_in_words(inst: &MachInst) -> usize {
     }
 }
 
-/// Whether an instruction of these families has the form.
+/// Returns whether an instruction of these families has the form.
 pub(crate) fn has_form(op: Opcode, form: Form) -> bool {
     match form {
         Form::Full => true,
@@ -93,7 +94,7 @@ pub(crate) fn has_form(op: Opcode, form: Form) -> bool {
     }
 }
 
-/// Decodes an instruction of these families; says how many words it takes.
+/// Decodes an instruction of these families. Returns the instruction and its length in words.
 pub(crate) fn decode(
     target: &Target,
     words: &[u32],
@@ -122,10 +123,10 @@ pub(crate) fn decode(
     if rest == Meaningless::Refused && !names::are_known(target, &inst) {
         return Err(DecodeError::Reserved);
     }
-    // Bits that mean nothing must be as an assembler would set them, unless they are known to be ignored.
+    // Bits without meaning must be as an assembler sets them, unless they are known to be ignored.
     let (again, other) = match assemble(target, &inst) {
         Ok(again) => (again, 0),
-        // LLVM reads masks that its assembler would refuse.
+        // LLVM's disassembler accepts masks that its assembler refuses.
         Err(_) if rest == Meaningless::Ignored && inst.op.family() == Family::Mimg => {
             let (plain, other) = image::plain(target, &inst);
             (assemble(target, &plain).map_err(|_| DecodeError::Reserved)?, other)
@@ -144,18 +145,18 @@ pub(crate) fn decode(
         Meaningless::Refused => 0,
         Meaningless::Ignored => ignored(target, encoding, &inst) | other,
     };
-    // Address bytes behind the last of a scattered address.
+    // Address bytes after the last register of a scattered address.
     let unused = if rest == Meaningless::Ignored { u32::MAX } else { 0 };
     let masks = [ignored as u32, (ignored >> 32) as u32];
     let differs = |n: usize| (given[n] ^ again.words[n]) & !masks.get(n).copied().unwrap_or(unused) != 0;
     if (0..len.min(again.len)).any(differs) { Err(DecodeError::Reserved) } else { Ok((inst, len)) }
 }
 
-/// Bits of the first two dwords that LLVM's disassembler does not look at in this instruction.
+/// Returns the bits of the first two dwords that LLVM's disassembler ignores for this instruction.
 fn ignored(target: &Target, encoding: Encoding, inst: &MachInst) -> u64 {
     let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
     match encoding {
-        // What is between the flags and the opcode, and the registers of parts that are off.
+        // The bits between the flags and the opcode, and the registers of disabled components.
         Encoding::Exp => 0xffff_ffff_03ff_e000,
         Encoding::Mtbuf => {
             let address = if inst.ops[1] == Operand::None { 0xff << 32 } else { 0 };
@@ -178,7 +179,7 @@ enum Encoding {
     Vop3,
 }
 
-/// Top six bits of the first dword.
+/// Returns the top six bits of the first dword.
 const fn prefix(target: &Target, encoding: Encoding) -> u32 {
     let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
     match encoding {
@@ -199,17 +200,17 @@ fn prefix_bits(target: &Target, encoding: Encoding) -> u64 {
 
 fn encoding_of(target: &Target, word: u32) -> Option<Encoding> {
     let all = [Encoding::Mtbuf, Encoding::Mimg, Encoding::Exp, Encoding::Interp, Encoding::Vop3];
-    // GFX6 and GFX7 interpolate in the short encoding only.
+    // GFX6 and GFX7 have interpolation in the short encoding only.
     let all = if target.generation < Generation::Gfx8 { &all[..4] } else { &all };
     all.iter().copied().find(|&encoding| prefix(target, encoding) == word >> 26)
 }
 
-/// Instructions by opcode number.
+/// Maps opcode numbers to instructions.
 struct Maps {
     mtbuf: [Option<Opcode>; 16],
     mimg: [Option<Opcode>; 256],
     interp: [Option<Opcode>; 4],
-    /// Few: VOP3 opcode and instruction.
+    /// Pairs of VOP3 opcode and instruction; the list is short.
     vop3: Vec<(u32, Opcode)>,
 }
 

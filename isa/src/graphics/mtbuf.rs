@@ -1,6 +1,6 @@
 //! MTBUF: like MUBUF, with the format of the data in the instruction.
 //!
-//! LLVM 14 takes `tfe` here; LLVM 19 neither assembles nor disassembles it, and so do we.
+//! LLVM 14 accepts `tfe` here. LLVM 19 neither assembles nor disassembles it, and neither does this module.
 
 use super::operands::*;
 use super::{Encoding, prefix_bits};
@@ -18,17 +18,18 @@ const FORMAT: Field = Field::new(19, 7);
 const VADDR: Field = Field::new(32, 8);
 const VDATA: Field = Field::new(40, 8);
 const SRSRC: Field = Field::new(48, 5);
-/// gfx90a: the data are in accumulation VGPRs.
+/// gfx90a: the data is in accumulation VGPRs.
 const ACC: Field = Field::new(55, 1);
 const SOFFSET: Field = Field::new(56, 8);
-/// The code of `src_lds_direct`, which only vector instructions read.
+/// The code of `src_lds_direct`, which only vector ALU instructions can read.
 const LDS_DIRECT: u32 = Reg::LDS_DIRECT.0 as u32;
-/// Three bits; GFX8 and GFX9 have four and begin one lower, GFX10 has the fourth in the second dword.
+/// Opcode: three bits. On GFX8 and GFX9 it has four bits and starts one bit lower; on GFX10 the fourth bit is
+/// in the second dword.
 const OP: Field = Field::new(16, 3);
 const OP_MIDDLE: Field = Field::new(15, 4);
 const OP_HIGH: Field = Field::new(53, 1);
 
-/// Flags of every generation, and what each has besides in places that change.
+/// Flags that exist in all generations, followed by flags that exist only in some, in positions that differ.
 const OFFEN: (ModFlags, Field) = (ModFlags::OFFEN, Field::new(12, 1));
 const IDXEN: (ModFlags, Field) = (ModFlags::IDXEN, Field::new(13, 1));
 const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(14, 1));
@@ -37,7 +38,7 @@ const ADDR64: (ModFlags, Field) = (ModFlags::ADDR64, Field::new(15, 1));
 const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(15, 1));
 const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(53, 1));
 
-/// Where the flags are.
+/// Returns the positions of the flags.
 fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
     match target.generation {
         Generation::Gfx6 | Generation::Gfx7 => &[OFFEN, IDXEN, GLC, SLC, ADDR64],
@@ -47,10 +48,10 @@ fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
     }
 }
 
-/// The format that need not be written: of 8 bits, UNORM.
+/// The format that is used if none is written: 8 bits, UNORM.
 pub(crate) const DEFAULT_FORMAT: u8 = 1;
 
-/// Dwords of the address: index and offset, or a 64-bit address instead.
+/// Returns the size of the address in dwords: index and offset, or a 64-bit address instead.
 fn address_width(flags: ModFlags) -> Result<u8, Problem> {
     let parts = u8::from(flags.contains(ModFlags::OFFEN)) + u8::from(flags.contains(ModFlags::IDXEN));
     match (flags.contains(ModFlags::ADDR64), parts) {
@@ -60,7 +61,7 @@ fn address_width(flags: ModFlags) -> Result<u8, Problem> {
     }
 }
 
-/// Number of the opcode.
+/// Returns the opcode number.
 pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
     match target.generation {
         Generation::Gfx6 | Generation::Gfx7 => OP.get(bits),
@@ -77,7 +78,7 @@ fn opcode_bits(target: &Target, code: u32) -> u64 {
     }
 }
 
-/// Words of an instruction.
+/// Encodes an instruction. Returns its words.
 pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u64, Problem> {
     let mods = &inst.mods;
     no_source_mods(mods)?;
@@ -111,7 +112,7 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
         | SOFFSET.put(scalar_offset))
 }
 
-/// The instruction that the words are.
+/// Decodes an instruction.
 pub(super) fn decode(target: &Target, op: Opcode, bits: u64) -> Result<MachInst, DecodeError> {
     let flags = flags_at(bits, flags(target));
     let address = match address_width(flags).map_err(|_| DecodeError::Reserved)? {

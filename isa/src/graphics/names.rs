@@ -1,4 +1,4 @@
-//! Names that graphics instructions have for numbers in their fields, and back.
+//! Conversion between numbers in the fields of graphics instructions and their names.
 
 use super::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED_FORMATS};
 use super::mtbuf::DEFAULT_FORMAT;
@@ -8,7 +8,7 @@ use crate::table::{DIMS, Kind};
 use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
 
-/// Exports with a number of their own: name, first number, how many, whether GFX10 alone has them.
+/// Export targets: name, first number, count, and whether only GFX10 has them.
 const EXPORT_TARGETS: [(&str, u8, u8, bool); 7] = [
     ("mrt", 0, 8, false),
     ("mrtz", 8, 1, false),
@@ -19,7 +19,7 @@ const EXPORT_TARGETS: [(&str, u8, u8, bool); 7] = [
     ("param", 32, 32, false),
 ];
 
-/// The number of an export's target: `mrt0`, `param31`.
+/// Returns the number of an export target such as `mrt0` or `param31`.
 pub fn export_target(target: &Target, name: &str) -> Option<u8> {
     let known = EXPORT_TARGETS.iter().filter(|row| !row.3 || target.generation == Generation::Gfx10);
     let mut found = known.filter_map(|&(stem, first, count, _)| match count {
@@ -29,7 +29,7 @@ pub fn export_target(target: &Target, name: &str) -> Option<u8> {
     found.next()
 }
 
-/// Appends the name of an export's target.
+/// Appends the name of an export target.
 pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String) -> fmt::Result {
     let gfx10 = target.generation == Generation::Gfx10;
     let holds = |row: &&(&str, u8, u8, bool)| (row.1..row.1 + row.2).contains(&number) && (!row.3 || gfx10);
@@ -40,10 +40,10 @@ pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String)
     }
 }
 
-/// Attributes that can be named, of the 64 that the field has room for.
+/// Number of attributes that have names, of the 64 for which the field has room.
 const ATTRIBUTES: u8 = 33;
 
-/// Whether the numbers of an instruction have names: export targets, attributes and their values.
+/// Returns whether all numbers in an instruction have names: export targets, attributes and their parameters.
 pub(crate) fn are_known(target: &Target, inst: &MachInst) -> bool {
     inst.op.row().ops.iter().zip(inst.operands()).all(|(spec, &operand)| match (spec.kind, operand) {
         (Kind::ExportTarget, Operand::Imm(number)) => is_export_target(target, number as u8),
@@ -58,14 +58,15 @@ fn is_export_target(target: &Target, number: u8) -> bool {
     EXPORT_TARGETS.iter().any(|row| (row.1..row.1 + row.2).contains(&number) && (!row.3 || gfx10))
 }
 
-/// The number of an attribute and its component, as [`Kind::Attribute`](crate::table::Kind::Attribute) has it: `attr3.y`.
+/// Returns the number of an attribute and its component such as `attr3.y`, as defined at
+/// [`Kind::Attribute`](crate::table::Kind::Attribute).
 pub fn attribute(name: &str) -> Option<u8> {
     let (number, component) = name.strip_prefix("attr")?.split_once('.')?;
     let component = ["x", "y", "z", "w"].iter().position(|other| *other == component)?;
     Some(index(number, ATTRIBUTES)? * 4 + component as u8)
 }
 
-/// The number of one of an attribute's values: `p10`, `p20`, `p0`.
+/// Returns the number of an attribute's parameter: `p10`, `p20`, `p0`.
 pub fn parameter(name: &str) -> Option<u8> {
     match name {
         "p10" => Some(0),
@@ -75,20 +76,20 @@ pub fn parameter(name: &str) -> Option<u8> {
     }
 }
 
-/// A decimal number below `limit`.
+/// Parses a decimal number less than `limit`.
 fn index(text: &str, limit: u8) -> Option<u8> {
     let decimal = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|&index| decimal && index < limit)
 }
 
-/// The number of an image's shape: `SQ_RSRC_IMG_2D`, or `2D` for short.
+/// Returns the number of an image dimension: `SQ_RSRC_IMG_2D`, or `2D` for short.
 pub fn image_dim(name: &str) -> Option<u8> {
     let name = name.strip_prefix("SQ_RSRC_IMG_").unwrap_or(name);
     DIMS.iter().position(|dim| dim.name == name).map(|dim| dim as u8)
 }
 
-/// The number of a buffer format from its names, of which one may be missing: `BUF_DATA_FORMAT_32` and
-/// `BUF_NUM_FORMAT_FLOAT`, or, on GFX10, `BUF_FMT_32_FLOAT`; GFX10 takes the older names as well.
+/// Returns the number of a buffer format, given its names: `BUF_DATA_FORMAT_32` and `BUF_NUM_FORMAT_FLOAT`,
+/// one of which may be omitted, or, on GFX10, `BUF_FMT_32_FLOAT`. GFX10 also accepts the older names.
 pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
     let gfx10 = target.generation == Generation::Gfx10;
     let place = |list: &[&str], name: &str| list.iter().position(|other| *other == name).map(|at| at as u8);

@@ -1,4 +1,4 @@
-//! Operands in fields, both ways.
+//! Encoding and decoding of operands in fields.
 
 use crate::decode::DecodeError;
 use crate::encode::Problem;
@@ -8,7 +8,7 @@ use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
 use crate::target::{Feature, Target};
 
-/// Number of the first VGPR of a group.
+/// Returns the number of the first VGPR of a group.
 pub(super) fn vgprs(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
     match operand {
         Operand::Reg(range) if range.first.is_agpr() => Err(Problem::Operand(index)),
@@ -16,7 +16,8 @@ pub(super) fn vgprs(target: &Target, operand: Operand, width: u8, index: u8) -> 
     }
 }
 
-/// Number of the first register of a group of data, which on gfx90a may be accumulation VGPRs: then `acc` is set.
+/// Returns the number of the first register of the data, and the bits of `acc`. On gfx90a the data may be in
+/// accumulation VGPRs, for which `acc` is set.
 pub(super) fn data(
     target: &Target,
     operand: Operand,
@@ -32,7 +33,7 @@ pub(super) fn data(
     }
 }
 
-/// Groups of gfx90a begin at even registers.
+/// Returns the number of the first register of a group. On gfx90a, groups must start at even registers.
 fn vector_registers(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
     let range = match operand {
         Operand::Reg(range) if range.first.is_vgpr() || range.first.is_agpr() => range,
@@ -47,12 +48,12 @@ fn vector_registers(target: &Target, operand: Operand, width: u8, index: u8) -> 
     Ok(number)
 }
 
-/// The VGPR group that begins at a number.
+/// Returns the VGPR group that starts at a number.
 pub(super) fn vgprs_at(number: u32, width: u8) -> Result<Operand, DecodeError> {
     registers_at(Reg::vgpr(number as u16 & 0xff), width)
 }
 
-/// The group of data that begins at a number: accumulation VGPRs if gfx90a says so.
+/// Returns the group of data registers that starts at a number: accumulation VGPRs on gfx90a if `acc` is set.
 pub(super) fn data_at(target: &Target, number: u32, width: u8, acc: u32) -> Result<Operand, DecodeError> {
     let number = number as u16 & 0xff;
     let first = if target.has(Feature::GFX90A) && acc != 0 { Reg::agpr(number) } else { Reg::vgpr(number) };
@@ -66,7 +67,7 @@ fn registers_at(first: Reg, len: u8) -> Result<Operand, DecodeError> {
     }
 }
 
-/// Code of the first SGPR of a group, in units of `unit` registers.
+/// Returns the code of the first SGPR of a group, in units of `unit` registers.
 pub(super) fn sgprs(
     target: &Target,
     operand: Operand,
@@ -75,7 +76,7 @@ pub(super) fn sgprs(
     index: u8,
 ) -> Result<u32, Problem> {
     match operand {
-        // Vector instructions alone read from LDS directly.
+        // Only vector ALU instructions can read directly from LDS.
         Operand::Reg(range) if range.first.0 >= 256 || range.first == Reg::LDS_DIRECT => {
             Err(Problem::Operand(index))
         }
@@ -86,7 +87,7 @@ pub(super) fn sgprs(
     }
 }
 
-/// The SGPR group whose first register has that code.
+/// Returns the SGPR group whose first register has the given code.
 pub(super) fn sgprs_at(target: &Target, code: u32, width: u8) -> Result<Operand, DecodeError> {
     group(target, RegRange { first: Reg(code as u16), len: width })
 }
@@ -95,7 +96,7 @@ fn group(target: &Target, range: RegRange) -> Result<Operand, DecodeError> {
     if range.exists(target) { Ok(Operand::Reg(range)) } else { Err(DecodeError::Reserved) }
 }
 
-/// A number that must fit its field.
+/// Returns a number that must be less than `limit`.
 pub(super) fn number(operand: Operand, limit: u32, index: u8) -> Result<u32, Problem> {
     match operand {
         Operand::Imm(value) => {
@@ -105,7 +106,7 @@ pub(super) fn number(operand: Operand, limit: u32, index: u8) -> Result<u32, Pro
     }
 }
 
-/// Bits of flags; an error if there are others than those of the list.
+/// Returns the bits of the flags. Fails if there are flags that are not in the list.
 pub(super) fn flag_bits(mods: &Mods, fields: &[(ModFlags, Field)]) -> Result<u64, Problem> {
     let mut left = mods.flags;
     let mut bits = 0;
@@ -116,12 +117,12 @@ pub(super) fn flag_bits(mods: &Mods, fields: &[(ModFlags, Field)]) -> Result<u64
     if left.is_empty() { Ok(bits) } else { Err(Problem::Modifier("a flag")) }
 }
 
-/// The flags that are set.
+/// Returns the flags that are set.
 pub(super) fn flags_at(bits: u64, fields: &[(ModFlags, Field)]) -> ModFlags {
     fields.iter().filter(|(_, field)| field.get(bits) != 0).map(|&(flag, _)| flag).collect()
 }
 
-/// Fails if there are modifiers beside flags, offset and lane controls.
+/// Fails if there are modifiers other than flags, offset and lane controls.
 pub(super) fn no_source_mods(mods: &Mods) -> Result<(), Problem> {
     match (mods.neg | mods.abs, mods.omod, mods.op_sel | mods.op_sel_hi) {
         (0, 0, 0) => Ok(()),

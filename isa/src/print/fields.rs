@@ -1,4 +1,4 @@
-//! Numbers in the instruction that have a syntax of their own.
+//! Prints numbers in instructions that have a syntax of their own.
 
 use super::Printer;
 use crate::inst::MachInst;
@@ -20,12 +20,12 @@ impl Printer<'_> {
             op::S_SET_GPR_IDX_ON | op::S_SET_GPR_IDX_MODE => gpr_idx(bits, self.out),
             op::S_VERSION => version(bits, self.out),
             op::S_WAITCNT_DEPCTR => depctr(self.target, bits, self.out),
-            // GFX10 has no way to say "no SGPR" but `null`, and so LLVM 19 shows that.
+            // On GFX10, `null` is the only way to encode that there is no offset SGPR, so LLVM 19 prints it.
             _ if spec.kind == Kind::SmemOffset && value == 0 && self.says_null() => {
                 self.out.push_str("null");
                 Ok(())
             }
-            // Only GFX9 and GFX10 have offsets below 0.
+            // Only GFX9 and GFX10 have negative offsets.
             _ if spec.kind == Kind::SmemOffset && self.target.generation < Generation::Gfx9 => {
                 write!(self.out, "{:#x}", value as u32)
             }
@@ -34,7 +34,7 @@ impl Printer<'_> {
             op::S_INST_PREFETCH | op::S_CLAUSE | op::S_ROUND_MODE | op::S_TTRACEDATA_IMM => {
                 write!(self.out, "{bits:#x}")
             }
-            // Written as a source constant would be: small ones in decimal.
+            // Printed like a source constant: small numbers in decimal.
             _ if spec.kind == Kind::Imm && op != op::S_ENDPGM && bits > 64 => write!(self.out, "{bits:#x}"),
             // Branch distances and the numbers of program-flow instructions.
             _ => write!(self.out, "{bits}"),
@@ -53,7 +53,7 @@ impl Printer<'_> {
             ("expcnt", wait.exp, target.max_expcnt),
             ("lgkmcnt", wait.lgkm, target.max_lgkmcnt),
         ];
-        // A wait for nothing shows all of its counters.
+        // If the instruction waits for nothing, all counters are printed.
         let all = fields.iter().all(|&(_, count, max)| count == max);
         let mut space = "";
         for (name, count, _) in fields.into_iter().filter(|&(_, count, max)| all || count != max) {
@@ -64,7 +64,7 @@ impl Printer<'_> {
     }
 }
 
-/// Counters of dependencies that are not at rest; all of them if there is none.
+/// Prints the dependency counters that are waited for; all of them if none is waited for.
 fn depctr(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let known = names::dependency_counters(target).fold(0, |known, row| known | row.mask());
     if bits & !known != 0 {
@@ -84,7 +84,7 @@ fn hex(value: i32, out: &mut String) -> fmt::Result {
     write!(out, "{sign}{:#x}", value.unsigned_abs())
 }
 
-/// `hwreg(name, first bit, bits)`; the whole register is left unsaid.
+/// Prints `hwreg(name, first bit, bits)`; the bits are omitted for the whole register.
 fn hwreg(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let (id, offset, size) = (bits & 0x3f, bits >> 6 & 0x1f, (bits >> 11 & 0x1f) + 1);
     out.push_str("hwreg(");
@@ -99,7 +99,7 @@ fn hwreg(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// `sendmsg(message, operation, stream)`, by names where the combination has a meaning.
+/// Prints `sendmsg(message, operation, stream)`, with names if the combination has a meaning.
 fn message(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let (id, operation, stream) = (bits & 0xf, bits >> 4 & 7, bits >> 8 & 3);
     let message = names::messages(target).find(|row| row.id == id).map(|row| row.name);
@@ -112,7 +112,7 @@ fn message(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
         }
         (Some(name), Some(named), 1.., _) if gs => write!(out, "sendmsg({name}, {named}, {stream})"),
         (Some(name), Some(named), 1.., 0) if !gs => write!(out, "sendmsg({name}, {named})"),
-        // Names hide bits that mean nothing; numbers do not.
+        // Names would hide bits without meaning, so the number is printed.
         _ if bits & !0x37f != 0 => write!(out, "{bits}"),
         _ => write!(out, "sendmsg({id}, {operation}, {stream})"),
     }
@@ -122,7 +122,7 @@ fn takes_operation(message: u32) -> bool {
     matches!(message, names::MSG_GS | names::MSG_GS_DONE | names::MSG_SYSMSG)
 }
 
-/// `gpr_idx(SRC0,DST)`: which operands are indexed.
+/// Prints which operands are indexed, as in `gpr_idx(SRC0,DST)`.
 fn gpr_idx(bits: u32, out: &mut String) -> fmt::Result {
     if bits > 0xf {
         return write!(out, "{bits:#x}");
@@ -139,7 +139,8 @@ fn gpr_idx(bits: u32, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// `s_version`: a number that stands for a generation, and bits of which LLVM 19 makes an expression.
+/// Prints the operand of `s_version`: a number for a generation, and flags that LLVM 19 prints as an
+/// expression.
 fn version(bits: u32, out: &mut String) -> fmt::Result {
     if bits & 0x1f00 != 0 {
         return write!(out, "{bits:#x}");

@@ -1,4 +1,4 @@
-//! Text of typed buffer instructions, exports and interpolation.
+//! Prints typed buffer instructions, exports and interpolation instructions.
 
 use super::Printer;
 use crate::graphics::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED_FORMATS};
@@ -12,7 +12,7 @@ use crate::target::Generation;
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
-    /// What follows the mnemonic.
+    /// Prints everything after the mnemonic.
     pub(super) fn graphics(&mut self) -> fmt::Result {
         match self.inst.op.family() {
             Family::Mtbuf => self.typed_buffer(),
@@ -58,7 +58,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// By name where it has one. Of the two halves before GFX10 the default ones are not written.
+    /// Prints a format by its name, if it has one. Before GFX10, each of its two parts is omitted if it is
+    /// the default.
     fn format(&mut self, format: u8) -> fmt::Result {
         if self.target.generation == Generation::Gfx10 {
             return match UNIFIED_FORMATS.get(usize::from(format)) {
@@ -100,7 +101,7 @@ impl Printer<'_> {
 
     fn interpolation(&mut self) -> fmt::Result {
         let row = self.inst.op.row();
-        // GFX6 and GFX7 have one form only.
+        // GFX6 and GFX7 have only one form, so no suffix is printed.
         if !row.flags.contains(Flags::NO_E32) && self.target.generation >= Generation::Gfx8 {
             self.out.push_str(if self.inst.form == Form::E32 { "_e32" } else { "_e64" });
         }

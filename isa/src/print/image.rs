@@ -1,4 +1,4 @@
-//! Text of image instructions.
+//! Prints image instructions.
 
 use super::Printer;
 use crate::inst::{Lane, ModFlags};
@@ -9,7 +9,7 @@ use crate::target::Generation;
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
-    /// What follows the mnemonic of an image instruction.
+    /// Prints everything after the mnemonic of an image instruction.
     pub(super) fn image(&mut self) -> fmt::Result {
         let ops = self.inst.op.row().ops;
         for (index, (spec, &operand)) in ops.iter().zip(self.inst.operands()).enumerate() {
@@ -40,7 +40,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// `[v5, v7, v3]`: the scattered registers of all operands.
+    /// Prints the scattered registers of all operands, as in `[v5, v7, v3]`.
     pub(super) fn scattered(&mut self) -> fmt::Result {
         let mut first = true;
         for operand in self.inst.operands() {

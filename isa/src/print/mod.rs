@@ -1,7 +1,7 @@
-//! Instructions as LLVM's assembler writes them.
+//! Prints instructions in the syntax of LLVM's assembler.
 //!
-//! What is printed for hardware registers is what `llvm-objdump` prints for the same words, and `llvm-mc` reads it back
-//! to the same words. Virtual registers print as `%5` or `%[5,6]`.
+//! For hardware registers, the output is the same as that of `llvm-objdump` for the same words, and `llvm-mc`
+//! assembles it to the same words. Virtual registers are printed as `%5` or `%[5,6]`.
 
 mod fields;
 mod graphics;
@@ -18,16 +18,16 @@ use crate::table::{Family, Flags, Kind, Num, OpSpec, Role, op};
 use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
 
-/// Appends the text of an instruction, without indentation or newline. `func` resolves virtual registers, labels and
-/// references to variables, which print as `global7`; see [`write_inst_with`].
+/// Appends the text of an instruction, without indentation and newline. `func` resolves virtual registers,
+/// labels and references. Referenced variables are printed as `global7`; see [`write_inst_with`].
 pub fn write_inst(target: &Target, inst: &MachInst, func: Option<&MachFunc>, out: &mut String) {
     write_inst_with(target, inst, func, &number, out);
 }
 
-/// Writes the symbol that a reference points to.
+/// Function that writes the symbol of a reference.
 pub type SymbolWriter<'a> = &'a dyn Fn(&RelocRef, &mut String) -> fmt::Result;
 
-/// What code refers to, by its number.
+/// Writes the target of a reference by its number.
 fn number(reloc: &RelocRef, out: &mut String) -> fmt::Result {
     match reloc.to {
         Referent::Global(index) => write!(out, "global{index}"),
@@ -35,7 +35,7 @@ fn number(reloc: &RelocRef, out: &mut String) -> fmt::Result {
     }
 }
 
-/// As [`write_inst`], with a way to name variables.
+/// Like [`write_inst`], with a function that writes the names of referenced symbols.
 pub fn write_inst_with(
     target: &Target,
     inst: &MachInst,
@@ -43,11 +43,11 @@ pub fn write_inst_with(
     symbol: SymbolWriter<'_>,
     out: &mut String,
 ) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = Printer { target, inst, func, symbol, out }.inst();
 }
 
-/// The label of a block in assembly text: `.Lsaxpy_bb3`.
+/// Appends the label of a block in assembly text, such as `.Lsaxpy_bb3`.
 pub fn write_block_label(func: &MachFunc, block: MBlock, out: &mut String) {
     let _ = write!(out, ".L{}_{block}", func.name);
 }
@@ -88,13 +88,13 @@ impl Printer<'_> {
         self.modifiers(encoding, slots.and_then(|slots| slots.last_source()).map_or(0, |n| n + 1))
     }
 
-    /// Whether something is said of sources by their numbers. Of most there is nothing to say.
+    /// Returns whether modifiers refer to sources by their numbers, which is rare.
     fn counts_sources(&self, encoding: Encoding) -> bool {
         let mods = &self.inst.mods;
         mods.neg | mods.abs | mods.op_sel != 0 || matches!(encoding, Encoding::Vop3p | Encoding::Sdwa)
     }
 
-    /// Operands that the text does not show: a missing destination, the 0 of `s_endpgm`.
+    /// Returns whether the text omits an operand: a missing destination, or the 0 of `s_endpgm`.
     fn is_left_out(&self, spec: &OpSpec, index: usize, operand: Operand) -> bool {
         let row = self.inst.op.row();
         match operand {
@@ -102,13 +102,14 @@ impl Printer<'_> {
                 spec.role != Role::Use
                     || self.inst.mods.flags.contains(ModFlags::LDS) && row.family == Family::Mubuf
             }
-            // Without data, an address that is off is shown if it comes first: `buffer_load_dword off, ... lds`.
+            // Without data, an absent address is printed if it is the first operand: `buffer_load_dword off,
+            // ... lds`.
             Operand::Imm(0) => self.inst.op == op::S_ENDPGM,
             _ => false,
         }
     }
 
-    /// Pseudo instructions.
+    /// Prints the operands of a pseudo-instruction.
     fn plain_operands(&mut self) -> fmt::Result {
         let unknown = OpSpec { role: Role::Use, kind: Kind::Imm, width: 1, num: Num::B32 };
         for (index, &operand) in self.inst.operands().iter().enumerate() {
@@ -121,17 +122,17 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A source with `neg`, `abs` or `sext` around it.
+    /// Prints a source with its `neg`, `abs` or `sext`.
     fn modified_source(&mut self, encoding: Encoding, n: u8, spec: &OpSpec, operand: Operand) -> fmt::Result {
         let mods = &self.inst.mods;
-        // `neg` and `abs` of packed and matrix instructions are told after the operands.
+        // `neg` and `abs` of packed and matrix instructions are printed after the operands.
         let packed = encoding == Encoding::Vop3p && !self.is_mix();
         let (neg, abs) = (!packed && mods.neg >> n & 1 != 0, !packed && mods.abs >> n & 1 != 0);
         let (open, close) = match (neg, abs) {
-            // Only words that no assembler makes negate an integer.
+            // A negated integer occurs only in words that no assembler produces.
             _ if self.sext(n) || neg && !spec.num.is_float() => ("sext(", ")"),
             (false, false) => ("", ""),
-            // `-1` would be another constant than minus `1`.
+            // `-1` would be a constant of its own instead of a negated `1`.
             (true, false) if operand.is_const() => ("neg(", ")"),
             (true, false) => ("-", ""),
             (false, true) => ("|", "|"),
@@ -151,7 +152,7 @@ impl Printer<'_> {
             Operand::Scattered(_) => self.scattered()?,
             Operand::Inline(code) => write_inline(code, spec.num, encoding == Encoding::Vop3p, self.out)?,
             Operand::Literal(value) if spec.kind == Kind::Lit => write!(self.out, "{value:#x}")?,
-            // Packed instructions show the whole word, mixed ones what f16 makes of it.
+            // Packed instructions print the whole word; mixed-precision instructions print its value as f16.
             Operand::Literal(value) if self.is_mix() => write_literal(value, Num::F16, false, self.out)?,
             Operand::Literal(value) if spec.num == Num::V2F16 => write_packed(value, Num::F16, self.out)?,
             Operand::Literal(value) if encoding == Encoding::Vop3p => {
@@ -204,14 +205,14 @@ impl Printer<'_> {
     }
 }
 
-/// `_e32`, `_e64`, `_sdwa`, `_dpp`, where an instruction has several encodings.
+/// Returns the suffix `_e32`, `_e64`, `_sdwa` or `_dpp`, if an instruction has several encodings.
 fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     let row = inst.op.row();
     if !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
         return "";
     }
     if row.flags.contains(Flags::NO_E64) {
-        // Where there is no other form LLVM says none, but for this one of gfx908 and gfx90a.
+        // If there is only one form, LLVM prints no suffix, except for this instruction on gfx908 and gfx90a.
         let e32 = inst.op == op::V_PK_FMAC_F16 && target.generation == Generation::Gfx9;
         return match inst.form {
             Form::Sdwa => "_sdwa",
@@ -223,14 +224,14 @@ fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     match inst.form {
         Form::Full => "_e64",
         Form::E32 => "_e32",
-        // LLVM leaves that to the selections; it reads both.
+        // LLVM prints no suffix here because the selections determine the form; it accepts both.
         Form::Sdwa if row.family == Family::Vopc && target.generation == Generation::Gfx8 => "",
         Form::Sdwa => "_sdwa",
         Form::Dpp => "_dpp",
     }
 }
 
-/// Appends the name of hardware registers: `s5`, `v[2:3]`, `vcc`, `exec_lo`.
+/// Appends the name of hardware registers, such as `s5`, `v[2:3]`, `vcc`, `exec_lo`.
 pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Result {
     let code = range.first.0;
     let (trap, traps) = trap_registers(target);
@@ -260,7 +261,8 @@ pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Res
     Ok(())
 }
 
-/// Appends a number. Registers are most of a listing, and the machinery of `write!` costs more than the digits.
+/// Appends a number. This is faster than `write!`, which matters because registers are the largest part of a
+/// listing.
 fn decimal(number: u16, out: &mut String) {
     let digit = |number: u16| char::from(b'0' + (number % 10) as u8);
     if number >= 1000 {
@@ -276,8 +278,8 @@ fn decimal(number: u16, out: &mut String) {
     out.push(digit(number));
 }
 
-/// Appends an inline constant. Operands of 16-bit integers show a float constant as the bits of its half-precision
-/// value, except in packed instructions.
+/// Appends an inline constant. An operand with a 16-bit integer type shows a float constant as the bits of
+/// its half-precision value, except in packed instructions.
 fn write_inline(code: u16, num: Num, packed: bool, out: &mut String) -> fmt::Result {
     let half_bits = num.is_half() && num != Num::F16 && !packed;
     let text = match code {
@@ -314,8 +316,9 @@ fn write_inline(code: u16, num: Num, packed: bool, out: &mut String) -> fmt::Res
     out.write_str(text)
 }
 
-/// Appends a literal. It looks like an inline constant if it has the value of one; a half float takes the
-/// low half, a 16-bit integer too but for constants of 32 bits.
+/// Appends a literal. A literal with the value of an inline constant is printed like that constant. For a
+/// half-precision operand the low half is printed; also for a 16-bit integer, unless it has the value of a
+/// 32-bit inline constant.
 fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::Result {
     let (value, inline) = match num {
         Num::F16 => (value & 0xffff, inline_half(value as u16).map(Operand::Inline)),
@@ -333,9 +336,9 @@ fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::R
     }
 }
 
-/// Appends the literal of a packed instruction, as one word unless it is a constant of the low half.
+/// Appends the literal of a packed instruction: as one word, unless it is an inline constant in the low half.
 fn write_packed(value: u32, num: Num, out: &mut String) -> fmt::Result {
-    // A half that is all ones is no -1.
+    // A low half with all bits set must not be printed as -1.
     let half =
         u16::try_from(value).ok().filter(|&half| num == Num::F16 && half < 0xfff0).and_then(inline_half);
     let word = if num == Num::F16 {

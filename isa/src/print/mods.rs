@@ -1,4 +1,4 @@
-//! Modifiers after the operands.
+//! Prints the modifiers after the operands.
 
 use super::Printer;
 use crate::inst::{Lane, ModFlags, SdwaSel};
@@ -31,7 +31,8 @@ impl Printer<'_> {
                     (ModFlags::ADDR64, " addr64"),
                 ])?;
                 self.offset()?;
-                // Where `lds` goes without saying LLVM writes it before the others, and reads it only there.
+                // If `lds` is implied by the instruction, LLVM prints it before the other flags and accepts
+                // it only there.
                 if self.inst.op.row().flags.contains(Flags::LDS_ONLY) {
                     self.out.push_str(" lds");
                     return self.cache_flags();
@@ -91,7 +92,7 @@ impl Printer<'_> {
                 self.bits(" op_sel", mods.op_sel, 2)?;
             }
         } else if mods.op_sel != 0 {
-            // The destination's bit comes last, whatever the number of sources.
+            // The destination's bit is printed last, whatever the number of sources.
             let below = mods.op_sel & ((1 << sources) - 1);
             self.bits(" op_sel", below | (mods.op_sel >> 3 & 1) << sources, sources + 1)?;
         }
@@ -142,7 +143,7 @@ impl Printer<'_> {
         self.flags(&[(ModFlags::CLAMP, " clamp")])
     }
 
-    /// ` name:[0,1,0]`
+    /// Prints ` name:[0,1,0]`.
     fn bits(&mut self, name: &str, bits: u8, count: u8) -> fmt::Result {
         self.out.push_str(name);
         for n in 0..count {
@@ -234,8 +235,8 @@ fn sel_name(sel: SdwaSel) -> &'static str {
     }
 }
 
-/// The offset of `ds_swizzle_b32`: four lanes permuted, or lane number = `((lane & and) | or) ^ xor` in groups of 32,
-/// of which some have names.
+/// Prints the offset of `ds_swizzle_b32`: a permutation of four lanes, or lane number = `((lane & and) | or)
+/// ^ xor` in groups of 32 lanes, with names for some of these.
 fn swizzle(bits: u32, out: &mut String) -> fmt::Result {
     if bits == 0 {
         return Ok(());

@@ -1,41 +1,41 @@
-//! What the address of an image instruction is made of.
+//! Components of the address of an image instruction.
 
 bitflags::bitflags! {
-    /// Parts of an address, in the order of the registers.
+    /// Components of an address, in the order of the registers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct AddressParts: u8 {
-        /// Derivatives of the place.
+        /// Derivatives of the coordinates.
         const SLOPES = 1;
-        /// Derivatives of the place, of 16 bits.
+        /// 16-bit derivatives of the coordinates.
         const HALF_SLOPES = 1 << 1;
         /// Coordinates.
         const PLACE = 1 << 2;
         /// Level of detail, or its limit.
         const LEVEL = 1 << 3;
-        /// The image must have several samples a texel.
+        /// The image must be multisampled.
         const SAMPLES = 1 << 4;
-        /// A ray: `dwords` with three of them less if its directions are of 16 bits.
+        /// A ray. Its size is `dwords`, or three dwords less if its directions have 16 bits.
         const RAY = 1 << 5;
     }
 }
 
-/// What an address is made of.
+/// Composition of an image address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageAddress {
-    /// Dwords before the parts: offset, bias, reference value.
+    /// Number of dwords before the components: offset, bias, reference value.
     pub dwords: u8,
-    /// The parts.
+    /// The components.
     pub parts: AddressParts,
 }
 
-/// Shape of an image; the numbering is the hardware's.
+/// Dimension of an image; the numbers are those of the hardware.
 #[derive(Clone, Copy, Debug)]
 pub struct Dim {
-    /// What the assembler calls it, after `SQ_RSRC_IMG_`.
+    /// The assembler's name, which follows `SQ_RSRC_IMG_`.
     pub name: &'static str,
-    /// Coordinates of a place.
+    /// Number of coordinates.
     pub coordinates: u8,
-    /// Derivatives of a place.
+    /// Number of derivatives.
     pub slopes: u8,
 }
 
@@ -43,7 +43,7 @@ const fn dim(name: &'static str, coordinates: u8, slopes: u8) -> Dim {
     Dim { name, coordinates, slopes }
 }
 
-/// The shapes. A layer of an array and a sample are coordinates, but have no slope.
+/// The dimensions. The layer of an array and the sample are coordinates without derivatives.
 pub const DIMS: [Dim; 8] = [
     dim("1D", 1, 2),
     dim("2D", 2, 4),
@@ -55,7 +55,7 @@ pub const DIMS: [Dim; 8] = [
     dim("2D_MSAA_ARRAY", 4, 4),
 ];
 
-/// The first of the shapes with several samples a texel.
+/// Number of the first multisampled dimension.
 pub const FIRST_MSAA_DIM: u8 = 6;
 
 impl ImageAddress {
@@ -63,8 +63,9 @@ impl ImageAddress {
         self.parts.contains(part)
     }
 
-    /// Dwords of the address on GFX10, which says of what shape the image is. Addresses of 16 bits (`a16`) are two to a
-    /// dword, but for what stands before the parts; slopes are so in instructions of their own only.
+    /// Returns the size of the address in dwords on GFX10, where the instruction contains the dimension of
+    /// the image. With 16-bit addresses (`a16`), two values share a dword, except for the dwords before the
+    /// components. Derivatives are 16-bit only in separate instructions.
     pub fn len(self, dim: u8, a16: bool) -> u8 {
         let dim = &DIMS[usize::from(dim & 7)];
         if self.has(AddressParts::RAY) {
@@ -80,10 +81,11 @@ impl ImageAddress {
         self.dwords + slopes + if a16 { place.div_ceil(2) } else { place }
     }
 
-    /// Most dwords of the address for a shape that the instruction makes sense of.
+    /// Returns the maximum size of the address in dwords for a dimension that is meaningful for the
+    /// instruction.
     pub fn most(self) -> u8 {
         let slopes = match () {
-            // Two share a dword.
+            // Two derivatives share a dword.
             _ if self.has(AddressParts::HALF_SLOPES) => 4,
             _ if self.has(AddressParts::SLOPES) => 6,
             _ => 0,
@@ -94,7 +96,8 @@ impl ImageAddress {
         }
     }
 
-    /// Least and most dwords of the address before GFX10, where only the resource says of what shape the image is.
+    /// Returns the minimum and maximum size of the address in dwords before GFX10, where only the resource
+    /// contains the dimension of the image.
     pub fn len_range(self) -> (u8, u8) {
         (self.dwords + u8::from(self.has(AddressParts::SLOPES)) + 1, self.most().max(4))
     }

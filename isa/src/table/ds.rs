@@ -1,4 +1,4 @@
-//! LDS and GDS instructions. Data share.
+//! LDS and GDS (data share) instructions.
 
 use super::{rows, spec::*};
 

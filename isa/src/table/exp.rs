@@ -1,9 +1,9 @@
-//! Exports: what a shader hands over to the fixed-function hardware.
+//! Exports: instructions that pass data from a shader to the fixed-function hardware.
 
 use super::{rows, spec::*};
 
 rows! { EXP, Exp;
     EXP_TARGET "exp" c(0x0, 0x0, 0x0, 0x0, 0x0), [export_target(), channel(), channel(), channel(), channel()], implicit R_EXEC, flags EXP ORDERED, lacks GFX90A;
-    // LLVM 14 assembles it, LLVM 19 does not; there is nothing to export to.
+    // LLVM 14 assembles this instruction, LLVM 19 does not; gfx90a has no export targets.
     EXP_TARGET_GFX90A "exp" c(NO, NO, NO, 0x0, NO), [export_target(), channel(), channel(), channel(), channel()], implicit R_EXEC, flags EXP ORDERED ALIAS, requires GFX90A;
 }

@@ -1,6 +1,6 @@
 //! Flat, global and scratch instructions.
 
-/// Any segment, told by the address.
+/// FLAT instructions, where the address determines the segment.
 pub mod any {
     use crate::table::{rows, spec::*};
     rows! { FLAT, Flat;
@@ -64,7 +64,7 @@ pub mod any {
     }
 }
 
-/// Global memory.
+/// GLOBAL instructions: global memory.
 pub mod global {
     use crate::table::{rows, spec::*};
     rows! { GLOBAL, Global;
@@ -133,7 +133,7 @@ pub mod global {
     }
 }
 
-/// Private memory.
+/// SCRATCH instructions: private memory.
 pub mod scratch {
     use crate::table::{rows, spec::*};
     rows! { SCRATCH, Scratch;

@@ -1,13 +1,13 @@
-//! Finding rows: by mnemonic, and who has them.
+//! Finds rows by mnemonic, and the processors that have an instruction.
 
 use super::{Opcode, opcodes};
 use crate::target::{PROCESSORS, Target};
 use std::sync::OnceLock;
 
-/// Open addressing, by the mnemonic's hash; rows of one mnemonic lie on one probe sequence. Built when first asked for:
-/// only assemblers look instructions up by name.
+/// Hash table with open addressing, indexed by the mnemonic's hash; all rows with a mnemonic are on one probe
+/// sequence. Created at the first use, because only assemblers look up instructions by name.
 static INDEX: OnceLock<Box<[Option<Opcode>]>> = OnceLock::new();
-/// A power of two, and at least twice the number of rows.
+/// Number of slots: a power of two, at least twice the number of rows.
 const SLOTS: usize = 8192;
 
 fn index() -> &'static [Option<Opcode>] {
@@ -24,7 +24,7 @@ fn index() -> &'static [Option<Opcode>] {
     })
 }
 
-/// FNV-1a, folded.
+/// Computes the FNV-1a hash, folded to the number of slots.
 fn hash(name: &str) -> usize {
     let hash = name
         .bytes()
@@ -32,7 +32,7 @@ fn hash(name: &str) -> usize {
     (hash ^ hash >> 32) as usize % SLOTS
 }
 
-/// Every row with that mnemonic (without `_e32` and the like), on whatever processor.
+/// Returns all rows with a mnemonic (without suffixes such as `_e32`), on any processor.
 pub fn by_name_anywhere(mnemonic: &str) -> impl Iterator<Item = Opcode> + Clone {
     let slots = index();
     let mut place = hash(mnemonic);
@@ -44,18 +44,18 @@ pub fn by_name_anywhere(mnemonic: &str) -> impl Iterator<Item = Opcode> + Clone 
     probes.filter(move |op| op.row().name == mnemonic)
 }
 
-/// The rows with that mnemonic (without `_e32` and the like) that the processor has. There may be several, for
-/// different operands.
+/// Returns the rows with a mnemonic (without suffixes such as `_e32`) that the processor has. There may be
+/// several rows, with different operands.
 pub fn by_name(target: &Target, mnemonic: &str) -> impl Iterator<Item = Opcode> + Clone {
     by_name_anywhere(mnemonic).filter(move |op| available(*op, target))
 }
 
-/// Whether the processor has the instruction.
+/// Returns whether the processor has the instruction.
 pub fn available(op: Opcode, target: &Target) -> bool {
     op.row().code(target).is_some()
 }
 
-/// The processors that have an instruction of that mnemonic.
+/// Returns the processors that have an instruction with this mnemonic.
 pub fn processors_with(mnemonic: &str) -> impl Iterator<Item = &'static Target> {
     PROCESSORS.iter().filter(move |target| by_name(target, mnemonic).next().is_some())
 }
@@ -77,7 +77,8 @@ mod tests {
         assert_eq!(by_name_anywhere("v_no_such_thing").count(), 0);
     }
 
-    /// Which of two rows is meant must follow from the processor and the operands.
+    /// Checks that the processor and the operands determine which of several rows with the same name is
+    /// meant.
     #[test]
     fn rows_of_one_name_differ() {
         for target in &PROCESSORS {

@@ -1,7 +1,8 @@
 //! Image instructions.
 //!
-//! Bit 7 of GFX10's opcodes is not beside the others. What an address is made of is written in the order in which the
-//! registers follow: so many dwords of their own (offset, bias, reference value), then slopes, place, level.
+//! On GFX10, bit 7 of the opcode is separate from the other bits. The components of an address are listed in
+//! the order of the registers: a number of dwords for offset, bias and reference value, followed by
+//! derivatives, coordinates and level of detail.
 
 use super::{AddressParts, Num, rows, spec::*};
 
@@ -16,7 +17,7 @@ const SAMPLES: AddressParts = AddressParts::SAMPLES.union(PLACE);
 const RAY: AddressParts = AddressParts::RAY;
 
 rows! { MIMG, Mimg;
-    // Loads and stores: whole texels; `_mip` takes a level; `_pck` leaves the format alone.
+    // Loads and stores of whole texels; `_mip` has a level of detail; `_pck` does not convert the format.
     IMAGE_LOAD "image_load" c(0x0, 0x0, 0x0, 0x0, 0x0), [texels_out(Num::Raw), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags LOAD VM;
     IMAGE_LOAD_MIP "image_load_mip" c(0x1, 0x1, 0x1, 0x1, 0x1), [texels_out(Num::Raw), image_address(0, PLACE_LEVEL), sgpr(B256)], implicit R_EXEC, flags LOAD VM;
     IMAGE_LOAD_PCK "image_load_pck" c(0x2, 0x2, 0x2, 0x2, 0x2), [texels_out(Num::B32), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags LOAD VM;
@@ -29,7 +30,7 @@ rows! { MIMG, Mimg;
     IMAGE_STORE_PCK "image_store_pck" c(0xa, 0xa, 0xa, 0xa, 0xa), [texels_in(Num::B32), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags STORE VM;
     IMAGE_STORE_MIP_PCK "image_store_mip_pck" c(0xb, 0xb, 0xb, 0xb, 0xb), [texels_in(Num::B32), image_address(0, PLACE_LEVEL), sgpr(B256)], implicit R_EXEC, flags STORE VM;
     IMAGE_GET_RESINFO "image_get_resinfo" c(0xe, 0xe, 0xe, 0xe, 0xe), [texels_out(Num::B32), image_address(0, LEVEL), sgpr(B256)], implicit R_EXEC, flags VM;
-    // Atomics.
+    // Atomic operations.
     IMAGE_ATOMIC_SWAP "image_atomic_swap" c(0xf, 0xf, 0x10, 0x10, 0xf), [texels_old(1), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags ATOMIC VM;
     IMAGE_ATOMIC_CMPSWAP "image_atomic_cmpswap" c(0x10, 0x10, 0x11, 0x11, 0x10), [texels_old(2), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags ATOMIC VM;
     IMAGE_ATOMIC_ADD "image_atomic_add" c(0x11, 0x11, 0x12, 0x12, 0x11), [texels_old(1), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags ATOMIC VM;
@@ -47,7 +48,7 @@ rows! { MIMG, Mimg;
     IMAGE_ATOMIC_FCMPSWAP "image_atomic_fcmpswap" c(0x1d, 0x1d, NO, NO, 0x1d), [texels_old(2), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags ATOMIC VM;
     IMAGE_ATOMIC_FMIN "image_atomic_fmin" c(0x1e, 0x1e, NO, NO, 0x1e), [texels_old(1), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags ATOMIC VM;
     IMAGE_ATOMIC_FMAX "image_atomic_fmax" c(0x1f, 0x1f, NO, NO, 0x1f), [texels_old(1), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags ATOMIC VM;
-    // Sampling.
+    // Sampling instructions.
     IMAGE_SAMPLE "image_sample" c(0x20, 0x20, 0x20, 0x20, 0x20), [texels_out(Num::Raw), image_address(0, PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
     IMAGE_SAMPLE_CL "image_sample_cl" c(0x21, 0x21, 0x21, 0x21, 0x21), [texels_out(Num::Raw), image_address(0, PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
     IMAGE_SAMPLE_D "image_sample_d" c(0x22, 0x22, 0x22, 0x22, 0x22), [texels_out(Num::Raw), image_address(0, SLOPES_PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
@@ -88,7 +89,7 @@ rows! { MIMG, Mimg;
     IMAGE_SAMPLE_C_CD_O "image_sample_c_cd_o" c(0x6e, 0x6e, 0x6e, 0x6e, 0x6e), [texels_out(Num::Raw), image_address(2, SLOPES_PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
     IMAGE_SAMPLE_C_CD_CL "image_sample_c_cd_cl" c(0x6b, 0x6b, 0x6b, 0x6b, 0x6b), [texels_out(Num::Raw), image_address(1, SLOPES_PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
     IMAGE_SAMPLE_C_CD_CL_O "image_sample_c_cd_cl_o" c(0x6f, 0x6f, 0x6f, 0x6f, 0x6f), [texels_out(Num::Raw), image_address(2, SLOPES_PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
-    // Sampling with slopes of 16 bits.
+    // Sampling with 16-bit derivatives.
     IMAGE_SAMPLE_D_G16 "image_sample_d_g16" c(NO, NO, NO, NO, 0xa2), [texels_out(Num::Raw), image_address(0, HALF_SLOPES_PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
     IMAGE_SAMPLE_D_O_G16 "image_sample_d_o_g16" c(NO, NO, NO, NO, 0xb2), [texels_out(Num::Raw), image_address(1, HALF_SLOPES_PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
     IMAGE_SAMPLE_D_CL_G16 "image_sample_d_cl_g16" c(NO, NO, NO, NO, 0xa3), [texels_out(Num::Raw), image_address(0, HALF_SLOPES_PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
@@ -105,7 +106,7 @@ rows! { MIMG, Mimg;
     IMAGE_SAMPLE_C_CD_O_G16 "image_sample_c_cd_o_g16" c(NO, NO, NO, NO, 0xee), [texels_out(Num::Raw), image_address(2, HALF_SLOPES_PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
     IMAGE_SAMPLE_C_CD_CL_G16 "image_sample_c_cd_cl_g16" c(NO, NO, NO, NO, 0xeb), [texels_out(Num::Raw), image_address(1, HALF_SLOPES_PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
     IMAGE_SAMPLE_C_CD_CL_O_G16 "image_sample_c_cd_cl_o_g16" c(NO, NO, NO, NO, 0xef), [texels_out(Num::Raw), image_address(2, HALF_SLOPES_PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
-    // One component of the four texels around a place.
+    // Gathers one component of the four texels around a position.
     IMAGE_GATHER4H "image_gather4h" c(NO, NO, NO, 0x42, 0x61), [gathered(), image_address(0, PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
     IMAGE_GATHER4 "image_gather4" c(0x40, 0x40, 0x40, 0x40, 0x40), [gathered(), image_address(0, PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
     IMAGE_GATHER4_CL "image_gather4_cl" c(0x41, 0x41, 0x41, 0x41, 0x41), [gathered(), image_address(0, PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
@@ -132,7 +133,8 @@ rows! { MIMG, Mimg;
     IMAGE_GATHER4_C_B_CL_O "image_gather4_c_b_cl_o" c(0x5e, 0x5e, 0x5e, 0x5e, 0x5e), [gathered(), image_address(3, PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
     IMAGE_GATHER4_C_LZ_O "image_gather4_c_lz_o" c(0x5f, 0x5f, 0x5f, 0x5f, 0x5f), [gathered(), image_address(2, PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM, lacks GFX90A;
     IMAGE_GET_LOD "image_get_lod" c(0x60, 0x60, 0x60, 0x60, 0x60), [texels_out(Num::B32), image_address(0, PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags VM, lacks GFX90A;
-    // Rays against a tree of boxes and triangles: node (one dword or two), length, origin, direction, its inverse.
+    // Intersects a ray with a tree of boxes and triangles; address: node (one dword or two), length, origin,
+    // direction, inverse direction.
     IMAGE_BVH_INTERSECT_RAY "image_bvh_intersect_ray" c(NO, NO, NO, NO, 0xe6), [hits(), image_address(11, RAY), sgpr(B128)], implicit R_EXEC, flags LOAD VM, requires RAY_TRACING;
     IMAGE_BVH64_INTERSECT_RAY "image_bvh64_intersect_ray" c(NO, NO, NO, NO, 0xe7), [hits(), image_address(12, RAY), sgpr(B128)], implicit R_EXEC, flags LOAD VM, requires RAY_TRACING;
 }

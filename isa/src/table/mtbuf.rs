@@ -1,6 +1,7 @@
 //! Typed buffer instructions: the format of the data is in the instruction, not in the buffer resource.
 //!
-//! Where 16-bit data are not packed ([`UNPACKED_D16`](crate::Feature::UNPACKED_D16)) each takes a dword.
+//! On processors on which 16-bit data is not packed ([`UNPACKED_D16`](crate::Feature::UNPACKED_D16)), each
+//! element takes a dword.
 
 use super::{rows, spec::*};
 

@@ -1,4 +1,4 @@
-//! Untyped buffer instructions. Through a buffer resource.
+//! Untyped buffer instructions, which access memory through a buffer resource.
 
 use super::{rows, spec::*};
 

@@ -1,4 +1,4 @@
-//! Scalar memory instructions. Loads, stores and atomics through the scalar cache, and its maintenance.
+//! Scalar memory instructions: loads, stores and atomics through the scalar cache, and cache maintenance.
 
 use super::{rows, spec::*};
 

@@ -1,6 +1,6 @@
 //! Scalar ALU and program-flow instructions.
 
-/// One source.
+/// Instructions with one source.
 pub mod sop1 {
     use crate::table::{rows, spec::*};
     rows! { SOP1, Sop1;
@@ -74,7 +74,7 @@ pub mod sop1 {
     }
 }
 
-/// Two sources.
+/// Instructions with two sources.
 pub mod sop2 {
     use crate::table::{rows, spec::*};
     rows! { SOP2, Sop2;
@@ -134,7 +134,7 @@ pub mod sop2 {
     }
 }
 
-/// A 16-bit constant.
+/// Instructions with a 16-bit constant.
 pub mod sopk {
     use crate::table::{rows, spec::*};
     rows! { SOPK, Sopk;
@@ -169,7 +169,7 @@ pub mod sopk {
     }
 }
 
-/// Compares.
+/// Comparisons.
 pub mod sopc {
     use crate::table::{rows, spec::*};
     rows! { SOPC, Sopc;
@@ -196,7 +196,7 @@ pub mod sopc {
     }
 }
 
-/// Program flow, waits, messages.
+/// Program flow, waits and messages.
 pub mod sopp {
     use crate::table::{rows, spec::*};
     rows! { SOPP, Sopp;

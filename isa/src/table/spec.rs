@@ -1,9 +1,9 @@
-//! Words the rows are written in: operand types, operand kinds, implicit registers.
+//! Abbreviations used in the rows: operand types, operand kinds, implicit registers.
 
 use super::{AddressParts, ImageAddress, Implicit, Kind, Num, OpSpec, Role};
 pub(crate) use super::{NO, c};
 
-/// Meaning and dwords of an operand.
+/// Interpretation of an operand's bits, and its width in dwords.
 #[derive(Clone, Copy)]
 pub(crate) struct Ty(Num, u8);
 
@@ -14,7 +14,7 @@ pub(crate) const B128: Ty = Ty(Num::Raw, 4);
 pub(crate) const B256: Ty = Ty(Num::Raw, 8);
 pub(crate) const B512: Ty = Ty(Num::Raw, 16);
 pub(crate) const B1024: Ty = Ty(Num::Raw, 32);
-/// Two 32-bit values in a pair of registers; a constant counts for both.
+/// Two 32-bit values in a pair of registers; a constant applies to both.
 pub(crate) const PK_B32: Ty = Ty(Num::B32, 2);
 pub(crate) const PK_F32: Ty = Ty(Num::F32, 2);
 pub(crate) const B16: Ty = Ty(Num::B16, 1);
@@ -41,7 +41,7 @@ macro_rules! operands {
 operands! {
     /// Scalar destination.
     sdst = Def Sgpr;
-    /// Scalar destination that is read too.
+    /// Scalar destination that is also read.
     sdst_use = DefUse Sgpr;
     /// Scalar source: registers only.
     sgpr = Use Sgpr;
@@ -49,7 +49,7 @@ operands! {
     ssrc = Use Ssrc;
     /// Vector destination.
     vdst = Def Vgpr;
-    /// Vector destination that is read too.
+    /// Vector destination that is also read.
     vdst_use = DefUse Vgpr;
     /// Vector source: VGPRs only.
     vgpr = Use Vgpr;
@@ -61,9 +61,9 @@ operands! {
     agpr = Use Agpr;
     /// Source in VGPRs or accumulation VGPRs.
     avgpr = Use Avgpr;
-    /// Sum that a matrix instruction writes.
+    /// Result of a matrix instruction.
     acc_dst = Def Acc;
-    /// Sum that a matrix instruction adds to.
+    /// Addend of a matrix instruction.
     acc_src = Use Acc;
     /// A literal.
     literal = Use Lit;
@@ -71,88 +71,90 @@ operands! {
     saddr = Use Saddr;
 }
 
-/// A lane mask that is written. The width is that of 64 lanes; [`OpSpec::dwords`] asks the processor.
+/// Returns a lane mask that is written. The width is that for 64 lanes; [`OpSpec::dwords`] gives the width on
+/// a processor.
 pub(crate) const fn mask_out() -> OpSpec {
     OpSpec { role: Role::Def, kind: Kind::Mask, width: 2, num: Num::B64 }
 }
 
-/// A lane mask that is read; its width as in [`mask_out`].
+/// Returns a lane mask that is read. The width is as for [`mask_out`].
 pub(crate) const fn mask_in() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Mask, width: 2, num: Num::B64 }
 }
 
-/// A field of the instruction.
+/// Returns a field of the instruction.
 pub(crate) const fn imm() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Imm, width: 0, num: Num::Raw }
 }
 
-/// A 16-bit field of the instruction that is sign-extended to 32 bits.
+/// Returns a 16-bit field of the instruction that is sign-extended to 32 bits.
 pub(crate) const fn simm() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Imm, width: 0, num: Num::I32 }
 }
 
-/// What an export goes to.
+/// Returns the target of an export.
 pub(crate) const fn export_target() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::ExportTarget, width: 0, num: Num::Raw }
 }
 
-/// A VGPR to export, or none.
+/// Returns the optional VGPR source of an export.
 pub(crate) const fn channel() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Channel, width: 1, num: Num::B32 }
 }
 
-/// A vertex attribute.
+/// Returns a vertex attribute.
 pub(crate) const fn attribute() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Attribute, width: 0, num: Num::Raw }
 }
 
-/// One of the three values of a vertex attribute.
+/// Returns one of the three parameters of a vertex attribute.
 pub(crate) const fn parameter() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Parameter, width: 0, num: Num::Raw }
 }
 
-/// Texels that are read.
+/// Returns texels that are loaded into VGPRs.
 pub(crate) const fn texels_out(num: Num) -> OpSpec {
     OpSpec { role: Role::Def, kind: Kind::Texels, width: 0, num }
 }
 
-/// Texels that are written.
+/// Returns texels that are stored from VGPRs.
 pub(crate) const fn texels_in(num: Num) -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Texels, width: 0, num }
 }
 
-/// Operand and result of an atomic operation: dwords of its 32-bit variant.
+/// Returns the operand and result of an atomic operation; `width` is the number of dwords of its 32-bit
+/// variant.
 pub(crate) const fn texels_old(width: u8) -> OpSpec {
     OpSpec { role: Role::DefUse, kind: Kind::Texels, width, num: Num::B32 }
 }
 
-/// A component of four texels.
+/// Returns one component of four texels.
 pub(crate) const fn gathered() -> OpSpec {
     OpSpec { role: Role::Def, kind: Kind::Texels, width: 4, num: Num::Raw }
 }
 
-/// What a ray hits.
+/// Returns the result of a ray intersection.
 pub(crate) const fn hits() -> OpSpec {
     OpSpec { role: Role::Def, kind: Kind::Texels, width: 4, num: Num::B32 }
 }
 
-/// Address of an image instruction: dwords, then the parts.
+/// Returns the address of an image instruction: a number of dwords followed by the components.
 pub(crate) const fn image_address(dwords: u8, parts: AddressParts) -> OpSpec {
     let address = ImageAddress { dwords, parts };
     OpSpec { role: Role::Use, kind: Kind::ImageAddress(address), width: 0, num: Num::Raw }
 }
 
-/// A branch target.
+/// Returns a branch target.
 pub(crate) const fn label() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Label, width: 0, num: Num::Raw }
 }
 
-/// Offset of a scalar memory access.
+/// Returns the offset of a scalar memory access.
 pub(crate) const fn smem_offset() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::SmemOffset, width: 1, num: Num::U32 }
 }
 
-/// Address of a vector memory access.
+/// Returns the address of a vector memory access.
 pub(crate) const fn vaddr() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Vaddr, width: 2, num: Num::Raw }
 }
@@ -168,7 +170,7 @@ pub(crate) const W_M0: Implicit = Implicit::WRITE_M0;
 pub(crate) const R_MODE: Implicit = Implicit::READ_MODE;
 pub(crate) const W_MODE: Implicit = Implicit::WRITE_MODE;
 pub(crate) const R_FLAT_SCRATCH: Implicit = Implicit::READ_FLAT_SCRATCH;
-/// Vector instruction on integers or bits.
+/// Implicit registers of a vector instruction on integers or bits.
 pub(crate) const VALU: Implicit = Implicit::READ_EXEC;
-/// Vector instruction that rounds or flushes.
+/// Implicit registers of a vector instruction that rounds or flushes denormals.
 pub(crate) const FVALU: Implicit = Implicit::READ_EXEC.union(Implicit::READ_MODE);

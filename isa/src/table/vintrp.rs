@@ -1,7 +1,8 @@
 //! Interpolation of vertex attributes.
 //!
-//! The first three have an encoding of their own, and from GFX8 on one in VOP3, whose opcode is a base plus theirs (see
-//! `graphics::interp`). The others, on half floats, are VOP3 alone: their numbers are VOP3 opcodes.
+//! The first three instructions have an encoding of their own and, from GFX8 on, also a VOP3 encoding, whose
+//! opcode is a base plus their own opcode (see `graphics::interp`). The other instructions, on half-precision
+//! values, exist only in VOP3; their numbers are VOP3 opcodes.
 
 use super::{rows, spec::*};
 

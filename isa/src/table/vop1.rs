@@ -1,4 +1,4 @@
-//! Vector instructions with one source. Moves, conversions, transcendentals.
+//! Vector instructions with one source: moves, conversions, transcendentals.
 
 use super::{rows, spec::*};
 

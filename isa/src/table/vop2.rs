@@ -1,4 +1,4 @@
-//! Vector instructions with two sources. Arithmetic and logic.
+//! Vector instructions with two sources: arithmetic and logic.
 
 use super::{rows, spec::*};
 

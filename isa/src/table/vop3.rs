@@ -1,4 +1,4 @@
-//! Vector instructions that exist in the 64-bit encoding only. Mostly three sources.
+//! Vector instructions that exist only in the 64-bit encoding; most have three sources.
 
 use super::{rows, spec::*};
 

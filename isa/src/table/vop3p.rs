@@ -1,4 +1,5 @@
-//! Packed and mixed-precision vector instructions. Two 16-bit halves at once, mixed precision, dot products.
+//! Packed and mixed-precision vector instructions: operations on two 16-bit halves, mixed precision, dot
+//! products.
 
 use super::{rows, spec::*};
 

@@ -1,4 +1,4 @@
-//! Vector compares. `v_cmp` writes a lane mask, `v_cmpx` writes EXEC too.
+//! Vector compares. `v_cmp` writes a lane mask; `v_cmpx` also writes EXEC.
 
 use super::{rows, spec::*};
 

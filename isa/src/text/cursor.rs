@@ -1,18 +1,18 @@
-//! A place in the text, and what may be read there.
+//! A position in a line of text, with functions that read what follows.
 //!
-//! Not the lexer of `ir::parse`: words here are cut as the place expects them (`s[0:1]`, `offset:8`, `-0.5`), lines matter, and
-//! neither room sees the other.
+//! This is separate from the lexer of `ir::parse`, because words are split here as each position requires
+//! (`s[0:1]`, `offset:8`, `-0.5`) and lines are significant; also, neither crate depends on the other.
 
 use std::fmt;
 
-/// Where and why a text is not machine IR.
+/// Position and reason of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
 }
 
@@ -26,7 +26,7 @@ impl std::error::Error for ParseError {}
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
-/// A line that is being read. Blanks before what is asked for are skipped; a `;` ends the line.
+/// A line that is being read. Blanks before tokens are skipped; a `;` ends the line.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     line: u32,
@@ -39,7 +39,7 @@ fn is_word(c: char) -> bool {
 }
 
 impl<'a> Cursor<'a> {
-    /// The beginning of a line; lines count from 1.
+    /// Starts at the beginning of a line; lines are counted from 1.
     pub fn new(line: u32, text: &'a str) -> Cursor<'a> {
         Cursor { line, text, at: 0 }
     }
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
         &self.text[self.at..]
     }
 
-    /// An error at the next token.
+    /// Returns an error at the next token.
     pub fn error<T>(&self, message: impl Into<String>) -> Result<T> {
         let mut here = *self;
         here.rest();
@@ -58,23 +58,23 @@ impl<'a> Cursor<'a> {
         Err(ParseError { line: self.line, column, message: message.into() })
     }
 
-    /// Whether nothing but a comment is left.
+    /// Returns whether nothing except a comment is left.
     pub fn at_end(&mut self) -> bool {
         let rest = self.rest();
         rest.is_empty() || rest.starts_with(';')
     }
 
-    /// Refuses what is left.
+    /// Returns an error if anything is left.
     pub fn end(&mut self) -> Result<()> {
         if self.at_end() { Ok(()) } else { self.error("this was not expected here") }
     }
 
-    /// The next character.
+    /// Returns the next character.
     pub fn peek(&mut self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Skips a text if it comes next.
+    /// Skips a text if it comes next. Returns whether it did.
     pub fn accept(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text);
         if found {
@@ -83,18 +83,18 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Skips a text that must come next.
+    /// Skips a text; returns an error if it does not come next.
     pub fn expect(&mut self, text: &str) -> Result<()> {
         if self.accept(text) { Ok(()) } else { self.error(format!("expected `{text}`")) }
     }
 
-    /// The word that comes next, not skipped; empty if there is none.
+    /// Returns the next word without skipping it; empty if there is none.
     pub fn peek_word(&mut self) -> &'a str {
         let rest = self.rest();
         &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]
     }
 
-    /// Skips a word if it comes next.
+    /// Skips a word if it comes next. Returns whether it did.
     pub fn accept_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
@@ -103,7 +103,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Any word; `what` says which kind is expected.
+    /// Reads any word; `what` describes the expected word for error messages.
     pub fn word(&mut self, what: &str) -> Result<&'a str> {
         let word = self.peek_word();
         if word.is_empty() {
@@ -113,7 +113,7 @@ impl<'a> Cursor<'a> {
         Ok(word)
     }
 
-    /// An integer that fits, decimal or hexadecimal.
+    /// Reads an integer that fits in `T`, decimal or hexadecimal.
     pub fn number<T: TryFrom<i64>>(&mut self) -> Result<T> {
         let before = *self;
         let negative = self.accept("-");
@@ -132,7 +132,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A text between double quotes, with the escapes of Rust's `{:?}`.
+    /// Reads a text between double quotes, with the escapes of Rust's `{:?}`.
     pub fn quoted(&mut self) -> Result<String> {
         let before = *self;
         self.expect("\"")?;
@@ -156,7 +156,7 @@ impl<'a> Cursor<'a> {
         before.error("this text has no closing quote")
     }
 
-    /// `(A, B)` or nothing; each item is read by the function.
+    /// Reads `(A, B)`, which may be absent; `item` reads each element.
     pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::new();
         if !self.accept("(") {

@@ -1,22 +1,23 @@
-//! Where in a text a part of a function stands.
+//! Finds the line of a part of a function in a text.
 
 use super::cursor::Cursor;
 use super::operand::entity;
 use super::parse::{BEGIN, EDGES, PARTS};
 use crate::func::MBlock;
 
-/// Part of a function whose line may be asked for.
+/// Part of a function whose line can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The function.
     Function,
     /// A block.
     Block(MBlock),
-    /// An instruction by its index in the block.
+    /// An instruction, given by its index in the block.
     Inst(MBlock, usize),
 }
 
-/// The line, from 1, of a part of the function of that number, in a text that [`read_functions`](super::read_functions) takes.
+/// Returns the line, counted from 1, of a part of function number `function`, in a text that
+/// [`read_functions`](super::read_functions) accepts.
 pub fn line_of(text: &str, function: usize, part: Part) -> Option<u32> {
     let begins = |&(_, line): &(u32, &str)| line.starts_with(BEGIN);
     let mut lines = (1..).zip(text.lines()).skip_while(|line| !begins(line));

@@ -1,9 +1,11 @@
-//! Machine IR as text, written and read back: what `--stop-after`, `--dump-after` and `.mir` files use.
+//! Machine IR as text, written and read. This is the format of `--stop-after`, `--dump-after` and `.mir`
+//! files.
 //!
-//! The text says everything that a [`MachFunc`](crate::MachFunc) means: [`write_function`], [`read_functions`] and
-//! [`write_function`] again give the same text, and passes do the same to what was read as to what was written. What the
-//! text does not keep is how the function stores it: numbers of notes, of memory attributes and of tuples, and virtual
-//! registers that nothing names. The syntax is in `docs/machine-ir.md`.
+//! The text contains everything that determines the meaning of a [`MachFunc`](crate::MachFunc): applying
+//! [`write_function`], [`read_functions`] and [`write_function`] again gives the same text, and passes have
+//! the same results for a function that was read as for the original. The text does not preserve how the
+//! function stores its data: the numbers of notes, of memory attributes and of tuples, and virtual registers
+//! that are never used. The syntax is documented in `docs/machine-ir.md`.
 
 mod cursor;
 mod lines;

@@ -1,10 +1,10 @@
-//! Words of the text, one table for writing and reading.
+//! Words of the text form, with one table for both writing and reading.
 
 use crate::func::{Abi, MachFunc, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
 use crate::hidden::Hidden;
 use crate::inst::ModFlags;
 
-/// Modifier bits, named as LLVM's assembler does where it writes them.
+/// Modifier bits. Their names are those of LLVM's assembler if it has a name.
 pub(super) const FLAGS: &[(ModFlags, &str)] = &[
     (ModFlags::IDXEN, "idxen"),
     (ModFlags::OFFEN, "offen"),
@@ -31,10 +31,10 @@ pub(super) const FLAGS: &[(ModFlags, &str)] = &[
     (ModFlags::HIGH, "high"),
 ];
 
-/// Output modifiers 1 to 3.
+/// Names of the output modifiers 1 to 3.
 pub(super) const OMODS: [&str; 3] = ["mul:2", "mul:4", "div:2"];
 
-/// Selections of SDWA by their number.
+/// SDWA selections by their number.
 pub(super) const SDWA_SELS: [&str; 7] = ["byte0", "byte1", "byte2", "byte3", "word0", "word1", "dword"];
 
 /// Names as in the IR's text.
@@ -57,7 +57,7 @@ pub(super) const SCOPES: &[(SyncScope, &str)] = &[
     (SyncScope::System, "system"),
 ];
 
-/// Sets of one space that have a name.
+/// Sets that consist of a single named address space.
 pub(super) const SPACES: &[(SpaceSet, &str)] = &[
     (SPACE_GLOBAL, "global"),
     (1 << 2, "region"),
@@ -66,10 +66,10 @@ pub(super) const SPACES: &[(SpaceSet, &str)] = &[
     (SPACE_PRIVATE, "private"),
 ];
 
-/// A field, by a function that lends it for reading and writing.
+/// A field, given by a function that borrows it for reading and writing.
 type Place<T, U> = fn(&mut T) -> &mut U;
 
-/// What the descriptor is asked for.
+/// Inputs that the kernel descriptor can request.
 pub(super) const ABI: &[(&str, Place<Abi, bool>)] = &[
     ("private_segment_buffer", |abi| &mut abi.private_segment_buffer),
     ("dispatch_ptr", |abi| &mut abi.dispatch_ptr),
@@ -93,7 +93,7 @@ pub(super) const HIDDEN: &[(Hidden, &str)] = &[
     (Hidden::DYNAMIC_LDS, "dynamic_lds"),
 ];
 
-/// Numbers of a function; the allocator fills the last six.
+/// Numeric properties of a function; the allocator sets the last five.
 pub(super) const SIZES: &[(&str, Place<MachFunc, u32>)] = &[
     ("lds_size", |func| &mut func.lds_size),
     ("scratch_size", |func| &mut func.scratch_size),
@@ -105,12 +105,12 @@ pub(super) const SIZES: &[(&str, Place<MachFunc, u32>)] = &[
     ("spilled_sgprs", |func| &mut func.spilled.sgprs),
 ];
 
-/// The name that stands beside a key.
+/// Returns the name of a key.
 pub(super) fn name_of<K: PartialEq>(table: &[(K, &'static str)], key: &K) -> Option<&'static str> {
     table.iter().find(|(k, _)| k == key).map(|&(_, name)| name)
 }
 
-/// The key that has a name.
+/// Returns the key with a name.
 pub(super) fn by_name<K: Copy>(table: &[(K, &str)], name: &str) -> Option<K> {
     table.iter().find(|(_, n)| *n == name).map(|&(key, _)| key)
 }

@@ -1,8 +1,9 @@
-//! Operands, written and read.
+//! Writing and reading of operands.
 //!
-//! A plain number is what the table expects at the operand's place: the value of a field (`s_nop 3`), or a constant
-//! source (`v_add_u32_e64 %v2, %v1, 3`), of which decimal ones are inline constants and hexadecimal ones literals that
-//! follow the instruction. The other reading is spelled out: `imm(3)`, `const(3)`, `literal(0x3)`.
+//! The meaning of a plain number depends on the operand's entry in the table: either the value of a field
+//! (`s_nop 3`), or a constant source (`v_add_u32_e64 %v2, %v1, 3`), where decimal numbers are inline
+//! constants and hexadecimal numbers are literals that follow the instruction. The other meaning is written
+//! explicitly: `imm(3)`, `const(3)`, `literal(0x3)`.
 
 use super::cursor::{Cursor, Result};
 use super::parse::Body;
@@ -16,19 +17,19 @@ use crate::table::{Kind, Opcode, op};
 use crate::target::Target;
 use std::fmt::{self, Write};
 
-/// How a plain number is meant.
+/// Meaning of a plain number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// The mask of `s_waitcnt`, whose counters may be named.
+    /// The mask of `s_waitcnt`, whose counters may be written by name.
     Counters,
     /// A field of the instruction.
     Field,
-    /// A source.
+    /// A constant source.
     Source,
 }
 
 impl Reading {
-    /// What the table expects.
+    /// Returns the meaning that the table gives for an operand.
     pub fn of(opcode: Opcode, index: usize) -> Reading {
         if opcode == op::S_WAITCNT {
             return Reading::Counters;
@@ -48,7 +49,7 @@ impl Reading {
     }
 }
 
-/// Inline constants of floats by their code.
+/// Floating-point inline constants by their code.
 const FLOATS: &[(u16, &str)] = &[
     (240, "0.5"),
     (241, "-0.5"),
@@ -61,7 +62,7 @@ const FLOATS: &[(u16, &str)] = &[
     (248, "0.15915494"),
 ];
 
-/// The inline constant of a small integer.
+/// Returns the code of the inline constant for a small integer.
 fn inline_integer(value: i64) -> Option<u16> {
     match value {
         0..=64 => Some(128 + value as u16),
@@ -95,7 +96,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Hardware registers by their names, as far as these say it all.
+    /// Writes hardware registers by their names, if reading the names back gives the same registers.
     pub fn regs(&mut self, range: RegRange) -> fmt::Result {
         let start = self.out.len();
         write_reg(self.target, range, self.out)?;
@@ -106,7 +107,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// `%v5`, `%v[5,7]`, or with different classes `%[s5,v7]`.
+    /// Writes `%v5`, `%v[5,7]`, or `%[s5,v7]` for different classes.
     fn tuple(&mut self, regs: &[VReg]) -> fmt::Result {
         if let [reg] = regs {
             return self.vreg(*reg);
@@ -137,7 +138,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `vmcnt(0) lgkmcnt(3)`: the counters that are waited for, if that says it all.
+    /// Writes `vmcnt(0) lgkmcnt(3)`, the counters that are waited for, if these determine the mask.
     fn counters(&mut self, mask: i32) -> fmt::Result {
         let all = self.target.unpack_waitcnt(mask as u16);
         if i32::from(self.target.waitcnt(all.vm, all.exp, all.lgkm)) != mask {
@@ -216,7 +217,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Hardware registers.
+    /// Reads hardware registers.
     pub fn regs(&mut self, at: &mut Cursor<'a>) -> Result<RegRange> {
         let before = *at;
         let word = at.word("a register")?;
@@ -302,7 +303,7 @@ impl<'a> Body<'a> {
         Ok(Operand::Reloc(self.func.relocs.len() as u32 - 1))
     }
 
-    /// A variable or function by its name or number.
+    /// Reads a reference to a variable or function, by its name or number.
     pub fn referent(&mut self, at: &mut Cursor<'a>) -> Result<Referent> {
         let before = *at;
         if at.accept("@") {
@@ -322,14 +323,14 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The number in the name of a block or a variable: `entity("bb12", "bb")` is 12.
+/// Returns the number in the name of a block or variable: `entity("bb12", "bb")` is 12.
 pub(super) fn entity(word: &str, prefix: &str) -> Option<u32> {
     let digits = word.strip_prefix(prefix)?;
     let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
     if plain { digits.parse().ok() } else { None }
 }
 
-/// `s5`, `v[2:3]`, `ttmp4`, `vcc_lo`: what [`write_reg`] writes.
+/// Parses the names that [`write_reg`] writes: `s5`, `v[2:3]`, `ttmp4`, `vcc_lo`.
 fn named_registers(target: &Target, text: &str) -> Option<RegRange> {
     let special = special_registers(target).find(|row| row.name == text);
     if let Some(row) = special {
@@ -353,7 +354,7 @@ fn named_registers(target: &Target, text: &str) -> Option<RegRange> {
     (high < room).then(|| RegRange { first: Reg(first + low), len })
 }
 
-/// `word(number)`.
+/// Reads `word(number)`.
 fn spelled<T: TryFrom<i64>>(at: &mut Cursor<'_>, word: &str) -> Result<T> {
     at.expect(word)?;
     at.expect("(")?;
@@ -400,7 +401,7 @@ fn scattered(at: &mut Cursor<'_>) -> Result<Operand> {
     }
 }
 
-/// `vmcnt(0) lgkmcnt(3)`: what is not named is not waited for.
+/// Reads `vmcnt(0) lgkmcnt(3)`. A counter that is not named is not waited for.
 fn counters(at: &mut Cursor<'_>, target: &Target) -> Result<Operand> {
     let (mut vm, mut exp, mut lgkm) = (u8::MAX, u8::MAX, u8::MAX);
     loop {

@@ -1,4 +1,4 @@
-//! Reads a machine function.
+//! Reads machine functions.
 
 use super::cursor::{Cursor, Result};
 use super::names::{ABI, FLAGS, HIDDEN, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, by_name};
@@ -19,14 +19,14 @@ use std::collections::HashMap;
 use std::iter::Enumerate;
 use std::str::Lines;
 
-/// Highest number a virtual register or a block may have in a text.
+/// Limit for the numbers of virtual registers and blocks in a text.
 const MAX_NUMBER: u32 = 1 << 22;
 
-/// Reads the machine functions of a text; whatever else it has is not looked at. `target` says what each is for, counted
-/// from 0.
+/// Reads the machine functions in a text and ignores everything else in it. `target` returns the processor of
+/// each function, counted from 0.
 ///
 /// # Errors
-/// The first place that is not machine IR of the processor.
+/// Returns the first position that is not machine IR of the processor.
 pub fn read_functions<'a>(
     text: &str,
     target: impl Fn(usize) -> &'a Target,
@@ -52,14 +52,14 @@ pub fn read_functions<'a>(
     Ok(funcs)
 }
 
-/// What a function begins with, at the beginning of a line; it ends with the next line that begins with `}`.
+/// Beginning of the first line of a function; the function ends at the next line that begins with `}`.
 pub(super) const BEGIN: &str = "machine ";
-/// What a part of a block begins with.
+/// Words that start a part of a block.
 pub(super) const PARTS: [&str; 3] = ["prologue", "body", "terminators"];
-/// What the successors of a block begin with.
+/// Words that start the successors of a block.
 pub(super) const EDGES: [&str; 2] = ["linear", "logical"];
 
-/// A text without its machine functions, whose lines become empty: what is left is the module's text.
+/// Returns a text with the lines of machine functions made empty, so that only the module's text is left.
 pub fn without_functions(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -83,12 +83,12 @@ enum Part {
 /// A function that is being read.
 pub(super) struct Body<'a> {
     pub target: &'a Target,
-    /// Variables and functions of the module.
+    /// Variables and functions of the module by name.
     pub names: &'a HashMap<&'a str, Referent>,
     pub func: MachFunc,
-    /// By number of a virtual register, if something names it.
+    /// For each number of a virtual register, its class if the register has been mentioned.
     classes: Vec<Option<RegClass>>,
-    /// Blocks that something names.
+    /// Blocks that have been mentioned.
     used: Vec<(u32, Cursor<'a>)>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Body<'a> {
         at.error("this function has no closing `}`")
     }
 
-    /// A line before the first block.
+    /// Reads a line before the first block.
     fn head(&mut self, at: &mut Cursor<'a>) -> Result<()> {
         let before = *at;
         let word = at.word("an attribute of the function")?;
@@ -173,7 +173,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// `@name pins v0 v0 v31 s4 stack local clobbers s[4:31] v[0:39]`
+    /// Reads `@name pins v0 v0 v31 s4 stack local clobbers s[4:31] v[0:39]`.
     fn site(&mut self, at: &mut Cursor<'a>) -> Result<()> {
         let before = *at;
         let callee = match entity(at.peek_word(), "sig") {
@@ -202,7 +202,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// `bb3(%s4, %v5) depth 1:`
+    /// Reads `bb3(%s4, %v5) depth 1:`.
     fn block_head(&mut self, at: &mut Cursor<'a>) -> Result<MBlock> {
         let before = *at;
         let number = entity(at.word("a block")?, "bb").unwrap_or(0);
@@ -229,7 +229,7 @@ impl<'a> Body<'a> {
         Ok(self.func.blocks.push(block))
     }
 
-    /// A line of a block.
+    /// Reads a line of a block.
     fn line(&mut self, at: &mut Cursor<'a>, id: MBlock, part: &mut Part) -> Result<()> {
         let block = &mut self.func.blocks[id];
         let count = block.insts.len() as u32;
@@ -295,7 +295,7 @@ impl<'a> Body<'a> {
         Ok(edges)
     }
 
-    /// A block by its number; whether there is one is checked at the end.
+    /// Returns a block by its number. Whether the block exists is checked at the end of the function.
     pub fn use_block(&mut self, number: u32, at: Cursor<'a>) -> Result<MBlock> {
         if number >= MAX_NUMBER {
             return at.error("the number of this block is too large");
@@ -304,7 +304,7 @@ impl<'a> Body<'a> {
         Ok(MBlock::from_u32(number))
     }
 
-    /// `s5` or `v5` behind the `%`.
+    /// Reads `s5` or `v5` after the `%`.
     pub fn vreg_name(&mut self, at: &mut Cursor<'a>) -> Result<VReg> {
         let before = *at;
         let word = at.word("a virtual register")?;
@@ -356,7 +356,7 @@ impl<'a> Body<'a> {
         Ok(inst)
     }
 
-    /// The row that is meant, where several have the name: the first that the operands fit.
+    /// Returns the row that is meant if several rows have the name: the first that fits the operands.
     fn choose(&self, candidates: &[Opcode], operands: &[Operand]) -> Opcode {
         let fits = |op: &&Opcode| op.row().ops.len() == operands.len();
         *candidates.iter().find(fits).unwrap_or(&candidates[0])
@@ -424,14 +424,14 @@ impl<'a> Body<'a> {
             }
         }
         for class in self.classes {
-            // A number that the text skips belongs to nothing.
+            // A number that the text skips gets a register that is never used.
             self.func.vregs.push(class.unwrap_or(RegClass::Sgpr));
         }
         Ok(self.func)
     }
 }
 
-/// Where the parts of a block end that the text does not end.
+/// Sets the ends of the parts of a block that the text does not mark.
 fn close(func: &mut MachFunc, block: Option<(MBlock, Part)>) {
     let Some((id, part)) = block else { return };
     let block = &mut func.blocks[id];
@@ -442,7 +442,7 @@ fn close(func: &mut MachFunc, block: Option<(MBlock, Part)>) {
     }
 }
 
-/// The rows that a mnemonic means, and the encoding that its ending asks for.
+/// Returns the rows with a mnemonic, and the encoding that its suffix requests.
 fn opcodes(target: &Target, name: &str) -> Option<(Vec<Opcode>, Form)> {
     let rows = |name: &str| -> Vec<Opcode> {
         let known = |op: &Opcode| op.family() == Family::Pseudo || table::available(*op, target);
@@ -461,7 +461,7 @@ fn opcodes(target: &Target, name: &str) -> Option<(Vec<Opcode>, Form)> {
     })
 }
 
-/// Whether a modifier comes next, for instructions without operands.
+/// Returns whether a modifier comes next, for instructions without operands.
 fn is_modifier(at: &mut Cursor<'_>) -> bool {
     let word = at.peek_word();
     word == "mem" || by_name(FLAGS, word).is_some()
@@ -506,7 +506,7 @@ fn modifier(at: &mut Cursor<'_>, mods: &mut Mods, two_offsets: bool) -> Result<(
     Ok(())
 }
 
-/// `:[0,1]`: bit 0 first.
+/// Reads `:[0,1]`, with bit 0 first.
 fn bits(at: &mut Cursor<'_>) -> Result<u8> {
     at.expect(":")?;
     bit_list(at)

@@ -1,4 +1,4 @@
-//! Writes a machine function.
+//! Writes machine functions as text.
 
 use super::names::{ABI, FLAGS, HIDDEN, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, name_of};
 use super::operand::Reading;
@@ -12,27 +12,28 @@ use crate::table::{Family, Flags, op};
 use crate::target::Target;
 use std::fmt::{self, Write};
 
-/// Names of a module's variables and functions by index; one that has none is written as `global7` or `func7`.
+/// Names of a module's variables and functions by index. A variable or function without a name is written as
+/// `global7` or `func7`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names<'a> {
-    /// Of variables.
+    /// Names of variables.
     pub globals: &'a [&'a str],
-    /// Of functions.
+    /// Names of functions.
     pub funcs: &'a [&'a str],
 }
 
-/// What to write.
+/// What to write in addition to the function itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
     /// Names of the module's variables and functions.
     pub names: Names<'a>,
-    /// `!offset` behind instructions that have a place in the source.
+    /// Whether to write `!offset` after instructions that have a source location.
     pub locations: bool,
 }
 
-/// Appends a function.
+/// Appends the text of a function.
 pub fn write_function(func: &MachFunc, target: &Target, options: &Options<'_>, out: &mut String) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = Printer { func, target, options, out }.function();
 }
 
@@ -65,9 +66,9 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Entry state and sizes, as far as they are not 0.
+    /// Writes the entry state, and the sizes that are not 0.
     fn head(&mut self) -> fmt::Result {
-        // The tables lend fields for writing.
+        // The tables borrow fields mutably, so they are applied to copies.
         let mut sizes = MachFunc {
             lds_size: self.func.lds_size,
             scratch_size: self.func.scratch_size,
@@ -113,7 +114,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// `site @name pins v0 v0 v31 s4 stack local clobbers s[4:31] v[0:39]`
+    /// Writes `site @name pins v0 v0 v31 s4 stack local clobbers s[4:31] v[0:39]`.
     fn call(&mut self, call: &CallSite) -> fmt::Result {
         self.out.push_str("    site ");
         match call.callee {
@@ -161,9 +162,9 @@ impl Printer<'_> {
         self.edges("logical", &block.logical)
     }
 
-    /// The name of the part that begins before an instruction.
+    /// Writes the name of the part that begins at an instruction.
     fn mark(&mut self, index: usize, prologue: usize, term: usize, len: usize) {
-        // Where the terminators follow the prologue at once, there is no body to name.
+        // If the terminators directly follow the prologue, there is no body to mark.
         if index == term && term < len {
             self.out.push_str("  terminators:\n");
         } else if index == prologue && prologue > 0 {
@@ -205,7 +206,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// `%s5`: the class is part of the name.
+    /// Writes `%s5`, in which the class is part of the name.
     pub fn vreg(&mut self, reg: VReg) -> fmt::Result {
         write!(self.out, "%{}{}", self.class(reg), reg.as_u32())
     }
@@ -292,7 +293,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `[0,1]`: bit 0 first, up to the highest that is set.
+    /// Writes `[0,1]`, with bit 0 first, up to the highest bit that is set.
     fn bits(&mut self, bits: u8) -> fmt::Result {
         for n in 0..(8 - bits.leading_zeros()).max(1) {
             write!(self.out, "{}{}", if n == 0 { "[" } else { "," }, bits >> n & 1)?;
@@ -301,7 +302,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// `mem(acquire agent global alias:3)`: what differs from an access that means nothing to other lanes.
+    /// Writes `mem(acquire agent global alias:3)`: the attributes that differ from the defaults, which are
+    /// those of an access without meaning for other lanes.
     fn mem(&mut self, mem: &MemRef) -> fmt::Result {
         let mut words = Vec::new();
         let default = MemRef::default();
@@ -339,7 +341,7 @@ impl Printer<'_> {
 
 const _: () = assert!(SyncScope::SingleThread as u8 == 0, "the default is not written");
 
-/// Which encoding is meant, where a family has several.
+/// Returns the suffix that distinguishes the encodings of a family.
 fn suffix(family: Family, form: Form) -> &'static str {
     let several = matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc);
     match form {

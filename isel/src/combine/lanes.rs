@@ -1,4 +1,4 @@
-//! Values of other lanes, as operands.
+//! Folds moves of values from other lanes into the instructions that use the values.
 //!
 //! # Source
 //! GCN3 and RDNA ISA, "Data Parallel Processing (DPP)".
@@ -7,7 +7,7 @@ use super::is_plain;
 use isa::table::{Family, Role};
 use isa::{Form, Lane, MachInst, ModFlags, Mods, Operand, op, swapped};
 
-/// What a move brings from other lanes, to every lane.
+/// A move that gives every lane a value of another lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     source: Operand,
@@ -16,7 +16,8 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// What an instruction moves. Where a lane keeps what it had, its user would have to do so too.
+    /// Returns the move that an instruction does, if it writes every lane. If some lanes kept their old
+    /// values, the user of the move would have to keep them too.
     pub fn made_by(inst: &MachInst) -> Option<Moved> {
         let Mods { lane, flags, .. } = inst.mods;
         let is_move = inst.op == op::V_MOV_B32 && matches!(lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
@@ -25,7 +26,8 @@ impl Moved {
     }
 }
 
-/// The instruction with the value of another lane as the operand of that index. Only the first source can come from one.
+/// Returns the instruction with the moved value as operand number `operand`. Only the first source can come
+/// from another lane; if the operand is the second source, the two sources are swapped.
 pub(super) fn take_in(inst: &MachInst, operand: usize, moved: Moved) -> Option<MachInst> {
     let row = inst.op.row();
     if !is_plain(inst) || !matches!(row.family, Family::Vop1 | Family::Vop2) {
@@ -48,7 +50,7 @@ pub(super) fn take_in(inst: &MachInst, operand: usize, moved: Moved) -> Option<M
     Some(changed)
 }
 
-/// Bits of two sources, the other way round.
+/// Swaps the two lowest bits, which belong to the two sources.
 const fn exchanged(bits: u8) -> u8 {
     bits >> 1 & 1 | (bits & 1) << 1
 }

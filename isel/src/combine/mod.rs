@@ -1,14 +1,16 @@
-//! Takes what prepares an operand into the instructions that use it, where they can do it on the way.
+//! Folds instructions that prepare an operand into the users of the operand, if the users can do the
+//! preparation themselves.
 //!
-//! A byte or half of a register is an operand of SDWA, or of an instruction of its own (`parts.rs`); the value of another lane,
-//! of DPP (`lanes.rs`). What is prepared for several users goes only if all of them take it over: else it would be there as
-//! before, and the users be longer. Whether an instruction can is not known here: it is tried, and `isa` says whether the
-//! processor encodes it.
+//! A byte or half of a register becomes an operand of an SDWA instruction or of a special conversion
+//! (`parts.rs`); the value of another lane becomes an operand of a DPP instruction (`lanes.rs`). A
+//! preparation with several users is folded only if all users can include it. Otherwise the preparation would
+//! remain, and the users would only become longer. This module does not know which instructions are possible:
+//! it builds the combined instruction, and `isa` checks whether the processor can encode it.
 //!
 //! # Requires
 //! SSA form; legal instructions.
 //! # Guarantees
-//! SSA form; legal instructions, none more than before, in any block.
+//! SSA form; legal instructions; no block has more instructions than before.
 
 mod lanes;
 mod parts;
@@ -21,7 +23,7 @@ use lanes::Moved;
 use parts::Part;
 use smallvec::SmallVec;
 
-/// What a user may do on the way.
+/// A preparation that a user may include.
 #[derive(Clone, Copy, Debug)]
 enum Does {
     Part(Part),
@@ -29,7 +31,7 @@ enum Does {
 }
 
 impl Does {
-    /// What an instruction does, if that is all.
+    /// Returns the preparation that an instruction does, if it does nothing else.
     fn of(func: &MachFunc, inst: &MachInst) -> Option<Does> {
         match Moved::made_by(inst) {
             Some(moved) => Some(Does::Moved(moved)),
@@ -38,27 +40,27 @@ impl Does {
     }
 }
 
-/// A register that goes if all its users take over what its definition does.
+/// A preparation. It is removed if all users of its result include it.
 #[derive(Clone, Copy, Debug)]
 struct Prepared {
     does: Does,
     block: MBlock,
-    /// No user refused so far.
+    /// Whether no user has refused so far.
     goes: bool,
 }
 
-/// What an instruction uses of that: operand, number in [`Combiner::prepared`].
+/// The prepared operands of an instruction: operand index, and index in [`Combiner::prepared`].
 type Uses = SmallVec<[(usize, u32); 2]>;
 
-/// Memory of the pass.
+/// Reusable memory of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Combiner {
     prepared: Vec<Prepared>,
-    /// By register one more than the number of what defines it.
+    /// For each register, one more than the index of the preparation that defines it; 0 if there is none.
     of: SecondaryMap<VReg, u32>,
 }
 
-/// Combines instructions of a function, from level 2 on.
+/// Combines the instructions of a function, from optimisation level 2 on.
 pub fn combine(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) {
     let combiner = &mut ctx.combiner;
     if opts.opt_level < 2 || !combiner.find(func) {
@@ -71,7 +73,7 @@ pub fn combine(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mu
 }
 
 impl Combiner {
-    /// Lists what may be taken over. Says whether there is anything.
+    /// Lists the preparations in the function. Returns whether there are any.
     fn find(&mut self, func: &MachFunc) -> bool {
         self.prepared.clear();
         self.of.clear();
@@ -89,7 +91,7 @@ impl Combiner {
         !self.prepared.is_empty()
     }
 
-    /// Finds out which users refuse.
+    /// Marks the preparations that some user refuses to include.
     fn ask_users(&mut self, func: &MachFunc, target: &Subtarget) {
         for (block, data) in func.blocks.iter() {
             for (n, inst) in data.insts.iter().enumerate() {
@@ -106,7 +108,8 @@ impl Combiner {
         }
     }
 
-    /// Whether an instruction takes over what it uses. What is prepared in two steps loses the last.
+    /// Returns whether an instruction can include all of its prepared operands. In a chain of two
+    /// preparations, the second does not include the first.
     fn accepts(
         &self,
         func: &MachFunc,
@@ -117,9 +120,9 @@ impl Combiner {
         let near = |&(_, number): &(usize, u32)| {
             let Prepared { does, block: from, .. } = self.prepared[number as usize];
             match does {
-                // In a deeper loop nothing would be saved.
+                // Folding into a deeper loop would save nothing.
                 Does::Part(_) => func.blocks[from].depth >= func.blocks[block].depth,
-                // The same lanes are active.
+                // The same lanes must be active.
                 Does::Moved(_) => from == block && is_body(&func.blocks[block], n),
             }
         };
@@ -128,7 +131,8 @@ impl Combiner {
             && self.combined(func, target, inst, uses).is_some()
     }
 
-    /// The instruction that does what is prepared for it, too: parts of all operands, or one from another lane.
+    /// Returns the instruction that includes its prepared operands: parts for all of them, or a single value
+    /// of another lane.
     fn combined(
         &self,
         func: &MachFunc,
@@ -161,7 +165,7 @@ impl Combiner {
         self.of[reg].checked_sub(1)
     }
 
-    /// What an instruction uses and still goes.
+    /// Returns the instruction's operands whose preparations are still to be removed.
     fn uses(&self, func: &MachFunc, inst: &MachInst) -> Uses {
         let mut uses = Uses::new();
         for (n, &operand) in inst.operands().iter().enumerate() {
@@ -175,7 +179,7 @@ impl Combiner {
         uses
     }
 
-    /// Replaces the users, and leaves out what they took over.
+    /// Replaces the users, and removes the preparations that the users include.
     fn rewrite(&self, func: &mut MachFunc, target: &Subtarget) {
         let mut insts = Vec::new();
         for block in func.blocks.keys() {
@@ -205,18 +209,19 @@ impl Combiner {
     }
 }
 
-/// Whether an instruction is in the part of its block in which the same lanes are active.
+/// Returns whether an instruction is in the body of its block, where the set of active lanes does not change.
 fn is_body(block: &MachBlock, n: usize) -> bool {
     (block.prologue as usize..block.term as usize).contains(&n)
 }
 
-/// Whether an instruction has no lane controls yet, and needs no mask, which would have to be brought to VCC.
+/// Returns whether an instruction has no lane controls yet, and reads no mask operand. A mask operand would
+/// have to be moved to VCC.
 fn is_plain(inst: &MachInst) -> bool {
     let reads_mask = |spec: &OpSpec| spec.kind == Kind::Mask && spec.role == Role::Use;
     inst.mods.lane == Lane::None && !inst.op.row().ops.iter().any(reads_mask)
 }
 
-/// The register of an operand of one dword.
+/// Returns the register of a one-dword operand.
 pub(crate) fn single(func: &MachFunc, operand: Operand) -> Option<VReg> {
     match operand {
         Operand::Virt(tuple) if tuple.len == 1 => func.regs(tuple).first().copied(),

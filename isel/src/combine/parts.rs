@@ -1,4 +1,4 @@
-//! Bytes and halves of registers, as operands.
+//! Folds extractions of bytes and halves of registers into the instructions that use the parts.
 //!
 //! # Source
 //! GCN3 and Vega ISA, "Sub-Dword Addressing (SDWA)"; `V_CVT_F32_UBYTE0` to 3, which all processors have.
@@ -15,7 +15,7 @@ pub(super) struct Part {
     signed: bool,
 }
 
-/// Conversions of a byte, which would else be extracted.
+/// Conversions that read one byte of a register, so that the byte need not be extracted.
 const OF_BYTE: [(SdwaSel, Opcode); 4] = [
     (SdwaSel::Byte0, op::V_CVT_F32_UBYTE0),
     (SdwaSel::Byte1, op::V_CVT_F32_UBYTE1),
@@ -24,7 +24,7 @@ const OF_BYTE: [(SdwaSel, Opcode); 4] = [
 ];
 
 impl Part {
-    /// What an instruction extracts, if that is all it does.
+    /// Returns the part that an instruction extracts, if it does nothing else.
     pub fn made_by(func: &MachFunc, inst: &MachInst) -> Option<Part> {
         let [_, a, b, c, ..] = inst.ops;
         let (source, offset, width, signed) = match inst.op {
@@ -47,12 +47,13 @@ impl Part {
     }
 }
 
-/// How many bits a mask keeps, of a byte or half.
+/// Returns the number of bits that a mask keeps, if the mask keeps exactly a byte or a half.
 fn bits_of(mask: u32) -> Option<u32> {
     matches!(mask, 0xff | 0xffff).then(|| mask.trailing_ones())
 }
 
-/// The instruction with parts in place of some of its operands, given by index. Not every processor has it.
+/// Returns the instruction with parts in place of some of its operands, which are given by index. The
+/// processor may lack the resulting instruction.
 pub(super) fn take_in(inst: &MachInst, parts: &[(usize, Part)]) -> Option<MachInst> {
     let row = inst.op.row();
     let mut changed = *inst;
@@ -64,7 +65,7 @@ pub(super) fn take_in(inst: &MachInst, parts: &[(usize, Part)]) -> Option<MachIn
         changed.ops[operand] = part.source;
         return Some(changed);
     }
-    // The manuals name registers alone; assemblers take inline constants from GFX9 on.
+    // The manuals allow only registers here; assemblers accept inline constants from GFX9 on.
     let constant = inst.operands().iter().any(|operand| operand.is_const());
     if constant || !is_plain(inst) || !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
         return None;

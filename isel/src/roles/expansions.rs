@@ -1,23 +1,23 @@
-//! What stands in for an instruction that a processor lacks: sequences of other roles.
+//! Expansions: sequences of other roles that replace an instruction that a processor lacks.
 
 use super::Role;
 use crate::lower::Lower;
 use isa::{Operand, op};
 
-/// `hwreg(HW_REG_MODE, 4, 4)`: what becomes of denormals.
+/// `hwreg(HW_REG_MODE, 4, 4)`: the field that controls the treatment of denormals.
 const DENORM_FIELD: Operand = Operand::Imm(1 | 4 << 6 | 3 << 11);
 
 macro_rules! expansions {
     ($($(#[$doc:meta])* $name:ident: $($need:ident)*;)*) => {
-        /// A sequence of other roles with the result of one. Operands are those of the role.
+        /// A sequence of other roles that computes the result of one role. It has the operands of that role.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Expansion { $($(#[$doc])* $name),* }
 
         impl Expansion {
-            /// Each of them.
+            /// All expansions.
             pub const ALL: &[Expansion] = &[$(Expansion::$name),*];
 
-            /// The roles it is made of.
+            /// Returns the roles that the expansion uses.
             pub const fn needs(self) -> &'static [Role] {
                 match self { $(Expansion::$name => &[$(Role::$need),*]),* }
             }
@@ -26,88 +26,89 @@ macro_rules! expansions {
 }
 
 expansions! {
-    /// An addition whose carry nobody reads.
+    /// An addition whose carry-out is not used.
     DropCarryOfAdd: VAddCarryOut;
-    /// A subtraction whose borrow nobody reads.
+    /// A subtraction whose borrow is not used.
     DropCarryOfSub: VSubCarryOut;
-    /// `(a << b) + c` in two.
+    /// `(a << b) + c` in two instructions.
     ShlThenAdd: VShlB32 VAddU32;
-    /// `(a << 2) + b` in two.
+    /// `(a << 2) + b` in two instructions.
     ShlByTwoThenAdd: SShlB32 SAddU32;
-    /// `(a << b) | c` in two.
+    /// `(a << b) | c` in two instructions.
     ShlThenOr: VShlB32 VOrB32;
-    /// `(a + b) << c` in two.
+    /// `(a + b) << c` in two instructions.
     AddThenShl: VAddU32 VShlB32;
-    /// `a + b + c` in two.
+    /// `a + b + c` in two instructions.
     AddThenAdd: VAddU32;
-    /// `(a ^ b) + c` in two.
+    /// `(a ^ b) + c` in two instructions.
     XorThenAdd: VXorB32 VAddU32;
-    /// `(a & b) | c` in two.
+    /// `(a & b) | c` in two instructions.
     AndThenOr: VAndB32 VOrB32;
-    /// `a | b | c` in two.
+    /// `a | b | c` in two instructions.
     OrThenOr: VOrB32;
-    /// `a ^ b ^ c` in two.
+    /// `a ^ b ^ c` in two instructions.
     XorThenXor: VXorB32;
-    /// The shift that takes its count last.
+    /// The shift instruction whose count is the last operand.
     CountLastShl: VShlCountLastB64;
-    /// The shift that takes its count last.
+    /// The shift instruction whose count is the last operand.
     CountLastShr: VShrCountLastB64;
-    /// The shift that takes its count last.
+    /// The shift instruction whose count is the last operand.
     CountLastAshr: VAshrCountLastI64;
-    /// The halves of the product, then a sum with carry.
+    /// Both halves of the product, then an addition with carry.
     MultiplyThenAddU64: VMulLoU32 VMulHiU32 VAddCarryOut VAddCarryInOut;
-    /// The halves of the product, then a sum with carry.
+    /// Both halves of the product, then an addition with carry.
     MultiplyThenAddI64: VMulLoU32 VMulHiI32 VAddCarryOut VAddCarryInOut;
-    /// On the vector unit, and back.
+    /// Computed on the vector unit and read back.
     VectorMulHiU32: VMulHiU32 VReadfirstlaneB32;
-    /// On the vector unit, and back.
+    /// Computed on the vector unit and read back.
     VectorMulHiI32: VMulHiI32 VReadfirstlaneB32;
-    /// 64 bits are equal if no bit differs: the halves of the difference are brought together.
+    /// Two 64-bit numbers are equal if no bit differs: the halves of their exclusive-or are combined and
+    /// compared with 0.
     OrOfXorsIsZero: SXorB64 SOrB32 SCmpEqU32;
-    /// `s_xor_b64` says whether its result is not zero.
+    /// `s_xor_b64` sets SCC if its result is not zero.
     XorIsNotZero: SXorB64;
-    /// The low half, then 32 bits; the second operand is a constant of 16 bits.
+    /// Extracts the low half, then compares 32 bits; the second operand is a 16-bit constant.
     MaskThenEqual: VAndB32 VCmpEqU32;
-    /// The low half, then 32 bits; the second operand is a constant of 16 bits.
+    /// Extracts the low half, then compares 32 bits; the second operand is a 16-bit constant.
     MaskThenUnequal: VAndB32 VCmpNeU32;
-    /// 2^52 is added and subtracted again, which rounds.
+    /// Adds 2^52 and subtracts it again, which rounds to an integer.
     RoundByAdding: VAddF64 VBfiB32 VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// The nearest integer, or one less.
+    /// The nearest integer, minus one if that is too large.
     FloorByAdding: VAddF64 VBfiB32 VCmpLtF64 VCmpGtF64 VCndmaskB32 VLdexpF64;
-    /// The nearest integer, or one more.
+    /// The nearest integer, plus one if that is too small.
     CeilByAdding: VAddF64 VBfiB32 VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// The nearest integer, or one nearer to 0.
+    /// The nearest integer, one closer to 0 if its magnitude is too large.
     TruncByAdding: VAddF64 VBfiB32 VCmpLtF64 VCmpGtF64 VCndmaskB32 VLdexpF64;
-    /// The difference to the integer below.
+    /// The difference to the next lower integer.
     SubtractFloorF32: VFloorF32 VAddF32 VCmpEqF32 VCndmaskB32 VLdexpF32;
-    /// The difference to the integer below.
+    /// The difference to the next lower integer.
     SubtractFloorF64: VFloorF64 VAddF64 VCmpEqF64 VCndmaskB32 VLdexpF64;
-    /// The instruction for finite numbers; 0 for others.
+    /// The result of the instruction for finite numbers, and 0 for other numbers.
     FiniteExponentF32: VCmpLtF32 VCndmaskB32 VLdexpF32;
-    /// The instruction for finite numbers; 0 for others.
+    /// The result of the instruction for finite numbers, and 0 for other numbers.
     FiniteExponentF64: VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// The instruction for finite numbers; others are themselves.
+    /// The result of the instruction for finite numbers, and the number itself for other numbers.
     FiniteMantissaF32: VCmpLtF32 VCndmaskB32 VLdexpF32;
-    /// The instruction for finite numbers; others are themselves.
+    /// The result of the instruction for finite numbers, and the number itself for other numbers.
     FiniteMantissaF64: VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// All lanes write, then each reads what another wrote.
+    /// All lanes write to LDS, then each lane reads the dword of another lane.
     ThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
-    /// All lanes write a zero, then to others, then each reads its own.
+    /// All lanes write a zero to LDS, then write to other lanes' dwords, then each lane reads its own dword.
     SentThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
-    /// Into the field of MODE.
+    /// Writes the field of the MODE register.
     SetDenormField: SSetregImm32B32;
-    /// Narrower accesses: `memory.rs` makes pieces as wide as there are instructions for.
+    /// Narrower accesses: `memory.rs` splits the access into pieces for which the processor has instructions.
     Split:;
 }
 
 impl Lower<'_> {
-    /// Emits the expansion of a role with these operands.
+    /// Emits the expansion of a role with the role's operands `o`.
     pub fn expand(&mut self, expansion: Expansion, o: &[Operand]) {
         use Expansion::*;
         match expansion {
             DropCarryOfAdd => self.with_carry(Role::VAddCarryOut, o),
             DropCarryOfSub => self.with_carry(Role::VSubCarryOut, o),
-            // Shifts take the count first.
+            // Vector shifts have the count as their first source.
             ShlThenAdd => self.in_two(Role::VShlB32, [o[2], o[1]], Role::VAddU32, o),
             ShlByTwoThenAdd => {
                 let shifted = self.stemp(1);
@@ -164,20 +165,20 @@ impl Lower<'_> {
         }
     }
 
-    /// `dst, a, b` as `dst, carry, a, b`.
+    /// Emits an operation that also writes a carry: the operands `dst, a, b` become `dst, carry, a, b`.
     fn with_carry(&mut self, role: Role, o: &[Operand]) {
         let carry = self.stemp(self.target.mask_dwords());
         self.emit(role, &[o[0], carry, o[1], o[2]]);
     }
 
-    /// The inner operation, then the outer one on its result and the role's last operand.
+    /// Emits the inner operation, then the outer operation on the inner result and the role's last operand.
     fn in_two(&mut self, inner: Role, [a, b]: [Operand; 2], outer: Role, o: &[Operand]) {
         let part = self.vtemp(1);
         self.emit(inner, &[part, a, b]);
         self.emit(outer, &[o[0], part, o[3]]);
     }
 
-    /// `dst, carry, a, b, c`: 64 bits of `a * b + c`.
+    /// Computes `a * b + c` with 64 bits; the operands are `dst, carry, a, b, c`.
     fn multiply_then_add(&mut self, high_product: Role, o: &[Operand]) {
         let (low, high, carry) = (self.vtemp(1), self.vtemp(1), self.stemp(self.target.mask_dwords()));
         let c = match o[4].const_u32() {

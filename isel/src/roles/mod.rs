@@ -1,9 +1,10 @@
-//! Roles: what selection asks for, apart from what a processor calls it.
+//! Roles: operations that selection requests, independent of the instruction that a processor has for them.
 //!
-//! Selection never asks which processor it works for. It emits a [`Role`]: "vector add without carry", "global load of
-//! b128". Which instruction that is, or which sequence of other roles if there is none, follows from the rows of the
-//! instruction table alone, is found once for a processor, when first asked for, and kept in a flat array ([`Roles`]). Who fills in a
-//! processor adds instructions to the lines of `table.rs`, or an expansion to `expansions.rs`.
+//! Selection never checks which processor it generates code for. It emits a [`Role`], such as "vector add
+//! without carry" or "global load of b128". The instruction table alone determines which instruction
+//! implements a role, or which sequence of other roles if no instruction does. This is resolved once per
+//! processor, at the first request, and kept in a flat array ([`Roles`]). To support another processor, add
+//! its instructions to the lines of `table.rs`, or add an expansion to `expansions.rs`.
 
 mod expansions;
 mod table;
@@ -15,21 +16,21 @@ use std::cell::Cell;
 pub(crate) use table::NO_FLAT;
 pub use table::Role;
 
-/// How a processor plays a role.
+/// How a processor implements a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// By one instruction.
+    /// A single instruction.
     Opcode(Opcode),
-    /// By several, of other roles.
+    /// A sequence of other roles.
     Expansion(Expansion),
-    /// Not at all, and why.
+    /// Not supported, with the reason.
     Refused(&'static str),
 }
 
-/// Instructions that are there and do not do what the role asks for: on processors with the feature, in wavefronts of so many lanes.
-/// Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI"), and what it makes of `frexp`
-/// there, which it asks for finite numbers only. Permutation: RDNA ISA, `DS_BPERMUTE_B32`, by which each half of a
-/// wavefront of 64 reads and writes its own lanes only.
+/// Instructions that exist but do not do what the role requires: on processors with that feature, for waves
+/// with these numbers of lanes. Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI"), and its code
+/// for `frexp` on SI, which uses the instructions only for finite numbers. Permutations: RDNA ISA,
+/// `DS_BPERMUTE_B32`, which says that each half of a 64-lane wave reads and writes only its own lanes.
 const DEFECTIVE: [(Opcode, Feature, &[u32]); 8] = [
     (isa::op::V_FRACT_F32, Feature::FRACT_BUG, &[32, 64]),
     (isa::op::V_FRACT_F64, Feature::FRACT_BUG, &[32, 64]),
@@ -41,17 +42,17 @@ const DEFECTIVE: [(Opcode, Feature, &[u32]); 8] = [
     (isa::op::DS_PERMUTE_B32, Feature::WAVE32, &[64]),
 ];
 
-/// One line of the table.
+/// One line of the role table.
 pub(crate) struct Line {
-    /// The role in words; empty for what the first instruction's name says.
+    /// Name of the role in words; empty if the name of the first instruction is used.
     words: &'static str,
-    /// Instructions, best first.
+    /// Instructions that implement the role, best first.
     ops: &'static [Opcode],
-    /// What else.
+    /// What happens if the processor has none of the instructions.
     otherwise: Otherwise,
 }
 
-/// Without any of the instructions.
+/// What happens if the processor has none of a role's instructions.
 pub(crate) enum Otherwise {
     Expansion(Expansion),
     Lacking(&'static str),
@@ -60,13 +61,13 @@ pub(crate) enum Otherwise {
 /// Declares the enum [`Role`] and its lines.
 macro_rules! roles {
     ($($name:ident $($words:literal)? = $($op:ident)+ $(, or $expansion:ident)? $(, lacking $reason:expr)?;)*) => {
-        /// What selection asks for.
+        /// An operation that selection can request.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)]
         pub enum Role { $($name),* }
 
         impl Role {
-            /// Each of them.
+            /// All roles.
             pub const ALL: &[Role] = &[$(Role::$name),*];
         }
 
@@ -83,19 +84,19 @@ macro_rules! roles {
 pub(crate) use roles;
 
 impl Role {
-    /// The role in words.
+    /// Returns the name of the role in words.
     pub fn name(self) -> &'static str {
         let line = &table::LINES[self as usize];
         if line.words.is_empty() { line.ops[0].row().name } else { line.words }
     }
 
-    /// Instructions that play it on one processor or another.
+    /// Returns the instructions that implement the role on some processor.
     pub fn candidates(self) -> &'static [Opcode] {
         table::LINES[self as usize].ops
     }
 }
 
-/// How a processor plays each role, found out when someone asks.
+/// How a processor implements each role, resolved at the first request.
 #[derive(Clone, Debug, Default)]
 pub struct Roles {
     processor: Option<(Subtarget, &'static [Opcode])>,
@@ -103,22 +104,23 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// The roles of a processor.
+    /// Creates the roles of a processor.
     pub fn new(target: &Subtarget) -> Roles {
         Roles::lacking(target, &[])
     }
 
-    /// As if the processor lacked some of its instructions: what other processors do for want of them can be tried.
+    /// Creates the roles of a processor as if it lacked some of its instructions. Tests use this to try the
+    /// code for processors that really lack these instructions.
     pub fn lacking(target: &Subtarget, lacks: &'static [Opcode]) -> Roles {
         Roles { processor: Some((*target, lacks)), list: vec![Cell::new(None); Role::ALL.len()] }
     }
 
-    /// Whether it is for the processor without those instructions.
+    /// Returns whether these are the roles of that processor without those instructions.
     pub(crate) fn is_for(&self, target: &Subtarget, lacks: &'static [Opcode]) -> bool {
         self.processor == Some((*target, lacks))
     }
 
-    /// How the processor plays a role.
+    /// Returns how the processor implements a role.
     pub fn get(&self, role: Role) -> Resolution {
         let Some((target, lacks)) = &self.processor else { return Resolution::Refused("no processor") };
         let known = &self.list[role as usize];
@@ -136,7 +138,8 @@ impl Roles {
         })
     }
 
-    /// The buffer instruction of the line, where another one is better that takes nothing but whole addresses (FLAT).
+    /// Returns the buffer instruction of the role, if the role resolves to a FLAT instruction (which takes
+    /// only whole addresses).
     pub fn by_buffer(&self, role: Role) -> Option<Opcode> {
         let is = |op: &Opcode, family| op.row().family == family;
         let better = self.opcode(role).filter(|op| is(op, Family::Flat));
@@ -145,7 +148,7 @@ impl Roles {
         role.candidates().iter().copied().find(|op| is(op, Family::Mubuf) && has(op))
     }
 
-    /// The instruction, if one plays the role.
+    /// Returns the instruction that implements a role, if a single instruction does.
     pub fn opcode(&self, role: Role) -> Option<Opcode> {
         match self.get(role) {
             Resolution::Opcode(op) => Some(op),
@@ -154,7 +157,8 @@ impl Roles {
     }
 }
 
-/// The first instruction there is, or the expansion if all that it needs is there.
+/// Returns the first instruction that the processor has, or the expansion if the processor has everything
+/// that the expansion needs.
 fn resolve(role: Role, has: &impl Fn(&Opcode) -> bool) -> Resolution {
     let line = &table::LINES[role as usize];
     if let Some(&op) = line.ops.iter().find(|op| has(op)) {
@@ -172,7 +176,8 @@ fn resolve(role: Role, has: &impl Fn(&Opcode) -> bool) -> Resolution {
     }
 }
 
-/// What can be emitted: a role, or an instruction that is the same wherever it is used.
+/// An operation that can be emitted: a role, or an opcode that is the same on all processors where it is
+/// used.
 pub(crate) trait Selected: Copy {
     fn resolve(self, roles: &Roles) -> Resolution;
     fn words(self) -> &'static str;

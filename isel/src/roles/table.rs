@@ -1,22 +1,27 @@
-//! The roles: what selection asks for, and the instructions that do it, of which a processor's first is taken.
+//! The table of roles: for each role, the instructions that implement it. The first instruction that the
+//! processor has is used.
 //!
-//! `, or NAME` is an [`Expansion`](super::Expansion) for processors without any of them, `, lacking REASON` says why there is none.
-//! All instructions of a line take the same operands in the same order; `tests/roles.rs` checks that. But for device
-//! memory: there a FLAT or buffer instruction stands in for a GLOBAL one, and the address is chosen by what the row takes.
+//! `, or NAME` gives an [`Expansion`](super::Expansion) for processors that have none of the instructions; `,
+//! lacking REASON` gives the reason why there is no implementation. All instructions of a line take the same
+//! operands in the same order, which `tests/roles.rs` checks. Device memory is an exception: there a FLAT or
+//! buffer instruction can replace a GLOBAL instruction, and the address operands depend on the instruction's
+//! row.
 
 use super::roles;
 
-/// Why generic pointers are refused.
+/// Reason for which generic pointers are refused.
 pub(crate) const NO_FLAT: &str =
     "there are no FLAT instructions, which find the address space of a generic pointer at run time";
 
-/// Operations on halves: those it has no instruction for are done on `f32` ([`crate::half`]).
+/// Reason for operations on halves: without an instruction, the operation is done in `f32` ([`crate::half`]).
 const BY_F32: &str = "it is done on f32";
 
-/// Operations on parts of a word, which are done one after the other ([`crate::expand`]).
+/// Reason for operations on parts of a word: without an instruction, the parts are computed one after the
+/// other ([`crate::expand`]).
 const ONE_BY_ONE: &str = "it is done part by part";
 
-/// Atomic arithmetic on floats, which a loop around a compare-and-swap does ([`ir::passes::float_atomics`]).
+/// Reason for atomic arithmetic on floats: without an instruction, a loop around a compare-and-swap does it
+/// ([`ir::passes::float_atomics`]).
 const IN_A_LOOP: &str = "it is done in a loop";
 
 #[rustfmt::skip]
@@ -215,7 +220,7 @@ roles! {
     VCmpOF16 = V_CMP_O_F16, lacking BY_F32;
     VCmpUF16 = V_CMP_U_F16, lacking BY_F32;
 
-    // Two halves at once.
+    // Operations on two halves at once.
     VPkFmaF16 = V_PK_FMA_F16, lacking ONE_BY_ONE;
     VPkAddF16 = V_PK_ADD_F16, lacking ONE_BY_ONE;
     VPkMulF16 = V_PK_MUL_F16, lacking ONE_BY_ONE;

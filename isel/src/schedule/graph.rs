@@ -1,8 +1,9 @@
-//! What must stay in front of what in a stretch of code: through registers, through memory.
+//! Dependence graph of a sequence of instructions: order required by registers and by memory.
 //!
-//! The number of edges is linear in the number of instructions. Accesses that may alias an access are those of the same
-//! address space and alias class, or of no class: a handful of groups, whatever the number of accesses. Where several
-//! users would each need an edge from every access of a group, these meet once in a node of their own, the *join*.
+//! The number of edges is linear in the number of instructions. The accesses that may alias an access are the
+//! accesses in the same address space that have the same alias class or no class. These form a small number
+//! of groups, whatever the number of accesses. If several instructions each need an edge from every access of
+//! a group, the edges go through one extra node, the *join*.
 
 use super::{NONE, is_load};
 use ir::constraints::{Class, SCHEDULE};
@@ -11,14 +12,14 @@ use isa::table::{Family, Flags, Implicit, Role};
 use isa::{MachFunc, MachInst, MemRef, ModFlags, Operand, Reg, RegRange, SyncOrder, Target, op};
 use rustc_hash::FxHashMap;
 
-/// Dependences: lists of successors. Nodes are the instructions and, behind them, the joins.
+/// Dependences as lists of successors. Nodes are the instructions, followed by the joins.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     first: Vec<u32>,
     edges: Vec<Dependence>,
-    /// Number of predecessors that have not been issued.
+    /// Number of predecessors of each node that have not been issued yet.
     pub waiting: Vec<u32>,
-    /// A load needs the result.
+    /// Whether a load needs each instruction's result.
     pub feeds: Vec<bool>,
     special: [Special; TRACKED.len() + 1],
     memory: Accesses,
@@ -28,18 +29,19 @@ pub(super) struct Graph {
 struct Dependence {
     to: u32,
     next: u32,
-    /// A value is passed.
+    /// Whether a value is passed from the first instruction to the second.
     flows: bool,
 }
 
-/// Reads and the last write of a hardware register.
+/// The reads and the last write of a hardware register.
 #[derive(Debug, Default)]
 struct Special {
     write: Option<u32>,
     reads: Vec<u32>,
 }
 
-/// Hardware registers that instructions before allocation use. Behind them is MODE, which has no number.
+/// Hardware registers that instructions use before allocation. MODE, which has no register number, has the
+/// index after the last of them.
 const TRACKED: [RegRange; 5] = [
     RegRange { first: Reg::SCC, len: 1 },
     RegRange { first: Reg::VCC, len: 2 },
@@ -48,24 +50,24 @@ const TRACKED: [RegRange; 5] = [
     RegRange { first: Reg::FLAT_SCRATCH, len: 2 },
 ];
 
-/// Accesses to memory so far.
+/// Memory accesses so far.
 #[derive(Debug, Default)]
 struct Accesses {
-    /// The last access that is ordered with all others, and those since.
+    /// The last instruction that is ordered with all accesses, and the accesses since then.
     fence: Option<u32>,
     since: Vec<u32>,
-    /// The last `s_getpc_b64`, or instruction with a distance from one.
+    /// The last `s_getpc_b64`, or the last instruction with a distance from an `s_getpc_b64`.
     distance: Option<u32>,
-    /// Accesses since the fence by space and alias class.
+    /// Accesses since the fence, by address space and alias class.
     groups: FxHashMap<(u32, u32), Group>,
     links: Vec<Link>,
 }
 
-/// In place of an alias class: all of them.
+/// Stands for all alias classes.
 const ANY: u32 = 1 << 16;
 
-/// Two sets of accesses, as lists in `Accesses::links`. An access that others of the set are known to come before
-/// stands for them.
+/// Two sets of accesses, as lists in `Accesses::links`. An access that is ordered after other accesses of the
+/// set replaces them.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     stores: u32,
@@ -79,7 +81,7 @@ struct Link {
 }
 
 impl Graph {
-    /// For that many instructions.
+    /// Starts the graph of `count` instructions.
     pub fn begin(&mut self, count: usize) {
         self.first.clear();
         self.first.resize(count, NONE);
@@ -97,7 +99,7 @@ impl Graph {
         self.memory.forget();
     }
 
-    /// `to` uses a value of `from`.
+    /// Adds a dependence: `to` uses a value that `from` defines.
     pub fn flow(&mut self, from: u32, to: u32) {
         self.add(from, to, true);
     }
@@ -114,7 +116,7 @@ impl Graph {
         }
     }
 
-    /// Dependences of the instruction other than those through virtual registers.
+    /// Adds the dependences of an instruction other than those through virtual registers.
     pub fn instruction(&mut self, func: &MachFunc, target: &Target, n: u32, inst: &MachInst) {
         inst.for_each_hw_reg(target, |role, range| {
             let Some(which) = TRACKED.iter().position(|reg| reg.overlaps(range)) else { return };
@@ -147,7 +149,8 @@ impl Graph {
         self.special[which].reads = reads;
     }
 
-    /// Distances count from the `s_getpc_b64` before: another one must not come between.
+    /// A distance is relative to the preceding `s_getpc_b64`, so another `s_getpc_b64` must not move between
+    /// the two.
     fn distance(&mut self, n: u32, inst: &MachInst) {
         let counts = |operand: &Operand| matches!(operand, Operand::Reloc(_));
         if (inst.op == op::S_GETPC_B64 || inst.operands().iter().any(counts))
@@ -160,7 +163,7 @@ impl Graph {
     fn access(&mut self, func: &MachFunc, n: u32, inst: &MachInst) {
         let row = inst.op.row();
         let flags = row.flags;
-        // Loads through the scalar cache are of memory that nobody writes.
+        // Scalar loads read memory that no instruction writes.
         if row.family == Family::Smem && is_load(inst) {
             return;
         }
@@ -189,25 +192,27 @@ impl Graph {
         }
     }
 
-    /// Orders an access behind those that it may alias: a load behind stores, a store behind all.
+    /// Orders an access after the accesses that it may alias: a load after stores, a store after all
+    /// accesses.
     fn plain_access(&mut self, n: u32, mem: &MemRef, store: bool) {
         let alias = u32::from(mem.alias);
         for space in (0..SpaceSet::BITS).filter(|space| mem.spaces >> space & 1 != 0) {
-            // What it waits for, and whether it then stands for the whole group.
+            // Groups after which the access is ordered, and whether it may then replace the whole group.
             let groups: &[(u32, bool)] =
                 if alias == 0 { &[(ANY, true)] } else { &[(alias, true), (0, false)] };
             for &(class, covers) in groups {
                 self.behind(n, (space, class), store, store && covers);
             }
             for class in [alias, ANY] {
-                // An access without a class comes behind all of the space, so behind those of no class too.
+                // An access without a class is ordered after all accesses of the space, so also after those
+                // without a class.
                 let covers = store && (class == alias || alias == 0);
                 self.memory.record(n, (space, class), store, covers);
             }
         }
     }
 
-    /// `n` comes behind the stores or all accesses of a group.
+    /// Orders `n` after the stores or after all accesses of a group.
     fn behind(&mut self, n: u32, key: (u32, u32), all: bool, covers: bool) {
         let Some(&group) = self.memory.groups.get(&key) else { return };
         let list = if all { group.all } else { group.stores };
@@ -237,7 +242,7 @@ impl Graph {
         }
     }
 
-    /// Finds what loads need, when all instructions are there.
+    /// Finds the instructions that loads need, after all instructions have been added.
     pub fn finish(&mut self, body: &[MachInst]) {
         for n in (0..body.len()).rev() {
             let mut feeds = false;
@@ -251,8 +256,8 @@ impl Graph {
         }
     }
 
-    /// Calls `ready` (with [`Graph::feeds`]) for each instruction that waited for nothing but `n`. `stack` is scratch
-    /// memory.
+    /// Calls `ready` (with [`Graph::feeds`]) for each instruction whose last unissued predecessor was `n`.
+    /// `stack` is scratch memory.
     pub fn release(&mut self, n: u32, stack: &mut Vec<u32>, mut ready: impl FnMut(&[bool], u32)) {
         let count = self.feeds.len() as u32;
         stack.push(n);
@@ -271,7 +276,7 @@ impl Graph {
 }
 
 impl Accesses {
-    /// What comes next is behind a fence.
+    /// Forgets the accesses so far, because the following accesses are ordered after a fence.
     fn forget(&mut self) {
         self.since.clear();
         self.groups.clear();
@@ -283,7 +288,7 @@ impl Accesses {
         self.links.len() as u32 - 1
     }
 
-    /// Enters an access; `covers`: it comes behind all others of the group.
+    /// Records an access. `covers` says whether it is ordered after all others of the group.
     fn record(&mut self, n: u32, key: (u32, u32), store: bool, covers: bool) {
         let old = self.groups.get(&key).copied().unwrap_or(Group { stores: NONE, all: NONE });
         let behind = |list| if covers { NONE } else { list };
@@ -298,7 +303,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A sequence of numbers that looks random.
+    /// Returns the next number of a pseudo-random sequence.
     fn next(seed: &mut u32) -> u32 {
         *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         *seed >> 16
@@ -323,7 +328,7 @@ mod tests {
         graph
     }
 
-    /// Pairs of nodes of which the first comes before the second.
+    /// Returns the pairs of nodes of which the first is ordered before the second.
     fn ordered(graph: &Graph) -> HashSet<(u32, u32)> {
         let mut pairs = HashSet::new();
         for start in 0..graph.first.len() as u32 {
@@ -342,7 +347,7 @@ mod tests {
         pairs
     }
 
-    /// The order is the transitive closure of "may alias, and one of them is a store".
+    /// The order must be the transitive closure of "may alias, and one of the two is a store".
     #[test]
     fn neither_more_nor_less_order_than_aliasing_asks_for() {
         for seed in 0..60 {

@@ -1,14 +1,15 @@
-//! Moves loads up within their blocks, so that they are issued together and waited for together.
+//! Moves loads up within their blocks, so that loads are issued together and one wait serves several of them.
 //!
-//! List scheduling, top down, that keeps to the order of the source except for loads and what their addresses
-//! need: those go first as long as vector registers last. What "last" means is decided by occupancy: as many
-//! as keep the number of waves that the order of the source would allow.
+//! This is top-down list scheduling that keeps the source order, except for loads and the instructions that
+//! compute their addresses. These go first as long as vector registers are available. The register limit
+//! depends on occupancy: scheduling may use as many registers as keep the number of waves that the source
+//! order would allow.
 //!
 //! # Requires
-//! SSA form; blocks in three parts (prologue, body, terminator group); only bodies are touched.
+//! SSA form; blocks in three parts (prologue, body, terminator group). Only bodies are changed.
 //! # Guarantees
-//! Every dependence through registers, SCC, VCC, M0 and memory is kept; fences, barriers and atomics stay in
-//! order with all memory operations.
+//! Every dependence through registers, SCC, VCC, M0 and memory is kept; fences, barriers and atomics keep
+//! their order relative to all memory operations.
 
 mod graph;
 mod pressure;
@@ -20,21 +21,21 @@ use pressure::{DEF, IN_PLACE, NUMBER, PARAM, Pressure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bodies shorter than this are left alone.
+/// Bodies with fewer instructions are not scheduled.
 const MIN_BODY: usize = 6;
-/// How far ahead of the order of the source a load may be taken.
+/// Largest distance by which a load may move ahead of the first instruction that is not issued yet.
 const WINDOW: u32 = 96;
-/// Registers that may be used beyond those of the order of the source.
+/// Number of registers that may be used in addition to those that the source order uses.
 const EXTRA: u32 = 16;
 const NONE: u32 = u32::MAX;
 
-/// Memory of the pass.
+/// Reusable memory of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     pressure: Pressure,
     graph: Graph,
     ready: Ready,
-    /// Blocks to reorder, and where the last load of each ends.
+    /// Blocks to reorder, with the end of the part that contains loads.
     blocks: Vec<(MBlock, u32)>,
     body: Vec<MachInst>,
     order: Vec<u32>,
@@ -42,7 +43,7 @@ pub(crate) struct Scheduler {
     stack: Vec<u32>,
 }
 
-/// Reorders the bodies of a function.
+/// Reorders the bodies of a function's blocks.
 pub(crate) fn run(func: &mut MachFunc, target: &Subtarget, s: &mut Scheduler) {
     let mut blocks = std::mem::take(&mut s.blocks);
     blocks.clear();
@@ -56,7 +57,8 @@ pub(crate) fn run(func: &mut MachFunc, target: &Subtarget, s: &mut Scheduler) {
     s.blocks = blocks;
 }
 
-/// The block and where its last load ends, counted from the prologue: what is behind keeps its order.
+/// Returns the block and the position after its last load, counted from the end of the prologue, if
+/// scheduling the block is worthwhile. Instructions after that position keep their order.
 fn worthwhile(func: &MachFunc, block: MBlock) -> Option<(MBlock, u32)> {
     let data = &func.blocks[block];
     let body = &data.insts[data.prologue as usize..data.term as usize];
@@ -65,10 +67,10 @@ fn worthwhile(func: &MachFunc, block: MBlock) -> Option<(MBlock, u32)> {
     (end >= MIN_BODY && loads >= 2).then_some((block, end as u32))
 }
 
-/// As many VGPRs as leave the number of waves at what `peak` allows.
+/// Returns the largest number of VGPRs that still allows as many waves as `peak` VGPRs do.
 fn limit(peak: u32, target: &Subtarget) -> u32 {
     let same = target.vgprs_for_waves(target.waves_by_vgprs(peak));
-    // A little is lost in allocation.
+    // Two registers are reserved for losses in allocation.
     same.saturating_sub(2).min(peak + EXTRA).max(peak)
 }
 
@@ -117,7 +119,7 @@ impl Scheduler {
         graph.finish(body);
     }
 
-    /// Chooses the order.
+    /// Chooses the order of the instructions.
     fn list(&mut self, body: &[MachInst], from: u32, mut live: i32, limit: i32) {
         let Scheduler { pressure, graph, ready, order, done, stack, .. } = self;
         order.clear();
@@ -154,11 +156,12 @@ const LOAD: usize = 0;
 const FEEDER: usize = 1;
 const OTHER: usize = 2;
 
-/// Instructions that may be issued, by kind, the first in the order of the source on top.
+/// Instructions that may be issued, by kind; the instruction that is first in source order is on top.
 #[derive(Debug, Default)]
 struct Ready {
     kinds: [BinaryHeap<Reverse<u32>>; 3],
-    /// Registers ran out: none is loaded early until half of them are free again.
+    /// Whether registers ran out: loads are then not moved up until half of the extra registers are free
+    /// again.
     drain: bool,
 }
 
@@ -172,12 +175,14 @@ impl Ready {
         self.kinds[kind].push(Reverse(n));
     }
 
-    /// The first of a kind.
+    /// Returns the first ready instruction of a kind in source order.
     fn first(&self, kind: usize) -> Option<u32> {
         self.kinds[kind].peek().map(|&Reverse(n)| n)
     }
 
-    /// A load if there is room, else something a load needs, else the next in the order of the source.
+    /// Removes the next instruction to issue: a load if registers are available, else an instruction that a
+    /// load needs, else the next ready instruction in source order. `first` is the first instruction not
+    /// issued yet, and `room` is the number of available registers.
     fn take(&mut self, first: u32, room: i32) -> Option<u32> {
         self.drain &= room < EXTRA as i32 / 2;
         for (kind, need) in [(LOAD, 4), (FEEDER, 6)] {

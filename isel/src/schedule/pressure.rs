@@ -1,71 +1,75 @@
-//! How many VGPRs are live: at the beginning of each block, and how an instruction changes their number.
+//! Register pressure: number of VGPRs that are live at the beginning of each block, and the change by each
+//! instruction.
 //!
-//! Liveness between blocks is found by walking from every use up to the definition. Where many registers live through
-//! many blocks that is quadratic: after [`STEPS`] steps an instruction, the registers that are left count as live in an
-//! interval of the layout, from the definition to the last block that needs them. Loops are contiguous there, so that
-//! errs, upwards, only in blocks the uses cannot be reached from.
+//! Liveness between blocks is found by walking from every use up to the definition. If many registers are
+//! live through many blocks, the walk takes quadratic time. So after [`STEPS`] steps per instruction, the
+//! remaining registers count as live in an interval of the layout, from the definition to the last block that
+//! needs them. Loops are contiguous in the layout, so the interval overestimates only in blocks from which
+//! the uses cannot be reached.
 
 use super::NONE;
 use isa::table::Role;
 use isa::{MBlock, MachFunc, Operand, RegClass};
 
-/// Steps of the walk, by instructions of the function.
+/// Largest number of steps of the walk, per instruction of the function.
 const STEPS: usize = 16;
 
-/// Counts of the function at hand.
+/// Counts for the current function.
 #[derive(Debug, Default)]
 pub(super) struct Pressure {
     pub flat: Flat,
-    /// Uses of a register in the function that are not in the body at hand, and those left in it.
+    /// Number of uses of each register outside of the current body, and number of uses left in the current
+    /// body.
     uses: Vec<u32>,
     left: Vec<u32>,
-    /// Where in the body at hand a register is defined.
+    /// Position in the current body at which each register is defined.
     pub def: Vec<u32>,
     touched: Vec<u32>,
     live_in: Vec<i32>,
-    /// What is live in one block more than in the one before.
+    /// Differences in the number of live registers between each block and the preceding block.
     changes: Vec<i32>,
-    /// Block of a register's definition.
+    /// Block that defines each register.
     homes: Vec<u32>,
     loops: Vec<Nest>,
-    /// Registers that a block uses but does not define.
+    /// Pairs of a register and a block that uses but does not define the register.
     used: Vec<(u32, u32)>,
-    /// Logical predecessors: the first by block, then lists.
+    /// Logical predecessors as linked lists: the first link by block, then the links.
     preds: Vec<u32>,
     pred_links: Vec<(u32, u32)>,
-    /// The register a block was last found to need.
+    /// Register for which each block was visited last.
     seen: Vec<u32>,
     stack: Vec<u32>,
 }
 
-/// What a block is to the loops of the layout.
+/// Position of a block relative to the loops of the layout.
 #[derive(Clone, Copy, Debug)]
 struct Nest {
     /// Header of the innermost loop.
     inner: u32,
-    /// For headers: header of the loop around, last block.
+    /// For headers: header of the enclosing loop, and last block of the loop.
     around: u32,
     end: u32,
 }
 
-/// The virtual registers of every instruction in one list.
+/// The virtual registers of all instructions in a single list.
 #[derive(Debug, Default)]
 pub(super) struct Flat {
-    /// Number, [`DEF`] if written, [`IN_PLACE`] if modified, [`VGPR`] if a vector register.
+    /// Register number, with [`DEF`] if the register is written, [`IN_PLACE`] if it is modified, [`VGPR`] if
+    /// it is a vector register.
     regs: Vec<u32>,
-    /// First register by instruction, and the end.
+    /// Index of each instruction's first register, and the total number.
     starts: Vec<u32>,
-    /// First instruction by block.
+    /// Number of each block's first instruction.
     blocks: Vec<u32>,
 }
 
 pub(super) const DEF: u32 = 1 << 31;
 const VGPR: u32 = 1 << 30;
-/// A use after which the register has another value.
+/// Flag of a use that also gives the register a new value.
 pub(super) const IN_PLACE: u32 = 1 << 29;
-/// The register's number.
+/// Mask of the register's number.
 pub(super) const NUMBER: u32 = IN_PLACE - 1;
-/// In `Pressure::def`: a parameter of the block.
+/// In `Pressure::def`: the register is a parameter of the block.
 pub(super) const PARAM: u32 = NONE - 1;
 
 impl Flat {
@@ -95,29 +99,30 @@ impl Flat {
         self.starts.push(self.regs.len() as u32);
     }
 
-    /// Registers of an instruction by its number in the function.
+    /// Returns the registers of an instruction, given its number in the function.
     pub fn of(&self, inst: u32) -> &[u32] {
         self.range(inst, inst + 1)
     }
 
-    /// Registers of all instructions of a range.
+    /// Returns the registers of all instructions in a range.
     fn range(&self, from: u32, to: u32) -> &[u32] {
         &self.regs[self.starts[from as usize] as usize..self.starts[to as usize] as usize]
     }
 
-    /// Number of the first instruction of a block.
+    /// Returns the number of a block's first instruction.
     pub fn first(&self, block: MBlock) -> u32 {
         self.blocks[block.as_u32() as usize]
     }
 
-    /// Registers of a block.
+    /// Returns the registers of a block's instructions.
     fn block(&self, block: MBlock) -> &[u32] {
         self.range(self.first(block), self.blocks[block.as_u32() as usize + 1])
     }
 }
 
 impl Pressure {
-    /// Counts for a function. Returns the most VGPRs live anywhere.
+    /// Computes the counts for a function. Returns the largest number of VGPRs that are live at the same
+    /// time.
     pub fn compute(&mut self, func: &MachFunc) -> u32 {
         self.flat.compute(func);
         self.count_uses(func);
@@ -145,7 +150,7 @@ impl Pressure {
         }
     }
 
-    /// Loops by their back edges.
+    /// Finds loops by their back edges.
     fn find_loops(&mut self, func: &MachFunc) {
         self.loops.clear();
         self.loops.resize(func.blocks.len(), Nest { inner: NONE, around: NONE, end: NONE });
@@ -170,7 +175,7 @@ impl Pressure {
         }
     }
 
-    /// Where registers come from and who needs them from another block.
+    /// Finds the defining block of each register, and the registers that each block needs from other blocks.
     fn find_uses(&mut self, func: &MachFunc) {
         let Pressure { flat, homes, used, preds, pred_links, .. } = self;
         homes.clear();
@@ -202,7 +207,7 @@ impl Pressure {
         used.dedup();
     }
 
-    /// Number of VGPRs live at the beginning of each block.
+    /// Computes the number of VGPRs that are live at the beginning of each block.
     fn count_live(&mut self, func: &MachFunc) {
         self.find_uses(func);
         let count = func.blocks.len();
@@ -229,7 +234,8 @@ impl Pressure {
         }
     }
 
-    /// Counts a register live in the blocks between its uses and its definition. Returns the number of steps.
+    /// Counts a register as live in the blocks between its uses and its definition. Returns the number of
+    /// steps.
     fn walk_up(&mut self, uses: &[(u32, u32)]) -> usize {
         let Pressure { homes, live_in, seen, stack, preds, pred_links, .. } = self;
         let mut steps = 0;
@@ -252,8 +258,8 @@ impl Pressure {
         steps
     }
 
-    /// Counts a register live from its definition to the last block that needs it, in the order of the layout. A loop
-    /// needs what comes from outside to its end.
+    /// Counts a register as live from its definition to the last block that needs it, in layout order. A loop
+    /// that uses a register from outside needs the register to the end of the loop.
     fn span(&mut self, uses: &[(u32, u32)]) {
         let home = self.homes[uses[0].0 as usize];
         let mut end = home;
@@ -269,7 +275,8 @@ impl Pressure {
         self.changes[end as usize + 1] -= 1;
     }
 
-    /// Takes the uses of a body out of the counts; returns how many VGPRs are live at its start.
+    /// Moves the uses in a body from the function's counts to the body's counts. Returns how many VGPRs are
+    /// live at the start of the body.
     pub fn begin(&mut self, func: &MachFunc, block: MBlock, from: u32, to: u32) -> i32 {
         let Pressure { flat, uses, left, def, touched, .. } = self;
         for &reg in flat.range(from, to) {
@@ -290,7 +297,7 @@ impl Pressure {
         self.live_in[block.as_u32() as usize] + params.len() as i32
     }
 
-    /// Undoes [`Pressure::begin`] when all uses have been counted off.
+    /// Undoes [`Pressure::begin`] after all uses have been counted off.
     pub fn end(&mut self, from: u32, to: u32) {
         let Pressure { flat, uses, def, touched, .. } = self;
         for &reg in flat.range(from, to).iter().filter(|&&reg| reg & DEF == 0) {
@@ -299,7 +306,8 @@ impl Pressure {
         touched.drain(..).for_each(|reg| def[reg as usize] = NONE);
     }
 
-    /// Change of the number of live VGPRs when the instruction is issued; counts its uses off.
+    /// Counts the uses of an instruction off when it is issued. Returns the change in the number of live
+    /// VGPRs.
     pub fn issue(&mut self, inst: u32) -> i32 {
         let mut change = 0;
         let Pressure { flat, left, uses, def, .. } = self;
@@ -311,13 +319,13 @@ impl Pressure {
                 continue;
             }
             left[n] -= 1;
-            // Only registers of the block, used nowhere else, are known to end here.
+            // Only a register that is defined in the block and not used anywhere else is known to die here.
             change -= i32::from(vector && left[n] == 0 && uses[n] == 0 && def[n] != NONE);
         }
         change
     }
 
-    /// Most VGPRs live in the block in the order of the source.
+    /// Returns the largest number of VGPRs live in the block, in source order.
     fn peak(&mut self, func: &MachFunc, block: MBlock) -> u32 {
         let data = &func.blocks[block];
         let first = self.flat.first(block);

@@ -1,7 +1,8 @@
-//! The rows of the memory model hold around every access that carries one, and LDS is quiet at barriers.
+//! Checks that the rows of the memory model are satisfied around every access that has memory attributes, and
+//! that LDS operations are complete at barriers.
 //!
-//! Fences are gone from final code, so only what stands around atomic accesses can be proved; the litmus tests and the
-//! strict emulator see to fences.
+//! Final code contains no fences any more, so only the sequences around atomic accesses can be proved. The
+//! litmus tests and the strict emulator check fences.
 
 use super::in_flight::{Found, Query, Search};
 use super::{Fault, Place, Violation, places};
@@ -11,13 +12,13 @@ use crate::counters::{self, CLASSES, Class, Counter};
 use crate::sequences::{self, Around, Kind, Steps};
 use isa::{MachFunc, MachInst, Opcode, op};
 
-/// What a place asks for.
+/// Requirements of a row at an instruction.
 struct Asked {
     row: &'static str,
     around: Around,
 }
 
-/// What the row of the access at a place asks for.
+/// Returns the requirements of the row of an access.
 fn asked(func: &MachFunc, model: &Model, inst: &MachInst) -> Option<Asked> {
     let mem = &func.mems[inst.mem.index()?];
     let kind = kind(inst).filter(|kind| *kind != Kind::Fence)?;
@@ -25,7 +26,7 @@ fn asked(func: &MachFunc, model: &Model, inst: &MachInst) -> Option<Asked> {
     Some(Asked { row: row.name, around: model.around(row, case, inst) })
 }
 
-/// Whether steps contain a wait on the counter.
+/// Returns whether the steps contain a wait on the counter.
 fn waits(steps: Steps, counter: Counter) -> bool {
     match counter {
         Counter::Vm => steps.contains(Steps::VM),
@@ -35,7 +36,7 @@ fn waits(steps: Steps, counter: Counter) -> bool {
     }
 }
 
-/// The classes of a place that fences order.
+/// Returns those counter classes of an instruction whose operations are ordered by fences.
 fn fenced(func: &MachFunc, model: &Model, place: Place) -> impl Iterator<Item = (usize, &'static Class)> {
     let inst = place.inst(func);
     let ordered = counters::ordered(func, inst);
@@ -84,7 +85,7 @@ pub fn coherence(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     }
 }
 
-/// After the access the cache is invalidated before memory is read again.
+/// Checks that the cache is invalidated after the access, before memory is read again.
 fn stale(
     query: &Query<'_>,
     invalidation: Opcode,
@@ -107,8 +108,8 @@ fn stale(
     faults.append(&mut found);
 }
 
-/// No LDS operation is incomplete at an `s_barrier`: what `barrier()` promises, and every compiler keeps. Not part of
-/// [`super::check`], because `barrier_only()` promises less.
+/// Checks that no LDS operation is incomplete at an `s_barrier`. `barrier()` promises this, and every
+/// compiler ensures it. This check is not part of [`super::check`], because `barrier_only()` promises less.
 pub fn barriers(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut search = Search::default();
     for first in places(func) {

@@ -1,4 +1,5 @@
-//! The two instructions of every rule are far enough apart, or something that mends it lies between.
+//! Checks that the two instructions of every hazard rule are far enough apart, or that a mitigation is
+//! between them.
 
 use super::{Fault, Place, Violation, places};
 use crate::Model;
@@ -6,12 +7,12 @@ use crate::rules::{self, Breaks, Mend, Rule};
 use isa::table::Flags;
 use isa::{Counter, MBlock, MachFunc, MachInst, RegRange};
 
-/// Goes back from every instruction that is the second of a rule.
+/// Walks backwards from every instruction that is the second instruction of a rule.
 pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut preds = vec![Vec::new(); func.blocks.len()];
     for (block, data) in func.blocks.iter() {
         for edge in data.linear.iter().flatten() {
-            // The branch of an entry of a jump table is not on the way to the next one.
+            // A path to the next entry of a jump table does not execute the branch of this entry.
             let goes_by = data.insts.len() == 1 && data.next_entry() == Some(edge.to);
             let end = if goes_by { 0 } else { data.insts.len() };
             preds[edge.to.as_u32() as usize].push((block, end));
@@ -27,7 +28,7 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
             }
             let query = Query { func, model, preds: &preds, rule, ranges: &ranges, second: place };
             match rule.mend {
-                // Blocks may be empty, so a path is also left when it has seen every block once.
+                // Blocks may be empty, so a path is also left after as many blocks as the function has.
                 Mend::States => query.back(place.block, place.index, 0, func.blocks.len(), faults),
                 Mend::Instruction { breaks, .. } => query.unmended(breaks, &mut seen, faults),
             }
@@ -38,24 +39,25 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
 struct Query<'a> {
     func: &'a MachFunc,
     model: &'a Model,
-    /// Predecessors, and so many of their instructions as are executed on the way.
+    /// Predecessors of each block, and the number of their instructions that are executed on the path.
     preds: &'a [Vec<(MBlock, usize)>],
     rule: &'a Rule,
     ranges: &'a [RegRange],
     second: Place,
 }
 
-/// What a path backwards has met.
+/// What a backward path has passed so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Met {
-    /// A branch.
+    /// Whether the path has passed a branch.
     branch: bool,
-    /// A write of all of VCC.
+    /// Whether the path has passed a write of all of VCC.
     vcc: bool,
 }
 
 impl Query<'_> {
-    /// Looks at the instructions of a block before `end`, `states` wait states before the second instruction.
+    /// Checks the instructions of a block before `end`. There are `states` wait states between `end` and the
+    /// second instruction.
     fn back(&self, block: MBlock, end: usize, mut states: u8, fuel: usize, faults: &mut Vec<Violation>) {
         let subtarget = self.model.subtarget();
         for index in (0..end).rev() {
@@ -63,7 +65,7 @@ impl Query<'_> {
                 return;
             }
             let inst = &self.func.blocks[block].insts[index];
-            // Who is called, or who returns, sees to it.
+            // The called function, or the returning function, makes sure that no hazard is left.
             if inst.is_call() {
                 return;
             }
@@ -84,7 +86,7 @@ impl Query<'_> {
         }
     }
 
-    /// Looks for a first instruction on every path backwards that meets nothing that mends.
+    /// Searches every backward path without a mitigation for a first instruction of the rule.
     fn unmended(&self, breaks: Breaks, seen: &mut Vec<[bool; 4]>, faults: &mut Vec<Violation>) {
         if breaks == Breaks::ClauseEnds && self.mends(breaks, self.second.inst(self.func)) {
             return;
@@ -103,7 +105,7 @@ impl Query<'_> {
         }
     }
 
-    /// One block of such a path; `None` if it ends there.
+    /// Checks one block of such a path. Returns `None` if the path ends in the block.
     fn block(
         &self,
         breaks: Breaks,
@@ -114,7 +116,8 @@ impl Query<'_> {
     ) -> Option<Met> {
         let subtarget = self.model.subtarget();
         for (index, inst) in self.func.blocks[block].insts[..end].iter().enumerate().rev() {
-            // What is of no clause with the second instruction is no first one.
+            // An instruction that is not in the same clause as the second instruction cannot be the first of
+            // the rule.
             if breaks == Breaks::ClauseEnds && self.mends(breaks, inst) {
                 return None;
             }
@@ -133,7 +136,7 @@ impl Query<'_> {
             }
             let waits = subtarget.waited(inst).is_some_and(|wait| wait.count(Counter::Lgkm) == 0);
             match breaks {
-                // Only what was written with nothing under way lasts.
+                // Only a write of VCC with no scalar memory operation in flight is a lasting mitigation.
                 Breaks::VccWrittenInPeace if met.vcc && waits => return None,
                 Breaks::VccWrittenInPeace => met.vcc |= self.mends(breaks, inst),
                 _ if self.mends(breaks, inst) => return None,

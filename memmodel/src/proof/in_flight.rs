@@ -1,4 +1,4 @@
-//! No instruction touches a register that an operation before it may still write.
+//! Checks that no instruction accesses a register that an earlier operation may still write.
 
 use super::{Fault, Place, Violation, places};
 use crate::Model;
@@ -7,7 +7,7 @@ use crate::counters::{self, CLASSES, Counter, Tells};
 use crate::effects;
 use isa::{MBlock, MachFunc, MachInst, RegRange};
 
-/// Follows every memory operation, once for each counter that it raises.
+/// Follows every memory operation, once for each counter that it increments.
 pub fn in_flight(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut search = Search::default();
     for place in places(func) {
@@ -27,27 +27,27 @@ pub fn in_flight(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
 pub(super) struct Query<'a> {
     pub(super) func: &'a MachFunc,
     pub(super) model: &'a Model,
-    /// The class as which it is followed.
+    /// The counter class as which the operation is followed.
     pub(super) class: usize,
-    /// Where it issues.
+    /// Position at which the operation issues.
     pub(super) first: Place,
 }
 
 /// The search along all paths.
 #[derive(Default)]
 pub(super) struct Search {
-    /// By block: the fewest younger operations with which its head was reached.
+    /// By block, the smallest number of younger operations with which its head was reached.
     seen: Vec<Option<u8>>,
     todo: Vec<(MBlock, u8)>,
 }
 
-/// What a visitor finds.
+/// Result of a visitor.
 pub(super) enum Found {
-    /// Go on.
+    /// Nothing; the search continues.
     Nothing,
-    /// The path need not be followed further.
+    /// The path need not be followed any further.
     Stop,
-    /// A fault; the path goes on behind it.
+    /// A violation; the search continues after it.
     Fault(Violation),
 }
 
@@ -69,7 +69,8 @@ impl Search {
         }
     }
 
-    /// Visits every instruction after the operation, complete or not, until the visitor stops the path.
+    /// Visits every instruction after the operation, whether or not the operation is complete, until the
+    /// visitor stops the path.
     pub(super) fn follow_through_waits(
         &mut self,
         query: &Query<'_>,
@@ -94,7 +95,8 @@ impl Search {
         }
     }
 
-    /// Goes through a block from an index on, `younger` operations of the class having issued since.
+    /// Visits the instructions of a block from an index on. `younger` operations of the class have issued
+    /// since the operation.
     fn path(
         &mut self,
         query: &Query<'_>,
@@ -107,12 +109,13 @@ impl Search {
         let class = &CLASSES[query.class];
         let data = &query.func.blocks[block];
         for (index, inst) in data.insts.iter().enumerate().skip(from) {
-            // With so many younger ones of its class incomplete too, the counter would be above that number.
+            // If the operation were incomplete, the `younger` operations of its class would be incomplete
+            // too, and the counter would exceed that number.
             let wait = query.model.subtarget().waited(inst);
             if wait.is_some_and(|wait| wait.count(class.counter) <= younger) {
                 return;
             }
-            // Who is called waits for it.
+            // The called function waits for the operation.
             if inst.is_call() && class.counter != Counter::Vs {
                 return;
             }
@@ -122,7 +125,8 @@ impl Search {
                 Found::Fault(fault) => faults.push(fault),
             }
             if class.in_order && query.model.classes(inst) & 1 << query.class != 0 {
-                // A counter cannot exceed its width; counting further would only lower the demand.
+                // A counter cannot exceed its maximum. Counting further would only make the requirement
+                // easier to satisfy.
                 younger = (younger + 1).min(class.counter.max(query.model.subtarget()));
             }
         }
@@ -136,7 +140,7 @@ impl Search {
     }
 }
 
-/// Whether an instruction touches what is in flight.
+/// Returns a violation if an instruction accesses a register that is in flight.
 fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) -> Found {
     let class = &CLASSES[query.class];
     let first = query.first.inst(query.func).op;

@@ -1,4 +1,5 @@
-//! What an instruction is to the rules, and what is put between two of them.
+//! Detection of the roles of instructions in hazard rules, and the instructions that are inserted as
+//! mitigations.
 
 use super::{Breaks, Consumer, Insert, Producer, Rules};
 use crate::effects;
@@ -7,32 +8,33 @@ use isa::target::Generation;
 use isa::{Counter, Form, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Row, Target, op};
 use smallvec::SmallVec;
 
-/// A pretended register behind all real ones.
+/// Returns a pseudo-register with a number higher than all real registers.
 const fn pretended(number: u16) -> RegRange {
     RegRange { first: Reg(1024 + number), len: 1 }
 }
 
-/// Hardware register `id` of `s_setreg`.
+/// Returns the pseudo-register for hardware register `id` of `s_setreg`.
 const fn hw_reg(id: u16) -> RegRange {
     pretended(id & 63)
 }
 const HW_REG_MODE: u16 = 1;
 const HW_REG_TRAPSTS: u16 = 3;
-/// Stands for the bit `vskip` of MODE, number 28.
+/// Pseudo-register for the bit `vskip` of MODE, which is bit 28.
 const VSKIP: RegRange = pretended(64);
 const VSKIP_BIT: i32 = 28;
-/// What every instruction has: for rules that are not about a register.
+/// Pseudo-register that every instruction accesses, for rules that are not about a register.
 const ANYTHING: RegRange = pretended(65);
 
 const M0: RegRange = RegRange { first: Reg::M0, len: 1 };
 const NULL: Reg = Reg(125);
 
-/// What every instruction has, as in the rules that are not about a register.
+/// Calls `f` with the pseudo-register that every instruction accesses, which is used in rules that are not
+/// about a register.
 pub(crate) fn anything(mut f: impl FnMut(RegRange)) {
     f(ANYTHING);
 }
 
-/// The fields of a `hwreg` operand: register, first bit, number of bits.
+/// Returns the fields of a `hwreg` operand: register, first bit, number of bits.
 fn hwreg_fields(inst: &MachInst) -> Option<(u16, i32, i32)> {
     inst.operands().iter().find_map(|operand| match *operand {
         Operand::Imm(imm) => Some(((imm & 63) as u16, imm >> 6 & 31, (imm >> 11 & 31) + 1)),
@@ -48,13 +50,15 @@ fn is_scalar(range: RegRange) -> bool {
     range.first.0 < 128
 }
 
-/// SALU, program flow, scalar memory: what writes scalar registers without being VALU.
+/// Returns whether the family is SALU, program flow or scalar memory, which write scalar registers without
+/// being VALU.
 fn is_scalar_side(family: Family) -> bool {
     matches!(family, Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem)
 }
 
-/// Calls `f` with what an instruction makes dangerous for the rules that wait states mend, and as which producer.
-/// `vgprs`: whether VALU results count, which only DPP and moves to accumulation VGPRs ask for.
+/// Calls `f` with the producer and the registers of each hazard that an instruction begins, for rules with
+/// wait states. `vgprs` says whether VGPR results of VALU matter; they matter only for DPP and for moves to
+/// accumulation VGPRs.
 #[inline]
 pub fn produced(target: &Target, inst: &MachInst, vgprs: bool, mut f: impl FnMut(Producer, RegRange)) {
     let row = inst.op.row();
@@ -116,7 +120,7 @@ fn vector_memory(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
         && !has_sgpr_offset(inst)
     {
         effects::explicit(inst, |access| {
-            // Addresses are one or two dwords, so three and more are data.
+            // An address has one or two dwords, so an operand of three dwords or more is data.
             if access.read && access.range.first.is_vgpr() && access.range.len > 2 {
                 f(Producer::WideStore, access.range);
             }
@@ -125,7 +129,7 @@ fn vector_memory(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
     if row.flags.contains(Flags::ATOMIC) && is_float_atomic(row.name) {
         f(Producer::FloatAtomic, ANYTHING);
     }
-    // The first address register is in the instruction itself, four more are in each further dword.
+    // The instruction itself has the first address register; each further dword has four more.
     let scattered = inst.operands().iter().filter_map(|operand| match operand {
         Operand::Scattered(list) => Some(list.numbers().len()),
         _ => None,
@@ -150,13 +154,15 @@ fn set_reg(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
     }
 }
 
-/// A buffer store whose `soffset` is a register takes a cycle more to issue and is safe.
+/// Returns whether `soffset` of a buffer store is a register. Such a store takes one more cycle to issue and
+/// is safe.
 fn has_sgpr_offset(inst: &MachInst) -> bool {
     matches!(inst.op.family(), Family::Mubuf | Family::Mtbuf)
         && matches!(inst.operands().last(), Some(Operand::Reg(range)) if !range.first.is_vgpr())
 }
 
-/// Calls `f` with what an instruction makes dangerous for a rule that an instruction mends.
+/// Calls `f` with the registers of each hazard that an instruction begins, for a rule with an instruction as
+/// mitigation.
 pub(crate) fn marked(
     rules: &Rules,
     target: &Target,
@@ -175,7 +181,7 @@ pub(crate) fn marked(
     match first {
         Producer::MemoryReadsScalar if row.is_vmem() || row.family == Family::Ds => reads(&mut f, is_scalar),
         Producer::SmemReadsScalar if row.family == Family::Smem => reads(&mut f, is_scalar),
-        // Whoever reads a half is in the way of a write of the other.
+        // A read of one half of EXEC also conflicts with a write of the other half.
         Producer::ReadsExec if !row.is_valu() => {
             reads(
                 &mut |range| {
@@ -203,8 +209,8 @@ pub(crate) fn marked(
     }
 }
 
-/// Whether an instruction keeps the two of a rule apart. `scalar_pending`: scalar memory instructions are under way;
-/// `clause`: kinds of the clause so far.
+/// Returns whether an instruction mitigates a hazard. `scalar_pending` says whether scalar memory
+/// instructions are in flight; `clause` has the kinds of the current clause.
 pub(crate) fn breaks(
     rules: &Rules,
     target: &Target,
@@ -248,7 +254,7 @@ pub(crate) fn breaks(
     }
 }
 
-/// Which halves of VCC are written: bits.
+/// Returns which halves of VCC are written, as bits.
 fn written_halves(access: effects::Access) -> u8 {
     let half = |number, bit| if access.write && access.range.overlaps(one(number)) { bit } else { 0 };
     half(Reg::VCC, 1) | half(Reg::VCC.offset(1), 2)
@@ -258,7 +264,8 @@ const fn one(first: Reg) -> RegRange {
     RegRange { first, len: 1 }
 }
 
-/// LDS or vector memory; flat accesses, which may be either, do not count.
+/// Returns whether an instruction accesses LDS or vector memory. Flat accesses, which may access either, do
+/// not count.
 fn memory_side(inst: &MachInst) -> Option<Producer> {
     match inst.op.family() {
         Family::Ds => Some(Producer::Lds),
@@ -268,7 +275,8 @@ fn memory_side(inst: &MachInst) -> Option<Producer> {
     }
 }
 
-/// Calls `f` with what an instruction touches as that consumer. Long because it is one arm for each kind of consumer.
+/// Calls `f` with the registers that an instruction accesses as that consumer. The function is long because
+/// each kind of consumer has its own arm.
 #[inline]
 pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: impl FnMut(RegRange)) {
     let row = inst.op.row();
@@ -360,7 +368,7 @@ pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: imp
         }
         Consumer::DenormMode if inst.op == op::S_DENORM_MODE => f(ANYTHING),
         Consumer::ScalarWrite if is_scalar_side(row.family) => {
-            // What a `saveexec` writes beside its destination does not count: LLVM does not mend it.
+            // The implicit EXEC write of a `saveexec` does not count, because LLVM does not mitigate it.
             let beside = row.is_salu() && row.implicit.contains(Implicit::WRITE_EXEC);
             writes(
                 &mut |range| {
@@ -387,19 +395,19 @@ pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: imp
 
 const CHANGES_MEMORY: Flags = Flags::STORE.union(Flags::ATOMIC);
 
-/// What clauses are made of.
+/// Returns whether the instruction can be part of a clause.
 fn is_memory(row: &Row) -> bool {
     row.family == Family::Smem || row.is_vmem()
 }
 
-/// Whether a memory instruction writes a register.
+/// Returns whether a memory instruction writes a register.
 fn returns(target: &Target, inst: &MachInst) -> bool {
     let mut any = false;
     effects::all(target, inst, |access| any |= access.write);
     any
 }
 
-/// Whether a memory instruction writes a register that it reads.
+/// Returns whether a memory instruction writes a register that it reads.
 fn overwrites_own(target: &Target, inst: &MachInst) -> bool {
     let mut written: SmallVec<[RegRange; 4]> = SmallVec::new();
     effects::all(target, inst, |access| {
@@ -419,12 +427,12 @@ fn overwrites_own(target: &Target, inst: &MachInst) -> bool {
 const VCC: RegRange = RegRange { first: Reg::VCC, len: 2 };
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
 
-/// `v_readlane_b32`, `v_writelane_b32`; the older ones are VOP2.
+/// Returns whether an instruction is `v_readlane_b32` or `v_writelane_b32`; the older forms are VOP2.
 fn selects_lane(op: Opcode) -> bool {
     [op::V_READLANE_B32, op::V_WRITELANE_B32, op::V_READLANE_B32_VOP2, op::V_WRITELANE_B32_VOP2].contains(&op)
 }
 
-/// Whether the instruction reads `vccz`, to branch or as data.
+/// Returns whether the instruction reads `vccz`, as a branch condition or as data.
 pub(crate) fn reads_vccz(inst: &MachInst) -> bool {
     matches!(inst.op, op::S_CBRANCH_VCCZ | op::S_CBRANCH_VCCNZ)
         || inst
@@ -433,8 +441,9 @@ pub(crate) fn reads_vccz(inst: &MachInst) -> bool {
             .any(|operand| matches!(operand, Operand::Reg(range) if range.first == Reg::VCCZ))
 }
 
-/// Whether the instruction reads M0 to select or address something: `s_movrel`, `s_sendmsg`, GDS, add-TID, loads to LDS.
-/// That LDS instructions of old processors take their limit from it needs no wait state.
+/// Returns whether the instruction reads M0 to select or address something: `s_movrel`, `s_sendmsg`, GDS,
+/// add-TID, loads to LDS. LDS instructions of old processors read their limit from M0; that needs no wait
+/// state.
 fn reads_m0(inst: &MachInst) -> bool {
     let row = inst.op.row();
     inst.implicit().contains(Implicit::READ_M0)
@@ -445,7 +454,7 @@ fn reads_m0(inst: &MachInst) -> bool {
             .any(|operand| matches!(operand, Operand::Reg(range) if range.first == Reg::LDS_DIRECT))
 }
 
-/// The instructions that an [`Insert`] stands for, before an instruction.
+/// Returns the instructions that an [`Insert`] stands for, when they are inserted before `before`.
 pub(crate) fn inserted(target: &Target, insert: Insert, before: &MachInst) -> [Option<MachInst>; 2] {
     let wait = |counter: Counter| {
         let mut counts = isa::Counts::NONE;
@@ -473,15 +482,15 @@ pub(crate) fn inserted(target: &Target, insert: Insert, before: &MachInst) -> [O
     }
 }
 
-/// Longest `s_nop` of a generation, as its operand: three bits, then four.
+/// Largest operand of `s_nop` by generation: the field has three bits, later four.
 const LONGEST_NOP: [u8; Generation::COUNT] = [7, 7, 15, 15, 15];
 
-/// The largest operand of `s_nop`.
+/// Returns the largest operand of `s_nop`.
 pub(crate) fn longest_nop(target: &Target) -> u8 {
     LONGEST_NOP[target.generation as usize]
 }
 
-/// Wait states that an instruction is worth.
+/// Returns the number of wait states that an instruction provides.
 #[inline]
 pub fn states(target: &Target, inst: &MachInst) -> u8 {
     match (inst.op, inst.ops[0]) {
@@ -491,7 +500,7 @@ pub fn states(target: &Target, inst: &MachInst) -> u8 {
     }
 }
 
-/// Whether any operand of a row may be a label: such an instruction may leave the block.
+/// Returns the label operand of an instruction, if its row has one. Such an instruction may leave the block.
 pub(crate) fn label(inst: &MachInst) -> Option<Operand> {
     let specs = inst.op.row().ops;
     let index = specs.iter().position(|spec| spec.kind == Kind::Label)?;

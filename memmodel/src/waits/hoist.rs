@@ -1,12 +1,13 @@
-//! Waits before loops.
+//! Moves waits from loops to the code before them.
 //!
-//! An operation that code before a loop started and the loop uses is waited for at its first use, in the loop. Seen from
-//! there the operation has age 0 on the first turn, so the wait asks on every turn for all that the loop itself issued:
-//! prefetched loads never get to fly. If nothing in the loop starts the operation again, a wait in the block that leads
-//! into the loop makes the other one vanish.
+//! If code before a loop starts an operation whose result the loop uses, the wait is at the first use, inside
+//! the loop. There the operation has age 0 in the first iteration, so the wait requires in every iteration
+//! that all operations issued by the loop itself are complete as well. Then prefetched loads could never stay
+//! in flight. If no instruction in the loop starts the operation again, a wait in the block before the loop
+//! makes the wait in the loop unnecessary.
 //!
-//! Where a loop lies is guessed from layout: from the target of a backward branch to that branch. A wrong guess costs
-//! speed only, because what is inserted here is a wait.
+//! The extent of a loop is guessed from the layout: from the target of a backward branch to that branch. A
+//! wrong guess costs only speed, because the pass inserts nothing but waits.
 
 use super::{State, transfer};
 use crate::Model;
@@ -16,21 +17,21 @@ use callconv::Convention;
 use isa::table::Flags;
 use isa::{MBlock, MachFunc, MachInst, Note, RegRange};
 
-/// Memory of the search.
+/// Reusable memory of the search.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Per block: the predecessors are `preds[starts[block]..starts[block + 1]]`, in order of layout.
+    /// The predecessors of a block are `preds[starts[block]..starts[block + 1]]`, in layout order.
     starts: Vec<u32>,
     preds: Vec<MBlock>,
-    /// Per block: the registers that its instructions name.
+    /// By block, the registers that its instructions name.
     named: Vec<RegSet>,
-    /// What is worth a wait before a loop.
+    /// Registers for which a wait before the loop is worthwhile.
     wanted: Vec<RegRange>,
     /// State at the end of a block.
     exit: State,
 }
 
-/// A loop as layout shows it.
+/// A loop, as the layout shows it.
 #[derive(Clone, Copy)]
 struct Loop {
     head: usize,
@@ -43,7 +44,8 @@ impl Loop {
     }
 }
 
-/// Inserts waits before loops. Returns whether there were any; the states at block heads are then out of date.
+/// Inserts waits before loops. Returns whether it inserted any; if so, the states at block heads are out of
+/// date.
 pub(super) fn run(
     func: &mut MachFunc,
     (model, convention): (&Model, Convention),
@@ -84,7 +86,7 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// The state at the end of a block.
+    /// Computes the state at the end of a block.
     fn exit(&self, func: &MachFunc, model: &Model, block: MBlock, state: &mut State) {
         let index = block.as_u32() as usize;
         state.clear();
@@ -96,12 +98,14 @@ impl Entries<'_> {
 }
 
 impl Scratch {
-    /// Reads predecessors and registers of all blocks.
+    /// Collects the predecessors and the registers of all blocks.
     fn read(&mut self, func: &MachFunc) {
         let count = func.blocks.len();
         self.starts.clear();
         self.starts.resize(count + 2, 0);
-        // Counts, two places on; then where each block's begin, one place on, which filling moves to where they end.
+        // The predecessors of block `b` are first counted at index `b + 2`. The sums of these counts are the
+        // starts of the lists, at index `b + 1`. Filling the lists moves each of these to the end of its
+        // list, which is the start of the next list.
         for edge in func.blocks.values().flat_map(|data| data.linear.iter().flatten()) {
             self.starts[edge.to.as_u32() as usize + 2] += 1;
         }
@@ -125,7 +129,8 @@ impl Scratch {
         &self.preds[self.starts[block] as usize..self.starts[block + 1] as usize]
     }
 
-    /// What is in flight at the head, used in the loop, and not in flight when the loop comes around.
+    /// Finds the registers that are in flight at the loop's head, are used in the loop, and are not in flight
+    /// at the ends of the loop's own blocks that lead to the head.
     fn want(&mut self, func: &MachFunc, model: &Model, states: &Entries<'_>, within: Loop) {
         let mut around = RegSet::EMPTY;
         let mut exit = std::mem::take(&mut self.exit);
@@ -145,7 +150,8 @@ impl Scratch {
         }
     }
 
-    /// Puts waits at the ends of the blocks that lead into the loop, if each leads nowhere else.
+    /// Inserts waits at the ends of the blocks that lead into the loop, if none of these blocks has another
+    /// successor.
     fn insert(&mut self, func: &mut MachFunc, model: &Model, states: &Entries<'_>, within: Loop) -> bool {
         let range = self.starts[within.head] as usize..self.starts[within.head + 1] as usize;
         let outside = |preds: &[MBlock], index: usize| Some(preds[index]).filter(|block| !within.has(*block));
@@ -174,7 +180,7 @@ impl Scratch {
     }
 }
 
-/// Puts waits before the branch of a block, or at its end.
+/// Inserts waits before the branch of a block, or at its end.
 fn append(func: &mut MachFunc, model: &Model, block: MBlock, wait: Wait) {
     let note = func.note(Note::Text("a use in the loop that follows"));
     let data = &mut func.blocks[block];

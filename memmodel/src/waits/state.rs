@@ -1,4 +1,4 @@
-//! What is in flight at a point of the program.
+//! Operations in flight at a program point.
 
 use super::transfers::{Transfer, Transfers};
 use super::{Cause, Need};
@@ -9,31 +9,32 @@ use crate::effects::{self, Access, RegSet};
 use callconv::Convention;
 use isa::{FuncRole, MachFunc, MachInst, ModFlags, Opcode, RegRange, op};
 
-/// An operation that may not be complete.
+/// An operation that may be incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
-    /// Registers it writes (or reads, for a class that tells when they are read).
+    /// Registers that it writes (or reads, for a class that counts reads).
     pub(super) range: RegRange,
     /// Index in [`CLASSES`].
     pub(super) class: u8,
-    /// The clock of its class when it was issued.
+    /// Clock of the class when the operation was issued.
     issued: u32,
-    /// What it is, for the notes.
+    /// Opcode, for the notes.
     op: Opcode,
 }
 
-/// What is in flight.
+/// State of the operations in flight.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Operations with registers. An operation gives way to a younger one of its class, in order, that has all of its registers,
-    /// so there are only so many.
+    /// Operations with registers. A younger operation of the same in-order class that covers all of an
+    /// operation's registers replaces it, so the list stays short.
     pub(super) ops: Vec<Pending>,
-    /// The union of their registers: the quick answer to "does this instruction need anything".
+    /// Union of the operations' registers: a quick test of whether an instruction needs a wait.
     pub(super) regs: RegSet,
-    /// By class: the youngest operation that fences order, as [`Pending::issued`].
+    /// By class, the clock ([`Pending::issued`]) and the opcode of the youngest operation that is ordered by
+    /// fences.
     fenced: [Option<(u32, Opcode)>; CLASS_COUNT],
     transfers: Transfers,
-    /// By class: operations issued. Those of classes without order are all of the same age.
+    /// By class, the number of issued operations. Operations of a class without order all have the same age.
     clock: [u32; CLASS_COUNT],
 }
 
@@ -51,7 +52,8 @@ impl State {
         (self.regs, self.fenced, self.transfers, self.clock) = (*regs, *fenced, *transfers, *clock);
     }
 
-    /// Younger operations of the class than the one issued then, up to the largest count that still waits.
+    /// Returns how many operations of the class were issued after the given one, up to the largest count that
+    /// is still a wait.
     fn age(&self, model: &Model, class: usize, issued: u32) -> u8 {
         let younger = self.clock[class].wrapping_sub(issued);
         younger.min(model.oldest(class).into()) as u8
@@ -61,7 +63,7 @@ impl State {
         self.age(model, pending.class.into(), pending.issued)
     }
 
-    /// What an instruction needs before it may issue.
+    /// Adds what an instruction must wait for before it may issue.
     #[inline]
     pub(super) fn required(&self, model: &Model, inst: &MachInst, need: &mut Need) {
         if !self.transfers.is_empty() || inst.mods.flags.contains(ModFlags::LDS) {
@@ -95,7 +97,7 @@ impl State {
         }
     }
 
-    /// What an instruction needs of accesses of LDS that go another way.
+    /// Adds the waits that an instruction requires for older accesses to LDS that go by another path.
     #[cold]
     fn required_in_lds(&self, model: &Model, inst: &MachInst, need: &mut Need) {
         let Some(path) = counters::lds_path(inst) else { return };
@@ -123,14 +125,15 @@ impl State {
         need.demand(CLASSES[class].counter, age, Cause { producer, reg: None, consumer });
     }
 
-    /// What others need that access LDS afterwards: all loads to LDS and stores from LDS.
+    /// Adds the waits for all outstanding loads to LDS and stores from LDS, which later code requires.
     pub(super) fn transferred(&self, model: &Model, consumer: &'static str, need: &mut Need) {
         for transfer in self.transfers.all() {
             self.demand_transfer(model, transfer, consumer, need);
         }
     }
 
-    /// What a wait point needs: all that fences order, on the counters of the mask.
+    /// Adds what a wait point requires: waits for all operations that are ordered by fences, on the counters
+    /// in the mask.
     pub(super) fn fence(&self, model: &Model, mask: i32, rule: &'static str, need: &mut Need) {
         if mask & counters::wait_point_bit(Counter::Lgkm) != 0 {
             self.transferred(model, rule, need);
@@ -146,7 +149,7 @@ impl State {
         }
     }
 
-    /// What of a wait of the input is not void.
+    /// Adds those parts of a wait in the input that wait for an operation in flight.
     pub(super) fn existing(&self, model: &Model, wait: Wait, consumer: &'static str, need: &mut Need) {
         let registers =
             self.ops.iter().map(|pending| (usize::from(pending.class), pending.issued, pending.op));
@@ -160,7 +163,7 @@ impl State {
         }
     }
 
-    /// After a wait.
+    /// Removes the operations that are complete after a wait.
     pub(super) fn retire(&mut self, model: &Model, wait: Wait) {
         if wait.is_none() {
             return;
@@ -188,7 +191,7 @@ impl State {
         self.transfers.retain(|transfer| !done(transfer.class, transfer.issued));
     }
 
-    /// After the issue of an instruction.
+    /// Adds the operations that an instruction starts.
     #[inline]
     pub(super) fn issue(
         &mut self,
@@ -204,14 +207,15 @@ impl State {
         }
     }
 
-    /// Where a function begins.
+    /// Sets the state at the beginning of a function.
     pub(super) fn enter(&mut self, func: &MachFunc, model: &Model, convention: Convention) {
         if func.role == FuncRole::Callee {
             self.unknown(model, calls::waits(convention).at_entry, op::S_SWAPPC_B64);
         }
     }
 
-    /// Behind code that is not known: it may have begun whatever nobody has waited for. That holds no registers.
+    /// Sets the state after unknown code: it may have started any operation of the counters that were not
+    /// waited for. These operations hold no registers.
     fn unknown(&mut self, model: &Model, complete: &'static [Counter], op: Opcode) {
         self.clear();
         for (class, fenced) in self.fenced.iter_mut().enumerate() {
@@ -251,7 +255,7 @@ impl State {
         }
     }
 
-    /// Joins what comes along another edge. Returns whether anything was added.
+    /// Joins the state of another edge. Returns whether that changed this state.
     pub(super) fn join(&mut self, model: &Model, other: &State) -> bool {
         let mut changed = false;
         for new in &other.ops {
@@ -288,13 +292,14 @@ impl State {
     }
 }
 
-/// Whether an access to a register of a pending operation cannot go wrong.
+/// Returns whether an access to a register of a pending operation is safe.
 fn harmless(model: &Model, pending: &Pending, inst: &MachInst, access: Access) -> bool {
     let class = &CLASSES[usize::from(pending.class)];
     if class.tells != Tells::Done {
         return !access.write;
     }
-    // Loads of one in-order class write their registers in that order, so a later one may have the same destination.
+    // Loads of one in-order class write their registers in order, so a later load may have the same
+    // destination.
     !access.read
         && counters::writes_in_order(pending.op, 1 << pending.class)
         && counters::writes_in_order(inst.op, model.classes(inst))

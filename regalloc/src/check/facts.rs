@@ -1,7 +1,8 @@
-//! What registers of the original program hold whenever they hold anything, so that the final code may make it anew
-//! wherever it likes: constants, dwords of constant memory behind an input, addresses of module variables.
+//! Facts: contents that registers of the original program have whenever they have any, so that the final code
+//! may compute them anywhere. Facts are constants, dwords of constant memory addressed by an input, and
+//! addresses of module variables.
 //!
-//! Written for the checker alone, from the instructions of the original program.
+//! This module is written for the checker alone, and uses only the instructions of the original program.
 
 use super::Value;
 use crate::stream::{SGPR, VGPR, edges, params};
@@ -10,25 +11,25 @@ use isa::table::Role;
 use isa::{Addressing, MachFunc, MachInst, Mods, Operand, Subtarget, SyncOrder, op};
 use rustc_hash::FxHashMap;
 
-/// What a register holds.
+/// Contents of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fact {
     /// A constant dword.
     Const(Operand),
-    /// A dword at a distance in bytes from a pointer, low and high half.
+    /// A dword at a distance in bytes from a pointer, which is given by its low and high half.
     Load([Value; 2], i64),
-    /// Half of a 64-bit address: a distance added to the program counter.
+    /// Half of a 64-bit address, computed by adding a distance to the program counter.
     Address(Operand),
 }
 
 /// The facts of a program.
 pub(super) struct Facts {
     numbers: FxHashMap<Fact, u32>,
-    /// By register: number of its fact.
+    /// By register, the number of its fact.
     of: Vec<Option<u32>>,
-    /// By register: whether it is written more than once, or modified in place.
+    /// By register, whether it is written more than once or modified in place.
     varies: Vec<bool>,
-    /// Registers that hold a program counter, and those behind which constants are loaded.
+    /// Registers that hold a program counter; and by register, whether constants are loaded relative to it.
     pub counters: Vec<Value>,
     pub pointers: Vec<bool>,
     addressing: Addressing,
@@ -71,7 +72,8 @@ impl Facts {
         facts
     }
 
-    /// A parameter that only one edge passes is what its argument is.
+    /// Propagates facts to parameters: a parameter that only one edge passes has the contents of its
+    /// argument.
     fn params(&mut self, func: &MachFunc) {
         let mut preds = vec![[0u32; 2]; func.blocks.len()];
         for block in func.blocks.values() {
@@ -100,7 +102,7 @@ impl Facts {
         }
     }
 
-    /// What dword `n` of an instruction's result of `len` is.
+    /// Returns the fact about dword `n` of an instruction's result of `len` dwords, if there is one.
     fn fact(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8, is_input: &[bool]) -> Option<Fact> {
         let source = inst.ops[1];
         match (inst.op, inst.ops[2]) {
@@ -131,12 +133,12 @@ impl Facts {
         }
     }
 
-    /// How far behind the pointer dword `n` of a scalar load is.
+    /// Returns the distance from the pointer, in bytes, of dword `n` of a scalar load.
     pub fn distance(&self, field: i32, n: u8) -> i64 {
         self.addressing.scalar_bytes(field) + 4 * i64::from(n)
     }
 
-    /// The value of a register: registers with one fact are one value.
+    /// Returns the value of a register. Registers with the same fact have the same value.
     pub fn value(&self, vreg: isa::VReg) -> Value {
         match self.of[vreg.index()] {
             Some(fact) if !self.varies[vreg.index()] => Value::Fact(fact),
@@ -144,12 +146,13 @@ impl Facts {
         }
     }
 
-    /// The value that a fact describes, if the program has it.
+    /// Returns the value that a fact describes, if the program contains the fact.
     pub fn known(&self, fact: Fact) -> Option<Value> {
         self.numbers.get(&fact).map(|&number| Value::Fact(number))
     }
 
-    /// Whether a value is written at one place only, so that nothing holds an older one there.
+    /// Returns whether a value is written in one place only, so that no place can hold an older version when
+    /// it is written.
     pub fn is_new(&self, value: Value) -> bool {
         match value {
             Value::Virtual(vreg) => !self.varies[vreg as usize],
@@ -158,8 +161,8 @@ impl Facts {
         }
     }
 
-    /// Whether an instruction of the original need not be in the final code: its results are made where they are
-    /// needed. A program counter is needed by nothing but addresses then.
+    /// Returns whether the final code may omit an original instruction, because the instruction's results are
+    /// computed where they are needed. If so, the program counter is needed only to compute addresses.
     pub fn is_dispensable(&self, func: &MachFunc, inst: &MachInst) -> bool {
         let mut results = inst.operands().iter().enumerate().filter(|&(i, _)| inst.role(i) != Role::Use);
         let dispensable = |operand: &Operand| match *operand {

@@ -1,14 +1,15 @@
-//! Which virtual registers of the original program are live where blocks begin.
+//! Computes which virtual registers of the original program are live at block entries.
 //!
-//! The checker need not remember what a place holds once nobody can ask for it; without that, every value that was ever
-//! copied stays known everywhere below. Written for the checker alone: a mistake in the allocator's liveness must show.
+//! The checker can forget a value in a place once no instruction reads the value any more. Without this
+//! analysis, every value that was ever copied would stay in the states of all later blocks. The analysis is
+//! written for the checker alone, so that a mistake in the allocator's liveness shows.
 
 use crate::stream::{SGPR, VGPR, class_index, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{MBlock, MachFunc, Operand};
 
-/// Sets of registers at block entries, parameters included.
+/// Sets of the registers that are live at block entries, including block parameters.
 pub(super) struct Live {
     words: usize,
     bits: Vec<u64>,
@@ -18,7 +19,7 @@ impl Live {
     pub fn new(func: &MachFunc) -> Live {
         let words = func.vregs.len().div_ceil(64);
         let mut live = Live { words, bits: vec![0; words * func.blocks.len()] };
-        // Which registers each graph carries.
+        // Registers that are live on each graph.
         let mut carried = [vec![0; words], vec![0; words]];
         for (vreg, &class) in func.vregs.iter() {
             carried[class_index(class)][vreg.index() / 64] |= 1u64 << (vreg.index() % 64);
@@ -45,13 +46,13 @@ impl Live {
         live
     }
 
-    /// Whether a register is live at the block's entry, or one of its parameters.
+    /// Returns whether a register is live at the block's entry, or is one of its parameters.
     pub fn at_entry(&self, block: MBlock, vreg: u32) -> bool {
         let bit = vreg as usize;
         self.bits[block.index() * self.words + bit / 64] >> (bit % 64) & 1 != 0
     }
 
-    /// From the block's end to its beginning, into `set`.
+    /// Computes in `set` what is live at the block's beginning, from what is live at its end.
     fn walk(&self, func: &MachFunc, block: MBlock, carried: &[Vec<u64>; 2], set: &mut [u64]) {
         let data = &func.blocks[block];
         set.fill(0);

@@ -1,5 +1,5 @@
-//! Where spilled registers are, and how one is stored there, loaded from there, or made again: lanes of VGPRs,
-//! accumulation VGPRs, pages of scratch memory, recipes.
+//! Homes of spilled registers, and the code that stores a register to its home, loads it, or rematerialises
+//! it. Homes are lanes of VGPRs, accumulation VGPRs, pages of scratch memory, and recipes.
 
 use super::{MADE, NONE, Scene, Spiller};
 use crate::remake::{AddressPart, Recipe};
@@ -13,78 +13,81 @@ use isa::{
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What reads and writes a lane; GFX6 and GFX7 have it as VOP2.
+/// Opcodes that read and write a lane; GFX6 and GFX7 have them as VOP2.
 const LANE_OPS: [[Opcode; 2]; 2] =
     [[op::V_READLANE_B32, op::V_WRITELANE_B32], [op::V_READLANE_B32_VOP2, op::V_WRITELANE_B32_VOP2]];
 
-/// Where a spilled register is.
+/// Home of a spilled register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
     Slot(u32),
-    /// Nowhere: see [`crate::remake`].
+    /// None: the value is rematerialised; see [`crate::remake`].
     Made,
 }
 
-/// How scratch memory is reached. An instruction's offset goes as far as a page; the further pages have bases of their
-/// own, SGPRs like any others, computed where the function begins.
+/// Access to scratch memory. An instruction's offset reaches one page. Each further page has its own base, an
+/// ordinary SGPR that is computed at the beginning of the function.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
     rsrc: Buffer,
-    /// Bytes of scratch before the slots.
+    /// Bytes of scratch memory before the slots.
     private: u32,
-    /// Where pages begin to be counted: 0, or behind private variables that leave no room on the first page.
+    /// Offset at which the first page begins: 0, or the end of the private variables if they leave no room on
+    /// the first page.
     origin: u32,
-    /// Bytes that an instruction's offset reaches.
+    /// Number of bytes that an instruction's offset reaches.
     page: u32,
-    /// By page; none where it has not been wanted yet, or was spilled and later accesses need another.
+    /// Base of each page; `None` if the page has not been used yet, or if its base was spilled and later
+    /// accesses need a new base.
     pub bases: Vec<Option<Base>>,
 }
 
-/// The descriptor of scratch memory and what the wave's part, or the frame, begins at.
+/// Descriptor of scratch memory, and the start of the wave's part or of the frame.
 #[derive(Clone, Copy, Debug)]
 enum Buffer {
     /// Inputs of a kernel.
     Inputs([VReg; 4], VReg),
-    /// Of a function with a stack: where all of them have it. The frame begins at a register, or at 0.
+    /// The registers in which all functions with a stack have the descriptor. The frame begins at the value
+    /// of a register, or at 0.
     Stack(Operand),
 }
 
-/// The offset of a page, beside an instruction's own.
+/// Offset of a page, which is added to the instruction's own offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
-    /// In a register of its own.
+    /// In a virtual register of its own.
     Own(VReg),
-    /// What is there anyway.
+    /// An operand that exists anyway.
     Given(Operand),
 }
 
 impl Scratch {
-    /// Page of a slot, and the offset in it.
+    /// Returns the page of a slot, and the slot's offset in the page.
     fn place(&self, slot: u32) -> (usize, u32) {
         let at = self.private - self.origin + 4 * slot;
         ((at / self.page) as usize, at % self.page)
     }
 }
 
-/// Why an inserted instruction is there: index into `State::notes`.
+/// Reason for an inserted instruction: index into `State::notes`.
 const SPILL: usize = 0;
 const RELOAD: usize = 1;
 const REMAKE: usize = 2;
 
-/// `s[0:3]`
+/// Registers of the scratch descriptor, `s[0:3]`.
 pub(crate) fn stack_descriptor() -> Operand {
     let numbers = callconv::SCRATCH_BUFFER;
     Operand::regs(Reg::sgpr(*numbers.start()), numbers.len() as u8)
 }
 
-/// What reads and what writes a lane on a processor.
+/// Returns the opcodes that read and write a lane on a processor.
 pub(crate) fn lane_ops(target: &Subtarget) -> [Opcode; 2] {
     let has = |ops: &&[Opcode; 2]| ops[0].row().code(target).is_some();
     *LANE_OPS.iter().find(has).unwrap_or(&LANE_OPS[0])
 }
 
 impl Spiller {
-    /// A register that is never spilled.
+    /// Creates a register that is never spilled.
     pub(super) fn new_vreg(&mut self, func: &mut MachFunc, class: usize) -> VReg {
         let vreg = func.new_vreg(if class == SGPR { RegClass::Sgpr } else { RegClass::Vgpr });
         self.state.fixed.resize(vreg.index() + 1, false);
@@ -92,7 +95,7 @@ impl Spiller {
         vreg
     }
 
-    /// Provides what stores and reloads of the class need.
+    /// Prepares notes, lane registers and scratch memory for the stores and reloads of a class.
     pub(super) fn prepare(&mut self, func: &mut MachFunc, scene: Scene, slots: bool) {
         if self.state.notes.is_none() {
             let notes = ["spill", "reload", "remake"].map(|text| func.note(Note::Alloc(text)));
@@ -130,7 +133,8 @@ impl Spiller {
         self.state.scratch = Some(scratch);
     }
 
-    /// The SGPR with the offset of a page. Nothing needs SCC at the function's entry.
+    /// Returns the base of a page. If the base must be computed, the code goes to the function's entry, where
+    /// SCC is not live.
     fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, page: usize, target: &Subtarget) -> Base {
         let distance = scratch.origin + page as u32 * scratch.page;
         // An SGPR offset is not swizzled: it counts the bytes of all lanes.
@@ -151,7 +155,8 @@ impl Spiller {
         Base::Own(base)
     }
 
-    /// Brings the offsets of pages to the front of the entry: inputs that are spilled after the first round are stored there.
+    /// Moves the computations of page bases to the front of the entry block, because inputs that are spilled
+    /// in later rounds are stored there.
     pub(super) fn bases_first(&self, func: &mut MachFunc) {
         let Some(scratch) = &self.state.scratch else { return };
         let MachFunc { blocks, tuples, .. } = func;
@@ -172,7 +177,7 @@ impl Spiller {
         }
     }
 
-    /// The scratch descriptor and the wave's offset, as inputs.
+    /// Returns the description of scratch memory, with the descriptor and the wave's offset as inputs.
     fn scratch_inputs(&mut self, func: &mut MachFunc, target: &Subtarget) -> Scratch {
         let page = (target.addressing.buffer.max as u32 + 1) & !3;
         let private = func.scratch_size.next_multiple_of(4);
@@ -207,7 +212,7 @@ impl Spiller {
         Buffer::Inputs(rsrc, wave_offset)
     }
 
-    /// VGPRs whose lanes hold SGPRs, where registers have been assigned.
+    /// Returns the VGPRs whose lanes hold SGPRs, after registers have been assigned.
     pub fn lanes(&self, assigned: &[Option<u16>]) -> Vec<Reg> {
         let place = |vreg: &VReg| assigned.get(vreg.index()).copied().flatten();
         self.state.lanes.iter().filter_map(place).map(Reg::vgpr).collect()
@@ -225,7 +230,7 @@ impl Spiller {
         MachInst { note: self.state.notes.map_or(NoteId::NONE, |notes| notes[why]), ..inst }
     }
 
-    /// `slot = vreg`, or `vreg = slot`.
+    /// Returns an instruction that stores `vreg` to a slot, or loads it from the slot.
     pub(super) fn access(
         &self,
         func: &mut MachFunc,
@@ -273,7 +278,7 @@ impl Spiller {
         self.noted(MachInst { loc, ..inst }, if load { RELOAD } else { SPILL })
     }
 
-    /// Where spilled registers are kept, where registers have been assigned, for debuggers.
+    /// Returns where spilled registers are kept after registers have been assigned, for debug information.
     pub(crate) fn kept(&self, assigned: &[Option<u16>]) -> FxHashMap<VReg, Slot> {
         let told = self.state.told.iter();
         told.filter_map(|&(of, class, slot)| Some((of, self.slot(class, slot, assigned)?))).collect()
@@ -292,12 +297,13 @@ impl Spiller {
         Some(Slot { point: spill_point(class == VGPR, slot), cell, enters: false })
     }
 
-    /// Spilled registers, and those that have their values where they are written.
+    /// Returns for each spilled register the register that has its value where the value is written.
     pub(crate) fn written_as(&self) -> FxHashMap<VReg, VReg> {
         self.state.temps.iter().map(|&(temp, spilled)| (spilled, temp)).collect()
     }
 
-    /// Keeps a value in the home of a register, if it has to be kept.
+    /// Returns an instruction that stores a value to the home of a register, or `None` if the value need not
+    /// be stored.
     pub(super) fn store(&self, func: &mut MachFunc, class: usize, of: VReg, value: VReg) -> Option<MachInst> {
         match self.home(of)? {
             Home::Slot(slot) => Some(self.access(func, class, slot, value, false)),
@@ -305,7 +311,7 @@ impl Spiller {
         }
     }
 
-    /// Reloads what is wanted, in as few instructions as recipes allow.
+    /// Reloads the requested registers, in as few instructions as the recipes allow.
     pub(super) fn load_wanted(&mut self, func: &mut MachFunc, class: usize) {
         let wanted = std::mem::take(&mut self.wanted);
         let mut rest = wanted.as_slice();
@@ -324,7 +330,8 @@ impl Spiller {
         self.wanted.clear();
     }
 
-    /// Makes the first of the registers again, and those after it that come with it; says how many.
+    /// Rematerialises the first requested register, and the following registers that the same instruction
+    /// provides. Returns the number of registers.
     fn remake(&mut self, func: &mut MachFunc, wanted: &[(VReg, VReg)]) -> usize {
         let (of, into) = wanted[0];
         match self.recipes.get(of.as_u32()) {
@@ -354,7 +361,7 @@ impl Spiller {
         }
     }
 
-    /// The whole sequence, where SCC is free: at this place or a little before it.
+    /// Emits the whole sequence that computes an address, at the last place where SCC is free.
     fn remake_address(
         &mut self,
         func: &mut MachFunc,

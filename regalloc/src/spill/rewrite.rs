@@ -1,4 +1,5 @@
-//! Spilling, the second half: each block anew, with stores behind definitions, reloads in front of uses, and what edges pass.
+//! Second half of spilling: rebuilds each block with stores after definitions, reloads before uses, and new
+//! arguments of edges.
 
 use super::access::Home;
 use super::{Base, Place, Reload, Scene, Spiller};
@@ -12,7 +13,7 @@ use isa::{ArgRange, Edge, MBlock, MachFunc, MachInst, Operand, VReg, op};
 use smallvec::SmallVec;
 
 impl Spiller {
-    /// Reloads that belong to a place.
+    /// Emits the reloads that belong to a place.
     fn reload(&mut self, func: &mut MachFunc, block: MBlock, at: Place, class: usize) {
         while let Some(&Reload { block: in_block, at: place, reg }) = self.reloads.get(self.next_reload) {
             if (in_block, place) > (block.as_u32(), at) {
@@ -27,7 +28,7 @@ impl Spiller {
         self.load_wanted(func, class);
     }
 
-    /// Puts stores and reloads in place.
+    /// Inserts stores and reloads in all blocks.
     pub(super) fn rewrite(&mut self, func: &mut MachFunc, scene: Scene) {
         let class = scene.class;
         self.head_edge.clear();
@@ -81,7 +82,8 @@ impl Spiller {
                 self.head(func, block, scene);
             }
             if index == end {
-                // Before the edge stores parameters: one may have the slot of a register that ends here.
+                // Reloads come before the stores of the edge's parameters, because a parameter may have the
+                // slot of a register that dies here.
                 self.reload(func, block, Place::End, class);
                 self.end(func, block, scene);
             }
@@ -102,7 +104,8 @@ impl Spiller {
         [data.prologue, data.term] = self.bounds;
     }
 
-    /// Place in the entry block behind what earlier rounds compute there: stores of inputs need it.
+    /// Returns the position in the entry block after the page bases that earlier rounds compute there,
+    /// because stores of inputs need these bases.
     fn behind_bases(&self, func: &MachFunc) -> usize {
         let Some(scratch) = &self.state.scratch else { return 0 };
         let base = |vreg: &VReg| scratch.bases.contains(&Some(Base::Own(*vreg)));
@@ -111,7 +114,7 @@ impl Spiller {
             inst.op == op::S_ADD_U32
                 && matches!(inst.ops[0], Operand::Virt(dst) if func.regs(dst).iter().any(base))
         };
-        // They are at its very beginning, among other code of this pass.
+        // The computations are at the very beginning, among other code of this pass.
         let ours = insts.iter().take_while(|inst| inst.note.index().is_some()).count();
         insts[..ours].iter().rposition(defines).map_or(0, |at| at + 1)
     }
@@ -132,7 +135,7 @@ impl Spiller {
         if let Some((from, i)) = self.head_edge[block.index()] {
             self.edge(func, from, i, scene, true);
         }
-        // Parameters that are in a register here, but not everywhere.
+        // Stores parameters that are in a register here but are spilled elsewhere.
         if scene.budget.is_some() {
             for i in 0..params(&func.blocks[block], class).len() {
                 let param = params(&func.blocks[block], class)[i];
@@ -155,9 +158,10 @@ impl Spiller {
         }
     }
 
-    /// Passes arguments of an edge, where the argument, the parameter or both are in memory. Reloads into registers
-    /// come first, because the edge is a parallel copy. At the head of the target what the allocator copies has been
-    /// copied already: a parameter with an argument in memory becomes an ordinary register there.
+    /// Passes the arguments of an edge if the argument, the parameter or both are in memory. Reloads into
+    /// registers come first, because the edge is a parallel copy. At the head of the target the allocator's
+    /// own copies have been done already, so a parameter whose argument is in memory becomes an ordinary
+    /// register there.
     fn edge(&mut self, func: &mut MachFunc, from: MBlock, i: usize, scene: Scene, at_head: bool) {
         let class = scene.class;
         let Some(Edge { to, args }) = edges(&func.blocks[from], class)[i] else { return };
@@ -232,7 +236,7 @@ impl Spiller {
         (self.moves, self.order) = (moves, order);
     }
 
-    /// An instruction with its reloads before and its stores after it.
+    /// Emits an instruction, with reloads before it and stores after it.
     fn inst(&mut self, func: &mut MachFunc, mut inst: MachInst, scene: Scene) {
         let class = scene.class;
         let spilled = |operand: &Operand| match *operand {
@@ -278,7 +282,7 @@ impl Spiller {
         self.body.append(&mut self.after);
     }
 
-    /// Whether an instruction writes only what is made where it is needed.
+    /// Returns whether an instruction writes only registers that are rematerialised where they are needed.
     fn only_makes(&self, func: &MachFunc, inst: &MachInst) -> bool {
         let mut results = inst.operands().iter().enumerate().filter(|(i, _)| inst.role(*i) != Role::Use);
         let made = |operand: &Operand| match *operand {
@@ -288,7 +292,7 @@ impl Spiller {
         results.clone().next().is_some() && results.all(|(_, operand)| made(operand))
     }
 
-    /// An undefined value needs no store.
+    /// Handles `UNDEF`: an undefined value needs no store.
     fn undefined(&mut self, func: &mut MachFunc, mut inst: MachInst) {
         let Operand::Virt(tuple) = inst.ops[0] else { return };
         let regs = func.regs(tuple).iter().copied();
@@ -299,7 +303,7 @@ impl Spiller {
         }
     }
 
-    /// Results go to their slots too.
+    /// Stores an instruction's results to their slots as well.
     fn store_results(&mut self, func: &mut MachFunc, inst: &MachInst, class: usize) {
         for i in 0..usize::from(inst.len) {
             let Operand::Virt(tuple) = inst.ops[i] else { continue };
@@ -315,13 +319,13 @@ impl Spiller {
         }
     }
 
-    /// Whether a parameter arrives in its slot.
+    /// Returns whether a parameter arrives in its slot.
     fn in_memory(&self, scene: Scene, param: VReg, block: MBlock) -> bool {
         let start = scene.streams.block_pos[block.index()].0;
         self.home(param).is_some() && scene.budget.is_none_or(|budget| !budget.resides(param.as_u32(), start))
     }
 
-    /// The register that stands for a spilled one at this instruction.
+    /// Returns the register that replaces a spilled register at this instruction.
     fn temp(&mut self, func: &mut MachFunc, class: usize, reg: VReg, role: Role) -> VReg {
         let known = self.temps.iter().find(|(spilled, _)| *spilled == reg && role != Role::Def);
         if let (Some(&(_, temp)), Role::Use) = (known, role) {
@@ -344,7 +348,7 @@ impl Spiller {
     }
 }
 
-/// Whether a register is in hardware where a block ends.
+/// Returns whether a register is in hardware at the end of a block.
 fn at_end(scene: Scene, reg: VReg, block: MBlock) -> bool {
     let end = scene.streams.block_pos[block.index()].1;
     scene.budget.is_some_and(|budget| budget.resides(reg.as_u32(), end - 1))

@@ -1,26 +1,27 @@
-//! Damaged input: cut, mixed and random bytes as source text, as code object and as `.npy` file. Nothing may panic.
+//! Damaged inputs: truncated, mixed and random bytes as source text, code object or `.npy` file. No input may
+//! cause a panic.
 
 use crate::rng::Rng;
 use kernc::sim::{self, CodeObject, Device};
 use kernc::{Compiler, Options, Target};
 
-/// What is damaged.
+/// Kind of input that is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Source text, compiled as far as it goes.
+    /// Source text, which is compiled as far as possible.
     Source,
-    /// Code object, loaded and run as far as it goes.
+    /// Code object, which is loaded and run as far as possible.
     Object,
     /// Array file.
     Npy,
 }
 
-/// Wave instructions a damaged code object may execute.
+/// Limit of the number of wave instructions that a damaged code object may execute.
 const INSTRUCTIONS: u64 = 2_000;
 
 const SEED_SOURCE: &str = include_str!("../../../examples/histogram.k");
 
-/// A good input of the kind, to be damaged.
+/// Returns a valid input of a kind, which is then damaged.
 fn good(kind: Kind) -> Vec<u8> {
     match kind {
         Kind::Source => SEED_SOURCE.as_bytes().to_vec(),
@@ -36,7 +37,8 @@ fn good(kind: Kind) -> Vec<u8> {
     }
 }
 
-/// The good input with a few of: bytes changed, a piece cut out, a piece copied, the end cut off; or only noise.
+/// Damages an input by a few random changes: changed bytes, a removed piece, a copied piece, or a truncated
+/// end. One input in ten becomes random bytes.
 fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
     if rng.one_in(10) {
         *bytes = (0..rng.below(400)).map(|_| rng.bits() as u8).collect();
@@ -61,7 +63,7 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// Runs `count` damaged inputs; how many were still good enough to get to the end.
+/// Runs `count` damaged inputs. Returns how many were processed without an error.
 pub fn run(kind: Kind, seed: u64, count: u64) -> u64 {
     let good = good(kind);
     let passed = (seed..seed + count).filter(|&seed| {

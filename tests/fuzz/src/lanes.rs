@@ -1,9 +1,12 @@
-//! Where lanes are, by debug information, against where they go: `DW_AT_LLVM_active_lane` and `DW_AT_LLVM_lane_pc` at each instruction that a program executes.
+//! Tests the positions of lanes in debug information against execution: `DW_AT_LLVM_active_lane` and
+//! `DW_AT_LLVM_lane_pc` at each instruction that a program executes.
 //!
-//! What is said of a lane that waits is a prophecy: the address at which it goes on. The judge keeps it until the emulator activates the lane in the same
-//! call, or the program ends with the lane still away, and then it has to be that address. Of lanes that a function was called without, it has to be said that they are not in
-//! it. Where the lanes go has its own witness: the statements at which each is active are a part of those that the interpreter comes to on the
-//! frontend's IR, in their order.
+//! The position of a parked lane is a prediction: the address at which the lane resumes. The judge keeps the
+//! prediction until the emulator activates the lane in the same call, or the program ends with the lane still
+//! parked. Then the address has to be the predicted one. Lanes that were inactive at the call of a function
+//! have to be described as outside the function. The execution itself is compared with the interpreter: the
+//! statements at which a lane is active have to be a subsequence of the statements that the interpreter
+//! reaches on the frontend's IR.
 
 use crate::launch::{emulate_watched, interpret_watched};
 use crate::program::Shape;
@@ -20,34 +23,34 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
-/// Statements of a work-item that are compared.
+/// Largest number of statements of a work-item that are compared.
 const MOST: usize = 2000;
-/// Visits of a wave to an instruction that are looked at, and of later ones each of so many.
+/// Number of first visits of a wave to an instruction that are examined; of later visits, one in `RARELY` is.
 const VISITS: u32 = 6;
 const RARELY: u32 = 32;
 
-/// What has been looked at.
+/// What was examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Instructions, each as often as it was looked at.
+    /// Number of visits to instructions that were examined.
     pub places: u64,
-    /// Lanes at them that are active, waiting, or not in the function; of all was said what is so.
+    /// Number of lanes at these visits that were active, and described rightly.
     pub active: u64,
-    /// See above.
+    /// Number of lanes at these visits that were parked, and described rightly.
     pub waiting: u64,
-    /// See above.
+    /// Number of lanes at these visits that were outside the function, and described rightly.
     pub outside: u64,
-    /// Lanes of which nothing is said.
+    /// Number of lanes whose position the debug information does not say.
     pub unknown: u64,
-    /// Instructions of functions that are not described.
+    /// Number of visits to instructions of functions without a description of lanes.
     pub unsaid: u64,
-    /// Lanes that went on where it was said, each once for each time that it waited.
+    /// Number of times that a parked lane resumed at the predicted address.
     pub resumed: u64,
-    /// Lanes that waited for the end.
+    /// Number of lanes that were parked until the end of the program, as predicted.
     pub ended: u64,
-    /// Statements that were the interpreter's.
+    /// Number of statements that agree with the interpreter's.
     pub statements: u64,
-    /// Those that were not, where that is allowed.
+    /// Number of statements that do not agree, in programs for which this is allowed.
     pub strays: u64,
 }
 
@@ -66,53 +69,53 @@ impl std::ops::AddAssign for Count {
     }
 }
 
-/// A mistake that is planted, for a test of the judge.
+/// An error that is injected on purpose, to test that the judge finds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Planted {
-    /// None.
+    /// No error.
     #[default]
     Nothing,
-    /// Waiting lanes are said to go on an instruction later.
+    /// Parked lanes are described as resuming one instruction later.
     Later,
-    /// A waiting lane is said to be outside.
+    /// A parked lane is described as outside the function.
     Outside,
-    /// EXEC is another one.
+    /// A wrong bit in the mask of active lanes.
     Active,
 }
 
-/// A program.
+/// A program, and how it is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
-    /// Its text.
+    /// Source text of the program.
     pub source: &'a str,
-    /// The kernels that are run.
+    /// Names of the kernels that are run.
     pub kernels: &'a [&'a str],
-    /// Sizes of dispatches.
+    /// Sizes of the dispatches.
     pub shape: &'a Shape,
-    /// What calls agree on.
+    /// Calling convention.
     pub call_abi: Convention,
-    /// Whether each statement that lanes come to has to be the interpreter's. A call of addresses that differ between lanes is a loop of turns, behind
-    /// which its statement begins.
+    /// Whether each statement that a lane reaches has to agree with the interpreter. It does not in programs
+    /// with divergent calls: such a call is a waterfall loop, and its statement begins again after the loop.
     pub is_witnessed: bool,
 }
 
-/// How it is compiled.
+/// How a program is compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
-    /// For which processor.
+    /// Processor with its modes.
     pub target: Subtarget,
-    /// The level.
+    /// Optimisation level.
     pub level: OptLevel,
-    /// The version of DWARF.
+    /// DWARF version.
     pub version: DwarfVersion,
 }
 
-/// Compares both for the kernels of a program.
+/// Compares the debug information with the execution for the kernels of a program.
 ///
 /// # Errors
-/// What is said and not so.
+/// The first position that is wrong.
 pub fn check(program: Program<'_>, how: How, planted: Planted) -> Result<Count, String> {
-    // What is too large for the processor is no matter here.
+    // A program that does not fit the processor is skipped.
     let Some((object, module)) = compile(program, how) else { return Ok(Count::default()) };
     let mut count = Count::default();
     for kernel in program.kernels {
@@ -129,7 +132,8 @@ pub fn check(program: Program<'_>, how: How, planted: Planted) -> Result<Count, 
     Ok(count)
 }
 
-/// Damages what is said of a program, so many times, and looks at it all the same: it says less then, or what is wrong.
+/// Damages the debug information of a program `times` times, and runs the comparison each time. The result
+/// does not matter, but there must be no panic.
 pub fn damage(program: Program<'_>, how: How, times: u64) {
     let Some((sound, _)) = compile(program, how) else { return };
     let Ok(parsed) = codeobj::CodeObject::parse(&sound) else { return };
@@ -188,15 +192,15 @@ fn judge(
     ran.map(|_| inner.count).map_err(|error| format!("emulator: {error}"))
 }
 
-/// A statement's line and column.
+/// Line and column of a statement.
 type Place = (u32, u32);
 
-/// Writes down which statements each work-item comes to.
+/// Records the statements that each work-item reaches.
 struct Tracer<'a> {
     module: &'a ir::Module,
     source: &'a str,
     events: RefCell<FxHashMap<Item, Vec<Place>>>,
-    /// Where statements are: found once.
+    /// Places by source location, computed once.
     places: RefCell<FxHashMap<SrcLoc, Place>>,
 }
 
@@ -218,11 +222,11 @@ impl Watcher for Tracer<'_> {
     }
 }
 
-/// Looks on while a program runs.
+/// Compares the debug information with the execution while a program runs.
 struct Judge<'a> {
     info: &'a Info,
     frames: Option<&'a dwarf::Frames>,
-    /// Addresses of statements.
+    /// Places of statements, by the address where the statement begins.
     statements: FxHashMap<u64, Place>,
     shape: Shape,
     events: FxHashMap<Item, Vec<Place>>,
@@ -233,18 +237,18 @@ struct Judge<'a> {
 
 #[derive(Default)]
 struct Inner<'a> {
-    /// By address.
+    /// Kinds of instructions by address.
     kinds: FxHashMap<u64, Kind>,
-    /// By address: what is said there.
+    /// Descriptions of lanes by address.
     said: FxHashMap<u64, Option<LanesAt<'a>>>,
     waves: FxHashMap<([u32; 3], u32), Wave>,
-    /// How far each work-item has come in its trace.
+    /// Position of each work-item in its trace.
     next: FxHashMap<Item, usize>,
     count: Count,
     wrong: Option<String>,
 }
 
-/// A wave.
+/// State of a wave.
 #[derive(Default)]
 struct Wave {
     calls: Vec<Call>,
@@ -252,25 +256,25 @@ struct Wave {
     visits: FxHashMap<u64, u32>,
 }
 
-/// The last instruction.
+/// The last instruction of a wave.
 #[derive(Clone, Copy, Default)]
 struct Last {
     kind: Kind,
-    /// The lanes that were active.
+    /// Lanes that were active.
     active: u64,
-    /// The address behind it.
+    /// Address after the instruction.
     behind: u64,
 }
 
-/// A function under way.
+/// A function on the call stack.
 struct Call {
-    /// Where it returns to.
+    /// Return address.
     back: u64,
-    /// Lanes that it was called with.
+    /// Lanes that were active at the call.
     entered: u64,
-    /// By lane that waits: where it is said to go on, and where that was said.
+    /// For each parked lane: the predicted address, and the address at which it was predicted.
     said: Vec<Option<(u64, u64)>>,
-    /// The lanes that were active when all were switched on, while they are.
+    /// Lanes that were active before whole wave mode, while it lasts.
     whole: Option<u64>,
 }
 
@@ -280,12 +284,12 @@ impl Call {
     }
 }
 
-/// What an instruction does, as far as it matters here.
+/// What an instruction does to the call stack and to EXEC.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Kind {
     Call,
     Return,
-    /// Switches all lanes on.
+    /// Makes all lanes active.
     AllOn,
     /// Writes EXEC.
     Exec,
@@ -321,7 +325,7 @@ impl<'a> Judge<'a> {
         let places: FxHashSet<Place> = events.values().flatten().copied().collect();
         let lines = codeobj::disasm::Lines::read(object);
         let rows = lines.rows_of_statements().map(|(address, place)| (address, (place.line, place.column)));
-        // A function begins before its first statement does.
+        // A function has a row before its first statement, which is not in the trace.
         let statements = rows.filter(|(_, place)| places.contains(place)).collect();
         let (shape, inner) = (*shape, Mutex::default());
         Judge { info, frames, statements, shape, events, planted, is_witnessed, inner }
@@ -352,7 +356,8 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// The statement that active lanes come to is one of the interpreter's.
+    /// Checks that the statement at which lanes are active comes next in the interpreter's trace of each
+    /// lane, possibly after skipped statements.
     fn statement(
         &self,
         at: &Stopped<'_>,
@@ -384,7 +389,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Holds what is said here against what is known by now, and keeps what is said of lanes that wait.
+    /// Compares the description of the lanes with what is known, and keeps the predictions for parked lanes.
     fn said(
         &self,
         said: Option<&LanesAt<'_>>,
@@ -393,7 +398,7 @@ impl<'a> Judge<'a> {
         count: &mut Count,
     ) -> Result<(), String> {
         let address = at.address();
-        // Functions of the library are no functions of the source.
+        // Functions of the library are not functions of the source and have no description.
         let Some(said) = said else {
             count.unsaid += 1;
             return Ok(());
@@ -448,14 +453,14 @@ impl<'a> Judge<'a> {
 }
 
 impl Wave {
-    /// Keeps account of calls, and of code for which all lanes are on.
+    /// Updates the call stack, and the state of whole wave mode.
     fn enter(&mut self, at: &Stopped<'_>, kind: Kind) -> Result<(), String> {
         let now = Last { kind, active: at.exec(), behind: at.address() + at.length() };
         let last = std::mem::replace(&mut self.last, now);
         if self.calls.is_empty() || last.kind == Kind::Call {
             self.calls.push(Call::new(at.exec(), last.behind));
         }
-        // Jump tables and calls at the end of a function are no returns.
+        // Jumps to a jump table's target and tail calls are not returns.
         let goes_back = self.calls.last().is_some_and(|call| call.back == at.address());
         if last.kind == Kind::Return && goes_back && self.calls.len() > 1 {
             let done = self.calls.pop();
@@ -477,7 +482,7 @@ impl Wave {
     }
 }
 
-/// Lanes that are active have gone on where it was said.
+/// Checks that lanes that have become active have resumed at the predicted address.
 fn resumed(call: &mut Call, active: u64, at: &Stopped<'_>, count: &mut Count) -> Result<(), String> {
     for lane in bits(active) {
         let Some((there, when)) = call.said[lane].take() else { continue };
@@ -490,7 +495,7 @@ fn resumed(call: &mut Call, active: u64, at: &Stopped<'_>, count: &mut Count) ->
     Ok(())
 }
 
-/// Lanes that are away when the program ends were to wait for that.
+/// Checks that the lanes that are still parked at the end of the program were predicted to resume there.
 fn ended(call: &mut Call, at: &Stopped<'_>, count: &mut Count) -> Result<(), String> {
     for lane in 0..64 {
         let Some((there, when)) = call.said[lane].take() else { continue };

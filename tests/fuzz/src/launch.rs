@@ -1,4 +1,4 @@
-//! Runs a kernel of a generated program, by the interpreter and in the emulator.
+//! Runs a kernel of a generated program in the interpreter or in the emulator.
 
 use crate::program::{COUNTS, INPUTS, OPAQUE_BYTES, OWN, Shape};
 use crate::rng::Rng;
@@ -15,17 +15,19 @@ const F: f32 = 1.5;
 const K: i16 = -321;
 const J: u8 = 200;
 
-/// Wave instructions no generated program needs: a few groups, loops of at most nine turns, four deep. Functions that call themselves,
-/// with fuel that each lane uses up by itself, have needed more than 20 million.
+/// Limit of the number of wave instructions, which no generated program reaches: there are a few groups, and
+/// loops of at most nine iterations, four deep. Recursive functions, in which each lane uses up the shared
+/// counter separately, have needed more than 20 million.
 const INSTRUCTIONS: u64 = 400_000_000;
 
-/// Bytes of stack of a work-item beyond what the kernel asks for: recursion ends for want of fuel, at a depth that nobody knows.
+/// Stack of a work-item in bytes beyond what the kernel requests. Recursion ends when the counter is empty,
+/// at a depth that is not known in advance.
 const STACK: u32 = 1 << 16;
 
-/// Bytes of the work-group memory that a dispatch sizes: a word for each work-item.
+/// Size of the dynamic work-group memory in bytes: a word per work-item.
 const DYNAMIC: u32 = 512;
 
-/// The input buffer: small numbers, large ones and patterns.
+/// Returns the input buffer: small numbers, large numbers and bit patterns.
 fn input() -> Vec<u8> {
     let mut rng = Rng::new(42);
     (0..INPUTS)
@@ -42,7 +44,8 @@ fn input() -> Vec<u8> {
         .collect()
 }
 
-/// One buffer for all that a kernel writes: a result for each item, its own place, and the counters.
+/// Layout of the buffer to which a kernel writes: results of the work-items, the work-items' own memory, and
+/// the counters.
 struct Output {
     own: u64,
     counts: u64,
@@ -56,7 +59,7 @@ impl Output {
         Output { own, counts, size: counts as usize + COUNTS as usize * 4 }
     }
 
-    /// Kernarg segment of the generated signature.
+    /// Returns the kernel argument segment for the generated signature.
     fn kernarg(&self, out: u64, input: u64) -> Vec<u8> {
         let own = out + self.own;
         let pointers = [out, input, input, input, own, own, own, own, out + self.counts];
@@ -75,12 +78,13 @@ impl Output {
     }
 }
 
-/// What the kernel writes, by the interpreter, with waves of that many lanes.
+/// Runs a kernel in the interpreter with waves of `lanes` lanes. Returns the buffer that the kernel has
+/// written.
 pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape, lanes: u32) -> Result<Vec<u8>, String> {
     interpret_watched(module, kernel, shape, lanes, None)
 }
 
-/// The same, with somebody who looks on.
+/// Runs a kernel in the interpreter with a watcher. Returns the buffer that the kernel has written.
 pub fn interpret_watched(
     module: &ir::Module,
     kernel: &str,
@@ -106,13 +110,13 @@ pub fn interpret_watched(
     memory.bytes(out, output.size).map(<[u8]>::to_vec).ok_or_else(|| "no output".to_owned())
 }
 
-/// What the kernel writes, by the emulator in a mode.
+/// Runs a kernel in the emulator. Returns the buffer that the kernel has written.
 pub fn emulate(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
     let scramble = sim::Scramble::default();
     emulate_scrambled((mode, kernc::Convention::Today), object, kernel, shape, scramble)
 }
 
-/// The same, with a debugger.
+/// Runs a kernel in the emulator with a debugger.
 pub fn emulate_debugged(
     mode: sim::Mode,
     object: &[u8],
@@ -124,7 +128,7 @@ pub fn emulate_debugged(
     emulate_watched((mode, kernc::Convention::Today), object, kernel, shape, scramble, Some(debugger))
 }
 
-/// The same, with garbage in what calls may change.
+/// Runs a kernel in the emulator, with garbage in the registers that calls may clobber.
 pub fn emulate_scrambled(
     way: (sim::Mode, kernc::Convention),
     object: &[u8],
@@ -135,7 +139,7 @@ pub fn emulate_scrambled(
     emulate_watched(way, object, kernel, shape, scramble, None)
 }
 
-/// The same, while somebody looks on.
+/// Runs a kernel in the emulator, with garbage in the registers that calls may clobber, and with a debugger.
 pub fn emulate_watched(
     (mode, call_abi): (sim::Mode, kernc::Convention),
     object: &[u8],

@@ -1,8 +1,8 @@
-//! Random kernels: the IR interpreter and the emulator on the compiled code must agree.
+//! Random kernels: the IR interpreter and the emulator running the compiled code have to agree.
 //!
-//! [`check`] is the property: the frontend's IR, interpreted, is the meaning of a program; the optimised IR,
-//! interpreted, and the code objects of several optimisation levels, emulated, must give the same results. The static
-//! checker reads the code, too.
+//! [`check`] tests this property. The result of interpreting the frontend's IR defines the meaning of a
+//! program. Interpreting the optimised IR, and emulating the code objects of several optimisation levels,
+//! have to give the same results. The static checker also reads the code.
 
 pub mod calls;
 pub mod garbage;
@@ -22,18 +22,18 @@ use program::{Program, Shape};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a program failed.
+/// A program that failed, and how.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// Seed of the generator.
     pub seed: u64,
-    /// Processor, and its modes.
+    /// Processor with its modes.
     pub target: Subtarget,
-    /// What did not agree, or which step failed.
+    /// The results that differ, or the step that failed.
     pub what: String,
-    /// The program, as small as leaving things out makes it.
+    /// Source of the program, reduced by removing parts.
     pub source: String,
-    /// Sizes of its dispatches.
+    /// Sizes of the program's dispatches.
     pub shape: Shape,
 }
 
@@ -49,28 +49,29 @@ impl fmt::Display for Failure {
 /// What is compiled and compared.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Processor, and its modes.
+    /// Processor with its modes.
     pub target: Subtarget,
     /// Optimisation levels.
     pub levels: Vec<OptLevel>,
-    /// Verify between passes, check the register allocation and the final code.
+    /// Whether to verify the IR between passes, the register allocation and the final code.
     pub verify: bool,
-    /// Make failing programs smaller.
+    /// Whether to reduce failing programs.
     pub shrink: bool,
-    /// How large the programs are.
+    /// Size of the programs.
     pub size: Size,
-    /// How the emulator runs: in strict mode a report is a failure too.
+    /// Mode of the emulator; in strict mode, a report is a failure too.
     pub mode: kernc::sim::Mode,
 }
 
-/// How the emulator runs the program of this number, of those for one processor: one in four small ones and every large one in
-/// strict mode, which says nothing about a program that is right.
+/// Returns the mode of the emulator for a processor's program with this number: strict mode for a quarter of
+/// the small programs and for all large ones. Strict mode reports nothing for a correct program.
 pub fn mode(size: Size, number: u64) -> kernc::sim::Mode {
     let strict = size == Size::Large || number.is_multiple_of(4);
     if strict { kernc::sim::Mode::STRICT } else { kernc::sim::Mode::Fast }
 }
 
-/// Generates the program of a seed and compares every way of running it. A failing program is made smaller.
+/// Generates the program of a seed and compares all ways to run it. Reduces a failing program if the
+/// configuration says so.
 pub fn check(seed: u64, config: &Config) -> Result<(), Box<Failure>> {
     let program = generate(seed, config.size);
     let Err(what) = run_program(&program, config) else { return Ok(()) };
@@ -87,15 +88,15 @@ fn run_program(program: &Program, config: &Config) -> Result<(), String> {
     run(&program.source(), &kernels, &program.shape, config)
 }
 
-/// Compares every way of running the kernels of a source text with the generated signature.
+/// Compares all ways to run the kernels of a source text; the kernels have the generated signature.
 pub fn run(source: &str, kernels: &[&str], shape: &Shape, config: &Config) -> Result<(), String> {
     caught(|| run_levels(source, kernels, shape, config))
 }
 
-/// Does something that may panic, which is a failure like others.
+/// Calls a function and converts a panic to an error.
 ///
 /// # Errors
-/// Its own, or what the panic says.
+/// The function's error, or the message of the panic.
 pub fn caught<T>(what: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
@@ -135,7 +136,8 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
     Ok(())
 }
 
-/// Reads the code on all paths, also those that nothing runs: nothing in it may be certain to be wrong.
+/// Runs the static checker, which follows all paths, including paths that no execution takes. The code must
+/// not have certain findings.
 fn read(object: &[u8], call_abi: kernc::Convention) -> Result<(), String> {
     let object = codeobj::CodeObject::parse(object).map_err(|error| error.to_string())?;
     let options = check::object::Options { call_abi, ..Default::default() };
@@ -148,15 +150,16 @@ fn read(object: &[u8], call_abi: kernc::Convention) -> Result<(), String> {
     }
 }
 
-/// Whether the compiler refused a budget that may really be too small: inputs that the hardware puts into up to twelve SGPRs
-/// and the sixteen of a wide load leave nothing below 28.
+/// Returns whether the compiler refused a budget that may really be too small: the hardware initialises up to
+/// twelve SGPRs, and a wide load needs sixteen, so that a budget below 28 may not suffice.
 fn is_too_tight(error: &kernc::Error, source: &str) -> bool {
     let budgets = source.split("num_sgpr(").skip(1).filter_map(|rest| rest.split(')').next()?.parse().ok());
     let least: u32 = budgets.min().unwrap_or(u32::MAX);
     least < 28 && error.code() == "E0110"
 }
 
-/// Whether a generic pointer really points to several spaces, on a processor that cannot tell them apart.
+/// Returns whether the compiler refused a generic pointer that may point to several address spaces, on a
+/// processor without FLAT instructions.
 fn lacks_flat(error: &kernc::Error, config: &Config) -> bool {
     let flat = config.target.target.has(kernc::isa::Feature::FLAT);
     !flat && error.code() == "E0111" && error.to_string().contains("FLAT")

@@ -1,4 +1,4 @@
-//! The long run: `cargo run --profile fuzz -p kernc-fuzz -- --count 2000`.
+//! Command for long runs: `cargo run --profile fuzz -p kernc-fuzz -- --count 2000`.
 
 use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
@@ -19,34 +19,38 @@ struct Args {
     /// Number of programs.
     #[arg(long, default_value_t = 2000)]
     count: u64,
-    /// Processors, of which programs take turns, each in all of its modes; `all` is for every one that is compiled for.
+    /// Processors, which programs use in round-robin order, each in all of its modes; `all` means every
+    /// processor that is compiled for.
     #[arg(long, default_value = "gfx906", value_delimiter = ',')]
     mcpu: Vec<String>,
     /// Print the program of the first seed and stop.
     #[arg(long)]
     show: bool,
-    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, what unwinding finds in those, what debug information says of variables or of lanes, or damaged input that must not panic.
+    /// What to run: random kernels, large kernels (two levels, strict mode), functions that call each other,
+    /// unwinding of such functions, debug information of variables or of lanes, or damaged input that must
+    /// not panic.
     #[arg(long, value_enum, default_value = "kernels")]
     what: What,
     /// Stop after this many failures.
     #[arg(long, default_value_t = 5)]
     failures: usize,
-    /// Compile without the checks of the passes, which take most of the time of large programs.
+    /// Compile without the checks between passes, which take most of the time for large programs.
     #[arg(long)]
     no_verify: bool,
-    /// Of functions that call each other: run the compiled code, too.
+    /// For functions that call each other: also run the compiled code.
     #[arg(long)]
     emulate: bool,
-    /// Print failing programs as they are.
+    /// Print failing programs without reducing them.
     #[arg(long)]
     no_shrink: bool,
-    /// Of unwinding: functions of a program at most.
+    /// For unwinding: largest number of functions of a program.
     #[arg(long, default_value_t = calls::FEW)]
     functions: usize,
-    /// Of unwinding: how often each instruction is looked at.
+    /// For unwinding: number of visits at which each instruction is examined.
     #[arg(long, default_value_t = 1)]
     visits: u32,
-    /// Of unwinding: a run in which for so many instructions none has come that is new, or new at its depth of calls, is cut.
+    /// For unwinding: cut a run after this many instructions without an instruction that is new, or new at
+    /// its depth of calls.
     #[arg(long, default_value_t = calls::Effort::EACH.patience)]
     patience: u64,
 }
@@ -56,11 +60,11 @@ enum What {
     Kernels,
     Large,
     Calls,
-    /// What debug information says of variables, beside the interpreter.
+    /// Debug information of variables, compared with the interpreter.
     Truth,
-    /// Whether it says that variables are in registers which loads have yet to write.
+    /// Whether debug information puts variables into registers that loads have yet to write.
     Arrived,
-    /// What debug information says of where lanes are, beside where they go.
+    /// Debug information of the positions of lanes, compared with the execution.
     Lanes,
     /// Call frame information of functions that call each other.
     Unwind,
@@ -166,7 +170,7 @@ fn main() -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Debug information beside the interpreter: what it says of a variable is right, at both levels.
+/// Compares the debug information of variables with the interpreter, at two optimisation levels.
 fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
     let check = |seed: u64| {
         let target = targets[(seed % targets.len() as u64) as usize];
@@ -181,7 +185,7 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
         }
         Ok(counts)
     };
-    // Whoever waits for a long run wants to know of a failure at once.
+    // A long run reports a failure immediately.
     let told = |seed: u64| check(seed).map_err(|wrong: String| println!("{wrong}"));
     let results = (args.seed..args.seed + args.count).into_par_iter().map(told);
     let sum = |(counts, failures): ([Count; 2], u64), result: Result<[Count; 2], ()>| match result {
@@ -201,7 +205,7 @@ fn truth(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Debug information beside what is under way: no variable is said to be in a register that a load has yet to write.
+/// Checks that debug information puts no variable into a register that a load has yet to write.
 fn arrived(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
     let check = |seed: u64| {
         let target = targets[(seed % targets.len() as u64) as usize];
@@ -227,7 +231,8 @@ fn arrived(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Where debug information says that lanes are, beside where they go, at both levels: of random kernels, and each eighth time of functions that call each other.
+/// Compares the positions of lanes in debug information with the execution, at two optimisation levels. Seven
+/// of eight programs are random kernels, the eighth has functions that call each other.
 fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
     use fuzz::lanes::{How, Planted, Program, check};
     let run = |seed: u64| {
@@ -280,7 +285,7 @@ fn lanes(args: &Args, targets: &[Subtarget], size: Size) -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The processors of those names in all of their modes.
+/// Returns the named processors in all of their modes.
 fn targets(names: &[String]) -> Result<Vec<Subtarget>, String> {
     let mut all = Vec::new();
     for name in names {

@@ -1,42 +1,43 @@
-//! A generated program: a tree of statements with what stands around it, its source text, and smaller versions of it.
+//! A generated program: a tree of statements and the declarations around it, its source text, and smaller
+//! versions of it.
 
 use crate::types::{Ty, Vars};
 use std::fmt::Write;
 
-/// Elements of the input buffer.
+/// Number of elements of the input buffer.
 pub const INPUTS: u32 = 256;
-/// Dwords of the item's own place in memory.
+/// Number of dwords of a work-item's own memory.
 pub const OWN: u32 = 4;
-/// Counters that all work-items share.
+/// Number of counters that all work-items share.
 pub const COUNTS: u32 = 32;
-/// Elements of the constant tables.
+/// Number of elements of the constant tables.
 pub const TABLE: u32 = 16;
-/// Elements of the small and of the large private array.
+/// Numbers of elements of the small and the large private array.
 pub const ARRAYS: [u32; 2] = [8, 40];
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub enum Stmt {
-    /// A line.
+    /// A line of text.
     Line(String),
     /// Header line and body, closed by `}`.
     Block(String, Vec<Stmt>),
-    /// What stands before a body, the body, and its value with what closes it.
+    /// Text before a body, the body, and the text of its value and of the closing.
     Value(String, Vec<Stmt>, String),
     /// Several headers with bodies, `if … {`, `} else if … {`, `} else {`, closed by `}`.
     Arms(Vec<(String, Vec<Stmt>)>),
 }
 
-/// Sizes of the dispatch.
+/// Sizes of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Work-items of the grid.
+    /// Size of the grid in work-items.
     pub grid: [u32; 3],
-    /// Work-items of a group.
+    /// Size of a group in work-items.
     pub group: [u32; 3],
 }
 
-/// Shapes of one, two and three dimensions; the first two end in a ragged group.
+/// Sizes with one, two and three dimensions; the first two end in an incomplete group.
 pub const SHAPES: [Shape; 6] = [
     Shape { grid: [150, 1, 1], group: [64, 1, 1] },
     Shape { grid: [200, 1, 1], group: [128, 1, 1] },
@@ -47,28 +48,28 @@ pub const SHAPES: [Shape; 6] = [
 ];
 
 impl Shape {
-    /// Work-items of the grid.
+    /// Returns the number of work-items of the grid.
     pub fn items(&self) -> u32 {
         self.grid.iter().product()
     }
 
-    /// Work-items of a full group.
+    /// Returns the number of work-items of a full group.
     pub fn group_items(&self) -> u32 {
         self.group.iter().product()
     }
 
-    /// Whether all groups and all waves but a last one are full.
+    /// Returns whether all groups are full.
     pub fn even(&self) -> bool {
         self.grid.iter().zip(self.group).all(|(&grid, group)| grid % group == 0)
     }
 }
 
-/// A device function or the body of a kernel.
+/// A device function or a kernel.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// Name.
     pub name: String,
-    /// Type of the result; kernels have none.
+    /// Type of the result; `None` for a kernel.
     pub result: Option<Ty>,
     /// Attributes.
     pub attrs: Vec<String>,
@@ -79,27 +80,27 @@ pub struct Body {
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Sizes of every dispatch.
+    /// Sizes of each dispatch.
     pub shape: Shape,
-    /// Which variables there are.
+    /// Variables of each function and kernel.
     pub vars: Vars,
-    /// Generic functions.
+    /// Source texts of the generic functions.
     pub items: Vec<String>,
     /// Device functions, then kernels.
     pub bodies: Vec<Body>,
 }
 
-/// Parameters of every kernel; [`crate::launch`] packs them.
+/// Parameters of each kernel; [`crate::launch`] builds the arguments.
 pub const PARAMS: &str = "out: *restrict global u32, input: *const restrict global u32, in8: *const global u8, in16: *const global i16, \
     own: *global u32, bytes: *global u8, halves: *global i16, pairs: *global u32x2, counts: *global u32, \
     v: f32x4, m: u64, d: f64, n: u32, s: i32, f: f32, k: i16, j: u8, \
     seen: image2d, drawn: write_only image2d, volume: read_write image3d, solid: read_only image3d, how: sampler, tasks: queue, \
     line: pipe";
 
-/// Bytes of the last ones, which stand in the signature and are nothing that a kernel can use.
+/// Size in bytes of the last parameters, which have opaque types that a kernel cannot use.
 pub const OPAQUE_BYTES: usize = 7 * 8;
 
-/// Items of every program.
+/// Declarations of each program.
 const PRELUDE: &str = "\
 param P: u32 = 37;
 struct Pair { a: u32, b: f32, c: u64 }
@@ -118,19 +119,19 @@ static_assert(LIMIT == 11, \"a constant\");
 
 ";
 
-/// What a device function takes beyond two numbers.
+/// Parameters of a device function after the first two.
 const SURROUNDINGS: &str = "input: *const global u32, in8: *const global u8, in16: *const global i16, gid: u32, \
     lid: u32, m: u64, d: f64, n: u32, s: i32, f: f32, k: i16, j: u8";
-/// And how it is passed on.
+/// Arguments for these parameters.
 pub const PASSED: &str = "input, in8, in16, gid, lid, m, d, n, s, f, k, j";
 
 impl Program {
-    /// Names of the kernels.
+    /// Returns the names of the kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.bodies.iter().filter(|body| body.result.is_none()).map(|body| body.name.as_str())
     }
 
-    /// The program as source text.
+    /// Returns the program as source text.
     pub fn source(&self) -> String {
         let mut out = String::new();
         let list =
@@ -191,7 +192,8 @@ impl Program {
         out.push_str("}\n\n");
     }
 
-    /// Programs that lack one function, statement or attribute, or have a compound statement replaced by its body.
+    /// Returns programs that lack one function, statement or attribute, or have a compound statement replaced
+    /// by its body.
     pub fn smaller(&self) -> impl Iterator<Item = Program> + '_ {
         let items = (0..self.items.len()).map(move |n| {
             let mut smaller = self.clone();
@@ -229,7 +231,8 @@ fn count(stmts: &[Stmt]) -> usize {
     stmts.iter().map(|stmt| 1 + below(stmt)).sum()
 }
 
-/// Removes statement number `n` in preorder, or puts its body in its place; returns whether it was found.
+/// Removes statement number `n` in preorder, or replaces it by its body. Returns whether the statement was
+/// found.
 fn edit(stmts: &mut Vec<Stmt>, n: &mut usize, keep_body: bool) -> bool {
     for at in 0..stmts.len() {
         if *n == 0 {

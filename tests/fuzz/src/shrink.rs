@@ -1,10 +1,10 @@
-//! Makes a failing program smaller.
+//! Reduces a failing program.
 
 use crate::program::Program;
 use crate::{Config, run, run_program};
 
-/// What the message is about, up to its first colon, and the code or the rule in brackets: smaller programs must fail in the same
-/// way.
+/// Returns what identifies a kind of failure: the text up to the first colon, and the code or rule in
+/// brackets. A reduced program has to fail with the same kind.
 pub(crate) fn kind(what: &str) -> (&str, &str) {
     let first = what.lines().next().unwrap_or_default();
     let about = first.split(':').next().unwrap_or_default();
@@ -12,16 +12,18 @@ pub(crate) fn kind(what: &str) -> (&str, &str) {
     (about, rule.map_or("", |(rule, _)| rule))
 }
 
-/// Leaves out statements, then parts of expressions, as long as it fails in the same way; the message and the source.
+/// Removes statements, then parts of expressions, while the program fails in the same way. Returns the
+/// message and the source.
 pub fn shrink(mut program: Program, mut what: String, config: &Config) -> (String, String) {
-    // Only the levels that fail are of interest: messages name them.
+    // Messages name the optimisation level, so only the level that fails is run.
     let mut config = config.clone();
     if let Some(level) =
         config.levels.iter().copied().find(|level| kind(&what).0.ends_with(&format!("{level:?}")))
     {
         config.levels = vec![level];
     }
-    // Greedy: take the first smaller program that fails with the same kind of message, and start over.
+    // Greedy search: takes the first smaller program that fails with the same kind of message, and starts
+    // over.
     loop {
         let found = program
             .smaller()
@@ -46,15 +48,15 @@ pub fn shrink(mut program: Program, mut what: String, config: &Config) -> (Strin
     (what, source)
 }
 
-/// Texts that lack a line, or have a parenthesised expression replaced by one within it. Most of them are no valid
-/// programs, and fail in another way.
+/// Returns texts that lack a line, or have a parenthesised expression replaced by an expression inside it or
+/// by `1`. Most texts are not valid programs and fail in a different way.
 fn shorter(source: &str) -> impl Iterator<Item = String> + '_ {
     let lines = line_spans(source).map(|(start, end)| [&source[..start], &source[end..]].concat());
     let groups = groups(source);
     let inner = groups.clone().into_iter().flat_map(move |(start, end)| {
         let within: Vec<(usize, usize)> =
             groups.iter().copied().filter(|&(from, to)| start < from && to < end).collect();
-        // What keeps divisors from zero and indices in range stays.
+        // Expressions that keep divisors from zero and indices in range are not replaced by `1`.
         let guard = ["| 1)", "& ", "% "].iter().any(|guard| source[start..end].contains(guard));
         let literal = (!guard).then(|| [&source[..start], "1", &source[end..]].concat());
         literal.into_iter().chain(
@@ -74,7 +76,8 @@ fn line_spans(source: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Spans of parenthesised expressions, outermost first; not of arguments, whose parentheses follow a name.
+/// Returns the spans of parenthesised expressions, outermost first. Argument lists, whose parenthesis follows
+/// a name, are excluded.
 fn groups(source: &str) -> Vec<(usize, usize)> {
     let bytes = source.as_bytes();
     let mut open = Vec::new();

@@ -1,9 +1,11 @@
-//! Debug information against execution: what variables are where statements begin, by the interpreter on the frontend's IR and by the debugger on
-//! the compiled code in the emulator.
+//! Tests debug information against execution: compares the values of variables at the beginning of
+//! statements. The interpreter gives the expected values from the frontend's IR; the debugger reads the
+//! values from the compiled code in the emulator.
 //!
-//! Both leave a trace of each work-item: the statements that it came to, with its variables there. Optimised code may come to fewer statements;
-//! those that it comes to are a part of the interpreter's, in their order, and what it says of variables is true there. How much it says is
-//! counted: of the variables whose values are still needed ([`Count`]).
+//! Both produce a trace of each work-item: the statements that it reaches, with its variables at each.
+//! Optimised code may reach fewer statements. The statements that it reaches have to be a subsequence of the
+//! interpreter's, and each variable for which it has a location has to have the right value. [`Count`] counts
+//! how many variables have locations, also among those whose values are still needed.
 
 mod arrived;
 mod look;
@@ -18,29 +20,29 @@ use kernc::{Compiler, DebugInfo, Dialect, Dwarf, OptLevel, Options, Subtarget};
 use look::{Looker, Object};
 use trace::{Meaning, Tracer};
 
-/// Statements of a work-item that are compared.
+/// Largest number of statements of a work-item that are compared.
 const MOST: usize = 400;
 
-/// A work-item: its group, and its number in that.
+/// A work-item: its group, and its position in the group with 10 bits per dimension.
 pub(crate) type Item = ([u32; 3], u32);
 
-/// How many variables there were where code stopped, and of how many the value was known.
+/// Number of variables at all stops, and of those whose value the debugger finds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Scalars of variables that are in scope and have a value, one for each stop.
+    /// Scalars of variables that are in scope and have a value, summed over the stops.
     pub all: u64,
-    /// Of them those that are there.
+    /// Scalars among `all` for which the debugger finds a value.
     pub there: u64,
-    /// Those whose value is read later.
+    /// Scalars among `all` whose value is read later.
     pub live: u64,
-    /// Of them those that are there.
+    /// Scalars among `live` for which the debugger finds a value.
     pub live_there: u64,
-    /// Stops.
+    /// Number of stops.
     pub stops: u64,
 }
 
 impl Count {
-    /// The sum of both.
+    /// Returns the sum of two counts.
     pub fn plus(self, other: Count) -> Count {
         Count {
             all: self.all + other.all,
@@ -52,22 +54,22 @@ impl Count {
     }
 }
 
-/// A mistake that is planted, for a test of the judge.
+/// An error that is injected on purpose, to test that the comparison finds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Planted {
-    /// None.
+    /// No error.
     #[default]
     Nothing,
-    /// From some stop on the debugger says of each variable what differs in a bit.
+    /// After some stops, one bit of each variable's value is flipped.
     Bit,
-    /// What a load has yet to write for other lanes counts as what it has for these.
+    /// A load that only other lanes have issued counts as a load of the lane that is examined.
     Lanes,
 }
 
-/// Compares both for the kernels of a source.
+/// Compares the variables of the kernels of a source.
 ///
 /// # Errors
-/// What the debugger says that is not so.
+/// The first variable for which the debugger gives a wrong value.
 pub fn check(
     source: &str,
     kernels: &[&str],
@@ -77,7 +79,7 @@ pub fn check(
     check_planted(source, kernels, shape, how, Planted::Nothing)
 }
 
-/// The same with a mistake.
+/// Compares the variables as [`check`] does, with an injected error.
 ///
 /// # Errors
 /// As [`check`].
@@ -99,7 +101,7 @@ pub fn check_planted(
     let mut meant = Meant::default();
     let object = match Compiler::new(target).compile_observed(source, &options, &mut meant) {
         Ok(object) => object,
-        // What is too large for the processor is no matter here.
+        // A program that does not fit the processor is skipped.
         Err(_) => return Ok(Count::default()),
     };
     let Meant(module) = meant;
@@ -127,10 +129,11 @@ pub fn check_planted(
     Ok(count)
 }
 
-/// Looks whether at some instruction a variable is said to be in a register that an operation has yet to write; how many registers were looked at.
+/// Checks that no variable has its location in a register that an outstanding operation has yet to write, at
+/// each instruction. Returns the number of registers that were checked.
 ///
 /// # Errors
-/// The first of those variables.
+/// The first variable that has such a location.
 pub fn check_arrived(
     source: &str,
     kernels: &[&str],
@@ -141,7 +144,7 @@ pub fn check_arrived(
     let dwarf = Dwarf { dialect, ..Dwarf::default() };
     let options = Options { opt_level, debug: DebugInfo::Full, dwarf, ..Options::default() };
     let mut meant = Meant::default();
-    // What is too large for the processor is no matter here.
+    // A program that does not fit the processor is skipped.
     let Ok(object) = Compiler::new(target).compile_observed(source, &options, &mut meant) else {
         return Ok(0);
     };
@@ -162,7 +165,7 @@ pub fn check_arrived(
     Ok(looked)
 }
 
-/// Keeps what the frontend has made of a source: its meaning.
+/// Keeps the IR that the frontend has generated, which defines the meaning of the program.
 #[derive(Default)]
 pub(crate) struct Meant(pub(crate) ir::Module);
 
@@ -179,7 +182,7 @@ fn text(object: &[u8]) -> Result<Vec<u8>, String> {
     object.section(".text").map(|section| section.data.to_vec()).ok_or_else(|| "no code".to_owned())
 }
 
-/// Line and column of a byte.
+/// Returns the line and column of a source location.
 pub(crate) fn place(source: &str, loc: SrcLoc) -> (u32, u32) {
     let at = (loc.0 as usize).saturating_sub(1).min(source.len());
     let before = &source[..at];
@@ -188,12 +191,12 @@ pub(crate) fn place(source: &str, loc: SrcLoc) -> (u32, u32) {
     (line as u32, column as u32)
 }
 
-/// The lanes of a mask.
+/// Returns the lanes in a mask.
 pub(crate) fn lanes(mask: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |lane| mask >> lane & 1 == 1)
 }
 
-/// The work-item of a number in its group.
+/// Returns the work-item with a linear number in its group.
 pub(crate) fn item_of(shape: &Shape, group: [u32; 3], linear: u32) -> Item {
     let size = |d: usize| {
         let first = group[d] * shape.group[d];
@@ -204,7 +207,7 @@ pub(crate) fn item_of(shape: &Shape, group: [u32; 3], linear: u32) -> Item {
     (group, x | y << 10 | z << 20)
 }
 
-/// The number of a work-item among all of a dispatch.
+/// Returns the linear number of a work-item in its dispatch.
 fn number_of(shape: &Shape, (group, local): Item) -> usize {
     let [x, y, z] = [local & 0x3ff, local >> 10 & 0x3ff, local >> 20];
     let along = |d: usize| shape.grid[d].div_ceil(shape.group[d]);

@@ -21,7 +21,7 @@ pub enum Scalar {
     F64,
 }
 
-/// Name and bits of each number, in the order of [`Scalar`].
+/// Name and number of bits of each scalar type, in the order of [`Scalar`].
 const SCALARS: [(Scalar, &str, u32); 11] = [
     (Scalar::U8, "u8", 8),
     (Scalar::I8, "i8", 8),
@@ -36,17 +36,17 @@ const SCALARS: [(Scalar, &str, u32); 11] = [
     (Scalar::F64, "f64", 64),
 ];
 
-/// Lanes that vectors have; one for what is none.
+/// Possible numbers of lanes of a vector; 1 for a scalar.
 const LANES: [u8; 6] = [1, 2, 3, 4, 8, 16];
 
-/// Type of a variable: a number, or a vector of them.
+/// Type of a variable: a scalar, or a vector of scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ty {
     scalar: Scalar,
     count: u8,
 }
 
-/// Types that many programs have.
+/// Types that many programs use.
 const USUAL: [Ty; 16] = [
     Ty::I32,
     Ty::U64,
@@ -85,12 +85,13 @@ impl Ty {
 }
 
 impl Ty {
-    /// Of so many lanes.
+    /// Returns the vector type with `count` lanes.
     pub const fn vector(scalar: Scalar, count: u8) -> Ty {
         Ty { scalar, count }
     }
 
-    /// Types of a program's variables: `u32`, the float that it is about, some of the usual ones, and sometimes any other.
+    /// Returns random types for a program's variables: `u32`, the float type that is the program's theme,
+    /// some of the usual types, and sometimes an arbitrary type.
     pub fn some(rng: &mut Rng, float: Option<Ty>) -> Vec<Ty> {
         let mut types = vec![Ty::U32];
         if let Some(float) = float {
@@ -113,7 +114,7 @@ impl Ty {
         types
     }
 
-    /// A number of any type.
+    /// Returns a random scalar type.
     pub fn any_scalar(rng: &mut Rng) -> Ty {
         Ty::vector(rng.pick(&SCALARS).0, 1)
     }
@@ -122,65 +123,65 @@ impl Ty {
         SCALARS[self.scalar as usize]
     }
 
-    /// As the language writes it.
+    /// Returns the name of the type in the language.
     pub fn name(self) -> String {
         let (_, name, _) = self.row();
         if self.count == 1 { name.to_owned() } else { format!("{name}x{}", self.count) }
     }
 
-    /// Bits of a lane.
+    /// Returns the number of bits of a lane.
     pub fn bits(self) -> u32 {
         self.row().2
     }
 
-    /// Bytes in memory, where three lanes take the room of four.
+    /// Returns the size in memory in bytes; three lanes occupy the space of four.
     pub fn bytes(self) -> u32 {
         self.bits() / 8 * u32::from(self.count).next_power_of_two()
     }
 
-    /// Number of lanes and their type.
+    /// Returns the number of lanes and their type.
     pub fn lanes(self) -> (usize, Ty) {
         (usize::from(self.count), Ty::vector(self.scalar, 1))
     }
 
-    /// A float, or a vector of them.
+    /// Returns whether the type is a float or a vector of floats.
     pub fn is_float(self) -> bool {
         matches!(self.scalar, Scalar::F16 | Scalar::F32 | Scalar::F64)
     }
 
-    /// An integer with a minus, or a vector of them.
+    /// Returns whether the type is a signed integer or a vector of signed integers.
     pub fn is_signed(self) -> bool {
         matches!(self.scalar, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
     }
 
-    /// As many lanes of another type.
+    /// Returns the type with the same number of lanes of a different scalar type.
     pub fn of(self, scalar: Ty) -> Ty {
         Ty { scalar: scalar.scalar, count: self.count }
     }
 
-    /// Zero, as the language writes it where the type is known.
+    /// Returns a zero of the type in the language's syntax, for places where the type is known.
     pub fn zero(self) -> String {
         let zero = if self.is_float() { "0.0" } else { "0" };
         if self.is_scalar() { zero.to_owned() } else { format!("{}({zero})", self.name()) }
     }
 
-    /// Not a vector.
+    /// Returns whether the type is a scalar.
     pub fn is_scalar(self) -> bool {
         self.count == 1
     }
 }
 
-/// Which variables a program has.
+/// The variables of a program.
 #[derive(Clone, Debug)]
 pub struct Vars {
-    /// Types that occur; [`Ty::U32`] always does.
+    /// Types of the variables; always includes [`Ty::U32`].
     pub types: Vec<Ty>,
-    /// Variables of each type.
+    /// Number of variables of each type.
     pub each: usize,
 }
 
 impl Vars {
-    /// A variable's first value.
+    /// Returns the initial value of a variable.
     fn initial(ty: Ty, n: usize, function: bool) -> String {
         let word = if function { "(a + gid * 3)" } else { "gid" };
         let scale = n as i32 * 7 - 5;
@@ -212,7 +213,7 @@ impl Vars {
         }
     }
 
-    /// Declares everything.
+    /// Writes the declarations of all variables.
     pub fn declare(&self, function: bool, out: &mut String) {
         let arrays = ARRAYS;
         let _ = writeln!(out, "    let mut arr: [u32; {}] = [gid; {}];", arrays[0], arrays[0]);
@@ -223,14 +224,14 @@ impl Vars {
                 let _ = writeln!(out, "    let mut {name}_{n}: {name} = {};", Vars::initial(ty, n, function));
             }
         }
-        // The same for all work-items until someone assigns to them under a condition.
+        // These variables are uniform until a statement under a divergent condition assigns to them.
         out.push_str("    let mut uni_0: u32 = n * 3;\n    let mut uni_1: u32 = (s as u32) ^ 77;\n");
         out.push_str("    let mut wide_0: u64 = m * 0x100000007u64;\n");
         out.push_str("    let mut flag_0: bool = (gid & 4) != 0;\n    let mut flag_1: bool = n > 1000;\n");
         out.push_str("    let mut st = Pair { a: gid ^ 9, b: f, c: m };\n");
     }
 
-    /// The result of a device function.
+    /// Returns the result expression of a device function.
     pub fn last_value(&self, ty: Ty) -> String {
         let var = format!("{}_0", ty.name());
         match ty {
@@ -240,7 +241,7 @@ impl Vars {
         }
     }
 
-    /// Declares `h`, made of all variables.
+    /// Writes the computation of `h`, a hash of all variables.
     pub fn write_hash(&self, out: &mut String) {
         out.push_str("    let mut h: u32 = 2166136261;\n");
         let mut mix = |value: &str| {
@@ -250,7 +251,8 @@ impl Vars {
             for n in 0..self.each {
                 let var = format!("{}_{n}", ty.name());
                 match ty.lanes() {
-                    // Whole words, which packed operations are for; NaNs become numbers.
+                    // Packed types are hashed as whole words, because packed operations are to be tested; the
+                    // clamp replaces NaNs by numbers.
                     (2, Ty::I16 | Ty::U16) => mix(&format!("bitcast::<u32>({var})")),
                     (2, Ty::F16) => {
                         mix(&format!("bitcast::<u32>(clamp({var}, -60000.0, 60000.0) + 0.0)"));
@@ -278,8 +280,8 @@ impl Vars {
     }
 }
 
-/// The words that stand for a value: NaNs differ in their bits from one implementation to the next, and zeros in their
-/// sign.
+/// Adds the words of a value to the hash. NaNs are replaced by a constant because their bits are not
+/// specified, and the addition of 0.0 removes the sign of zeros.
 fn scalar_words(ty: Ty, var: &str, mix: &mut impl FnMut(&str)) {
     match ty {
         Ty::U32 => mix(var),

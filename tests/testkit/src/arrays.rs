@@ -2,10 +2,11 @@
 
 use crate::data::{Arg, Case, Data, Rng, Sum, near, round_up};
 
-/// Sizes from one element to several groups, whole and ragged.
+/// Array sizes from one element to several groups, with and without a partial last group.
 const SIZES: [usize; 6] = [1, 63, 256, 257, 1000, 2048];
 
-/// Grids for a size: exactly that many work-items (the last group is partial), and whole groups.
+/// Returns grids for a size: exactly as many work-items as elements (the last group is partial), and whole
+/// groups.
 fn grids(size: usize, group: usize) -> Vec<[u32; 3]> {
     let mut grids = vec![[size as u32, 1, 1], [round_up(size, group), 1, 1]];
     grids.dedup();
@@ -84,7 +85,7 @@ pub(crate) fn vadd4() -> Vec<Case> {
     cases
 }
 
-/// A sum for each 1024 elements; groups are whole, since every work-item takes part.
+/// Sums of each 1024 elements. The grid has whole groups, because each work-item takes part in the sum.
 pub(crate) fn reduce() -> Vec<Case> {
     let case = |n: usize| {
         let values = Rng::new(n as u64).floats(n);
@@ -103,7 +104,8 @@ pub(crate) fn reduce() -> Vec<Case> {
     [1, 255, 1024, 1025, 3000, 4096].map(case).into()
 }
 
-/// Softmax of rows; `exp2` and `rcp` are within an ulp each, the argument of the power within 4.
+/// Softmax of rows. `exp2` and `rcp` have an error of at most 1 ulp each, the argument of the power at most 4
+/// ulps.
 pub(crate) fn softmax() -> Vec<Case> {
     let case = |(rows, cols): (usize, usize)| {
         let values: Vec<f32> =
@@ -126,7 +128,7 @@ pub(crate) fn softmax() -> Vec<Case> {
     [(1, 1), (3, 100), (2, 256), (4, 1000)].map(case).into()
 }
 
-/// One step of gravity; each term takes a dozen roundings and a reciprocal square root.
+/// A time step of gravitation. Each term has about a dozen roundings and a reciprocal square root.
 pub(crate) fn nbody() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [1, 65, 256, 300] {
@@ -146,7 +148,7 @@ pub(crate) fn nbody() -> Vec<Case> {
                         (0..3).map(|d| (other[d] - here[d]).powi(2)).sum::<f64>() + f64::from(eps);
                     let scale = other[3] / distance.sqrt().powi(3) * f64::from(dt);
                     sum.value += (other[dim] - here[dim]) * scale;
-                    // The difference of coordinates is rounded relative to them.
+                    // The rounding error of a difference of coordinates is relative to the coordinates.
                     sum.scale += (other[dim].abs() + here[dim].abs()) * scale.abs();
                 }
                 sums.push(sum);

@@ -11,7 +11,7 @@ pub enum Data {
 }
 
 impl Data {
-    /// The bytes, in the device's order.
+    /// Returns the bytes in little-endian order.
     pub fn bytes(&self) -> Vec<u8> {
         match self {
             Data::I32(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
@@ -21,7 +21,7 @@ impl Data {
         }
     }
 
-    /// Values of the same type from bytes.
+    /// Converts bytes to values of the same type.
     pub fn with_bytes(&self, bytes: &[u8]) -> Data {
         fn words<const N: usize, T>(bytes: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<T> {
             bytes.as_chunks::<N>().0.iter().map(|chunk| value(*chunk)).collect()
@@ -44,27 +44,28 @@ impl Data {
     }
 }
 
-/// What a buffer must hold afterwards.
+/// Expected content of a buffer after a dispatch.
 #[derive(Clone, Debug)]
 pub enum Expected {
-    /// These bits.
+    /// Exactly these bits.
     Exactly(Data),
-    /// Each value within `ulps` units in the last place of its `scale`: the sum of the magnitudes of all terms that
-    /// went into it, since the error of a sum is relative to its terms and not to what remains of them.
+    /// Each value within `ulps` units in the last place of its `scale`. The scale is the sum of the
+    /// magnitudes of all terms of the value, because the error of a sum is relative to its terms and not to
+    /// the result.
     Near {
         /// The values, computed in double precision or better.
         values: Vec<f64>,
-        /// Their scales.
+        /// The scale of each value.
         scales: Vec<f64>,
-        /// The bound, in units of 2^-23 (f32) or 2^-52 (f64) of the scale.
+        /// The error bound, in units of 2^-23 (f32) or 2^-52 (f64) of the scale.
         ulps: f64,
     },
-    /// Integers between two bounds, for results that depend on how floats were rounded on the way.
+    /// Integers between a lower and an upper bound each, for results that depend on how floats were rounded.
     Between(Vec<i32>, Vec<i32>),
 }
 
 impl Expected {
-    /// Says what is wrong with a result.
+    /// Compares a result with the expected content. The error describes the first difference.
     pub fn check(&self, got: &Data) -> Result<(), String> {
         match self {
             Expected::Exactly(expected) => {
@@ -100,18 +101,18 @@ impl Expected {
     }
 }
 
-/// A value of an argument.
+/// Value of an argument.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Value {
     I32(i32),
     F32(f32),
     F64(f64),
-    /// A buffer and what it must hold afterwards (`None`: what it held before).
+    /// A buffer, and its expected content after the dispatch (`None`: it is not changed).
     Buffer(Data, Option<Expected>),
 }
 
-/// An argument.
+/// An argument of a kernel.
 #[derive(Clone, Debug)]
 pub struct Arg {
     /// Name of the parameter.
@@ -121,52 +122,52 @@ pub struct Arg {
 }
 
 impl Arg {
-    /// An integer.
+    /// Returns an integer argument.
     pub fn int(name: &'static str, value: usize) -> Arg {
         Arg { name, value: Value::I32(value as i32) }
     }
 
-    /// An f32.
+    /// Returns an f32 argument.
     pub fn float(name: &'static str, value: f32) -> Arg {
         Arg { name, value: Value::F32(value) }
     }
 
-    /// An f64.
+    /// Returns an f64 argument.
     pub fn double(name: &'static str, value: f64) -> Arg {
         Arg { name, value: Value::F64(value) }
     }
 
-    /// A buffer that is only read.
+    /// Returns a buffer that the kernel only reads.
     pub fn input(name: &'static str, data: Data) -> Arg {
         Arg { name, value: Value::Buffer(data, None) }
     }
 
-    /// A buffer that is written.
+    /// Returns a buffer that the kernel writes.
     pub fn output(name: &'static str, before: Data, after: Expected) -> Arg {
         Arg { name, value: Value::Buffer(before, Some(after)) }
     }
 }
 
-/// A dispatch with its result.
+/// A dispatch, with its expected results.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Work-items.
+    /// Number of work-items in each dimension.
     pub grid: [u32; 3],
     /// Arguments in the order of the OpenCL twin's signature.
     pub args: Vec<Arg>,
 }
 
-/// Random numbers that are the same everywhere (xorshift64*).
+/// Pseudo-random numbers that are the same on all machines (xorshift64*).
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A sequence of its own for each seed.
+    /// Creates a generator; each seed gives a different sequence.
     pub fn new(seed: u64) -> Rng {
         Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// 32 random bits.
+    /// Returns 32 random bits.
     pub fn bits(&mut self) -> u32 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -174,33 +175,33 @@ impl Rng {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub fn below(&mut self, limit: u32) -> u32 {
         ((u64::from(self.bits()) * u64::from(limit)) >> 32) as u32
     }
 
-    /// An f32 in -1.0..1.0 with 20 random bits.
+    /// Returns an f32 in -1.0..1.0 with 20 random bits.
     pub fn float(&mut self) -> f32 {
         (self.bits() >> 12) as f32 / (1 << 19) as f32 - 1.0
     }
 
-    /// Many of them.
+    /// Returns `count` f32 in -1.0..1.0.
     pub fn floats(&mut self, count: usize) -> Vec<f32> {
         (0..count).map(|_| self.float()).collect()
     }
 
-    /// Many f64 in -1.0..1.0.
+    /// Returns `count` f64 in about -1.0..1.0.
     pub fn doubles(&mut self, count: usize) -> Vec<f64> {
         (0..count).map(|_| f64::from(self.float()) + f64::from(self.float()) * 1e-7).collect()
     }
 
-    /// Many 32-bit words.
+    /// Returns `count` 32-bit words.
     pub fn words(&mut self, count: usize) -> Vec<u32> {
         (0..count).map(|_| self.bits()).collect()
     }
 }
 
-/// A sum that remembers the size of its terms.
+/// A sum, together with the sum of the magnitudes of its terms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
     pub(crate) value: f64,
@@ -214,7 +215,7 @@ impl Sum {
     }
 }
 
-/// Sums as an expected result.
+/// Returns sums as an expected result.
 pub(crate) fn near(sums: &[Sum], ulps: f64) -> Expected {
     Expected::Near {
         values: sums.iter().map(|sum| sum.value).collect(),
@@ -223,7 +224,7 @@ pub(crate) fn near(sums: &[Sum], ulps: f64) -> Expected {
     }
 }
 
-/// `size` rounded up to a multiple of `unit`.
+/// Returns `size` rounded up to a multiple of `unit`.
 pub(crate) fn round_up(size: usize, unit: usize) -> u32 {
     size.next_multiple_of(unit) as u32
 }

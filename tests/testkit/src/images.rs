@@ -2,7 +2,7 @@
 
 use crate::data::{Arg, Case, Data, Expected, Rng, Sum, near, round_up};
 
-/// Exactly the work-items of an image, and whole groups.
+/// Returns grids for an image: exactly as many work-items as pixels, and whole groups.
 fn grids(w: usize, h: usize, group: [usize; 2]) -> [[u32; 3]; 2] {
     [[w as u32, h as u32, 1], [round_up(w, group[0]), round_up(h, group[1]), 1]]
 }
@@ -37,7 +37,7 @@ pub(crate) fn conv3x3() -> Vec<Case> {
     cases
 }
 
-/// The border stays as it was.
+/// A stencil of five points, which leaves the border unchanged.
 pub(crate) fn stencil5() -> Vec<Case> {
     let mut cases = Vec::new();
     for (w, h) in [(3, 3), (32, 8), (50, 19), (2, 9)] {
@@ -70,7 +70,7 @@ pub(crate) fn stencil5() -> Vec<Case> {
     cases
 }
 
-/// Groups of 32 by 8 move tiles of 32 by 32.
+/// Transposition; groups of 32 by 8 work-items move tiles of 32 by 32 elements.
 pub(crate) fn transpose() -> Vec<Case> {
     let case = |(w, h): (usize, usize)| {
         let values = Rng::new((w * h) as u64).floats(w * h);
@@ -91,7 +91,8 @@ pub(crate) fn transpose() -> Vec<Case> {
     [(32, 32), (1, 1), (33, 70), (100, 31)].map(case).into()
 }
 
-/// Iterations until escape, in the precision and with the contractions of one possible compiler.
+/// Returns the number of iterations until escape. `step` has the precision and the contractions of one
+/// possible compiler.
 fn escape_time(c: (f64, f64), limit: i32, step: impl Fn((f64, f64), (f64, f64)) -> ((f64, f64), f64)) -> i32 {
     let mut z = (0.0, 0.0);
     for count in 0..limit {
@@ -104,7 +105,8 @@ fn escape_time(c: (f64, f64), limit: i32, step: impl Fn((f64, f64), (f64, f64)) 
     limit
 }
 
-/// Few iterations: how products and sums are contracted must not matter much. Where it does, any way is right.
+/// The iteration limits are small, so that the contraction of products and sums matters little. Where it
+/// matters, the result of each contraction is accepted.
 pub(crate) fn mandelbrot() -> Vec<Case> {
     let mut cases = Vec::new();
     for (w, h, limit) in [(16, 16, 20), (45, 30, 40), (1, 3, 100)] {
@@ -138,7 +140,7 @@ pub(crate) fn mandelbrot() -> Vec<Case> {
     cases
 }
 
-/// With f32 arithmetic and `fma` for each sum with a product.
+/// Computes a point with f32 arithmetic, with `fma` for each sum with a product.
 fn mandelbrot_point(
     (px, py): (usize, usize),
     (x0, y0): (f32, f32),

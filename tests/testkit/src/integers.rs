@@ -50,7 +50,7 @@ pub(crate) fn hashloop() -> Vec<Case> {
     cases
 }
 
-/// Xorshift, then FNV-1a over the four bytes, again and again.
+/// Xorshift, then FNV-1a over the four bytes, repeated.
 fn hash(word: u32, iterations: usize) -> u32 {
     let (mut x, mut h) = (word | 1, 2_166_136_261u32);
     for _ in 0..iterations {
@@ -64,7 +64,7 @@ fn hash(word: u32, iterations: usize) -> u32 {
     h
 }
 
-/// Groups are whole: each work-item owns a bin.
+/// Histogram of 256 bins. The grid has whole groups, because each work-item owns a bin.
 pub(crate) fn histogram() -> Vec<Case> {
     let case = |(n, groups): (usize, usize)| {
         let input = Rng::new(n as u64).words(n);
@@ -82,7 +82,7 @@ pub(crate) fn histogram() -> Vec<Case> {
     [(1, 1), (256, 1), (5000, 3), (10_000, 8)].map(case).into()
 }
 
-/// Group 0 produces, the others wait for it.
+/// Message passing: group 0 writes the data, and the other groups wait for its flag.
 pub(crate) fn msgpass() -> Vec<Case> {
     let case = |groups: usize| {
         let value = 1000 * groups as i32;
@@ -100,7 +100,7 @@ pub(crate) fn msgpass() -> Vec<Case> {
     [1, 2, 7, 40].map(case).into()
 }
 
-/// An inclusive scan of each 256 elements, and their sums. Groups are whole.
+/// An inclusive scan of each block of 256 elements, and the sums of the blocks. The grid has whole groups.
 pub(crate) fn scan() -> Vec<Case> {
     let case = |n: usize| {
         let input: Vec<i32> = Rng::new(n as u64).words(n).into_iter().map(|word| word as i32).collect();
@@ -124,13 +124,13 @@ pub(crate) fn scan() -> Vec<Case> {
     [1, 256, 300, 1024].map(case).into()
 }
 
-/// The compression function on one block for each work-item.
+/// The compression function of SHA-256, on one block per work-item.
 pub(crate) fn sha256() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [1, 64, 100] {
         let mut rng = Rng::new(n as u64);
         let (blocks, mut states) = (rng.words(16 * n), rng.words(8 * n));
-        // The first one hashes the empty message.
+        // The first work-item hashes the empty message.
         let mut blocks = blocks;
         blocks[..16].copy_from_slice(&EMPTY_MESSAGE);
         states[..8].copy_from_slice(&INITIAL_STATE);
@@ -154,7 +154,7 @@ const EMPTY_MESSAGE: [u32; 16] = [0x8000_0000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 const INITIAL_STATE: [u32; 8] =
     [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
-/// The fractional parts of the cube roots of the first 64 primes.
+/// Returns the fractional parts of the cube roots of the first 64 primes.
 fn round_constants() -> [u32; 64] {
     let is_prime = |n: &u64| (2..*n).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
     let mut primes = (2u64..).filter(is_prime);
@@ -170,7 +170,7 @@ fn round_constants() -> [u32; 64] {
     })
 }
 
-/// FIPS 180-4, section 6.2.2.
+/// Compresses a block, FIPS 180-4, section 6.2.2.
 fn compress(block: &[u32], state: &mut [u32]) {
     let constants = round_constants();
     let mut w = [0u32; 64];

@@ -1,7 +1,7 @@
-//! The 21 example kernels: arguments in several sizes, what a CPU makes of them, and how close a result must be.
+//! The 21 example kernels, with arguments in several sizes, results computed on the CPU, and error bounds.
 //!
-//! A code object is checked by running it in the emulator: [`check_kernel`]. Arguments are matched by name where the
-//! object says names, else by position.
+//! [`check_kernel`] checks a code object by running it in the emulator. Arguments are matched by name if the
+//! object has names, otherwise by position.
 
 mod arrays;
 mod data;
@@ -17,15 +17,15 @@ pub use run::{Prepared, check_case, check_kernel, check_kernel_on, execute, prep
 /// An example kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// Its name, that of the source file as well.
+    /// Name of the kernel and of its source file.
     pub name: &'static str,
-    /// Work-items of a group.
+    /// Size of a work-group in work-items.
     pub group: [u32; 3],
-    /// Argument sets with their results.
+    /// Returns argument sets with their results.
     pub cases: fn() -> Vec<Case>,
 }
 
-/// All of them, by name.
+/// All example kernels, by name.
 pub const KERNELS: [Kernel; 21] = [
     Kernel { name: "bitonic", group: [256, 1, 1], cases: integers::bitonic },
     Kernel { name: "conv3x3", group: [16, 16, 1], cases: images::conv3x3 },
@@ -50,7 +50,7 @@ pub const KERNELS: [Kernel; 21] = [
     Kernel { name: "vadd4", group: [256, 1, 1], cases: arrays::vadd4 },
 ];
 
-/// The kernel of that name.
+/// Returns the kernel called `name`.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }

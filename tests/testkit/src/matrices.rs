@@ -1,4 +1,5 @@
-//! Linear algebra. A sum of k products in f32 is within k + 1 ulps of the sum of their magnitudes.
+//! Kernels of linear algebra. A sum of k products in f32 has an error of at most k + 1 ulps of the sum of
+//! their magnitudes.
 
 use crate::data::{Arg, Case, Data, Rng, Sum, near, round_up};
 
@@ -42,13 +43,13 @@ pub(crate) fn sgemm_naive() -> Vec<Case> {
     exact.into_iter().chain(whole).collect()
 }
 
-/// Tiles of 16: every size is a multiple.
+/// Matrix product in tiles of 16; each size is a multiple of 16.
 pub(crate) fn sgemm_lds() -> Vec<Case> {
     let sizes = [[16, 16, 16], [48, 32, 64], [16, 64, 160]];
     sizes.map(|[m, n, k]| gemm_case([m, n, k], [n as u32, m as u32, 1])).into()
 }
 
-/// Tiles of 64 by 64 by 16; a group of 256 work-items for each.
+/// Matrix product in tiles of 64 by 64 by 16; a group of 256 work-items computes a tile.
 pub(crate) fn sgemm_reg() -> Vec<Case> {
     let sizes = [[64, 64, 16], [128, 64, 48], [64, 192, 80]];
     sizes.map(|[m, n, k]| gemm_case([m, n, k], [n as u32 / 64 * 256, m as u32 / 64, 1])).into()
@@ -84,7 +85,7 @@ pub(crate) fn dgemv() -> Vec<Case> {
     cases
 }
 
-/// A sparse matrix with up to 12 entries a row, some rows empty.
+/// Product with a sparse matrix that has up to 12 entries per row; some rows are empty.
 pub(crate) fn spmv() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [1, 100, 256, 513] {

@@ -1,9 +1,10 @@
-//! Runs a code object on the emulator and compares.
+//! Runs a code object in the emulator and compares the results.
 
 use crate::data::{Arg, Case, Data, Expected, Value};
 use sim::{ArgInfo, ArgKind, CodeObject, Device, Dispatch, KernelInfo, Limits, ModuleId, RunStats};
 
-/// Enough for every case many times over; an endless loop ends in reasonable time.
+/// Limit of the number of instructions: far more than each case needs, but few enough that an endless loop
+/// ends in reasonable time.
 const INSTRUCTIONS: u64 = 400_000_000;
 
 /// A case whose buffers are on the device.
@@ -17,12 +18,12 @@ pub fn check_kernel(object: &[u8], name: &str) -> Result<(), String> {
     check_kernel_on(&mut Device::new(), object, name)
 }
 
-/// The same on a given device, for instance one with a single thread.
+/// Checks a kernel in all its cases on a given device, for example a device with a single thread.
 pub fn check_kernel_on(device: &mut Device, object: &[u8], name: &str) -> Result<(), String> {
     execute(device, object, name).map(drop)
 }
 
-/// The same; how many instructions all waves executed in all cases.
+/// Checks a kernel in all its cases. Returns how many instructions all waves executed in all cases.
 pub fn execute(device: &mut Device, object: &[u8], name: &str) -> Result<u64, String> {
     let kernel = crate::kernel(name).ok_or_else(|| format!("{name} is not one of the example kernels"))?;
     let object = CodeObject::load(object).map_err(|error| error.to_string())?;
@@ -37,7 +38,7 @@ pub fn execute(device: &mut Device, object: &[u8], name: &str) -> Result<u64, St
     Ok(executed)
 }
 
-/// Runs one case and compares its buffers.
+/// Runs a case and compares its buffers with the expected content.
 pub fn check_case(
     device: &mut Device,
     module: ModuleId,
@@ -61,7 +62,7 @@ pub fn check_case(
     Ok(stats)
 }
 
-/// Puts a case's buffers on the device and lays out its arguments.
+/// Copies a case's buffers to the device and builds its kernel argument segment.
 pub fn prepare(device: &mut Device, info: &KernelInfo, case: &Case) -> Result<Prepared, String> {
     let explicit: Vec<&ArgInfo> = info.explicit_args().collect();
     if explicit.len() != case.args.len() {
@@ -87,12 +88,12 @@ pub fn prepare(device: &mut Device, info: &KernelInfo, case: &Case) -> Result<Pr
 }
 
 impl Prepared {
-    /// The explicit arguments.
+    /// Returns the explicit arguments of the kernel argument segment.
     pub fn kernarg(&self) -> &[u8] {
         &self.kernarg
     }
 
-    /// Compares the buffers with what they should hold now.
+    /// Compares the buffers with their expected content.
     pub fn check(&self, device: &Device) -> Result<(), String> {
         for (name, address, before, expected) in &self.buffers {
             let mut bytes = before.bytes();

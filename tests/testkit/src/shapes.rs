@@ -1,23 +1,24 @@
-//! Programs that grow: each shape is a kind of code, of any size, that some pass could be slow on.
+//! Generated programs of any size. Each shape is a kind of code on which some pass might be slow.
 //!
-//! `tests/benches/scaling.rs` measures them at n, 2n, 4n and 8n; tests take them as large inputs.
+//! `tests/benches/scaling.rs` measures the shapes at n, 2n, 4n and 8n; tests use them as large inputs.
 
 use std::fmt::Write;
 
-/// A kind of program, of any size.
+/// A kind of program that can be generated in any size.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Its name.
     pub name: &'static str,
-    /// What it is made of.
+    /// What the size counts.
     pub about: &'static str,
-    /// The smallest size worth measuring; eight times that is a large kernel, of up to about 20,000 instructions.
+    /// The smallest size worth measuring. Eight times this size is a large kernel of up to about 20,000
+    /// instructions.
     pub base: usize,
-    /// The source text of one size.
+    /// Returns the source text of a size.
     pub source: fn(usize) -> String,
 }
 
-/// All of them.
+/// All shapes.
 pub const SHAPES: &[Shape] = &[
     Shape { name: "straight", about: "arithmetic with literals in a row", base: 500, source: straight },
     Shape { name: "stores", about: "loads and stores that may alias", base: 500, source: stores },
@@ -58,12 +59,13 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "atomics", about: "atomic operations", base: 500, source: atomics },
 ];
 
-/// The shape of that name.
+/// Returns the shape called `name`.
 pub fn shape(name: &str) -> Option<&'static Shape> {
     SHAPES.iter().find(|shape| shape.name == name)
 }
 
-/// A kernel over `x: *global u32` with `let i = global_id(0); let mut a = x[i];` before the body.
+/// Source of a kernel over `x: *global u32`, whose body begins with `let i = global_id(0); let mut a =
+/// x[i];`.
 struct Text(String);
 
 impl Text {
@@ -204,7 +206,7 @@ fn expression(n: usize) -> String {
 }
 
 fn tree(n: usize) -> String {
-    /// Balanced over the leaves `from..to`.
+    /// Returns a balanced expression tree over the leaves `from..to`.
     fn node(from: usize, to: usize) -> String {
         if to - from <= 1 {
             return format!("(a ^ {})", from * 40503 + 1);

@@ -1,7 +1,8 @@
-//! The assembler's state and the loop over statements.
+//! State of the assembler, and the loop over statements.
 //!
-//! One pass: no instruction's size depends on what comes later, so every label has its offset when it is read. Fields
-//! that name later symbols are noted as fixups and filled in at the end (`resolve`).
+//! The source is read in one pass: no instruction's size depends on later text, so each label's offset is
+//! known when the label is read. Fields that refer to later symbols are noted as fixups and filled in at the
+//! end (`resolve`).
 
 use crate::cursor::{Cursor, Name, begins_name};
 use crate::diag::{Diagnostic, MAX_ERRORS};
@@ -21,10 +22,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Nested macros, repetitions and the like; more are taken for endless recursion.
+/// Maximum nesting depth of macros, repetitions and included files. Deeper nesting is taken for endless
+/// recursion.
 const MAX_NESTING: u32 = 20;
 
-/// Everything known while a source text is read.
+/// State while a source text is read.
 pub(crate) struct Assembler {
     pub settings: Settings,
     pub instructions: Option<Box<Instructions>>,
@@ -32,58 +34,59 @@ pub(crate) struct Assembler {
     pub nodes: Vec<Node>,
     pub sections: Vec<Section>,
     pub section_names: FxHashMap<Box<str>, u32>,
-    /// Where the next bytes go: a section, or a part of a subsection.
+    /// Section, or part of a subsection, to which bytes are appended.
     pub section: u32,
     pub place: Place,
     pub previous: Option<Place>,
     pub section_stack: Vec<(Place, Option<Place>)>,
-    /// The parts of subsections, in the order in which they will lie.
+    /// Parts of subsections, in the order that they will have in the section.
     pub subsections: BTreeMap<Place, Vec<Part>>,
     pub conditions: Vec<Condition>,
     pub macros: FxHashMap<Box<str>, Macro>,
-    /// `.altmacro` is on.
+    /// Whether `.altmacro` is on.
     pub alternative_macros: bool,
-    /// Macro expansions so far: `\@`.
+    /// Number of macro expansions so far, which `\@` stands for.
     pub expansions: u64,
-    /// Bytes that macros and repetitions may still expand to.
+    /// Number of bytes to which macros and repetitions may still expand.
     pub expansion_budget: usize,
-    /// Bytes that sections may still grow by.
+    /// Number of bytes by which sections may still grow.
     pub output_budget: u64,
     pub counts: RegisterCounts,
     pub for_linker: ForLinker,
     pub frames: Frames,
     pub lines: Lines,
-    /// Kernel descriptors with fields that name later symbols.
+    /// Kernel descriptors with fields that refer to later symbols.
     pub unfinished: Vec<crate::directive::amdhsa::Unfinished>,
     local_labels: FxHashMap<u32, u32>,
     depth: u32,
-    /// Finds included files, if that is allowed.
+    /// Loader of included files, if they are allowed.
     pub loader: Option<Box<dyn Loader>>,
     pub texts: Texts,
-    /// Where the file being read begins in the space of positions.
+    /// Position at which the current file begins, in the positions of all texts.
     base: usize,
-    /// Where the text being read comes from: statement of a file whose expansion it is.
+    /// If the current text is an expansion: positions of the statement that caused it.
     origin: Option<Range<usize>>,
     diagnostics: Vec<Diagnostic>,
-    /// `.end` or too many errors.
+    /// Whether reading has stopped, because of `.end` or too many errors.
     pub stopped: bool,
-    /// Inside of a macro: `.exitm` ends it.
+    /// Whether `.exitm` ends the current macro.
     pub exit_macro: bool,
-    /// Branches to labels so far.
+    /// Number of branches to labels so far.
     pub branches: u32,
-    /// Those, by their numbers, that an `s_nop` stands behind: gfx101x takes branches over 63 dwords wrongly.
+    /// Numbers of the branches after which an `s_nop` is inserted, because gfx101x executes branches over 63
+    /// dwords wrongly.
     pub padded_branches: FxHashSet<u32>,
-    /// Those that turned out to want one: the source has to be read again.
+    /// Numbers of the branches that turned out to need an `s_nop`. The source must be read again then.
     pub wrong_branches: Vec<u32>,
     pub late: Late,
 }
 
-/// The symbols that count registers.
+/// Symbols that count registers.
 pub(crate) struct RegisterCounts {
     pub vgpr: [SymbolId; 2],
-    /// Accumulation VGPRs, of V2 only.
+    /// Number of accumulation VGPRs, in V2 only.
     pub agpr: SymbolId,
-    /// VGPRs alone, where `.kernel.vgpr_count` counts both kinds.
+    /// Number of VGPRs without accumulation VGPRs, because `.kernel.vgpr_count` counts both.
     pub plain_vgprs: u16,
     pub sgpr: [SymbolId; 2],
 }
@@ -97,7 +100,7 @@ impl Assembler {
             symbols[id].definition = Definition::Value { value: Value::Abs(0), fixed: false };
             id
         };
-        // The first of each pair is code object V3's and later, the second V2's.
+        // The first symbol of each pair is for code object V3 and later, the second for V2.
         let counts = RegisterCounts {
             vgpr: [counter(".amdgcn.next_free_vgpr"), counter(".kernel.vgpr_count")],
             agpr: counter(".kernel.agpr_count"),
@@ -156,7 +159,7 @@ impl Assembler {
         assembler
     }
 
-    /// Fixes the processor: instructions are looked up for it, and the predefined symbols tell it.
+    /// Sets the processor: its instructions are looked up, and the predefined symbols describe it.
     pub fn set_target(&mut self, target: &'static isa::Target) {
         let lanes = if self.settings.wave64 { 64 } else { target.wave_size };
         let target = target.with_wave_size(lanes).unwrap_or(target);
@@ -165,15 +168,15 @@ impl Assembler {
         self.define_processor();
     }
 
-    /// From here on the object is one of code object V2, unless another version is asked for.
+    /// Makes the object one of code object V2, unless another version is requested.
     pub fn begin_v2(&mut self) {
         if *self.settings.version.get_or_insert(2) == 2 {
             self.define_processor();
         }
     }
 
-    /// Defines the symbols that tell the processor's version: V2 has other names than its successors. What the source has defined
-    /// stays.
+    /// Defines the symbols with the processor's version, whose names differ between V2 and later versions.
+    /// Symbols that the source has defined are kept.
     fn define_processor(&mut self) {
         const V2: [&str; 3] = [
             ".option.machine_version_major",
@@ -214,7 +217,7 @@ impl Assembler {
         self.bind_versions();
     }
 
-    /// Reads a text statement by statement. After a mistake it goes on with the next line.
+    /// Reads a text statement by statement. After an error, continues with the next line.
     fn run(&mut self, text: &str) {
         let mut cur = Cursor::new(text);
         while !cur.is_end() && !self.stopped && !self.exit_macro {
@@ -230,7 +233,8 @@ impl Assembler {
         }
     }
 
-    /// Reads the text that a macro or repetition expands to. `span` is the statement that asked for it.
+    /// Reads the text to which a macro or repetition expands. `span` is the statement that caused the
+    /// expansion.
     pub fn run_expansion(&mut self, text: &str, span: Range<usize>) -> Result<()> {
         self.descend(text.len() + 16, &span)?;
         let outer = self.origin.clone();
@@ -243,7 +247,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Reads an included file. `span` is the statement that asked for it.
+    /// Reads an included file. `span` is the statement that includes it.
     pub fn run_file(&mut self, name: &str, text: &str, span: Range<usize>, cost: usize) -> Result<()> {
         let place = self.place_of(span.start);
         self.descend(text.len().saturating_add(cost), &span)?;
@@ -255,7 +259,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Goes one level deeper, at that cost.
+    /// Enters a nesting level, and charges `cost` to the expansion budget.
     fn descend(&mut self, cost: usize, span: &Range<usize>) -> Result<()> {
         if self.depth >= MAX_NESTING {
             return Err(error(span.clone(), "macros and included files are nested too deeply")
@@ -322,7 +326,7 @@ impl Assembler {
                     }
                     return end_of_statement(cur);
                 }
-                // Lines of a preprocessor.
+                // Line directives of a preprocessor are skipped.
                 b'#' => cur.skip_line(),
                 _ if cur.at_end() || cur.is_end() => cur.skip_line(),
                 _ => {
@@ -334,7 +338,7 @@ impl Assembler {
         }
     }
 
-    /// `"label":`, and whether something may follow on the line; `"symbol" = value`.
+    /// Handles `"label":` and `"symbol" = value`. Returns whether another statement may follow in the line.
     fn quoted_definition(&mut self, cur: &mut Cursor) -> Result<bool> {
         let start = cur.pos;
         let name = cur.expect_name("a label")?;
@@ -348,7 +352,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// Whether a false `.if` is open.
+    /// Returns whether statements are skipped because of a false `.if`.
     #[inline]
     pub fn is_skipping(&self) -> bool {
         self.conditions.last().is_some_and(|condition| !condition.active)
@@ -383,7 +387,7 @@ impl Assembler {
         self.define_label(&name, span)
     }
 
-    /// What `1b` and `1f` stand for.
+    /// Returns the label that `1b` or `1f` stands for.
     pub fn local_label(&mut self, number: u32, forward: bool, span: Range<usize>) -> Result<Value> {
         let count = self.local_labels.get(&number).copied().unwrap_or(0);
         if !forward && count == 0 {
@@ -418,7 +422,7 @@ impl Assembler {
         self.set_symbol(name, value, false, span)
     }
 
-    /// `.set` and its kind.
+    /// Defines a symbol by `.set` or a similar directive.
     pub fn set_symbol(&mut self, name: &str, value: Value, fixed: bool, span: Range<usize>) -> Result<()> {
         if name == "." {
             return Err(error(span, "use `.org` to set the location"));
@@ -427,14 +431,14 @@ impl Assembler {
             return Ok(());
         }
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
-        // What is a number now stays that number, whatever its symbols become later.
+        // A value that is a number at this point stays that number, even if its symbols change later.
         let value = self.known(value).map_or(value, Value::Abs);
         let symbol = &mut self.symbols[id];
         if symbol.is_defined() && (fixed || !symbol.is_variable()) {
             return Err(error(span, format!("`{name}` is already defined")).label("second definition"));
         }
         symbol.definition = Definition::Value { value, fixed };
-        // What the source sets is the source's.
+        // A symbol that the source sets does not count as built in any more.
         symbol.builtin = false;
         self.symbols.register(id);
         self.register_used(value);
@@ -442,12 +446,12 @@ impl Assembler {
         Ok(())
     }
 
-    /// Whether the text being read comes from a macro or repetition.
+    /// Returns whether the current text comes from a macro or repetition.
     pub fn in_expansion(&self) -> bool {
         self.origin.is_some()
     }
 
-    /// Section and offset of what comes next.
+    /// Returns the section and offset of the next byte.
     #[inline]
     pub fn here(&self) -> (u32, u64) {
         (self.section, self.sections[self.section as usize].size())
@@ -458,12 +462,13 @@ impl Assembler {
         &mut self.sections[self.section as usize]
     }
 
-    /// The section of that name, made with these properties if it is new.
+    /// Returns the section with that name. Adds a section with these properties if necessary.
     pub fn section_named(&mut self, name: &str, kind: u32, flags: u64) -> u32 {
         self.section_known_as(name, name, kind, flags)
     }
 
-    /// As [`Assembler::section_named`], for sections that share their name with others.
+    /// Like [`Assembler::section_named`], for sections that share their name with others. `key` identifies
+    /// the section.
     pub fn section_known_as(&mut self, key: &str, name: &str, kind: u32, flags: u64) -> u32 {
         if let Some(&id) = self.section_names.get(key) {
             return id;
@@ -474,9 +479,9 @@ impl Assembler {
         id
     }
 
-    /// Goes on in another section or subsection.
+    /// Switches to another section or subsection.
     pub fn enter(&mut self, place: Place) {
-        // What a `.loc` of another section says is not about this one.
+        // A pending `.loc` of another section does not apply here.
         self.lines.is_pending &= place == self.place;
         self.previous = Some(self.place);
         self.place = place;
@@ -488,7 +493,7 @@ impl Assembler {
         }
     }
 
-    /// Does something at the end of another section.
+    /// Calls `work` with the end of another section as the current position.
     pub fn inside<T>(&mut self, section: u32, work: impl FnOnce(&mut Assembler) -> T) -> T {
         let back = (self.section, self.place, self.previous);
         self.enter(Place { section, number: 0 });
@@ -497,7 +502,7 @@ impl Assembler {
         done
     }
 
-    /// Takes bytes from what the output may hold.
+    /// Charges bytes to the output budget.
     pub fn reserve(&mut self, bytes: u64, span: &Range<usize>) -> Result<()> {
         match self.output_budget.checked_sub(bytes) {
             Some(left) => {
@@ -511,18 +516,18 @@ impl Assembler {
         }
     }
 
-    /// The position that a place of the present text belongs to.
+    /// Returns the position, among all texts, of a position in the current text.
     pub fn place_of(&self, pos: usize) -> usize {
         self.origin.as_ref().map_or(self.base + pos, |origin| origin.start)
     }
 
-    /// The positions that a span of the present text belongs to, for a fixup.
+    /// Returns the range of positions, among all texts, of a span in the current text.
     pub fn span_of(&self, span: Range<usize>) -> (u32, u32) {
         let span = self.origin.clone().unwrap_or(self.base + span.start..self.base + span.end);
         (span.start.min(u32::MAX as usize) as u32, span.end.min(u32::MAX as usize) as u32)
     }
 
-    /// Notes an error in `text`, which may be the expansion of a macro.
+    /// Reports an error in `text`, which may be the expansion of a macro.
     pub fn report(&mut self, text: &str, mistake: Error) {
         let mut parts = mistake.into_parts();
         if let Some(origin) = &self.origin {
@@ -540,13 +545,13 @@ impl Assembler {
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
     }
 
-    /// Notes an error whose span is one of positions.
+    /// Reports an error whose span refers to the positions of all texts.
     pub fn report_placed(&mut self, mistake: Error) {
         let parts = mistake.into_parts();
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
     }
 
-    /// Notes an error about positions.
+    /// Reports an error at positions of all texts.
     pub fn push_diagnostic(
         &mut self,
         span: Range<usize>,
@@ -561,12 +566,12 @@ impl Assembler {
 
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         let mut list = std::mem::take(&mut self.diagnostics);
-        // Those of an included file stand where it is included.
+        // Errors in an included file are sorted by the position of the `.include`.
         list.sort_by_key(|diagnostic| (diagnostic.outer_place(), diagnostic.span.start));
         list
     }
 
-    /// A symbol by a name in a directive.
+    /// Reads the name of a symbol in a directive.
     pub fn symbol_in(&mut self, cur: &mut Cursor) -> Result<SymbolId> {
         cur.blank();
         let start = cur.pos;

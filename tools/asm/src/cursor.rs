@@ -1,44 +1,45 @@
-//! Reading the source text, byte by byte.
+//! Reads the source text byte by byte.
 //!
-//! A cursor never allocates: what it returns are slices of the text. Comments (`;` and `//` to the end of the line,
-//! `/* */`) count as blank.
+//! A cursor never allocates: it returns slices of the text. Comments (`;` and `//` to the end of the line,
+//! `/* */`) count as blanks.
 
 use crate::error::{Error, Result, error};
 
-/// A place in a text.
+/// Position in a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'s> {
     pub text: &'s str,
     pub pos: usize,
-    /// Where a comment begins that nothing ends.
+    /// Position at which an unclosed comment begins.
     pub unclosed: Option<usize>,
 }
 
-/// Whether a name may begin with the byte.
+/// Returns whether a name may begin with the byte.
 #[inline]
 pub(crate) const fn begins_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'$') || byte >= 0x80
 }
 
-/// Whether a name may go on with the byte.
+/// Returns whether a name may contain the byte after its first byte.
 #[inline]
 pub(crate) const fn continues_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'?') || byte >= 0x80
 }
 
-/// The program is built for size, which would not inline what is asked of every byte.
+/// The program is compiled for small size, so functions that are called for every byte must be marked for
+/// inlining.
 impl<'s> Cursor<'s> {
     pub fn new(text: &'s str) -> Cursor<'s> {
         Cursor { text, pos: 0, unclosed: None }
     }
 
-    /// The byte here; 0 at the end of the text.
+    /// Returns the current byte; 0 at the end of the text.
     #[inline(always)]
     pub fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
 
-    /// The byte `n` places further.
+    /// Returns the byte `n` bytes further.
     #[inline(always)]
     pub fn peek_at(&self, n: usize) -> u8 {
         self.text.as_bytes().get(self.pos + n).copied().unwrap_or(0)
@@ -49,7 +50,7 @@ impl<'s> Cursor<'s> {
         self.pos >= self.text.len()
     }
 
-    /// Skips blanks and `/* */` comments, not line ends.
+    /// Skips blanks and `/* */` comments, but not ends of lines.
     #[inline]
     pub fn blank(&mut self) {
         loop {
@@ -71,7 +72,7 @@ impl<'s> Cursor<'s> {
         self.pos = end.map_or(self.text.len(), |end| self.pos + 2 + end + 2);
     }
 
-    /// Whether the statement ends here. Blanks must have been skipped.
+    /// Returns whether the statement ends here. Blanks must have been skipped.
     #[inline(always)]
     pub fn at_end(&self) -> bool {
         match self.peek() {
@@ -82,7 +83,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Goes to the start of the next line.
+    /// Skips to the start of the next line.
     #[inline]
     pub fn skip_line(&mut self) {
         let rest = &self.text.as_bytes()[self.pos.min(self.text.len())..];
@@ -92,7 +93,7 @@ impl<'s> Cursor<'s> {
         };
     }
 
-    /// Goes on to the end of the statement.
+    /// Checks that the statement ends here, after blanks.
     pub fn expect_end(&mut self) -> Result<()> {
         self.blank();
         if self.at_end() {
@@ -102,7 +103,7 @@ impl<'s> Cursor<'s> {
             .label("expected the end of the line"))
     }
 
-    /// The rest of the statement, without comment and trailing blanks.
+    /// Returns the rest of the statement, without comment and trailing blanks.
     pub fn rest(&mut self) -> &'s str {
         self.blank();
         let start = self.pos;
@@ -124,7 +125,7 @@ impl<'s> Cursor<'s> {
         self.text[start.min(self.pos)..self.pos].trim_end()
     }
 
-    /// Takes the byte if it is here, after blanks.
+    /// Skips blanks, and then the byte if it is here. Returns whether it was.
     #[inline]
     pub fn eat(&mut self, byte: u8) -> bool {
         self.blank();
@@ -133,7 +134,7 @@ impl<'s> Cursor<'s> {
         here
     }
 
-    /// Takes a comma and a word, if these come next.
+    /// Skips a comma and a word, if they come next. Returns whether they did.
     pub fn eat_option(&mut self, word: &str) -> bool {
         let start = self.pos;
         let here = self.eat(b',') && {
@@ -146,7 +147,7 @@ impl<'s> Cursor<'s> {
         here
     }
 
-    /// Takes the byte or complains.
+    /// Skips the byte, which must be here.
     pub fn expect(&mut self, byte: u8) -> Result<()> {
         if self.eat(byte) {
             return Ok(());
@@ -155,7 +156,7 @@ impl<'s> Cursor<'s> {
         Err(error(self.span_here(), format!("expected `{what}`")).label(format!("expected `{what}` here")))
     }
 
-    /// A name, if one begins here.
+    /// Reads a name, if one begins here.
     #[inline]
     pub fn name(&mut self) -> Option<&'s str> {
         if !begins_name(self.peek()) {
@@ -168,11 +169,11 @@ impl<'s> Cursor<'s> {
             end += 1;
         }
         self.pos = end;
-        // Bytes from 0x80 belong to names, so both ends are character boundaries.
+        // Bytes from 0x80 on belong to names, so both ends are character boundaries.
         self.text.get(start..end)
     }
 
-    /// A name or a quoted name, for directives.
+    /// Reads a name or a quoted name, for directives.
     pub fn expect_name(&mut self, what: &str) -> Result<Name<'s>> {
         self.blank();
         if self.peek() == b'"' {
@@ -190,7 +191,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// A string in quotes, its escapes replaced.
+    /// Reads a string in quotes and replaces its escapes.
     pub fn string(&mut self) -> Result<Vec<u8>> {
         self.blank();
         let start = self.pos;
@@ -221,7 +222,7 @@ impl<'s> Cursor<'s> {
         Err(error(start..self.pos, "the string has no end").label("begins here"))
     }
 
-    /// What follows a backslash in a string.
+    /// Reads the rest of an escape after the backslash.
     pub fn escape(&mut self) -> Result<u8> {
         let start = self.pos.saturating_sub(1);
         let byte = self.peek();
@@ -260,7 +261,7 @@ impl<'s> Cursor<'s> {
         })
     }
 
-    /// Letters and digits.
+    /// Reads letters and digits.
     pub fn rest_of_word(&mut self) -> &'s str {
         let start = self.pos;
         while self.peek().is_ascii_alphanumeric() {
@@ -269,12 +270,12 @@ impl<'s> Cursor<'s> {
         &self.text[start..self.pos]
     }
 
-    /// From `start` to here; one byte at least.
+    /// Returns the span from `start` to here, of at least one byte.
     pub fn span_from(&self, start: usize) -> std::ops::Range<usize> {
         start..self.pos.max(start + 1)
     }
 
-    /// The word here, for an error about it.
+    /// Returns the span of the current word, for error messages.
     pub fn span_here(&self) -> std::ops::Range<usize> {
         let mut copy = *self;
         copy.blank();
@@ -287,7 +288,7 @@ impl<'s> Cursor<'s> {
         start..copy.pos.max(start + 1)
     }
 
-    /// An error about the word here.
+    /// Returns an error about the current word.
     pub fn unexpected(&self, expected: &str) -> Error {
         let message = match self.at_end() {
             true => format!("expected {expected}, found the end of the line"),
@@ -297,7 +298,7 @@ impl<'s> Cursor<'s> {
     }
 }
 
-/// A name as written.
+/// Name as it is written.
 #[derive(Clone, Debug)]
 pub(crate) enum Name<'s> {
     Plain(&'s str),

@@ -1,4 +1,4 @@
-//! What the assembler tells the user.
+//! Messages for the user.
 
 use crate::files::Included;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -6,26 +6,26 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// More errors than this help nobody.
+/// Maximum number of errors that are reported.
 pub(crate) const MAX_ERRORS: usize = 100;
 
-/// One error, at a place of the source text.
+/// Error at a position of the source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The message, one line.
+    /// Message of one line.
     pub message: String,
-    /// Bytes of the text it is about.
+    /// Range of bytes in the text to which the message refers.
     pub span: Range<usize>,
-    /// What stands below the caret.
+    /// Text below the caret.
     pub label: String,
-    /// Background: what was expected, which processors have the instruction, the expansion of a macro.
+    /// Additional notes: what was expected, which processors have the instruction, the expansion of a macro.
     pub notes: Vec<String>,
-    /// The included file that the span lies in; `None` for the source itself.
+    /// Included file that contains the span; `None` for the source itself.
     pub file: Option<Arc<Included>>,
 }
 
 impl Diagnostic {
-    /// Line and column (in bytes) of the place in its file, both from 1.
+    /// Returns the line and column (in bytes) of the position in its file, both counted from 1.
     pub fn position(&self, source: &str) -> (usize, usize) {
         let source = self.file.as_ref().map_or(source, |file| &file.text);
         let before = &source.as_bytes()[..self.span.start.min(source.len())];
@@ -34,7 +34,7 @@ impl Diagnostic {
         (line, before.len() - start + 1)
     }
 
-    /// Where in the source it is, or where the file is included that it is in.
+    /// Returns the position in the source, or the position of the `.include` that leads to the file.
     pub(crate) fn outer_place(&self) -> usize {
         let mut place = self.span.start;
         let mut file = self.file.as_ref();
@@ -45,7 +45,7 @@ impl Diagnostic {
         place
     }
 
-    /// Which `.include`s lead to its file, innermost first.
+    /// Returns notes about the `.include`s that lead to the file, innermost first.
     fn includes(&self, file_name: &str, source: &str) -> Vec<String> {
         let mut notes = Vec::new();
         let mut file = self.file.as_ref();
@@ -59,7 +59,7 @@ impl Diagnostic {
         notes
     }
 
-    /// The span inside the text, on character boundaries.
+    /// Returns the span, limited to the text and to character boundaries.
     fn clamped(&self, source: &str) -> Range<usize> {
         let mut start = self.span.start.min(source.len());
         while !source.is_char_boundary(start) {
@@ -73,7 +73,8 @@ impl Diagnostic {
     }
 }
 
-/// The text for people: source lines with carets, in the manner of the compiler's own diagnostics.
+/// Returns the messages as text for people: source lines with carets, in the style of the compiler's
+/// diagnostics.
 pub fn render(diagnostics: &[Diagnostic], file_name: &str, source: &str, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut out = String::new();
@@ -81,7 +82,7 @@ pub fn render(diagnostics: &[Diagnostic], file_name: &str, source: &str, color: 
         let includes = diagnostic.includes(file_name, source);
         let file = diagnostic.file.as_ref();
         let (file_name, source) = file.map_or((file_name, source), |file| (&file.name, &file.text));
-        // The renderer would go through all of a long text for each message: it gets the lines in question.
+        // The renderer would scan the whole text for each message, so it gets only the relevant lines.
         let (first, text) = lines_around(source, &diagnostic.clamped(source));
         let line = source.as_bytes()[..first].iter().filter(|&&byte| byte == b'\n').count() + 1;
         let span = diagnostic.clamped(source);
@@ -102,7 +103,7 @@ pub fn render(diagnostics: &[Diagnostic], file_name: &str, source: &str, color: 
     out
 }
 
-/// The line a span begins in and where it begins; the span's end is cut to it.
+/// Returns the offset and the text of the line in which a span begins.
 fn lines_around<'a>(source: &'a str, span: &Range<usize>) -> (usize, &'a str) {
     let first = source[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let end = source[span.start..].find('\n').map_or(source.len(), |at| span.start + at);

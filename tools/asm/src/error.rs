@@ -1,8 +1,8 @@
-//! An error on its way from a parsing function to the list of diagnostics.
+//! Error that a parsing function returns, before it becomes a diagnostic.
 
 use std::ops::Range;
 
-/// Boxed, so that results of the hot path stay small.
+/// Boxed so that the results of frequently called functions stay small.
 #[derive(Debug)]
 pub(crate) struct Error(Box<Parts>);
 
@@ -16,20 +16,20 @@ pub(crate) struct Parts {
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// An error at a place of the text that is being read.
+/// Returns an error at a span of the current text.
 #[cold]
 pub(crate) fn error(span: Range<usize>, message: impl Into<String>) -> Error {
     Error(Box::new(Parts { span, message: message.into(), label: String::new(), notes: Vec::new() }))
 }
 
 impl Error {
-    /// Text below the caret.
+    /// Adds the text below the caret.
     pub fn label(mut self, label: impl Into<String>) -> Error {
         self.0.label = label.into();
         self
     }
 
-    /// A line of background.
+    /// Adds a note.
     pub fn note(mut self, note: impl Into<String>) -> Error {
         self.0.notes.push(note.into());
         self

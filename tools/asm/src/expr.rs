@@ -1,6 +1,7 @@
 //! Expressions: parsing with the operator precedence of LLVM's assembler, and evaluation.
 //!
-//! What is known while it is read is a number at once; only expressions with symbols take room in the arena.
+//! A value that is known while it is read becomes a number immediately. Only expressions with symbols are
+//! stored in the arena.
 
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name};
@@ -8,7 +9,7 @@ use crate::error::{Error, Result, error};
 use crate::number::{self, Number};
 use crate::symbol::{Definition, SymbolId};
 
-/// Names of what `s_version` says.
+/// Names for the operand of `s_version`.
 const VERSIONS: [(&str, i64); 7] = [
     ("UC_VERSION_GFX7", 0),
     ("UC_VERSION_GFX10", 4),
@@ -19,25 +20,25 @@ const VERSIONS: [(&str, i64); 7] = [
     ("UC_VERSION_MDP_BIT", 0x8000),
 ];
 
-/// An expression's number in the arena.
+/// Index of an expression in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExprId(u32);
 
 impl ExprId {
-    /// Place in the arena.
+    /// Returns the index in the arena.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A number, or an expression over symbols.
+/// Number, or expression with symbols.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     Abs(i64),
     Expr(ExprId),
 }
 
-/// `@...` after a symbol: which relocation is wanted.
+/// Specifier `@...` after a symbol, which chooses the relocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Specifier {
     #[default]
@@ -68,7 +69,7 @@ const SPECIFIERS: [(&str, Specifier); 8] = [
 pub(crate) enum Node {
     Const(i64),
     Symbol(SymbolId, Specifier),
-    /// A place: `.` where it was read.
+    /// Position of `.` where the expression was read: section and offset.
     Place(u32, u64),
     Unary(Unary, ExprId),
     Binary(Binary, ExprId, ExprId),
@@ -104,14 +105,14 @@ pub(crate) enum Binary {
     Gt,
     Ge,
     Max,
-    /// The next multiple.
+    /// Next multiple of the right operand.
     AlignTo,
-    /// Accumulation VGPRs behind the others, which then are of whole units of four.
+    /// Total of VGPRs and accumulation VGPRs, which come after the others at a multiple of four.
     JoinFiles,
 }
 
-/// Operators: text, precedence, meaning. Longer texts first. As GNU's assembler ranks them: the bit operators bind
-/// tighter than `+`, shifts as tight as `*`.
+/// Operators: text, precedence, operation. Longer texts come first. Precedences are those of GNU's assembler:
+/// bit operators bind more tightly than `+`, and shifts as tightly as `*`.
 const OPERATORS: [(&[u8], u8, Binary); 20] = [
     (b"<<", 6, Binary::Shl),
     (b">>", 6, Binary::Shr),
@@ -135,27 +136,28 @@ const OPERATORS: [(&[u8], u8, Binary); 20] = [
     (b"%", 6, Binary::Mod),
 ];
 
-/// Deeper nesting is an error, so that no text overflows the stack.
+/// Maximum nesting depth of parentheses, so that no text overflows the stack.
 const MAX_DEPTH: u32 = 100;
-/// Deeper trees, through variables (`.set a, b`) too, are taken for cycles; so are those with more nodes than
-/// `MAX_STEPS`, which variables that mention each other twice would blow up exponentially.
+/// Maximum depth of expression trees, also through variables (`.set a, b`). Deeper trees are taken for
+/// cycles. Trees with more than `MAX_STEPS` nodes are rejected, too, because variables that refer to each
+/// other twice would grow exponentially.
 const MAX_TREE: u32 = 1000;
 const MAX_STEPS: u32 = 100_000;
 
-/// An expression reduced to symbol plus number, minus another symbol.
+/// Expression that is reduced to a symbol plus a number, minus another symbol.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Reduced {
     pub plus: Option<Term>,
     pub minus: Option<Term>,
     pub constant: i64,
     pub specifier: Specifier,
-    /// The symbol that `.set` made another name of `plus`, and what it adds to that.
+    /// Symbol that `.set` made an alias of `plus`, and the number that the alias adds.
     pub alias: Option<(SymbolId, i64)>,
     /// Whether `plus` is reached through `.weakref`.
     pub weak: bool,
 }
 
-/// What remains symbolic.
+/// Symbolic part of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Term {
     Symbol(SymbolId),
@@ -168,12 +170,13 @@ impl Assembler {
         self.expression_from(cur, 1, 0, false)
     }
 
-    /// Reads an operand expression: `|` and `&` do not go on with it, they belong to the operand's syntax.
+    /// Reads an expression in an operand, where `|` and `&` belong to the syntax of operands and end the
+    /// expression.
     pub fn operand_expression(&mut self, cur: &mut Cursor) -> Result<Value> {
         self.expression_from(cur, 1, 0, true)
     }
 
-    /// Reads one number, symbol or expression in parentheses.
+    /// Reads a single number, symbol or expression in parentheses.
     pub fn one_value(&mut self, cur: &mut Cursor) -> Result<Value> {
         self.primary(cur, 0)
     }
@@ -246,7 +249,7 @@ impl Assembler {
         }
     }
 
-    /// An expression inside of another.
+    /// Reads a nested expression.
     pub fn nested(&mut self, cur: &mut Cursor, depth: u32) -> Result<Value> {
         self.expression_from(cur, 1, depth + 1, false)
     }
@@ -259,7 +262,7 @@ impl Assembler {
         })
     }
 
-    /// A symbol; its present value if it is a variable that has a number.
+    /// Returns a symbol, or its current value if it is a variable with a number.
     pub fn symbol_value(&mut self, name: &str, cur: &mut Cursor, start: usize) -> Result<Value> {
         if let Some((_, value)) = VERSIONS.iter().find(|(known, _)| *known == name) {
             return Ok(Value::Abs(*value));
@@ -287,18 +290,18 @@ impl Assembler {
         }
     }
 
-    /// A place, as a value.
+    /// Returns a position as a value.
     pub fn place_node(&mut self, section: u32, offset: u64) -> Value {
         self.node(Node::Place(section, offset))
     }
 
-    /// The present place, as a value.
+    /// Returns the current position as a value.
     pub fn place_value(&mut self) -> Value {
         let (section, offset) = self.here();
         self.place_node(section, offset)
     }
 
-    /// A symbol, as a value.
+    /// Returns a symbol as a value.
     pub fn symbol_node(&mut self, id: SymbolId, specifier: Specifier) -> Value {
         self.node(Node::Symbol(id, specifier))
     }
@@ -316,7 +319,7 @@ impl Assembler {
         Ok(self.node(Node::Binary(op, left, right)))
     }
 
-    /// The value, if it is known now.
+    /// Returns the number, if the value is known at this point.
     pub fn known(&self, value: Value) -> Option<i64> {
         match value {
             Value::Abs(number) => Some(number),
@@ -327,7 +330,7 @@ impl Assembler {
         }
     }
 
-    /// Reads an expression whose value must be known now.
+    /// Reads an expression whose value must be known at this point.
     pub fn absolute(&mut self, cur: &mut Cursor) -> Result<i64> {
         cur.blank();
         let start = cur.pos;
@@ -335,7 +338,7 @@ impl Assembler {
         self.known(value).ok_or_else(|| unknown(cur, start))
     }
 
-    /// Reduces to symbol plus number.
+    /// Reduces a value to symbol plus number.
     pub fn reduce(&self, value: Value) -> std::result::Result<Reduced, &'static str> {
         match value {
             Value::Abs(constant) => Ok(Reduced { constant, ..Reduced::default() }),
@@ -421,7 +424,7 @@ impl Assembler {
         let mut constant = left.constant.wrapping_add(constant);
         let mut pluses = [left.plus, plus];
         let mut minuses = [left.minus, minus];
-        // Pairs in the same section are numbers.
+        // The difference of two positions in the same section is a number.
         for p in &mut pluses {
             for m in &mut minuses {
                 if let Some(distance) = p.zip(*m).and_then(|(p, m)| self.distance(p, m)) {
@@ -442,7 +445,7 @@ impl Assembler {
         Ok(Reduced { plus: one(pluses)?, minus: one(minuses)?, constant, specifier, alias, weak })
     }
 
-    /// Section and offset of a defined place.
+    /// Returns the section and offset of a defined position.
     pub fn locate(&self, term: Term) -> Option<(u32, u64)> {
         match term {
             Term::Place(section, offset) => Some((section, offset)),
@@ -462,13 +465,13 @@ impl Assembler {
     }
 }
 
-/// The error about a value that is not known yet.
+/// Returns the error about a value that is not known yet.
 pub(crate) fn unknown(cur: &Cursor, start: usize) -> Error {
     let span = start..cur.pos.max(start + 1);
     error(span, "the value of this expression must be known here").label("not a known number")
 }
 
-/// `@rel32@lo` and its like; `@` is here.
+/// Reads a specifier such as `@rel32@lo`. The cursor is at `@`.
 fn specifier(cur: &mut Cursor) -> Result<Specifier> {
     let start = cur.pos;
     let mut end = start + 1;
@@ -486,7 +489,7 @@ fn specifier(cur: &mut Cursor) -> Result<Specifier> {
     })
 }
 
-/// `'a'`; the quote is here.
+/// Reads a character constant such as `'a'`. The cursor is at the quote.
 fn character(cur: &mut Cursor) -> Result<Value> {
     let start = cur.pos;
     cur.pos += 1;
@@ -517,7 +520,7 @@ fn unary(op: Unary, value: i64) -> i64 {
 }
 
 fn binary(op: Binary, left: i64, right: i64) -> std::result::Result<i64, &'static str> {
-    // A comparison that holds is -1, as GNU's assembler has it.
+    // As in GNU's assembler, a comparison that holds is -1.
     let truth = |holds: bool| -i64::from(holds);
     let shift = |value: u64| u32::try_from(right).ok().filter(|&n| n < 64).map_or(0, |n| value >> n) as i64;
     Ok(match op {

@@ -1,40 +1,41 @@
-//! Files that a source draws in with `.include` and `.incbin`.
+//! Files that a source includes with `.include` and `.incbin`.
 //!
-//! All texts have one space of positions: the source begins at 0, each included text after those before it. So a place
-//! is one number until an error is told, and only then becomes a file and an offset in it.
+//! All texts share one space of positions: the source begins at 0, and each included text comes after the
+//! texts before it. So a position is a single number until an error is reported; only then is it converted to
+//! a file and an offset.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a loader found.
+/// File that a loader has found.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its name for messages, and for finding what it includes itself.
+    /// Name for messages, and for finding files that this file includes.
     pub name: String,
-    /// Its contents.
+    /// Contents of the file.
     pub bytes: Vec<u8>,
 }
 
-/// Finds files. The library itself opens none.
+/// Finds files. The library itself opens no files.
 pub trait Loader {
-    /// The file that a source calls `name`; `from` is the name of the included file that asks, `None` for the source
-    /// itself.
+    /// Returns the file that a source calls `name`. `from` is the name of the included file that contains the
+    /// directive; `None` for the source itself.
     ///
     /// # Errors
-    /// Why there is none, as the end of a sentence.
+    /// Says why there is no such file, as the end of a sentence.
     fn load(&self, name: &str, from: Option<&str>) -> Result<File, String>;
 }
 
-/// An included text that an error is about.
+/// Included text to which an error refers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Included {
-    /// The file's name.
+    /// Name of the file.
     pub name: String,
-    /// Its text.
+    /// Text of the file.
     pub text: String,
-    /// The included file whose `.include` it was, `None` for the source.
+    /// File that includes this file; `None` for the source.
     pub includer: Option<Arc<Included>>,
-    /// Where that `.include` stands in its text.
+    /// Offset of the `.include` in the text of that file.
     pub at: usize,
 }
 
@@ -42,7 +43,7 @@ pub struct Included {
 #[derive(Default)]
 pub(crate) struct Texts {
     list: Vec<Text>,
-    /// Where the next text begins.
+    /// Position at which the next text begins.
     end: usize,
 }
 
@@ -52,13 +53,13 @@ struct Text {
 }
 
 impl Texts {
-    /// The source itself, at 0.
+    /// Adds the source itself, at position 0.
     pub fn begin(&mut self, source: &str) {
         self.list = vec![Text { begin: 0, included: None }];
         self.end = source.len() + 1;
     }
 
-    /// Adds a text that the statement at `place` includes; where it begins.
+    /// Adds a text that the statement at `place` includes. Returns the position at which the text begins.
     pub fn add(&mut self, name: &str, text: &str, place: usize) -> usize {
         let (includer, at) = self.locate(place);
         let included = Included { name: name.to_owned(), text: text.to_owned(), includer, at };
@@ -68,7 +69,7 @@ impl Texts {
         begin
     }
 
-    /// The text that a position lies in, and the offset there.
+    /// Returns the text that contains a position, and the offset in that text.
     pub fn locate(&self, place: usize) -> (Option<Arc<Included>>, usize) {
         let after = self.list.partition_point(|text| text.begin <= place);
         match after.checked_sub(1).and_then(|n| self.list.get(n)) {
@@ -77,7 +78,7 @@ impl Texts {
         }
     }
 
-    /// The same for a range.
+    /// Returns the text that contains a range of positions, and the range in that text.
     pub fn locate_range(&self, range: Range<usize>) -> (Option<Arc<Included>>, Range<usize>) {
         let (text, start) = self.locate(range.start);
         (text, start..start + range.len())

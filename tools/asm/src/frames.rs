@@ -1,7 +1,8 @@
-//! `.eh_frame` and `.debug_frame`: what `.cfi_*` said, as tables for unwinders and for debuggers.
+//! Writes `.eh_frame` and `.debug_frame`: the contents of `.cfi_*` directives as tables for unwinders and
+//! debuggers.
 //!
-//! An entry of a table describes a function; before it stands a header that several entries share if they agree in it.
-//! Entries are brought in an order in which those that agree stand together.
+//! Each entry of a table describes a function. A header precedes it, which consecutive entries share if they
+//! agree in its contents. Entries are sorted so that entries with the same header are consecutive.
 //!
 //! # Source
 //! DWARF 5, 6.4 (call frames); Linux Standard Base 5.0, 10.6 (`.eh_frame`).
@@ -13,23 +14,23 @@ use crate::section::elf;
 use objwriter::frames::{CODE_UNIT, DATA_UNIT, PC, advance, header};
 use std::ops::Range;
 
-/// Four bytes with a sign, relative to their own place.
+/// Pointer encoding: four signed bytes, relative to their own position.
 const DW_EH_PE_PCREL_SDATA4: u8 = 0x1b;
 const ADDRESS_SIZE: u8 = 8;
 
-/// What the directives said.
+/// Contents of the directives.
 pub(crate) struct Frames {
-    /// `.eh_frame` is wanted.
+    /// Whether `.eh_frame` is requested.
     pub for_unwinder: bool,
-    /// `.debug_frame` is wanted.
+    /// Whether `.debug_frame` is requested.
     pub for_debugger: bool,
     pub list: Vec<Frame>,
-    /// Those of `list` that have not ended yet.
+    /// Indices into `list` of the frames that have not ended yet.
     pub open: Vec<usize>,
 }
 
 impl Frames {
-    /// The one that directives are about.
+    /// Returns the frame to which directives apply.
     pub fn present(&mut self) -> Option<&mut Frame> {
         self.list.get_mut(*self.open.last()?)
     }
@@ -41,7 +42,7 @@ impl Default for Frames {
     }
 }
 
-/// From `.cfi_startproc` to `.cfi_endproc`.
+/// Call frame information from `.cfi_startproc` to `.cfi_endproc`.
 pub(crate) struct Frame {
     pub section: u32,
     begin: Value,
@@ -51,29 +52,30 @@ pub(crate) struct Frame {
     pub is_signal: bool,
     is_simple: bool,
     pub return_column: u32,
-    /// What the CFA's register is off it so far.
+    /// Current offset of the CFA from its register.
     pub cfa_offset: i64,
     pub instructions: Vec<u8>,
     pub steps: Vec<Step>,
     span: (u32, u32),
 }
 
-/// A symbol that a table refers to, and how. It counts as used only if a table with it is written.
+/// Symbol to which a table refers, and the encoding of the reference. The symbol counts as used only if a
+/// table with it is written.
 pub(crate) struct Pointer {
     pub encoding: u8,
     pub symbol: String,
 }
 
-/// Instructions from `begin` on hold from that place of the code on.
+/// Instructions from `begin` on, which hold from a position of the code on.
 pub(crate) struct Step {
     pub place: Value,
     pub begin: usize,
-    /// The name of where they stand in the table.
+    /// Name for the position of the instructions in the table.
     pub label: Option<String>,
     pub span: (u32, u32),
 }
 
-/// Which of the two tables.
+/// Kind of table.
 #[derive(Clone, Copy, PartialEq)]
 enum Table {
     Unwinder,
@@ -81,7 +83,7 @@ enum Table {
 }
 
 impl Frame {
-    /// Entries that agree in this share a header.
+    /// Returns the contents of the header. Entries with the same contents share a header.
     fn header_key(&self) -> (Option<&str>, u8, u8, bool, bool, u32) {
         let encoding = |pointer: &Option<Pointer>| pointer.as_ref().map_or(0, |pointer| pointer.encoding);
         (
@@ -103,7 +105,7 @@ impl Frame {
             lsda: None,
             is_signal: false,
             is_simple,
-            // Sorts behind every number.
+            // This value sorts after every number.
             return_column: u32::MAX,
             cfa_offset: 0,
             instructions: Vec::new(),
@@ -114,7 +116,7 @@ impl Frame {
 }
 
 impl Assembler {
-    /// Writes the tables, if there is something to write.
+    /// Writes the tables, if there are any frames.
     pub(crate) fn write_frames(&mut self) {
         let mut frames = std::mem::take(&mut self.frames);
         for open in frames.open.drain(..).filter_map(|open| frames.list.get(open)) {
@@ -142,7 +144,7 @@ impl Assembler {
             for (n, frame) in frames.iter().enumerate() {
                 let is_last = n + 1 == frames.len();
                 let before = n.checked_sub(1).and_then(|n| frames.get(n));
-                // Debuggers take the first header for all.
+                // Debuggers use the first header for all entries.
                 let is_shared = before.is_some_and(|before| {
                     table == Table::Debugger || before.header_key() == frame.header_key()
                 });
@@ -153,7 +155,7 @@ impl Assembler {
                     assembler.report_placed(mistake);
                 }
             }
-            // Linkers end the table with a record without contents.
+            // The table ends with an empty record. In relocatable objects it is left to the linker.
             if table == Table::Unwinder
                 && !assembler.settings.relocatable
                 && let Err(mistake) = assembler.emit(&[0; 4], &(0..0))
@@ -205,7 +207,8 @@ impl Assembler {
             }
         }
         self.write_instructions(frame)?;
-        // A reader that aligns sections must not find zeros behind the last, which would be the end of the table.
+        // The last record is padded to the alignment of the section, because zeros after it would end the
+        // table for readers that align sections.
         let align = if table == Table::Debugger || is_last { ADDRESS_SIZE } else { 4 };
         self.close_record(start, align, &span)
     }
@@ -280,14 +283,14 @@ impl Assembler {
         }
     }
 
-    /// A value less the place where it stands.
+    /// Writes a value relative to its own position.
     fn write_relative(&mut self, value: Value, size: u8, span: &Range<usize>) -> Result<()> {
         let here = self.place_value();
         let value = self.binary(Binary::Sub, value, here).map_err(|message| error(span.clone(), message))?;
         self.emit_value(value, size, span.clone())
     }
 
-    /// Bytes from one place to another, if they are in the same section.
+    /// Returns the number of bytes between two positions, if they are in the same section.
     pub(crate) fn distance_of(&mut self, from: Value, to: Value) -> Option<i64> {
         let distance = self.binary(Binary::Sub, to, from).ok()?;
         self.known(distance)

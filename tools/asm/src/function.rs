@@ -1,6 +1,7 @@
-//! Functions in expressions: `max(a, b)`, `or(a, b)`, `alignto(n, 8)`, and what LLVM 19 computes resources with.
+//! Functions in expressions: `max(a, b)`, `or(a, b)`, `alignto(n, 8)`, and the functions with which LLVM 19
+//! computes resources.
 //!
-//! They become trees of operators, so that their arguments may be symbols of later lines.
+//! They are converted to trees of operators, so that their arguments may be symbols of later lines.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -8,12 +9,13 @@ use crate::error::{Result, error};
 use crate::expr::{Binary, Value};
 use isa::{Feature, Generation};
 
-/// Names and numbers of arguments, 0 for any but none.
+/// Names and numbers of arguments; 0 means any number except none.
 const FUNCTIONS: [(&str, usize); 6] =
     [("max", 0), ("or", 0), ("alignto", 2), ("extrasgprs", 3), ("totalnumvgprs", 2), ("occupancy", 7)];
 
 impl Assembler {
-    /// The value of a function; its name was read from `start`. `None` if it is none, or no `(` follows.
+    /// Returns the value of a function whose name was read from `start`. Returns `None` if there is no such
+    /// function or no `(` follows.
     pub(crate) fn call(
         &mut self,
         cur: &mut Cursor,
@@ -53,7 +55,8 @@ impl Assembler {
         values[1..].iter().try_fold(values[0], |all, &value| self.binary(op, all, value))
     }
 
-    /// SGPRs beside the numbered ones: of VCC, FLAT_SCRATCH, XNACK_MASK; those of one include those of the ones before.
+    /// Returns the number of SGPRs in addition to the numbered ones, for VCC, FLAT_SCRATCH and XNACK_MASK.
+    /// Each number includes the preceding registers, so the maximum counts.
     fn extra_sgprs(&mut self, uses: &[Value]) -> std::result::Result<Value, &'static str> {
         let generation = self.settings.target.map(|target| target.generation);
         let counts = match generation {
@@ -70,7 +73,8 @@ impl Assembler {
         Ok(most)
     }
 
-    /// VGPRs of accumulation VGPRs and others: gfx90a has them in one file.
+    /// Returns the total number of VGPRs, including accumulation VGPRs. On gfx90a both kinds are in one
+    /// register file.
     fn total_vgprs(&mut self, counts: &[Value]) -> std::result::Result<Value, &'static str> {
         let (acc, plain) = (counts[0], counts[1]);
         if !self.settings.target.is_some_and(|target| target.has(Feature::GFX90A)) {
@@ -79,7 +83,8 @@ impl Assembler {
         self.binary(Binary::JoinFiles, acc, plain)
     }
 
-    /// Waves of a SIMD: at most, unit of VGPRs, all VGPRs, generation as LLVM counts them, waves without limits, SGPRs, VGPRs.
+    /// Returns the number of waves on a SIMD. The arguments are: maximum, allocation unit of VGPRs, total
+    /// VGPRs, generation as LLVM counts generations, number without limits, SGPRs, VGPRs.
     fn occupancy(&mut self, arguments: &[Value]) -> std::result::Result<Value, &'static str> {
         let known: Option<Vec<i64>> = arguments.iter().map(|&value| self.known(value)).collect();
         let Some(&[most, unit, all, generation, start, sgprs, vgprs]) = known.as_deref() else {

@@ -1,37 +1,39 @@
-//! Sizes that only the end of the text tells: of `.uleb128 end - begin` before `end:`, of `.fill end - begin`.
+//! Sizes that are known only at the end of the text: that of `.uleb128 end - begin` before `end:`, and the
+//! count of `.fill end - begin`.
 //!
-//! The text is read with the smallest of them first, and again with those that came out, until they are what they were
-//! taken for. A LEB128 number keeps the most bytes that it ever had, as LLVM's do, so that it cannot go to and fro.
+//! The text is first read with minimum sizes, and then again with the sizes that resulted, until the sizes do
+//! not change. A LEB128 number keeps the largest size that it ever had, as in LLVM, so that sizes cannot
+//! oscillate.
 
 use crate::assembler::Assembler;
 use crate::error::error;
 use crate::expr::{Reduced, Value};
 use objwriter::leb;
 
-/// More readings than that are taken for a size that depends on itself.
+/// Maximum number of readings. If more are needed, a size depends on itself.
 const MAX_READINGS: u32 = 64;
 
-/// What is made of the number.
+/// Use of the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// A LEB128 number.
+    /// LEB128 number.
     Leb { signed: bool },
-    /// How often something is repeated.
+    /// Number of repetitions.
     Count,
 }
 
-/// What is taken for the number of a directive.
+/// Number that is assumed for a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     number: i64,
-    /// Bytes of the LEB128 number.
+    /// Size of the LEB128 number in bytes.
     width: usize,
 }
 
 impl Size {
     const SMALLEST: Size = Size { number: 0, width: 1 };
 
-    /// The LEB128 number in as many bytes as are taken for it.
+    /// Returns the LEB128 number, padded to the assumed size.
     fn leb(self, signed: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         match signed {
@@ -47,20 +49,20 @@ impl Size {
     }
 }
 
-/// The numbers that are not known where they stand.
+/// Numbers that are not known at the directives that use them.
 #[derive(Default)]
 pub(crate) struct Late {
-    /// What the readings before found, by the number of the directive.
+    /// Results of the previous reading, by the number of the directive.
     sizes: Vec<Size>,
-    /// The directives of this reading: expression, use, place.
+    /// Directives of the current reading: expression, use, position.
     asked: Vec<(Value, Use, (u32, u32))>,
-    /// Whether what came out is not what was taken.
+    /// Whether a result differs from the assumption.
     pub changed: bool,
     readings: u32,
 }
 
 impl Late {
-    /// For one more reading of the same text.
+    /// Returns the state for another reading of the same text.
     pub fn again(self) -> Late {
         Late { asked: Vec::new(), changed: false, readings: self.readings + 1, ..self }
     }
@@ -73,7 +75,7 @@ impl Assembler {
         size
     }
 
-    /// The bytes of a LEB128 number.
+    /// Returns the bytes of a LEB128 number.
     pub(crate) fn leb(&mut self, value: Value, signed: bool, span: std::ops::Range<usize>) -> Vec<u8> {
         let size = match self.known(value) {
             Some(number) => Size { number, width: 1 },
@@ -85,7 +87,7 @@ impl Assembler {
         size.leb(signed)
     }
 
-    /// How often something is repeated.
+    /// Returns a number of repetitions.
     pub(crate) fn count(&mut self, value: Value, span: std::ops::Range<usize>) -> i64 {
         self.known(value).unwrap_or_else(|| {
             let span = self.span_of(span);
@@ -93,7 +95,7 @@ impl Assembler {
         })
     }
 
-    /// Evaluates the numbers now that all labels are there.
+    /// Evaluates the numbers, because all labels are defined at this point.
     pub(crate) fn settle_late(&mut self) {
         let asked = std::mem::take(&mut self.late.asked);
         let before = std::mem::take(&mut self.late.sizes);

@@ -1,12 +1,12 @@
-//! An assembler in LLVM's syntax: source text to AMD GPU code objects.
+//! Assembler in LLVM's syntax: converts source text to AMD GPU code objects.
 //!
-//! [`assemble`] reads a text once (`assembler`): directives (`directive`), instructions by the rows of the `isa` crate
-//! (`inst`), expressions (`expr`). At the end subsections are joined (`subsection`), the tables of call frames and of lines
-//! are written (`frames`, `lines`), what names later symbols is filled in (`resolve`), and the sections become an object
-//! (`object`).
+//! [`assemble`] reads a text once (`assembler`): directives (`directive`), instructions with the table of the
+//! `isa` crate (`inst`), and expressions (`expr`). At the end, subsections are joined (`subsection`), the
+//! tables of call frames and lines are written (`frames`, `lines`), references to later symbols are filled in
+//! (`resolve`), and the sections become an object (`object`).
 //!
-//! Deliberately not here: what instructions look like (the table of `isa`), which bits of a kernel descriptor mean what
-//! (`objwriter::descriptor`).
+//! The syntax and encoding of instructions are not defined here but in the table of `isa`, and the bits of
+//! kernel descriptors in `objwriter::descriptor`.
 
 mod assembler;
 mod cursor;
@@ -35,7 +35,7 @@ use isa::{CodeObjectVersion, Os, Target};
 use objwriter::elf::Identity;
 use rustc_hash::FxHashSet;
 
-/// What kind of file to write.
+/// Kind of file to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// `ET_DYN`, ready for a loader.
@@ -45,32 +45,33 @@ pub enum Kind {
     Relocatable,
 }
 
-/// What the assembler is told beside the source.
+/// Options of the assembler.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The processor; otherwise `.amdgcn_target` names it.
+    /// Processor. If not given, `.amdgcn_target` names it.
     pub target: Option<&'static Target>,
-    /// The runtime that loads the object; otherwise `.amdgcn_target` names it, or it is `amdhsa`.
+    /// Runtime that loads the object. If not given, `.amdgcn_target` names it, and the default is `amdhsa`.
     pub os: Option<Os>,
-    /// What to write.
+    /// Kind of file to write.
     pub kind: Kind,
-    /// Code object version, 2 to 6. Otherwise directives say it, or the metadata, or it is [`CodeObjectVersion::USUAL`].
+    /// Code object version, 2 to 6. If not given, directives or the metadata determine it, and the default is
+    /// [`CodeObjectVersion::USUAL`].
     pub version: Option<u8>,
-    /// XNACK replay on or off; otherwise any.
+    /// XNACK replay on or off. If not given, any.
     pub xnack: Option<bool>,
-    /// SRAM ECC on or off; otherwise any.
+    /// SRAM ECC on or off. If not given, any.
     pub sramecc: Option<bool>,
-    /// Wavefronts of 64 lanes on GFX10, whose default is 32.
+    /// Whether waves have 64 lanes on GFX10, where the default is 32.
     pub wave64: bool,
-    /// Compute-unit mode on GFX10.
+    /// Whether compute-unit mode is used on GFX10.
     pub cumode: bool,
-    /// Work-groups may be split over compute units on gfx90a.
+    /// Whether work-groups may be split over compute units on gfx90a.
     pub tgsplit: bool,
-    /// Symbols and their values, as if each stood in a `.set` before the source.
+    /// Symbols and their values, as if each were defined by a `.set` before the source.
     pub symbols: Vec<(String, i64)>,
-    /// Most bytes that all sections may have together.
+    /// Maximum total size of all sections in bytes.
     pub max_output: u64,
-    /// Most bytes that macros and repetitions may expand to.
+    /// Maximum number of bytes to which macros and repetitions may expand.
     pub max_expansion: usize,
 }
 
@@ -93,18 +94,18 @@ impl Default for Options {
     }
 }
 
-/// Assembles a source text. It may not read files: `.include` and `.incbin` are errors.
+/// Assembles a source text, which must not read files: `.include` and `.incbin` are errors.
 ///
 /// # Errors
-/// Everything that is wrong with the text, in its order.
+/// Returns all errors in the text, in order.
 pub fn assemble(source: &str, options: &Options) -> Result<Vec<u8>, Vec<Diagnostic>> {
     run(source, options, None)
 }
 
-/// Assembles a source text that may read the files that `loader` finds.
+/// Assembles a source text, which may read the files that `loader` finds.
 ///
 /// # Errors
-/// Everything that is wrong with the text, in its order.
+/// Returns all errors in the text, in order.
 pub fn assemble_with(
     source: &str,
     options: &Options,
@@ -120,8 +121,8 @@ fn run(
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut padded = FxHashSet::default();
     let mut late = late::Late::default();
-    // A nop behind a branch makes others longer: each turn finds one more at least, none of them twice. Numbers that only
-    // the end tells have limits of their own.
+    // A nop after a branch makes other branches longer, so the loop repeats. Each iteration finds at least
+    // one more branch, and no branch twice. Numbers that are known only at the end have a limit of their own.
     let (assembler, resolved) = loop {
         let mut assembler = assembler::Assembler::new(options);
         assembler.loader = loader.take();
@@ -130,7 +131,7 @@ fn run(
         assembler.assemble(source);
         let resolved = assembler.resolve();
         let diagnostics = assembler.take_diagnostics();
-        // What is wrong while sizes are not what they will be may be right then.
+        // While sizes are still changing, an error may disappear in a later iteration.
         if !assembler.late.changed {
             if !diagnostics.is_empty() {
                 return Err(diagnostics);
@@ -144,7 +145,7 @@ fn run(
         padded.extend(assembler.wrong_branches);
         late = assembler.late.again();
     };
-    // A text without instructions may not have asked for it yet, but whoever reads the object will.
+    // A text without instructions need not name a processor, but readers of the object need to know it.
     if assembler.settings.target.is_none() {
         return Err(vec![without_place(
             "the processor is not known".to_owned(),
@@ -160,26 +161,26 @@ fn run(
         .map_err(|message| vec![without_place(message, Vec::new())])
 }
 
-/// How a processor is named.
+/// Explains how to name the processor.
 pub(crate) const PROCESSOR_NOTE: &str =
     "give `--mcpu`, or begin the source with `.amdgcn_target \"amdgcn-amd-amdhsa--gfx906\"`";
 
-/// What is wrong with all of a text.
+/// Returns an error that concerns the whole text.
 fn without_place(message: String, notes: Vec<String>) -> Diagnostic {
     Diagnostic { message, span: 0..0, label: String::new(), notes, file: None }
 }
 
-/// What options and directives together say.
+/// Settings from options and directives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub target: Option<&'static Target>,
     pub os: Option<Os>,
-    /// A file header that `.kernc_elf_header` gives.
+    /// File header given by `.kernc_elf_header`.
     pub header: Option<Identity>,
-    /// A linker sees the object.
+    /// Whether the object is meant for a linker.
     pub relocatable: bool,
     pub version: Option<u8>,
-    /// What `amdhsa.version` of the metadata says.
+    /// Version of code objects that `amdhsa.version` in the metadata implies.
     pub metadata_version: Option<u8>,
     pub xnack: Option<bool>,
     pub sramecc: Option<bool>,
@@ -208,18 +209,18 @@ impl Settings {
         }
     }
 
-    /// A target feature: on, off, or either. The target id of V3 names what is on or either, and what it does not name
-    /// is off.
+    /// Returns a target feature: on, off, or either (`None`). The target id of V3 names features that are on
+    /// or either, so a feature that it does not name is off.
     pub fn feature(&self, value: Option<bool>) -> Option<bool> {
         if self.has_plain_id && self.version() <= 3 { value.or(Some(false)) } else { value }
     }
 
-    /// The runtime that loads the object.
+    /// Returns the runtime that loads the object.
     pub fn os(&self) -> Os {
         self.os.unwrap_or_default()
     }
 
-    /// Code object version.
+    /// Returns the code object version.
     pub fn version(&self) -> u8 {
         self.version.or(self.metadata_version).unwrap_or(CodeObjectVersion::USUAL.number())
     }

@@ -1,8 +1,8 @@
-//! `.debug_line`: what `.file` and `.loc` said, as a table for debuggers.
+//! Writes `.debug_line`: the contents of `.file` and `.loc` as a table for debuggers.
 //!
-//! A table is a program: its instructions move address, file, line and column, and each row is a state of them. Version 5
-//! is written if there is a file 0, which it is about as a whole; its names are in `.debug_line_str`. Otherwise it is
-//! version 4.
+//! The table is a program whose instructions change address, file, line and column. Each row is a state of
+//! these values. If there is a file 0, to which version 5 of the table refers as a whole, version 5 is
+//! written, with names in `.debug_line_str`. Otherwise version 4 is written.
 //!
 //! # Source
 //! DWARF 5, 6.2 and 7.22 (line tables); DWARF 4, 6.2.4 (the older header).
@@ -15,16 +15,17 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 const ADDRESS_SIZE: u8 = 8;
-/// Instructions are made of dwords; addresses advance by so many bytes.
+/// Unit of address advances in bytes, because instructions consist of dwords.
 const DWORD: u64 = 4;
 
-// Special instructions advance line and address at once: the line by `LINE_BASE..LINE_BASE + LINE_RANGE`.
+// A special instruction advances line and address together; the line by a number in `LINE_BASE..LINE_BASE +
+// LINE_RANGE`.
 const LINE_BASE: i64 = -5;
 const LINE_RANGE: u64 = 14;
 const OPCODE_BASE: u64 = 13;
-/// Operands of the standard instructions 1 to 12.
+/// Numbers of operands of the standard instructions 1 to 12.
 const STANDARD_OPERANDS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
-/// How far `DW_LNS_const_add_pc` advances: as the last special instruction.
+/// Number of units by which `DW_LNS_const_add_pc` advances, the same as the last special instruction.
 const MOST_UNITS: u64 = (255 - OPCODE_BASE) / LINE_RANGE;
 
 const DW_LNS_COPY: u8 = 1;
@@ -50,25 +51,25 @@ const DW_FORM_UDATA: u64 = 0x0f;
 const DW_FORM_DATA16: u64 = 0x1e;
 const DW_FORM_LINE_STRP: u64 = 0x1f;
 
-/// What the directives said.
+/// Contents of the directives.
 #[derive(Default)]
 pub(crate) struct Lines {
     /// File 0.
     pub root: Option<File>,
-    /// The directory of file 0.
+    /// Directory of file 0.
     pub directory: Vec<u8>,
-    /// Directories, from number 1.
+    /// Directories, numbered from 1.
     directories: Vec<Vec<u8>>,
     directory_numbers: FxHashMap<Vec<u8>, usize>,
     pub files: BTreeMap<u32, File>,
-    /// What the last `.loc` said.
+    /// Location given by the last `.loc`.
     pub location: Location,
-    /// Whether no row is of that yet.
+    /// Whether that location has no row yet.
     pub is_pending: bool,
     pub rows: Vec<Row>,
 }
 
-/// A source file.
+/// Source file.
 pub(crate) struct File {
     pub name: Vec<u8>,
     pub directory: usize,
@@ -77,7 +78,7 @@ pub(crate) struct File {
     pub span: (u32, u32),
 }
 
-/// What a row says about a place.
+/// Source location and attributes of a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Location {
     pub file: u32,
@@ -107,14 +108,14 @@ impl Default for Location {
     }
 }
 
-/// From that place on, code is of that location.
+/// Row: from this position on, code has this location.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub place: Value,
     pub location: Location,
 }
 
-/// Texts of `.debug_line_str`, each of them once.
+/// Strings of `.debug_line_str`, without duplicates.
 #[derive(Default)]
 struct Texts {
     bytes: Vec<u8>,
@@ -135,7 +136,7 @@ impl Texts {
 }
 
 impl Lines {
-    /// The number of a directory; 0 is that of file 0.
+    /// Returns the number of a directory; 0 is the directory of file 0.
     pub fn directory_number(&mut self, directory: &[u8]) -> usize {
         if directory.is_empty() {
             return 0;
@@ -148,14 +149,14 @@ impl Lines {
         self.directories.len()
     }
 
-    /// Whether `.loc` may name that file.
+    /// Returns whether `.loc` may use that file number.
     pub fn has_file(&self, number: u32) -> bool {
         if number == 0 { self.root.is_some() } else { self.files.contains_key(&number) }
     }
 }
 
 impl Assembler {
-    /// Writes the table, if there is something to write.
+    /// Writes the table, if there are any files.
     pub(crate) fn write_lines(&mut self) {
         let lines = std::mem::take(&mut self.lines);
         if lines.root.is_none() && lines.files.is_empty() {
@@ -198,7 +199,7 @@ impl Assembler {
         self.inside(section, |assembler| assembler.emit(&texts.bytes, &(0..0)))
     }
 
-    /// `.debug_line_str`
+    /// Returns the section `.debug_line_str`.
     fn line_texts(&mut self) -> u32 {
         let (kind, flags, entry_size) = crate::section::defaults(".debug_line_str");
         let section = self.section_named(".debug_line_str", kind, flags);
@@ -220,7 +221,7 @@ impl Assembler {
             out.extend_from_slice(&file.name);
             out.push(0);
             leb::unsigned(&mut out, file.directory as u64);
-            // Time and size are not told.
+            // Time and size of the file are not given.
             out.extend_from_slice(&[0, 0]);
         }
         out.push(0);
@@ -237,7 +238,8 @@ impl Assembler {
         entry_format(&mut out, &[(DW_LNCT_PATH, DW_FORM_LINE_STRP)]);
         leb::unsigned(&mut out, lines.directories.len() as u64 + 1);
         self.emit(&out, &(0..0))?;
-        // A directory that is not told is that of the compiler. Its name would make the bytes depend on the machine.
+        // If the directory of the compiler is not given, `.` is written, because a real name would make the
+        // bytes depend on the machine.
         let first: &[u8] = if lines.directory.is_empty() { b"." } else { &lines.directory };
         self.write_text(texts, first)?;
         for directory in &lines.directories {
@@ -267,7 +269,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Refers to a text of `.debug_line_str`.
+    /// Writes a reference to a string of `.debug_line_str`.
     fn write_text(&mut self, texts: &mut Texts, text: &[u8]) -> Result<()> {
         let section = self.line_texts();
         let base = self.sections[section as usize].size();
@@ -275,7 +277,7 @@ impl Assembler {
         self.emit_value(place, 4, 0..0)
     }
 
-    /// The rows of each section with their offsets; sections in the order of their first rows.
+    /// Groups rows by section, with their offsets. Sections are in the order of their first rows.
     fn rows_by_section(&self, rows: &[Row]) -> Vec<(u32, Vec<(u64, Row)>)> {
         let mut numbers: FxHashMap<u32, usize> = FxHashMap::default();
         let mut groups: Vec<(u32, Vec<(u64, Row)>)> = Vec::new();
@@ -292,7 +294,7 @@ impl Assembler {
         groups
     }
 
-    /// The rows of a section.
+    /// Writes the rows of a section.
     fn write_sequence(&mut self, section: u32, rows: &[(u64, Row)]) -> Result<()> {
         let mut before = Location { line: 1, ..Location::default() };
         let mut out = Vec::new();
@@ -321,7 +323,7 @@ impl Assembler {
         self.emit(&out, &(0..0))
     }
 
-    /// Fills in a length, of four bytes, which counts what has been appended behind it.
+    /// Fills in a four-byte length field at `at`, which counts the bytes after it.
     pub(crate) fn fill_in_length(&mut self, at: u64) {
         let length = (self.here().1 - at).saturating_sub(4) as u32;
         let at = at as usize;
@@ -331,7 +333,8 @@ impl Assembler {
     }
 }
 
-/// What the header says about the instructions: one operation each, rows are statements, what special ones do.
+/// Writes the header's parameters of instructions: one operation for each instruction, rows are statements,
+/// ranges of special instructions.
 fn parameters(out: &mut Vec<u8>) {
     out.extend_from_slice(&[DWORD as u8, 1, 1, LINE_BASE as u8, LINE_RANGE as u8, OPCODE_BASE as u8]);
     out.extend_from_slice(&STANDARD_OPERANDS);
@@ -350,7 +353,7 @@ fn with_operand(out: &mut Vec<u8>, code: u8, operand: u64) {
     leb::unsigned(out, operand);
 }
 
-/// Changes all but line and address.
+/// Writes instructions that change everything except line and address.
 fn changes(out: &mut Vec<u8>, before: &Location, now: &Location) {
     if now.file != before.file {
         with_operand(out, DW_LNS_SET_FILE, now.file.into());
@@ -376,7 +379,7 @@ fn changes(out: &mut Vec<u8>, before: &Location, now: &Location) {
     out.extend(marks.iter().filter(|mark| mark.0).map(|mark| mark.1));
 }
 
-/// Makes a row, so many lines and so many units further.
+/// Writes instructions that add a row after advancing by `lines` lines and `units` units.
 fn advance(out: &mut Vec<u8>, mut lines: i64, units: u64) {
     let is_far = !(LINE_BASE..LINE_BASE + LINE_RANGE as i64).contains(&lines);
     if is_far {

@@ -1,27 +1,27 @@
-//! Numbers of the source text.
+//! Numbers in the source text.
 
 use crate::cursor::{Cursor, continues_name};
 use crate::error::{Result, error};
 
-/// A number as written.
+/// Number as it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
-    /// Wraps: `0xffffffffffffffff` is -1.
+    /// Integer. It wraps: `0xffffffffffffffff` is -1.
     Int(i64),
     Float(f64),
-    /// `1b`: the last label `1:`.
+    /// Reference such as `1b` to the previous label `1:`.
     Before(u32),
-    /// `1f`: the next one.
+    /// Reference such as `1f` to the next label `1:`.
     After(u32),
 }
 
-/// Whether a number is here: a digit, or a point before one.
+/// Returns whether a number begins here: a digit, or a point followed by a digit.
 #[inline]
 pub(crate) fn begins(cur: &Cursor) -> bool {
     cur.peek().is_ascii_digit() || cur.peek() == b'.' && cur.peek_at(1).is_ascii_digit()
 }
 
-/// Reads a number, which begins here.
+/// Reads the number that begins here.
 pub(crate) fn number(cur: &mut Cursor) -> Result<Number> {
     let bytes = cur.text.as_bytes();
     let start = cur.pos;
@@ -70,7 +70,7 @@ fn exponent_follows(bytes: &[u8], at: usize) -> bool {
     bytes.get(at + 1 + sign).is_some_and(u8::is_ascii_digit)
 }
 
-/// Digits of a base that is a power of two.
+/// Reads digits in a base that is a power of two.
 fn digits(cur: &mut Cursor, start: usize, base: u32) -> Result<Number> {
     let mut value: u64 = 0;
     let first = cur.pos;
@@ -92,7 +92,7 @@ fn digits(cur: &mut Cursor, start: usize, base: u32) -> Result<Number> {
     Ok(Number::Int(value as i64))
 }
 
-/// C's suffixes are allowed and mean nothing.
+/// Skips the suffixes of C, which have no effect.
 fn suffix(cur: &mut Cursor, start: usize) -> Result<()> {
     while matches!(cur.peek(), b'u' | b'U' | b'l' | b'L') {
         cur.pos += 1;
@@ -106,7 +106,7 @@ fn suffix(cur: &mut Cursor, start: usize) -> Result<()> {
     Err(error(start..cur.pos, "not a number").label("digits, then something else"))
 }
 
-/// Decimal float; the digits before the point end at `end`.
+/// Reads a decimal float. The digits before the point end at `end`.
 fn float(cur: &mut Cursor, end: usize) -> Result<Number> {
     let start = cur.pos;
     match decimal(cur, end).parse() {
@@ -115,7 +115,7 @@ fn float(cur: &mut Cursor, end: usize) -> Result<Number> {
     }
 }
 
-/// The text of a decimal float; the digits before the point end at `end`.
+/// Returns the text of a decimal float. The digits before the point end at `end`.
 fn decimal<'s>(cur: &mut Cursor<'s>, mut end: usize) -> &'s str {
     let bytes = cur.text.as_bytes();
     let start = cur.pos;
@@ -137,7 +137,8 @@ fn decimal<'s>(cur: &mut Cursor<'s>, mut end: usize) -> &'s str {
     &cur.text[start..end]
 }
 
-/// The bits of the `f32` or `f64` next to the number that begins here. Rounding to `f64` first would round twice.
+/// Returns the bits of the `f32` or `f64` nearest to the number that begins here. Rounding an `f32` via `f64`
+/// would round twice.
 pub(crate) fn float_bits(cur: &mut Cursor, is_single: bool) -> Result<u64> {
     let start = cur.pos;
     if cur.peek() == b'0' && matches!(cur.peek_at(1), b'x' | b'X') {
@@ -157,7 +158,7 @@ pub(crate) fn float_bits(cur: &mut Cursor, is_single: bool) -> Result<u64> {
     bits.ok_or_else(|| error(cur.span_from(start), "not a number"))
 }
 
-/// `0x1f`, or a hexadecimal float `0x1.8p3`.
+/// Reads `0x1f`, or a hexadecimal float such as `0x1.8p3`.
 fn hex(cur: &mut Cursor) -> Result<Number> {
     let start = cur.pos;
     cur.pos += 2;
@@ -172,16 +173,17 @@ fn hex(cur: &mut Cursor) -> Result<Number> {
     }
 }
 
-/// A hexadecimal float: `mantissa * 2^exponent`.
+/// Hexadecimal float: `mantissa * 2^exponent`.
 struct Hex {
     mantissa: u64,
     exponent: i32,
-    /// It is a little more: digits did not find room.
+    /// Whether the value is slightly larger, because digits that did not fit were dropped.
     more: bool,
 }
 
 impl Hex {
-    /// The nearest number of so many binary digits, none of them below `2^lowest`; the even one of two.
+    /// Returns the nearest number with `digits` binary digits, none of which is below `2^lowest`. Ties round
+    /// to even.
     fn round(&self, digits: i32, lowest: i32) -> f64 {
         let width = 64 - self.mantissa.leading_zeros() as i32;
         let unit = (self.exponent + width - digits).max(lowest);
@@ -189,7 +191,7 @@ impl Hex {
         if drop <= 0 {
             return scaled(self.mantissa, self.exponent);
         }
-        // Half a unit is above every mantissa from 66 on.
+        // From 66 on, half a unit is greater than every mantissa.
         let drop = drop.min(66) as u32;
         let whole = u128::from(self.mantissa);
         let (kept, rest, half) = (whole >> drop, whole & ((1 << drop) - 1), 1 << (drop - 1));
@@ -198,13 +200,14 @@ impl Hex {
     }
 }
 
-/// `whole * 2^exponent`, which is a double or infinite. In two steps, since the power alone may be out of range.
+/// Returns `whole * 2^exponent`, which is a double or infinite. It is computed in two steps, because the
+/// power alone may be out of range.
 fn scaled(whole: u64, exponent: i32) -> f64 {
     let half = exponent / 2;
     whole as f64 * 2f64.powi(half) * 2f64.powi(exponent - half)
 }
 
-/// Digits and exponent of a hexadecimal float that began at `start`.
+/// Reads the digits and the exponent of a hexadecimal float that began at `start`.
 fn hex_float(cur: &mut Cursor, start: usize) -> Result<Hex> {
     let mut value = Hex { mantissa: 0, exponent: 0, more: false };
     let mut point = false;

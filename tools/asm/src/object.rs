@@ -1,4 +1,4 @@
-//! What the source made, as sections, symbols and relocations that [`objwriter`] writes.
+//! Turns the assembled source into sections, symbols and relocations, which [`objwriter`] writes.
 
 use crate::Settings;
 use crate::assembler::Assembler;
@@ -12,7 +12,7 @@ use objwriter::elf::{
 use std::borrow::Cow;
 
 impl Assembler {
-    /// The object, for either kind of file.
+    /// Returns the object, for either kind of file.
     pub(crate) fn object<'a>(&'a self, resolved: &Resolved) -> Result<Object<'a>, String> {
         let mut object = Object { identity: self.settings.identity(), ..Object::default() };
         let mut numbers = vec![u32::MAX; self.symbols.iter().count()];
@@ -90,13 +90,14 @@ impl Assembler {
         Ok(elf::Symbol { name, binding: self.binding(symbol), visibility, kind, size, place })
     }
 
-    /// Labels that begin with `.L` are private; another name of what is not defined counts only where it is used.
+    /// Returns whether the object contains the symbol. Labels that begin with `.L` are private, and an alias
+    /// of an undefined symbol counts only if it is used.
     fn is_shown(&self, symbol: &Symbol) -> bool {
         let is_named = || !symbol.is_temporary() && !self.is_name_of_undefined(symbol);
         symbol.registered && symbol.renamed.is_none() && (symbol.relocated || is_named())
     }
 
-    /// Whether `.set` or `.weakref` makes it another name of what is not defined.
+    /// Returns whether `.set` or `.weakref` makes the symbol an alias of an undefined symbol.
     pub(crate) fn is_name_of_undefined(&self, symbol: &Symbol) -> bool {
         match symbol.definition {
             Definition::WeakRef(_) => true,
@@ -108,8 +109,8 @@ impl Assembler {
         }
     }
 
-    /// Defined symbols are local and undefined ones global unless a directive says otherwise; what `.weakref` alone
-    /// refers to may be missing.
+    /// Returns the binding of a symbol. Unless a directive says otherwise, defined symbols are local and
+    /// undefined symbols are global. An undefined symbol that is only used through `.weakref` is weak.
     fn binding(&self, symbol: &Symbol) -> u8 {
         symbol.binding.unwrap_or(match symbol.is_defined() && !self.is_name_of_undefined(symbol) {
             true => STB_LOCAL,
@@ -119,7 +120,8 @@ impl Assembler {
         })
     }
 
-    /// The size that another name has of what it names: of the next symbol with a size, or of the one that a place lies in.
+    /// Returns the size that an alias inherits: that of the next symbol in the chain of aliases that has a
+    /// size, or that of the symbol relative to which the position is given.
     fn inherited_size(&self, symbol: &Symbol) -> Option<Value> {
         let mut symbol = symbol;
         for _ in 0..1000 {
@@ -137,7 +139,7 @@ impl Assembler {
         symbol.size
     }
 
-    /// What a symbol stands for, and its type.
+    /// Returns what a symbol stands for, and its type.
     fn place(&self, symbol: &Symbol) -> Result<(Place, u8), String> {
         let kind = symbol.kind;
         Ok(match symbol.definition {
@@ -168,7 +170,7 @@ impl Assembler {
 }
 
 impl Settings {
-    /// What the file header says.
+    /// Returns the identity for the file header.
     fn identity(&self) -> Identity {
         const VERSIONS: [CodeObjectVersion; 5] = [
             CodeObjectVersion::V2,

@@ -1,4 +1,4 @@
-//! The end of assembly: fields that waited for symbols are filled in or become relocations.
+//! End of assembly: fields that refer to later symbols are filled in or become relocations.
 
 use crate::assembler::Assembler;
 use crate::directive::symbols::sym;
@@ -8,37 +8,38 @@ use crate::symbol::{Definition, SymbolId};
 use objwriter::descriptor::ENTRY_OFFSET;
 use objwriter::elf::reloc;
 
-/// What a relocation refers to.
+/// Target of a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Symbol(SymbolId),
     Section(u32),
-    /// A number.
+    /// No symbol: the relocation refers to a number.
     Nothing,
 }
 
-/// A relocation of a section.
+/// Relocation of a section.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relocation {
     pub offset: u64,
     pub target: Target,
     pub kind: u32,
     pub addend: i64,
-    /// Whether it goes through `.weakref`.
+    /// Whether the relocation goes through `.weakref`.
     pub weak: bool,
 }
 
 /// Relocations by section.
 pub(crate) struct Resolved {
     pub relocations: Vec<Vec<Relocation>>,
-    /// What the addresses matter of, if the object says so.
+    /// Symbols and sections whose addresses are significant, if the object lists them.
     pub addrsig: Option<Vec<Target>>,
 }
 
 type Outcome = std::result::Result<Option<Relocation>, String>;
 
 impl Assembler {
-    /// The name of a section stands for where it begins, unless it is something else's.
+    /// Defines the name of each section as the beginning of the section, unless the source defines the name
+    /// otherwise.
     pub(crate) fn define_sections(&mut self) {
         for index in 0..self.sections.len() {
             if let Some(id) = self.symbols.find(&self.sections[index].name)
@@ -46,13 +47,13 @@ impl Assembler {
             {
                 let symbol = &mut self.symbols[id];
                 symbol.definition = Definition::Label { section: index as u32, offset: 0 };
-                // The section's symbol is what the object shows.
+                // The object contains the section symbol instead.
                 (symbol.binding, symbol.registered, symbol.builtin) = (Some(sym::STB_LOCAL), false, true);
             }
         }
     }
 
-    /// Temporary labels that were used but never defined.
+    /// Reports temporary labels that are used but never defined.
     pub(crate) fn close_undefined(&mut self) {
         let missing: Vec<(String, usize)> = self
             .symbols
@@ -68,7 +69,7 @@ impl Assembler {
         }
     }
 
-    /// Fills in fields; what depends on addresses becomes relocations.
+    /// Fills in fields. Fields that depend on addresses become relocations.
     pub(crate) fn resolve(&mut self) -> Resolved {
         self.finish_descriptors();
         let mut relocations = Vec::with_capacity(self.sections.len());
@@ -97,7 +98,7 @@ impl Assembler {
         Resolved { relocations, addrsig: self.addrsig() }
     }
 
-    /// The relocation to the name that `.symver` gave the symbol.
+    /// Returns the relocation with the name that `.symver` gave the symbol.
     fn renamed(&self, relocation: Relocation) -> Relocation {
         match relocation.target {
             Target::Symbol(id) if let Some(new) = self.symbols[id].renamed => {
@@ -151,9 +152,9 @@ impl Assembler {
                 Some(_) if !self.settings.relocatable => {
                     return Err("a branch cannot leave its section".into());
                 }
-                // The linker's to find.
+                // The linker finds the target.
                 _ => {
-                    // The end of the instruction is where the distance begins.
+                    // The addend -1 dword accounts for the distance counting from the end of the instruction.
                     self.patch(section, fixup.offset, &(-1i16).to_le_bytes());
                     return Ok(Some(self.relocation(fixup, reloc::REL16, term, &reduced)));
                 }
@@ -163,7 +164,7 @@ impl Assembler {
         if distance % 4 != 0 {
             return Err("the branch target is not aligned to a dword".into());
         }
-        // Where an alignment has swallowed the nop nothing is left to do.
+        // If an alignment has absorbed the nop, the branch cannot be corrected.
         let is_wrong = distance / 4 == 63 && plus.is_some() && !self.padded_branches.contains(&number);
         if is_wrong && self.settings.target.is_some_and(|target| target.has(isa::Feature::BRANCH_63_BUG)) {
             self.wrong_branches.push(number);
@@ -175,7 +176,8 @@ impl Assembler {
         Ok(None)
     }
 
-    /// The distance counts from the descriptor, the field lies 16 bytes into it.
+    /// Returns the relocation of an entry point. The distance counts from the start of the descriptor, 16
+    /// bytes before the field.
     fn entry(&mut self, fixup: &Fixup, reduced: Reduced) -> Outcome {
         let Some(term @ Term::Symbol(_)) = reduced.plus else {
             return Err("a kernel's name must be a label".into());
@@ -199,7 +201,7 @@ impl Assembler {
         };
         let mut relative = relative;
         if let Some(minus) = minus {
-            // A distance from this very section is a distance from the field.
+            // A distance from a position in this section becomes a distance from the field.
             match self.locate(minus) {
                 Some((place, offset)) if place == section => {
                     constant = constant.wrapping_add(fixup.offset as i64).wrapping_sub(offset as i64);
@@ -215,7 +217,7 @@ impl Assembler {
             return Ok(None);
         }
         let specifier = match (specifier, self.name_of(plus)) {
-            // What the driver patches is no address: LLVM knows it by these names.
+            // These names are not addresses: the driver patches the field. LLVM recognises them by name.
             (Specifier::None, "SCRATCH_RSRC_DWORD0" | "SCRATCH_RSRC_DWORD1") if size == 4 => {
                 Specifier::Abs32Lo
             }
@@ -225,7 +227,7 @@ impl Assembler {
             .ok_or_else(|| format!("there is no relocation for a field of {size} bytes"))?;
         let relocation = self.relocation(fixup, kind, plus, &Reduced { constant, ..reduced });
         Ok(Some(match specifier {
-            // The GOT has entries for symbols, not for places.
+            // The GOT has entries for symbols, not for positions.
             Specifier::GotPcRel | Specifier::GotPcRel32Lo | Specifier::GotPcRel32Hi => match plus {
                 Term::Symbol(id) => Relocation { target: Target::Symbol(id), addend: constant, ..relocation },
                 Term::Place(..) => return Err("a GOT entry needs a symbol".into()),
@@ -234,14 +236,14 @@ impl Assembler {
         }))
     }
 
-    /// Whether the distance to a symbol cannot change any more.
+    /// Returns whether the distance to a symbol is final.
     fn is_fixed_within(&self, section: u32, term: Term) -> bool {
         let here = self.locate(term).is_some_and(|(place, _)| place == section);
         let weak = matches!(term, Term::Symbol(id) if self.symbols[id].binding == Some(sym::STB_WEAK));
         here && !weak
     }
 
-    /// Whether a branch goes to another name of its target that the linker may give to something else.
+    /// Returns whether a branch goes to an alias of its target that the linker may redefine.
     fn is_for_linker(&self, reduced: &Reduced) -> bool {
         self.settings.relocatable && reduced.alias.is_some_and(|(alias, _)| !self.is_local(alias))
     }
@@ -250,7 +252,8 @@ impl Assembler {
         matches!(self.symbols[id].binding, None | Some(sym::STB_LOCAL))
     }
 
-    /// The relocation to `term`, which is what `reduced` adds. Local symbols are referred to by their section.
+    /// Returns the relocation for `term` and the constant in `reduced`. Local symbols are represented by
+    /// their section.
     fn relocation(&self, fixup: &Fixup, kind: u32, term: Term, reduced: &Reduced) -> Relocation {
         let to =
             |target, addend| Relocation { offset: fixup.offset, target, kind, addend, weak: reduced.weak };
@@ -270,7 +273,8 @@ impl Assembler {
         to(Target::Section(section), reduced.constant.wrapping_add(offset as i64))
     }
 
-    /// Whether the linker moves the pieces of a section, so that it must know which of them is meant.
+    /// Returns whether the linker moves parts of a section separately, so that the relocation must name the
+    /// part by its symbol.
     fn is_kept_apart(&self, section: u32, name: SymbolId, addend: i64) -> bool {
         let flags = self.sections[section as usize].flags;
         let is_piece = flags & elf::SHF_MERGE != 0 && addend != 0 || flags & elf::SHF_TLS != 0;
@@ -289,7 +293,8 @@ impl Assembler {
         }
     }
 
-    /// Whether a literal with that expression counts from its own place: a symbol does, unless `@abs32` or a difference.
+    /// Returns whether a literal with that expression is relative to its own position. An expression with a
+    /// symbol is, unless it has `@abs32` or is a difference.
     pub(crate) fn is_relative(&self, value: Value) -> bool {
         match value {
             Value::Abs(_) => false,

@@ -5,37 +5,38 @@ use crate::symbol::SymbolId;
 
 pub(crate) use objwriter::elf;
 
-// `sh_type`: pointers to functions that loaders call.
+// `sh_type` of arrays of function pointers that loaders call.
 pub(crate) const SHT_INIT_ARRAY: u32 = 14;
 pub(crate) const SHT_FINI_ARRAY: u32 = 15;
 pub(crate) const SHT_PREINIT_ARRAY: u32 = 16;
 
-/// A field whose value is not known before the end.
+/// Field whose value is not known before the end of the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixup {
     pub offset: u64,
     pub value: Value,
     pub kind: FixupKind,
-    /// Bytes of the source text, for an error.
+    /// Range of positions in the source text, for error messages.
     pub span: (u32, u32),
 }
 
-/// What a field holds.
+/// Kind of field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FixupKind {
-    /// `simm16` of a branch, the how manieth it is of the source: dwords from the end of the instruction.
+    /// `simm16` of a branch: distance in dwords from the end of the instruction. The number counts the
+    /// branches of the source.
     Branch(u32),
-    /// 32-bit literal of an instruction, absolute or relative to its own place.
+    /// 32-bit literal of an instruction, absolute or relative to its own position.
     Literal { relative: bool },
-    /// Data of that many bytes.
+    /// Data of this many bytes.
     Data(u8),
-    /// Whatever a relocation of that kind finds (`.reloc`).
+    /// Field of a relocation of this type, given by `.reloc`.
     Given(u32),
     /// Distance from the kernel descriptor, which begins 16 bytes before the field.
     Entry,
 }
 
-/// A section.
+/// Section, or part of a subsection.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     pub name: Box<str>,
@@ -44,22 +45,22 @@ pub(crate) struct Section {
     pub entry_size: u64,
     pub align: u64,
     pub data: Vec<u8>,
-    /// Bytes of a section without contents.
+    /// Size in bytes of a section without contents.
     pub virtual_size: u64,
     pub fixups: Vec<Fixup>,
-    /// Whether the source has been in it.
+    /// Whether the source has switched to the section.
     pub entered: bool,
-    /// Whether a relocation refers to its start.
+    /// Whether a relocation refers to the start of the section.
     pub relocated: bool,
-    /// The symbol that names its group, and whether one such group is enough.
+    /// Symbol that names the section's group, and whether only one group with that name is kept.
     pub group: Option<(SymbolId, bool)>,
-    /// The section that it is ordered by.
+    /// Section by which this section is ordered.
     pub linked: Option<u32>,
-    /// Where subsection 0 ends, if it is not all.
+    /// Offset at which subsection 0 ends, if there are other subsections.
     pub first_end: Option<u64>,
-    /// Of a part of a subsection: its section.
+    /// If this is a part of a subsection: the section to which it belongs.
     pub part_of: Option<u32>,
-    /// Of a part of a subsection: where it begins in its section, once that is known.
+    /// If this is a part of a subsection: its offset in the section, once it is known.
     pub begin: Option<u64>,
 }
 
@@ -84,7 +85,7 @@ impl Section {
         }
     }
 
-    /// The offset of what comes next.
+    /// Returns the offset of the next byte.
     #[inline]
     pub fn size(&self) -> u64 {
         self.data.len() as u64 + self.virtual_size
@@ -99,7 +100,8 @@ impl Section {
     }
 }
 
-/// Type, flags and entry size that sections of these names always have.
+/// Returns the type, flags and entry size that a section with this name always has, if the name is a standard
+/// one.
 pub(crate) fn standard(name: &str) -> Option<(u32, u64, u64)> {
     use elf::*;
     const DEBUG: [&str; 20] = [
@@ -153,7 +155,7 @@ pub(crate) fn standard(name: &str) -> Option<(u32, u64, u64)> {
     })
 }
 
-/// Type that a section of that name has unless the source says otherwise, and flags that it has in any case.
+/// Returns the default type of a section with this name, and flags that it has in any case.
 pub(crate) fn convention(name: &str) -> (u32, u64) {
     use elf::*;
     let is =
@@ -174,7 +176,7 @@ pub(crate) fn convention(name: &str) -> (u32, u64) {
     }
 }
 
-/// Type, flags and entry size that a section of that name has if the source says nothing.
+/// Returns the type, flags and entry size of a section with this name if the source gives none.
 pub(crate) fn defaults(name: &str) -> (u32, u64, u64) {
     standard(name).unwrap_or_else(|| {
         let (kind, flags) = convention(name);

@@ -1,9 +1,9 @@
-//! Subsections: pieces of a section that lie behind one another in the order of their numbers, in whatever order the
-//! source has them.
+//! Subsections: parts of a section that are ordered by their numbers, independent of the order in the source.
 //!
-//! Subsection 0 begins the section, so its offsets are known while it is read. Where another begins only the end tells,
-//! and with it how far an alignment in it moves: its text is kept in parts that each begin at an unknown offset, as if
-//! they were sections. At the end they are joined to their section.
+//! Subsection 0 is at the beginning of the section, so its offsets are known while it is read. The beginning
+//! of another subsection is known only at the end of the source, and so is the padding of alignments in it.
+//! Therefore its text is stored in parts, as if they were sections, each of which begins at an unknown
+//! offset. At the end, the parts are appended to their section.
 
 use crate::assembler::Assembler;
 use crate::directive::place::Move;
@@ -11,26 +11,26 @@ use crate::expr::Node;
 use crate::section::{Fixup, Section};
 use crate::symbol::Definition;
 
-/// A subsection of a section.
+/// Subsection of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub section: u32,
     pub number: u32,
 }
 
-/// A part of a subsection.
+/// Part of a subsection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
-    /// What lies between it and the part before.
+    /// Movement between the previous part and this part.
     pub begin: Move,
-    /// The directive that does, as positions of all texts.
+    /// Span of the directive that causes the movement, in the positions of all texts.
     pub span: (u32, u32),
-    /// Where its bytes are, as if it were a section.
+    /// Index in `sections` of the part's bytes, which are stored as if the part were a section.
     pub section: u32,
 }
 
 impl Assembler {
-    /// Where bytes go that are appended there.
+    /// Returns the section, or part, to which bytes of a subsection are appended.
     pub(crate) fn end_of(&mut self, place: Place) -> u32 {
         if place.number == 0 {
             return place.section;
@@ -43,7 +43,7 @@ impl Assembler {
         part.section
     }
 
-    /// Appends a part; its bytes become the last of `sections`.
+    /// Appends a part. Its bytes become the last entry of `sections`.
     pub(crate) fn add_part(&mut self, place: Place, part: Part) {
         let whole = &self.sections[place.section as usize];
         let mut section = Section::new(&whole.name, whole.kind, whole.flags);
@@ -52,12 +52,12 @@ impl Assembler {
         self.subsections.entry(place).or_default().push(part);
     }
 
-    /// The section that a part belongs to; of a section itself.
+    /// Returns the section to which a part belongs. A section belongs to itself.
     pub(crate) fn section_of(&self, part: u32) -> u32 {
         self.sections[part as usize].part_of.unwrap_or(part)
     }
 
-    /// Where a place of a part lies in its section, if that is known.
+    /// Returns the position in the section of a position in a part, if it is known.
     pub(crate) fn in_section(&self, (part, offset): (u32, u64)) -> (u32, u64) {
         let section = &self.sections[part as usize];
         match (section.part_of, section.begin) {
@@ -66,7 +66,7 @@ impl Assembler {
         }
     }
 
-    /// Appends all parts to their sections, and leaves only sections.
+    /// Appends all parts to their sections, so that only sections remain.
     pub(crate) fn join_subsections(&mut self) {
         if self.subsections.is_empty() {
             return;
@@ -102,7 +102,8 @@ impl Assembler {
         whole.fixups.extend(fixups.into_iter().map(moved));
     }
 
-    /// Changes every place from a part to its section, and numbers sections as if there were no parts.
+    /// Converts every position in a part to one in its section, and renumbers sections as if there were no
+    /// parts.
     fn move_places(&mut self) {
         let mut number = 0;
         let mut numbers = Vec::with_capacity(self.sections.len());

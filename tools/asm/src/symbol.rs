@@ -3,32 +3,32 @@
 use crate::expr::{ExprId, Value};
 use rustc_hash::FxHashMap;
 
-/// A symbol's number.
+/// Number of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SymbolId(pub u32);
 
-/// What a symbol stands for.
+/// Definition of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Definition {
     None,
-    /// A place in a section.
+    /// Position in a section.
     Label {
         section: u32,
         offset: u64,
     },
-    /// `.set`; `fixed` after `.equiv`.
+    /// Value given by `.set`; `fixed` if it was given by `.equiv`.
     Value {
         value: Value,
         fixed: bool,
     },
-    /// `.weakref`: another name of a symbol, which need not exist.
+    /// Alias given by `.weakref` for a symbol that need not exist.
     WeakRef(ExprId),
-    /// `.comm`.
+    /// Common symbol, given by `.comm`.
     Common {
         size: u64,
         align: u64,
     },
-    /// `.amdgpu_lds`.
+    /// LDS symbol, given by `.amdgpu_lds`.
     Lds {
         size: u64,
         align: u64,
@@ -40,26 +40,27 @@ pub(crate) enum Definition {
 pub(crate) struct Symbol {
     pub name: Box<str>,
     pub definition: Definition,
-    /// `STB_*`, if a directive said so.
+    /// `STB_*`, if a directive gives the binding.
     pub binding: Option<u8>,
     /// `STV_*`.
     pub visibility: u8,
     /// `STT_*`.
     pub kind: u8,
     pub size: Option<Value>,
-    /// Whether it is one of the assembler's own (`.amdgcn.next_free_vgpr`), which objects do not show.
+    /// Whether this is a symbol of the assembler itself (`.amdgcn.next_free_vgpr`), which objects do not
+    /// contain.
     pub builtin: bool,
-    /// Whether something in the source makes it part of the object.
+    /// Whether something in the source makes the symbol part of the object.
     pub registered: bool,
-    /// Whether a relocation refers to it.
+    /// Whether a relocation refers to the symbol.
     pub relocated: bool,
-    /// Whether all relocations that do go through `.weakref`.
+    /// Whether all such relocations go through `.weakref`.
     pub only_weakly: bool,
-    /// Whether a group of sections is known by it.
+    /// Whether the symbol names a group of sections.
     pub is_signature: bool,
-    /// The name with a version that replaces its own (`.symver`).
+    /// Name with a version that replaces the symbol's own name (`.symver`).
     pub renamed: Option<SymbolId>,
-    /// Where it was first seen.
+    /// Position at which the symbol first appeared.
     pub seen_at: usize,
 }
 
@@ -73,7 +74,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// The symbol of that name, made if it is new.
+    /// Returns the symbol with that name. Adds the symbol if necessary.
     pub fn get_or_add(&mut self, name: &str, seen_at: usize) -> SymbolId {
         if let Some(&id) = self.by_name.get(name) {
             return id;
@@ -98,7 +99,7 @@ impl Symbols {
         id
     }
 
-    /// The symbol of that name, if there is one.
+    /// Returns the symbol with that name, if there is one.
     pub fn find(&self, name: &str) -> Option<SymbolId> {
         self.by_name.get(name).copied()
     }
@@ -112,19 +113,19 @@ impl Symbols {
         }
     }
 
-    /// All symbols.
+    /// Returns all symbols.
     pub fn iter(&self) -> impl Iterator<Item = (SymbolId, &Symbol)> {
         self.list.iter().enumerate().map(|(n, symbol)| (SymbolId(n as u32), symbol))
     }
 
-    /// All symbols, to be changed.
+    /// Returns all symbols for modification.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Symbol> {
         self.list.iter_mut()
     }
 }
 
 impl Symbol {
-    /// `.L`: private to the assembler.
+    /// Returns whether the name begins with `.L`, which makes the symbol private to the assembler.
     pub fn is_temporary(&self) -> bool {
         self.name.starts_with(".L")
     }
@@ -133,7 +134,7 @@ impl Symbol {
         self.definition != Definition::None
     }
 
-    /// Whether another value may replace what it stands for.
+    /// Returns whether another value may replace the symbol's definition.
     pub fn is_variable(&self) -> bool {
         matches!(self.definition, Definition::Value { fixed: false, .. } | Definition::WeakRef(_))
     }

@@ -1,19 +1,19 @@
-//! A number for the address of each dword of a section, or none. Memory is taken for pages that have code which is read, so that a map of
-//! one kernel's code in a large section is small.
+//! Maps the address of each dword of a section to a number. Memory is allocated only for pages with code that
+//! is read, so the map of one kernel in a large section is small.
 
-/// Dwords of a page.
+/// Number of dwords of a page.
 const PAGE: usize = 512;
 const NONE: u32 = u32::MAX >> 1;
-/// Set where control comes from elsewhere than the instruction before.
+/// Flag of an address to which control comes from an instruction other than the previous one.
 const HEAD: u32 = 1 << 31;
 
-/// See the module.
+/// A map from addresses to numbers; see the module.
 #[derive(Clone, Debug)]
 pub(crate) struct ByAddress {
     base: u64,
-    /// Dwords of the section.
+    /// Size of the section in dwords.
     words: usize,
-    /// The number of the first page in `pages`.
+    /// Number of the page that is first in `pages`.
     first: usize,
     pages: Vec<Option<Box<[u32; PAGE]>>>,
 }
@@ -23,7 +23,7 @@ impl ByAddress {
         ByAddress { base, words, first: 0, pages: Vec::new() }
     }
 
-    /// Which dword of the section is at an address.
+    /// Returns the index of the dword at an address of the section.
     pub(crate) fn word(&self, address: u64) -> Option<usize> {
         let offset = address.checked_sub(self.base)?;
         let word = usize::try_from(offset / 4).ok()?;
@@ -51,19 +51,20 @@ impl ByAddress {
         &mut self.pages[at].get_or_insert_with(|| Box::new([NONE; PAGE]))[word % PAGE]
     }
 
-    /// The number at an address.
+    /// Returns the number at an address.
     pub(crate) fn get(&self, address: u64) -> Option<u32> {
         let number = self.entry(self.word(address)?) & !HEAD;
         (number != NONE).then_some(number)
     }
 
-    /// Numbers a dword of the section.
+    /// Sets the number of a dword.
     pub(crate) fn set(&mut self, word: usize, number: u32) {
         let entry = self.entry_mut(word);
         *entry = *entry & HEAD | number;
     }
 
-    /// Marks an address to which control comes from elsewhere. Whether that is new.
+    /// Marks an address to which control comes from an instruction other than the previous one. Returns
+    /// whether the address was unmarked.
     pub(crate) fn mark(&mut self, address: u64) -> bool {
         let Some(word) = self.word(address) else { return false };
         let entry = self.entry_mut(word);
@@ -72,18 +73,18 @@ impl ByAddress {
         is_new
     }
 
-    /// Whether it was marked.
+    /// Returns whether an address is marked.
     pub(crate) fn is_marked(&self, address: u64) -> bool {
         self.word(address).is_some_and(|word| self.entry(word) & HEAD != 0)
     }
 
-    /// All numbers, in the order of addresses.
+    /// Returns all numbers in the order of addresses.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> {
         let entries = self.pages.iter().flatten().flat_map(|page| page.iter());
         entries.map(|entry| entry & !HEAD).filter(|number| *number != NONE)
     }
 
-    /// Replaces each number, in the order of addresses.
+    /// Replaces each number, in the order of addresses; `None` removes the number.
     pub(crate) fn renumber(&mut self, mut new: impl FnMut(u32) -> Option<u32>) {
         for entry in self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut()) {
             let number = *entry & !HEAD;

@@ -1,15 +1,16 @@
-//! What `s_clause` marks is of one kind.
+//! Checks that the instructions of an `s_clause` are of one kind.
 //!
 //! # Source
-//! RDNA ISA, `S_CLAUSE`: the next instruction decides of which kind the clause is; anything of another kind in it is undefined but
-//! what the sequencer does by itself, such as `s_nop`. The kinds of GFX10 are those that LLVM's pass for hard clauses knows.
+//! RDNA ISA, `S_CLAUSE`: the next instruction determines the kind of the clause; an instruction of a
+//! different kind in the clause is undefined, except those that the sequencer executes itself, such as
+//! `s_nop`. The kinds of GFX10 are those of LLVM's pass for hard clauses.
 
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
 use crate::program::Program;
 use isa::table::{Family, Flags};
 use isa::{MachInst, Operand, op};
 
-/// A clause with something else in it.
+/// A clause that contains an instruction of a different kind.
 pub static BROKEN_CLAUSE: EventRule = EventRule {
     id: "broken-clause",
     name: "clause holds an instruction of another kind than its first",
@@ -18,7 +19,7 @@ pub static BROKEN_CLAUSE: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// A clause with a wait in it that LLVM may put there, or with nothing at its head that says what kind it is.
+/// A clause with a wait that LLVM may insert there, or whose first instruction does not determine a kind.
 pub static CLAUSE_WAIT: EventRule = EventRule {
     id: "clause-with-wait",
     name: "clause begins with an instruction that is of no kind, or holds an s_waitcnt_vscnt or one of its kin",
@@ -35,11 +36,11 @@ enum Kind {
     Flat,
     Lds,
     Valu,
-    /// May stand in any clause.
+    /// Executed by the sequencer itself, so allowed in each clause.
     Internal,
-    /// A wait of the SOPK encoding.
+    /// A wait in the SOPK encoding.
     Wait,
-    /// May not stand in one.
+    /// Not allowed in a clause.
     None,
 }
 
@@ -51,7 +52,7 @@ fn kind(inst: &MachInst) -> Kind {
         _ if row.is_vmem() => Kind::Vector,
         Family::Ds => Kind::Lds,
         Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vop3p | Family::Vopc => Kind::Valu,
-        // Not known of others, such as `s_sleep`: they are not reported.
+        // For other SOPP instructions, such as `s_sleep`, this is not known, so they are not reported.
         Family::Sopp if row.flags.contains(Flags::BRANCH) || is_end_or_wait(inst) => Kind::None,
         Family::Sopp => Kind::Internal,
         Family::Sopk if row.name.starts_with("s_waitcnt_") => Kind::Wait,
@@ -63,7 +64,7 @@ fn is_end_or_wait(inst: &MachInst) -> bool {
     matches!(inst.op, op::S_ENDPGM | op::S_WAITCNT | op::S_BARRIER | op::S_CLAUSE | op::S_SENDMSG)
 }
 
-/// The first instruction of each clause that does not belong there.
+/// Reports the first instruction of each clause that does not belong in it.
 pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
     for (site, placed) in program.insts.iter().enumerate() {
         let [Operand::Imm(more)] = placed.inst.operands() else { continue };
@@ -71,7 +72,7 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
             continue;
         }
         let members = program.insts[site + 1..].iter().take((more & 63) as usize + 1);
-        // What is of no kind does not decide of which kind the clause is.
+        // Waits and internal instructions do not determine the kind of the clause.
         let mut kinds = members.clone().map(|member| kind(&member.inst));
         let head = kinds.position(|kind| !matches!(kind, Kind::Wait | Kind::Internal));
         let first =
@@ -82,7 +83,7 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
             kind if kind == first && kind != Kind::None => None,
             _ => Some(&BROKEN_CLAUSE),
         };
-        // The first of each rule.
+        // Reports the first instruction that breaks each rule.
         for wanted in [&BROKEN_CLAUSE, &CLAUSE_WAIT] {
             let is = |(at, member): (usize, &crate::program::Placed)| {
                 rule(&member.inst, at).is_some_and(|rule| std::ptr::eq(rule, wanted))

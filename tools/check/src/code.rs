@@ -1,4 +1,4 @@
-//! A program as the scoreboard wants it: the effects of each instruction, worked out once.
+//! A program in the form that the scoreboard uses: the effects of each instruction, computed once.
 
 use crate::effects::{Effects, Kinds};
 use crate::finding::{EventRule, Site};
@@ -8,36 +8,39 @@ use crate::{rdna, single};
 use isa::target::Generation;
 use isa::{Feature, MachInst, Setting, Target};
 
-/// Instructions of one processor by [`Site`].
+/// The instructions of a program for one processor, by [`Site`].
 #[derive(Clone, Debug)]
 pub struct Code {
     target: &'static Target,
-    /// In the order of the first instruction.
+    /// Hazard rules of the processor, sorted by the role of the first instruction.
     rules: Vec<&'static Rule>,
-    /// For each kind of first instruction, where its rules are in `rules`.
+    /// For each role of a first instruction, the range of its rules in `rules`.
     after: [(u8, u8); 64],
-    /// For each kind of first instruction, wait states after which no rule asks for it.
+    /// For each role of a first instruction, the number of wait states after which no rule applies.
     reach: [u8; 64],
-    /// The producers that each kind of consumer has to fear.
+    /// For each role of a second instruction, the roles of first instructions (as bits) that cause a hazard
+    /// with it.
     feared: [u64; 64],
-    /// What is wrong with an instruction wherever it stands.
+    /// Rules about single instructions that apply to the processor.
     singles: Vec<&'static single::Row>,
     effects: Vec<Effects>,
-    /// Producers that any instruction has to fear.
+    /// Roles of first instructions (as bits) that can cause a hazard with some instruction of the program.
     pub(crate) wanted: u64,
-    /// Whether there are instructions that are dangerous right after a VALU instruction.
+    /// Whether the program has instructions that can cause a hazard together with a VALU instruction directly
+    /// before them.
     makes_pairs: bool,
     pub(crate) has: rdna::Has,
-    /// Whether there are loads to LDS or stores from LDS.
+    /// Whether the program has loads to LDS or stores from LDS.
     pub(crate) has_transfers: bool,
-    /// Vector memory instructions form clauses that may be replayed.
+    /// Whether vector memory instructions form clauses that may be replayed.
     pub(crate) vector_clauses: bool,
-    /// Whether memory instructions may be replayed: `Any` where the target id leaves it open.
+    /// Whether memory instructions may be replayed; `Any` if the target id leaves it open.
     xnack: Setting,
 }
 
 impl Code {
-    /// No instructions yet. `target` says the wave size too. `xnack`: whether memory instructions may be replayed.
+    /// Creates an empty program. `target` also determines the wave size. `xnack`: whether memory instructions
+    /// may be replayed.
     pub fn new(target: &'static Target, xnack: Setting) -> Code {
         let mut rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
         rules.sort_by_key(|rule| rule.first);
@@ -75,17 +78,18 @@ impl Code {
         }
     }
 
-    /// Whether memory instructions may be replayed.
+    /// Returns whether memory instructions may be replayed.
     pub fn xnack(&self) -> Setting {
         self.xnack
     }
 
-    /// Makes room for so many more.
+    /// Reserves memory for `count` more instructions.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.effects.reserve_exact(count);
     }
 
-    /// Adds an instruction. Add all of a program before the first is issued: what they fear decides what is kept track of.
+    /// Adds an instruction. All instructions have to be added before the first is issued on a scoreboard,
+    /// because they determine which producers the scoreboard tracks.
     pub fn add(&mut self, inst: &MachInst) -> Site {
         let effects = self.effects_of(inst);
         let pairs = 1 << Producer::AccAfterValu as u32 | 1 << Producer::DgemmAfterValu as u32;
@@ -109,7 +113,8 @@ impl Code {
         effects
     }
 
-    /// Puts another instruction in a place, or none at all: to see whether what stands there is missed.
+    /// Replaces an instruction, or removes it if `inst` is `None`. Tests use this to see whether a finding
+    /// depends on the instruction.
     pub fn replace(&mut self, site: Site, inst: Option<&MachInst>) {
         let nop = MachInst::new(isa::op::S_NOP, &[isa::Operand::Imm(0)]);
         let mut effects = self.effects_of(inst.unwrap_or(&nop));
@@ -119,44 +124,44 @@ impl Code {
         self.effects[site as usize] = effects;
     }
 
-    /// What an instruction does.
+    /// Returns the effects of an instruction.
     #[inline(always)]
     pub fn effects(&self, site: Site) -> &Effects {
         &self.effects[site as usize]
     }
 
-    /// How many instructions there are.
+    /// Returns the number of instructions.
     pub fn len(&self) -> usize {
         self.effects.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the program has no instructions.
     pub fn is_empty(&self) -> bool {
         self.effects.is_empty()
     }
 
-    /// The processor.
+    /// Returns the processor.
     pub fn target(&self) -> &'static Target {
         self.target
     }
 
-    /// The rows about wait states that the processor has.
+    /// Returns the hazard rules that apply to the processor.
     pub fn rules(&self) -> &[&'static Rule] {
         &self.rules
     }
 
-    /// The rows whose first instruction is of a kind.
+    /// Returns the rules in which the first instruction has a role.
     pub(crate) fn rules_after(&self, producer: usize) -> &[&'static Rule] {
         let (from, to) = self.after[producer];
         &self.rules[usize::from(from)..usize::from(to)]
     }
 
-    /// Wait states after which no rule asks for an instruction of some kinds.
+    /// Returns the number of wait states after which no rule applies to an instruction with these roles.
     pub(crate) fn reach(&self, kinds: u64) -> u8 {
         producers(kinds).map(|kind| self.reach[kind]).max().unwrap_or(0)
     }
 
-    /// What is wrong with an instruction wherever it stands.
+    /// Returns the rule that an instruction breaks by itself.
     pub fn single(&self, inst: &MachInst) -> Option<&'static EventRule> {
         single::find(&self.singles, self.target, inst)
     }

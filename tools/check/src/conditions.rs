@@ -1,23 +1,29 @@
-//! Conditions that several branches share: where a wave has taken one way at the first branch, the others go the way that agrees, as long as
-//! the registers that the condition is computed from keep their values.
+//! Conditions that several branches share. After a wave has taken one direction at the first branch, later
+//! branches on the same condition go the direction that agrees, as long as the registers from which the
+//! condition is computed keep their values.
 //!
 //! # Conditions
-//! A condition is the instruction that computes the flag which a branch tests, with the instructions of the same block that compute its
-//! sources, down to registers and constants ([`crate::nodes`]). What a branch tests is said by registers as they are at the beginning of its
-//! block. What is known behind the branch is that, if the block leaves those registers alone, and the same said by registers as they are at
-//! the end. Two branches share a condition if these are the same; compares are brought into one form, so that a branch and its opposite share
-//! one.
+//! A condition is the instruction that computes the flag which a branch tests, together with the instructions
+//! of the same block that compute its operands, down to registers and constants ([`crate::nodes`]). What a
+//! branch tests is expressed in terms of the registers at the beginning of its block. After the branch, that
+//! condition is known if the block does not change these registers; also known is the same condition
+//! expressed in terms of the registers at the end of the block. Two branches share a condition if these
+//! expressions are equal. Compares are converted to a canonical form, so that a branch and the opposite
+//! branch share a condition.
 //!
-//! # What follows
-//! Compares of one register with constants leave a set of values ([`crate::ranges`]), which decides other compares of the register and, where
-//! it is one value, whatever is computed from the register alone. A constant that a block puts into a register decides them too. What is
-//! known of a register is known of its copies.
+//! # Implications
+//! Compares of a register with constants restrict the register to a set of values ([`crate::ranges`]). The
+//! set may decide other compares of the register; if it has one value, it decides each condition that depends
+//! only on this register. A constant that a block writes to a register has the same effect. Facts about a
+//! register also hold for its copies.
 //!
-//! A loop that counts a copy down, and code behind the loop that tests the lowest bit of the other register, agree on how often the loop goes
-//! round modulo two: a condition says that both registers are even or both odd. A block that adds an odd constant to one of them negates it.
+//! Consider a loop that counts down a copy of a register, and code after the loop that tests the lowest bit
+//! of the original register. They agree on whether the number of iterations is even. For this, a condition
+//! says that two registers are both even or both odd. A block that changes one of them by an odd constant
+//! negates the condition.
 //!
-//! # Not here
-//! Conditions across calls, and what follows from two registers for a third one.
+//! # Limits
+//! Conditions across calls, and implications from two registers to a third, are not handled.
 
 use crate::finding::Site;
 use crate::nodes::{Finder, Held, Tested};
@@ -29,7 +35,7 @@ use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Which conditions are known, and whether they hold: a bit each.
+/// Conditions that are known, and whether they are true, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     known: u64,
@@ -37,7 +43,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Keeps those of some conditions.
+    /// Keeps only the given conditions.
     pub(crate) fn only(self, conditions: u64) -> Facts {
         Facts { known: self.known & conditions, holds: self.holds & conditions }
     }
@@ -51,17 +57,17 @@ impl Facts {
         (self.known >> condition & 1 != 0).then_some(self.holds >> condition & 1 != 0)
     }
 
-    /// Negates some conditions, where they are known.
+    /// Negates the given conditions where they are known.
     fn negate(self, conditions: u64) -> Facts {
         Facts { holds: (self.holds ^ conditions) & self.known, ..self }
     }
 
-    /// What either says.
+    /// Returns the facts of both sets. A condition that both sets know is true if one of them says so.
     fn and_also(self, other: Facts) -> Facts {
         Facts { known: self.known | other.known, holds: self.holds | other.holds }
     }
 
-    /// Those that are known.
+    /// Returns the conditions that are known.
     pub(crate) fn known(self) -> u64 {
         self.known
     }
@@ -70,63 +76,66 @@ impl Facts {
 /// The condition that a branch tests.
 #[derive(Clone, Copy, Debug, Default)]
 struct Test {
-    /// The condition, and whether the branch is taken where the condition holds.
+    /// The condition in terms of the registers at the beginning of the block, and whether the branch is taken
+    /// if it is true.
     condition: Option<(u8, bool)>,
-    /// The same said by registers at the end of the block.
+    /// The condition in terms of the registers at the end of the block, and whether the branch is taken if it
+    /// is true.
     behind: Option<(u8, bool)>,
-    /// The same of the flag itself, for branches that test the flag again.
+    /// The flag itself, for later branches that test the flag again, and whether the branch is taken if it is
+    /// set.
     flag: Option<(u8, bool)>,
-    /// Conditions that may decide this one.
+    /// Conditions that may decide this condition.
     needs: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
-    /// Conditions that change in it.
+    /// Conditions that are unknown after the block because it changes their registers.
     killed: u64,
-    /// Conditions that hold behind the block where they do not hold before.
+    /// Conditions that the block negates.
     negated: u64,
-    /// Conditions that the block decides: it writes a constant to their register, or a copy of another register.
+    /// Conditions that the block determines, because it writes a constant or a copy to their register.
     made: Facts,
-    /// Conditions that matter at its beginning.
+    /// Conditions that are live at the beginning of the block: a later branch may depend on them.
     live: u64,
 }
 
-/// A condition, as a statement about a register or two.
+/// Meaning of a condition in terms of one or two registers.
 #[derive(Clone, Debug)]
 enum Says {
-    /// Nothing that is known.
+    /// No known meaning.
     Other,
-    /// The register's value is one of these.
+    /// The register's value is in this set.
     Ranges(Reg, Ranges),
-    /// A node holds, which is computed from the register alone.
+    /// This node is true, which depends only on the register.
     Folded(Reg, u32),
-    /// Two registers hold the same.
+    /// Two registers have the same value.
     Equal(Reg, Reg),
-    /// The lowest bits of two registers are the same.
+    /// Two registers have the same lowest bit.
     SameParity(Reg, Reg),
 }
 
-/// See the module.
+/// The shared conditions of a program; see the module.
 #[derive(Default)]
 pub(crate) struct Conditions<'a> {
     tests: HashMap<Site, Test>,
     blocks: HashMap<Site, Block>,
-    /// The conditions, by number.
+    /// Meaning of each condition.
     says: Vec<Says>,
     finder: Option<Finder<'a>>,
-    /// First and last instructions of blocks.
+    /// First and last instruction of each block.
     ends: Vec<(Site, Site)>,
     distances: OnceCell<HashMap<Site, [u8; MOST]>>,
 }
 
-/// The most conditions that are distinguished in a program.
+/// Largest number of conditions in a program.
 const MOST: usize = 64;
-/// The most of them that are no copies.
+/// Largest number of conditions that branches test; the remaining numbers are for relations between copies.
 const MOST_TESTED: usize = 56;
 
 impl<'a> Conditions<'a> {
-    /// The conditions that branches of a program share.
+    /// Finds the conditions that branches of a program share.
     pub(crate) fn of(program: &'a Program, roots: &[Root]) -> Conditions<'a> {
         let mut finder = Finder::new(program);
         let mut branches: Vec<(Site, Tested)> = Vec::new();
@@ -153,7 +162,8 @@ impl<'a> Conditions<'a> {
         conditions
     }
 
-    /// Gives each condition its number, and each pair of registers of which one is copied. Returns the registers that each depends on.
+    /// Numbers the conditions, and adds conditions for pairs of registers of which one is a copy. Returns the
+    /// registers on which each condition depends.
     fn number(&mut self, finder: &Finder<'a>, shared: &HashMap<u32, u8>, held: &[Made]) -> Vec<RegSet> {
         let mut nodes: Vec<(u8, u32)> = shared.iter().map(|(node, number)| (*number, *node)).collect();
         nodes.sort_unstable();
@@ -188,7 +198,7 @@ impl<'a> Conditions<'a> {
         reads
     }
 
-    /// The condition that two registers hold the same.
+    /// Returns the condition that two registers have the same value.
     fn equal(&self, one: Reg, other: Reg) -> Option<u8> {
         let is = |says: &Says| matches!(says, Says::Equal(a, b) if is_pair((*a, *b), (one, other)));
         self.says.iter().position(is).map(|number| number as u8)
@@ -204,7 +214,7 @@ impl<'a> Conditions<'a> {
         self.tests = tests.collect();
     }
 
-    /// Finds what each block changes.
+    /// Finds the conditions that each block changes.
     fn find_blocks(&mut self, program: &Program, reads: &[RegSet]) {
         let any = reads.iter().fold(RegSet::EMPTY, |any, reads| any.or(reads));
         for &(start, end) in &self.ends {
@@ -220,7 +230,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Finds the blocks that change registers by constants alone: what is known of the lowest bits of the registers is known behind the block.
+    /// Finds the blocks that change the registers of a parity condition only by constants: the condition is
+    /// kept or negated, instead of becoming unknown.
     fn find_parities(&mut self, finder: &mut Finder<'a>) {
         for (number, says) in self.says.iter().enumerate() {
             let Says::SameParity(one, other) = *says else { continue };
@@ -238,7 +249,7 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Finds what is known at the ends of blocks that make constants and copies.
+    /// Finds the conditions that are known at the ends of blocks that write constants and copies.
     fn find_made(&mut self, held: &[Made]) {
         for made in held {
             let mut facts = Facts::default();
@@ -274,12 +285,13 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Whether a node holds that is computed from one register, where the register holds a value.
+    /// Evaluates a node that depends on one register, for a value of the register.
     fn folded(&self, node: u32, value: u32) -> Option<bool> {
         self.finder.as_ref()?.value_at(node, Some(value)).map(|value| value != 0)
     }
 
-    /// Finds which conditions may decide each test. Of a register that its block changes nothing is asked: that is how loops count.
+    /// Finds the conditions that may decide each test. If the block itself changes the register, as loops do
+    /// that count, no other condition is considered.
     fn find_needs(&mut self) {
         let block_of = |end: Site, ends: &[(Site, Site)]| {
             let block = ends.binary_search_by_key(&end, |(_, end)| *end).ok()?;
@@ -313,7 +325,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// The registers that hold what a register holds, by the copies that are said to be there.
+    /// Returns the registers that have the same value as a register, according to the copies for which
+    /// `is_there` holds.
     fn same(&self, register: Reg, is_there: impl Fn(u8) -> bool) -> SmallVec<[Reg; 4]> {
         let mut registers: SmallVec<[Reg; 4]> = smallvec![register];
         let mut next = 0;
@@ -331,7 +344,7 @@ impl<'a> Conditions<'a> {
         registers
     }
 
-    /// Returns the register of a condition that depends on the lowest bit of the register alone.
+    /// Returns the register of a condition that depends only on the lowest bit of the register.
     fn lowest_bit(&self, says: &Says) -> Option<Reg> {
         match says {
             Says::Folded(register, node) if self.finder.as_ref()?.is_of_lowest_bit(*node) => Some(*register),
@@ -339,7 +352,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns the registers whose lowest bits are compared with the one of a register, each with the number of the condition.
+    /// Returns the registers whose lowest bit is related to that of a register, each with the number of the
+    /// condition.
     fn partners(&self, register: Option<Reg>) -> impl Iterator<Item = (u8, Reg)> {
         self.says.iter().enumerate().filter_map(move |(number, says)| match *says {
             Says::SameParity(one, other) if register == Some(one) => Some((number as u8, other)),
@@ -348,7 +362,8 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Returns a value with the lowest bit of a register, if the bit follows from the value of a register that is compared with it.
+    /// Returns a value with the lowest bit of a register, if that bit follows from a parity condition and the
+    /// known value of the other register.
     fn parity(&self, register: Reg, facts: Facts) -> Option<u32> {
         self.partners(Some(register)).find_map(|(number, partner)| {
             let is_same = facts.get(number)?;
@@ -357,7 +372,7 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// The values that a register may have.
+    /// Returns the set of values that a register may have.
     fn possible(&self, register: Reg, facts: Facts) -> Ranges {
         let registers = self.same(register, |number| facts.get(number) == Some(true));
         let mut ranges = Ranges::all();
@@ -375,7 +390,8 @@ impl<'a> Conditions<'a> {
         ranges
     }
 
-    /// Which conditions matter at the beginning of each block: those that some way tests before they change.
+    /// Computes the live conditions at the beginning of each block: those that some path tests before they
+    /// change.
     fn find_live(&mut self, program: &Program) {
         loop {
             let mut changed = false;
@@ -394,7 +410,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// For each block, how many blocks from there on each condition is tested next, if the condition does not change before.
+    /// Returns for each block and condition the number of blocks up to the next test of the condition; the
+    /// maximum if there is no test or the condition changes before it.
     fn distances(&self, program: &Program) -> HashMap<Site, [u8; MOST]> {
         const FAR: [u8; MOST] = [u8::MAX; MOST];
         let mut distances: HashMap<Site, [u8; MOST]> =
@@ -421,7 +438,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// The condition of some that is tested farthest from the beginning of a block on, as a bit.
+    /// Returns the condition, as a bit, whose next test is farthest from the beginning of a block, among the
+    /// conditions in `some`.
     pub(crate) fn farthest(&self, program: &Program, block: Site, some: u64) -> Option<u64> {
         let distances = self.distances.get_or_init(|| self.distances(program));
         let far = |number: &usize| distances.get(&block).map_or(0, |far| far[*number]);
@@ -429,7 +447,8 @@ impl<'a> Conditions<'a> {
         Some(1 << number)
     }
 
-    /// Whether a branch goes to its target, by what is known at the beginning of its block.
+    /// Returns whether a branch goes to its target, if that follows from the facts at the beginning of its
+    /// block.
     pub(crate) fn decided(&self, branch: Site, facts: Facts) -> Option<bool> {
         let (condition, taken) = self.tests.get(&branch)?.condition?;
         let holds = facts.get(condition).or_else(|| match &self.says[usize::from(condition)] {
@@ -445,8 +464,9 @@ impl<'a> Conditions<'a> {
         holds.map(|holds| holds == taken)
     }
 
-    /// Returns what is known at the place `next` after the block from `start` to `end`. `taken` says whether `next` is the
-    /// target of the branch that ends the block; it is `None` after a block that no branch ends.
+    /// Returns the facts at the place `next` after the block from `start` to `end`. `taken` says whether
+    /// `next` is the target of the branch that ends the block; it is `None` after a block without a branch at
+    /// its end.
     pub(crate) fn behind(
         &self,
         (start, end): (Site, Site),
@@ -472,12 +492,12 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// Whether two pairs have the same registers.
+/// Returns whether two pairs have the same registers, in either order.
 fn is_pair((one, other): (Reg, Reg), pair: (Reg, Reg)) -> bool {
     pair == (one, other) || pair == (other, one)
 }
 
-/// The first and the last instruction of each block. A call ends one.
+/// Returns the first and last instruction of each block. A call ends a block.
 fn ends(program: &Program, roots: &[Root]) -> Vec<(Site, Site)> {
     let mut begins: Vec<bool> = program.insts.iter().map(|placed| placed.is_leader()).collect();
     for site in roots.iter().filter_map(|root| program.at(root.address)) {
@@ -497,7 +517,7 @@ fn ends(program: &Program, roots: &[Root]) -> Vec<(Site, Site)> {
     blocks
 }
 
-/// Where control goes on in the same function after a block.
+/// Returns the blocks after a block in the same function; none after a call.
 fn next_blocks(program: &Program, end: Site) -> SmallVec<[Site; 2]> {
     match program.insts[end as usize].inst.is_call() {
         true => SmallVec::new(),
@@ -505,14 +525,14 @@ fn next_blocks(program: &Program, end: Site) -> SmallVec<[Site; 2]> {
     }
 }
 
-/// A register that a condition depends on, and the constant or the copy that a block writes to the register.
+/// A constant or copy that a block writes to a register on which a condition depends.
 struct Made {
     block: Site,
     register: Reg,
     held: Held,
 }
 
-/// What blocks put into the registers that branches test: constants, and copies of one another.
+/// Finds the constants and copies that blocks write to the registers of conditions.
 fn held(
     program: &Program,
     finder: &mut Finder<'_>,
@@ -540,7 +560,8 @@ fn held(
     held
 }
 
-/// Conditions that are worth a number: that more than one branch tests, or that something else may decide.
+/// Returns the conditions that get a number: those that more than one branch tests, or that something else
+/// may decide.
 fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> HashMap<u32, u8> {
     let mut counts: HashMap<u32, u32> = HashMap::new();
     let mut tests: BTreeMap<Reg, u32> = BTreeMap::new();
@@ -556,7 +577,7 @@ fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> Ha
             *tests.entry(leaf).or_default() += 1;
         }
     }
-    // Others are tested of a copy, or there are constants that decide.
+    // Constants and copies count as tests of their registers, because they may decide conditions.
     for made in held {
         let registers =
             [Some(made.register), if let Held::Copy(source) = made.held { Some(source) } else { None }];
@@ -567,7 +588,7 @@ fn shared(finder: &Finder<'_>, branches: &[(Site, Tested)], held: &[Made]) -> Ha
     let is_shared =
         |node: u32| counts[&node] > 1 || finder.leaf(node).is_some_and(|leaf| tests.get(&leaf) > Some(&1));
     let tested: HashSet<u32> = branches.iter().filter_map(|(_, tested)| Some(tested.condition?.0)).collect();
-    // A flag matters only to a branch that finds the flag.
+    // A condition on a flag matters only to a branch that tests the flag without computing it.
     let mut shared = HashMap::new();
     for (node, _) in branches.iter().flat_map(|(_, tested)| tested.condition.into_iter().chain(tested.behind))
     {

@@ -1,29 +1,31 @@
-//! The wait counters as data: which operations raise which counter, and who completes in which order.
+//! The wait counters as data: which operations increment which counter, and which operations complete in
+//! order.
 //!
-//! A counter counts operations that are not complete; `s_waitcnt` lets the wave go on when it is at most n. What that
-//! promises depends on order. Operations of one *class* complete in the order of their issue, or in any; between two
-//! classes of one counter nothing is known. So if k younger operations of its own class were issued after an operation of
-//! a class in order, the operation is complete after a wait for n exactly when n <= k; without order, when n = 0.
+//! A counter counts operations that are not complete; `s_waitcnt` lets the wave continue when the counter is
+//! at most n. Which operations are then complete depends on their order. The operations of one *class*
+//! complete either in the order of their issue or in any order; between two classes of one counter no order
+//! is known. So an operation of an in-order class with k younger operations of its own class is complete
+//! after a wait for n exactly if n <= k; an operation of a class without order is complete only if n = 0.
 //!
 //! | counter | GFX6-GFX8 | GFX9 | GFX10 | counts |
 //! |-|-|-|-|-|
-//! | `vmcnt` | 15 | 63 | 63 | vector memory; on GFX10 what returns data |
+//! | `vmcnt` | 15 | 63 | 63 | vector memory; on GFX10 operations that return data |
 //! | `expcnt` | 7 | 7 | 7 | sources still to be read: exports, GDS, on GFX6 the data of stores |
 //! | `lgkmcnt` | 15 | 15 | 63 | LDS, GDS, scalar memory, messages, flat |
-//! | `vscnt` | - | - | 63 | vector memory that returns nothing |
+//! | `vscnt` | - | - | 63 | vector memory operations that return nothing |
 //!
 //! # Source
-//! Seed 000, lines 3090-3135 (order of vector memory, LDS, flat; `vscnt`); Southern Islands ISA 4.4, Sea Islands ISA 4.4,
-//! GCN3 ISA 4.4, Vega ISA 4.4 "Manually Inserted Wait States" and "Data Dependency Resolution"; RDNA ISA 4.4; that
-//! stores of GFX6 raise `expcnt` and flat accesses of GFX10 are in order: as LLVM's wait insertion has it
-//! (`vmemWriteNeedsExpWaitcnt`, `hasFlatLgkmVMemCountInOrder`).
+//! Seed 000, lines 3090-3135 (order of vector memory, LDS, flat; `vscnt`); Southern Islands ISA 4.4, Sea
+//! Islands ISA 4.4, GCN3 ISA 4.4, Vega ISA 4.4 "Manually Inserted Wait States" and "Data Dependency
+//! Resolution"; RDNA ISA 4.4. That stores of GFX6 increment `expcnt` and flat accesses of GFX10 are in order
+//! comes from LLVM's wait insertion (`vmemWriteNeedsExpWaitcnt`, `hasFlatLgkmVMemCountInOrder`).
 
 use crate::effects::{Effects, Kinds};
 pub use isa::Counter;
 use isa::Target;
 use isa::target::Generation;
 
-/// The instruction that waits until the counter is at most that.
+/// Returns the instruction that waits until the counter is at most `count`.
 pub fn wait(counter: Counter, count: u8) -> String {
     match counter {
         Counter::Vs => format!("s_waitcnt_vscnt null, {count}"),
@@ -35,25 +37,25 @@ pub fn wait(counter: Counter, count: u8) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Class {
-    /// Vector memory; on GFX10 loads and atomics that return.
+    /// Vector memory; on GFX10 only loads and atomics that return data.
     Vector,
-    /// GFX10: stores and atomics that return nothing.
+    /// GFX10: stores and atomics without a result.
     VectorStore,
-    /// Flat access that may go to either memory, on `vmcnt` (before GFX10).
+    /// Flat access that may go to memory or LDS, on `vmcnt` (before GFX10).
     FlatVector,
-    /// The same on `lgkmcnt`.
+    /// Flat access that may go to memory or LDS, on `lgkmcnt` (before GFX10).
     FlatLds,
     /// LDS.
     Lds,
     /// GDS.
     Gds,
-    /// Scalar memory and what goes the same way (`s_memtime`, `s_dcache_*`).
+    /// Scalar memory, and instructions that use the same path (`s_memtime`, `s_dcache_*`).
     Scalar,
     /// `s_sendmsg`.
     Message,
     /// Sources of a GDS operation.
     GdsData,
-    /// Sources of an export of a colour, or of nothing.
+    /// Sources of an export of a colour or of a null export.
     ExportTarget,
     /// Sources of an export of a position.
     ExportPosition,
@@ -61,26 +63,26 @@ pub enum Class {
     ExportParameter,
     /// GFX6: data of a vector memory store.
     StoreData,
-    /// What the caller of a function has under way on `vmcnt`.
+    /// Operations of a function's caller that are in flight on `vmcnt`.
     CallerVm,
-    /// ... on `expcnt`.
+    /// Operations of a function's caller that are in flight on `expcnt`.
     CallerExp,
-    /// ... on `lgkmcnt`.
+    /// Operations of a function's caller that are in flight on `lgkmcnt`.
     CallerLgkm,
-    /// ... on `vscnt`.
+    /// Operations of a function's caller that are in flight on `vscnt`.
     CallerVs,
 }
 
-/// What is known of a class.
+/// Facts about a class.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassInfo {
-    /// Which.
+    /// The class.
     pub class: Class,
-    /// Its counter.
+    /// Counter that counts operations of the class.
     pub counter: Counter,
     /// Name for people.
     pub name: &'static str,
-    /// Whether its operations complete in order of issue.
+    /// Whether operations of the class complete in order of issue.
     pub in_order: bool,
 }
 
@@ -113,16 +115,16 @@ pub static CLASS_TABLE: [ClassInfo; CLASSES] = [
 ];
 
 impl Class {
-    /// Its row.
+    /// Returns the facts about the class.
     pub const fn info(self) -> &'static ClassInfo {
         &CLASS_TABLE[self as usize]
     }
 }
 
-/// Where a flat access goes; hardware knows only when it has the addresses.
+/// Memory that a flat access accesses; the hardware decides when it has the addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlatPath {
-    /// Not known, or lanes go both ways: complete only when both counters say so.
+    /// Not known, or different for different lanes: the operation is complete when both counters say so.
     #[default]
     Unknown,
     /// Global or scratch memory.
@@ -131,16 +133,16 @@ pub enum FlatPath {
     Lds,
 }
 
-/// The classes in which an instruction counts.
+/// Classes of an instruction's operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    /// Complete when all of these are: its destination registers are written.
+    /// When operations of all these classes are complete, the destination registers are written.
     pub done: [Option<Class>; 2],
-    /// When this is, its source registers have been read.
+    /// When an operation of this class is complete, the source registers have been read.
     pub read: Option<Class>,
 }
 
-/// The classes of an instruction.
+/// Returns the classes of an instruction.
 pub(crate) fn classes(target: &Target, effects: &Effects, path: FlatPath) -> Classes {
     let kinds = effects.kinds;
     let mut classes = Classes::default();
@@ -171,7 +173,7 @@ pub(crate) fn classes(target: &Target, effects: &Effects, path: FlatPath) -> Cla
     } else if kinds.contains(Kinds::SMEM) {
         classes.done[0] = Some(Class::Scalar);
     } else if kinds.contains(Kinds::EXPORT) {
-        // Targets 12 to 15 are positions, from 32 on parameters.
+        // Export targets 12 to 15 are positions, 32 and above are parameters.
         classes.read = Some(match effects.export {
             12..=15 => Class::ExportPosition,
             32.. => Class::ExportParameter,

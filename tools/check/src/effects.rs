@@ -1,4 +1,4 @@
-//! What an instruction does that waits and hazards are about: worked out once for each instruction of a program.
+//! Effects of an instruction that waits and hazards depend on, computed once per instruction of a program.
 
 use crate::counters::{self, Classes, FlatPath};
 use crate::hazards::{self, Consumer, Producer};
@@ -13,7 +13,7 @@ bitflags::bitflags! {
     /// Kinds of instructions.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Kinds: u64 {
-        /// Vector ALU, with matrix instructions and interpolation.
+        /// Vector ALU, including matrix instructions and interpolation.
         const VALU = 1;
         /// Scalar ALU.
         const SALU = 1 << 1;
@@ -25,30 +25,31 @@ bitflags::bitflags! {
         const VMEM = 1 << 4;
         /// Flat, global, scratch.
         const FLAT = 1 << 5;
-        /// Of those, flat: any segment.
+        /// The FLAT instructions that may access all address spaces.
         const FLAT_ANY = 1 << 6;
         /// LDS and GDS.
         const DS = 1 << 7;
-        /// Of those, GDS.
+        /// The DS instructions that access GDS.
         const GDS = 1 << 8;
         /// Export.
         const EXPORT = 1 << 9;
         /// `s_sendmsg`.
         const MESSAGE = 1 << 10;
-        /// Writes memory, atomics included.
+        /// Writes memory; includes atomics.
         const STORES = 1 << 11;
-        /// May branch within its function. Calls and returns are none: the only source of the one rule about branches that this
-        /// serves (`lds-branch-vmem-war`) is LLVM, which looks at one function at a time and lets its own code break it there.
+        /// May branch within its function. Calls and returns are not included, because the only rule that
+        /// uses this kind (`lds-branch-vmem-war`) comes from LLVM, which looks at one function at a time and
+        /// generates code that breaks the rule at calls.
         const BRANCH = 1 << 12;
-        /// Goes to a function and comes back.
+        /// Calls a function.
         const CALL = 1 << 13;
         /// `s_setpc_b64`.
         const SETPC = 1 << 14;
         /// Reads `vccz` to branch.
         const VCCZ_BRANCH = 1 << 15;
-        /// Image instruction of GFX10 whose address takes a third dword.
+        /// Image instruction of GFX10 whose address needs a third dword.
         const LONG_NSA = 1 << 16;
-        /// Image instruction of GFX10 with its address in scattered registers.
+        /// Image instruction of GFX10 with its address in non-consecutive registers.
         const NSA = 1 << 17;
         /// Float atomic in memory.
         const FP_ATOMIC = 1 << 18;
@@ -60,17 +61,17 @@ bitflags::bitflags! {
         const PERMLANE = 1 << 21;
         /// DPP.
         const DPP = 1 << 22;
-        /// One of the waits.
+        /// A wait instruction.
         const WAIT = 1 << 23;
-        /// A scalar instruction that does not undo a scalar load's hold on its address on GFX10.
+        /// A scalar instruction that on GFX10 does not mitigate [`crate::rdna::SMEM_VECTOR_WRITE`].
         const NO_SALU_CHAIN = 1 << 24;
-        /// VALU, matrix instructions apart.
+        /// VALU without matrix instructions.
         const PLAIN_VALU = 1 << 25;
         /// `s_barrier`.
         const BARRIER = 1 << 26;
         /// Ends the wave.
         const END = 1 << 27;
-        /// Scalar instruction that writes EXEC beside its destination.
+        /// Scalar instruction that writes EXEC in addition to its destination.
         const SAVEEXEC = 1 << 28;
         /// `v_readlane_b32`, `v_writelane_b32`.
         const LANE_SELECT = 1 << 29;
@@ -82,91 +83,96 @@ bitflags::bitflags! {
         const TRANSFER = 1 << 32;
         /// LDS instruction that reads LDS.
         const READS_LDS = 1 << 33;
-        /// Scalar store; atomics, which act at L2, are none.
+        /// Scalar store. Scalar atomics are not included because they operate on the L2 cache.
         const SCALAR_STORE = 1 << 34;
         /// Writes the scalar cache back.
         const WRITE_BACK = 1 << 35;
     }
 }
 
-/// What an instruction does.
+/// Effects of an instruction.
 #[derive(Clone, Debug)]
 pub struct Effects {
-    /// Registers read, implicit ones included.
+    /// Registers read, including implicit ones.
     pub reads: RegSet,
-    /// Registers written, implicit ones included.
+    /// Registers written, including implicit ones.
     pub writes: RegSet,
-    /// Those of `reads` that are read at issue. Not among them: a register of which a load brings a half and keeps the other.
+    /// Registers of `reads` that are read at issue. A register of which a load writes one half and preserves
+    /// the other is not included.
     pub(crate) reads_at_issue: RegSet,
     held: Held,
     /// Kind.
     pub kinds: Kinds,
-    /// Whether a memory operation brings registers.
+    /// Whether a memory operation has result registers.
     pub returns: bool,
-    /// Whether a memory operation raises a counter.
+    /// Whether a memory operation increments a counter.
     pub counts: bool,
     /// Target of an export.
     pub export: u8,
-    /// Classes on the counters.
+    /// Classes of the operation on the counters.
     pub classes: Classes,
-    /// What it waits for.
+    /// Counts that the instruction waits for.
     pub waits: Waits,
-    /// `s_waitcnt_depctr`: `vm_vsrc` is 0, `sa_sdst` is 0.
+    /// For `s_waitcnt_depctr`: whether `vm_vsrc` is 0, and whether `sa_sdst` is 0.
     pub depctr: (bool, bool),
-    /// Wait states it is worth.
+    /// Number of wait states for which the instruction counts.
     pub states: u8,
-    /// Wait states that it takes beyond those before any other instruction is issued, and before a matrix instruction is.
+    /// Additional wait states before the next instruction is issued, and before the next matrix instruction
+    /// is issued.
     pub(crate) extra: [u8; 2],
-    /// As which first instruction of a hazard it counts: bits of [`Producer`].
+    /// Roles of the instruction as the first instruction of a hazard, as bits of [`Producer`].
     pub(crate) produces: u64,
-    /// As which second one: bits of [`Consumer`].
+    /// Roles of the instruction as the second instruction of a hazard, as bits of [`Consumer`].
     pub(crate) consumes: u64,
-    /// Which producers matter to it, by the processor's rules.
+    /// Producers that can cause a hazard with this instruction, according to the processor's rules.
     pub(crate) fears: u64,
-    /// Registers a hazard is about beside `reads` and `writes`: the lane select, the data of a wide store.
+    /// Operand that particular hazards refer to: the lane select, the first source of DPP, or the data of a
+    /// wide store.
     pub(crate) aux: RegRange,
     /// Hardware register of `s_setreg`, `s_getreg`.
     hw: HwReg,
-    /// Matrix instructions and their kin.
+    /// Operands of matrix instructions and related instructions.
     pub(crate) mai: Mai,
-    /// Whether `vccz` may change or matter.
+    /// Whether the instruction may change or read `vccz`.
     pub(crate) vccz: bool,
     /// The instruction.
     pub op: isa::Opcode,
 }
 
-/// Sources that a counter holds (`expcnt`).
+/// Source registers that an outstanding operation has yet to read (`expcnt`).
 #[derive(Clone, Copy, Debug)]
 enum Held {
     None,
-    /// All VGPRs that are read.
+    /// All VGPRs that the instruction reads.
     Vectors,
     /// The data of a store.
     Data(RegRange),
 }
 
-/// Of `s_setreg`, `s_getreg`.
+/// Hardware register of `s_setreg` or `s_getreg`.
 #[derive(Clone, Copy, Debug)]
 struct HwReg {
     id: Option<u16>,
-    /// Whether bit `vskip` of MODE is set.
+    /// Whether bit `vskip` of MODE is included.
     vskip: bool,
 }
 
-/// No register.
+/// The empty range.
 const NO_REGISTER: RegRange = RegRange { first: Reg(0), len: 0 };
 
-/// Pretended registers of the hazards: hardware register `id` of `s_setreg`.
+/// Code that stands for hardware register `id` of `s_setreg` in register sets, so that the hazard rules can
+/// treat the hardware register like an ordinary register.
 pub(crate) const fn hw_reg(id: u16) -> RegRange {
     RegRange { first: Reg(192 + (id & 31)), len: 1 }
 }
-/// Bit `vskip` of MODE.
+/// Code that stands for bit `vskip` of MODE in register sets.
 pub(crate) const VSKIP: RegRange = RegRange { first: Reg(224), len: 1 };
-/// What every instruction has: for hazards that are not about a register.
+/// Code that stands for no particular register: both instructions of a hazard have the code if the hazard
+/// does not depend on a register.
 pub(crate) const ANYTHING: RegRange = RegRange { first: Reg(225), len: 1 };
 
 impl Effects {
-    /// The effects of an instruction.
+    /// Returns the effects of an instruction.
     pub fn of(target: &Target, inst: &MachInst) -> Effects {
         let row = inst.op.row();
         let mut effects = Effects {
@@ -268,7 +274,7 @@ impl Effects {
         }
     }
 
-    /// Sources that a counter holds (`expcnt`).
+    /// Returns the source registers that the operation reads after issue, which `expcnt` counts.
     pub(crate) fn held(&self) -> RegSet {
         match self.held {
             Held::None => RegSet::EMPTY,
@@ -277,7 +283,7 @@ impl Effects {
         }
     }
 
-    /// The pretended registers of `s_setreg`, `s_getreg`.
+    /// Returns the codes that stand for the hardware register of `s_setreg` or `s_getreg`.
     pub(crate) fn hw(&self) -> RegSet {
         let mut set = self.hw.id.map_or(RegSet::EMPTY, |id| RegSet::of(hw_reg(id)));
         if self.hw.vskip {
@@ -286,7 +292,7 @@ impl Effects {
         set
     }
 
-    /// Registers that it writes when the memory operation is complete.
+    /// Returns the registers that a memory operation writes when it completes.
     pub(crate) fn brought(&self) -> RegSet {
         match self.kinds.contains(Kinds::SMEM) {
             true => self.writes.and(&RegSet::SCALAR),
@@ -303,7 +309,7 @@ impl Effects {
     }
 }
 
-/// The registers that a vector memory instruction stores.
+/// Returns the registers that a vector memory instruction stores.
 fn store_data(inst: &MachInst) -> Option<RegRange> {
     let row = inst.op.row();
     let buffer = matches!(row.family, Family::Mubuf | Family::Mtbuf | Family::Mimg);
@@ -346,7 +352,8 @@ fn kinds(inst: &MachInst) -> Kinds {
     kinds
 }
 
-/// By the encoding, and by names of that encoding: they are long to compare, and there are many instructions.
+/// Returns the kinds that follow from the encoding and the name. Names are compared only within an encoding,
+/// because comparing names is slow and programs have many instructions.
 fn by_family(inst: &MachInst) -> Kinds {
     let row = inst.op.row();
     let named = |kind: Kinds, prefix: &str| if row.name.starts_with(prefix) { kind } else { Kinds::empty() };
@@ -401,7 +408,7 @@ fn is_lane_select(opcode: isa::Opcode) -> bool {
     in_vop3 || matches!(opcode, op::V_READLANE_B32_VOP2 | op::V_WRITELANE_B32_VOP2)
 }
 
-/// Of an image instruction, whether its address is in scattered registers.
+/// Returns the kinds of an image instruction whose address is in non-consecutive registers.
 fn scattered(inst: &MachInst) -> Kinds {
     let lists = inst.operands().iter().filter_map(|operand| match operand {
         Operand::Scattered(list) => Some(list.numbers().len()),
@@ -410,19 +417,21 @@ fn scattered(inst: &MachInst) -> Kinds {
     match lists.sum::<usize>() {
         0 => Kinds::empty(),
         1..=5 => Kinds::NSA,
-        // The first address register is in the instruction itself, four more are in each further dword.
+        // The first address register is in the instruction itself; each further dword has four more.
         _ => Kinds::NSA | Kinds::LONG_NSA,
     }
 }
 
-/// What the instruction waits for.
+/// Returns the counts that an instruction waits for.
 fn waits(target: &Target, inst: &MachInst) -> Waits {
     if inst.op == op::S_WAIT_IDLE { Waits::ALL } else { target.waited(inst).unwrap_or(Waits::NONE) }
 }
 
-/// See [`Effects::extra`]. No manual counts these; source: `WriteQuarterRate32` and the matrix instructions' `HWXDL` in LLVM's schedules.
+/// Returns [`Effects::extra`]. No manual describes these numbers; source: `WriteQuarterRate32` and the
+/// `HWXDL` resource of matrix instructions in LLVM's schedules.
 fn extra(effects: &Effects) -> [u8; 2] {
-    // The next matrix instruction waits for the unit, which each pass takes four cycles, as long as a wait state.
+    // The next matrix instruction waits for the matrix unit, which takes four cycles per pass, the duration
+    // of a wait state.
     if effects.mai.is_matrix() {
         return [0, effects.mai.passes.saturating_sub(1)];
     }
@@ -432,7 +441,7 @@ fn extra(effects: &Effects) -> [u8; 2] {
     }
 }
 
-/// Wait states that an instruction is worth.
+/// Returns the number of wait states for which an instruction counts.
 fn states(target: &Target, inst: &MachInst) -> u8 {
     match (inst.op, inst.ops[0]) {
         (op::S_NOP, Operand::Imm(count)) if target.generation <= Generation::Gfx7 => (count & 7) as u8 + 1,

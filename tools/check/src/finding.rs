@@ -1,42 +1,42 @@
-//! What is found.
+//! Findings of the checker.
 
 use crate::counters::{self, Class, Counter};
 use crate::hazards::Rule;
 use isa::{Reg, RegRange};
 use std::fmt;
 
-/// Place of an instruction in a [`crate::Code`].
+/// Index of an instruction in a [`crate::Code`].
 pub type Site = u32;
 
-/// Stands for what the caller of a function did.
+/// Stands for operations of a function's caller.
 pub const CALLER: Site = Site::MAX;
 
-/// How the second instruction meets the register.
+/// How the second instruction accesses the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
-    /// It reads what is not there yet.
+    /// It reads the register before the value has arrived.
     Reads,
-    /// It writes what will be overwritten.
+    /// It writes the register, and an outstanding operation will overwrite the value.
     Writes,
-    /// It overwrites what is still to be read.
+    /// It overwrites the register before an outstanding operation has read it.
     Overwrites,
-    /// It hands the register to its caller.
+    /// It returns from the function while an outstanding operation will write the register.
     Returns,
 }
 
-/// How sure it is that something goes wrong.
+/// How certain a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Worth a look.
+    /// Advice: worth a look.
     Advice,
-    /// The manuals ask for it, but code that has run for years does without.
+    /// The manuals require it, but code that has been in use for years does without.
     Manual,
     /// Manuals and practice agree.
     Certain,
 }
 
 impl Level {
-    /// Its name.
+    /// Returns the name of the level.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Advice => "advice",
@@ -46,85 +46,87 @@ impl Level {
     }
 }
 
-/// Why an operation that the waits do not promise may be complete.
+/// Why an operation may be complete although the waits do not guarantee it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hope {
-    /// There is none.
+    /// No reason.
     None,
-    /// At least as many operations followed as the counter counts: it cannot count this one any more, if hardware holds
-    /// back what it could not count.
+    /// At least as many operations followed as the counter can count. If the hardware stalls operations that
+    /// it cannot count, this operation is complete.
     Limit,
-    /// It counts on two counters, and one of them was waited for.
+    /// The operation is counted in two counters, and one of them was waited for.
     OtherCounter,
-    /// A flat access, and a wait that is enough if flat accesses complete in the order of their issue.
+    /// The operation is a flat access, and the wait suffices if flat accesses complete in order of issue.
     FlatOrder,
 }
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug)]
 pub enum Problem {
-    /// A register is touched while a memory operation has it in flight.
+    /// An instruction accesses a register while a memory operation has yet to write or read the register.
     InFlight {
         /// Class of the operation.
         class: Class,
-        /// Its other class, if it is to be waited for too.
+        /// Second class of the operation, if that has to be waited for too.
         also: Option<Class>,
-        /// How it is touched.
+        /// How the instruction accesses the register.
         access: Access,
-        /// Operations of the counter that may be under way.
+        /// Number of operations of the counter that may be in flight.
         outstanding: u32,
-        /// What to wait for.
+        /// Count to wait for.
         count: u8,
-        /// Why the code may be right all the same.
+        /// Why the code may be correct anyway.
         hope: Hope,
     },
-    /// Too few wait states.
+    /// There are too few wait states between two instructions.
     Hazard {
-        /// The row.
+        /// The rule.
         rule: &'static Rule,
-        /// How many there are.
+        /// Number of wait states between the instructions.
         found: u8,
     },
-    /// A hazard that wait states do not mend.
+    /// A hazard that wait states do not mitigate.
     Event {
-        /// The row.
+        /// The rule.
         rule: &'static EventRule,
     },
 }
 
-/// A hazard that is mended by particular instructions in between, or an instruction that is wrong wherever it stands.
+/// A rule about a hazard that particular instructions between the two mitigate, or about an instruction that
+/// is wrong by itself.
 #[derive(Debug)]
 pub struct EventRule {
-    /// Short name, for machines.
+    /// Short name for machines.
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// What mends it.
+    /// How to mitigate the hazard.
     pub mend: &'static str,
-    /// Where it is from.
+    /// Source of the rule.
     pub source: &'static str,
-    /// How sure it is.
+    /// How certain a finding of the rule is.
     pub level: Level,
 }
 
 /// A finding.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding {
-    /// Where it begins; the same as `second` where one instruction is wrong by itself.
+    /// Instruction where the problem begins; the same as `second` if an instruction is wrong by itself.
     pub first: Site,
-    /// Where it shows.
+    /// Instruction where the problem shows.
     pub second: Site,
-    /// The registers, where it is about some.
+    /// Registers that the finding is about, if any.
     pub registers: Option<RegRange>,
     /// What it is.
     pub problem: Problem,
-    /// Whether a hazard is less than certain: the two instructions are in different functions, of which compilers look at one at a time,
-    /// or the instructions between them take longer than the wait states that manuals and LLVM count for them.
+    /// Whether a hazard is less than certain: the two instructions are in different functions, while
+    /// compilers look at one function at a time; or the instructions between them take longer than the wait
+    /// states that manuals and LLVM count for them.
     pub is_doubtful: bool,
 }
 
 impl Finding {
-    /// How sure it is.
+    /// Returns how certain the finding is.
     pub fn level(&self) -> Level {
         match self.problem {
             Problem::InFlight { .. } => {
@@ -141,7 +143,7 @@ impl Finding {
         }
     }
 
-    /// Short name, for machines.
+    /// Returns the short name of the rule, for machines.
     pub fn id(&self) -> &'static str {
         match self.problem {
             Problem::InFlight { hope: Hope::Limit, .. } => "counter-at-limit",
@@ -156,7 +158,7 @@ impl Finding {
         }
     }
 
-    /// Name for people.
+    /// Returns the name of the rule, for people.
     pub fn name(&self) -> &'static str {
         match self.problem {
             Problem::InFlight { access: Access::Reads, .. } => "register is read before it has arrived",
@@ -172,7 +174,7 @@ impl Finding {
         }
     }
 
-    /// The counter it is about.
+    /// Returns the counter that the finding is about.
     pub fn counter(&self) -> Option<Counter> {
         match self.problem {
             Problem::InFlight { class, .. } => Some(class.info().counter),
@@ -180,7 +182,7 @@ impl Finding {
         }
     }
 
-    /// What has to stand before the second instruction.
+    /// Returns the instruction that has to be inserted before the second instruction.
     pub fn mend(&self) -> String {
         match self.problem {
             Problem::InFlight { class, also, count, .. } => match also {
@@ -194,7 +196,8 @@ impl Finding {
         }
     }
 
-    /// Takes in what another path has for the same rule and the same instructions: the worse of the two. Whether it is about the same.
+    /// Merges the finding of another path for the same rule and instructions, keeping the worse of the two.
+    /// Returns whether the findings had the same rule and instructions.
     pub(crate) fn merge(&mut self, other: &Finding) -> bool {
         if (self.first, self.second, self.id()) != (other.first, other.second, other.id()) {
             return false;
@@ -214,7 +217,8 @@ impl Finding {
     }
 }
 
-/// `s_nop` instructions for so many wait states: eight at most each, which is what GFX6 and GFX7 can.
+/// Returns `s_nop` instructions for a number of wait states, with at most eight wait states each, the limit
+/// of GFX6 and GFX7.
 fn nops(mut states: u8) -> String {
     let mut text = String::new();
     while states > 0 {
@@ -247,7 +251,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A group of registers as an assembler writes it.
+/// Formats a range of registers in assembler syntax.
 pub fn registers(range: RegRange) -> String {
     let one = |reg: Reg| match reg.0 {
         106 => "vcc_lo".to_owned(),

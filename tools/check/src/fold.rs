@@ -1,15 +1,15 @@
-//! What instructions of the scalar ALU make of constants.
+//! Evaluates instructions of the scalar ALU on constants.
 //!
 //! # Source
-//! "Scalar ALU Operations" and the opcode tables of the ISA manuals (SOP1, SOP2, SOPK, SOPC). The emulator has its own copy of these
-//! facts; `tools/sim/tests/folding.rs` holds the two against each other.
+//! "Scalar ALU Operations" and the opcode tables of the ISA manuals (SOP1, SOP2, SOPK, SOPC). The emulator
+//! has its own implementation; `tools/sim/tests/folding.rs` compares the two.
 
 use isa::{Opcode, op};
 
-/// The value and SCC after an instruction, as far as they are known.
+/// The known results of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded {
-    /// The result; none of a compare.
+    /// The result value; `None` for a compare.
     pub value: Option<u64>,
     /// SCC, if the instruction writes SCC.
     pub scc: Option<bool>,
@@ -23,7 +23,7 @@ const fn carry(value: u32, scc: bool) -> Option<Folded> {
     Some(Folded { value: Some(value as u64), scc: Some(scc) })
 }
 
-/// A result that sets SCC where it is not zero.
+/// Returns a result that sets SCC if it is not zero.
 const fn nonzero(value: u64) -> Option<Folded> {
     Some(Folded { value: Some(value), scc: Some(value != 0) })
 }
@@ -36,9 +36,10 @@ const fn compare(scc: bool) -> Option<Folded> {
     Some(Folded { value: None, scc: Some(scc) })
 }
 
-/// Computes an instruction. `a` and `b` are the values that it reads, in the order of its operands (one that is read and written comes
-/// first; of SOPK the constant comes second); those of 32 bits stand in the low halves. `scc` is SCC before, if that is known. Returns
-/// nothing for instructions that do not compute their result from these alone.
+/// Evaluates an instruction. `a` and `b` are the values that it reads, in the order of its operands (an
+/// operand that is read and written comes first; the constant of SOPK comes second). A value of 32 bits is in
+/// the low half. `scc` is SCC before the instruction, if known. Returns `None` if the result does not depend
+/// on these inputs alone.
 pub fn fold(opcode: Opcode, a: u64, b: u64, scc: Option<bool>) -> Option<Folded> {
     let (low, other) = (a as u32, b as u32);
     sums(opcode, low, other, scc)
@@ -120,7 +121,7 @@ fn selects(opcode: Opcode, a: u64, b: u64, scc: Option<bool>) -> Option<Folded> 
     }
 }
 
-/// The position and the width in the control word of a bit field.
+/// Returns the position and width of a bit field from the control word.
 fn field(control: u32, bits: u32) -> (u32, u32) {
     (control & (bits - 1), (control >> 16 & 0x7f).min(bits))
 }
@@ -197,7 +198,7 @@ fn logic64(opcode: Opcode, a: u64, b: u64) -> Option<Folded> {
 
 fn counts(opcode: Opcode, a: u64) -> Option<Folded> {
     let low = a as u32;
-    // A position, or -1 where there is none.
+    // The position, or -1 if no bit is found.
     let first = |none: bool, at: u32| plain(if none { u32::MAX } else { at }.into());
     let signs = low ^ (low as i32 >> 31) as u32;
     let signs64 = a ^ (a as i64 >> 63) as u64;

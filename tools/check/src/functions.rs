@@ -1,26 +1,28 @@
-//! The functions of a program and who calls whom: what the solver needs to follow calls.
+//! The functions of a program and their call graph, which the solver needs to follow calls.
 
 use crate::finding::Site;
 use crate::program::{Program, Root};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// With more functions, or more code in them than this much of the program, it is damaged: calls are not followed then.
+/// Calls are not followed in a program with more functions than this, or if a walk over all functions takes
+/// more than `MOST_STEPS` steps per instruction, because such a program is damaged.
 const MOST_FUNCTIONS: usize = 4096;
 const MOST_STEPS: usize = 64;
 
-/// See the module.
+/// The functions of a program and their call graph.
 #[derive(Default)]
 pub(crate) struct Functions {
-    /// First instructions of kernels and functions, in order.
+    /// First instructions of kernels and functions, sorted.
     starts: Vec<Site>,
-    /// For each function that returns and whose ways are all known: it can be followed.
+    /// Functions that return and all of whose paths are known, so that calls of them can be followed.
     followed: HashSet<Site>,
-    /// The functions that a return may return from: those that it is reached from without a call.
+    /// For each return: the functions from whose start it is reached without a call.
     owners: HashMap<Site, SmallVec<[Site; 1]>>,
-    /// Functions that only calls which are known lead to.
+    /// Functions all of whose callers are known.
     local: HashSet<Site>,
-    /// For each function, those it may get to, itself among them; by number in `starts`.
+    /// For each function: the functions that it may call directly or indirectly, with itself, as indices of
+    /// `starts`.
     reached: HashMap<Site, HashSet<usize>>,
     /// Whether there are too many functions, or too much code in them, to follow calls.
     pub(crate) are_too_many: bool,
@@ -55,7 +57,8 @@ impl Functions {
         functions
     }
 
-    /// Walks each function; none if that is too much. Functions that others go to in place of a return.
+    /// Walks over the code of each function. Returns the functions that are reached by a jump (tail call);
+    /// `None` if the walk takes too long.
     fn own(&mut self, program: &Program, entries: &[Site]) -> Option<HashSet<Site>> {
         let mut jumped = HashSet::new();
         let ends: HashSet<Site> =
@@ -72,7 +75,7 @@ impl Functions {
                 }
                 budget = budget.checked_sub(1)?;
                 if site != entry && self.starts.binary_search(&site).is_ok() {
-                    // A call in place of a return.
+                    // A jump to another function is a tail call.
                     callees.insert(site);
                     jumped.insert(site);
                 }
@@ -81,7 +84,7 @@ impl Functions {
                     self.owners.entry(site).or_default().push(entry);
                     returns = true;
                 }
-                // A call that is not known comes back all the same.
+                // A call of an unknown function has a successor, so the path is known after it.
                 is_known &= !ends.contains(&site) || program.successors(site).next().is_some();
                 open.extend(program.successors(site));
             }
@@ -103,32 +106,32 @@ impl Functions {
         Some(jumped)
     }
 
-    /// The number of the kernel or function that an instruction is in.
+    /// Returns the number of the kernel or function that contains an instruction.
     pub(crate) fn number(&self, site: Site) -> usize {
         self.starts.partition_point(|&start| start <= site)
     }
 
-    /// Whether one begins here.
+    /// Returns whether a kernel or function begins at an instruction.
     pub(crate) fn begins(&self, site: Site) -> bool {
         self.starts.binary_search(&site).is_ok()
     }
 
-    /// Whether what a function leaves is known from its code.
+    /// Returns whether the effect of a call can be derived from the function's code.
     pub(crate) fn is_followed(&self, entry: Site) -> bool {
         self.followed.contains(&entry)
     }
 
-    /// Whether all callers of a function are known, and there are some.
+    /// Returns whether a function has callers and all of them are known.
     pub(crate) fn is_local(&self, entry: Site) -> bool {
         self.local.contains(&entry)
     }
 
-    /// The functions that a return may return from.
+    /// Returns the functions that a return may return from.
     pub(crate) fn owners(&self, site: Site) -> &[Site] {
         self.owners.get(&site).map_or(&[], SmallVec::as_slice)
     }
 
-    /// Whether a function, or one that it calls, has an instruction.
+    /// Returns whether an instruction is in a function or in a function that it calls directly or indirectly.
     pub(crate) fn gets_to(&self, entry: Site, site: Site) -> bool {
         self.reached.get(&entry).is_none_or(|reached| reached.contains(&self.number(site)))
     }

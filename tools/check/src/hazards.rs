@@ -1,17 +1,21 @@
-//! Hazards that wait states mend, as data: pairs of instructions that the hardware does not keep apart.
+//! Hazards that wait states mitigate, as data: pairs of instructions that the hardware does not separate by
+//! itself.
 //!
-//! A wait state is one issued instruction, or one of the `n + 1` of an `s_nop n`. Those of GFX10 that wait states do not
-//! mend are in [`crate::rdna`]; what is wrong by itself, wherever it stands, in [`crate::single`].
+//! A wait state is an issued instruction, or one of the `n + 1` of an `s_nop n`. The hazards of GFX10 that
+//! wait states do not mitigate are in [`crate::rdna`]; instructions that are wrong in each context are in
+//! [`crate::single`].
 //!
 //! # Source
-//! Each row says which: the chapter "Manually Inserted Wait States (NOPs)" of the manual (SI: Southern Islands ISA 4.5; CI:
-//! Sea Islands ISA 4.5; GCN3 ISA 4.5; Vega ISA 4.5; MI100 and MI200 ISA 4.5), or, where no manual has it or its wording
-//! leaves a choice, the numbers by which LLVM 19 pads (`llvm`); `tests/llvm_hazards.rs` holds each row against it.
+//! Each row names its source. Usually it is the chapter "Manually Inserted Wait States (NOPs)" of the manual
+//! (SI: Southern Islands ISA 4.5; CI: Sea Islands ISA 4.5; GCN3 ISA 4.5; Vega ISA 4.5; MI100 and MI200 ISA
+//! 4.5). Where no manual has the hazard, or the manual's wording is ambiguous, the row has the number with
+//! which LLVM 19 pads (`llvm`); `tests/llvm_hazards.rs` compares each row with LLVM.
 //!
 //! # Absent on purpose
-//! * "mixed use of VCC: alias and SGPR number": `vcc` has one name in a decoded instruction;
-//! * rows for GFX6 and GFX7 of SGPRs that VALU writes and VMEM reads (SI, CI: 5), of M0: LLVM does not pad there and
-//!   much code would be reported; the manuals of the later generations say of which it is true.
+//! * "mixed use of VCC: alias and SGPR number", because `vcc` has one name in a decoded instruction;
+//! * rows for GFX6 and GFX7 of SGPRs that VALU writes and VMEM reads (SI, CI: 5), and of M0. LLVM does not
+//!   pad there, and much code would be reported; the manuals of later generations say to which processors
+//!   these hazards apply.
 
 use crate::effects::{ANYTHING, Effects, Kinds, VSKIP, hw_reg};
 use crate::finding::Level;
@@ -21,37 +25,37 @@ use isa::table::Family;
 use isa::target::Generation;
 use isa::{Feature, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
 
-/// The first instruction of a hazard.
+/// Role of the first instruction of a hazard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Producer {
     /// VALU writes a scalar register, VCC or EXEC.
     ValuScalar,
-    /// VALU (matrix instructions apart) writes a VGPR.
+    /// VALU, other than a matrix instruction, writes a VGPR.
     ValuVector,
-    /// That, but no dot product.
+    /// VALU, other than a matrix instruction or dot product, writes a VGPR.
     PlainVector,
     /// SALU writes a scalar register.
     SaluScalar,
-    /// Vector memory stores more than 64 bits, yet to be fetched from its registers.
+    /// Vector memory stores more than 64 bits, and has yet to read them from its registers.
     WideStore,
     /// `s_setreg`.
     SetReg,
     /// `s_setvskip`.
     SetVskip,
-    /// Image instruction with an address of a third dword and more.
+    /// Image instruction whose address needs a third dword or more.
     LongNsa,
     /// Float atomic in memory.
     FpAtomic,
-    /// Matrix instruction of 2, 8, 16 passes writes.
+    /// Matrix instruction of 2, 8 or 16 passes writes its result.
     Mfma2,
     Mfma8,
     Mfma16,
-    /// The same, on doubles: 4x4, 16x16.
+    /// Matrix instruction on doubles writes its result: 4x4, 16x16.
     Dgemm4,
     Dgemm16,
-    /// Matrix instruction of 2, 8, 16 passes reads its third source.
+    /// Matrix instruction of 2, 8 or 16 passes reads its third source, the addend.
     Sum2,
     Sum8,
     Sum16,
@@ -59,85 +63,85 @@ pub enum Producer {
     AccWrite,
     /// `v_accvgpr_read_b32` writes a VGPR.
     AccRead,
-    /// `v_accvgpr_*` right after a VALU instruction that writes the VGPR.
+    /// `v_accvgpr_*` directly after a VALU instruction that writes a VGPR.
     AccAfterValu,
-    /// Dot product writes.
+    /// Dot product writes its result.
     Dot,
-    /// Any matrix instruction on doubles.
+    /// Matrix instruction on doubles.
     Dgemm,
-    /// Such a one right after a VALU instruction that writes the VGPR.
+    /// Matrix instruction on doubles directly after a VALU instruction that writes a VGPR.
     DgemmAfterValu,
 }
 
-/// The second.
+/// Role of the second instruction of a hazard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Consumer {
     /// Vector memory reads a scalar register.
     VmemScalar,
-    /// Vector memory obeys EXEC.
+    /// Vector memory depends on EXEC.
     VmemExec,
-    /// Scalar memory reads one.
+    /// Scalar memory reads a scalar register.
     SmemScalar,
-    /// Scalar memory by a descriptor reads one.
+    /// Scalar memory with a buffer descriptor reads a scalar register.
     BufferSmemScalar,
-    /// Lane select of `v_readlane`, `v_writelane`.
+    /// Lane select of `v_readlane` or `v_writelane`.
     LaneSelect,
     /// `v_div_fmas` reads VCC.
     DivFmas,
-    /// DPP reads a VGPR of other lanes, its first source.
+    /// DPP reads a VGPR from other lanes: its first source.
     DppVector,
-    /// DPP reads a VGPR in its own lane: the second source, or what it leaves where it writes nothing.
+    /// DPP reads a VGPR in its own lane: the second source, or the old value of the destination.
     DppOwn,
-    /// DPP obeys EXEC.
+    /// DPP depends on EXEC.
     DppExec,
     /// VALU reads `vccz` or `execz` as data.
     ZeroFlag,
-    /// `s_movrel`, interpolation, LDS add-tid read M0.
+    /// `s_movrel`, interpolation or LDS add-tid reads M0.
     IndexM0,
-    /// GDS, `s_sendmsg`, `s_ttracedata` read M0.
+    /// GDS, `s_sendmsg` or `s_ttracedata` reads M0.
     MessageM0,
-    /// Loads to LDS, `src_lds_direct` read M0.
+    /// A load to LDS or `src_lds_direct` reads M0.
     LdsDmaM0,
     /// VALU writes a VGPR.
     ValuWrites,
     GetReg,
     SetRegAgain,
-    /// Vector instruction, which `vskip` skips.
+    /// Vector instruction, which `vskip` would skip.
     Vector,
     /// Return from an exception.
     Rfe,
-    /// Buffer access whose offset has bits 1 or 2 set.
+    /// Buffer access whose offset has bit 1 or 2 set.
     OddBuffer,
     DenormMode,
     /// Matrix instruction or `v_accvgpr_write` reads a VGPR.
     MaiVgpr,
     /// Matrix instruction reads a VGPR or an accumulation VGPR.
     MaiVector,
-    /// The same obeys EXEC.
+    /// Matrix instruction depends on EXEC.
     MaiExec,
     /// Matrix instruction reads a factor.
     MfmaFactor,
-    /// Matrix instruction adds to.
+    /// Matrix instruction reads its addend.
     MfmaSum,
-    /// The same on doubles.
+    /// Matrix instruction on doubles reads its addend.
     DgemmSum,
-    /// `v_accvgpr_read` reads.
+    /// `v_accvgpr_read` reads its source.
     AccReads,
-    /// `v_accvgpr_write` writes.
+    /// `v_accvgpr_write` writes its destination.
     AccWrites,
     /// Vector memory or LDS reads a VGPR.
     MemoryVector,
     /// Vector memory, LDS or export reads a VGPR.
     MemoryOrExportVector,
-    /// VALU (matrix instructions apart) reads a VGPR.
+    /// VALU, other than a matrix instruction, reads a VGPR.
     ValuVector,
-    /// VALU, vector memory, LDS, export write a VGPR.
+    /// VALU, vector memory, LDS or export writes a VGPR.
     Writes,
-    /// VALU, vector memory, LDS, export read one.
+    /// VALU, vector memory, LDS or export reads a VGPR.
     Reads,
-    /// A factor of a dot product.
+    /// Dot product reads a factor.
     DotFactor,
     /// `v_fma_f64`, `v_fmac_f64`.
     Fma64,
@@ -152,39 +156,39 @@ pub(crate) fn producers(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A condition beside the register.
+/// Condition of a hazard in addition to a common register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     Always,
-    /// The two are not the same operation.
+    /// The two instructions have different opcodes.
     OtherOperation,
-    /// They are.
+    /// The two instructions have the same opcode.
     SameOperation,
-    /// What the first writes is not exactly what the second adds to.
+    /// The result of the first instruction is not exactly the addend of the second.
     OtherTuple,
-    /// It is, and so is the operation.
+    /// The result of the first instruction is exactly the addend of the second, and the opcodes are the same.
     SameTupleAndOperation,
 }
 
-/// A row.
+/// A row of the table: a hazard on some processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Short name, for machines.
+    /// Short name for machines.
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// The first instruction.
+    /// Role of the first instruction.
     pub first: Producer,
-    /// The second; it concerns the same register.
+    /// Role of the second instruction, which accesses the same register.
     pub second: Consumer,
-    /// Wait states between the two.
+    /// Number of wait states that are needed between the two.
     pub states: u8,
     pub(crate) when: When,
-    /// Processors that have it.
+    /// Processors that have the hazard.
     pub processors: Processors,
-    /// Where it is from.
+    /// Source of the row.
     pub source: &'static str,
-    /// How sure it is.
+    /// How certain a finding is.
     pub level: Level,
 }
 
@@ -198,7 +202,7 @@ pub struct Processors {
 }
 
 impl Processors {
-    /// Whether a processor is one of them.
+    /// Returns whether a processor is in the set.
     pub fn contains(&self, target: &Target) -> bool {
         (self.from..=self.to).contains(&target.generation)
             && target.has(self.requires)
@@ -211,9 +215,9 @@ use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
 const fn generations(from: Generation, to: Generation) -> Processors {
     Processors { from, to, requires: Feature::empty(), lacks: Feature::empty() }
 }
-/// Every one.
+/// All processors.
 pub(crate) const ALL: Processors = generations(Gfx6, Gfx10);
-/// Those of which some have XNACK.
+/// The generations in which some processors have XNACK.
 pub(crate) const REPLAYING: Processors = generations(Gfx8, Gfx10);
 /// gfx908.
 const MI100: Processors = Processors { from: Gfx9, to: Gfx9, requires: Feature::MAI, lacks: Feature::GFX90A };
@@ -240,7 +244,7 @@ const fn when(rule: Rule, when: When) -> Rule {
     Rule { when, ..rule }
 }
 
-/// A row that practice does without.
+/// Marks a row that code in use for years does not obey.
 const fn manual(rule: Rule) -> Rule {
     Rule { level: Level::Manual, ..rule }
 }
@@ -248,7 +252,7 @@ const fn manual(rule: Rule) -> Rule {
 use Consumer as C;
 use Producer as P;
 
-/// Every row.
+/// All rows.
 #[rustfmt::skip]
 pub static RULES: &[Rule] = &[
     rule("valu-sgpr-smem", "VALU writes SGPR, SMEM reads it", P::ValuScalar, C::SmemScalar, 4, generations(Gfx6, Gfx6), "SI; llvm"),
@@ -340,7 +344,7 @@ const fn one(reg: Reg, len: u8) -> RegRange {
 }
 const M0: RegRange = one(Reg::M0, 1);
 
-/// As what an instruction counts: bits of [`Producer`], bits of [`Consumer`].
+/// Returns the roles of an instruction: bits of [`Producer`] and bits of [`Consumer`].
 pub(crate) fn roles(target: &Target, effects: &Effects, inst: &MachInst) -> (u64, u64) {
     (produces(effects, inst), consumes(target, effects, inst))
 }
@@ -434,7 +438,9 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
     bits
 }
 
-/// The registers that the first instruction makes dangerous. `via`: where it takes two, the one before.
+/// Returns the registers of the first instruction of a hazard, in its role `producer`, that the second
+/// instruction must not access too early. `via` is the instruction before the first one, for roles that
+/// consist of two instructions.
 pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effects>) -> RegSet {
     match producer {
         P::ValuScalar | P::SaluScalar => effects.writes.and(&RegSet::SCALAR),
@@ -450,7 +456,8 @@ pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effec
     }
 }
 
-/// The registers that the second is about.
+/// Returns the registers that the second instruction of a hazard accesses in its role `consumer`. The hazard
+/// exists if one of these registers is also in the result of [`produced`].
 pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
     let vector = |set: &RegSet| set.and(&RegSet::VECTOR);
     match consumer {
@@ -502,8 +509,9 @@ impl When {
     }
 }
 
-/// Whether the data of a vector memory store may be overwritten too early: a buffer store with an SGPR as its offset
-/// takes a cycle more to issue and is safe, and so are image stores with their descriptors of 256 bits.
+/// Returns whether the data of a vector memory store may be overwritten too early. A buffer store with an
+/// SGPR as its offset takes one more cycle to issue and is safe, and so are image stores, which have
+/// descriptors of 256 bits.
 pub(crate) fn is_exposed_store(inst: &MachInst) -> bool {
     match inst.op.row().family {
         Family::Mubuf | Family::Mtbuf => {

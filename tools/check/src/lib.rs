@@ -1,15 +1,16 @@
-//! What hardware does not check: waits and hazards of AMD GPU machine code, GFX6 to GFX10.
+//! Static checks for rules that the hardware does not enforce: waits and hazards in AMD GPU machine code,
+//! GFX6 to GFX10.
 //!
 //! * [`counters`], [`hazards`], [`rdna`], [`single`], [`clauses`]: the facts, as tables.
-//! * [`rules`]: all that may be found, by name.
-//! * [`Code`]: a program's instructions with what each does, worked out once.
-//! * [`reasons`], [`pressure`]: what a reader of the code wants to know of it: whom a wait serves, and how many registers are
-//!   alive where.
-//! * [`Scoreboard`]: what a wave has under way. It goes from instruction to instruction, in an emulator that runs the
-//!   program or over the paths of one that is only read.
+//! * [`rules`]: all possible findings, by name.
+//! * [`Code`]: the instructions of a program with their effects, computed once.
+//! * [`reasons`], [`pressure`]: information for readers of the code: which instruction needs a wait, and how
+//!   many registers are live at each instruction.
+//! * [`Scoreboard`]: the operations of a wave that are in flight. It is updated instruction by instruction,
+//!   in an emulator that runs the program, or along the paths of a program that is only read.
 //!
-//! The compiler's own passes for waits and hazards (`memmodel`) are not used here: what checks them is written from the
-//! manuals anew.
+//! The compiler's own passes for waits and hazards (`memmodel`) are not used here: the checker was written
+//! from the manuals independently.
 
 mod by_address;
 pub mod clauses;

@@ -1,15 +1,15 @@
-//! Matrix instructions, accumulation registers and dot products, as hazards see them.
+//! Properties of matrix instructions, accumulation registers and dot products that hazards depend on.
 
 use isa::table::Family;
 use isa::{MachInst, Operand, Reg, RegRange, op};
 
-/// What kind of such an instruction.
+/// Kind of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MaiKind {
-    /// None of them.
+    /// None of the other kinds.
     #[default]
     Other,
-    /// `v_mfma_*` on anything but doubles.
+    /// `v_mfma_*` on all types but doubles.
     Mfma,
     /// `v_mfma_f64_*`.
     Dgemm,
@@ -23,17 +23,17 @@ pub(crate) enum MaiKind {
     Fma64,
 }
 
-/// Operands of a matrix instruction by their places.
+/// Kind and operands of a matrix instruction or a related instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mai {
     pub(crate) kind: MaiKind,
-    /// Passes of four cycles.
+    /// Number of passes of four cycles.
     pub(crate) passes: u8,
     pub(crate) dst: RegRange,
-    /// Factors.
+    /// Factors `a` and `b`.
     pub(crate) a: RegRange,
     pub(crate) b: RegRange,
-    /// What is added to.
+    /// The addend.
     pub(crate) c: RegRange,
 }
 
@@ -69,7 +69,7 @@ impl Mai {
     }
 }
 
-/// By the size of the matrices: 4x4, 16x16, 32x32.
+/// Returns the number of passes by the size of the matrices: 4x4, 16x16, 32x32.
 ///
 /// Source: CDNA ISA, "VALU Instructions: MFMA", table of passes.
 fn passes(name: &str, [small, medium, large]: [u8; 3]) -> u8 {

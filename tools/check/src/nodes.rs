@@ -1,4 +1,5 @@
-//! Values that scalar registers hold in a block, told by registers at its beginning or at its end: a condition is one of them.
+//! Symbolic values of scalar registers in a block, expressed in terms of the registers at the beginning or at
+//! the end of the block. A condition is such a value.
 
 use crate::finding::Site;
 use crate::fold::{Folded, fold};
@@ -10,26 +11,30 @@ use isa::{MachInst, Mods, Opcode, Operand, Reg, RegRange, op};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// How many instructions deep a value is looked into.
+/// Largest depth of instructions through which a value is traced.
 const DEPTH: u32 = 5;
 
-/// A condition, or a flag: the number of a node, and whether the branch is taken where the node holds.
+/// What a branch tests: the numbers of nodes, each with whether the branch is taken if the node is true.
+/// `condition` is in terms of the registers at the beginning of the block, `behind` in terms of the registers
+/// at the end; `flag` is the flag itself.
 pub(crate) struct Tested {
     pub(crate) condition: Option<(u32, bool)>,
     pub(crate) behind: Option<(u32, bool)>,
     pub(crate) flag: (u32, bool),
 }
 
-/// A value: a register at the beginning of the block, or what an instruction makes of values.
+/// A symbolic value: a register, a constant, or the result of an instruction applied to values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
     Register(Reg, u8),
     Constant(Operand),
-    /// Which of the registers that an instruction writes, by its code, and 0 for the first operand.
+    /// The result of an instruction in one of the registers that it writes: the register's code, or 0 for the
+    /// first operand.
     Computed(Opcode, Mods, u16, SmallVec<[u32; 4]>),
 }
 
-/// By which registers a value is said: those at the beginning of the block from there on, or those at the end.
+/// Program point whose registers express a value: the beginning of the block with this first instruction, or
+/// the end of the block with these first and last instructions.
 #[derive(Clone, Copy)]
 pub(crate) enum View {
     Beginning(Site),
@@ -39,19 +44,19 @@ pub(crate) enum View {
 pub(crate) struct Finder<'a> {
     program: &'a Program,
     numbers: HashMap<Node, u32>,
-    /// The nodes, by number.
+    /// Nodes by number.
     nodes: Vec<Node>,
-    /// The registers that each depends on.
+    /// Registers on which each node depends.
     pub(crate) reads: Vec<RegSet>,
-    /// The only register that each depends on, if that is an SGPR.
+    /// The only register on which each node depends, if it is an SGPR.
     leaves: Vec<Leaf>,
 }
 
-/// The registers that a value depends on.
+/// The registers on which a value depends, as far as needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaf {
     None,
-    /// This SGPR alone.
+    /// Only this SGPR.
     One(Reg),
     Other,
 }
@@ -62,7 +67,7 @@ impl<'a> Finder<'a> {
         Finder { program, numbers, nodes, reads, leaves }
     }
 
-    /// What the branch at the end of a block tests.
+    /// Returns what the branch at the end of a block tests.
     pub(crate) fn tested(&mut self, start: Site, end: Site) -> Option<Tested> {
         let masks = self.program.code.target().wave_size / 32;
         let (flag, if_set) = flag(&self.program.insts[end as usize].inst, masks as u8)?;
@@ -78,7 +83,8 @@ impl<'a> Finder<'a> {
         Some(Tested { condition: taken(condition), behind: taken(behind), flag: (register, if_set) })
     }
 
-    /// The condition that the instruction at a site computes into a flag, in the one form that all that say the same have.
+    /// Returns the condition that an instruction computes into a flag, in a canonical form that all
+    /// equivalent compares share.
     fn condition(&mut self, view: View, site: Site, flag: RegRange) -> Option<(u32, bool)> {
         let inst = self.program.insts[site as usize].inst;
         let Some((opcode, swapped, holds)) = compare(inst.op).filter(|_| flag.first == Reg::SCC) else {
@@ -121,7 +127,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The only register that a value depends on, if that is an SGPR.
+    /// Returns the only register on which a node depends, if it is an SGPR.
     pub(crate) fn leaf(&self, node: u32) -> Option<Reg> {
         match self.leaves[node as usize] {
             Leaf::One(register) => Some(register),
@@ -129,7 +135,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The values of its register for which a node holds, if the node compares the register itself with a constant.
+    /// Returns the values of its register for which a node is true, if the node compares the register itself
+    /// with a constant.
     pub(crate) fn ranges(&self, node: u32) -> Option<Ranges> {
         let Node::Computed(opcode, _, 0, sources) = &self.nodes[node as usize] else { return None };
         let &[one, other] = &sources[..] else { return None };
@@ -145,14 +152,15 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The value of a node whose only register holds a value: SCC where it is a condition. None where it is not folded.
+    /// Evaluates a node for a value of its only register; for a condition, returns SCC. Returns `None` if the
+    /// node cannot be evaluated.
     pub(crate) fn value_at(&self, node: u32, value: Option<u32>) -> Option<u64> {
         match &self.nodes[node as usize] {
             Node::Register(_, 1) => value.map(u64::from),
             Node::Register(..) => None,
             Node::Constant(operand) => constant(*operand).map(u64::from),
             Node::Computed(opcode, _, which, sources) => {
-                // Constants of 64 bits are extended in ways of their own.
+                // Instructions on 64 bits are not evaluated, because they extend constants in different ways.
                 let mut read: SmallVec<[u64; 2]> = SmallVec::new();
                 if opcode.row().name.contains("64") || sources.len() > 2 {
                     return None;
@@ -168,8 +176,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the value of a register at the end of a block that writes the register, if that value is a constant or equals the value of another
-    /// register there.
+    /// Returns the value of a register at the end of a block that writes the register, if that value is a
+    /// constant or equals the value of another register there.
     pub(crate) fn at_end(&mut self, (start, end): (Site, Site), register: Reg) -> Option<Held> {
         let range = RegRange { first: register, len: 1 };
         let writer = self.last_writer(start, end + 1, range)?;
@@ -181,7 +189,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns whether a node depends on the lowest bit of a register and on nothing else of it, like `s_and_b32 s9, s5, 1`.
+    /// Returns whether a node depends only on the lowest bit of a register, like `s_and_b32 s9, s5, 1`.
     pub(crate) fn is_of_lowest_bit(&self, node: u32) -> bool {
         let Node::Computed(opcode, _, _, sources) = &self.nodes[node as usize] else { return false };
         let node = |source: u32| &self.nodes[source as usize];
@@ -201,8 +209,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns whether a block adds an odd constant to a register, or takes one from it; `None` if the block changes the register in any
-    /// other way than by constants.
+    /// Returns whether a block changes a register by an odd number, if it only adds constants to the register
+    /// or subtracts constants from it; otherwise `None`.
     pub(crate) fn adds_odd(&mut self, (start, end): (Site, Site), register: Reg) -> Option<bool> {
         let range = RegRange { first: register, len: 1 };
         let node = self.value(View::Beginning(start), end + 1, range, DEPTH)?;
@@ -210,7 +218,8 @@ impl<'a> Finder<'a> {
         has_register.then_some(is_odd)
     }
 
-    /// Returns the lowest bit of a sum as whether it contains a register an odd number of times, and whether the constants in the sum are odd.
+    /// Returns the parity of a sum: whether it contains the register an odd number of times, and whether the
+    /// sum of its constants is odd.
     fn parity(&self, node: u32, register: Reg) -> Option<(bool, bool)> {
         match &self.nodes[node as usize] {
             Node::Register(other, 1) => (*other == register).then_some((true, false)),
@@ -232,13 +241,13 @@ impl<'a> Finder<'a> {
         nodes.iter().fold(RegSet::EMPTY, |all, node| all.or(&self.reads[*node as usize]))
     }
 
-    /// The last instruction from `start` on and before `end` that writes some of these registers.
+    /// Returns the last instruction in `start..end` that writes one of these registers.
     fn last_writer(&self, start: Site, end: Site, registers: RegRange) -> Option<Site> {
         let wanted = RegSet::of(registers);
         (start..end).rev().find(|site| self.program.code.effects(*site).writes.intersects(&wanted))
     }
 
-    /// What registers hold before the instruction at a site.
+    /// Returns the node for the value of registers before an instruction.
     fn value(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
         let (start, is_register) = match view {
             View::Beginning(start) => (start, None),
@@ -247,14 +256,15 @@ impl<'a> Finder<'a> {
         let writer = if is_register == Some(true) { None } else { self.last_writer(start, site, registers) };
         match writer {
             Some(writer) => self.computed(view, writer, registers, depth.checked_sub(1)?),
-            // What was there at the beginning is not there any more.
+            // The value from the beginning of the block is overwritten before the end, so the registers at
+            // the end do not express it.
             None if is_register == Some(false) => None,
             None => Some(self.node(Node::Register(registers.first, registers.len), RegSet::of(registers))),
         }
     }
 
-    /// Returns the node for the value that the instruction at `site` writes to `registers`, if the value is known to depend on registers and
-    /// constants alone.
+    /// Returns the node for the value that the instruction at `site` writes to `registers`, if the value is
+    /// known to depend on registers and constants alone.
     fn computed(&mut self, view: View, site: Site, registers: RegRange, depth: u32) -> Option<u32> {
         let MachInst { op, mods, ops, .. } = self.program.insts[site as usize].inst;
         let is_pure =
@@ -276,12 +286,12 @@ impl<'a> Finder<'a> {
         }
         let which = match ops[0] == Operand::Reg(registers) {
             true => 0,
-            // Of a part of what it writes nothing is known, but for flags.
+            // The value of a part of the result is not known, except for flags.
             false if registers.first == Reg::SCC || registers.first.0 >= Reg::VCC.0 => registers.first.0,
             false => return None,
         };
         let sources = self.sources(view, site, depth)?;
-        // A copy is what it copies.
+        // The node of a copy is the node of its source.
         if matches!(op, op::S_MOV_B32 | op::S_MOV_B64) && which == 0 {
             return sources.first().copied();
         }
@@ -307,7 +317,7 @@ impl<'a> Finder<'a> {
         let mut sources = SmallVec::new();
         for operand in read {
             sources.push(match operand {
-                // Flags and constants of the hardware that are read like registers.
+                // Hardware flags and constants that are read like registers have unknown values.
                 Operand::Reg(range) if (192..256).contains(&range.first.0) && range.first != Reg::SCC => {
                     return None;
                 }
@@ -326,7 +336,7 @@ impl<'a> Finder<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Held {
     Constant(u32),
-    /// The value of this register.
+    /// The same value as this register.
     Copy(Reg),
 }
 
@@ -337,7 +347,8 @@ fn constant(operand: Operand) -> Option<u32> {
     }
 }
 
-/// The flag that a branch tests, and whether it is taken where the flag is set; `masks`: dwords of a lane mask.
+/// Returns the flag that a branch tests, and whether the branch is taken if the flag is set. `masks`: number
+/// of dwords of a lane mask.
 fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
     let one = |first| RegRange { first, len: 1 };
     let mask = |first| RegRange { first, len: masks };
@@ -352,7 +363,8 @@ fn flag(branch: &MachInst, masks: u8) -> Option<(RegRange, bool)> {
     }
 }
 
-/// A compare as one of few: the operation, whether its sources change places, and whether it holds where the other does.
+/// Returns the canonical form of a compare: the opcode, whether its operands are exchanged, and whether it is
+/// true where the canonical compare is.
 fn compare(opcode: Opcode) -> Option<(Opcode, bool, bool)> {
     Some(match opcode {
         op::S_CMP_EQ_I32 | op::S_CMP_EQ_U32 => (op::S_CMP_EQ_U32, false, true),

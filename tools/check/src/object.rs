@@ -1,4 +1,4 @@
-//! Code objects: which processor, which kernels and functions, in which sections.
+//! Checks code objects: finds the processor, and the kernels and functions in their sections.
 
 use crate::finding::{CALLER, Finding, Level, Problem, Site};
 use crate::program::{Program, Root, Unknown};
@@ -13,28 +13,31 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What to check.
+/// Options of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'a> {
-    /// Read the code for this processor, whatever the header says.
+    /// Processor for which the code is read; `None` for the processor in the file's header.
     pub target: Option<&'static Target>,
-    /// Whether memory instructions may be replayed (XNACK) where the code will run; without it, as the header says.
+    /// Whether memory instructions may be replayed (XNACK) where the code will run; `None` for what the
+    /// file's header says.
     pub xnack: Option<bool>,
-    /// Begin at the kernel or function of this name only.
+    /// Checks only the kernel or function of this name.
     pub kernel: Option<&'a str>,
-    /// On GFX7 and GFX8, where compilers use flat instructions for memory that they know to be global, too: take a flat access
-    /// for one that may go to LDS, whose results come with `lgkmcnt`. On other processors it always is.
+    /// On GFX7 and GFX8, where compilers also use flat instructions for memory that they know to be global:
+    /// whether a flat access may go to LDS, so that its results need a wait for `lgkmcnt`. On other
+    /// processors a flat access always may.
     pub flat_lds: bool,
-    /// The calling convention of functions: who waits for what a caller has under way.
+    /// Calling convention of functions, which says whether the caller or the function waits for the caller's
+    /// outstanding operations.
     pub call_abi: Convention,
 }
 
-/// Why a file is not checked.
+/// Why a file cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The processor is unknown, and none was given.
+    /// The processor of the file is unknown, and the options name none.
     UnknownProcessor(u32),
-    /// There is no kernel or function of that name.
+    /// The file has no kernel or function of this name.
     NoSuchKernel(String),
 }
 
@@ -51,76 +54,76 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// An instruction of the report.
+/// An instruction in the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Address; in relocatable files the offset in its section.
+    /// Address; in a relocatable file, the offset in the section.
     pub address: u64,
-    /// The instruction.
+    /// The instruction as text.
     pub text: String,
-    /// Kernel or function it belongs to, and the offset there.
+    /// Kernel or function that contains the instruction, and the offset in it.
     pub symbol: Option<(String, u64)>,
-    /// The place in the source, where the file says.
+    /// Source position, if the file has line information.
     pub source: Option<SourcePlace>,
 }
 
-/// A finding with its places.
+/// A finding, with its instructions.
 #[derive(Clone, Debug)]
 pub struct Located {
     /// What.
     pub finding: Finding,
-    /// Where it begins; `None` if that is in the caller.
+    /// Instruction where the problem begins; `None` if that is in the caller.
     pub first: Option<Place>,
-    /// Where it shows.
+    /// Instruction where the problem shows.
     pub second: Place,
-    /// The instructions from the one to the other in the order of addresses, as lines, and which of them are the two.
+    /// Disassembly from one of the two instructions to the other, in the order of addresses.
     pub listing: Listing,
 }
 
 /// Lines of disassembly.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// One instruction each.
+    /// One instruction per line.
     pub text: String,
-    /// Number of the first among the instructions that are checked, from 1.
+    /// Number of the first line's instruction among all checked instructions, from 1.
     pub line: usize,
-    /// Bytes of the first instruction in `text`.
+    /// Byte range of the first instruction in `text`, if it is there.
     pub first: Option<std::ops::Range<usize>>,
-    /// Bytes of the second.
+    /// Byte range of the second instruction in `text`.
     pub second: std::ops::Range<usize>,
 }
 
-/// What was not checked.
+/// Code that was not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Where.
+    /// Where it is.
     pub place: Place,
-    /// Why.
+    /// Why it was not checked.
     pub unknown: Unknown,
-    /// Whether it counts like a finding: by default if its rule is certain.
+    /// Whether the note counts like a finding; by default if its rule is certain.
     pub counts: bool,
 }
 
-/// What came out.
+/// Result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The processor.
     pub target: &'static Target,
-    /// What is wrong.
+    /// The findings.
     pub findings: Vec<Located>,
-    /// Rules of findings that were left out, and how many of each.
+    /// Rules of the findings that are not shown, with the number of findings of each.
     pub hidden: Vec<(&'static str, usize)>,
-    /// What was not checked.
+    /// Code that was not checked.
     pub notes: Vec<Note>,
-    /// Paths that were not followed.
+    /// Number of paths that were not followed.
     pub unfollowed: usize,
-    /// Kernels and functions.
+    /// Number of kernels and functions.
     pub roots: usize,
-    /// Instructions.
+    /// Number of instructions.
     pub instructions: usize,
 }
 
-/// A symbol where analysis begins.
+/// A kernel or function, where the analysis begins.
 struct Entry<'data> {
     name: &'data str,
     section: usize,
@@ -129,12 +132,13 @@ struct Entry<'data> {
     wave32: bool,
 }
 
-/// Checks a code object, on the threads of the pool that this is called in.
+/// Checks a code object, with the threads of the current thread pool.
 pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, Refusal> {
     check_with(object, options, &|_, _| {})
 }
 
-/// The same. `progress` is told how many kernels and functions are done, and how many there are.
+/// Checks a code object. Calls `progress` with the number of kernels and functions that are done, and the
+/// number of all.
 pub fn check_with(
     object: &CodeObject<'_>,
     options: &Options<'_>,
@@ -199,12 +203,12 @@ pub struct Part {
     section: usize,
     /// The code.
     pub program: Program,
-    /// Where it begins.
+    /// Kernels and functions, where the analysis of the code begins.
     pub roots: Vec<Root>,
 }
 
 impl<'a, 'data> Entries<'a, 'data> {
-    /// Finds them. `target`: the processor, if not the file's own.
+    /// Finds the kernels and functions. `target` is the processor, if not the file's own.
     pub fn new(
         object: &'a CodeObject<'data>,
         target: Option<&'static Target>,
@@ -215,25 +219,25 @@ impl<'a, 'data> Entries<'a, 'data> {
         Ok(Entries { object, target, entries, xnack: identity.xnack })
     }
 
-    /// The processor that the code is read for.
+    /// Returns the processor for which the code is read.
     pub fn target(&self) -> &'static Target {
         self.target
     }
 
-    /// The kernel or function that an address of a part belongs to, and how far behind its beginning.
+    /// Returns the kernel or function that contains an address of a part, and the offset in it.
     pub fn owner(&self, part: &Part, address: u64) -> Option<(&'data str, u64)> {
         self.owner_in(part.section, address)
     }
 
     fn owner_in(&self, section: usize, address: u64) -> Option<(&'data str, u64)> {
-        // Entries are in the order of sections and addresses.
+        // `entries` is sorted by section and address.
         let behind =
             self.entries.partition_point(|entry| (entry.section, entry.address) <= (section, address));
         let entry = self.entries[..behind].last().filter(|entry| entry.section == section)?;
         Some((entry.name, address - entry.address))
     }
 
-    /// The place in the source of an address of a part.
+    /// Returns the source position of an address of a part.
     pub fn source(&self, lines: &Lines, part: &Part, address: u64) -> Option<SourcePlace> {
         self.source_in(lines, part.section, address)
     }
@@ -243,18 +247,19 @@ impl<'a, 'data> Entries<'a, 'data> {
         lines.at(index, section, self.object.header.is_relocatable(), address)
     }
 
-    /// Their code.
+    /// Returns the code of all sections and wave sizes.
     pub fn parts(&self) -> Vec<Part> {
         self.sections().into_iter().filter_map(|(index, wave32)| self.part(index, wave32)).collect()
     }
 
-    /// Sections with code, in both wave sizes.
+    /// Returns the sections with code, each with both wave sizes.
     fn sections(&self) -> Vec<(usize, bool)> {
         let sections = self.object.sections.iter().enumerate().filter(|(_, section)| section.is_code());
         let mut budget = self.object.file_size;
         let mut found = Vec::new();
         for (index, section) in sections {
-            // Sections of a sound file do not overlap; those of a damaged one must not multiply.
+            // The sections of a valid file do not overlap. The budget keeps a damaged file, whose sections
+            // overlap, from being read many times.
             let Some(left) = budget.checked_sub(section.data.len()) else { continue };
             budget = left;
             found.extend([(index, false), (index, true)]);
@@ -271,7 +276,7 @@ impl<'a, 'data> Entries<'a, 'data> {
         Some(Part { section: index, program: unit.program, roots: unit.roots })
     }
 
-    /// What is to be read of a section, if any kernel or function of the wave size begins there.
+    /// Prepares a section; `None` if no kernel or function of the wave size begins in it.
     fn section(&self, index: usize, wave32: bool) -> Option<Section> {
         let section = &self.object.sections[index];
         let mine = self.entries.iter().filter(|entry| entry.section == index && entry.wave32 == wave32);
@@ -294,7 +299,7 @@ impl<'a, 'data> Entries<'a, 'data> {
     }
 }
 
-/// A section of code, ready to be read in one wave size.
+/// A section of code, prepared to be read with one wave size.
 struct Section {
     target: &'static Target,
     xnack: Setting,
@@ -302,19 +307,20 @@ struct Section {
     base: u64,
     /// Addresses of literals that a linker fills in.
     open: HashSet<u64>,
-    /// Addresses that other files or data may get at.
+    /// Addresses that other files or data may refer to.
     reachable: HashSet<u64>,
-    /// Kernels and functions, in the order of addresses.
+    /// Kernels and functions, sorted by address.
     roots: Vec<Root>,
 }
 
 impl Section {
-    /// Reads what can be reached from some roots, to which functions that are called are added.
+    /// Reads the code that can be reached from `roots`. Adds called functions to `roots`.
     fn read(&self, roots: &mut Vec<Root>) -> Option<Program> {
         Program::read_open(self.target, self.xnack, &self.words, self.base, roots, &self.open)
     }
 
-    /// Says which functions only calls lead to that are known. `taken`: addresses that other code of the section takes.
+    /// Tells the program which functions are reached only by known calls. `taken` has the addresses that
+    /// other code of the section uses as values.
     fn keep_local(&self, unit: &mut Unit, taken: &HashSet<u32>) {
         let functions = unit.roots.iter().filter(|root| root.is_function).map(|root| root.address);
         let hidden = functions
@@ -323,9 +329,10 @@ impl Section {
     }
 }
 
-/// Where other files or data may get at functions (seed 000, line 507, has the relocations).
+/// Finds references to functions from other files and from data (seed 000, line 507, has the relocations).
 impl Entries<'_, '_> {
-    /// Fills in distances to symbols of the section itself, as a linker would. The addresses of literals that cannot be filled in.
+    /// Fills in the distances to symbols of the same section, as a linker would. Returns the addresses of the
+    /// literals that only the linker can fill in.
     fn link_in_section(&self, index: usize, words: &mut [u32]) -> HashSet<u64> {
         let mut open = HashSet::new();
         if !self.object.header.is_relocatable() {
@@ -354,10 +361,10 @@ impl Entries<'_, '_> {
         open
     }
 
-    /// Functions of a section that another file can call.
+    /// Returns the addresses of a section that another file can call.
     fn callable(&self, index: usize) -> HashSet<u64> {
         let relocatable = self.object.header.is_relocatable();
-        // What is hidden becomes local when it is linked, not before.
+        // A hidden symbol of a relocatable file becomes local only when the file is linked.
         let is_hidden = |visibility: u8| !relocatable && matches!(visibility, STV_INTERNAL | STV_HIDDEN);
         let symbols = self.object.symbol_tables.iter().flat_map(|table| &table.symbols);
         let callable = symbols.filter(|symbol| {
@@ -368,13 +375,13 @@ impl Entries<'_, '_> {
         callable.map(|symbol| symbol.value).collect()
     }
 
-    /// Addresses of a section that data points to.
+    /// Returns the addresses of a section that data refers to.
     fn pointed_to(&self, index: usize) -> HashSet<u64> {
         let mut found = HashSet::new();
         for table in &self.object.relocation_tables {
             let symbols = self.object.symbols_of(table.symbols);
             for record in &table.records {
-                // The code's own distances are followed.
+                // Distances in the code itself are evaluated when the code is read.
                 if matches!(record.kind, R_AMDGPU_REL32_LO | R_AMDGPU_REL32_HI) && table.target == index {
                     continue;
                 }
@@ -398,10 +405,11 @@ const STV_INTERNAL: u8 = 1;
 const STV_HIDDEN: u8 = 2;
 const STT_FUNC: u8 = 2;
 const STT_AMDGPU_HSA_KERNEL: u8 = 10;
-/// Bytes of V2's header before a kernel's code.
+/// Size of the header before a kernel's code in code object V2, in bytes.
 const HEADER: u64 = 256;
 
-/// Kernels and functions. What has a descriptor is a kernel; without a runtime that has descriptors, everything is.
+/// Returns the kernels and functions. A symbol with a kernel descriptor is a kernel; for a runtime without
+/// descriptors, each symbol is a kernel.
 fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) -> Vec<Entry<'data>> {
     let symbols = object.symbols();
     let descriptors: Vec<_> = object.descriptors().collect();
@@ -440,7 +448,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
         });
     }
     if entries.is_empty() {
-        // Bare code: it begins where its section does.
+        // A file without symbols: each section of code begins with a kernel.
         for (section, data) in object.sections.iter().enumerate().filter(|(_, section)| section.is_code()) {
             let address = if object.header.is_relocatable() { 0 } else { data.address };
             entries.push(Entry { name: "", section, address, is_function: false, wave32: default32 });
@@ -451,7 +459,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
     entries
 }
 
-/// Puts findings into words and places.
+/// Converts findings for the report: adds text and positions.
 struct Teller<'a, 'data> {
     options: &'a Options<'a>,
     entries: &'a Entries<'a, 'data>,
@@ -459,7 +467,7 @@ struct Teller<'a, 'data> {
     section: usize,
 }
 
-/// What there is to say of a unit.
+/// Findings and notes of a unit, for the report.
 #[derive(Default)]
 struct Told {
     instructions: usize,
@@ -506,7 +514,8 @@ impl Teller<'_, '_> {
         Located { first, second, listing: self.listing(program, &finding), finding }
     }
 
-    /// The two instructions with what is between them; of a long way only the second.
+    /// Returns the two instructions with all instructions between them; if they are far apart, only the
+    /// second.
     fn listing(&self, program: &Program, finding: &Finding) -> Listing {
         const LONG: Site = 64;
         let near = finding.first != CALLER && finding.first.abs_diff(finding.second) <= LONG;
@@ -532,7 +541,8 @@ impl Teller<'_, '_> {
 }
 
 impl Located {
-    /// Where one instruction is wrong by itself, or with one of an earlier turn of a loop.
+    /// Returns whether the finding shows only one instruction: an instruction that is wrong by itself, or
+    /// together with the same instruction in an earlier iteration of a loop.
     pub fn is_alone(&self) -> bool {
         self.finding.first == self.finding.second && matches!(self.finding.problem, Problem::Event { .. })
     }

@@ -1,29 +1,30 @@
-//! How many registers hold a value that is still needed, at each instruction.
+//! Register pressure: the number of live registers at each instruction.
 //!
 //! # Lattice
-//! Sets of registers, backwards; join: union. A write ends what a register held, also where some lanes are off: of a value
-//! that only those lanes keep nothing is seen, so that the numbers can be a little low in divergent code.
+//! Sets of registers, backwards; join: union. A write ends the live range of a register even if some lanes
+//! are inactive. Values that only inactive lanes hold are therefore not counted, so the numbers may be
+//! slightly low in divergent code.
 
 use crate::finding::Site;
 use crate::program::Program;
 use crate::regset::RegSet;
 use isa::Target;
 
-/// Registers in front of an instruction.
+/// Numbers of live registers before an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Alive {
     /// VGPRs.
     pub vgprs: u16,
     /// Accumulation VGPRs.
     pub agprs: u16,
-    /// SGPRs, without VCC and the like.
+    /// SGPRs, without VCC and other special registers.
     pub sgprs: u16,
 }
 
-/// For each instruction, what is alive in front of it.
+/// Returns for each instruction the numbers of live registers before it.
 pub fn alive(program: &Program) -> Vec<Alive> {
     let count = program.insts.len();
-    // Sets are kept for heads of blocks only; a block is what has one way in, from the instruction before.
+    // Sets are kept only for the first instructions of basic blocks.
     let heads: Vec<Site> = (0..count as Site).filter(|&site| is_head(program, site)).collect();
     let mut slot = vec![u32::MAX; count];
     heads.iter().enumerate().for_each(|(index, &head)| slot[head as usize] = index as u32);
@@ -48,13 +49,14 @@ pub fn alive(program: &Program) -> Vec<Alive> {
     alive
 }
 
-/// Whether control can come here other than from the instruction before, or that one can go elsewhere.
+/// Returns whether an instruction begins a basic block: control can come from an instruction other than the
+/// previous one, or the previous one has other successors.
 fn is_head(program: &Program, site: Site) -> bool {
     let Some(before) = site.checked_sub(1) else { return true };
     program.is_leader(site) || !program.successors(before).eq([site])
 }
 
-/// From the end of a block to its beginning.
+/// Propagates liveness from the end of a block to its beginning. Returns the set at the beginning.
 fn backwards(
     program: &Program,
     block: std::ops::Range<usize>,

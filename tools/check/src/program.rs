@@ -1,7 +1,7 @@
-//! The code that can be reached, and where control goes in it.
+//! The code that can be reached, and its control flow.
 //!
-//! From each root on, instruction by instruction: what is between functions is never read as code. Where control goes is
-//! said by the instructions; what they do not say (a register with an address) ends the path, with a note.
+//! Code is decoded along the control flow from each root, so data between functions is never decoded. If an
+//! instruction does not determine where control goes (an address in a register), the path ends with a note.
 
 use crate::by_address::ByAddress;
 use crate::code::Code;
@@ -12,36 +12,37 @@ use isa::table::Flags;
 use isa::{MachInst, Setting, Target};
 use std::collections::{BTreeSet, HashSet};
 
-/// Where analysis begins.
+/// A kernel or function where the analysis begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     /// Address.
     pub address: u64,
-    /// Whether it is called: then its caller may have anything under way.
+    /// Whether the root is a function, whose caller may have operations in flight.
     pub is_function: bool,
 }
 
-/// Something that is not checked, and why.
+/// Why code is not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unknown {
-    /// An indirect branch: where it leads is not known.
+    /// An indirect branch with an unknown target.
     IndirectBranch,
-    /// A call of a function that is not known: it is taken to wait for everything first and before it returns.
+    /// A call of an unknown function, which is assumed to wait for all operations at its entry and before it
+    /// returns.
     Call,
-    /// A fork (`s_cbranch_g_fork`, `s_cbranch_join`): hardware keeps a stack of paths.
+    /// A fork (`s_cbranch_g_fork`, `s_cbranch_join`), for which the hardware keeps a stack of paths.
     Fork,
     /// Return from a trap handler.
     TrapReturn,
-    /// What is there is no instruction of the processor.
+    /// The word is not an instruction of the processor.
     NoInstruction,
     /// Control leaves the section.
     Outside,
-    /// The states of the paths that meet are more than the solver looks at.
+    /// The number of states that meet exceeds the solver's limit.
     Unfinished,
 }
 
 impl Unknown {
-    /// The rule that it comes under.
+    /// Returns the rule under which this is reported.
     pub fn rule(self) -> &'static str {
         match self {
             Unknown::NoInstruction => crate::rules::UNREADABLE,
@@ -50,7 +51,7 @@ impl Unknown {
         }
     }
 
-    /// For people.
+    /// Returns a description for people.
     pub fn text(self) -> &'static str {
         match self {
             Unknown::IndirectBranch => "indirect branch: the path is not followed",
@@ -68,29 +69,29 @@ impl Unknown {
     }
 }
 
-/// An instruction and where it is.
+/// An instruction with its address and its successors.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// Address.
     pub address: u64,
     /// The instruction.
     pub inst: MachInst,
-    /// Its bytes.
+    /// Size of the instruction in bytes.
     pub bytes: u64,
-    /// Where control may go, as places.
+    /// Places where control may go next.
     next: [Option<Site>; 2],
-    /// The first and the number of the places that a jump into a table may go to, which are one dword each.
+    /// First place and number of places to which a jump through a table may go; each is one dword.
     table: Option<(Site, u32)>,
-    /// Whether another than the instruction before leads here.
+    /// Whether control comes here from an instruction other than the previous one.
     leads: bool,
-    /// The first instruction of the function that is called.
+    /// First instruction of the called function.
     callee: Option<Site>,
-    /// Whether it returns from the function.
+    /// Whether the instruction returns from its function.
     returns: bool,
 }
 
 impl Placed {
-    /// Whether control comes here from elsewhere than the instruction before.
+    /// Returns whether control comes here from an instruction other than the previous one.
     pub(crate) fn is_leader(&self) -> bool {
         self.leads
     }
@@ -99,24 +100,25 @@ impl Placed {
 /// Decoded code of one section.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What each instruction does; [`Site`]s are in the order of addresses.
+    /// Effects of the instructions; [`Site`]s are in the order of addresses.
     pub code: Code,
     /// The instructions.
     pub insts: Vec<Placed>,
-    /// What is not known.
+    /// Addresses of code that is not checked, with the reasons.
     pub unknown: Vec<(u64, Unknown)>,
-    /// Addresses of functions that nobody calls but by name, as far as this code shows: [`Program::keep_local`] has the last word.
+    /// Addresses of functions that are reached only by direct calls; set by [`Program::keep_local`].
     pub(crate) local: BTreeSet<u64>,
-    /// Whether callers wait for what they have under way, so that nothing is when a function begins: the calling convention says so.
+    /// Whether the calling convention makes callers wait for their operations, so that none is in flight at
+    /// the beginning of a function.
     pub callers_wait: bool,
-    /// Addresses that the code does something else with than calling.
+    /// Addresses (low halves) that the code uses other than for calls.
     taken: HashSet<u32>,
     by_address: ByAddress,
 }
 
 impl Program {
-    /// Reads what can be reached from the roots, to which functions that are called by name are added. `words` begin at
-    /// `base`.
+    /// Reads the code that can be reached from `roots`, to which directly called functions are added. `words`
+    /// begin at address `base`.
     pub fn read(
         target: &'static Target,
         xnack: Setting,
@@ -127,7 +129,8 @@ impl Program {
         Program::read_open(target, xnack, words, base, roots, &HashSet::new())
     }
 
-    /// The same of a file that is not linked yet: `open` are the addresses of literals that a linker fills in.
+    /// Reads code as [`Program::read`] does, from a file that may not be linked yet: `open` has the addresses
+    /// of literals that a linker fills in.
     pub(crate) fn read_open(
         target: &'static Target,
         xnack: Setting,
@@ -141,19 +144,20 @@ impl Program {
         Some(assemble(reader, target, xnack, roots))
     }
 
-    /// The instruction at an address.
+    /// Returns the instruction at an address.
     pub fn at(&self, address: u64) -> Option<Site> {
         self.by_address.get(address)
     }
 
-    /// Where control may go after an instruction.
+    /// Returns where control may go after an instruction.
     pub fn successors(&self, site: Site) -> impl Iterator<Item = Site> {
         let Placed { next, table, .. } = self.insts[site as usize];
         let (first, count) = table.unwrap_or((0, 0));
         next.into_iter().flatten().chain(first..first + count)
     }
 
-    /// Where control goes behind a conditional branch of which both ways are open: straight on, and to its target.
+    /// Returns the two successors of a conditional branch that may go both ways: the next instruction, and
+    /// the target.
     pub(crate) fn ways(&self, site: Site) -> Option<(Site, Site)> {
         match self.insts[site as usize] {
             Placed { next: [Some(straight), Some(target)], table: None, .. } => Some((straight, target)),
@@ -161,40 +165,41 @@ impl Program {
         }
     }
 
-    /// Whether control goes from an instruction to the one behind it and nowhere else.
+    /// Returns whether control goes from an instruction only to the next one.
     pub(crate) fn goes_straight(&self, site: Site) -> bool {
         let Placed { next, table, .. } = &self.insts[site as usize];
         *next == [Some(site + 1), None] && table.is_none()
     }
 
-    /// The function that a call calls, if it is known: its first instruction.
+    /// Returns the first instruction of the function that a call calls, if it is known.
     pub fn callee(&self, site: Site) -> Option<Site> {
         self.insts[site as usize].callee
     }
 
-    /// Whether an instruction returns from the function that it is in.
+    /// Returns whether an instruction returns from its function.
     pub fn returns(&self, site: Site) -> bool {
         self.insts[site as usize].returns
     }
 
-    /// Says which functions no other file can call, and no data points to. Of those, the ones are local whose addresses are only called:
-    /// all their callers are known then.
+    /// Sets the local functions, all of whose callers are known. `hidden` has the functions that no other
+    /// file can call and no data refers to; those of them whose address the code uses only for calls are
+    /// local.
     pub(crate) fn keep_local(&mut self, hidden: impl Iterator<Item = u64>) {
         self.local = hidden.filter(|address| !self.taken.contains(&(*address as u32))).collect();
     }
 
-    /// The low halves of addresses that the code does something else with than calling.
+    /// Returns the low halves of the addresses that the code uses other than for calls.
     pub(crate) fn taken(&self) -> &HashSet<u32> {
         &self.taken
     }
 
-    /// Whether control comes to an instruction from elsewhere than the one before it.
+    /// Returns whether control comes to an instruction from an instruction other than the previous one.
     pub fn is_leader(&self, site: Site) -> bool {
         self.insts[site as usize].is_leader()
     }
 }
 
-/// Which instructions control can reach, by number, and what it may reach that is no instruction.
+/// Returns which instructions can be reached, by number, and the reached addresses that have no instruction.
 fn live(reader: &Reader<'_>, roots: &[Root]) -> (Vec<bool>, Vec<(u64, Unknown)>) {
     let mut live = vec![false; reader.found.len()];
     let mut unknown = Vec::new();
@@ -213,7 +218,7 @@ fn live(reader: &Reader<'_>, roots: &[Root]) -> (Vec<bool>, Vec<(u64, Unknown)>)
     (live, unknown)
 }
 
-/// Puts what was read in the order of addresses.
+/// Puts the decoded instructions in the order of addresses.
 fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roots: &[Root]) -> Program {
     let (live, mut unknown) = live(&reader, roots);
     let mut code = Code::new(target, xnack);
@@ -233,7 +238,7 @@ fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roo
     let taken = std::mem::take(&mut reader.taken);
     let mut by_address = reader.by_address;
     drop(reader.found);
-    // From now on places, in the order of addresses.
+    // From here on, instructions are identified by their places in the order of addresses.
     let mut sites = 0..;
     by_address.renumber(|number| live[number as usize].then(|| sites.next()).flatten());
     for placed in &mut insts {
@@ -256,7 +261,7 @@ fn assemble(mut reader: Reader<'_>, target: &'static Target, xnack: Setting, roo
     Program { code, insts, unknown, local, callers_wait: false, taken, by_address }
 }
 
-/// Marks instructions to which control comes from elsewhere than the one before.
+/// Marks the instructions to which control comes from an instruction other than the previous one.
 fn find_leaders(insts: &mut [Placed]) {
     for site in 0..insts.len() {
         for next in insts[site].next.into_iter().flatten() {
@@ -266,7 +271,7 @@ fn find_leaders(insts: &mut [Placed]) {
     }
 }
 
-/// Puts the entries of jump tables into place. Returns jumps of which not all entries are known.
+/// Sets the entries of jump tables. Returns the jumps for which not all entries are known.
 fn place_tables(
     insts: &mut [Placed],
     tables: Vec<(usize, Table)>,
@@ -280,7 +285,7 @@ fn place_tables(
     }
     let mut unknown = Vec::new();
     for (site, table) in tables {
-        // Who jumps in behind the bound has none.
+        // A jump into the sequence after the bound skips the bound, so the table is not reliable.
         let since = by_address.get(table.since).map_or(site, |since| since as usize + 1);
         if insts[site].table.is_none() || insts[since..=site].iter().any(Placed::is_leader) {
             unknown.push((insts[site].address, Unknown::IndirectBranch));
@@ -289,7 +294,8 @@ fn place_tables(
     unknown
 }
 
-/// Jumps to what is in the return address's registers, in code that no function reaches: where those lead is not known.
+/// Returns the jumps to the address in the return address's registers that are in no function; their targets
+/// are not known.
 fn stray_returns(insts: &[Placed], roots: &[Root], by_address: &ByAddress) -> Vec<(u64, Unknown)> {
     if !insts.iter().any(|placed| placed.returns) {
         return Vec::new();
@@ -308,7 +314,7 @@ fn stray_returns(insts: &[Placed], roots: &[Root], by_address: &ByAddress) -> Ve
     stray.map(|(placed, _)| (placed.address, Unknown::IndirectBranch)).collect()
 }
 
-/// Where the entries of a table are, if all of them were found one behind the other.
+/// Returns the places of a table's entries, if all entries are consecutive instructions.
 fn entries(table: Table, by_address: &ByAddress) -> Option<(Site, u32)> {
     let first = by_address.get(table.first)?;
     let in_row = |(address, site): (u64, Site)| by_address.get(address) == Some(site);

@@ -1,20 +1,21 @@
-//! Sets of 32-bit values as ranges: what a register may hold where it is known how compares with constants came out.
+//! Sets of 32-bit values as ranges: the possible values of a register after compares with constants whose
+//! results are known.
 
 use isa::{Opcode, op};
 use smallvec::{SmallVec, smallvec};
 
-/// Ranges with both ends, in order, that do not touch.
+/// Sorted inclusive ranges that neither overlap nor touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ranges(SmallVec<[(u32, u32); 2]>);
 
 impl Ranges {
-    /// Every value.
+    /// Returns the set of all values.
     pub(crate) fn all() -> Ranges {
         Ranges(smallvec![(0, u32::MAX)])
     }
 
-    /// The values for which a compare with a constant holds; `is_first`: the value is the first of the two that are compared. The compares
-    /// are those that [`crate::conditions`] knows.
+    /// Returns the values for which a compare with a constant holds. `is_first`: the value is the first
+    /// operand of the compare. Covers the compares that [`crate::conditions`] uses.
     pub(crate) fn of_compare(opcode: Opcode, is_first: bool, constant: u32) -> Option<Ranges> {
         let short = constant & 0xffff;
         let long = constant as u16 as i16 as u32;
@@ -34,7 +35,7 @@ impl Ranges {
         })
     }
 
-    /// One value.
+    /// Returns the set with one value.
     pub(crate) fn one(value: u32) -> Ranges {
         Ranges(smallvec![(value, value)])
     }
@@ -61,7 +62,7 @@ impl Ranges {
         Ranges::one(value).or(&Ranges::above_signed(value)).complement()
     }
 
-    /// All other values.
+    /// Returns the set of all other values.
     pub(crate) fn complement(&self) -> Ranges {
         let mut gaps = SmallVec::new();
         let mut next = Some(0);
@@ -75,7 +76,7 @@ impl Ranges {
         Ranges(gaps)
     }
 
-    /// The values in both.
+    /// Returns the intersection.
     pub(crate) fn and(&self, other: &Ranges) -> Ranges {
         let mut common = SmallVec::new();
         for &(first, last) in &self.0 {
@@ -92,7 +93,7 @@ impl Ranges {
         self.complement().and(&other.complement()).complement()
     }
 
-    /// Whether a set has all of these values, or none of them; neither if it has some.
+    /// Returns whether all values are in `set` (`Some(true)`) or none is (`Some(false)`); `None` if some are.
     pub(crate) fn are_in(&self, set: &Ranges) -> Option<bool> {
         match (self.and(&set.complement()).0.is_empty(), self.and(set).0.is_empty()) {
             (true, false) => Some(true),
@@ -101,7 +102,7 @@ impl Ranges {
         }
     }
 
-    /// The value, if it is only one.
+    /// Returns the value if the set has exactly one.
     pub(crate) fn only(&self) -> Option<u32> {
         match self.0[..] {
             [(first, last)] if first == last => Some(first),
@@ -114,7 +115,7 @@ impl Ranges {
 mod tests {
     use super::*;
 
-    /// Each compare of each edge value, held against the compare itself.
+    /// Compares each range with the compare instruction itself, for all edge values.
     #[test]
     fn compares() {
         let edges = [

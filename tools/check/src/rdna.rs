@@ -1,9 +1,11 @@
-//! Hazards that wait states do not mend: what has to stand between is an instruction of some kind.
+//! Hazards that wait states do not mitigate: they need an instruction of a particular kind between the two
+//! instructions.
 //!
 //! # Source
-//! Those of GFX10.1: what LLVM's `GCNHazardRecognizer` mends on gfx1010-gfx1013 (`FeatureISAVersion10_1_Common`), by
-//! behaviour; no manual has them. `vccz`: Southern Islands and Sea Islands errata as LLVM knows them (`hasReadVCCZBug`),
-//! `partialVCCWritesUpdateVCCZ`. Clauses: GCN3 ISA 4.5 and Vega ISA 4.5, "SMEM clauses" under XNACK.
+//! GFX10.1: the hazards that LLVM's `GCNHazardRecognizer` mitigates on gfx1010-gfx1013
+//! (`FeatureISAVersion10_1_Common`), by behaviour; no manual describes them. `vccz`: errata of Southern
+//! Islands and Sea Islands as LLVM knows them (`hasReadVCCZBug`, `partialVCCWritesUpdateVCCZ`). Clauses: GCN3
+//! ISA 4.5 and Vega ISA 4.5, "SMEM clauses" under XNACK.
 
 use crate::code::Code;
 use crate::effects::{Effects, Kinds};
@@ -12,7 +14,7 @@ use crate::regset::RegSet;
 use isa::{Reg, RegRange, Setting};
 use smallvec::SmallVec;
 
-/// VMEM, LDS or flat reads an SGPR, then SALU or SMEM writes it.
+/// A vector memory, LDS or flat instruction reads an SGPR, then SALU or SMEM writes it.
 pub static VMEM_SCALAR_WRITE: EventRule = EventRule {
     id: "vmem-scalar-write",
     name: "SGPR is overwritten that a vector memory instruction may still read",
@@ -28,7 +30,7 @@ pub static SMEM_VECTOR_WRITE: EventRule = EventRule {
     source: "llvm: SMEMtoVectorWriteHazard",
     level: Level::Certain,
 };
-/// Anything but VALU reads EXEC, then VALU writes it.
+/// An instruction other than VALU reads EXEC, then VALU writes EXEC.
 pub static CMPX_EXEC: EventRule = EventRule {
     id: "vcmpx-exec-war",
     name: "EXEC is overwritten by v_cmpx while another instruction may still read it",
@@ -36,7 +38,7 @@ pub static CMPX_EXEC: EventRule = EventRule {
     source: "llvm: VcmpxExecWARHazard",
     level: Level::Certain,
 };
-/// `v_cmpx`, then `v_permlane`.
+/// `v_cmpx`, then `v_permlane` without a VALU instruction between them.
 pub static CMPX_PERMLANE: EventRule = EventRule {
     id: "vcmpx-permlane",
     name: "v_permlane after v_cmpx without a VALU instruction in between",
@@ -44,7 +46,8 @@ pub static CMPX_PERMLANE: EventRule = EventRule {
     source: "llvm: VcmpxPermlaneHazard",
     level: Level::Certain,
 };
-/// LDS, branch, VMEM, or the other way round.
+/// An LDS instruction, a branch, and a vector memory instruction, or the same with LDS and vector memory
+/// exchanged.
 pub static LDS_BRANCH_VMEM: EventRule = EventRule {
     id: "lds-branch-vmem-war",
     name: "LDS and vector memory on the two sides of a branch",
@@ -52,7 +55,7 @@ pub static LDS_BRANCH_VMEM: EventRule = EventRule {
     source: "llvm: LdsBranchVmemWARHazard",
     level: Level::Certain,
 };
-/// `vccz` is not what VCC says.
+/// `vccz` does not agree with VCC.
 pub static VCCZ: EventRule = EventRule {
     id: "vccz-stale",
     name: "branch on vccz, which may not be what vcc says",
@@ -60,7 +63,8 @@ pub static VCCZ: EventRule = EventRule {
     source: "llvm: hasReadVCCZBug (GFX6, GFX7), partialVCCWritesUpdateVCCZ (before GFX10)",
     level: Level::Certain,
 };
-/// A clause of memory instructions under XNACK.
+/// An instruction overwrites a source of a memory instruction in the same clause, and XNACK may replay that
+/// instruction.
 pub static CLAUSE: EventRule = EventRule {
     id: "xnack-clause",
     name: "source of a memory instruction is overwritten in its clause, which XNACK may replay",
@@ -68,14 +72,14 @@ pub static CLAUSE: EventRule = EventRule {
     source: "GCN3; Vega; llvm: checkSoftClauseHazards",
     level: Level::Certain,
 };
-/// The same, with more instructions between the two than LLVM looks at.
+/// As [`CLAUSE`], with more instructions between the two than LLVM examines.
 pub static LONG_CLAUSE: EventRule = EventRule {
     id: "xnack-long-clause",
     name: "source of a memory instruction is overwritten far on in its clause, which XNACK may replay",
     level: Level::Manual,
     ..CLAUSE
 };
-/// A store in such a clause, behind a load: a replay of the load would find what it stored.
+/// A store after a load in such a clause: a replay of the load would read what the store has written.
 pub static CLAUSE_STORE: EventRule = EventRule {
     id: "xnack-clause-store",
     name: "store in a clause with a load, which XNACK may replay",
@@ -84,12 +88,12 @@ pub static CLAUSE_STORE: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// [`CLAUSE`] in code whose target id leaves open whether accesses are replayed.
+/// [`CLAUSE`] in code whose target id does not say whether memory instructions are replayed.
 pub static OPEN_CLAUSE: EventRule = EventRule { level: Level::Manual, ..CLAUSE };
-/// [`CLAUSE_STORE`] in such code.
+/// [`CLAUSE_STORE`] in code whose target id does not say whether memory instructions are replayed.
 pub static OPEN_CLAUSE_STORE: EventRule = EventRule { level: Level::Manual, ..CLAUSE_STORE };
 
-/// Each of them.
+/// All rules of this module for lists; the variants for open target ids have the same names.
 pub static EVENT_RULES: [&EventRule; 9] = [
     &VMEM_SCALAR_WRITE,
     &SMEM_VECTOR_WRITE,
@@ -102,13 +106,13 @@ pub static EVENT_RULES: [&EventRule; 9] = [
     &CLAUSE_STORE,
 ];
 
-/// Instructions that LLVM's hazard recognizer looks back (`MaxLookAhead`).
+/// Number of previous instructions that LLVM's hazard recognizer examines (`MaxLookAhead`).
 const LLVM_LOOKS_BACK: Site = 5;
 
 /// Instructions that clauses consist of.
 const CLAUSE_KINDS: Kinds = Kinds::SMEM.union(Kinds::VMEM).union(Kinds::FLAT);
 
-/// Which of them a processor has.
+/// The hazards that a processor has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Has {
     pub(crate) rdna1: bool,
@@ -118,7 +122,7 @@ pub(crate) struct Has {
 }
 
 impl Has {
-    /// Whether any of them has to look at the instruction.
+    /// Returns whether an instruction has to be examined for one of the hazards.
     #[inline(always)]
     pub(crate) fn concerns(self, effects: &Effects, events: &Events) -> bool {
         // What is no memory instruction ends a clause and does nothing else.
@@ -127,26 +131,27 @@ impl Has {
     }
 }
 
-/// Sites, each once, in order.
+/// Sorted places of instructions.
 type Sites = SmallVec<[Site; 4]>;
 
-/// What may still be in the way.
+/// Earlier instructions that may still cause a hazard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Events {
-    /// Vector memory instructions that may not have read their scalar registers.
+    /// Vector memory instructions that may not have read their scalar registers yet.
     vmem: Sites,
-    /// Scalar memory instructions likewise.
+    /// Scalar memory instructions that may not have read their scalar registers yet.
     smem: Sites,
-    /// Others than VALU that read EXEC.
+    /// An instruction other than VALU that reads EXEC.
     exec: Option<Site>,
     cmpx: Option<Site>,
-    /// The last memory instruction if it is of LDS; with a branch since.
+    /// The last memory instruction, if it accesses LDS; `lds_branch` is set if a branch has followed it.
     lds: Option<Site>,
     lds_branch: Option<Site>,
-    /// The same of vector memory.
+    /// The last memory instruction, if it accesses vector memory; `vector_branch` is set if a branch has
+    /// followed it.
     vector: Option<Site>,
     vector_branch: Option<Site>,
-    /// What spoilt `vccz`.
+    /// The instruction that has made `vccz` wrong.
     vccz: Option<Site>,
     clause: Sites,
 }
@@ -183,7 +188,7 @@ const VCC: RegRange = RegRange { first: Reg::VCC, len: 2 };
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
 
 impl Events {
-    /// Joins what comes along another path. Whether anything was added.
+    /// Joins the state of another path. Returns whether the join added something.
     pub(crate) fn join(&mut self, other: &Events) -> bool {
         join_sites(&mut self.vmem, &other.vmem)
             | join_sites(&mut self.smem, &other.smem)
@@ -197,7 +202,7 @@ impl Events {
             | join_sites(&mut self.clause, &other.clause)
     }
 
-    /// Forgets what began at other instructions.
+    /// Keeps only the events of some instructions.
     pub(crate) fn retain(&mut self, keep: impl Fn(Site) -> bool) {
         for sites in [&mut self.vmem, &mut self.smem, &mut self.clause] {
             sites.retain(|site| keep(*site));
@@ -209,7 +214,7 @@ impl Events {
         }
     }
 
-    /// Where all of them began.
+    /// Returns the instructions of all events.
     pub(crate) fn sites(&self) -> Sites {
         let Events { exec, cmpx, lds, lds_branch, vector, vector_branch, vccz, vmem, smem, clause } = self;
         let mut sites: Sites = [exec, cmpx, lds, lds_branch, vector, vector_branch, vccz]
@@ -221,14 +226,15 @@ impl Events {
         sites
     }
 
-    /// Whether anything began at an instruction.
+    /// Returns whether an instruction has an event.
     pub(crate) fn has(&self, site: Site) -> bool {
         let Events { exec, cmpx, lds, lds_branch, vector, vector_branch, vccz, vmem, smem, clause } = self;
         [exec, cmpx, lds, lds_branch, vector, vector_branch, vccz].into_iter().any(|one| *one == Some(site))
             || [vmem, smem, clause].into_iter().any(|sites| sites.contains(&site))
     }
 
-    /// Checks and issues an instruction. `scalar_pending`: whether scalar memory operations are under way.
+    /// Checks an instruction and updates the state. `scalar_pending`: whether scalar memory operations are in
+    /// flight.
     pub(crate) fn issue(
         &mut self,
         code: &Code,
@@ -268,7 +274,7 @@ impl Events {
     ) {
         let mut written = effects.writes.and(&RegSet::SCALAR);
         if effects.kinds.contains(Kinds::SAVEEXEC) {
-            // LLVM does not count what is written beside the destination.
+            // LLVM counts only the destination, and not the write to EXEC.
             written = written.without(&RegSet::of(EXEC));
         }
         if written.is_empty() {
@@ -318,7 +324,7 @@ impl Events {
         }
     }
 
-    /// What the instruction makes dangerous, and what it mends.
+    /// Updates the events for an instruction: those that it causes, and those that it mitigates.
     fn rdna1(&mut self, site: Site, effects: &Effects) {
         let kinds = effects.kinds;
         let valu = kinds.contains(Kinds::VALU);
@@ -415,7 +421,8 @@ impl Events {
         if own == 0 {
             return;
         }
-        // What LLVM sees is certain. Members follow one another without a gap.
+        // A finding is certain only if LLVM sees it. The members of a clause follow each other directly, so
+        // the distance is the number of instructions.
         let near = self.clause.iter().position(|member| site.abs_diff(*member) <= LLVM_LOOKS_BACK);
         let near = near.map_or(&[][..], |first| &self.clause[first..]);
         let is_near = spoilt(code, near, site).is_some();
@@ -436,16 +443,17 @@ impl Events {
     }
 }
 
-/// What is wrong with an instruction in a clause behind these members: the member that a replay would execute with other registers or
-/// other memory.
+/// Returns the hazard between an instruction and the earlier members of its clause: the member that a replay
+/// would execute with changed registers or memory.
 fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<RegRange>, &'static EventRule)> {
     let effects = code.effects(site);
-    // Stores alone are no clause that a load could spoil, as LLVM has it.
+    // As in LLVM, a clause of stores alone has no load that could be replayed.
     let load = members.iter().rev().copied().find(|member| !code.effects(*member).writes.is_empty())?;
     if effects.kinds.contains(Kinds::STORES) {
         return Some((load, None, &CLAUSE_STORE));
     }
-    // The half of a register that a load keeps is no source: a replay brings the other half again.
+    // The half of a register that a load preserves is not a source, because a replay loads the other half
+    // again.
     let common = |reads: &RegSet, writes: &RegSet| reads.and(writes).first_group();
     let overwritten = members.iter().rev().find_map(|&member| {
         let theirs = code.effects(member);
@@ -454,7 +462,8 @@ fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<Reg
         Some((member, registers))
     });
     let own = || Some((load, common(&effects.reads_at_issue, &effects.writes)?));
-    // What members before have overwritten was safe only as long as the load that did so was the first.
+    // A register that an earlier member overwrites was safe only while the load that overwrites it was the
+    // first of the clause.
     let theirs = || {
         let written = members.iter().fold(RegSet::EMPTY, |all, member| all.or(&code.effects(*member).writes));
         let mut members = members.iter().rev();
@@ -469,7 +478,8 @@ enum Side {
     Vector,
 }
 
-/// Flat accesses, which may be either, do not count.
+/// Returns whether an instruction accesses LDS or vector memory. Flat accesses, which may go to either, do
+/// not count.
 fn memory_side(kinds: Kinds) -> Option<Side> {
     match kinds {
         kinds if kinds.contains(Kinds::DS) => Some(Side::Lds),

@@ -1,8 +1,9 @@
-//! Reads code from its roots on: decodes what control can reach, and follows jumps and calls by registers, and branches whose condition is
-//! constant.
+//! Decodes the code that control can reach from the roots. Follows indirect jumps and calls, and branches
+//! whose condition is constant.
 //!
 //! # Guarantees
-//! [`Reader::way`] says all places where control may go after an instruction, or that they are not known.
+//! [`Reader::way`] returns all places where control may go after an instruction, or says that they are not
+//! known.
 
 use crate::by_address::ByAddress;
 use crate::program::{Root, Unknown};
@@ -14,50 +15,52 @@ use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-/// Where control goes after an instruction: addresses.
+/// Where control goes after an instruction, as addresses.
 pub(crate) struct Way {
     pub(crate) next: [Option<u64>; 2],
     pub(crate) table: Option<Table>,
     pub(crate) unknown: Option<Unknown>,
-    /// A function that is called.
+    /// The called function.
     pub(crate) callee: Option<u64>,
     pub(crate) returns: bool,
 }
 
 impl Way {
-    /// All places where control may go but for the function that is called.
+    /// Returns all places where control may go, without the called function.
     pub(crate) fn places(&self) -> impl Iterator<Item = u64> {
         self.next.into_iter().flatten().chain(self.table.into_iter().flat_map(Table::targets))
     }
 }
 
-/// What is known of a branch beside what its instruction says.
+/// A fact about a branch in addition to its instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
-    /// Where the registers lead.
+    /// Target of an indirect jump.
     Goal(Goal),
-    /// Whether the condition holds.
+    /// Whether a conditional branch is taken.
     Taken(bool),
 }
 
-/// Whether it is how functions return: seed 000, line 4089, `s[30:31]` is the return address.
+/// Returns whether an instruction is the usual return of a function: `s[30:31]` has the return address (seed
+/// 000, line 4089).
 pub(crate) fn is_return(inst: &MachInst) -> bool {
     const ADDRESS: Operand = Operand::regs(Reg::sgpr(callconv::RETURN_ADDRESS), 2);
     inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
 }
 
-/// Rounds in which calls are looked for that others hide.
+/// Largest number of rounds in which more indirect calls are searched.
 const MOST_ROUNDS: usize = 16;
 
-/// Dwords of the longest instruction: an image instruction of GFX10 with its address in scattered registers.
+/// Number of dwords of the longest instruction: an image instruction of GFX10 with its address in
+/// non-consecutive registers.
 const LONGEST: u64 = 5;
 
-/// An instruction that can be reached.
+/// A decoded instruction that can be reached.
 pub(crate) struct Found {
     pub(crate) address: u64,
     pub(crate) inst: MachInst,
     pub(crate) bytes: u64,
-    /// Whether it neither reads nor writes what [`Known`] follows, lanes of VGPRs apart.
+    /// Whether the instruction neither reads nor writes locations that [`Known`] tracks, except VGPR lanes.
     is_vector: bool,
 }
 
@@ -67,30 +70,31 @@ impl Found {
     }
 }
 
-/// See the module.
+/// Decodes code; see the module.
 pub(crate) struct Reader<'a> {
     target: &'static Target,
     decoder: Decoder,
     words: &'a [u32],
-    /// In the order in which they were found.
+    /// Instructions in the order in which they were found.
     pub(crate) found: Vec<Found>,
     pub(crate) by_address: ByAddress,
     callees: Vec<u64>,
-    /// What is known of branches.
+    /// Facts about branches, by address.
     facts: HashMap<u64, Fact>,
-    /// What functions may change, those that they call among it.
+    /// Registers that each function may change, including those that its callees change.
     changes: HashMap<u64, RegSet>,
-    /// Literals that are not what a linker will make of them.
+    /// Addresses of literals that a linker will change.
     open: &'a HashSet<u64>,
-    /// Constants that the code does something else with than computing others or calling.
+    /// Constants that the code uses other than to compute constants or for calls.
     pub(crate) taken: HashSet<u32>,
-    /// Roots, and the pairs of registers in which functions are given their return addresses.
+    /// For each root, the pairs of registers into which calls put its return address.
     links: HashMap<u64, BTreeSet<u16>>,
-    /// Heads that were no heads when control was last followed past them.
+    /// New beginnings of code stretches inside stretches that were already followed.
     split: Vec<u64>,
 }
 
-/// What is known at the first instruction of each stretch of code, and stretches that are to be looked at again.
+/// Known values at the first instruction of each stretch of code, and the stretches that have to be followed
+/// again.
 #[derive(Default)]
 struct Heads {
     known: HashMap<u64, Known>,
@@ -98,7 +102,8 @@ struct Heads {
 }
 
 impl<'a> Reader<'a> {
-    /// Nothing read yet of the `words` of a section from `base` on; `open`: addresses of literals that a linker fills in.
+    /// Creates a reader for a section. `words` is the section's content, which begins at address `base`;
+    /// `open` has the addresses of literals that a linker fills in.
     pub(crate) fn new(
         target: &'static Target,
         words: &'a [u32],
@@ -121,14 +126,15 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads what can be reached from the roots, to which functions that are called are added.
+    /// Reads the code that can be reached from `roots`. Adds called functions to `roots`.
     pub(crate) fn read(&mut self, roots: &mut Vec<Root>) {
         for root in &*roots {
             let links = self.links.entry(root.address).or_default();
             links.extend(root.is_function.then_some(callconv::RETURN_ADDRESS));
         }
         let mut next = 0;
-        // Each round may find more: a register survives a call of a function that is known not to write it.
+        // Each round may find more, because a register keeps its value across a call of a function that is
+        // known not to write it.
         for _ in 0..MOST_ROUNDS {
             while next < roots.len() {
                 self.follow(roots[next].address);
@@ -139,7 +145,8 @@ impl<'a> Reader<'a> {
                 return;
             }
         }
-        // Conditions may yet turn out not to be constant.
+        // The rounds did not reach a fixpoint, so conditions may turn out not to be constant; only targets
+        // are kept.
         self.facts.retain(|_, fact| matches!(fact, Fact::Goal(_)));
     }
 
@@ -151,7 +158,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Decodes what the instructions themselves lead to.
+    /// Decodes the code that can be reached without knowing register values.
     fn follow(&mut self, root: u64) {
         let mut open = vec![root];
         while let Some(address) = open.pop() {
@@ -178,14 +185,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes note of a call. Whether the function is given its return address in registers that are new to it.
+    /// Records a call. Returns whether the call puts the function's return address into registers that were
+    /// not known for it.
     fn called(&mut self, callee: u64, call: &MachInst) -> bool {
         let Operand::Reg(RegRange { first, .. }) = call.ops[0] else { return false };
         self.callees.push(callee);
         self.links.entry(callee).or_default().insert(first.0)
     }
 
-    /// Where control goes after an instruction, with what is known of the branch.
+    /// Returns where control goes after an instruction, given a fact about the branch.
     pub(crate) fn way(&self, address: u64, inst: &MachInst, bytes: u64, fact: Option<Fact>) -> Way {
         let row = inst.op.row();
         let after = address.wrapping_add(bytes);
@@ -234,14 +242,14 @@ impl<'a> Reader<'a> {
         way
     }
 
-    /// Where control goes after an instruction, as far as it was found out.
+    /// Returns where control goes after an instruction, with the facts that were found.
     pub(crate) fn final_way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
         let branches = inst.op.row().flags.contains(Flags::BRANCH);
         let fact = if branches { self.facts.get(&address).copied() } else { None };
         self.way(address, inst, bytes, fact)
     }
 
-    /// Where a jump or call to what is in a pair of registers goes.
+    /// Returns the target of a jump or call to the address in a pair of registers.
     fn goal(&self, address: u64, pair: Operand, fact: Option<Fact>) -> Option<u64> {
         match fact {
             Some(Fact::Goal(Goal::To(target))) if self.by_address.word(target).is_some() => Some(target),
@@ -249,7 +257,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Follows what registers hold through all code, and finds what that says of branches. Whether anything is new.
+    /// Propagates constants through all code and finds facts about branches. Returns whether the facts have
+    /// changed.
     fn find_facts(&mut self, roots: &mut Vec<Root>) -> bool {
         let branches = |found: &Found| found.inst.op.row().flags.contains(Flags::BRANCH);
         if !self.found.iter().any(branches) {
@@ -285,13 +294,14 @@ impl<'a> Reader<'a> {
         goal.map(Fact::Goal)
     }
 
-    /// What each function may change, as far as it is known whom it calls.
+    /// Returns the registers that each function may change, including the changes by its callees as far as
+    /// these are known.
     fn changes(&self, roots: &[Root]) -> HashMap<u64, RegSet> {
         let mut changes: HashMap<u64, RegSet> = HashMap::new();
         let mut calls: Vec<(u64, u64)> = Vec::new();
         let lost = targets::lost();
         let mut seen = vec![u64::MAX; self.found.len()];
-        // Parts of code that many functions share are a damaged program's.
+        // The budget limits the work in damaged programs, in which many functions share code.
         let mut budget = 1_000_000 + 64 * self.found.len();
         for root in roots.iter().filter(|root| root.is_function) {
             let mut own = RegSet::EMPTY;
@@ -329,16 +339,18 @@ impl<'a> Reader<'a> {
         HashMap::new()
     }
 
-    /// What is known at the first instruction of each stretch of code. Code that this leads to is read.
+    /// Returns the known values at the first instruction of each stretch of code. Code that is newly found to
+    /// be reachable is decoded.
     fn known_at_heads(&mut self, roots: &mut Vec<Root>) -> HashMap<u64, Known> {
-        // Begins anew when a function turns out to have another return address. There are few pairs of registers for that.
+        // Starts again when a function turns out to get its return address in other registers too. There are
+        // few such pairs of registers.
         'anew: for _ in 0..MOST_ROUNDS {
             let mut heads = Heads::default();
             self.split.clear();
             for root in &*roots {
                 self.enter(&mut heads, root.address);
             }
-            // A head is visited again only when less is known there.
+            // A stretch is followed again only when fewer values are known at its beginning.
             let mut budget = 1_000_000 + 64 * self.found.len();
             while let Some(head) = heads.open.pop_front() {
                 let (end, known, steps) = self.walk(head, heads.known[&head].clone(), &mut |_, _| {});
@@ -360,13 +372,13 @@ impl<'a> Reader<'a> {
         HashMap::new()
     }
 
-    /// Control comes to the beginning of a kernel or a function.
+    /// Propagates the initial state to the beginning of a kernel or function.
     fn enter(&mut self, heads: &mut Heads, root: u64) {
         let links: SmallVec<[u16; 2]> = self.links.get(&root).into_iter().flatten().copied().collect();
         self.reach(heads, root, &Known::at_entry(&links));
     }
 
-    /// Control comes to a place.
+    /// Joins known values into the state at a place where a stretch begins, and decodes code from there.
     fn reach(&mut self, heads: &mut Heads, to: u64, known: &Known) {
         if self.by_address.mark(to) {
             self.split.push(to);
@@ -382,7 +394,7 @@ impl<'a> Reader<'a> {
         if changed {
             heads.open.push_back(to);
         }
-        // A stretch that was followed past a new head ends there now.
+        // A stretch that contains a new beginning now ends there, so it is followed again.
         for head in std::mem::take(&mut self.split) {
             let starts = self.before(head).map(|(address, ..)| address);
             let start = starts.into_iter().find(|address| self.by_address.is_marked(*address));
@@ -390,7 +402,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes from a head to the end of its stretch: what stands there, what is known then, and how many instructions there were.
+    /// Propagates known values from the beginning of a stretch to its end. Returns the end of the stretch,
+    /// the known values there, and the number of instructions.
     fn walk(
         &self,
         head: u64,
@@ -424,11 +437,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands in front of an address without a gap, last first.
+    /// Returns the instructions before an address without gaps, last first.
     fn before(&self, address: u64) -> impl Iterator<Item = (u64, &MachInst, u64)> {
         let mut end = address;
         std::iter::from_fn(move || {
-            // The last one that begins before: it ends here, or there is a gap, or another that it overlaps.
+            // The nearest instruction that begins before `end`. It may end elsewhere, if there is a gap or
+            // instructions overlap; then the sequence stops.
             let starts = (1..=LONGEST).filter_map(|words| end.checked_sub(4 * words));
             let found = &self.found[starts.filter_map(|start| self.by_address.get(start)).next()? as usize];
             let follows = found.next() == end;
@@ -437,7 +451,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The address in a register pair right after `s_getpc_b64`, `s_add_u32`, `s_addc_u32` (long branches, calls).
+    /// Returns the address in a register pair that `s_getpc_b64`, `s_add_u32` and `s_addc_u32` have computed
+    /// directly before (long branches, calls).
     fn computed(&self, address: u64, operand: Operand) -> Option<u64> {
         let Operand::Reg(pair @ RegRange { len: 2, .. }) = operand else { return None };
         let mut before = self.before(address);
@@ -464,6 +479,6 @@ impl<'a> Reader<'a> {
 /// The end of a stretch of code.
 struct End {
     next: SmallVec<[u64; 2]>,
-    /// A call and the function that it calls.
+    /// The call that ends the stretch, and the called function.
     call: Option<(MachInst, u64)>,
 }

@@ -1,8 +1,9 @@
-//! Why a wait is there: which operations it lets complete, and who is the first to need that. Found in the code alone, so
-//! that it can be told of any compiler's objects.
+//! Explains waits: which operations a wait completes, and which instruction needs the result first. The
+//! answers come from the code alone, so they are available for objects of all compilers.
 //!
-//! # Not here
-//! Whether an order of memory was wanted: of operations that bring no registers (stores, say) only their number is told.
+//! # Limits
+//! The code does not show whether a memory order was intended. For operations without result registers, such
+//! as stores, only their number is reported.
 
 use crate::conditions::Conditions;
 use crate::counters::{CLASS_TABLE, CLASSES, Class};
@@ -15,40 +16,42 @@ use crate::solve::Solver;
 use isa::RegRange;
 use std::collections::VecDeque;
 
-/// Something that a wait does.
+/// An effect of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// A memory operation is complete from here on.
+    /// A memory operation is complete after the wait.
     Operation {
-        /// Which; [`CALLER`] for what the caller of a function had under way.
+        /// The operation; [`CALLER`] stands for the operations that the caller of a function had in flight.
         first: Site,
-        /// Registers that it has written or read by then.
+        /// Registers that the operation has written or read when it is complete.
         registers: Option<RegRange>,
-        /// The first instruction behind the wait that touches them; `None` if none was found near it.
+        /// The first instruction after the wait that uses or defines one of the registers; `None` if there is
+        /// none nearby.
         user: Option<Site>,
     },
-    /// Operations that have to do with no register are complete.
+    /// Operations without registers are complete after the wait.
     Order {
-        /// Of this class.
+        /// Class of the operations.
         class: Class,
-        /// So many at most.
+        /// Largest possible number of these operations.
         most: u32,
     },
 }
 
-/// A wait and what it does; nothing, if nothing that it waits for is ever under way.
+/// A wait and its effects; no effects if no operation that it waits for is ever in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
     /// The wait.
     pub wait: Site,
-    /// What it does.
+    /// Effects of the wait.
     pub reasons: Vec<Reason>,
 }
 
-/// Instructions behind a wait in which a user is looked for.
+/// Number of instructions after a wait in which a user is searched.
 const NEAR: usize = 256;
 
-/// All waits that can be reached from the roots, in the order of addresses. `flat_lds`: as of [`solve`](crate::solve::solve).
+/// Returns all waits that can be reached from the roots, in the order of addresses. `flat_lds` as in
+/// [`solve`](crate::solve::solve).
 pub fn find(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Why> {
     let solver = Solver::solved(program, roots, flat_lds, Conditions::default());
     let mut found = Vec::new();
@@ -61,7 +64,7 @@ pub fn find(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Why> {
     found
 }
 
-/// What changes from before a wait to behind it.
+/// Returns the differences between the states before and after a wait.
 fn reasons(program: &Program, wait: Site, before: &Scoreboard) -> Vec<Reason> {
     let code = &program.code;
     let mut after = before.clone();
@@ -97,7 +100,7 @@ fn is_callers(class: Class) -> bool {
     matches!(class, Class::CallerVm | Class::CallerExp | Class::CallerLgkm | Class::CallerVs)
 }
 
-/// For each set of registers, the nearest instruction behind `wait` that touches one.
+/// Returns for each set of registers the nearest instruction after `wait` that uses or defines one of them.
 fn users(program: &Program, wait: Site, sets: Vec<RegSet>) -> Vec<Option<Site>> {
     let mut users = vec![None; sets.len()];
     let mut seen = vec![wait];
@@ -120,7 +123,7 @@ fn users(program: &Program, wait: Site, sets: Vec<RegSet>) -> Vec<Option<Site>> 
 }
 
 impl Reason {
-    /// For people: `v2 of global_load_dword at 0x40, for v_fmac_f32 at 0x54`.
+    /// Formats the reason for people: `v2 of global_load_dword at 0x40, for v_fmac_f32 at 0x54`.
     pub fn text(&self, program: &Program) -> String {
         let at = |site: Site| {
             let placed = &program.insts[site as usize];

@@ -4,12 +4,13 @@ use isa::{Reg, RegRange};
 
 const WORDS: usize = 11;
 
-/// A set of hardware registers: scalar ones and status bits, VGPRs, accumulation VGPRs.
+/// A set of hardware registers: scalar registers and status bits, VGPRs, accumulation VGPRs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegSet([u64; WORDS]);
 
-/// Scalar codes 0..=127 have bits of their own number; 192..=255 (status bits that are read like constants) follow;
-/// 128..=191 are constants. VGPRs and accumulation VGPRs (codes 256..=767) come last.
+/// Returns the bit of a register code. Scalar codes 0..=127 have the bits of the same numbers; 192..=255
+/// (status bits that are read like constants) follow; 128..=191 are constants and have no bits. VGPRs and
+/// accumulation VGPRs (codes 256..=767) come last.
 const fn bit(code: u16) -> Option<usize> {
     match code {
         0..=127 => Some(code as usize),
@@ -18,7 +19,7 @@ const fn bit(code: u16) -> Option<usize> {
     }
 }
 
-/// The mirror of [`bit`].
+/// Returns the register code of a bit; inverse of [`bit`].
 const fn code(bit: usize) -> u16 {
     if bit < 128 { bit as u16 } else { bit as u16 + 64 }
 }
@@ -30,17 +31,17 @@ impl RegSet {
     pub const VECTOR: RegSet = RegSet([0, 0, 0, !0, !0, !0, !0, !0, !0, !0, !0]);
     /// All VGPRs.
     pub const VGPR: RegSet = RegSet([0, 0, 0, !0, !0, !0, !0, 0, 0, 0, 0]);
-    /// All scalar registers, with VCC, EXEC, M0, without the status bits.
+    /// All scalar registers with VCC, EXEC and M0, but without the status bits.
     pub const SCALAR: RegSet = RegSet([!0, !0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
-    /// The set of one group.
+    /// Returns the set of the registers in a range.
     pub fn of(range: RegRange) -> RegSet {
         let mut set = RegSet::EMPTY;
         set.insert(range);
         set
     }
 
-    /// Adds a group.
+    /// Adds the registers of a range.
     pub fn insert(&mut self, range: RegRange) {
         for reg in range.first.0..range.first.0.saturating_add(u16::from(range.len)) {
             if let Some(bit) = bit(reg) {
@@ -49,12 +50,12 @@ impl RegSet {
         }
     }
 
-    /// Whether a register is in it.
+    /// Returns whether a register is in the set.
     pub fn contains(&self, reg: Reg) -> bool {
         bit(reg.0).is_some_and(|bit| self.0[bit / 64] >> (bit % 64) & 1 != 0)
     }
 
-    /// Whether the sets share a register.
+    /// Returns whether the sets have a common register.
     #[inline(always)]
     pub fn intersects(&self, other: &RegSet) -> bool {
         let mut any = 0;
@@ -64,28 +65,28 @@ impl RegSet {
         any != 0
     }
 
-    /// Whether there is no register in it.
+    /// Returns whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.iter().fold(0, |any, word| any | word) == 0
     }
 
-    /// What both have.
+    /// Returns the intersection.
     pub fn and(&self, other: &RegSet) -> RegSet {
         RegSet(std::array::from_fn(|word| self.0[word] & other.0[word]))
     }
 
-    /// What either has.
+    /// Returns the union.
     pub fn or(&self, other: &RegSet) -> RegSet {
         RegSet(std::array::from_fn(|word| self.0[word] | other.0[word]))
     }
 
-    /// What `other` has not.
+    /// Returns the registers that are not in `other`.
     pub fn without(&self, other: &RegSet) -> RegSet {
         RegSet(std::array::from_fn(|word| self.0[word] & !other.0[word]))
     }
 
-    /// Adds all of `other`.
+    /// Adds all registers of `other`.
     #[inline(always)]
     pub fn add(&mut self, other: &RegSet) {
         for word in 0..WORDS {
@@ -93,14 +94,14 @@ impl RegSet {
         }
     }
 
-    /// Its registers, lowest first.
+    /// Returns the registers in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = Reg> + '_ {
         self.0.iter().enumerate().flat_map(|(word, &bits)| {
             (0..64).filter(move |bit| bits >> bit & 1 != 0).map(move |bit| Reg(code(word * 64 + bit)))
         })
     }
 
-    /// Its groups of registers that follow one another, lowest first.
+    /// Returns the ranges of consecutive registers in ascending order.
     pub fn groups(&self) -> impl Iterator<Item = RegRange> {
         let mut rest = *self;
         std::iter::from_fn(move || {
@@ -110,7 +111,7 @@ impl RegSet {
         })
     }
 
-    /// The first group of registers that follow one another.
+    /// Returns the first range of consecutive registers.
     pub fn first_group(&self) -> Option<RegRange> {
         let word = self.0.iter().position(|word| *word != 0)?;
         let first = Reg(code(word * 64 + self.0[word].trailing_zeros() as usize));

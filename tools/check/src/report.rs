@@ -1,4 +1,4 @@
-//! The report for people: disassembly with carets, in the manner of a compiler's diagnostics.
+//! Formats the report for people: disassembly with carets, like a compiler's diagnostics.
 
 use crate::clauses::{BROKEN_CLAUSE, CLAUSE_WAIT};
 use crate::finding::{Access, Finding, Level, Problem};
@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level as Shown, Renderer, Snippet
 use codeobj::disasm::SourcePlace;
 use std::fmt::Write;
 
-/// The text.
+/// Returns the report as text.
 pub fn human(report: &Report, file: &str, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut out = String::new();
@@ -41,7 +41,8 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
     out
 }
 
-/// Returns the line about findings that were left out, by rule and count; nothing if there are none.
+/// Returns the line about findings that are not shown, with the number per rule; an empty string if all are
+/// shown.
 pub fn hidden(counts: &[(&str, usize)]) -> String {
     if counts.is_empty() {
         return String::new();
@@ -92,7 +93,7 @@ fn finding(located: &Located, file: &str, renderer: &Renderer, out: &mut String)
     out.push_str("\n\n");
 }
 
-/// What is said below each of the two.
+/// Returns the labels of the two instructions.
 fn labels(finding: &Finding) -> (&'static str, &'static str) {
     match finding.problem {
         Problem::InFlight { access, .. } => match access {
@@ -101,7 +102,7 @@ fn labels(finding: &Finding) -> (&'static str, &'static str) {
             Access::Overwrites => ("yet to be read by this", "overwritten here"),
             Access::Returns => ("under way from here", "returned here"),
         },
-        // Wrong by itself.
+        // The instruction is wrong by itself.
         _ if finding.first == finding.second => ("", "here"),
         Problem::Event { rule } if [BROKEN_CLAUSE.id, CLAUSE_WAIT.id].contains(&rule.id) => {
             ("of this clause", "this is of another kind")
@@ -110,7 +111,7 @@ fn labels(finding: &Finding) -> (&'static str, &'static str) {
     }
 }
 
-/// `saxpy+0x14 (saxpy.cl:7)`.
+/// Returns the position of an instruction: `saxpy+0x14 (saxpy.cl:7)`.
 fn position(place: &Place) -> String {
     let mut text = match &place.symbol {
         Some((name, offset)) if !name.is_empty() => format!("{}+{offset:#x}", name.escape_debug()),

@@ -1,4 +1,4 @@
-//! All that may be found, by name: for `explain`, for lists of rules, and to say which ones count.
+//! All rules by name, for `explain`, for lists of rules, and to select rules.
 
 use crate::finding::{EventRule, Level};
 use crate::{clauses, hazards, rdna, single, transfers, writeback};
@@ -8,17 +8,17 @@ use std::fmt::Write;
 /// A rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Short name, for machines.
+    /// Short name for machines.
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// Where it is from.
+    /// Source of the rule.
     pub source: &'static str,
-    /// How sure it is.
+    /// How certain a finding of the rule is.
     pub level: Level,
-    /// What mends it.
+    /// How to mitigate a finding.
     pub mend: &'static str,
-    /// More than the name says.
+    /// Explanation beyond the name.
     pub text: &'static str,
 }
 
@@ -32,18 +32,18 @@ const fn rule(
     Rule { id, name, source, level: Level::Certain, mend, text }
 }
 
-/// Code that cannot be read.
+/// Rule for code that cannot be decoded.
 pub const UNREADABLE: &str = "unreadable-code";
-/// Control that leaves the section.
+/// Rule for control that leaves the section.
 pub const LEAVES: &str = "leaves-code";
-/// What was not followed.
+/// Rule for paths that are not followed.
 pub const UNFOLLOWED: &str = "unfollowed";
 
 const WAIT: &str = "an s_waitcnt between the two";
 const COUNTERS: &str =
     "wait counters: Southern Islands, Sea Islands, GCN3, Vega, RDNA ISA 4.4; seed 000, lines 3090-3135";
 
-/// Those that are no rows of other tables.
+/// The rules that are not rows of other tables.
 static OWN: [Rule; 10] = [
     rule(
         "read-in-flight",
@@ -137,7 +137,8 @@ static OWN: [Rule; 10] = [
     },
 ];
 
-/// Rules of the level "by the manual", in all code or in some, and the compilers or libraries whose code breaks them.
+/// Rules that have the level "by the manual" in some or all code, with the compilers or libraries whose code
+/// breaks them.
 static RELIED_ON: &[(&str, &str)] = &[
     ("counter-at-limit", "Tensile's kernels rely on it."),
     (
@@ -188,7 +189,7 @@ static RELIED_ON: &[(&str, &str)] = &[
     ("leaves-code", "Compilers write nothing behind a trap."),
 ];
 
-/// Every rule, each once.
+/// Returns each rule once.
 pub fn all() -> impl Iterator<Item = Rule> {
     let pairs = hazards::RULES.iter().enumerate();
     let pairs = pairs.filter(|(n, row)| !hazards::RULES[..*n].iter().any(|other| other.id == row.id));
@@ -220,12 +221,12 @@ pub fn all() -> impl Iterator<Item = Rule> {
     OWN.into_iter().chain(pairs).chain(events)
 }
 
-/// The rule of that name.
+/// Returns the rule called `id`.
 pub fn find(id: &str) -> Option<Rule> {
     OWN.iter().copied().find(|rule| rule.id == id).or_else(|| all().find(|rule| rule.id == id))
 }
 
-/// What there is to say of a rule: a page of plain text.
+/// Returns the description of a rule as a page of plain text.
 pub fn page(id: &str) -> Option<String> {
     let Rule { id, name, source, level, mend, text } = find(id)?;
     let mut out = format!("{id}: {name}\n\n");

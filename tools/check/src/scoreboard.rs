@@ -1,15 +1,17 @@
-//! What a wave has under way: memory operations on the counters, and instructions that others must keep away from.
+//! The operations of a wave that are in flight: memory operations on the counters, and recent instructions
+//! that may cause hazards.
 //!
 //! # Lattice
-//! An operation (its place and what it holds) -> for each of its classes, how many younger operations of that class were
-//! issued since; a producer of a hazard -> wait states since. Join: union, the lower number. Bottom: nothing under way.
+//! An operation (its instruction, and whether it writes or reads registers) -> for each of its classes, how
+//! many younger operations of that class were issued; a producer of a hazard -> the number of wait states
+//! since. Join: union with the lower number. Bottom: nothing in flight.
 //!
 //! # Guarantees
-//! No allocation for an instruction, unless more operations are under way than ever before.
+//! Issuing an instruction allocates no memory, unless more operations are in flight than at any time before.
 //!
-//! # Not here
-//! Memory ordering: what must be complete at a barrier or a release. [`Scoreboard::is_complete`] tells who models that
-//! what is.
+//! # Limits
+//! Memory ordering is not checked here: which operations must be complete at a barrier or a release. A model
+//! of memory ordering can ask [`Scoreboard::is_complete`].
 
 use crate::code::Code;
 use crate::counters::{self, CLASS_TABLE, CLASSES, Class, Counter, FlatPath};
@@ -25,82 +27,83 @@ use isa::target::Generation;
 use isa::{Reg, RegRange};
 use smallvec::SmallVec;
 
-/// An operation on a counter: its class, and the how manieth of the class it is in this wave.
+/// Identity of an operation on a counter: its class, and its number in the class in this wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// Class.
     pub class: Class,
-    /// Number, from 0.
+    /// Number in the class, from 0.
     pub index: u32,
 }
 
-/// What an operation holds.
+/// Effect of an outstanding operation on registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Holds {
-    /// Registers that it will write.
+    /// It has yet to write its registers.
     Writes,
-    /// Registers that it has yet to read.
+    /// It has yet to read its registers.
     Reads,
 }
 
-/// A memory operation under way.
+/// A memory operation in flight.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     site: Site,
     holds: Holds,
-    /// It is complete when all of these are.
+    /// The operation is complete when all these tickets are.
     tickets: [Option<Ticket>; 2],
-    /// Whether the first of them is complete, or would be if operations of its class were complete in order.
+    /// Whether the first ticket is complete, or would be if operations of its class completed in order.
     ordered: bool,
 }
 
-/// A memory operation that may be under way, as others see it.
+/// A memory operation that may be in flight, as returned by [`Scoreboard::pending`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// Its instruction; [`CALLER`] stands for all of the caller's.
+    /// Instruction of the operation; [`CALLER`] stands for all operations of the caller.
     pub site: Site,
-    /// Registers that it has yet to write, or to read.
+    /// Registers that the operation has yet to write or read.
     pub registers: RegSet,
-    /// Whether it writes them.
+    /// Whether the operation writes the registers.
     pub writes: bool,
-    /// It is complete when each of these counters is at most that.
+    /// The operation is complete when each of these counters is at most the given value.
     pub waits: SmallVec<[(Counter, u32); 2]>,
 }
 
-/// An instruction that is the first of some hazard.
+/// A recent instruction that is the first instruction of some hazard.
 #[derive(Clone, Copy, Debug)]
 struct Recent {
     site: Site,
-    /// The one before it, if it takes both.
+    /// The instruction before it, for hazards whose first part is two instructions.
     via: Option<Site>,
     produces: u64,
-    /// [`Scoreboard::clock`] when it was issued.
+    /// Value of [`Scoreboard::clock`] when the instruction was issued.
     clock: u32,
-    /// Whether a call or return has come since.
+    /// Whether a call or return was executed since.
     across: bool,
-    /// Wait states that the instructions since have taken beyond those that are counted for them ([`Effects::extra`]).
+    /// Wait states that the instructions since have taken beyond those that are counted for them
+    /// ([`Effects::extra`]).
     extra: [u8; 2],
-    /// Wait states after which no rule asks for the instruction.
+    /// Number of wait states after which no rule applies to the instruction.
     reach: u8,
 }
 
-/// See the module.
+/// State of a wave; see the module.
 #[derive(Debug)]
 pub struct Scoreboard {
-    /// Registers that operations will write.
+    /// Registers that outstanding operations will write.
     written: RegSet,
-    /// Registers that operations have yet to read.
+    /// Registers that outstanding operations have yet to read.
     held: RegSet,
     operations: SmallVec<[Operation; 16]>,
     issued: [u32; CLASSES],
     completed: [u32; CLASSES],
     recent: SmallVec<[Recent; 24]>,
-    /// What the recent ones are, all together.
+    /// Union of the producer bits of `recent`.
     live: u64,
-    /// Wait states since the beginning.
+    /// Number of wait states since the beginning.
     clock: u32,
     events: Events,
-    /// What began before the last call or return, of `events`.
+    /// Instructions of `events` that were executed before the last call or return.
     across: SmallVec<[Site; 4]>,
     transfers: Transfers,
     scalar_stores: ScalarStores,
@@ -110,7 +113,7 @@ pub struct Scoreboard {
 }
 
 impl Clone for Scoreboard {
-    /// Copies the lists as a whole: a derived `clone` would copy one element at a time.
+    /// Copies each list as a whole, because a derived `clone` would copy the elements one at a time.
     fn clone(&self) -> Scoreboard {
         Scoreboard {
             operations: SmallVec::from_slice(&self.operations),
@@ -131,7 +134,7 @@ impl Default for Scoreboard {
 }
 
 impl Scoreboard {
-    /// The state in which a kernel begins: nothing under way.
+    /// Returns the state at the beginning of a kernel: nothing is in flight.
     pub fn new() -> Scoreboard {
         Scoreboard {
             written: RegSet::EMPTY,
@@ -151,7 +154,7 @@ impl Scoreboard {
         }
     }
 
-    /// The state in which a function begins: its caller may have anything under way.
+    /// Returns the state at the beginning of a function whose caller may have any operations in flight.
     pub fn callee(generation: Generation) -> Scoreboard {
         let mut board = Scoreboard::new();
         let mut begin = |holds, first: Class, second: Option<Class>| {
@@ -173,19 +176,19 @@ impl Scoreboard {
         board
     }
 
-    /// Issues an instruction: what is wrong goes to `sink`.
+    /// Checks an instruction and updates the state. Passes findings to `sink`.
     #[inline]
     pub fn issue(&mut self, code: &Code, site: Site, sink: &mut impl FnMut(Finding)) {
         self.issue_on(code, site, FlatPath::Unknown, sink);
     }
 
-    /// The same, of an instruction of which it is known where a flat access goes.
+    /// Checks an instruction for which it is known where a flat access goes, and updates the state.
     #[inline]
     pub fn issue_on(&mut self, code: &Code, site: Site, path: FlatPath, sink: &mut impl FnMut(Finding)) {
         let effects = code.effects(site);
         self.last = [None; 2];
         if effects.states == 0 {
-            // No instruction of the machine.
+            // A pseudo-instruction, which the machine does not execute.
             return;
         }
         if effects.waits != Waits::NONE {
@@ -234,38 +237,39 @@ impl Scoreboard {
         self.clock = self.clock.wrapping_add(u32::from(effects.states));
     }
 
-    /// The tickets of the last instruction's memory operation: it is complete when all of them are.
+    /// Returns the tickets of the last instruction's memory operation, which is complete when all of them
+    /// are.
     pub fn last_tickets(&self) -> [Option<Ticket>; 2] {
         self.last
     }
 
-    /// Whether an operation is known to be complete. Not after a join.
+    /// Returns whether an operation is known to be complete. Not valid after a join.
     pub fn is_complete(&self, ticket: Ticket) -> bool {
         ticket.index < self.completed[ticket.class as usize]
     }
 
-    /// Operations of a class that have been issued.
+    /// Returns the number of operations of a class that were issued.
     pub fn issued(&self, class: Class) -> u32 {
         self.issued[class as usize]
     }
 
-    /// How many of them, the first ones, are known to be complete.
+    /// Returns the number of operations of a class that are known to be complete; these are the first ones.
     pub fn completed(&self, class: Class) -> u32 {
         self.completed[class as usize]
     }
 
-    /// Operations of a class that may be under way.
+    /// Returns the number of operations of a class that may be in flight.
     pub fn outstanding_of(&self, class: Class) -> u32 {
         self.issued[class as usize].wrapping_sub(self.completed[class as usize])
     }
 
-    /// Operations of a counter that may be under way.
+    /// Returns the number of operations of a counter that may be in flight.
     pub fn outstanding(&self, counter: Counter) -> u32 {
         let classes = CLASS_TABLE.iter().filter(|info| info.counter == counter);
         classes.map(|info| self.outstanding_of(info.class)).sum()
     }
 
-    /// What may be under way and holds registers.
+    /// Returns the operations with registers that may be in flight.
     pub fn pending(&self, code: &Code) -> impl Iterator<Item = Pending> {
         self.operations.iter().map(|operation| {
             let tickets = operation.tickets.iter().flatten();
@@ -282,17 +286,19 @@ impl Scoreboard {
         })
     }
 
-    /// Memory operations under way that will write registers or have yet to read some, and which.
+    /// Returns the instructions of the memory operations in flight that have yet to write or read registers,
+    /// with these registers.
     pub(crate) fn under_way(&self, code: &Code) -> impl Iterator<Item = (Site, RegSet)> {
         self.operations.iter().map(|operation| (operation.site, registers(code, operation)))
     }
 
-    /// How many things are kept track of.
+    /// Returns the number of operations and recent instructions in the state.
     pub(crate) fn len(&self) -> usize {
         self.operations.len() + self.recent.len()
     }
 
-    /// After a call: a function waits for everything, stores of GFX10 apart, before it returns.
+    /// Updates the state for a call of an unknown function, which waits for all operations but GFX10's stores
+    /// before it returns.
     pub fn after_call(&mut self, code: &Code) {
         let mut waits = Waits::ALL;
         waits.0[Counter::Vs as usize] = Waits::ANY;
@@ -304,14 +310,15 @@ impl Scoreboard {
         self.transfers = Transfers::unknown();
     }
 
-    /// A call or a return: what began before it is in another function from now on.
+    /// Updates the state for a call or return: earlier instructions are now in a different function.
     pub fn cross(&mut self) {
         self.recent.iter_mut().for_each(|recent| recent.across = true);
         self.across = self.events.sites();
     }
 
-    /// What a call leaves: `self` is the state in which the function returns, `before` the one in which it was called, and `own` says which
-    /// instructions the function may have got to. What other callers had under way is none of this one's.
+    /// Returns the state after a call. `self` is the state in which the function returns, `before` the state
+    /// at the call, and `own` returns whether the function may have executed an instruction. Operations of
+    /// other callers of the function are removed.
     pub(crate) fn returned(
         &self,
         before: &Scoreboard,
@@ -332,7 +339,7 @@ impl Scoreboard {
         left.events.retain(|site| own(site) || before.events.has(site));
         left.transfers.retain(|site| own(site) || before.transfers.has(site));
         if passes_all {
-            // It has not waited for what its caller had under way.
+            // The function has not waited for its caller's operations.
             left.join_operations(before);
         }
         left.rebuild(code);
@@ -340,7 +347,8 @@ impl Scoreboard {
         left
     }
 
-    /// What a function that returns now leaves under way although its caller may use the registers at once.
+    /// Reports the operations that are in flight when a function returns, because the caller may use their
+    /// registers at once.
     pub fn at_return(&self, code: &Code, site: Site, sink: &mut impl FnMut(Finding)) {
         for operation in self.operations.iter().filter(|operation| operation.holds == Holds::Writes) {
             if let Some(finding) = self.in_flight(code, site, operation, Access::Returns, None) {
@@ -353,7 +361,7 @@ impl Scoreboard {
         self.issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
     }
 
-    /// Waits until the counters are at most that.
+    /// Updates the state for a wait until the counters are at most `waits`.
     fn wait(&mut self, code: &Code, waits: &Waits) {
         for info in &CLASS_TABLE {
             let count = u32::from(waits.0[info.counter as usize]);
@@ -403,13 +411,16 @@ impl Scoreboard {
         self.is_busy = !self.operations.is_empty();
     }
 
-    /// Reports what the instruction touches too early, and takes it for complete from then on.
+    /// Reports each outstanding operation whose registers the instruction accesses too early, and removes the
+    /// operation from the state.
     #[cold]
     fn conflicts(&mut self, code: &Code, site: Site, effects: &Effects, sink: &mut impl FnMut(Finding)) {
         let mut kept = SmallVec::<[Operation; 16]>::new();
         for operation in &self.operations {
             let set = registers(code, operation);
-            // What a load keeps of a register has arrived before the load's own half, if both arrive in order.
+            // A load that writes one half of a register preserves the other half when the load's result
+            // arrives. If both operations complete in order, the result of the first is there by then, so
+            // only registers that the second reads at issue count as read.
             let in_order = in_order(operation, effects);
             let reads = if in_order { &effects.reads_at_issue } else { &effects.reads };
             let (access, common) = match operation.holds {
@@ -457,7 +468,8 @@ impl Scoreboard {
                 outstanding: self.outstanding(info.counter),
                 count,
                 hope: match operation.tickets {
-                    // A flat access alone on `vmcnt` is the oldest one there if flat accesses complete in order.
+                    // A flat access that is left only on `vmcnt` is the oldest operation there if flat
+                    // accesses complete in order.
                     [Some(Ticket { class: Class::FlatVector, .. }), None] if age > most => Hope::Limit,
                     _ if age > most && info.in_order => Hope::Limit,
                     [Some(Ticket { class: Class::FlatVector, .. }), _] if operation.ordered => {
@@ -471,7 +483,7 @@ impl Scoreboard {
         })
     }
 
-    /// Puts the memory operation of an instruction under way.
+    /// Adds the memory operation of an instruction to the state.
     fn start(&mut self, code: &Code, site: Site, effects: &Effects, path: FlatPath) {
         let classes = match effects.kinds.contains(Kinds::FLAT_ANY) && path != FlatPath::Unknown {
             true => counters::classes(code.target(), effects, path),
@@ -481,7 +493,8 @@ impl Scoreboard {
         for (slot, class) in tickets.iter_mut().zip(classes.done) {
             *slot = class.map(|class| self.ticket(class));
         }
-        // Where both counters are in order (GFX10), a flat instruction keeps older ones apart from younger ones on the other counter, too.
+        // Where both counters are in order (GFX10), a flat instruction also separates older operations from
+        // younger ones on the other counter.
         let others = effects.classes.done.into_iter().flatten();
         for class in others.filter(|class| class.info().in_order && !classes.done.contains(&Some(*class))) {
             self.ticket(class);
@@ -513,14 +526,15 @@ impl Scoreboard {
     fn begin(&mut self, new: Operation) {
         let same = |old: &&mut Operation| (old.site, old.holds) == (new.site, new.holds);
         match self.operations.iter_mut().find(same) {
-            // The younger one is complete last.
+            // The younger operation of the same instruction completes last.
             Some(old) => *old = new,
             None => self.operations.push(new),
         }
         self.is_busy = true;
     }
 
-    /// A full `expcnt` holds up the next operation until the first ones are complete.
+    /// Removes the operations that must be complete because `expcnt` is full: the hardware stalls the next
+    /// operation until the first ones are complete.
     fn full(&mut self, code: &Code) {
         let max = u32::from(code.target().max_expcnt);
         let issued = self.issued;
@@ -536,7 +550,7 @@ impl Scoreboard {
         }
     }
 
-    /// Wait states between a recent instruction and the next.
+    /// Returns the number of wait states between a recent instruction and the next instruction.
     fn states_since(&self, recent: &Recent) -> u32 {
         self.clock.wrapping_sub(recent.clock).wrapping_sub(1)
     }
@@ -579,7 +593,7 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets what is too long ago.
+    /// Removes recent instructions to which no rule applies any more.
     fn prune(&mut self) {
         let clock = self.clock;
         let is_near =
@@ -621,7 +635,7 @@ impl Scoreboard {
         }
     }
 
-    /// What an instruction does together with the VALU instruction right before it.
+    /// Adds the roles that an instruction has together with the VALU instruction directly before it.
     fn produce_pairs(&mut self, code: &Code, site: Site, pair: Producer) {
         let clock = self.clock;
         let vectors: SmallVec<[Site; 4]> = (self.recent.iter())
@@ -647,9 +661,9 @@ impl Scoreboard {
         }
     }
 
-    /// Joins the state of another path to the same place. Whether anything was added.
+    /// Joins the state of another path to the same program point. Returns whether the join added something.
     pub fn join(&mut self, other: &Scoreboard, code: &Code) -> bool {
-        // What is in the same function on one path is.
+        // An event counts as an event of the same function if it is one on either path.
         let (ours, theirs) = (self.events.sites(), other.events.sites());
         let near =
             |sites: &[Site], across: &[Site], site: &Site| sites.contains(site) && !across.contains(site);
@@ -736,12 +750,13 @@ impl Scoreboard {
     }
 }
 
-/// What a caller's operations may bring: no memory instruction writes EXEC.
+/// Returns the registers that a caller's operations may write: all but EXEC, which no memory instruction
+/// writes.
 fn caller_writes() -> RegSet {
     RegSet::VECTOR.or(&RegSet::SCALAR).without(&RegSet::of(RegRange { first: Reg::EXEC, len: 2 }))
 }
 
-/// The registers that an operation holds.
+/// Returns the registers that an operation has yet to write or read.
 fn registers(code: &Code, operation: &Operation) -> RegSet {
     match (operation.site, operation.holds) {
         (CALLER, Holds::Writes) => caller_writes(),
@@ -751,7 +766,8 @@ fn registers(code: &Code, operation: &Operation) -> RegSet {
     }
 }
 
-/// Whether the results of both arrive in order, so that the second may write what the first writes.
+/// Returns whether the results of two operations arrive in order, so that the second may write a register
+/// that the first writes.
 fn in_order(first: &Operation, second: &Effects) -> bool {
     let [Some(ticket), None] = first.tickets else { return false };
     second.classes.done == [Some(ticket.class), None] && ticket.class.info().in_order

@@ -1,10 +1,11 @@
-//! Instructions that are wrong wherever they stand: what no processor of the kind can do, and defects of some.
+//! Instructions that are wrong in each context: encodings that no processor of the generation can execute,
+//! and defects of some processors.
 //!
-//! What the hardware lets stand together in an instruction is [`isa::legal`]'s to say, which the assembler and the compiler ask, too.
+//! [`isa::legal`] says which operands an instruction can combine; the assembler and the compiler use it too.
 //!
 //! # Source
-//! The features of LLVM's processors, by behaviour: `HasOffset3fBug`, `HasInstFwdPrefetchBug`, `HasFlatSegmentOffsetBug`,
-//! `HasNegativeUnalignedScratchOffsetBug`, `HasNegativeScratchOffsetBug`.
+//! The features of LLVM's processors, by behaviour: `HasOffset3fBug`, `HasInstFwdPrefetchBug`,
+//! `HasFlatSegmentOffsetBug`, `HasNegativeUnalignedScratchOffsetBug`, `HasNegativeScratchOffsetBug`.
 
 use crate::finding::{EventRule, Level};
 use crate::hazards::{ALL, Processors, RDNA1, REPLAYING};
@@ -12,12 +13,12 @@ use isa::legal;
 use isa::table::Family;
 use isa::{MachInst, Operand, Setting, Target, op};
 
-/// A defect.
+/// A rule about a single instruction.
 #[derive(Debug)]
 pub(crate) struct Row {
     rule: EventRule,
     processors: Processors,
-    /// Only in code for this setting of XNACK.
+    /// The rule applies only to code with this XNACK setting.
     xnack: Option<Setting>,
     is: fn(&Target, &MachInst) -> bool,
 }
@@ -37,7 +38,8 @@ const fn row(
     }
 }
 
-/// A scalar load of several dwords that a replay would begin anew with another address.
+/// A scalar load of several dwords that overwrites its own address, so that a replay would use a different
+/// address.
 const fn own_address(xnack: Setting, level: Level) -> Row {
     Row {
         rule: EventRule {
@@ -77,7 +79,7 @@ static ROWS: [Row; 8] = [
         )
     },
     own_address(Setting::On, Level::Certain),
-    // Tensile makes such code for processors whose setting is open, and older compilers did.
+    // Tensile generates such code for processors with an open XNACK setting, and so did older compilers.
     own_address(Setting::Any, Level::Manual),
     row(
         "offset-3f-branch",
@@ -120,8 +122,9 @@ static ROWS: [Row; 8] = [
     ),
 ];
 
-/// Whether a scalar load of several dwords cannot be aligned to its size, if its base is. The base is not known: who could not
-/// know that both are aligned takes other registers, too.
+/// Returns whether a scalar load of several dwords is certainly not aligned to its size, even if its base is
+/// aligned. The base is not known here. A compiler that does not know that the load is aligned uses other
+/// registers for the result, so a load with an aligned offset is accepted.
 fn is_unaligned(inst: &MachInst) -> bool {
     match inst.operands() {
         [Operand::Reg(result), .., Operand::Imm(offset)] => offset % (4 * i32::from(result.len)) != 0,
@@ -129,19 +132,19 @@ fn is_unaligned(inst: &MachInst) -> bool {
     }
 }
 
-/// The rows of a processor. `xnack`: whether memory instructions may be replayed.
+/// Returns the rules that apply to a processor. `xnack`: whether memory instructions may be replayed.
 pub(crate) fn rows(target: &Target, xnack: Setting) -> Vec<&'static Row> {
     let holds =
         |row: &&Row| row.processors.contains(target) && row.xnack.is_none_or(|wanted| wanted == xnack);
     ROWS.iter().filter(holds).collect()
 }
 
-/// What is wrong with the instruction by itself.
+/// Returns the rule that an instruction breaks by itself.
 pub(crate) fn find(rows: &[&'static Row], target: &Target, inst: &MachInst) -> Option<&'static EventRule> {
     rows.iter().find(|row| (row.is)(target, inst)).map(|row| &row.rule)
 }
 
-/// The rules of a processor.
+/// Returns the rules of a processor.
 pub fn rules(target: &Target) -> impl Iterator<Item = &'static EventRule> {
     ROWS.iter().filter(move |row| row.processors.contains(target)).map(|row| &row.rule)
 }

@@ -1,19 +1,22 @@
-//! The scoreboard over all paths.
+//! Runs the scoreboard over all paths of a program.
 //!
 //! # Requires
 //! A [`Program`] and its roots.
 //! # Guarantees
-//! Each finding is of some path of the control-flow graph, from a root on; a path with a missing wait or hazard is found
-//! unless it goes through what [`Program::unknown`] lists.
+//! Each finding is on some path of the control-flow graph from a root. A path with a missing wait or an
+//! unmitigated hazard is found, unless it goes through code that [`Program::unknown`] lists.
 //! # Calls
-//! What a caller has under way goes on in a function that it calls by name, and what the function leaves goes on behind the call: of
-//! operations the function's own ones, and of those of others only what the caller had. A function that others may call, too, begins in the
-//! state of the calling convention. After a call of a function that is not known the calling convention holds, which clang keeps.
+//! The operations that a caller has in flight stay in flight in a directly called function, and the
+//! operations that the function leaves in flight stay in flight after the call: the function's own
+//! operations, and of other operations only those of this caller. A function that unknown callers may call
+//! begins in the state of the calling convention. After a call of an unknown function, the calling convention
+//! holds, which clang obeys.
 //! # Branches that share a condition
-//! Paths that have found different values for a condition which a branch further on tests again are kept apart ([`Conditions`]), up to
-//! [`MOST_VARIANTS`] kinds of paths at a place.
+//! Paths on which a condition had different values are kept separate if a later branch tests the condition
+//! again ([`Conditions`]), up to [`MOST_VARIANTS`] kinds of paths at a program point.
 //! # Lattice
-//! [`Scoreboard`]; it terminates because ages only fall and operations are only added at a block's head.
+//! [`Scoreboard`]. The iteration terminates because joins only lower ages and only add operations at the
+//! beginning of a block.
 
 use crate::clauses;
 use crate::conditions::{Conditions, Facts};
@@ -27,71 +30,72 @@ use isa::target::Generation;
 use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
 
-/// Solver over a program.
+/// Data-flow solver over a program.
 pub(crate) struct Solver<'a> {
     program: &'a Program,
-    /// States at the head of each block that was reached.
+    /// States at the beginning of each block that was reached.
     heads: HashMap<Site, Head>,
-    /// Heads and numbers of their variants.
+    /// Work list: beginnings of blocks with the index of a variant.
     open: VecDeque<(Site, usize)>,
     conditions: Conditions<'a>,
     path: FlatPath,
-    /// Whether a block begins at an instruction.
+    /// Whether a block begins at each instruction.
     is_head: Vec<bool>,
-    /// Whether code of a function is reached from here: then `s_setpc_b64` returns.
+    /// Whether each instruction can be reached from the start of a function, so that `s_setpc_b64` there is a
+    /// return.
     in_function: Vec<bool>,
     functions: Functions,
-    /// What functions leave, joined over their returns.
+    /// State in which each function returns, joined over its returns.
     exits: HashMap<Site, Scoreboard>,
-    /// Calls of each function that were reached, and the state there.
+    /// Reached calls of each function, with the states at the calls.
     calls: HashMap<Site, Vec<(Site, Scoreboard)>>,
-    /// The block at which the budget ended, before all states were found.
+    /// The block at which the budget was exhausted before the fixpoint was reached.
     unfinished: Option<Site>,
 }
 
-/// What is found in a program.
+/// Result of checking a program.
 pub struct Solution {
-    /// Everything that is wrong, in the order of the second instruction.
+    /// All findings, sorted by the second instruction.
     pub findings: Vec<Finding>,
-    /// Paths that the solver does not follow although [`Program::unknown`] does not list them, and why.
+    /// Code that the solver does not follow although [`Program::unknown`] does not list it, with the reasons.
     pub unfollowed: Vec<(Site, Unknown)>,
 }
 
-/// A place that control comes to from elsewhere.
+/// Beginning of a block, with the states of the paths to it.
 struct Head {
     variants: Vec<Variant>,
-    /// Conditions by which paths are kept apart here.
+    /// Conditions (as bits) by whose values paths are kept separate here.
     apart: u64,
 }
 
-/// The paths to a place that have found the same conditions.
+/// The paths to a block on which the known conditions have the same values.
 struct Variant {
     facts: Facts,
     state: Scoreboard,
-    /// Whether it has to be looked at.
+    /// Whether the variant is on the work list.
     is_open: bool,
 }
 
-/// Kinds of paths that are kept apart at a place.
+/// Largest number of variants at a block.
 const MOST_VARIANTS: usize = 24;
 
-/// How a block ends.
+/// End of a block.
 enum End {
-    /// Control goes on from a site to one of these.
+    /// Control goes from an instruction to one of these instructions.
     Next(Site, SmallVec<[Site; 2]>),
-    /// The call at a site of the function that begins at another one.
+    /// A call, and the first instruction of the called function.
     Call(Site, Site),
-    /// The return at a site.
+    /// A return.
     Return(Site),
 }
 
-/// Returns everything that is wrong, in the order of the second instruction. `flat_lds`: flat accesses may go to LDS, whatever the
-/// processor.
+/// Returns all findings, sorted by the second instruction. `flat_lds`: whether flat accesses may go to LDS on
+/// GFX7 and GFX8 too.
 pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> {
     solution(program, roots, flat_lds).findings
 }
 
-/// Returns everything that is wrong, and what was not followed. `flat_lds`: as of [`solve`].
+/// Returns all findings, and the code that was not followed. `flat_lds` as in [`solve`].
 pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
     let conditions = Conditions::of(program, roots);
     let solver = Solver::solved(program, roots, flat_lds, conditions);
@@ -115,7 +119,7 @@ pub fn solution(program: &Program, roots: &[Root], flat_lds: bool) -> Solution {
     Solution { findings, unfollowed: solver.unfollowed() }
 }
 
-/// Which instructions are reached from functions.
+/// Returns which instructions can be reached from the start of a function without calls.
 fn function_code(program: &Program, roots: &[Root]) -> Vec<bool> {
     let mut reached = vec![false; program.insts.len()];
     let functions = roots.iter().filter(|root| root.is_function);
@@ -129,7 +133,7 @@ fn function_code(program: &Program, roots: &[Root]) -> Vec<bool> {
 }
 
 impl<'a> Solver<'a> {
-    /// The states at the heads of all blocks.
+    /// Computes the states at the beginnings of all blocks.
     pub(crate) fn solved(
         program: &'a Program,
         roots: &[Root],
@@ -146,7 +150,8 @@ impl<'a> Solver<'a> {
             heads: HashMap::new(),
             open: VecDeque::new(),
             conditions,
-            // There global memory is accessed by flat instructions, for want of others; which may go to LDS does not show.
+            // GFX7 and GFX8 have no global instructions, so compilers access global memory by flat
+            // instructions. Which of these may go to LDS is not visible in the code.
             path: match generation {
                 Generation::Gfx7 | Generation::Gfx8 if !flat_lds => FlatPath::Memory,
                 _ => FlatPath::Unknown,
@@ -159,7 +164,7 @@ impl<'a> Solver<'a> {
         };
         for root in roots {
             let Some(site) = program.at(root.address) else { continue };
-            // Its callers have their say below.
+            // A local function begins in the states of its callers, which are found during the iteration.
             if root.is_function && solver.functions.is_local(site) {
                 continue;
             }
@@ -169,11 +174,11 @@ impl<'a> Solver<'a> {
             };
             solver.reach(site, &state, Facts::default());
         }
-        // Sound code needs a few turns. Where code needs more, the report says so.
+        // Valid code needs a few iterations per instruction. If code needs more, the report says so.
         let mut budget = 1_000_000 + 64 * program.insts.len();
         while let Some((site, number)) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
             let head = solver.heads.get_mut(&site);
-            // Kinds of paths may have been taken together since.
+            // The variant may have been joined with another one since it was put on the work list.
             let open = head.and_then(|head| head.variants.get_mut(number)).filter(|variant| variant.is_open);
             let Some(variant) = open else { continue };
             variant.is_open = false;
@@ -195,7 +200,8 @@ impl<'a> Solver<'a> {
         solver
     }
 
-    /// Returns the block at which the budget ended, and the calls of known functions if there were too many functions to follow calls.
+    /// Returns the block at which the budget was exhausted, and the calls of known functions if there were
+    /// too many functions to follow calls.
     fn unfollowed(&self) -> Vec<(Site, Unknown)> {
         let mut unfollowed: Vec<(Site, Unknown)> = Vec::new();
         if self.functions.are_too_many {
@@ -207,7 +213,8 @@ impl<'a> Solver<'a> {
         unfollowed
     }
 
-    /// A local function that no call has led to, as the call stands in code that is not reached: it is looked at by itself.
+    /// Returns a local function that no call has reached, because all its calls are in unreachable code. The
+    /// function is checked with an unknown caller.
     fn missed(&mut self, roots: &[Root]) -> Option<(Site, usize)> {
         let functions = roots.iter().filter(|root| root.is_function);
         let mut missed = functions.filter_map(|root| self.program.at(root.address));
@@ -222,7 +229,8 @@ impl<'a> Solver<'a> {
         Some((site, 0))
     }
 
-    /// Goes on behind a block, from its first and last instruction to the next ones; to one of them if the condition there is known.
+    /// Propagates the state from the end of a block to the next blocks; only to one of them if the condition
+    /// of the branch is known.
     fn go_on(&mut self, (start, end): (Site, Site), next: &[Site], state: &Scoreboard, facts: Facts) {
         let ways = self.program.ways(end);
         let decided = ways.and_then(|_| self.conditions.decided(end, facts));
@@ -239,7 +247,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// A call is reached: the function begins, and goes on behind the call if it is known what it leaves.
+    /// Propagates the state of a call into the function, and to the instruction after the call if the
+    /// function's exit state is known.
     fn call(&mut self, call: Site, callee: Site, state: Scoreboard) {
         let mut inside = state.clone();
         inside.cross();
@@ -252,7 +261,8 @@ impl<'a> Solver<'a> {
         self.come_back(callee, call);
     }
 
-    /// A function returns: all that have called it go on.
+    /// Joins the state of a return into the function's exit state, and propagates it to all callers if it has
+    /// changed.
     fn leave(&mut self, site: Site, state: &Scoreboard) {
         for entry in self.functions.owners(site).to_vec() {
             let changed = match self.exits.get_mut(&entry) {
@@ -270,7 +280,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Goes on behind a call, in the state that the function leaves.
+    /// Propagates a function's exit state to the instruction after a call.
     fn come_back(&mut self, callee: Site, call: Site) {
         let Some(exit) = self.exits.get(&callee) else { return };
         let Some((_, before)) = self.calls[&callee].iter().find(|(site, _)| *site == call) else { return };
@@ -281,7 +291,8 @@ impl<'a> Solver<'a> {
         next.into_iter().for_each(|next| self.reach(next, &state, Facts::default()));
     }
 
-    /// Goes through every block once, in the order of addresses. `before` sees each instruction with the state in front of it.
+    /// Visits each block once per variant, in the order of addresses. `before` gets each instruction with the
+    /// state before it.
     pub(crate) fn walk(&self, sink: &mut dyn FnMut(Finding), before: &mut dyn FnMut(Site, &Scoreboard)) {
         let mut heads: Vec<Site> = self.heads.keys().copied().collect();
         heads.sort();
@@ -314,7 +325,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Takes kinds of paths to a place together, until there are few enough: those that differ by what is tested farthest from there.
+    /// Joins variants at a block until their number is within the limit. Each step stops distinguishing the
+    /// condition whose next test is farthest from the block.
     fn take_together(&mut self, site: Site) {
         let Some(head) = self.heads.get_mut(&site) else { return };
         while head.variants.len() > MOST_VARIANTS {
@@ -338,7 +350,7 @@ impl<'a> Solver<'a> {
         self.open.extend(open.map(|(number, _)| (site, number)));
     }
 
-    /// Walks a block. Returns where control goes from its end, with the state there.
+    /// Updates the state along a block. Returns the end of the block with the state there.
     fn block(
         &self,
         mut site: Site,
@@ -364,7 +376,8 @@ impl<'a> Solver<'a> {
             }
             if self.program.returns(site) && self.in_function[site as usize] {
                 let owners = self.functions.owners(site);
-                // What a local function leaves under way its callers are held to.
+                // If all callers of a function are known, operations in flight at its return are checked in
+                // the callers.
                 if owners.is_empty() || owners.iter().any(|&owner| !self.functions.is_local(owner)) {
                     state.at_return(code, site, &mut |finding| sink(finding));
                 }

@@ -1,4 +1,4 @@
-//! Jumps into tables: `s_setpc_b64` with an address that is the program counter and a number of bounded size.
+//! Recognises jump tables: `s_setpc_b64` with an address that is the program counter plus a bounded number.
 //!
 //! ```text
 //! s_min_u32 i, x, 17           the bound; or v_min_u32 v, 17, x and v_readfirstlane_b32 i, v under one EXEC
@@ -9,39 +9,41 @@
 //! s_setpc_b64 q
 //! ```
 //!
-//! Whatever `x` is, the jump goes to one of the addresses `p + 12 + 4 * i`. That holds if nobody jumps in between, which is asked
-//! when all code is known. Anything else in between is passed by, as long as it writes none of the registers. (A wave without an active lane
-//! would read lane 0, which the bound did not write. Compilers branch around code that no lane runs.)
+//! Whatever `x` is, the jump goes to one of the addresses `p + 12 + 4 * i`. This holds if no jump enters the
+//! sequence after the bound, which is checked when all code is known. Other instructions between these are
+//! skipped, as long as they write none of the registers. (A wave without an active lane would read lane 0,
+//! which the bound has not written. Compilers branch around code that has no active lane.)
 
 use isa::table::{Flags, Role};
 use isa::{Lane, MachInst, Operand, Reg, RegRange, Target, op};
 
-/// Instructions that are looked at.
+/// Number of instructions that are examined.
 const REACH: usize = 64;
-/// Who is active; the upper half too, where waves have 32 lanes: it is not written there.
+/// EXEC. The range includes the upper half for waves of 32 lanes too, because no instruction writes it there.
 const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
-/// No table has more entries: an `s_branch` reaches that far.
+/// Limit of the number of entries: the range of an `s_branch`.
 const MOST: u32 = 1 << 15;
 
-/// Where a jump may go.
+/// A jump table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     /// Address of the first entry.
     pub first: u64,
     /// Number of entries.
     pub count: u32,
-    /// Address of the instruction that bounds the number.
+    /// Address of the instruction that bounds the index.
     pub since: u64,
 }
 
 impl Table {
-    /// The entries.
+    /// Returns the addresses of the entries.
     pub fn targets(self) -> impl Iterator<Item = u64> {
         (0..u64::from(self.count)).map(move |n| self.first.wrapping_add(4 * n))
     }
 }
 
-/// The table a jump to what is in `pair` goes to; `before` are address, instruction and size of what stands in front, last first.
+/// Returns the table of a jump to the address in `pair`. `before` gives the address, instruction and size of
+/// the preceding instructions, last first.
 pub(crate) fn find<'a>(
     target: &Target,
     pair: Operand,
@@ -78,7 +80,7 @@ pub(crate) fn find<'a>(
         least = op::V_MIN_U32;
     }
     let whole = bound.op == least && bound.mods.lane == Lane::None;
-    // Code that nothing made simpler may take the smaller of two constants.
+    // Unoptimised code may take the minimum of two constants.
     let constants = bound.ops[1..=2].iter().filter_map(|it| it.const_u32());
     let most = constants.min().filter(|&most| whole && most < MOST)?;
     let first = at.wrapping_add(bytes).wrapping_add(u64::from(bias));
@@ -95,12 +97,14 @@ impl<'a, I: Iterator<Item = (u64, &'a MachInst, u64)>> Walk<'_, I> {
         self.before.next()
     }
 
-    /// The instruction that gave a register its value: a vector register, in the lanes that are active now.
+    /// Returns the instruction that wrote a register; for a vector register, in the lanes that are active at
+    /// the jump.
     fn writer(&mut self, operand: Operand) -> Option<(&'a MachInst, u64)> {
         let Operand::Reg(wanted @ RegRange { len: 1, .. }) = operand else { return None };
         loop {
             let (address, inst, _) = self.next()?;
-            // What is written by number is not seen.
+            // The walk ends at branches and at instructions that write registers by index, whose destination
+            // is not known.
             if inst.op.row().flags.contains(Flags::BRANCH) || inst.op.row().name.starts_with("s_movrel") {
                 return None;
             }
@@ -113,7 +117,7 @@ impl<'a, I: Iterator<Item = (u64, &'a MachInst, u64)>> Walk<'_, I> {
         }
     }
 
-    /// Whether an instruction writes some of these registers.
+    /// Returns whether an instruction writes one of these registers.
     fn writes(&self, inst: &MachInst, registers: RegRange) -> bool {
         let mut writes = false;
         inst.for_each_reg(|role, operand| {

@@ -1,12 +1,14 @@
-//! What scalar registers hold, as far as it is constant: where jumps and calls by registers go, and which way branches do.
+//! Constant propagation for scalar registers: finds the targets of indirect jumps and calls, and the
+//! directions of branches.
 //!
 //! # Lattice
-//! A register or a lane of a VGPR -> what it holds: a constant, or a half of the address that the function was to return to. Join: what
-//! both paths agree on. Top: nothing known.
+//! A register or a lane of a VGPR -> its value: a constant, or a half of the function's return address. Join:
+//! the values on which both paths agree. Top: nothing known.
 //!
 //! # Guarantees
-//! What is said of a call holds on every path to it, as far as the functions that it passes preserve what the calling convention says.
-//! Compilers compute addresses some way before the call, move them, and save the return address in lanes.
+//! The result for a call holds on each path to it, provided that the functions called before preserve the
+//! registers that the calling convention says. Compilers compute addresses some distance before the call,
+//! move them, and save the return address in VGPR lanes.
 
 use crate::fold::fold;
 use crate::regset::RegSet;
@@ -15,45 +17,47 @@ use isa::table::{Family, Flags, Role};
 use isa::{MachInst, Operand, Reg, RegRange, Target, op};
 use smallvec::SmallVec;
 
-/// Something that is followed: an SGPR, SCC, or a lane of a VGPR.
+/// Number of a tracked location: an SGPR, SCC, or a lane of a VGPR.
 type Key = u32;
 
 const SCC: Key = Reg::SCC.0 as Key;
 const VCC: Key = Reg::VCC.0 as Key;
 const EXEC: Key = Reg::EXEC.0 as Key;
-/// Scalar registers, special ones included, have lower numbers.
+/// Scalar registers, including special ones, have lower numbers.
 const SCALARS: Key = 128;
-/// GFX10: what is written there is lost. Elsewhere no register has the number.
+/// GFX10's null register, whose writes are lost. On other generations no register has this number.
 const NULL: Key = 125;
 const LANES: Key = 1 << 16;
-/// Lanes that a `v_writelane_b32` may name.
+/// Number of bits of a lane number, which `v_writelane_b32` may name.
 const LANE_BITS: u32 = 6;
-/// What is kept track of at most: code that has more is no compiler's.
+/// Largest number of tracked locations; compilers do not generate code that has more.
 const MOST: usize = 192;
 
-/// What is known of one of them.
+/// Known value of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Const(u32),
-    /// The low or high half of the return address that a call has put into this pair of registers.
+    /// The low (`false`) or high (`true`) half of the return address that a call has put into this pair of
+    /// registers.
     Link(u16, bool),
 }
 
-/// Where an instruction goes that goes where registers say.
+/// Target of an instruction that jumps to an address in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
-    /// To an address.
+    /// A known address.
     To(u64),
-    /// To the address that the function was given.
+    /// The return address of the function.
     Return,
 }
 
-/// What is known in front of an instruction.
+/// Known values before an instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known(SmallVec<[(Key, Value); 8]>);
 
 impl Known {
-    /// At the beginning of a function: the return address is in one of the pairs of registers that calls put it into.
+    /// Returns the state at the beginning of a function: each pair of registers into which calls put the
+    /// return address has the halves of the return address.
     pub(crate) fn at_entry(links: &[u16]) -> Known {
         let mut known = Known::default();
         for &link in links {
@@ -76,12 +80,13 @@ impl Known {
         }
     }
 
-    /// Whether something is known of lanes of VGPRs.
+    /// Returns whether the value of some VGPR lane is known.
     pub(crate) fn has_lanes(&self) -> bool {
         self.0.last().is_some_and(|(key, _)| *key >= LANES)
     }
 
-    /// Keeps what another path knows, too. Whether anything was lost.
+    /// Joins the state of another path, keeping the values on which both agree. Returns whether the join
+    /// removed a value.
     pub(crate) fn join(&mut self, other: &Known) -> bool {
         let before = self.0.len();
         self.0.retain(|(key, value)| other.get(*key) == Some(*value));
@@ -102,12 +107,12 @@ impl Known {
         }
     }
 
-    /// A pair of registers as a number.
+    /// Returns the value of a pair of registers.
     fn pair(&self, low: Key) -> Option<u64> {
         Some(self.number(low + 1)? << 32 | self.number(low)?)
     }
 
-    /// The value of an operand. `literal`: whether a literal is what the file says.
+    /// Returns the value of an operand. `literal`: whether a literal has its final value in the file.
     fn operand(&self, operand: Operand, dwords: u8, literal: bool) -> Option<u64> {
         match (operand, dwords) {
             (Operand::Reg(range), _) if !is_followed(range.first) => None,
@@ -115,7 +120,7 @@ impl Known {
             (Operand::Reg(range), _) => self.pair(range.first.0.into()),
             (Operand::Imm(imm), _) => Some(u64::from(imm as u32)),
             (Operand::Literal(_), _) if !literal => None,
-            // How a literal becomes 64 bits depends on the operation, if its sign is set.
+            // The extension of a literal with the sign bit to 64 bits depends on the operation.
             (Operand::Literal(bits), 2) => (bits >> 31 == 0).then_some(bits.into()),
             (Operand::Inline(code), 2) => match code {
                 128..=192 => Some(u64::from(code - 128)),
@@ -126,7 +131,7 @@ impl Known {
         }
     }
 
-    /// Where a jump to what is in a pair of registers goes.
+    /// Returns the target of a jump to the address in a pair of registers.
     pub(crate) fn goal(&self, pair: Operand) -> Option<Goal> {
         let Operand::Reg(RegRange { first, len: 2, .. }) = pair else { return None };
         match (self.get(first.0.into())?, self.get((first.0 + 1).into())?) {
@@ -136,7 +141,7 @@ impl Known {
         }
     }
 
-    /// Whether a conditional branch is taken.
+    /// Returns whether a conditional branch is taken, if that is known.
     pub(crate) fn decides(&self, target: &Target, branch: &MachInst) -> Option<bool> {
         let mask = |low| if target.wave_size == 32 { self.number(low) } else { self.pair(low) };
         match branch.op {
@@ -150,8 +155,8 @@ impl Known {
         }
     }
 
-    /// Constants that an instruction does something else with than moving them, computing other constants or calling: an address among
-    /// them is taken.
+    /// Returns the constants that an instruction uses other than for moves, computation of constants, or
+    /// calls. An address among them is taken as a value.
     pub(crate) fn taken(&self, inst: &MachInst) -> SmallVec<[u32; 2]> {
         let mut found = SmallVec::new();
         let moves = [op::S_MOV_B32, op::S_MOV_B64, op::S_ADD_U32, op::S_ADDC_U32];
@@ -175,8 +180,9 @@ impl Known {
         if found.is_empty() || is_used() { found } else { SmallVec::new() }
     }
 
-    /// Goes past an instruction; `next` is the address behind it, `literal` says whether its literal is what the file says, `changed` is what
-    /// the function may change that it calls, if that is known.
+    /// Updates the state for an instruction. `next` is the address after the instruction; `literal` says
+    /// whether its literal has its final value in the file; `changed` has the registers that the called
+    /// function may change, if known.
     pub(crate) fn step(
         &mut self,
         target: &Target,
@@ -199,7 +205,7 @@ impl Known {
         }
     }
 
-    /// What an instruction leaves that is known.
+    /// Returns the known results of an instruction.
     fn results(&self, inst: &MachInst, next: u64, literal: bool) -> SmallVec<[(Key, Option<Value>); 3]> {
         let mut results = SmallVec::new();
         if is_lane_write(inst) {
@@ -238,7 +244,7 @@ impl Known {
         results
     }
 
-    /// What an instruction of the scalar ALU computes, if all that it reads is constant.
+    /// Evaluates an instruction of the scalar ALU if all its operands are constant.
     fn folded(&self, inst: &MachInst, literal: bool) -> Option<crate::fold::Folded> {
         if !is_scalar(inst) {
             return None;
@@ -256,7 +262,7 @@ impl Known {
         fold(inst.op, values[0], values[1], self.number(SCC).map(|scc| scc != 0))
     }
 
-    /// What an instruction writes is not known any more.
+    /// Removes the values of locations that an instruction writes.
     fn forget(&mut self, target: &Target, inst: &MachInst) {
         if self.0.is_empty() {
             return;
@@ -288,7 +294,8 @@ impl Known {
     }
 }
 
-/// Whether an instruction neither reads nor writes what is followed, lanes of VGPRs that are known apart. It is no branch.
+/// Returns whether an instruction, other than a branch, neither reads nor writes tracked locations, except
+/// known VGPR lanes.
 pub(crate) fn is_vector(target: &Target, inst: &MachInst) -> bool {
     let is_other = matches!(
         inst.op.family(),
@@ -306,13 +313,13 @@ pub(crate) fn is_vector(target: &Target, inst: &MachInst) -> bool {
     !writes_scalars
 }
 
-/// Whether it is known what a register holds: a scalar register, or SCC.
+/// Returns whether a register is tracked: a scalar register or SCC.
 fn is_followed(reg: Reg) -> bool {
     let key = Key::from(reg.0);
     key < SCALARS && key != NULL || key == SCC
 }
 
-/// The scalar register that an instruction writes, and how many dwords.
+/// Returns the scalar register that an instruction writes, and its number of dwords.
 fn destination(inst: &MachInst) -> Option<(Key, u8)> {
     match inst.ops[0] {
         Operand::Reg(range) if range.first != Reg::SCC && is_followed(range.first) => {
@@ -334,7 +341,7 @@ fn is_lane_write(inst: &MachInst) -> bool {
     matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2)
 }
 
-/// What a call of a function that is not known may change.
+/// Returns the registers that a call of an unknown function may change.
 pub(crate) fn lost() -> RegSet {
     let mut set = RegSet::EMPTY;
     let scalars = (0..SCALARS as u16).map(Reg).filter(|reg| !survives(reg.0.into()));
@@ -344,7 +351,7 @@ pub(crate) fn lost() -> RegSet {
     set
 }
 
-/// The register that something lies in.
+/// Returns the register of a location.
 fn register(key: Key) -> Reg {
     match key.checked_sub(LANES) {
         Some(lane) => Reg::vgpr((lane >> LANE_BITS) as u16),
@@ -352,7 +359,8 @@ fn register(key: Key) -> Reg {
     }
 }
 
-/// Whether a call preserves it. The return address it does not: the call sets it.
+/// Returns whether a call preserves a location. The registers of the return address are not preserved,
+/// because the call writes them.
 fn survives(key: Key) -> bool {
     let facts = column(Convention::Today);
     let (ranges, register) = match key.checked_sub(LANES) {
@@ -364,7 +372,7 @@ fn survives(key: Key) -> bool {
     !is_link && ranges.iter().any(|&(from, to)| (u32::from(from)..=u32::from(to)).contains(&register))
 }
 
-/// A lane of a VGPR, if it is named by a constant.
+/// Returns the location of a VGPR lane that a constant names.
 fn lane(vector: Operand, lane: Operand) -> Option<Key> {
     let Operand::Reg(range) = vector else { return None };
     let lane = lane.const_u32().filter(|lane| *lane < 1 << LANE_BITS)?;

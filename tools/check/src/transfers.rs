@@ -1,18 +1,21 @@
-//! Loads to LDS and stores from LDS: vector memory instructions whose data do not pass through VGPRs.
+//! Loads to LDS and stores from LDS: vector memory instructions whose data does not pass through VGPRs.
 //!
-//! Such an instruction accesses LDS at some time before `vmcnt` has counted it. LDS instructions go another way and count on
-//! `lgkmcnt`: each kind overtakes the other, unless a wait keeps them apart.
+//! Such an instruction accesses LDS at some time before it is counted in `vmcnt`. LDS instructions take a
+//! different path and are counted in `lgkmcnt`. So each kind can overtake the other, unless a wait separates
+//! them.
 //!
-//! Addresses are not known here, and code that loads one part of LDS while it works on another is right. What is certain is
-//! that LDS is read which, on every path, nothing has filled but an operation that is still in flight.
+//! Addresses are not known here, and code that loads one part of LDS while it uses another part is correct. A
+//! finding is certain if an instruction reads LDS and on each path the only operation that has filled LDS is
+//! still in flight.
 //!
 //! # Source
-//! Vega ISA, "Memory Buffer Load to LDS"; llvm: SIInsertWaitcnts (`mayWriteLDSThroughDMA`), which waits for `vmcnt` before an
-//! LDS instruction that may access what is loaded, and does not wait for LDS instructions before such a load.
+//! Vega ISA, "Memory Buffer Load to LDS"; llvm: SIInsertWaitcnts (`mayWriteLDSThroughDMA`), which waits for
+//! `vmcnt` before an LDS instruction that may access the loaded data, and does not wait for LDS instructions
+//! before such a load.
 //!
 //! # Lattice
-//! Instructions in flight that fill LDS, each with the number of younger operations of its class; whether something else may
-//! have filled LDS. Join: union, the lower number; or.
+//! The instructions in flight that fill or read LDS, each with the number of younger operations of its class;
+//! and whether another instruction may have filled LDS. Join: union with the lower number; logical or.
 
 use crate::counters::{CLASSES, Class};
 use crate::effects::{Effects, Kinds, Waits};
@@ -31,7 +34,7 @@ pub static IN_FLIGHT: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// A load to LDS that nothing keeps behind earlier LDS instructions.
+/// A load to LDS that no wait orders after earlier LDS instructions.
 pub static OVERTAKES: EventRule = EventRule {
     id: "lds-transfer-overtakes",
     name: "a load to LDS overwrites what an LDS instruction in flight reads or writes",
@@ -40,7 +43,7 @@ pub static OVERTAKES: EventRule = EventRule {
     level: Level::Manual,
 };
 
-/// LDS is accessed while another part of it may be loaded.
+/// LDS is accessed while a different part of it may be loaded.
 pub static MAY_OVERLAP: EventRule = EventRule {
     id: "lds-transfer-may-overlap",
     name: "LDS is accessed while a load to LDS, or a store from LDS, is in flight that may concern another part of it",
@@ -49,7 +52,7 @@ pub static MAY_OVERLAP: EventRule = EventRule {
     level: Level::Advice,
 };
 
-/// The rules about transfers.
+/// The rules of this module.
 pub static RULES: [&EventRule; 3] = [&IN_FLIGHT, &OVERTAKES, &MAY_OVERLAP];
 
 /// An operation in flight that writes LDS, or a store that reads LDS.
@@ -60,23 +63,24 @@ struct Operation {
     fills: bool,
 }
 
-/// See the module.
+/// State of the analysis; see the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transfers {
     operations: SmallVec<[Operation; 2]>,
-    /// Whether LDS instructions find something in LDS that is complete.
+    /// Whether LDS may contain data, as LDS instructions see it, from a complete operation.
     filled: bool,
-    /// Whether stores from LDS do.
+    /// Whether LDS may contain data, as stores from LDS see it, from a complete operation.
     filled_for_stores: bool,
 }
 
 impl Transfers {
-    /// Returns the state in which LDS may hold anything, and nothing is in flight.
+    /// Returns the state in which LDS may contain data and no operation is in flight.
     pub(crate) fn unknown() -> Transfers {
         Transfers { operations: SmallVec::new(), filled: true, filled_for_stores: true }
     }
 
-    /// Issues an instruction, whose memory operation has `ticket`; findings go to `sink`.
+    /// Checks an instruction and updates the state; `ticket` identifies its memory operation. Passes findings
+    /// to `sink`.
     pub(crate) fn issue(
         &mut self,
         site: Site,
@@ -95,7 +99,8 @@ impl Transfers {
         let reads = if is_transfer { stores } else { kinds.contains(Kinds::READS_LDS) };
         let found = if is_transfer { self.filled_for_stores } else { self.filled };
         for old in &self.operations {
-            // Transfers are in order among each other, but a store reads LDS before an earlier load has arrived.
+            // Transfers are in order among each other, except that a store reads LDS before the data of an
+            // earlier load has arrived.
             let by_lds = old.ticket.class == Class::Lds;
             let apart = if is_transfer { reads && old.fills || by_lds && !reads } else { !by_lds };
             if !apart {
@@ -117,7 +122,7 @@ impl Transfers {
         }
     }
 
-    /// Takes away what a wait lets complete; `issued` counts the operations of each class.
+    /// Removes the operations that a wait completes; `issued` counts the operations of each class.
     pub(crate) fn wait(&mut self, waits: &Waits, issued: &[u32; CLASSES]) {
         let Transfers { operations, filled, filled_for_stores } = self;
         operations.retain(|operation| {
@@ -131,7 +136,7 @@ impl Transfers {
         });
     }
 
-    /// Joins the state of another path. Whether anything was added.
+    /// Joins the state of another path. Returns whether the join changed the state.
     pub(crate) fn join(
         &mut self,
         other: &Transfers,
@@ -159,18 +164,18 @@ impl Transfers {
         changed
     }
 
-    /// Keeps the operations of some instructions.
+    /// Keeps only the operations of some instructions.
     pub(crate) fn retain(&mut self, keep: impl Fn(Site) -> bool) {
         self.operations.retain(|operation| keep(operation.site));
     }
 
-    /// Whether an operation of that instruction is in flight.
+    /// Returns whether an operation of an instruction is in flight.
     pub(crate) fn has(&self, site: Site) -> bool {
         self.operations.iter().any(|operation| operation.site == site)
     }
 }
 
-/// Operations of its class that were issued since.
+/// Returns how many operations of the same class were issued after the operation.
 fn age(ticket: Ticket, issued: &[u32; CLASSES]) -> u32 {
     issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
 }

@@ -1,39 +1,42 @@
-//! The code of a section in units that share nothing, each checked by itself: memory is given back between units, and threads take units
-//! side by side.
+//! Splits the code of a section into independent units, each of which is checked separately. The memory of a
+//! unit is freed after its check, and threads check units in parallel.
 //!
 //! # How
-//! Every kernel and function is read alone. Nearly all get to no code but their own: those are checked at once. The others are put together
-//! with what they get to (calls, mostly), and each such group is read again, together: who calls a function decides what is under way there.
+//! Each kernel and function is first read separately. Nearly all of them reach only their own code and are
+//! checked immediately. The others are grouped with the functions that they reach, mostly by calls, and each
+//! group is read again as one unit, because the callers of a function determine which operations are in
+//! flight at its entry.
 
 use crate::program::{Program, Root};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
-/// What is read of a section.
+/// Code that is checked together.
 pub(crate) struct Unit {
     /// The code.
     pub program: Program,
-    /// Where it begins.
+    /// Kernels and functions where the analysis begins.
     pub roots: Vec<Root>,
 }
 
-/// The beginnings of kernels and functions of a section, and how code is read.
+/// The kernels and functions of a section, and a function that reads code.
 pub(crate) struct Units<'a> {
-    /// In the order of addresses, each once.
+    /// Sorted by address, without duplicates.
     roots: &'a [Root],
     read: &'a (dyn Fn(&mut Vec<Root>) -> Option<Program> + Sync),
 }
 
-/// A kernel or function that was read alone.
+/// Result of reading one kernel or function separately.
 enum Alone<T> {
-    /// It gets to no other's code.
+    /// It reaches only its own code.
     Checked(T),
-    /// It gets to these, by number.
+    /// It reaches the code of these kernels and functions (by number).
     Meets(Vec<usize>),
 }
 
 impl<'a> Units<'a> {
-    /// `roots` are in the order of addresses; `read` reads the code from some of them on, and adds functions that are called.
+    /// Creates the units. `roots` are sorted by address; `read` reads the code from some roots on, and adds
+    /// called functions to them.
     pub(crate) fn new(
         roots: &'a [Root],
         read: &'a (dyn Fn(&mut Vec<Root>) -> Option<Program> + Sync),
@@ -41,8 +44,9 @@ impl<'a> Units<'a> {
         Units { roots, read }
     }
 
-    /// Checks each unit, and says how many kernels and functions are done. The results are in the order of addresses, however many threads
-    /// there are. `check` is given a unit, and the addresses that code of other units takes.
+    /// Checks each unit, and reports the number of kernels and functions that are done. The results are in
+    /// the order of addresses, independently of the number of threads. `check` gets a unit and the addresses
+    /// that the code of other units uses as values.
     pub(crate) fn check<T: Send>(
         &self,
         check: &(dyn Fn(Unit, &HashSet<u32>) -> T + Sync),
@@ -89,7 +93,7 @@ impl<'a> Units<'a> {
         for (number, result) in alone.into_iter().enumerate() {
             let members = &members[&groups.first(number)];
             match result {
-                // Others that get to its code take it in.
+                // A function that others reach is checked in their unit.
                 Some(result) if members.len() == 1 => results.push((number, result)),
                 _ if members[0] == number => together.push(members),
                 _ => {}
@@ -111,7 +115,7 @@ impl<'a> Units<'a> {
         Some(Unit { program, roots })
     }
 
-    /// Whose code a unit gets to, in order. Code belongs to the nearest root before it.
+    /// Returns the roots whose code a unit reaches, in order. Code belongs to the nearest root before it.
     fn meets(&self, unit: &Unit) -> Vec<usize> {
         let owner =
             |address: u64| self.roots.partition_point(|root| root.address <= address).saturating_sub(1);
@@ -130,11 +134,12 @@ impl<'a> Units<'a> {
     }
 }
 
-/// Numbers in groups: each names one before it that is in the same group, or itself.
+/// Groups of numbers (union-find): each number has an earlier number of the same group as its parent, or
+/// itself.
 struct Groups(Vec<usize>);
 
 impl Groups {
-    /// The first of the group.
+    /// Returns the smallest number of the group.
     fn first(&mut self, mut number: usize) -> usize {
         while self.0[number] != number {
             self.0[number] = self.0[self.0[number]];

@@ -1,16 +1,17 @@
-//! Scalar stores that nothing writes back from the scalar cache before the wave ends.
+//! Finds scalar stores whose data is not written back from the scalar cache before the wave ends.
 //!
 //! # Source
-//! GCN3 ISA and Vega ISA, "Scalar Memory Writes": a wave that has stored must execute `S_DCACHE_WB` before it ends.
+//! GCN3 ISA and Vega ISA, "Scalar Memory Writes": a wave that has stored must execute `S_DCACHE_WB` before it
+//! ends.
 //!
 //! # Lattice
-//! The stores since the last write-back, or one of them for each path. Join: union.
+//! The scalar stores since the last write-back, one per path. Join: union.
 
 use crate::effects::Kinds;
 use crate::finding::{EventRule, Finding, Level, Problem, Site};
 use smallvec::SmallVec;
 
-/// A scalar store stays in the scalar cache.
+/// The data of a scalar store stays in the scalar cache.
 pub static NOT_WRITTEN_BACK: EventRule = EventRule {
     id: "scalar-store-not-written-back",
     name: "what a scalar store has written stays in the scalar cache",
@@ -19,12 +20,12 @@ pub static NOT_WRITTEN_BACK: EventRule = EventRule {
     level: Level::Certain,
 };
 
-/// See the module.
+/// State of the analysis; see the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScalarStores(SmallVec<[Site; 1]>);
 
 impl ScalarStores {
-    /// Issues a scalar store, a write-back, or the end of the wave; findings go to `sink`.
+    /// Updates the state for a scalar store, a write-back or the end of the wave. Passes findings to `sink`.
     pub(crate) fn issue(&mut self, site: Site, kinds: Kinds, sink: &mut impl FnMut(Finding)) {
         if kinds.contains(Kinds::WRITE_BACK) {
             self.0.clear();
@@ -38,7 +39,7 @@ impl ScalarStores {
         }
     }
 
-    /// Joins the state of another path. Whether anything was added.
+    /// Joins the state of another path. Returns whether the join added something.
     pub(crate) fn join(&mut self, other: &ScalarStores) -> bool {
         let before = self.0.len();
         for &site in &other.0 {

@@ -1,4 +1,4 @@
-//! `kernc abi`: the calling convention of functions, for a processor, or for one signature.
+//! `kernc abi`: prints the calling convention of functions for a processor, or for one signature.
 
 use super::modes::TargetArgs;
 use super::{Failure, Format};
@@ -32,10 +32,10 @@ pub struct AbiArgs {
     format: Format,
 }
 
-/// Names of conventions.
+/// Names of the calling conventions.
 pub const CONVENTIONS: [&str; 3] = ["today", "llvm14", "guide"];
 
-/// The convention of a name.
+/// Returns the convention with this name.
 pub fn convention(name: &str) -> Convention {
     Convention::ALL.into_iter().find(|convention| convention.name() == name).unwrap_or_default()
 }
@@ -76,7 +76,7 @@ pub fn run(args: &AbiArgs) -> Result<(), Failure> {
     super::write("-".as_ref(), text.as_bytes())
 }
 
-/// A signature with its places.
+/// A signature with the places that the convention assigns to its values.
 struct Made<'a> {
     text: &'a str,
     prototype: Prototype,
@@ -105,7 +105,7 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// What is passed, with its text and its bytes in memory.
+    /// Yields the passed values, each with its text and its size in memory.
     fn values(&self) -> impl Iterator<Item = (String, u64, &Passed)> {
         let types = &self.prototype.types;
         let texts = self.prototype.param_texts.iter().map(|range| self.text[range.clone()].to_owned());
@@ -123,7 +123,8 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Which part of the signature is refused: the first that is refused alone.
+/// Returns the range of the part of the signature that causes an error: the first part that causes the same
+/// error when it is alone.
 fn place_of(
     error: &Error,
     prototype: &Prototype,
@@ -153,7 +154,7 @@ fn help(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// A message with its place in the signature.
+/// Returns an error message that points at a range of the signature.
 fn render(text: &str, range: Range<usize>, message: &str, help: Option<&str>) -> String {
     let snippet = Snippet::source(text).path("signature").annotation(AnnotationKind::Primary.span(range));
     let mut group = Level::ERROR.primary_title(message).element(snippet);
@@ -165,7 +166,7 @@ fn render(text: &str, range: Range<usize>, message: &str, help: Option<&str>) ->
     format!("{}\n", renderer.render(&[group]))
 }
 
-/// Where a value is, in words.
+/// Returns the text that says where a value is passed.
 fn place(assignment: &Assignment, passed: &Passed, size: u64) -> String {
     let list = runs(assignment.pieces_of(passed));
     let one = |run: &callconv::Run| match list.len() {
@@ -185,7 +186,7 @@ fn place(assignment: &Assignment, passed: &Passed, size: u64) -> String {
     }
 }
 
-/// Lines of two columns.
+/// Returns the rows as lines of two aligned columns.
 fn columns(rows: &[(String, String)]) -> String {
     let width = rows.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
     let line = |(left, right): &(String, String)| {

@@ -1,4 +1,4 @@
-//! `kernc as FILE.s`: an assembler source to a code object.
+//! `kernc as FILE.s`: assembles a source to a code object.
 
 use super::features::Features;
 use super::modes::wrong;
@@ -53,7 +53,7 @@ pub fn run(args: AsArgs) -> Result<(), Failure> {
     write(&output, &object)
 }
 
-/// Finds included files: beside the file that asks, then in the directories of `-I`.
+/// Finds included files: first in the directory of the including file, then in the directories of `-I`.
 struct Disk {
     directory: PathBuf,
     include: Vec<PathBuf>,
@@ -69,7 +69,7 @@ impl asm::Loader for Disk {
     }
 }
 
-/// The directory of a file; the working directory for standard input.
+/// Returns the directory of a file; for standard input, that is the working directory.
 fn directory_of(file: &Path) -> PathBuf {
     file.parent().map(Path::to_owned).unwrap_or_default()
 }
@@ -96,7 +96,7 @@ fn options(args: &AsArgs) -> Result<asm::Options, Failure> {
     })
 }
 
-/// `NAME=VALUE`; the value may be hexadecimal (`0x`), octal (`0`) or binary (`0b`), as in the source.
+/// Parses `NAME=VALUE`. The value may be hexadecimal (`0x`), octal (`0`) or binary (`0b`), as in the source.
 fn symbol(text: &str) -> Result<(String, i64), Failure> {
     let wrong = |why: &str| Failure::Usage(format!("`--defsym {text}` {why}"));
     let (name, value) = text.split_once('=').ok_or_else(|| wrong("is not of the form NAME=VALUE"))?;

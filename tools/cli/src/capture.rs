@@ -1,19 +1,21 @@
-//! Output of a command that goes to whoever runs it instead of to the terminal.
+//! Captures the output of a command for its caller (a test, or a debugging server) instead of printing it to
+//! the terminal.
 
 use std::cell::RefCell;
 
 thread_local! {
-    /// What commands of this thread have printed, the innermost last. A thread that waits for others may take up another
-    /// command meanwhile, and ends it before it goes on with its own.
+    /// Output of the captured commands of this thread; the innermost command is last. While a thread waits
+    /// for other threads, it may start another command, which ends before the thread continues its first
+    /// command.
     static TEXTS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether output is wanted by someone.
+/// Returns whether output is being captured on this thread.
 pub fn is_on() -> bool {
     TEXTS.with_borrow(|texts| !texts.is_empty())
 }
 
-/// Keeps output, if it is wanted.
+/// Appends output to the captured text. Returns false if output is not being captured.
 pub fn take_up(bytes: &[u8]) -> bool {
     TEXTS.with_borrow_mut(|texts| match texts.last_mut() {
         Some(text) => {
@@ -24,13 +26,13 @@ pub fn take_up(bytes: &[u8]) -> bool {
     })
 }
 
-/// What has been kept so far: it is whoever's who asks.
+/// Returns the text captured so far and removes it.
 pub fn taken() -> Vec<u8> {
     TEXTS.with_borrow_mut(|texts| texts.last_mut().map(std::mem::take).unwrap_or_default())
 }
 
-/// Runs a command; returns what it printed, to standard output and standard error, and what it returned: nothing if it
-/// panicked.
+/// Runs a command. Returns what it printed to standard output and standard error, and its result, which is
+/// `None` if the command panicked.
 pub fn capture<T>(command: impl FnOnce() -> T) -> (Vec<u8>, Option<T>) {
     TEXTS.with_borrow_mut(|texts| texts.push(Vec::new()));
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(command)).ok();

@@ -1,4 +1,4 @@
-//! `kernc FILE`: source to code object.
+//! `kernc FILE`: compiles a source to a code object.
 
 use super::rules::Policy;
 use super::told::Teller;
@@ -21,7 +21,8 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let mut watch = Watch::new(args.time_passes, args.dump_after.clone(), args.emit.contains(&Emit::Ir));
     let mut compiler = Compiler::new(target);
     let program = compiler.compile_passes(&source, &range, &options, &mut watch);
-    // A process that ends with the command gives up its memory at once; one that runs tests goes on.
+    // At the end of the process, freeing the compiler's memory would only take time. A process that runs
+    // tests continues, so it must free the memory.
     if !capture::is_on() {
         std::mem::forget(compiler);
     }
@@ -49,7 +50,8 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A word that is rather a command that does not exist.
+/// Returns whether a word that should be a file name is more likely the name of a command that does not
+/// exist.
 pub fn is_no_file(path: &Path) -> bool {
     path.as_os_str() != "-" && path.extension().is_none() && path.components().count() == 1 && !path.exists()
 }
@@ -84,7 +86,7 @@ fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str)
     })
 }
 
-/// Refuses an object that needs another one to be loaded.
+/// Reports an object that cannot be loaded without another object.
 pub fn loadable(object: &CodeObject) -> Result<(), Failure> {
     let undefined: Vec<&str> = object.undefined().collect();
     if undefined.is_empty() {
@@ -97,7 +99,8 @@ pub fn loadable(object: &CodeObject) -> Result<(), Failure> {
     )))
 }
 
-/// Code objects go to files; text goes to standard output unless a file is named.
+/// Returns the output file. Code objects are written to files; text is written to standard output unless a
+/// file is named.
 fn output(args: &CompileArgs, source: &Path, emit: Emit) -> PathBuf {
     let extension = match emit {
         Emit::Co => "co",

@@ -1,4 +1,4 @@
-//! Files that hold several code objects: which of them a command works on.
+//! Containers: files with several code objects. Selects the code objects that a command works on.
 
 use super::{Failure, complain};
 use clap::Args;
@@ -30,36 +30,36 @@ impl EntryArgs {
     }
 }
 
-/// Names that a message lists, at most.
+/// Largest number of names that a message lists.
 const LISTED: usize = 20;
 
 /// A code object that a command works on.
 pub struct Chosen<'data> {
-    /// The file, and in a container the way to the code object in it.
+    /// Name of the file; in a container followed by the path to the code object in it.
     pub file: PathBuf,
-    /// The code object's bytes.
+    /// Bytes of the code object.
     pub bytes: Cow<'data, [u8]>,
-    /// The target id that the container names; empty outside of containers.
+    /// Target id that the container names; empty outside of containers.
     pub target: String,
 }
 
 /// The code objects of a file.
 pub struct Opened<'data> {
-    /// Those that the command works on, in file order; at least one.
+    /// Code objects that the command works on, in file order; at least one.
     pub chosen: Vec<Chosen<'data>>,
     /// Whether the file is a container.
     pub is_container: bool,
-    /// Parts of the container that are no code object.
+    /// Parts of the container that are not code objects.
     pub left_out: Vec<LeftOut>,
-    /// What could not be read of the container.
+    /// Errors about parts of the container that could not be read.
     damaged: Vec<String>,
 }
 
 impl<'data> Opened<'data> {
-    /// Returns the only code object.
+    /// Returns the only selected code object.
     ///
     /// # Errors
-    /// If the options leave several.
+    /// The options select several code objects.
     pub fn only(mut self, file: &Path) -> Result<Chosen<'data>, Failure> {
         if self.chosen.len() > 1 {
             let names = listed(self.chosen.iter().map(|chosen| chosen.file.display().to_string()));
@@ -70,7 +70,7 @@ impl<'data> Opened<'data> {
         Ok(self.chosen.remove(0))
     }
 
-    /// Fails if a part of the container could not be read.
+    /// Reports parts of the container that could not be read.
     ///
     /// # Errors
     /// The damaged parts.
@@ -79,10 +79,11 @@ impl<'data> Opened<'data> {
     }
 }
 
-/// Opens a file: a code object is the one to work on; of a container those that `--entry` or `--mcpu` choose.
+/// Opens a file. A code object is itself the selected one; in a container, `--entry` or `--mcpu` select code
+/// objects.
 ///
 /// # Errors
-/// If the container has no code object, or the options choose none.
+/// The container has no code object, or the options select none.
 pub fn open<'data>(
     file: &Path,
     bytes: &'data [u8],
@@ -136,7 +137,7 @@ pub fn open<'data>(
 /// Returns whether code for the target id `id` of a container runs on the processor and modes that were asked for.
 fn runs_on(id: &str, (target, asked): (&'static Target, Modes)) -> bool {
     let agree = |one: Option<bool>, other: Option<bool>| one.is_none() || other.is_none() || one == other;
-    // Containers of older compilers leave out a part of the triple.
+    // Containers of older compilers omit a part of the target triple.
     let features = id.find([':', '+']).unwrap_or(id.len());
     let name = id[..features].rfind('-').map_or(0, |dash| dash + 1);
     TargetId::parse(&id[name..]).is_ok_and(|id| {
@@ -147,7 +148,7 @@ fn runs_on(id: &str, (target, asked): (&'static Target, Modes)) -> bool {
     })
 }
 
-/// Says what a file without a code object holds.
+/// Returns the error for a file without a code object; it says what the file contains.
 fn none(file: &Path, contents: &Contents<'_>, damaged: Vec<String>) -> Failure {
     if !damaged.is_empty() {
         return Failure::File(damaged.join("\nerror: "));
@@ -157,7 +158,7 @@ fn none(file: &Path, contents: &Contents<'_>, damaged: Vec<String>) -> Failure {
     Failure::File(format!("{}: there is no AMD GPU code object in it{forms}", file.display()))
 }
 
-/// Lists names, a line each; of many the first.
+/// Returns the names, one per line. If there are too many, only the first ones are listed.
 fn listed(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
     let mut text = String::new();

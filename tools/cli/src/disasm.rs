@@ -1,4 +1,4 @@
-//! `kernc disasm FILE`: a code object as assembly.
+//! `kernc disasm FILE`: prints a code object as assembly.
 
 use super::container::{self, EntryArgs};
 use super::features::Features;

@@ -1,4 +1,4 @@
-//! `kernc doc FILE`: the items of a source, and what `///` comments say of them.
+//! `kernc doc FILE`: lists the items of a source with their `///` comments.
 
 use super::{Failure, read_source};
 use clap::Args;

@@ -1,20 +1,20 @@
-//! Target features as LLVM's tools take them: `+xnack,-sramecc,+wavefrontsize64`.
+//! Target features in the syntax of LLVM's tools: `+xnack,-sramecc,+wavefrontsize64`.
 
 use super::Failure;
 
-/// What `--mattr` has asked for.
+/// Features that `--mattr` sets; `None` for features that it does not mention.
 #[derive(Clone, Copy, Default)]
 pub struct Features {
     pub xnack: Option<bool>,
     pub sramecc: Option<bool>,
-    /// Lanes of a wavefront.
+    /// Number of lanes in a wave.
     pub wave_size: Option<u32>,
     pub cumode: Option<bool>,
     pub tgsplit: Option<bool>,
 }
 
 impl Features {
-    /// Reads the list.
+    /// Parses the list of features.
     pub fn new(list: &[String]) -> Result<Features, Failure> {
         let mut features = Features::default();
         for feature in list {

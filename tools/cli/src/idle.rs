@@ -1,8 +1,8 @@
-//! `kernc run --idle-waits`: waits and invalidations that nothing needed.
+//! `kernc run --idle-waits`: reports waits and invalidations that were not needed.
 
 use kernc::sim::idle::{Log, Need, Verdict};
 
-/// Why the order of memory does not need it.
+/// Returns why the memory order does not need a wait or an invalidation.
 fn why(need: &Need) -> &'static str {
     match need.order {
         Verdict::Idle if need.counter.is_some() => "nothing was under way",
@@ -12,7 +12,7 @@ fn why(need: &Need) -> &'static str {
     }
 }
 
-/// Prints them.
+/// Prints the unneeded waits and invalidations.
 pub fn print(log: &Log) {
     if let Some(clash) = log.clash() {
         outln!(

@@ -1,4 +1,4 @@
-//! `kernc inspect FILE`: everything a code object says.
+//! `kernc inspect FILE`: prints the contents of a code object.
 
 use super::container::{self, Chosen, EntryArgs, Opened};
 use super::{Failure, modes, source};
@@ -79,7 +79,7 @@ fn described(
     Ok(codeobj::inspect::text(object, &name, target))
 }
 
-/// Lists the code objects of a container, and its other parts, a line each.
+/// Lists the code objects of a container and its other parts, one per line.
 fn list(file: &Path, opened: &Opened<'_>) -> String {
     let mut text =
         format!("{}: a container; `--entry TEXT` chooses a code object\n\nCode objects\n", file.display());
@@ -130,7 +130,8 @@ fn kernels<'data>(object: &codeobj::CodeObject<'data>) -> Vec<&'data str> {
     object.descriptors().map(|descriptor| descriptor.kernel).chain(headers).collect()
 }
 
-/// How the frame at an address is unwound, if the object says so.
+/// Returns the text that says how the frame at an address is unwound, if the object has call frame
+/// information.
 fn frame_at(object: &codeobj::CodeObject<'_>, address: u64) -> String {
     let frames = dwarf::Frames::read(object).unwrap_or_default();
     let Some(frame) = frames.around(address) else { return String::new() };
@@ -141,7 +142,7 @@ fn frame_at(object: &codeobj::CodeObject<'_>, address: u64) -> String {
     }
 }
 
-/// The index of names, if there is one.
+/// Returns the text of the index of names, if there is one.
 fn names_of(object: &codeobj::CodeObject<'_>) -> String {
     match dwarf::Names::read(object) {
         Ok(names) => names.text(),
@@ -154,7 +155,7 @@ fn debug_info(object: &codeobj::CodeObject<'_>, name: &str) -> Result<DebugInfo,
     DebugInfo::read(object).map_err(|error| Failure::File(format!("{name}: {error}")))
 }
 
-/// The address of a place: a number, or a name of the object and bytes behind it.
+/// Returns the address of a place: a number, or the name of a symbol with a byte offset.
 fn address_of(object: &codeobj::CodeObject<'_>, place: &str) -> Result<u64, Failure> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -171,12 +172,12 @@ fn address_of(object: &codeobj::CodeObject<'_>, place: &str) -> Result<u64, Fail
     Ok(symbol.value.wrapping_add(behind))
 }
 
-/// The code object in a file.
+/// Parses the code object in a file.
 pub fn parse<'data>(path: &Path, bytes: &'data [u8]) -> Result<codeobj::CodeObject<'data>, Failure> {
     codeobj::CodeObject::parse(bytes).map_err(|error| Failure::File(format!("{}: {error}", path.display())))
 }
 
-/// Whether all of a file is there.
+/// Reports a file that is shorter than its headers say.
 pub fn whole(path: &Path, object: &codeobj::CodeObject<'_>) -> Result<(), Failure> {
     let cut = |size: u64| {
         let (path, found) = (path.display(), object.file_size);

@@ -1,4 +1,4 @@
-//! `kernc link A.o B.o LIB.a`: relocatable objects to a code object.
+//! `kernc link A.o B.o LIB.a`: links relocatable objects to a code object.
 
 use super::inspect::whole;
 use super::{Failure, read, write};
@@ -84,7 +84,7 @@ pub fn run(args: &LinkArgs) -> Result<(), Failure> {
     write(&args.output, &linked.file)
 }
 
-/// Members of a thin archive: files beside it.
+/// Reads the members of a thin archive, which are files in the archive's directory.
 fn of_thin(archive: &Path, members: &[String]) -> Result<Vec<(String, Vec<u8>, bool)>, Failure> {
     let folder = archive.parent().unwrap_or(Path::new(""));
     let member =
@@ -96,7 +96,8 @@ fn file(path: &Path, error: &str) -> Failure {
     Failure::File(format!("{}: {error}", path.display()))
 }
 
-/// A line each; files that cannot be understood come before what is wrong between them.
+/// Returns the error with one line per fault. If some files cannot be parsed, the error is one of files, else
+/// one of the source.
 fn failure(faults: &[Fault]) -> Failure {
     let text: Vec<String> = faults.iter().map(Fault::to_string).collect();
     match faults.iter().any(|fault| matches!(fault, Fault::File(_))) {

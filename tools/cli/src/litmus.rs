@@ -1,4 +1,5 @@
-//! `kernc litmus FILE...`: shapes of the memory model, and kernels, in every case and every schedule.
+//! `kernc litmus FILE...`: explores litmus tests of the memory model, and kernels, in every case and every
+//! schedule.
 
 use super::modes::wrong;
 use super::{Failure, opt_level, read_source};
@@ -63,14 +64,15 @@ fn target_id(id: &str) -> Result<(&'static Target, Modes), Failure> {
     Modes::of_target_id(id).map_err(|error| wrong(&error))
 }
 
-/// The modes that make a difference to schedules.
+/// Returns the machines whose modes make a difference to schedules.
 fn kernel_machines(target: &Target, waves: bool) -> Vec<Machine> {
     let mut all = machines_and_waves(&[target.name]);
     all.retain(|machine| waves || machine.target.wave_size == target.wave_size);
     all
 }
 
-/// Compiles, and prints a line of the table; whether something that must not be was seen, or not all could be.
+/// Compiles kernels, explores them and prints a line of the table. Returns whether a forbidden outcome was
+/// seen or the exploration was incomplete.
 fn explore_kernels(
     (args, file, text): (&LitmusArgs, &Path, &str),
     kernels: &Kernels,
@@ -114,7 +116,8 @@ fn explore_kernels(
     Ok(bad || !missing.is_empty())
 }
 
-/// Prints a line of the table; whether something that must not be was seen, or not all could be.
+/// Explores a shape and prints a line of the table. Returns whether a forbidden outcome was seen or the
+/// exploration was incomplete.
 fn explore(shape: &Shape, machine: Machine, verbose: bool) -> Result<bool, Failure> {
     let all = cases(shape, machine);
     let verdicts: Vec<Verdict> = all
@@ -130,7 +133,8 @@ fn explore(shape: &Shape, machine: Machine, verbose: bool) -> Result<bool, Failu
     Ok(bad)
 }
 
-/// Prints what came out of all cases of a shape; whether something was seen that must not be, or not all could be.
+/// Prints the line of a shape that sums up all its cases. Returns whether a forbidden outcome was seen or the
+/// exploration was incomplete.
 fn line(shape: &str, machine: &str, verdicts: &[Verdict]) -> bool {
     let sum = |of: fn(&Verdict) -> u64| verdicts.iter().map(of).sum::<u64>();
     let count = |of: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| of(verdict)).count();
@@ -149,7 +153,8 @@ fn line(shape: &str, machine: &str, verdicts: &[Verdict]) -> bool {
     forbidden + unfinished > 0
 }
 
-/// What came out of a case: with `verbose` of each, and how.
+/// Prints the outcomes of a case if some are forbidden; with `verbose`, prints those of every case, and the
+/// schedules that lead to forbidden outcomes.
 fn describe(case: &str, verdict: &Verdict, verbose: bool) {
     if !verbose && verdict.forbidden.is_empty() {
         return;

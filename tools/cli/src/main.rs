@@ -1,16 +1,16 @@
 //! Command line of kernc.
 //!
-//! Exit codes: 0 success; 1 the source has errors; 2 the command line is wrong; 3 a file cannot be read, written or
-//! understood; 4 the emulated kernel stopped with a fault; 5 a fault of kernc itself; 6 `kernc check`, or `kernc run` in
-//! strict mode, has something to report; 7 `kernc test` has a test that does not pass, or `kernc run` has left other buffers than
-//! were expected.
+//! Exit codes: 0 success; 1 the source has errors; 2 the command line is wrong; 3 a file cannot be read,
+//! written or understood; 4 the emulated kernel stopped with a fault; 5 an internal error of kernc; 6 `kernc
+//! check`, or `kernc run` in strict mode, has findings; 7 a test of `kernc test` does not pass, or buffers of
+//! `kernc run` have other contents than expected.
 
-/// Like `print!`, which panics when nobody reads any more.
+/// Prints like `print!`, but does not panic if standard output is closed.
 macro_rules! out {
     ($($text:tt)*) => { $crate::output::print(format_args!($($text)*)) };
 }
 
-/// Like `println!`, which panics when nobody reads any more.
+/// Prints like `println!`, but does not panic if standard output is closed.
 macro_rules! outln {
     ($($text:tt)*) => { $crate::output::print(format_args!("{}\n", format_args!($($text)*))) };
 }
@@ -72,7 +72,8 @@ pub struct Cli {
 }
 
 #[derive(Subcommand)]
-// Options of a command are built when it is asked for: to build all of them takes longer than to compile a small kernel.
+// Options of a command are built only when that command is used, because building all of them takes longer
+// than compiling a small kernel.
 #[command(defer = true)]
 enum Command {
     /// Run a kernel in the emulator.
@@ -106,7 +107,8 @@ enum Command {
     },
 }
 
-// Options of the compiler that `kernc FILE` and `kernc run FILE` share. A doc comment would be taken for the text of the command's help.
+// Options of the compiler that `kernc FILE` and `kernc run FILE` share. This is not a doc comment because
+// clap would use it as the help text of the command.
 #[derive(Args, Clone)]
 pub(crate) struct CommonArgs {
     #[command(flatten)]
@@ -235,32 +237,32 @@ enum Emit {
     Meta,
 }
 
-/// Why a command did not succeed.
+/// Reason why a command failed.
 pub enum Failure {
-    /// Rendered diagnostics.
+    /// Errors of the source, as rendered diagnostics.
     Source(String),
-    /// A wrong option.
+    /// An error of the command line.
     Usage(String),
-    /// A file.
+    /// A file cannot be read, written or understood.
     File(String),
-    /// The emulated kernel; rendered as `Source`.
+    /// The emulated kernel stopped with a fault; rendered like `Source`.
     Fault(String),
-    /// What strict mode has found.
+    /// Strict mode reported findings.
     Found(String),
-    /// kernc itself; rendered as `Source`.
+    /// An internal error of kernc; rendered like `Source`.
     Internal(String),
-    /// `kernc check` has something to report, and has.
+    /// `kernc check` has printed findings.
     Reported,
-    /// `kernc test` has told which tests did not pass.
+    /// `kernc test` has printed the tests that did not pass.
     Tests,
-    /// Buffers are not what they should be.
+    /// Buffers have other contents than expected.
     Differs(String),
-    /// A failure that has been reported, by its exit code.
+    /// A failure that has been reported; the number is the exit code.
     Told(u8),
 }
 
 impl Failure {
-    /// The documented exit code.
+    /// Returns the documented exit code.
     pub fn code(&self) -> u8 {
         match self {
             Failure::Source(_) => 1,
@@ -274,7 +276,7 @@ impl Failure {
         }
     }
 
-    /// Tells the user.
+    /// Prints the failure to standard error.
     pub fn report(&self) {
         match self {
             Failure::Source(text)
@@ -292,19 +294,19 @@ impl Failure {
     }
 }
 
-/// The test that a panic of this thread belongs to, if it runs one.
+/// Returns the name of the test that the current thread runs, if any; used in messages about panics.
 pub fn current_test() -> Option<String> {
     test::running()
 }
 
-/// Returns a tree as JSON of many lines.
+/// Returns a value as formatted JSON.
 fn pretty(tree: &impl serde::Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(tree)
         .map(|text| text + "\n")
         .map_err(|error| Failure::Internal(format!("error: {error}\n")))
 }
 
-/// Prints to standard error, if anyone listens.
+/// Prints to standard error; a failure to print is ignored.
 fn complain(text: &str) {
     if capture::take_up(text.as_bytes()) {
         return;
@@ -342,19 +344,20 @@ fn explain(code: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A word, how much there is to say, and, if the word says that, in what.
+/// A word after `-g`, the amount of debug information that it asks for, and the DWARF version and dialect
+/// that it chooses, if any.
 type DebugRow = (&'static str, DebugInfo, Option<DwarfVersion>, Option<Dialect>);
 
-/// The word that wants the source in the object.
+/// Word that embeds the source in the object.
 const EMBED: &str = "embed-source";
 
-/// The word that takes [`EMBED`] back.
+/// Word that cancels [`EMBED`].
 const NO_EMBED: &str = "no-embed-source";
 
-/// The word that wants an index of names.
+/// Word that adds an index of names.
 const NAMES: &str = "pubnames";
 
-/// What stands behind `-g`.
+/// Words that may follow `-g`.
 const DEBUG: [DebugRow; 9] = [
     ("0", DebugInfo::None, None, None),
     ("1", DebugInfo::Lines, None, None),
@@ -367,7 +370,7 @@ const DEBUG: [DebugRow; 9] = [
     (NAMES, DebugInfo::Full, None, None),
 ];
 
-/// Reads the command line. One that is wrong ends the command, as does one that asks for help.
+/// Parses the command line. Exits if the command line is wrong or asks for help.
 pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
     slips::parse(words(line).collect()).unwrap_or_else(|error| {
         if error.use_stderr() {
@@ -385,8 +388,8 @@ pub fn parse(line: impl IntoIterator<Item = OsString>) -> Cli {
     })
 }
 
-/// A command line with other spellings replaced: `-g` alone is `-g2`, since an option that may have a value would take the next word
-/// for it, and `-mcpu=NAME` is `--mcpu=NAME`.
+/// Replaces other spellings of options: `-g` alone becomes `-g2`, because an option with an optional value
+/// would take the next word as its value; `-mcpu=NAME` becomes `--mcpu=NAME`.
 fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     line.into_iter().map(|word| match word.to_str() {
         Some("-g") => "-g2".into(),
@@ -395,7 +398,7 @@ fn words(line: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsStr
     })
 }
 
-/// What `-O` says.
+/// Returns the level that `-O` names.
 fn opt_level(text: &str) -> OptLevel {
     match text {
         "0" => OptLevel::O0,
@@ -405,7 +408,8 @@ fn opt_level(text: &str) -> OptLevel {
     }
 }
 
-/// What was most likely meant by a name of a warning that does not exist: a definition, or a word of C compilers.
+/// Returns a hint about an unknown warning name: the user may have meant a definition, or a word of C
+/// compilers.
 fn meant(name: &str) -> String {
     match name.split_once('=') {
         Some(_) => format!("; `-P {name}` sets a `param` item"),
@@ -448,12 +452,12 @@ impl CommonArgs {
         })
     }
 
-    /// The rows of [`DEBUG`] that are asked for.
+    /// Returns the rows of [`DEBUG`] that the command line asks for.
     fn debug_rows(&self) -> impl DoubleEndedIterator<Item = &'static DebugRow> {
         self.debug.iter().filter_map(|word| DEBUG.iter().find(|row| row.0 == word))
     }
 
-    /// How much the last `-g` says.
+    /// Returns the amount of debug information that the last `-g` asks for.
     fn debug_info(&self) -> DebugInfo {
         let mut rows = self.debug_rows().filter(|row| row.0 != NO_EMBED);
         rows.next_back().map_or_else(DebugInfo::default, |row| row.1)
@@ -472,8 +476,8 @@ impl CommonArgs {
         Ok(Dwarf { version, dialect, embed_source, names })
     }
 
-    /// What is warned of: a warning that is denied is not only told, one that is allowed is neither; `all` stands back behind
-    /// names.
+    /// Returns the levels of the warnings. Deny beats warn, and allow beats both; a warning that is named
+    /// overrides `all`.
     fn warnings(&self) -> Result<kernc::Warnings, Failure> {
         use kernc::Level::{Allow, Deny, Warn};
         let mut warnings = kernc::Warnings::default();
@@ -488,7 +492,7 @@ impl CommonArgs {
         Ok(warnings)
     }
 
-    /// Tells what a source is warned of.
+    /// Prints the warnings about a source.
     fn tell_warnings(&self, warnings: Option<&kernc::Diagnostics>) {
         use std::io::IsTerminal;
         if let Some(warnings) = warnings {
@@ -499,7 +503,8 @@ impl CommonArgs {
         }
     }
 
-    /// The passes that are asked for. What a file holds is known by its extension, or by the pass to begin with.
+    /// Returns the range of passes to run. The form of the file is known from its extension or from the first
+    /// pass.
     fn passes(&self, path: &Path, options: &kernc::Options) -> Result<PassRange, Failure> {
         let (start, stop) = (self.start_at.as_deref(), self.stop_after.as_deref());
         let range = PassRange::new(options.opt_level, start, stop).map_err(Failure::Usage)?;
@@ -514,7 +519,7 @@ impl CommonArgs {
         }
     }
 
-    /// An error of the compiler as the user wants to see it.
+    /// Converts an error of the compiler to a failure in the requested format.
     fn failure(&self, error: &kernc::Error) -> Failure {
         use std::io::IsTerminal;
         let text = match self.error_format {
@@ -539,7 +544,8 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::File(format!("cannot read {}: {error}", path.display())))
 }
 
-/// Reads a source text. A byte order mark in front of it is left out, unless the frontend reads the text, which knows it.
+/// Reads a text and removes a byte order mark at its start. In a source of the kernel language the mark
+/// stays, because the frontend handles it.
 fn read_source(path: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(read(path)?)
         .map_err(|error| Failure::File(format!("{} is not UTF-8 text: {error}", path.display())))?;
@@ -550,7 +556,7 @@ fn read_source(path: &Path) -> Result<String, Failure> {
     }
 }
 
-/// Exit code of a panic, which is a fault of kernc itself like any other.
+/// Exit code after a panic, the same as for other internal errors.
 const PANIC: u8 = 5;
 
 fn main() -> ExitCode {
@@ -569,8 +575,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Where panics do not unwind, as in the release profile, the message is followed by the documented exit code and not by a
-/// signal.
+/// Prints the panic message and exits with the documented exit code if panics do not unwind, as in the
+/// release profile; otherwise the process would end with a signal.
 fn end_at_panic() {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

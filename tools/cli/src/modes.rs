@@ -1,11 +1,12 @@
-//! What is compiled for: the processor, and the modes it runs in.
+//! Options for the target: the processor and the modes that it runs in.
 
 use super::Failure;
 use clap::Args;
 use kernc::isa::{TargetId, products};
 use kernc::{CodeObjectVersion, ModeError, Modes, PROCESSORS, Subtarget, Target};
 
-// Options of the compiler that say what the code is for. A doc comment would be taken for the text of the command's help.
+// Target options of the compiler. This is not a doc comment because clap would use it as the help text of the
+// command.
 #[derive(Args, Clone)]
 pub struct TargetArgs {
     /// Processor to compile for, with features if they matter, like `gfx908:sramecc+:xnack-`; `kernc targets` lists them.
@@ -41,7 +42,7 @@ const MODES: [&str; 12] = [
 ];
 
 impl TargetArgs {
-    /// The processor alone.
+    /// Returns options that name only a processor.
     pub fn of(mcpu: Option<&str>) -> TargetArgs {
         TargetArgs {
             mcpu: mcpu.map(str::to_owned),
@@ -52,12 +53,12 @@ impl TargetArgs {
         }
     }
 
-    /// Takes a processor where the command line has none.
+    /// Sets the processor if the command line does not name one.
     pub fn or(&mut self, mcpu: Option<&str>) {
         self.mcpu = self.mcpu.take().or_else(|| mcpu.map(str::to_owned));
     }
 
-    /// The processor that they name, and its modes.
+    /// Returns the processor and the modes that the options name, if they name a processor.
     pub fn asked(&self) -> Result<Option<(&'static Target, Modes)>, Failure> {
         let Some((target, modes)) = target_id(self.mcpu.as_deref())? else { return Ok(None) };
         let switches = self.switches().map_err(|error| wrong(&error))?;
@@ -65,7 +66,7 @@ impl TargetArgs {
         Ok(Some((target, modes)))
     }
 
-    /// What they say.
+    /// Returns the subtarget that the options name.
     pub fn subtarget(&self) -> Result<Subtarget, Failure> {
         let Some(id) = &self.mcpu else {
             let text = "no processor given; add `--mcpu` with one of those that `kernc targets` lists";
@@ -78,7 +79,7 @@ impl TargetArgs {
         modes.on(target, version).map_err(|error| wrong(&error))
     }
 
-    /// The modes of the switches.
+    /// Returns the modes that the switches set.
     fn switches(&self) -> Result<Modes, ModeError> {
         let wave_size = match (self.wave32, self.wave64) {
             (true, _) => Some(32),
@@ -102,7 +103,8 @@ impl TargetArgs {
     }
 }
 
-/// The target id that `--mcpu` names for an object, which may be one of any runtime. The processor must have the features.
+/// Parses the target id that `--mcpu` names for an existing object. It may belong to any runtime; the
+/// processor must support its features.
 pub fn target_id(id: Option<&str>) -> Result<Option<(&'static Target, Modes)>, Failure> {
     let checked = |text| {
         let id = TargetId::parse(text)?;
@@ -112,7 +114,7 @@ pub fn target_id(id: Option<&str>) -> Result<Option<(&'static Target, Modes)>, F
     id.map(checked).transpose().map_err(|error| wrong(&error))
 }
 
-/// A target id or modes that do not exist.
+/// Returns the error for a target id or modes that do not exist.
 pub fn wrong(error: &ModeError) -> Failure {
     match error {
         ModeError::Processor { name } => unknown_processor(name),
@@ -120,12 +122,12 @@ pub fn wrong(error: &ModeError) -> Failure {
     }
 }
 
-/// The processor of a name or of a target id.
+/// Returns the processor of a processor name or a target id.
 pub fn processor(id: &str) -> Result<&'static Target, Failure> {
     TargetId::parse(id).map(|id| id.target).map_err(|error| wrong(&error))
 }
 
-/// A processor that does not exist, or that the name is not the name of: what was most likely meant.
+/// Returns the error for an unknown processor name, with a suggestion.
 fn unknown_processor(name: &str) -> Failure {
     Failure::Usage(format!("unknown processor `{name}`; {}", instead_of(name)))
 }

@@ -1,4 +1,5 @@
-//! `kernc run --profile`, `--trace`, `--coverage`: what a run did, line by line and instruction by instruction.
+//! `kernc run --profile`, `--trace`, `--coverage`: reports what a run executed, line by line and instruction
+//! by instruction.
 
 use super::told::Teller;
 use super::{Failure, check_output, complain, write};
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Hottest lines and instructions that a profile lists.
+/// Number of the most executed lines and instructions that a profile lists.
 const LISTED: usize = 10;
 
 #[derive(Args, Clone)]
@@ -35,33 +36,33 @@ pub struct ObserveArgs {
 }
 
 impl ObserveArgs {
-    /// What the emulator shall watch for.
+    /// Returns what the emulator must record.
     pub fn observe(&self) -> Result<sim::Observe, Failure> {
         let trace = self.trace.as_deref().map(parse_trace).transpose()?;
         Ok(sim::Observe { profile: self.counts(), trace, order: self.idle_waits })
     }
 
-    /// Whether what is seen can be written where it shall go.
+    /// Checks that the output files can be written.
     pub fn check(&self) -> Result<(), Failure> {
         [&self.trace_file, &self.lcov].into_iter().flatten().try_for_each(|file| check_output(file))
     }
 
-    /// Whether a profile is wanted.
+    /// Returns whether a profile is requested.
     pub fn profile(&self) -> bool {
         self.profile
     }
 
-    /// Whether instructions are counted.
+    /// Returns whether instructions must be counted.
     pub fn counts(&self) -> bool {
         self.profile || self.coverage || self.lcov.is_some()
     }
 
-    /// Whether there is anything to watch for.
+    /// Returns whether anything must be recorded.
     pub fn is_active(&self) -> bool {
         self.counts() || self.trace.is_some() || self.idle_waits
     }
 
-    /// Prints what was seen.
+    /// Prints the recorded data.
     pub fn report(
         &self,
         device: &Device,
@@ -112,7 +113,8 @@ fn parse_trace(text: &str) -> Result<([u32; 3], Option<u32>), Failure> {
     Ok((id, wave))
 }
 
-/// The lines whose instructions were executed most, together: nothing for an object without line tables.
+/// Prints the source lines whose instructions were executed most. Prints nothing for an object without line
+/// tables.
 fn print_lines(profile: &Profile, lines: &Lines, teller: &Teller) {
     let mut counts: BTreeMap<(String, u32), u64> = BTreeMap::new();
     for inst in &profile.instructions {
@@ -165,25 +167,25 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
     );
 }
 
-/// How long it might take.
+/// Returns an estimate of the run time, if the processor is known.
 pub fn estimate(profile: &Profile, kernel: &sim::KernelInfo) -> Option<sim::Estimate> {
     profile.target.map(|target| profile.estimate(target, resident(target, kernel)))
 }
 
-/// Waves of a kernel that a compute unit holds at a time, as far as VGPRs decide.
+/// Returns how many waves of a kernel a compute unit can hold at once, as far as VGPRs limit the number.
 fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
-    // What the metadata says may be anything.
+    // The metadata may contain any number of VGPRs.
     u64::from(target.waves_by_vgprs(kernel.vgprs).max(1) * target.simds_per_cu)
 }
 
-/// Executions of source lines, by file and line.
+/// Number of executions of source lines, by file and line.
 type Coverage = BTreeMap<(String, u32), u64>;
 
-/// Counts how often the lines of a kernel, and of the functions that it may call, were executed. Lines with code of other kernels
-/// only are left out: those kernels did not run.
+/// Counts how often the lines of a kernel, and of the functions that it may call, were executed. Lines that
+/// only have code of other kernels are left out because those kernels did not run.
 ///
 /// # Errors
-/// An object without a line table.
+/// The object has no line table.
 fn coverage(
     profile: &Profile,
     object: &sim::CodeObject,
@@ -209,7 +211,7 @@ fn coverage(
     Ok(counts)
 }
 
-/// The code of the kernels of an object but one.
+/// Returns the address ranges of all kernels of an object except one.
 fn code_of_others(object: &sim::CodeObject, kernel: &sim::KernelInfo) -> Vec<Range<u64>> {
     let is_other = |other: &&sim::KernelInfo| other.entry != kernel.entry;
     let size = |entry: u64| {
@@ -228,7 +230,7 @@ fn print_coverage(counts: &Coverage) {
     }
 }
 
-/// The counts as a tracefile of lcov: a record for each file, with `DA:LINE,COUNT` for each line.
+/// Returns the counts as a tracefile of lcov: a record for each file, with `DA:LINE,COUNT` for each line.
 fn lcov(counts: &Coverage) -> String {
     let mut out = String::new();
     let mut rest = counts.iter().peekable();

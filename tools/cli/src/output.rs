@@ -1,7 +1,8 @@
-//! What commands write: standard output, and files, which are written whole or not at all.
+//! Output of commands: standard output, and files, which are written completely or not at all.
 //!
-//! A file is made beside the one that it replaces and takes its name when it is complete, so that a full disk leaves the older file as it
-//! was, and of two commands that write one file one wins.
+//! A file is first written under a temporary name in the directory of the file that it replaces, and renamed
+//! when it is complete. A full disk thus leaves the old file unchanged, and if two commands write the same
+//! file, the result is the output of one of them.
 
 use super::{Failure, capture};
 use std::fs::{File, Metadata, OpenOptions};
@@ -9,7 +10,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Prints to standard output. What cannot be printed ends the command.
+/// Prints to standard output. Exits if the text cannot be printed.
 pub fn print(text: std::fmt::Arguments<'_>) {
     if capture::is_on() {
         capture::take_up(text.to_string().as_bytes());
@@ -22,12 +23,13 @@ pub fn print(text: std::fmt::Arguments<'_>) {
     }
 }
 
-/// Prints what standard output still holds back.
+/// Flushes standard output.
 pub fn finish() -> Result<(), Failure> {
     io::stdout().flush().map_err(|error| not_printed(&error))
 }
 
-/// Standard output does not take more. Who has closed a pipe, like `head`, has seen enough: that is no error.
+/// Handles an error of standard output. A closed pipe (as with `head`) is not an error, because the reader
+/// needs no more output; the process then exits successfully.
 fn not_printed(error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::BrokenPipe {
         std::process::exit(0);
@@ -39,7 +41,7 @@ fn not_written(path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::File(format!("cannot write {}: {why}", path.display()))
 }
 
-/// Refuses a file that cannot be written, before much is done for it.
+/// Reports a file that cannot be written, before any expensive work is done for it.
 pub fn check_output(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Ok(());
@@ -67,14 +69,15 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| not_printed(&error))
 }
 
-/// Writes a file whole or not at all. A link stays, and what it leads to is written; an older file's permissions and owner are kept.
-/// Devices, pipes and what else is no regular file are written in place, as is a file in a folder that takes no new ones, and a mount point.
+/// Writes a file completely or not at all. A symbolic link is kept, and the file that it points to is
+/// written; permissions and owner of an existing file are kept. The file is written in place if it is not a
+/// regular file (a device or a pipe), if its directory accepts no new files, or if it is a mount point.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let Some(place) = followed(path) else { return in_place(path, bytes) };
     let older = match std::fs::metadata(&place) {
         Ok(metadata) if !metadata.is_file() => return in_place(&place, bytes),
         Ok(metadata) => {
-            // A file that may not be written may not be replaced either.
+            // A file that cannot be written must not be replaced either.
             opened(&place)?;
             Some(metadata)
         }
@@ -88,7 +91,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
                 let _ = std::fs::remove_file(&name);
             }
             match done {
-                // The file is a mount point of its own, as in a container.
+                // The file is itself a mount point, as in a container.
                 Err(error) if error.kind() == ErrorKind::ResourceBusy => in_place(&place, bytes),
                 done => done,
             }
@@ -100,7 +103,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Opens a file for writing without emptying it.
+/// Opens a file for writing without truncating it.
 fn opened(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
@@ -110,11 +113,11 @@ fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Most links that lead from one to the next.
+/// Limit on the length of a chain of symbolic links.
 const MAX_LINKS: usize = 40;
 
-/// Returns what links lead to, whether there is such a file or not; nothing if that is a descriptor of a process, like `/dev/stdout`, or
-/// if there is no end.
+/// Follows symbolic links and returns the path at the end, whether or not a file exists there. Returns `None`
+/// if the path is a file descriptor of a process, like `/dev/stdout`, or if the links form a cycle.
 fn followed(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -127,7 +130,7 @@ fn followed(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Makes a file of a name that no other file of the folder has.
+/// Creates a file with a name that is unused in its directory.
 fn created(folder: &Path) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -148,7 +151,7 @@ fn filled(mut file: File, bytes: &[u8], older: Option<&Metadata>) -> io::Result<
         use std::os::unix::fs::{MetadataExt, fchown};
         let new = file.metadata()?;
         if (new.uid(), new.gid()) != (older.uid(), older.gid()) {
-            // Only the super-user may give files away.
+            // Only the superuser may change the owner, so a failure is ignored.
             let _ = fchown(&file, Some(older.uid()), Some(older.gid()));
         }
     }

@@ -1,4 +1,4 @@
-//! `--report`: what each kernel occupies.
+//! `--report`: prints the resources that each kernel occupies.
 
 use kernc::CodeObject;
 use serde::Serialize;
@@ -51,7 +51,7 @@ fn rows(object: &CodeObject) -> Vec<Row<'_>> {
         .collect()
 }
 
-/// For people.
+/// Returns the report as text for people.
 pub fn human(object: &CodeObject) -> String {
     let mut out = String::new();
     for row in rows(object) {
@@ -72,7 +72,7 @@ pub fn human(object: &CodeObject) -> String {
     out
 }
 
-/// For tools.
+/// Returns the report as JSON.
 pub fn json(object: &CodeObject) -> String {
     serde_json::to_string_pretty(&rows(object)).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! Which findings count: by how sure they are, by their rules, and but for those that someone has looked at and
-//! acknowledged. `kernc check` and strict mode of `kernc run` share it.
+//! Decides which findings count: by their certainty, by their rules, and by a file of acknowledged findings.
+//! `kernc check` and the strict mode of `kernc run` share this module.
 
 use super::{Failure, read};
 use check::Level;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// The file of acknowledged findings that is taken if it is there.
+/// File of acknowledged findings that is read by default if it exists.
 const USUAL: &str = "kernc-check.toml";
 
 #[derive(Args, Clone)]
@@ -28,7 +28,7 @@ pub struct RulesArgs {
     acknowledged: Option<PathBuf>,
 }
 
-/// Says which findings count.
+/// Decides which findings count.
 pub struct Policy {
     level: Level,
     allow: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Policy {
     acknowledged: Vec<Entry>,
 }
 
-/// The file: `[[acknowledged]]` tables.
+/// The file of acknowledged findings, with its `[[acknowledged]]` tables.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Acknowledged {
@@ -45,35 +45,35 @@ struct Acknowledged {
     acknowledged: Vec<Entry>,
 }
 
-/// A finding that someone has looked at.
+/// A finding that a person has reviewed and acknowledged.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     rule: String,
-    /// Name of the object's file, without folders.
+    /// Name of the object's file without directories.
     object: Option<String>,
-    /// `kernel`, `kernel+0x14` or `file.k:7`.
+    /// Place of the finding: `kernel`, `kernel+0x14` or `file.k:7`.
     at: Option<String>,
-    /// For those who read the file.
+    /// Explanation for readers of the file.
     why: String,
     #[serde(skip)]
     used: Cell<bool>,
 }
 
-/// Where a finding is: in which object's file, which kernel and how far in it, and where in the source.
+/// Place of a finding: the object's file, the kernel with the byte offset in it, and the source position.
 pub struct Spot<'a> {
     pub object: &'a Path,
     pub symbol: Option<(&'a str, u64)>,
     pub source: Option<&'a sim::SourcePlace>,
 }
 
-/// What is done with a finding.
+/// Decision about a finding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Counts,
-    /// It is not sure enough.
+    /// The finding is not certain enough.
     Hidden,
-    /// Its rule is allowed, or it has been acknowledged.
+    /// The finding's rule is allowed, or the finding has been acknowledged.
     Allowed,
 }
 
@@ -98,7 +98,7 @@ impl RulesArgs {
 }
 
 impl RulesArgs {
-    /// How sure a finding has to be that no rule is denied or allowed for.
+    /// Returns the certainty from which findings count, for rules that are neither denied nor allowed.
     fn level(&self) -> Level {
         match self.rules.as_str() {
             "all" => Level::Advice,
@@ -107,7 +107,7 @@ impl RulesArgs {
         }
     }
 
-    /// How sure a finding has to be to be looked at.
+    /// Returns the certainty from which findings must be examined.
     pub fn lowest(&self) -> Level {
         if self.deny.is_empty() { self.level() } else { Level::Advice }
     }
@@ -127,7 +127,7 @@ fn entries(file: &Path) -> Result<Vec<Entry>, Failure> {
     Ok(read.acknowledged)
 }
 
-/// Refuses names of rules that there are not.
+/// Reports an unknown rule name.
 fn known(rule: &str) -> Result<(), String> {
     if check::rules::find(rule).is_some() || sim::rules().iter().any(|known| known.id == rule) {
         return Ok(());
@@ -141,7 +141,7 @@ fn known(rule: &str) -> Result<(), String> {
     Err(format!("there is no rule `{rule}`{near}"))
 }
 
-/// What there is to say of a rule.
+/// Returns the description of a rule.
 pub fn page(rule: &str) -> Option<String> {
     let strict = sim::rules().iter().find(|known| known.id == rule);
     let strict = strict.map(|rule| {
@@ -150,24 +150,24 @@ pub fn page(rule: &str) -> Option<String> {
     check::rules::page(rule).or(strict)
 }
 
-/// How sure a rule is.
+/// Returns the certainty of a rule.
 pub fn level_of(rule: &str) -> Level {
     check::rules::find(rule).map_or(Level::Certain, |rule| rule.level)
 }
 
 impl Policy {
-    /// What counts if nobody says anything.
+    /// Returns the default policy.
     pub fn usual() -> Policy {
         let (allow, deny) = (Vec::new(), Vec::new());
         Policy { level: Level::Certain, allow, deny, file: PathBuf::new(), acknowledged: Vec::new() }
     }
 
-    /// Findings of this rule count.
+    /// Makes all findings of a rule count.
     pub fn deny(&mut self, rule: &str) {
         self.deny.push(rule.to_owned());
     }
 
-    /// Whether something that is found may not count.
+    /// Returns whether the policy differs from a plain level of certainty.
     pub fn has_exceptions(&self) -> bool {
         !(self.allow.is_empty() && self.deny.is_empty() && self.acknowledged.is_empty())
     }
@@ -177,7 +177,7 @@ impl Policy {
         self.deny.iter().any(|rule| rule == "unfollowed")
     }
 
-    /// What is done with a finding of a rule, `level` of which says how sure that finding is.
+    /// Decides about a finding of a rule; `level` is the certainty of this finding.
     pub fn judge(&self, rule: &str, level: Level, spot: &Spot) -> Verdict {
         let is_acknowledged = |entry: &&Entry| entry.rule == rule && entry.is_at(spot);
         if let Some(entry) = self.acknowledged.iter().find(is_acknowledged) {
@@ -191,7 +191,7 @@ impl Policy {
         if counts { Verdict::Counts } else { Verdict::Hidden }
     }
 
-    /// Acknowledgements for this object that nothing was found for, as notes.
+    /// Returns notes about acknowledgements for this object that matched no finding.
     pub fn unused(&self, object: &Path) -> String {
         let unused = self.acknowledged.iter().filter(|entry| !entry.used.get() && entry.is_for(object));
         let file = self.file.display();

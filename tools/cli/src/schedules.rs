@@ -1,4 +1,5 @@
-//! `kernc run --schedules N`: a kernel under many schedules: of waves and groups in strict mode, of memory operations in weak mode.
+//! `kernc run --schedules N`: runs a kernel under many schedules, which are orders of waves and groups in
+//! strict mode and of memory operations in weak mode.
 
 use super::Failure;
 use clap::Args;
@@ -17,28 +18,29 @@ pub struct ScheduleArgs {
 }
 
 impl ScheduleArgs {
-    /// Whether there is more than one schedule.
+    /// Returns whether there is more than one schedule.
     pub fn explores(&self) -> bool {
         self.schedules > 1
     }
 
-    /// The first seed.
+    /// Returns the first seed.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The same with one schedule.
+    /// Returns arguments for the single schedule with this seed.
     fn with_seed(&self, seed: u64) -> ScheduleArgs {
         ScheduleArgs { seed, schedules: 1 }
     }
 
-    /// All of them.
+    /// Returns all seeds.
     fn seeds(&self) -> impl Iterator<Item = u64> {
         let first = self.seed;
         (0..self.schedules).map(move |more| first.wrapping_add(more))
     }
 
-    /// Runs all schedules, where there is more than one; `run` gives the buffers that a mode leaves with a seed.
+    /// Runs all schedules if there is more than one. `run` returns the final buffers of a run with a mode and
+    /// a seed.
     pub fn explore(
         &self,
         mode: Mode,
@@ -91,7 +93,7 @@ impl ScheduleArgs {
     }
 }
 
-/// The first element that differs.
+/// Returns a text about the first element that differs.
 fn difference(wanted: &[Buffer], found: &[Buffer]) -> String {
     for (number, (wanted, found)) in wanted.iter().zip(found).enumerate() {
         let mut elements = wanted.numbers().zip(found.numbers()).enumerate();

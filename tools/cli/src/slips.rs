@@ -1,11 +1,11 @@
-//! Command lines that are not understood: what was most likely meant.
+//! Errors of the command line, with guesses at what the user meant.
 
 use super::{Cli, Failure};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 
-/// Options of other compilers, and what says the same here.
+/// Options of other compilers, each with the equivalent in kernc.
 const FOREIGN: [(&str, &str); 22] = [
     ("-S", "`--emit asm` writes assembly"),
     ("-c", "`--emit obj` writes a relocatable object"),
@@ -31,23 +31,24 @@ const FOREIGN: [(&str, &str); 22] = [
     ("-include", "write `use \"file.k\";` in the source"),
 ];
 
-/// What people call what `kernc FILE` does.
+/// Command names that users may expect for what `kernc FILE` does.
 const COMPILES: [&str; 6] = ["compile", "build", "cc", "make", "kc", "emit"];
 
-/// Reads a command line.
+/// Parses a command line.
 ///
 /// # Errors
-/// What is wrong, and what was most likely meant; for `--help` and `--version` their text, which is no failure.
+/// The mistake and what the user most likely meant. For `--help` and `--version`, the "error" is their text
+/// and not a failure.
 pub fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(&words).map_err(|error| explained(&words, error))
 }
 
-/// A word that is no command, and is most likely meant as one.
+/// Returns the error for a word that is not a command but was most likely meant to be one.
 pub fn no_command(word: &str) -> Failure {
     Failure::Usage(format!("there is no command `{word}`; {}", instead_of(word)))
 }
 
-/// What to say of a command that does not exist.
+/// Returns a hint about a command that does not exist.
 fn instead_of(word: &str) -> String {
     if COMPILES.contains(&word) {
         return "`kernc FILE` compiles".to_owned();
@@ -63,7 +64,7 @@ fn instead_of(word: &str) -> String {
     }
 }
 
-/// The error with a better message where one is known.
+/// Returns the error with a better message if one is known.
 fn explained(words: &[OsString], error: clap::Error) -> clap::Error {
     let message = |text: String| Cli::command().error(ErrorKind::ArgumentConflict, text);
     if let Some(text) = second_file(words, &error) {
@@ -85,7 +86,8 @@ fn explained(words: &[OsString], error: clap::Error) -> clap::Error {
     }
 }
 
-/// What to say of two words that are no options: the first is taken for the source, the second for a command.
+/// Returns the message for two words that are not options: clap takes the first for the source and the second
+/// for a command.
 fn second_file(words: &[OsString], error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(second)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let at = words.iter().position(|word| word.to_str() == Some(second))?;

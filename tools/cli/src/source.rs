@@ -1,4 +1,4 @@
-//! Commands that look at code objects, and are given a source: it is compiled or assembled first.
+//! Compiles or assembles a source that is given to a command for code objects.
 
 use super::modes::TargetArgs;
 use super::{Failure, read};
@@ -6,11 +6,11 @@ use kernc::{Compiler, PassRange, Program};
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// Returns the bytes of a code object, or those of the object that a source (`.k`, `.kir`, `.s`) becomes for a processor with the
-/// compiler's usual options.
+/// Returns the bytes of a code object. A source (`.k`, `.kir`, `.mir`, `.s`) is first compiled or assembled
+/// for a processor with the default options.
 ///
 /// # Errors
-/// A file that cannot be read, a source without a processor, mistakes in a source.
+/// The file cannot be read, no processor is given for a source, or the source has errors.
 pub fn object(path: &Path, mcpu: Option<&str>) -> Result<Vec<u8>, Failure> {
     let bytes = read(path)?;
     let extension = path.extension().and_then(|extension| extension.to_str());

@@ -1,4 +1,4 @@
-//! Source texts beside machine code: from the object, or from files.
+//! Source texts to show with machine code, from the object or from files.
 
 use codeobj::CodeObject;
 use codeobj::disasm::{Lines, SourcePlace};
@@ -7,18 +7,19 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Where a source file is: as the object names it, or beside what is looked at.
+/// Returns the path of a source file: the path that the object names, or a file with that name in the
+/// directory of `file`.
 pub fn path(name: &str, file: &Path) -> Option<PathBuf> {
     let beside = file.parent()?.join(Path::new(name).file_name()?);
     std::fs::canonicalize(name).or_else(|_| std::fs::canonicalize(beside)).ok()
 }
 
-/// The text of a source file.
+/// Returns the text of a source file.
 pub fn text(name: &str, file: &Path) -> Option<String> {
     std::fs::read_to_string(path(name, file)?).ok()
 }
 
-/// A function that is inlined: its code, and what is said of it.
+/// An inlined function: its address range, its depth of inlining, and the text that describes it.
 struct Inlined {
     from: u64,
     to: u64,
@@ -26,24 +27,26 @@ struct Inlined {
     text: String,
 }
 
-/// Sources of an object.
+/// Source texts of an object.
 pub struct Sources {
     lines: Lines,
     file: PathBuf,
     inlined: Vec<Inlined>,
-    /// Lines of the files that were read.
+    /// Lines of the files that have been read.
     texts: RefCell<HashMap<String, Vec<String>>>,
 }
 
 impl Sources {
     pub fn new(object: &CodeObject<'_>, file: &Path) -> Sources {
-        // Functions of a relocatable object begin at 0, each in its section.
+        // In a relocatable object, every function starts at address 0 of its section, so addresses are
+        // ambiguous.
         let info = DebugInfo::read(object).ok().filter(|_| !object.header.is_relocatable());
         let inlined = info.map_or(Vec::new(), |info| inlined(&info));
         Sources { lines: Lines::read(object), file: file.to_owned(), inlined, texts: RefCell::default() }
     }
 
-    /// What is shown where a line begins: its text, and into what it is inlined, innermost first.
+    /// Returns the text to show at the first instruction of a source line: the line, and the inlined
+    /// functions that contain it, innermost first.
     pub fn beside(&self, address: u64, place: &SourcePlace) -> String {
         let mut texts = self.texts.borrow_mut();
         let lines = texts.entry(place.file.clone()).or_insert_with(|| {
@@ -61,7 +64,7 @@ impl Sources {
     }
 }
 
-/// Without what a terminal would obey.
+/// Replaces control characters, which a terminal would interpret.
 fn shown(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect()
 }

@@ -1,9 +1,10 @@
-//! What kernels ask of their wavefronts, said for all that do not say it themselves.
+//! Initial wave state for all kernels that do not set it by attributes.
 
 use clap::Args;
 use kernc::ir::{Denormals, Exceptions, InitialState};
 
-// Options of the compiler that stand for attributes of kernels. A doc comment would be taken for the text of the command's help.
+// Options of the compiler that correspond to attributes of kernels. This is not a doc comment because clap
+// would use it as the help text of the command.
 #[derive(Args, Clone)]
 pub struct StateArgs {
     /// What becomes of f32 denormals in kernels without `#[denormals]`.
@@ -24,7 +25,8 @@ pub struct StateArgs {
 }
 
 impl StateArgs {
-    /// What they say. The size of wavefronts is a mode of the processor.
+    /// Returns the state that the options describe. The wave size is not among them because it is a mode of
+    /// the processor.
     pub fn state(&self) -> InitialState {
         let exceptions = self.exceptions.iter().copied().reduce(Exceptions::union);
         InitialState {

@@ -1,11 +1,11 @@
-//! `kernc targets`: the processors, and which parts of kernc know them. Nothing here is a list of its own: an empty kernel is
-//! compiled, assembled, checked and run for each.
+//! `kernc targets`: lists the processors and which parts of kernc support them. The list is not written by
+//! hand: an empty kernel is compiled, assembled, checked and run for each processor.
 
 use isa::Feature;
 use isa::products::products;
 use kernc::{Compiler, Options, PROCESSORS, Target, sim};
 
-/// A kernel that does nothing.
+/// Returns the assembly of a kernel that does nothing.
 fn empty(target: &Target) -> String {
     let accumulation = if target.has(Feature::GFX90A) { ".amdhsa_accum_offset 4" } else { "" };
     format!(

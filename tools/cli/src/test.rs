@@ -1,4 +1,4 @@
-//! `kernc test PATH...`: text tests.
+//! `kernc test PATH...`: runs text tests.
 //!
 //! The words of a `test:` line are a command of kernc without the file, or passes: `licm`, `isel..regalloc`.
 
@@ -55,24 +55,24 @@ pub fn run(args: &TestArgs) -> Result<(), Failure> {
 
 /// Runs commands of kernc within this process.
 struct Commands {
-    /// Numbers the objects that are in the way of a command.
+    /// Number for the next temporary object file.
     next: AtomicUsize,
 }
 
 thread_local! {
-    /// The test that this thread runs.
+    /// Test that this thread runs.
     static RUNNING: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// The test that this thread is in the middle of, as `FILE:LINE`.
+/// Returns the test that this thread runs, as `FILE:LINE`.
 pub fn running() -> Option<String> {
     RUNNING.with_borrow(Clone::clone)
 }
 
-/// Commands that work on a code object; those that are not made yet are made first.
+/// Commands that take a code object, which is made from the test's source first.
 const ON_OBJECTS: [&str; 3] = ["disasm", "check", "inspect"];
 
-/// Commands that run something, and take a source as well as an object.
+/// Commands that run a kernel and take either a source or an object.
 const RUNS: [&str; 2] = ["run", "debug"];
 
 impl Runner for Commands {
@@ -107,12 +107,12 @@ impl Runner for Commands {
     }
 }
 
-/// A file that is not there any more when the test has ended.
+/// A temporary file that is deleted at the end of the test.
 struct Object(PathBuf);
 
 impl Drop for Object {
     fn drop(&mut self) {
-        // Most tests make none.
+        // Most tests do not create the file, so an error is ignored.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -140,7 +140,7 @@ impl IntoIterator for Line {
     }
 }
 
-/// The command lines of a test, the last of which prints what is compared.
+/// Returns the command lines of a test. The last one prints the output that is compared.
 fn lines(file: &Path, case: &Case, object: &Path) -> Result<Vec<Line>, Failure> {
     let (command, words) = case.words.split_first().map_or(("", &[][..]), |(c, words)| (c.as_str(), words));
     let processor = || case.processor.iter().flat_map(|name| ["--mcpu", name.as_str()]);
@@ -165,14 +165,14 @@ fn lines(file: &Path, case: &Case, object: &Path) -> Result<Vec<Line>, Failure> 
     }
     let passes = if command == "compile" { Vec::new() } else { passes(command, file)? };
     let line = Line::new(&[]).with([file]).with(passes).with(words).with(processor());
-    // What is not printed must not be written next to the test.
+    // Output that is not printed must not be written into the directory of the test.
     let prints = words.iter().any(|word| word.starts_with("--emit") || word.starts_with("--stop-after"));
     let writes = !prints && (command == "compile" || command.ends_with("emit"));
     Ok(vec![if writes { line.with(to_object) } else { line }])
 }
 
-/// The options that a pass or `FIRST..LAST` stands for. One pass alone is that pass on what the file holds; of a file
-/// that is passes away from it, all passes up to it.
+/// Returns the options for a pass or for `FIRST..LAST`. A single pass runs alone on the contents of the file;
+/// if the file has an earlier form of the program, all passes up to it run.
 fn passes(name: &str, file: &Path) -> Result<Vec<String>, Failure> {
     let range = |first: &str, last: &str| {
         ["--no-declarations", "--start-at", first, "--stop-after", last].map(str::to_owned).to_vec()

@@ -1,5 +1,6 @@
-//! Faults and findings of a run as a person who knows the source wants to hear them: file, line and the text itself,
-//! with the instruction, the work-item and the rest as notes. `--isa` shows the instructions instead.
+//! Reports of faults and findings for people who know the source: file, line and source text, with the
+//! instruction, the work-item and other facts as notes. With `--isa`, instructions are shown instead of the
+//! source.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use kernc::sim::{Fault, FaultClass, Location, Report, SourcePlace};
@@ -9,22 +10,22 @@ use std::io::IsTerminal;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What helps a kernel that would have ended later.
+/// Help text for a run that has reached its limit of instructions.
 const BUDGET_HELP: &str = "a kernel that needs more gets it with `--max-instructions COUNT`";
 
-/// What helps where a lane that holds a lock is off while other lanes of its wave wait for the lock.
+/// Help text for a lane that holds a lock but is inactive while other lanes of its wave wait for the lock.
 const OWN_LANE_HELP: &str = "let the lane that takes the lock do its work and give the lock back inside of the loop, or take the lock with one lane of the wave";
 
-/// Who tells it: knows the texts that line tables speak of.
+/// Renders reports. It reads and caches the source files that line tables name.
 #[derive(Default)]
 pub struct Teller {
     isa: bool,
-    /// The directory of the object: names in line tables may be relative to it.
+    /// Directory of the object. Names in line tables may be relative to it.
     beside: PathBuf,
     texts: RefCell<HashMap<String, Option<String>>>,
 }
 
-/// A place, and what is said of it.
+/// A source position with its label.
 struct Mark<'a> {
     at: &'a SourcePlace,
     label: &'a str,
@@ -32,14 +33,15 @@ struct Mark<'a> {
 }
 
 impl Teller {
-    /// `file` is what is run, `source` its text if it is one; with `isa`, instructions are shown, not the source.
+    /// Creates a teller. `file` is the program that is run and `source` its text if it is a source; with
+    /// `isa`, instructions are shown instead of the source.
     pub fn new(file: &Path, source: Option<&str>, isa: bool) -> Teller {
         let beside = file.parent().unwrap_or(Path::new("")).to_owned();
         let text = source.map(|text| (file.display().to_string(), Some(text.to_owned())));
         Teller { isa, beside, texts: RefCell::new(text.into_iter().collect()) }
     }
 
-    /// The text of a line; none with `--isa`, and where the file cannot be read.
+    /// Returns the text of a source line. Returns `None` with `--isa` or if the file cannot be read.
     pub fn line(&self, file: &str, line: u32) -> Option<String> {
         if self.isa {
             return None;
@@ -50,13 +52,13 @@ impl Teller {
         text.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
     }
 
-    /// The text of a file that a line table names, where it can be read.
+    /// Returns the text of a file that a line table names, if it can be read.
     pub fn text(&self, file: &str) -> Option<String> {
         self.read_file(file);
         self.texts.borrow().get(file)?.clone()
     }
 
-    /// A dispatch that stopped.
+    /// Returns the report of the fault that ended a dispatch.
     pub fn fault(&self, fault: &Fault) -> String {
         if let Fault::Found(report) = fault {
             return self.report(report);
@@ -65,12 +67,12 @@ impl Teller {
         let marks = places.iter().filter_map(|at| at.source.as_ref());
         let mut marks =
             marks.map(|at| Mark { at, label: "here", kind: AnnotationKind::Primary }).collect::<Vec<_>>();
-        // Waves are often at one place.
+        // Several waves are often at the same position.
         let mut seen = HashSet::new();
         marks.retain(|mark| seen.insert((&mark.at.file, mark.at.line, mark.at.column)));
         let title = fault.headline();
         let notes = match fault {
-            // What each wave waits for says where it is.
+            // The text about what each wave waits for includes its position.
             Fault::Stuck { waits, count, .. } if !waits.is_empty() => stuck_notes(waits, *count),
             _ => {
                 let places = fault.places().iter().flat_map(told);
@@ -84,7 +86,7 @@ impl Teller {
         })
     }
 
-    /// A debug trap at which nothing has stopped.
+    /// Returns the note about a debug trap that was executed without a debugger.
     pub fn debug_trap(&self, at: &Location) -> String {
         let title = "debugtrap: no debugger is there, and the wave goes on";
         let mark = |at| Mark { at, label: "the first one", kind: AnnotationKind::Primary };
@@ -93,7 +95,7 @@ impl Teller {
         shown.unwrap_or_else(|| format!("note: {title}; the first one: {at}\n"))
     }
 
-    /// A finding of strict mode.
+    /// Returns the report of a finding of strict mode.
     pub fn report(&self, report: &Report) -> String {
         let mut marks = Vec::new();
         let mut notes = Vec::new();
@@ -116,7 +118,7 @@ impl Teller {
         shown.unwrap_or_else(|| report.to_string())
     }
 
-    /// The text with marks; none if none of them is in a text that can be read.
+    /// Returns the report with marked source lines. Returns `None` if no mark is in a file that can be read.
     fn shown(
         &self,
         level: &str,
@@ -135,7 +137,7 @@ impl Teller {
         }
         let mut group = Group::with_title(title);
         let mut any = false;
-        // The main place first: its file heads the message.
+        // The main position comes first, because its file heads the message.
         let files = marks.iter().rev().map(|mark| &mark.at.file);
         let mut seen: Vec<&str> = Vec::new();
         for file in files {
@@ -165,7 +167,7 @@ impl Teller {
         Some(renderer.render(&[group]) + "\n")
     }
 
-    /// Reads the files of marks that have not been looked for before.
+    /// Reads the files of the marks that have not been read yet.
     fn read(&self, marks: &[Mark]) {
         marks.iter().for_each(|mark| self.read_file(&mark.at.file));
     }
@@ -179,14 +181,14 @@ impl Teller {
     }
 }
 
-/// What waves of a deadlock wait for: some, where there are many.
+/// Returns what the waves of a deadlock wait for. If there are many waves, only some are listed.
 fn stuck_notes(waits: &[String], count: usize) -> Vec<String> {
     let more = count.saturating_sub(waits.len());
     let more = (more > 0).then(|| format!("and {more} more waves"));
     waits.iter().cloned().chain(more).collect()
 }
 
-/// What helps against a fault, where that is known.
+/// Returns the help text for a fault, if there is one.
 fn help(fault: &Fault) -> Option<&'static str> {
     match fault {
         Fault::Stuck { own_lane: true, .. } => Some(OWN_LANE_HELP),
@@ -194,12 +196,12 @@ fn help(fault: &Fault) -> Option<&'static str> {
     }
 }
 
-/// The same, with the calls under way.
+/// Returns the instruction, the work-item and the active calls of a location.
 fn told(at: &Location) -> Vec<String> {
     std::iter::once(who(at)).chain(at.calls.iter().map(ToString::to_string)).collect()
 }
 
-/// The instruction, and which work-item it was.
+/// Returns the instruction and the work-item of a location.
 fn who(at: &Location) -> String {
     let Location { text, offset, kernel, group: [x, y, z], wave, .. } = at;
     let item = match (at.item, at.lane) {
@@ -209,8 +211,8 @@ fn who(at: &Location) -> String {
     format!("`{text}` at {offset:#x} of {kernel}, {item}wave {wave} in group ({x}, {y}, {z})")
 }
 
-/// What a line table's place means: the word there, with the index or the arguments behind it; the line where there is
-/// no column.
+/// Returns the byte range of a source position: the word there with the index or the arguments that follow,
+/// or the whole line if there is no column.
 fn span(text: &str, at: &SourcePlace) -> Option<Range<usize>> {
     let line = at.line.checked_sub(1)? as usize;
     let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
@@ -226,7 +228,7 @@ fn span(text: &str, at: &SourcePlace) -> Option<Range<usize>> {
     Some(start + column..start + column + size)
 }
 
-/// Bytes of the brackets that follow directly, closed on the same line.
+/// Returns the length of the bracketed text at the start of `rest`, if it is closed on the same line.
 fn brackets(rest: &str) -> Option<usize> {
     let mut open = 0usize;
     for (at, byte) in rest.bytes().enumerate() {

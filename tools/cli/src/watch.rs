@@ -1,15 +1,15 @@
-//! `--time-passes` and `--dump-after`.
+//! Implements `--time-passes` and `--dump-after`.
 
 use kernc::{Observer, Subtarget};
 use std::time::{Duration, Instant};
 
-/// Records times and prints dumps between passes.
+/// Records the times of passes and prints dumps between passes.
 pub struct Watch {
     timing: bool,
     dump_after: Vec<String>,
     since: Instant,
     times: Vec<(&'static str, Duration)>,
-    /// Whether the optimised IR is wanted, and what it is.
+    /// Whether to keep the optimised IR, and its text.
     keep_ir: bool,
     ir: String,
     pub warnings: Option<kernc::Diagnostics>,
@@ -41,7 +41,8 @@ impl Watch {
         self.since = Instant::now();
     }
 
-    /// Prints the times, and names of passes to dump that did not run. Returns the optimised IR if it was wanted.
+    /// Prints the times, and a warning about passes to dump that did not run. Returns the optimised IR if it
+    /// was requested.
     pub fn finish(self) -> String {
         for wanted in self.dump_after.iter().filter(|wanted| *wanted != "all") {
             if !self.times.iter().any(|(name, _)| name == wanted) {

@@ -1,10 +1,10 @@
-//! Which loads and stores of an object are atomic: what kernc's own section says.
+//! Reads kernc's own section, which lists the atomic loads and stores of an object.
 
 use crate::elf::CodeObject;
 use objwriter::elf::ATOMICS;
 
-/// Addresses of the atomic loads and stores of a linked file, in ascending order; `None` where the file does not say which
-/// they are.
+/// Returns the addresses of the atomic loads and stores of a linked file, in ascending order; `None` if the
+/// file does not list them.
 pub fn read(object: &CodeObject<'_>) -> Option<Vec<u64>> {
     let section = object.section(ATOMICS).filter(|_| !object.header.is_relocatable())?;
     let (addresses, _) = section.data.as_chunks::<8>();

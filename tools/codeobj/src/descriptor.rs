@@ -1,18 +1,19 @@
-//! Kernel descriptors of a file (seed 000, lines 2567-2900). [`objwriter::descriptor`] names their fields.
+//! Kernel descriptors in a file (seed 000, lines 2567-2900). Their fields are defined in
+//! [`objwriter::descriptor`].
 
 use crate::elf::{CodeObject, Symbol};
 use isa::Target;
 pub use objwriter::descriptor::{ENTRY_OFFSET, FIELDS, Field, SIZE, Unit};
 use objwriter::descriptor::{Granules, WAVEFRONT_SIZE32};
 
-/// Every field in the order of their places, headings before what they head.
+/// Returns all fields in the order of their positions. A register precedes the fields that it contains.
 pub fn fields_by_place() -> Vec<&'static Field> {
     let mut fields: Vec<&Field> = FIELDS.iter().collect();
     fields.sort_by_key(|field| (field.byte, field.unit != Unit::Register, field.low));
     fields
 }
 
-/// What a number of a field says beyond itself.
+/// Returns an explanation of a field's value.
 pub fn explain(field: &Field, value: u64, target: Option<&Target>, wave32: bool) -> Option<String> {
     const ROUND: [&str; 4] = ["nearest even", "towards +infinity", "towards -infinity", "towards zero"];
     const DENORM: [&str; 4] = ["flush sources and results", "flush results", "flush sources", "keep"];
@@ -32,36 +33,36 @@ pub fn explain(field: &Field, value: u64, target: Option<&Target>, wave32: bool)
     }
 }
 
-/// A kernel descriptor and where it is.
+/// Kernel descriptor, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor<'data> {
-    /// The kernel's name: the symbol's without `.kd`.
+    /// Name of the kernel: the name of the symbol without `.kd`.
     pub kernel: &'data str,
     /// Section index.
     pub section: usize,
-    /// Address; in relocatable files the offset in the section.
+    /// Address, or in relocatable files the offset in the section.
     pub address: u64,
-    /// The descriptor.
+    /// Contents of the descriptor.
     pub bytes: [u8; SIZE],
 }
 
 impl Descriptor<'_> {
-    /// A field's number by name; 0 for a name that does not exist.
+    /// Returns the value of the field with that name; 0 if there is no such field.
     pub fn get(&self, name: &str) -> u64 {
         FIELDS.iter().find(|field| field.name == name).map_or(0, |field| field.get(&self.bytes))
     }
 
-    /// Whether waves of 32 lanes run the kernel.
+    /// Returns whether the kernel runs in waves of 32 lanes.
     pub fn is_wave32(&self) -> bool {
         WAVEFRONT_SIZE32.get(&self.bytes) != 0
     }
 
-    /// Address of the first instruction, in linked files.
+    /// Returns the address of the first instruction, in linked files.
     pub fn entry(&self) -> u64 {
         self.address.wrapping_add(self.get("kernel_code_entry_byte_offset"))
     }
 
-    /// Bytes that are set although no field of the processor covers them: `(byte, bits)`.
+    /// Returns the bytes that contain set bits outside all fields of the processor: `(byte, bits)`.
     pub fn reserved(&self, target: Option<&Target>) -> Vec<(usize, u8)> {
         let mut rest = self.bytes;
         let fields = FIELDS.iter().filter(|field| field.unit != Unit::Register);
@@ -73,7 +74,7 @@ impl Descriptor<'_> {
 }
 
 impl<'data> CodeObject<'data> {
-    /// The kernel descriptor that a symbol names.
+    /// Returns the kernel descriptor that a symbol names.
     pub fn descriptor(&self, symbol: &Symbol<'data>) -> Option<Descriptor<'data>> {
         let kernel = symbol.name.strip_suffix(".kd")?;
         let section = usize::from(symbol.section);
@@ -86,7 +87,7 @@ impl<'data> CodeObject<'data> {
         Some(Descriptor { kernel, section, address: symbol.value, bytes })
     }
 
-    /// All kernel descriptors, in the order of the symbol table.
+    /// Returns all kernel descriptors, in the order of the symbol table.
     pub fn descriptors(&self) -> impl Iterator<Item = Descriptor<'data>> {
         self.symbols().iter().filter_map(|symbol| self.descriptor(symbol))
     }

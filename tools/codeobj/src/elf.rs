@@ -1,7 +1,7 @@
-//! The container: an ELF file taken apart into plain values that outlive their byte order and word size.
+//! Reads the ELF container into plain values that do not depend on byte order and word size.
 //!
-//! A damaged file is read as far as it goes. What could not be read is listed in [`CodeObject::problems`]; only a file
-//! that is no AMD GPU code object at all is an error.
+//! A damaged file is read as far as possible. Parts that could not be read are listed in
+//! [`CodeObject::problems`]. Only a file that is not an AMD GPU code object at all causes an error.
 
 use object::LittleEndian;
 use object::elf::{self as abi, FileHeader64, SectionHeader64};
@@ -10,19 +10,19 @@ use std::fmt;
 
 /// `e_machine` of every AMD GPU.
 pub const EM_AMDGPU: u16 = 224;
-/// Section index of variables in LDS: `st_value` is their alignment (seed 000, line 490).
+/// Section index of variables in LDS. Their `st_value` is the alignment (seed 000, line 490).
 pub const SHN_AMDGPU_LDS: u16 = 0xff00;
-/// Type of a code object V2's kernel symbols.
+/// Type of the kernel symbols of a code object V2.
 pub const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 
-/// Why a file is not a code object.
+/// Reason why a file is not a code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseError {
-    /// It does not begin like an ELF file, or its header is cut.
+    /// The file does not begin like an ELF file, or its header is truncated.
     NotElf,
-    /// It is ELF, but not a 64-bit little-endian one. The text says what it is.
+    /// The file is an ELF file, but not 64-bit little-endian. The text says what it is.
     OtherElf(&'static str),
-    /// It is for another machine, with this `e_machine`.
+    /// The file is for another machine, with this `e_machine`.
     OtherMachine(u16),
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The fields of the ELF header that say something.
+/// Fields of the ELF header that carry information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// `EI_OSABI`.
@@ -69,7 +69,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Whether the file is to be linked (`ET_REL`) rather than loaded.
+    /// Returns whether the file is input for a linker (`ET_REL`) and not loadable.
     pub fn is_relocatable(&self) -> bool {
         self.file_type == abi::ET_REL.0
     }
@@ -78,7 +78,7 @@ impl Header {
 /// A section.
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'data> {
-    /// Its name.
+    /// Name of the section.
     pub name: &'data str,
     /// `sh_type`.
     pub kind: u32,
@@ -98,33 +98,33 @@ pub struct Section<'data> {
     pub link: u32,
     /// `sh_info`.
     pub info: u32,
-    /// Its bytes; none if it has none in the file.
+    /// Contents; empty if the section has no contents in the file.
     pub data: &'data [u8],
 }
 
 impl Section<'_> {
-    /// Whether it is part of the memory image.
+    /// Returns whether the section is part of the memory image.
     pub fn is_loaded(&self) -> bool {
         self.has(abi::SHF_ALLOC)
     }
 
-    /// Whether it holds instructions.
+    /// Returns whether the section contains instructions.
     pub fn is_code(&self) -> bool {
         self.has(abi::SHF_EXECINSTR)
     }
 
-    /// Whether it takes no space in the file.
+    /// Returns whether the section takes no space in the file.
     pub fn is_zeros(&self) -> bool {
         self.kind == abi::SHT_NOBITS.0
     }
 
-    /// Whether it has all bits of `flags`.
+    /// Returns whether the section has all bits of `flags`.
     pub fn has(&self, flags: abi::SectionFlags) -> bool {
         self.flags & flags.0 == flags.0
     }
 }
 
-/// A segment: what a loader maps.
+/// Segment, which a loader maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// `p_type`.
@@ -146,9 +146,9 @@ pub struct Segment {
 /// A symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'data> {
-    /// Its name, empty for section symbols.
+    /// Name; empty for section symbols.
     pub name: &'data str,
-    /// `st_value`: an address, in relocatable files an offset in its section.
+    /// `st_value`: an address, or in relocatable files an offset in the section.
     pub value: u64,
     /// `st_size`.
     pub size: u64,
@@ -163,27 +163,27 @@ pub struct Symbol<'data> {
 }
 
 impl Symbol<'_> {
-    /// Whether it is defined elsewhere.
+    /// Returns whether the symbol is defined elsewhere.
     pub fn is_undefined(&self) -> bool {
         self.section == 0
     }
 }
 
-/// A table of symbols, named like its section.
+/// Symbol table.
 #[derive(Clone, Debug)]
 pub struct SymbolTable<'data> {
-    /// `.symtab` or `.dynsym`.
+    /// Name of the section: `.symtab` or `.dynsym`.
     pub name: &'data str,
-    /// Index of its section.
+    /// Index of the section.
     pub section: usize,
-    /// Its symbols; the first is the null symbol.
+    /// Symbols. The first is the null symbol.
     pub symbols: Vec<Symbol<'data>>,
 }
 
-/// One relocation record.
+/// Relocation record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// `r_offset`: an address, in relocatable files an offset in the section.
+    /// `r_offset`: an address, or in relocatable files an offset in the section.
     pub offset: u64,
     /// `R_AMDGPU_*`.
     pub kind: u32,
@@ -193,25 +193,25 @@ pub struct Relocation {
     pub addend: i64,
 }
 
-/// A section of relocations.
+/// Section of relocations.
 #[derive(Clone, Debug)]
 pub struct RelocationTable<'data> {
-    /// `.rela.text`.
+    /// Name of the section, such as `.rela.text`.
     pub name: &'data str,
-    /// Section that it changes; 0 in loadable files, where offsets are addresses.
+    /// Index of the section to which the relocations apply; 0 in loadable files, where offsets are addresses.
     pub target: usize,
-    /// Section of its symbol table.
+    /// Index of the section of its symbol table.
     pub symbols: usize,
-    /// The records, in file order.
+    /// Records in file order.
     pub records: Vec<Relocation>,
 }
 
-/// A code object's container.
+/// Code object, read from an ELF file.
 #[derive(Clone, Debug)]
 pub struct CodeObject<'data> {
-    /// The ELF header.
+    /// ELF header.
     pub header: Header,
-    /// Sections by index; the first is the null section.
+    /// Sections by index. The first is the null section.
     pub sections: Vec<Section<'data>>,
     /// Segments.
     pub segments: Vec<Segment>,
@@ -219,9 +219,9 @@ pub struct CodeObject<'data> {
     pub symbol_tables: Vec<SymbolTable<'data>>,
     /// Relocations.
     pub relocation_tables: Vec<RelocationTable<'data>>,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub file_size: usize,
-    /// What could not be read.
+    /// Messages about parts that could not be read.
     pub problems: Vec<String>,
 }
 
@@ -229,7 +229,7 @@ const LE: LittleEndian = LittleEndian;
 type RawSection = SectionHeader64<LittleEndian>;
 
 impl<'data> CodeObject<'data> {
-    /// Takes a file apart.
+    /// Reads a file.
     pub fn parse(bytes: &'data [u8]) -> Result<CodeObject<'data>, ParseError> {
         let raw = header_of(bytes)?;
         let mut object = CodeObject {
@@ -257,14 +257,16 @@ impl<'data> CodeObject<'data> {
         });
         object.read_sections(raw, headers, bytes);
         object.read_segments(raw, bytes);
-        // Tables of a sound file do not overlap; those of a damaged one must not multiply.
+        // Tables of a valid file do not overlap. The budget prevents a damaged file from producing huge
+        // tables.
         let mut budget = bytes.len() as u64;
         object.read_symbols(headers, bytes, &mut budget);
         object.read_relocations(headers, bytes, &mut budget);
         Ok(object)
     }
 
-    /// Bytes that the file would have if it were not cut off: its headers name places behind its end.
+    /// Returns the size that a truncated file would have as a whole. Returns `None` if its headers name no
+    /// place after its end.
     pub fn whole_size(&self) -> Option<u64> {
         let Header { program_headers, section_headers, segment_count, section_count, .. } = self.header;
         let tables = [
@@ -279,7 +281,7 @@ impl<'data> CodeObject<'data> {
         (end > self.file_size as u64).then_some(end)
     }
 
-    /// Whether a table of that size can be in the file beside those seen before.
+    /// Returns whether a table of that size fits into the file in addition to the tables read before.
     fn afford(&mut self, index: usize, size: u64, budget: &mut u64) -> bool {
         let left = budget.checked_sub(size);
         if left.is_none() {
@@ -425,23 +427,23 @@ impl<'data> CodeObject<'data> {
         }
     }
 
-    /// The symbols of the section with that index, if it is a symbol table.
+    /// Returns the symbols of the section with that index, if it is a symbol table.
     pub fn symbols_of(&self, section: usize) -> &[Symbol<'data>] {
         self.symbol_tables.iter().find(|table| table.section == section).map_or(&[], |table| &table.symbols)
     }
 
-    /// The fullest symbol table: `.symtab`, or `.dynsym` in a stripped file.
+    /// Returns the most complete symbol table: `.symtab`, or `.dynsym` in a stripped file.
     pub fn symbols(&self) -> &[Symbol<'data>] {
         let by_name = |name| self.symbol_tables.iter().find(|table| table.name == name);
         by_name(".symtab").or(self.symbol_tables.first()).map_or(&[], |table| &table.symbols)
     }
 
-    /// The first section of that name.
+    /// Returns the first section with that name.
     pub fn section(&self, name: &str) -> Option<&Section<'data>> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// Bytes of section `index` from an address on; in relocatable files from an offset on.
+    /// Returns `size` bytes of section `index` from an address on; in relocatable files, from an offset on.
     pub fn bytes_at(&self, index: usize, value: u64, size: u64) -> Option<&'data [u8]> {
         let section = self.sections.get(index)?;
         let base = if self.header.is_relocatable() { 0 } else { section.address };
@@ -450,7 +452,7 @@ impl<'data> CodeObject<'data> {
     }
 }
 
-/// The header of a 64-bit little-endian ELF file for AMD GPUs.
+/// Returns the header of a 64-bit little-endian ELF file for AMD GPUs.
 fn header_of(bytes: &[u8]) -> Result<&FileHeader64<LittleEndian>, ParseError> {
     if !bytes.starts_with(&abi::ELFMAG) {
         return Err(ParseError::NotElf);

@@ -1,6 +1,8 @@
-//! Which processor, with which settings, under which rules: `EI_OSABI`, `EI_ABIVERSION`, `e_flags` and the target id.
+//! Identity of a code object: processor, settings and runtime, from `EI_OSABI`, `EI_ABIVERSION`, `e_flags`
+//! and the target id.
 //!
-//! Bits of `e_flags`: seed 000, line 31 ff. for V3; those of V4 and later are what LLVM 14 and 19 write.
+//! The bits of `e_flags` are from seed 000, line 31 ff. for V3; for V4 and later they are what LLVM 14 and 19
+//! write.
 
 use crate::elf::{CodeObject, Header};
 use crate::note::Meaning;
@@ -24,7 +26,7 @@ pub enum OsAbi {
 }
 
 impl OsAbi {
-    /// From `EI_OSABI`.
+    /// Converts `EI_OSABI`.
     pub fn from_byte(byte: u8) -> OsAbi {
         match byte {
             0 => OsAbi::None,
@@ -35,7 +37,7 @@ impl OsAbi {
         }
     }
 
-    /// The operating system in a target triple.
+    /// Returns the operating system in a target triple.
     pub fn triple_os(self) -> &'static str {
         match self {
             OsAbi::Hsa => "amdhsa",
@@ -58,7 +60,7 @@ impl fmt::Display for OsAbi {
     }
 }
 
-/// Processors that kernc does not know but can name: `EF_AMDGPU_MACH` as LLVM 19 writes it.
+/// Names of processors that kernc does not support, by `EF_AMDGPU_MACH` as LLVM 19 writes it.
 const FOREIGN: &[(u32, &str)] = &[
     (0x40, "gfx940"),
     (0x41, "gfx1100"),
@@ -78,24 +80,25 @@ const FOREIGN: &[(u32, &str)] = &[
     (0x55, "gfx1152"),
 ];
 
-/// Generic processors, and the one whose instructions are decoded for them: their code is what all members run.
+/// Generic processors, each with the processor for which its code is decoded. Generic code runs on all
+/// processors of its family.
 const GENERIC: &[(&str, &str)] =
     &[("gfx9-generic", "gfx900"), ("gfx10-1-generic", "gfx1010"), ("gfx10-3-generic", "gfx1030")];
 
 /// What a header says about where the code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The runtime.
+    /// Runtime.
     pub os_abi: OsAbi,
-    /// Code object version 2 to 6; only HSA counts them.
+    /// Code object version, 2 to 6. Only HSA has versions.
     pub version: Option<u8>,
     /// `EF_AMDGPU_MACH`, the low byte of `e_flags`.
     pub mach: u32,
-    /// The processor, if kernc knows it.
+    /// Processor, if kernc knows it.
     pub target: Option<&'static Target>,
-    /// XNACK replay.
+    /// XNACK replay setting.
     pub xnack: Setting,
-    /// SRAM ECC.
+    /// SRAM ECC setting.
     pub sramecc: Setting,
     /// Version of a generic processor (V6).
     pub generic_version: u8,
@@ -103,20 +106,21 @@ pub struct Identity {
     pub unknown_flags: u32,
 }
 
-/// `EF_AMDGPU_ARCH_GCN` of compilers before LLVM 7, which had no number for the processor.
+/// `EF_AMDGPU_ARCH_GCN` of compilers before LLVM 7, which did not write the number of the processor.
 const ARCH_GCN: u32 = 2;
 
-/// The processor of a version as notes of code object V2 name it, and whether XNACK replay is on.
+/// Returns the processor with a version, as notes of code object V2 give it, and whether XNACK replay is on.
 fn of_version(version: (u32, u32, u32)) -> Option<(&'static Target, bool)> {
     let find = |version| isa::PROCESSORS.iter().find(|target| target.version == version);
     let (major, minor, stepping) = version;
-    // gfx901, gfx903, ... are names that version had for the one before with XNACK on.
+    // Versions such as gfx901 and gfx903 stood for the processor with the number before, with XNACK on.
     let with_xnack = || find((major, minor, stepping.checked_sub(1)?)).filter(|it| it.has(Feature::XNACK));
     find(version).map(|target| (target, false)).or_else(|| Some((with_xnack()?, true)))
 }
 
 impl Identity {
-    /// Reads a header, and the notes where the header names no processor: compilers before LLVM 7 have left it out.
+    /// Reads the identity from the header. Uses the notes if the header does not contain the processor, as
+    /// with compilers before LLVM 7.
     pub fn of_object(object: &CodeObject<'_>) -> Identity {
         let mut identity = Identity::of(&object.header);
         let is_left_out = matches!(identity.mach, 0 | ARCH_GCN) && identity.target.is_none();
@@ -136,7 +140,7 @@ impl Identity {
         identity
     }
 
-    /// Reads a header.
+    /// Reads the identity from a header.
     pub fn of(header: &Header) -> Identity {
         let os_abi = OsAbi::from_byte(header.os_abi);
         let version = match (os_abi, header.abi_version) {
@@ -145,7 +149,7 @@ impl Identity {
         };
         let flags = header.flags;
         let mach = flags & 0xff;
-        // HSA from V4 on has two bits for each feature; everything else one.
+        // HSA since V4 has two bits for each feature; everything else has one bit.
         let (xnack, sramecc, known) = if version >= Some(4) {
             (Setting::from_bits(flags >> 8), Setting::from_bits(flags >> 10), 0xfff)
         } else {
@@ -161,8 +165,9 @@ impl Identity {
         Identity { os_abi, version, mach, target, xnack, sramecc, generic_version, unknown_flags }
     }
 
-    /// The processor in the modes that the header names, if kernc knows it; wave size and the modes of a kernel are in its
-    /// descriptor. What the header leaves open (another runtime, no version) is as [`Subtarget::new`] has it.
+    /// Returns the processor with the settings of the header, if kernc knows it. The wave size and other
+    /// modes of a kernel are in its descriptor. What the header does not determine (another runtime, no
+    /// version) is as in [`Subtarget::new`].
     pub fn subtarget(&self) -> Option<Subtarget> {
         let mut subtarget = Subtarget::new(self.target?);
         let setting = |has: bool, setting| if has { setting } else { Setting::Unsupported };
@@ -178,7 +183,7 @@ impl Identity {
         Some(subtarget)
     }
 
-    /// Whether a target id, or the directives of V2, stand for all of a file's header.
+    /// Returns whether a target id, or the directives of V2, represent everything in a file's header.
     pub fn is_said_by_directives(&self, header: &Header) -> bool {
         let Some(target) = Target::by_elf_mach(self.mach) else { return false };
         if self.version == Some(2) {
@@ -198,15 +203,16 @@ impl Identity {
         (said.os_abi, said.abi_version, said.flags) == (header.os_abi, header.abi_version, header.flags)
     }
 
-    /// The processor's name, if the value has one.
+    /// Returns the name of the processor, if it is known.
     pub fn processor(&self) -> Option<&'static str> {
         let foreign = FOREIGN.iter().find(|(value, _)| *value == self.mach).map(|(_, name)| *name);
         foreign.or(self.target.map(|target| target.name))
     }
 
-    /// The target id as the assembler's `.amdgcn_target` writes it for this version, for the processor of that name.
+    /// Returns the target id for a processor name, as the assembler's `.amdgcn_target` spells it for this
+    /// version.
     pub fn target_id(&self, processor: &str) -> String {
-        // Without a version there is one bit a feature, as in V3.
+        // Without a version there is one bit for each feature, as in V3.
         let version = self.version.and_then(CodeObjectVersion::from_number).unwrap_or(CodeObjectVersion::V3);
         objwriter::elf::target_id(self.os_abi.triple_os(), processor, self.xnack, self.sramecc, version)
     }

@@ -1,23 +1,23 @@
-//! `amd_kernel_code_t`: the 256 bytes before a kernel's code in code objects V2, where they are in a file.
+//! Finds `amd_kernel_code_t`, the 256 bytes before a kernel's code in code objects V2.
 
 use crate::elf::{CodeObject, STT_AMDGPU_HSA_KERNEL, Symbol};
 pub use objwriter::kernel_code::*;
 
-/// A kernel's structure and where it is.
+/// Header of a kernel, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelCode<'data> {
-    /// The kernel's name.
+    /// Name of the kernel.
     pub kernel: &'data str,
     /// Section index.
     pub section: usize,
-    /// Address; in relocatable files the offset in the section.
+    /// Address, or in relocatable files the offset in the section.
     pub address: u64,
-    /// The structure.
+    /// Contents of the header.
     pub bytes: [u8; SIZE],
 }
 
 impl<'data> CodeObject<'data> {
-    /// The structure at a symbol of a code object V2.
+    /// Returns the header at a symbol of a code object V2.
     pub fn kernel_code(&self, symbol: &Symbol<'data>) -> Option<KernelCode<'data>> {
         let section = usize::from(symbol.section);
         let is_code = self.sections.get(section).is_some_and(|section| section.is_code());
@@ -28,7 +28,7 @@ impl<'data> CodeObject<'data> {
         Some(KernelCode { kernel: symbol.name, section, address: symbol.value, bytes })
     }
 
-    /// All of them, in the order of the symbol table.
+    /// Returns all headers, in the order of the symbol table.
     pub fn kernel_codes(&self) -> impl Iterator<Item = KernelCode<'data>> {
         self.symbols().iter().filter_map(|symbol| self.kernel_code(symbol))
     }

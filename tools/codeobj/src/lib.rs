@@ -1,7 +1,7 @@
-//! AMD GPU code objects of every version: what their headers, notes, metadata and kernel descriptors say.
+//! AMD GPU code objects of every version: reads their headers, notes, metadata and kernel descriptors.
 //!
-//! The tables of `objwriter` name each field once; the reader here and those who write share them, so that what one
-//! prints the other understands.
+//! The tables of `objwriter` name each field once. This reader and all writers share the tables, so that each
+//! understands what the other prints.
 //!
 //! ```no_run
 //! let bytes = std::fs::read("saxpy.co").unwrap();
@@ -9,7 +9,7 @@
 //! print!("{}", codeobj::inspect::text(&object, "saxpy.co", None));
 //! ```
 //!
-//! Not here: how code objects are written (`objwriter`), how they are loaded and run (`sim`).
+//! This crate neither writes code objects (see `objwriter`) nor loads and runs them (see `sim`).
 
 pub mod atomics;
 #[cfg(feature = "containers")]

@@ -1,8 +1,8 @@
-//! Names of ELF's numbers, without their prefixes.
+//! Names of ELF constants, without their prefixes.
 
 use object::elf as abi;
 
-/// `R_AMDGPU_*` by number (seed 000, line 507; the last is LLVM 19's).
+/// Names of `R_AMDGPU_*` by number (seed 000, line 507; the last is from LLVM 19).
 pub const RELOCATIONS: &[&str] = &[
     "R_AMDGPU_NONE",
     "R_AMDGPU_ABS32_LO",
@@ -21,28 +21,28 @@ pub const RELOCATIONS: &[&str] = &[
     "R_AMDGPU_REL16",
 ];
 
-/// The number of a relocation.
+/// Returns the number of a relocation type.
 pub fn relocation_number(name: &str) -> Option<u32> {
     RELOCATIONS.iter().position(|other| *other == name).map(|number| number as u32)
 }
 
-/// The name in a table of numbers and names.
+/// Returns the name of a number in a table.
 fn find(names: &[(u32, &'static str)], value: u32) -> Option<&'static str> {
     names.iter().find(|(number, _)| *number == value).map(|(_, name)| *name)
 }
 
-/// A name, or the number itself.
+/// Returns a name, or the number if there is no name.
 fn or_number(name: Option<&'static str>, value: u32) -> String {
     name.map_or_else(|| format!("{value:#x}"), str::to_owned)
 }
 
-/// `ET_*`.
+/// Returns the name of an `ET_*` constant.
 pub fn file_type(value: u16) -> String {
     let names = [(0, "NONE"), (1, "REL"), (2, "EXEC"), (3, "DYN"), (4, "CORE")];
     or_number(find(&names, value.into()), value.into())
 }
 
-/// `SHT_*`.
+/// Returns the name of an `SHT_*` constant.
 pub fn section_type(value: u32) -> String {
     let names = [
         (0, "NULL"),
@@ -62,7 +62,8 @@ pub fn section_type(value: u32) -> String {
     or_number(find(&names, value), value)
 }
 
-/// `SHF_*` as the letters that the assembler's `.section` takes, and those that only tools print.
+/// Returns `SHF_*` flags as the letters that the assembler's `.section` accepts, and letters that only tools
+/// print.
 pub fn section_flags(value: u64) -> String {
     let letters = [
         (abi::SHF_WRITE, 'w'),
@@ -80,7 +81,7 @@ pub fn section_flags(value: u64) -> String {
     letters.iter().filter(|(flag, _)| value & flag.0 != 0).map(|(_, letter)| *letter).collect()
 }
 
-/// `PT_*`.
+/// Returns the name of a `PT_*` constant.
 pub fn segment_type(value: u32) -> String {
     let names = [
         (0, "NULL"),
@@ -96,7 +97,7 @@ pub fn segment_type(value: u32) -> String {
     or_number(find(&names, value), value)
 }
 
-/// `PF_*`.
+/// Returns `PF_*` flags as letters.
 pub fn segment_flags(value: u32) -> String {
     [(4, 'r'), (2, 'w'), (1, 'x')]
         .iter()
@@ -104,7 +105,7 @@ pub fn segment_flags(value: u32) -> String {
         .collect()
 }
 
-/// `STT_*`.
+/// Returns the name of an `STT_*` constant.
 pub fn symbol_type(value: u8) -> String {
     let names = [
         (0, "NOTYPE"),
@@ -119,17 +120,17 @@ pub fn symbol_type(value: u8) -> String {
     or_number(find(&names, value.into()), value.into())
 }
 
-/// `STB_*`.
+/// Returns the name of an `STB_*` constant.
 pub fn symbol_binding(value: u8) -> String {
     or_number(find(&[(0, "LOCAL"), (1, "GLOBAL"), (2, "WEAK")], value.into()), value.into())
 }
 
-/// `STV_*`.
+/// Returns the name of an `STV_*` constant.
 pub fn symbol_visibility(value: u8) -> &'static str {
     ["DEFAULT", "INTERNAL", "HIDDEN", "PROTECTED"][usize::from(value & 3)]
 }
 
-/// `R_AMDGPU_*`.
+/// Returns the name of an `R_AMDGPU_*` constant.
 pub fn relocation(value: u32) -> String {
     or_number(RELOCATIONS.get(value as usize).copied(), value)
 }

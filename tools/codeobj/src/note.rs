@@ -1,4 +1,5 @@
-//! Note records: seed 000, line 429 for the layout and V3's; `NT_AMD_*` of V2 as LLVM 14 writes them.
+//! Reads note records. The layout and the types of V3 are from seed 000, line 429; `NT_AMD_*` of V2 are as
+//! LLVM 14 writes them.
 
 use crate::elf::CodeObject;
 use crate::value::{self, Value};
@@ -10,53 +11,53 @@ pub use objwriter::note::{
 /// A note record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note<'data> {
-    /// Section it is in.
+    /// Index of the section that contains the record.
     pub section: usize,
-    /// Whose numbers `kind` uses: `AMD` (V2) or `AMDGPU` (V3 on).
+    /// Owner, which determines the meaning of `kind`: `AMD` (V2) or `AMDGPU` (since V3).
     pub owner: &'data str,
     /// `NT_*`.
     pub kind: u32,
-    /// Its contents.
+    /// Contents.
     pub desc: &'data [u8],
 }
 
-/// What a note says.
+/// Decoded contents of a note.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Meaning<'data> {
-    /// The code object's version (V2).
+    /// Code object version (V2).
     Version {
         /// Major version.
         major: u32,
         /// Minor version.
         minor: u32,
     },
-    /// How HSAIL was finalised (V2).
+    /// Options of HSAIL finalisation (V2).
     Hsail {
         /// Major version.
         major: u32,
         /// Minor version.
         minor: u32,
-        /// 0 is base, 1 is full.
+        /// Profile: 0 is base, 1 is full.
         profile: u8,
-        /// 0 is small, 1 is large.
+        /// Machine model: 0 is small, 1 is large.
         machine_model: u8,
-        /// 0 is none, 1 zero, 2 near.
+        /// Rounding: 0 is none, 1 is zero, 2 is near.
         rounding: u8,
     },
-    /// The instruction set (V2).
+    /// Instruction set (V2).
     Isa {
-        /// `AMD`.
+        /// Vendor, `AMD`.
         vendor: &'data str,
-        /// `AMDGPU`.
+        /// Architecture, `AMDGPU`.
         architecture: &'data str,
         /// Major version of the processor.
         major: u32,
-        /// Minor version.
+        /// Minor version of the processor.
         minor: u32,
-        /// Stepping.
+        /// Stepping of the processor.
         stepping: u32,
     },
-    /// The target id (V2).
+    /// Target id (V2).
     IsaName(&'data str),
     /// Metadata as YAML text (V2).
     Yaml(&'data str),
@@ -64,14 +65,14 @@ pub enum Meaning<'data> {
     Metadata(Value),
     /// Register numbers and values (PAL before MessagePack).
     Registers(Vec<(u32, u32)>),
-    /// Damaged; the text says how.
+    /// Damaged note, with a description of the damage.
     Damaged(String),
-    /// None that kernc knows.
+    /// Note of a type that kernc does not know.
     Unknown,
 }
 
 impl<'data> Note<'data> {
-    /// The name of its type.
+    /// Returns the name of the note's type.
     pub fn name(&self) -> Option<&'static str> {
         Some(match (self.owner, self.kind) {
             ("AMD", NT_VERSION) => "NT_AMD_HSA_CODE_OBJECT_VERSION",
@@ -85,7 +86,7 @@ impl<'data> Note<'data> {
         })
     }
 
-    /// Reads its contents.
+    /// Decodes the contents.
     pub fn meaning(&self) -> Meaning<'data> {
         let short = || Meaning::Damaged(format!("{} bytes are too few", self.desc.len()));
         match self.name().map(|_| self.kind) {
@@ -119,7 +120,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Text up to the zero bytes that may end it.
+/// Returns a text without the zero bytes at its end.
 fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().map(|text| text.trim_end_matches('\0'))
 }
@@ -134,8 +135,8 @@ fn hsail(desc: &[u8]) -> Option<Meaning<'_>> {
     })
 }
 
-/// Two string sizes (16 bits), three numbers, two strings with their zero bytes. The last zero byte may be missing: AMD's
-/// finalizer counted one byte too few.
+/// Reads two string sizes (16 bits each), three numbers, and two zero-terminated strings. The last zero byte
+/// may be missing, because AMD's finalizer counted one byte too few.
 fn isa_version(desc: &[u8]) -> Option<Meaning<'_>> {
     let sizes = word(desc, 0)?;
     let (vendor_size, architecture_size) = ((sizes & 0xffff) as usize, (sizes >> 16) as usize);
@@ -151,7 +152,8 @@ fn isa_version(desc: &[u8]) -> Option<Meaning<'_>> {
     })
 }
 
-/// The entries of both trees: sequences one behind the other, but for the version, and of all else the first one.
+/// Joins two metadata trees: sequences are concatenated, except the version, and otherwise the first tree
+/// takes precedence.
 fn joined(first: Value, second: Value) -> Value {
     let (Value::Map(mut entries), Value::Map(others)) = (first.clone(), second) else { return first };
     for (key, value) in others {
@@ -166,8 +168,8 @@ fn joined(first: Value, second: Value) -> Value {
     Value::Map(entries)
 }
 
-/// The records of one note section's bytes, up to the first damaged one. Fields are aligned to 4 bytes, whatever the
-/// section's alignment.
+/// Returns the records of a note section up to the first damaged one, and a message if there is one. Fields
+/// are aligned to 4 bytes, whatever the alignment of the section.
 pub fn records(section: usize, mut bytes: &[u8]) -> (Vec<Note<'_>>, Option<&'static str>) {
     let mut notes = Vec::new();
     while !bytes.is_empty() {
@@ -193,14 +195,14 @@ fn record(section: usize, bytes: &[u8]) -> Option<(Note<'_>, &[u8])> {
 }
 
 impl<'data> CodeObject<'data> {
-    /// All note records.
+    /// Returns all note records.
     pub fn notes(&self) -> Vec<Note<'data>> {
         let sections = self.sections.iter().enumerate().filter(|(_, section)| section.kind == SHT_NOTE.0);
         sections.flat_map(|(index, section)| records(index, section.data).0).collect()
     }
 
-    /// The metadata tree of code objects V3 and later. What linkers leave as several notes is one tree: with the kernels and
-    /// format strings of all of them.
+    /// Returns the metadata tree of code objects V3 and later. If a linker has left several notes, they are
+    /// joined into one tree with the kernels and format strings of all of them.
     pub fn metadata(&self) -> Option<Value> {
         let notes = self.notes();
         let trees = notes.iter().filter_map(|note| match note.meaning() {

@@ -1,12 +1,12 @@
-//! Metadata as a tree of values: read from MessagePack here, written by [`objwriter`].
+//! Reads metadata from MessagePack into a tree of values. Writing is done by [`objwriter`].
 
 pub use objwriter::Value;
 use serde::Deserialize;
 
-/// How deep maps and sequences may be nested.
+/// Maximum nesting depth of maps and sequences.
 const DEPTH: usize = 64;
 
-/// Reads MessagePack. Zero bytes may follow: they pad a note.
+/// Reads MessagePack. Trailing zero bytes, which pad a note, are allowed.
 pub fn from_message_pack(bytes: &[u8]) -> Result<Value, String> {
     let mut rest = bytes;
     let mut reader = rmp_serde::Deserializer::new(&mut rest);

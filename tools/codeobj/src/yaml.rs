@@ -1,44 +1,45 @@
-//! The part of YAML that metadata is written in: block and flow sequences and mappings, plain and quoted scalars, literal
-//! blocks. No anchors, no tag but `!str`, no several documents.
+//! Parser for the subset of YAML in which metadata is written: block and flow sequences and mappings, plain
+//! and quoted scalars, and literal blocks. Anchors, tags except `!str`, and several documents in one text are
+//! not supported.
 //!
-//! The assembler reads `.amdgpu_metadata` with it, the inspector the notes of code object V2.
+//! The assembler reads `.amdgpu_metadata` with it, and the inspector reads the notes of code object V2.
 
 use crate::value::Value;
 use std::collections::HashSet;
 
-/// A node. What a scalar means is the reader's to say: the texts carry no types.
+/// Node of the document. Scalars have no types, so the reader decides what a scalar means.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
-    /// A number, a word, a text; without its quotes.
+    /// Number, word or string, without quotes.
     Scalar(String),
-    /// A scalar with the tag `!str`: a text, whatever it looks like.
+    /// Scalar with the tag `!str`: a string, whatever it looks like.
     Text(String),
     /// A sequence.
     Seq(Vec<Node>),
-    /// A mapping, in the order of the text.
+    /// Mapping, in the order of the text.
     Map(Vec<Entry>),
-    /// A key without a value.
+    /// Missing value after a key.
     Empty,
 }
 
-/// A key of a mapping, without its quotes, and its value.
+/// Key of a mapping, without quotes, and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// At which byte of the text it stands.
+    /// Byte offset of the key in the text.
     pub at: usize,
-    /// Its value.
+    /// Value of the key.
     pub value: Node,
 }
 
 impl Node {
-    /// The value of a key of a mapping.
+    /// Returns the value of a key in a mapping.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
-    /// The entries of a mapping.
+    /// Returns the entries of a mapping; none for other nodes.
     pub fn entries(&self) -> &[Entry] {
         match self {
             Node::Map(entries) => entries,
@@ -46,7 +47,7 @@ impl Node {
         }
     }
 
-    /// The text of a scalar.
+    /// Returns the text of a scalar.
     pub fn text(&self) -> Option<&str> {
         match self {
             Node::Scalar(text) | Node::Text(text) => Some(text),
@@ -54,7 +55,7 @@ impl Node {
         }
     }
 
-    /// The items of a sequence.
+    /// Returns the items of a sequence; none for other nodes.
     pub fn items(&self) -> &[Node] {
         match self {
             Node::Seq(items) => items,
@@ -63,10 +64,10 @@ impl Node {
     }
 }
 
-/// What is wrong, and at which byte of the text.
+/// Error: byte offset in the text, and message.
 pub type Mistake = (usize, &'static str);
 
-/// Nodes within nodes; metadata has five levels.
+/// Maximum nesting depth. Metadata has five levels.
 const MAX_DEPTH: u32 = 50;
 
 #[derive(Clone, Copy)]
@@ -82,7 +83,7 @@ struct Parser<'t> {
     next: usize,
 }
 
-/// Keys of V2's metadata whose values are texts, even where they look like numbers (seed 000, line 2193).
+/// Keys of V2's metadata whose values are strings even if they look like numbers (seed 000, line 2193).
 const TEXTS: [&str; 12] = [
     "Name",
     "SymbolName",
@@ -98,7 +99,8 @@ const TEXTS: [&str; 12] = [
     "Printf",
 ];
 
-/// Code object V2's metadata as a tree, like the one of later versions. `None` if the text cannot be read.
+/// Returns the metadata of a code object V2 as a tree like that of later versions; `None` if the text cannot
+/// be read.
 pub fn v2_metadata(text: &str) -> Option<Value> {
     Some(typed(&parse(text).ok()?, false))
 }
@@ -126,7 +128,7 @@ fn typed(node: &Node, is_text: bool) -> Value {
 /// Reads a document.
 ///
 /// # Errors
-/// The first mistake.
+/// Returns the first error.
 pub fn parse(source: &str) -> Result<Node, Mistake> {
     let mut lines = Vec::new();
     let mut at = 0;
@@ -155,7 +157,7 @@ pub fn parse(source: &str) -> Result<Node, Mistake> {
     }
 }
 
-/// A `#` after a blank begins a comment, outside of quotes.
+/// Removes a comment, which begins with a `#` after a blank, outside of quotes.
 fn without_comment(text: &str) -> &str {
     let bytes = text.as_bytes();
     let mut quote = 0;
@@ -199,7 +201,7 @@ impl<'t> Parser<'t> {
                 items.push(self.nested(indent, false, depth)?);
                 continue;
             }
-            // What follows the dash is a node at its own column.
+            // The text after the dash is a node whose indentation is its column.
             let skipped = line.text.len() - rest.len();
             let inner = Line { indent: indent + skipped, text: rest, at: line.at + skipped };
             self.lines[self.next] = inner;
@@ -232,7 +234,7 @@ impl<'t> Parser<'t> {
         Ok(Node::Map(entries))
     }
 
-    /// The node on the lines below; a sequence may stand as far left as its key.
+    /// Reads the node on the following lines. A sequence may have the same indentation as its key.
     fn nested(&mut self, indent: usize, of_key: bool, depth: u32) -> Result<Node, Mistake> {
         match self.peek() {
             Some(line) if line.indent > indent => self.node(line.indent, depth + 1),
@@ -243,7 +245,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A value that begins on its key's line; more indented lines go on with it, and all lines up to the closing bracket.
+    /// Reads a value that begins on the line of its key. The value continues on lines with more indentation,
+    /// and on all lines up to the closing bracket.
     fn value(&mut self, text: &'t str, at: usize, indent: usize, depth: u32) -> Result<Node, Mistake> {
         let mut flow = Flow { text: text.to_owned(), lines: vec![(0, at)], pos: 0 };
         let is_flow = matches!(text.as_bytes().first(), Some(b'[' | b'{'));
@@ -268,7 +271,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A literal (`|`) or folded (`>`) block: taken from the source, since blank lines and `#` count.
+    /// Reads a literal (`|`) or folded (`>`) block. The block is read from the source text, because blank
+    /// lines and `#` are significant in it.
     fn block(&mut self, style: &str, at: usize, indent: usize) -> Result<Node, Mistake> {
         let start = self.source[at..].find('\n').map_or(self.source.len(), |n| at + n + 1);
         let mut text = String::new();
@@ -302,7 +306,7 @@ fn is_item(text: &str) -> bool {
     text == "-" || text.starts_with("- ")
 }
 
-/// Where the colon after a key is.
+/// Returns the position of the colon after a key.
 fn key_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let first = match bytes.first()? {
@@ -314,7 +318,7 @@ fn key_end(text: &str) -> Option<usize> {
     (first..bytes.len()).find(colon)
 }
 
-/// A scalar without its quotes.
+/// Returns a scalar without its quotes.
 fn scalar(text: &str) -> Node {
     let tagged = ["!str ", "!!str "].iter().find_map(|tag| text.strip_prefix(tag));
     if let Some(text) = tagged {
@@ -365,7 +369,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// How many brackets a line opens, less those that it closes, outside of quotes.
+/// Returns the number of brackets that a line opens minus the number that it closes, outside of quotes.
 fn open_brackets(text: &str) -> i32 {
     let (mut open, mut quote, mut before) = (0, 0, b' ');
     for byte in text.bytes() {
@@ -381,10 +385,10 @@ fn open_brackets(text: &str) -> i32 {
     open
 }
 
-/// A node in brackets: lines joined by blanks.
+/// Text of a node in brackets, with its lines joined by blanks.
 struct Flow {
     text: String,
-    /// Where each line begins here, and in the source.
+    /// For each line, its position in this text and in the source.
     lines: Vec<(usize, usize)>,
     pos: usize,
 }
@@ -400,7 +404,7 @@ impl Flow {
         }
     }
 
-    /// Where a place is in the source.
+    /// Returns the position in the source of a position in this text.
     fn place(&self, pos: usize) -> usize {
         let line = self.lines.iter().rev().find(|line| line.0 <= pos).copied().unwrap_or_default();
         line.1 + (pos - line.0)
@@ -423,7 +427,8 @@ impl Flow {
         }
     }
 
-    /// Whether an item of a block sequence begins here. Brackets may hold those, too: LLVM's reader takes them.
+    /// Returns whether an item of a block sequence begins here. LLVM's reader accepts block sequences inside
+    /// brackets.
     fn is_dash(&self) -> bool {
         self.text.get(self.pos..).is_some_and(|rest| rest.starts_with("- "))
     }
@@ -463,7 +468,7 @@ impl Flow {
         loop {
             self.blank();
             match self.peek() {
-                // As LLVM's reader, which needs no comma in front of a key.
+                // LLVM's reader does not require a comma before a key, so commas are skipped.
                 b',' => {
                     self.pos += 1;
                     continue;

@@ -1,4 +1,4 @@
-//! Values that are set: what is written where.
+//! Assignments by the user: computes the writes that give an expression a new value.
 
 use crate::expr::{Content, Evaluator, Kind, Number, Problem, Scalar, Ty, Value, View};
 use crate::spot::Place;
@@ -7,10 +7,10 @@ use crate::waves::Who;
 use dwarf::{AddressSpace, Bank, Part, Register, Storage};
 use sim::{Stopped, Write};
 
-/// The writes that give what an expression names another value, and that value as text.
+/// Returns the writes that give the expression `text` the value `new`, and that value as text.
 ///
 /// # Errors
-/// The value does not fit, or what is named is nowhere that could be written.
+/// The value does not fit, or the expression has no location that can be written.
 pub(crate) fn assign(
     evaluator: &Evaluator<'_>,
     (text, new): (&str, &str),
@@ -22,7 +22,8 @@ pub(crate) fn assign(
     Ok((writes, evaluator.text(&set, None)))
 }
 
-/// The bytes of a value that was typed, for a type: a number, or an expression that is one.
+/// Parses the typed text, a number or an expression with a numeric value, and returns its bytes as a value of
+/// type `ty`.
 fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Problem> {
     let types = evaluator.types;
     let wrong = || {
@@ -51,7 +52,7 @@ fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Pro
         (_, Some(Number::Float(_))) => return Err(wrong()),
     };
     let (least, most) = scalar.range();
-    // What has no sign can be typed with one where registers hold bits.
+    // Registers hold bits, so a negative number is accepted for a value without a sign too.
     let least = if is_raw { least.min(-(most / 2) - 1) } else { least };
     if !(least..=most).contains(&number) {
         return Err(wrong());
@@ -59,12 +60,12 @@ fn parsed(evaluator: &Evaluator<'_>, ty: &Ty, text: &str) -> Result<Vec<u8>, Pro
     Ok(number.to_le_bytes()[..usize::from(scalar.bytes)].to_vec())
 }
 
-/// The number that an expression is.
+/// Evaluates an expression to a number.
 fn computed(evaluator: &Evaluator<'_>, text: &str) -> Option<Number> {
     evaluator.number(&evaluator.value(text).ok()?).ok()?.number
 }
 
-/// `12`, `-3`, `0x1f`.
+/// Parses an integer: `12`, `-3`, `0x1f`.
 fn whole(text: &str) -> Option<i128> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let number = match digits.strip_prefix("0x") {
@@ -105,7 +106,8 @@ fn writes(evaluator: &Evaluator<'_>, value: &Value, bytes: &[u8], text: &str) ->
     Ok(all)
 }
 
-/// The code of a register as [`isa::Reg`] has it: vector registers from 256 on, accumulation registers from 512 on.
+/// Returns the write to a register. The code is that of [`isa::Reg`]: vector registers start at 256,
+/// accumulation registers at 512.
 fn of_register(code: u16, lane: u32, dword: u32) -> Write {
     match code.checked_sub(256) {
         None => Write::Scalar(code, dword),
@@ -113,7 +115,7 @@ fn of_register(code: u16, lane: u32, dword: u32) -> Write {
     }
 }
 
-/// Bits of a new value from one on.
+/// Bits of the new value, starting at bit `from`.
 #[derive(Clone, Copy)]
 struct Bits<'a> {
     bytes: &'a [u8],
@@ -127,7 +129,8 @@ impl Bits<'_> {
     }
 }
 
-/// A part that is in a register: dwords, of which other bits stay what they are.
+/// Adds the writes for a part of the value that is in a register. The other bits of the dwords keep their
+/// values.
 fn in_register(
     at: &Stopped<'_>,
     register: Register,
@@ -165,7 +168,7 @@ fn in_register(
     Ok(())
 }
 
-/// A part that is in memory: whole bytes.
+/// Returns the write for a part of the value that is in memory, which has to be whole bytes.
 fn in_memory(
     at: &Stopped<'_>,
     lane: u32,
@@ -190,7 +193,7 @@ fn in_memory(
             None => return Err(format!("{other} memory cannot be written")),
         },
     };
-    // What cannot be read is not there to be written.
+    // Memory that cannot be read does not exist, so it cannot be written.
     if !place.read(at, &mut vec![0; bytes.len()]) {
         return Err("no memory is there".to_owned());
     }

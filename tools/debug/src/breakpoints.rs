@@ -1,4 +1,4 @@
-//! Where to stop.
+//! Breakpoints and watchpoints.
 
 use crate::expr::{Evaluator, Problem};
 use crate::gate::Gate;
@@ -10,62 +10,64 @@ use crate::spot::{Place, Spot};
 use crate::waves::Who;
 use sim::Stopped;
 
-/// A place in the code.
+/// A breakpoint: a place in the code.
 #[derive(Clone, Debug)]
 pub struct Breakpoint {
-    /// Its number.
+    /// Identifier of the breakpoint.
     pub id: u32,
-    /// As it was asked for.
+    /// Place as the user has written it.
     pub text: String,
-    /// Addresses in the file.
+    /// Addresses in the file at which the breakpoint is.
     pub addresses: Vec<u64>,
-    /// Holds in some lane, or the wave goes on.
+    /// Condition: the breakpoint stops a wave only if the condition holds in some lane.
     pub condition: Option<String>,
-    /// Which arrivals count.
+    /// Selects the arrivals that stop the wave by their number.
     pub count: Option<Hits>,
-    /// What is said instead of stopping; expressions stand in braces.
+    /// Text that is logged instead of stopping the wave; expressions are in braces.
     pub log: Option<String>,
-    /// How often waves have come here while the condition held.
+    /// Number of arrivals of waves for which the condition held.
     pub hits: u64,
-    /// What lets waves pass.
+    /// Decides whether an arrival stops the dispatch.
     pub gate: Gate,
-    /// It is about an instruction, whichever lanes are active there.
+    /// Whether the breakpoint is at an instruction (`*address`), so that it does not matter which lanes are
+    /// active there.
     pub(crate) is_instruction: bool,
-    /// The wave that has come here last, and the number of the instruction with which it has come into the line.
+    /// Wave that has arrived last, and the ordinal of the instruction with which the wave entered the line.
     pub(crate) last: Option<(Who, u64)>,
-    /// Addresses where the condition or what is said makes no sense, and why: waves do not stop there.
+    /// Addresses that were left out because the condition or the log text makes no sense there, with the
+    /// reasons. Waves do not stop at them.
     pub left_out: LeftOut,
 }
 
-/// Addresses, and why waves do not stop there.
+/// Addresses at which waves do not stop, with the reasons.
 pub type LeftOut = Vec<(u64, Problem)>;
 
-/// A breakpoint as it is asked for.
+/// A breakpoint as the user requests it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
-    /// A line, `file:line`, a function, `*address`.
+    /// Place: a line, `file:line`, a function or `*address`.
     pub place: &'a str,
-    /// Holds in some lane, or the wave goes on.
+    /// Condition: the breakpoint stops a wave only if the condition holds in some lane.
     pub condition: Option<&'a str>,
-    /// Which arrivals count.
+    /// Selects the arrivals that stop the wave by their number.
     pub count: Option<Hits>,
-    /// What is said instead of stopping.
+    /// Text that is logged instead of stopping the wave.
     pub log: Option<&'a str>,
-    /// It is taken out where it stops.
+    /// Whether the breakpoint is removed when it has stopped a wave.
     pub is_temporary: bool,
 }
 
-/// Where a wave has come to a breakpoint.
+/// An arrival of a wave at a breakpoint.
 pub(crate) struct Hit {
-    /// For which lane, if its condition is about one.
+    /// Lane for which the condition holds or has no value; `None` without a condition.
     pub lane: Option<u32>,
-    /// Why its condition has no value in that lane.
+    /// Why the condition has no value in that lane.
     pub problem: Option<Problem>,
 }
 
 impl Breakpoint {
-    /// The lanes for which a wave comes to the breakpoint with this instruction; none if the wave does not come there for any that count.
-    /// `chosen`: only this lane counts.
+    /// Returns the lanes that arrive at the breakpoint with this instruction; `None` if no lane that counts
+    /// arrives. If `chosen` is given, only that lane counts.
     pub(crate) fn reached(&self, at: &Stopped<'_>, presence: &Presence, chosen: Option<u32>) -> Option<u64> {
         if self.is_instruction {
             let lanes = presence.active;
@@ -74,14 +76,14 @@ impl Breakpoint {
         }
         let lanes = presence.arriving(&self.addresses, at.address());
         let lanes = lanes & chosen.map_or(u64::MAX, |chosen| 1 << chosen);
-        // Of a wave's lanes that come to a line one after the other, the first ones stand for all.
+        // If lanes of a wave reach a line one after the other, only the arrival of the first lanes counts.
         let is_again = chosen.is_none()
             && self.last == Some((Who::of(at), presence.entered))
             && !self.addresses.contains(&at.address());
         (lanes != 0 && !is_again).then_some(lanes)
     }
 
-    /// Whether it counts that these lanes are here.
+    /// Counts the arrival of `lanes` if the condition holds. Returns the arrival if it stops the wave.
     pub(crate) fn hit(
         &mut self,
         at: &Stopped<'_>,
@@ -97,7 +99,7 @@ impl Breakpoint {
             }
         };
         self.last = Some((Who::of(at), entered));
-        // A condition without a value stops the wave each time: neither hits nor counts matter.
+        // A condition without a value stops the wave at each arrival, whatever `hits` and `count` are.
         if problem.is_some() {
             return Some(Hit { lane, problem });
         }
@@ -106,7 +108,8 @@ impl Breakpoint {
     }
 }
 
-/// The first of some lanes for which a condition holds; if it holds for none, the first for which it has no value, and why.
+/// Returns the first of `lanes` in which a condition holds. If it holds in none, returns the first lane in
+/// which it has no value, and why.
 fn held(condition: &str, at: &Stopped<'_>, program: &Program, lanes: u64) -> Option<(u32, Option<Problem>)> {
     let mut evaluator = Evaluator::new(at, program, 0, 0);
     let asked = (0..at.lanes()).filter(|&lane| lanes >> lane & 1 != 0);
@@ -123,20 +126,20 @@ fn held(condition: &str, at: &Stopped<'_>, program: &Program, lanes: u64) -> Opt
     failed
 }
 
-/// Breakpoints and watchpoints of a session: before its dispatch, or where a wave has stopped.
+/// The breakpoints and watchpoints of a session, before its dispatch or at a stop.
 pub struct Breakpoints<'a> {
     /// The object.
     pub program: &'a Program,
     pub(crate) state: &'a mut State,
-    /// Where a wave stands: the file of lines without one.
+    /// Current line, whose file is the default for line numbers without a file.
     pub(crate) here: Option<Line>,
 }
 
 impl Breakpoints<'_> {
-    /// One more.
+    /// Adds a breakpoint.
     ///
     /// # Errors
-    /// There is no such place, or what is said of it makes no sense at any of its addresses.
+    /// There is no such place, or the condition or log text makes no sense at any of its addresses.
     pub fn add(&mut self, wanted: &Wanted<'_>) -> Result<Breakpoint, Problem> {
         let (addresses, left_out) = self.sensible(wanted)?;
         let breakpoint = Breakpoint {
@@ -156,7 +159,8 @@ impl Breakpoints<'_> {
         Ok(breakpoint)
     }
 
-    /// Addresses of a place where the condition and what is said make sense, and the others.
+    /// Returns the addresses of a place at which the condition and the log text make sense, and the remaining
+    /// addresses with the reasons.
     fn sensible(&self, wanted: &Wanted<'_>) -> Result<(Vec<u64>, LeftOut), Problem> {
         let all = self.program.addresses(wanted.place, self.here)?;
         let (mut addresses, mut left_out) = (Vec::new(), Vec::new());
@@ -175,7 +179,8 @@ impl Breakpoints<'_> {
         }
     }
 
-    /// Stops when what is at a place in memory changes. What is there now is not known yet.
+    /// Adds a watchpoint for a place in memory; its old value is not known until it is looked at. Returns the
+    /// identifier of the watchpoint.
     pub fn watch(&mut self, text: &str, spot: Spot) -> u32 {
         let Spot { place, bytes, ty } = spot;
         let id = self.state.next_id();
@@ -184,7 +189,7 @@ impl Breakpoints<'_> {
         id
     }
 
-    /// The numbers of all breakpoints and watchpoints, in order.
+    /// Returns the identifiers of all breakpoints and watchpoints in ascending order.
     pub fn ids(&self) -> Vec<u32> {
         let State { breakpoints, watchpoints, .. } = &*self.state;
         let watched = watchpoints.iter().map(|one| one.id);
@@ -193,7 +198,7 @@ impl Breakpoints<'_> {
         ids
     }
 
-    /// What lets waves pass a breakpoint or watchpoint.
+    /// Returns the gate of a breakpoint or watchpoint.
     pub fn gate(&mut self, id: u32) -> Option<&mut Gate> {
         let State { breakpoints, watchpoints, .. } = &mut *self.state;
         let watched = watchpoints.iter_mut().filter(|one| one.id == id).map(|one| &mut one.gate);
@@ -201,7 +206,7 @@ impl Breakpoints<'_> {
         own.chain(watched).next()
     }
 
-    /// Takes one out. Whether there was one.
+    /// Removes a breakpoint or watchpoint. Returns whether it existed.
     pub fn remove(&mut self, id: u32) -> bool {
         let State { breakpoints, watchpoints, .. } = &mut *self.state;
         let count = breakpoints.len() + watchpoints.len();
@@ -211,25 +216,26 @@ impl Breakpoints<'_> {
     }
 }
 
-/// A place in memory.
+/// A watchpoint: a place in memory whose content is watched.
 #[derive(Clone, Debug)]
 pub struct Watchpoint {
-    /// Its number, of one count with breakpoints.
+    /// Identifier; breakpoints and watchpoints are numbered together.
     pub id: u32,
-    /// As it was asked for.
+    /// Place as the user has written it.
     pub text: String,
     pub(crate) place: Place,
     pub(crate) bytes: usize,
-    /// What was there the last time.
+    /// Content when the place was looked at last.
     pub(crate) old: Option<Vec<u8>>,
-    /// The type, by its entry in the debug information.
+    /// Type of the value, as the offset of its entry in the debug information.
     pub(crate) ty: Option<u64>,
-    /// What lets changes pass.
+    /// Decides whether a change stops the dispatch.
     pub gate: Gate,
 }
 
 impl Watchpoint {
-    /// Whether it has changed since it was looked at: what was there, and what is.
+    /// Remembers the present content. Returns the old and the new content if the content has changed since
+    /// the last look.
     pub(crate) fn look(&mut self, at: &Stopped<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut now = vec![0; self.bytes];
         if !self.place.read(at, &mut now) {

@@ -1,26 +1,26 @@
-//! What types of the debug information are made of.
+//! Structure of the types in the debug information.
 
 use crate::expr::{Kind, Scalar};
 use crate::variables::type_of;
 use dwarf::{AddressClass, AddressSpace, Content, DebugInfo, Die};
 
-/// Types within types that are followed.
+/// Largest depth of nested types that is followed.
 const DEPTH: u32 = 16;
 
-/// A type, without names and qualifiers around it.
+/// A type without the typedefs and qualifiers around it.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape<'a> {
     Base {
         die: &'a Die,
         bytes: u64,
     },
-    /// To a type, in an address space.
+    /// A pointer to a type, in an address space.
     Pointer {
         to: Option<u64>,
         space: AddressSpace,
         bytes: u64,
     },
-    /// Of so many elements of a type; a vector, or an array.
+    /// A vector or array of `count` elements of the type `of`.
     Array {
         die: &'a Die,
         of: u64,
@@ -35,17 +35,17 @@ pub(crate) enum Shape<'a> {
         die: &'a Die,
         bytes: u64,
     },
-    /// What a pointer to a function points to.
+    /// A function, as the target of a pointer.
     Function,
     Unknown,
 }
 
-/// A field of a struct: name, type, byte.
+/// A field of a struct: its name, type and byte offset.
 pub(crate) struct Field<'a> {
     pub name: &'a str,
     pub ty: u64,
     pub byte: u64,
-    /// The first bit and how many, if it is a part of a number.
+    /// Offset and number of bits, if it is a bit-field.
     pub bits: Option<(u64, u64)>,
 }
 
@@ -56,7 +56,7 @@ fn number(die: &Die, name: &str) -> Option<u64> {
     }
 }
 
-/// Counts of an array's dimensions, outermost first.
+/// Returns the number of elements in each dimension of an array, outermost first.
 pub(crate) fn counts(info: &DebugInfo, die: &Die) -> Vec<u64> {
     let Some(at) = info.index_of(die.offset) else {
         return Vec::new();
@@ -67,7 +67,8 @@ pub(crate) fn counts(info: &DebugInfo, die: &Die) -> Vec<u64> {
     info.children(at).map(|range| count(range).unwrap_or(0)).collect()
 }
 
-/// What a type is; of an array with several dimensions all elements.
+/// Returns the structure of a type; the count of an array with several dimensions is the number of all its
+/// elements.
 pub(crate) fn shape(info: &DebugInfo, mut ty: u64) -> Shape<'_> {
     for _ in 0..DEPTH {
         let Some(die) = info.entry(ty) else { return Shape::Unknown };
@@ -107,7 +108,7 @@ pub(crate) fn shape(info: &DebugInfo, mut ty: u64) -> Shape<'_> {
     Shape::Unknown
 }
 
-/// Size of a type in bytes. A vector of three elements has room for four.
+/// Returns the size of a type in bytes. A vector of three elements occupies four.
 pub(crate) fn size(info: &DebugInfo, ty: u64) -> u64 {
     size_within(info, ty, 0)
 }
@@ -127,7 +128,7 @@ fn size_within(info: &DebugInfo, ty: u64, depth: u32) -> u64 {
     }
 }
 
-/// The fields of a struct.
+/// Returns the fields of a struct.
 pub(crate) fn fields<'a>(info: &'a DebugInfo, die: &Die) -> Vec<Field<'a>> {
     let Some(at) = info.index_of(die.offset) else {
         return Vec::new();
@@ -143,7 +144,7 @@ pub(crate) fn fields<'a>(info: &'a DebugInfo, die: &Die) -> Vec<Field<'a>> {
     info.children(at).filter(|die| die.tag == "DW_TAG_member").filter_map(field).collect()
 }
 
-/// The encoding of a base type: `DW_ATE_float`.
+/// Returns the encoding of a base type, for example `DW_ATE_float`.
 pub(crate) fn encoding(die: &Die) -> &str {
     match die.get("DW_AT_encoding") {
         Some(Content::Named(name)) => name,
@@ -151,7 +152,8 @@ pub(crate) fn encoding(die: &Die) -> &str {
     }
 }
 
-/// So many bits of a number from one on, as the bytes of a type.
+/// Extracts `count` bits, starting at bit `from`, and converts them to the bytes of a number of type
+/// `scalar`.
 pub(crate) fn extracted(all: u128, from: u64, count: u64, scalar: Scalar) -> Vec<u8> {
     let (from, count) = (from.min(127) as u32, count.clamp(1, 64) as u32);
     let bits = all >> from & ((1 << count) - 1);

@@ -1,17 +1,18 @@
-//! Whether a breakpoint or watchpoint stops the dispatch where it is reached: turned off, or passed over a number of times.
+//! Whether a breakpoint or watchpoint that is reached stops the dispatch: it may be disabled, or ignore a
+//! number of arrivals.
 
-/// What lets a wave pass a breakpoint or watchpoint.
+/// Decides whether an arrival at a breakpoint or watchpoint stops the dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// Whether it is on.
+    /// Whether the breakpoint or watchpoint is enabled.
     pub is_enabled: bool,
-    /// It is taken out where it stops the dispatch.
+    /// Whether the breakpoint is removed when it has stopped the dispatch.
     pub is_temporary: bool,
     ignored: Ignored,
 }
 
-/// So many arrivals after an instruction do not stop; those that have come so far. The instruction is kept by its number, so that a dispatch
-/// that is run again passes over the same arrivals.
+/// The first `count` arrivals after the instruction with the ordinal `after` do not stop; `seen` of them have
+/// happened. The ordinal makes a dispatch that is run again ignore the same arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Ignored {
     after: u64,
@@ -20,22 +21,22 @@ struct Ignored {
 }
 
 impl Gate {
-    /// One that stops each time, or once.
+    /// Creates an enabled gate that stops each time, or only once.
     pub(crate) fn new(is_temporary: bool) -> Gate {
         Gate { is_enabled: true, is_temporary, ignored: Ignored::default() }
     }
 
-    /// Passes over so many arrivals after an instruction.
+    /// Ignores the first `count` arrivals after the instruction with the ordinal `after`.
     pub fn ignore(&mut self, after: u64, count: u64) {
         self.ignored = Ignored { after, count, seen: 0 };
     }
 
-    /// Arrivals that are still passed over.
+    /// Returns the number of arrivals that are still to be ignored.
     pub fn ignored(&self) -> u64 {
         self.ignored.count - self.ignored.seen
     }
 
-    /// Counts an arrival at an instruction. Whether it stops.
+    /// Counts an arrival at an instruction. Returns whether the arrival stops the dispatch.
     pub(crate) fn stops(&mut self, ordinal: u64) -> bool {
         let Ignored { after, count, seen } = &mut self.ignored;
         let passes = ordinal > *after && seen < count;
@@ -43,7 +44,7 @@ impl Gate {
         !passes
     }
 
-    /// For the dispatch from its beginning.
+    /// Resets the count of arrivals, for a run from the beginning of the dispatch.
     pub(crate) fn begin(&mut self) {
         self.ignored.seen = 0;
     }

@@ -1,20 +1,20 @@
-//! Which arrivals at a breakpoint count: `3`, `== 3`, `>= 3`, `> 3`, `% 3`.
+//! Selection of arrivals at a breakpoint by their number: `3`, `== 3`, `>= 3`, `> 3`, `% 3`.
 
 use std::str::FromStr;
 
-/// A condition on the number of an arrival, counted from 1.
+/// Condition on the number of an arrival, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hits {
-    /// This one.
+    /// Only the arrival with this number.
     Is(u64),
-    /// This one and later ones.
+    /// The arrival with this number and all later arrivals.
     From(u64),
-    /// Each that is so many after the one before.
+    /// Each arrival whose number is a multiple of this one.
     Every(u64),
 }
 
 impl Hits {
-    /// Whether an arrival counts.
+    /// Returns whether the arrival with this number is selected.
     pub fn has(self, number: u64) -> bool {
         match self {
             Hits::Is(one) => number == one,

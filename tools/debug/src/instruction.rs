@@ -1,9 +1,9 @@
-//! What is known of an instruction once for all waves that come to it.
+//! Facts about an instruction that are the same for all waves that reach it.
 
 use crate::program::{Line, Program};
 use sim::Stopped;
 
-/// What an instruction does to calls.
+/// What an instruction does to the call stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Call,
@@ -27,25 +27,27 @@ impl Kind {
     }
 }
 
-/// An instruction.
+/// Facts about an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instruction {
     pub kind: Kind,
-    /// Its line.
+    /// Source line of the instruction.
     pub line: Option<Line>,
-    /// Functions that are inlined around it.
+    /// Number of functions that are inlined around the instruction.
     pub inlined: usize,
-    /// A statement of that line begins with it.
+    /// Whether a statement of that line begins with the instruction.
     pub begins: bool,
-    /// From here on, the code of the line only chooses which lanes are active.
+    /// Whether the code of the line, from this instruction on, only chooses which lanes are active.
     pub chooses: bool,
-    /// It is in front of the place where its function is said to begin.
+    /// Whether the instruction is in the prologue of its function.
     pub is_prologue: bool,
-    /// Where the code of that line around it begins and ends.
+    /// Start and end of the contiguous code of that line around the instruction.
     pub run: (u64, u64),
-    /// It does something for active lanes, other than to choose which lanes are active or where the wave goes.
+    /// Whether the instruction does work for active lanes, other than to choose which lanes are active or to
+    /// change the program counter.
     pub works: bool,
-    /// It makes lanes active only to save or load registers of all lanes: EXEC is kept and comes back.
+    /// Whether the instruction makes all lanes active only to save or load their registers: it saves EXEC,
+    /// which is restored later.
     pub is_whole: bool,
 }
 
@@ -68,11 +70,11 @@ impl Instruction {
     }
 }
 
-/// Instructions that are looked at for what the code of a line does.
+/// Largest number of instructions that [`chooses`] looks at.
 const MOST: usize = 32;
 
-/// Whether the code of a run, from where a wave stands to the first branch or to its end, does nothing but choose which lanes are active: it
-/// writes EXEC, and moves masks to and from where they are kept.
+/// Returns whether the code from the wave's address to the first branch, or to the end of the run, only
+/// chooses which lanes are active: it writes EXEC, and moves masks between registers.
 fn chooses(at: &Stopped<'_>, run: (u64, u64)) -> bool {
     let mut address = at.address();
     let (mut writes, mut is_of_all) = (false, false);
@@ -101,7 +103,8 @@ fn is_exec(operand: &str) -> bool {
     matches!(operand, "exec" | "exec_lo" | "exec_hi")
 }
 
-/// Whether an instruction is one of the lanes that are active. Moves of scalar registers to and from a lane's register are the compiler's.
+/// Returns whether an instruction does work for the active lanes. The compiler's moves between scalar
+/// registers and a lane of a vector register (spills) do not count.
 fn works(text: &str) -> bool {
     let name = text.split_whitespace().next().unwrap_or("");
     let is_spill = name.starts_with("v_readlane") || name.starts_with("v_writelane");
@@ -110,7 +113,7 @@ fn works(text: &str) -> bool {
     !is_spill && !is_scalar
 }
 
-/// `s_or_saveexec_b64 s[4:5], -1`.
+/// Returns whether an instruction makes all lanes active, such as `s_or_saveexec_b64 s[4:5], -1`.
 fn is_whole(text: &str) -> bool {
     text.contains("_saveexec_b") && text.ends_with(", -1")
 }

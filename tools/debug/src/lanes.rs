@@ -1,4 +1,5 @@
-//! Where the lanes of a wave are, also those that wait: what the object says of it (`DW_AT_LLVM_active_lane`, `DW_AT_LLVM_lane_pc`).
+//! Where the lanes of a wave are, including parked lanes, according to the object (`DW_AT_LLVM_active_lane`,
+//! `DW_AT_LLVM_lane_pc`).
 
 use crate::machine::Frame;
 use dwarf::{
@@ -6,38 +7,38 @@ use dwarf::{
 };
 use sim::Stopped;
 
-/// Bits of a program location (seed 000, line 1450: elements of the generic type).
+/// Number of bits of a program location (seed 000, line 1450: elements of the generic type).
 const LOCATION_BITS: u64 = 64;
 
-/// Where a lane is in the function at hand.
+/// Where a lane is in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// At that address of the file: it is active, or goes on there.
+    /// At this address of the file: the lane is active there, or resumes there.
     At(u64),
-    /// It has not come into the function.
+    /// The lane has not entered the function.
     Outside,
-    /// The object does not say it.
+    /// The object does not say where the lane is.
     Unknown,
 }
 
 /// The lanes of a wave in its innermost function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lanes {
-    /// Those that are active.
+    /// Mask of the active lanes.
     pub active: u64,
-    /// By lane.
+    /// Position by lane.
     pub positions: Vec<Position>,
 }
 
-/// What an object says of a stopped wave's lanes; none if it says nothing of them in the function.
+/// Returns what an object says of a stopped wave's lanes; `None` if it says nothing of lanes in the function.
 pub fn lanes(info: &DebugInfo, frames: Option<&Frames>, at: &Stopped<'_>) -> Option<Lanes> {
     LanesAt::new(info, frames, at.address()).map(|said| said.of(at))
 }
 
-/// An expression, and how it is read.
+/// The bytes of an expression, and their encoding.
 type Expression<'a> = (&'a [u8], Encoding);
 
-/// What an object says of lanes at an address: looked up once for all waves that come there.
+/// What an object says of lanes at an address. It is looked up once for all waves that reach the address.
 pub struct LanesAt<'a> {
     info: &'a DebugInfo,
     frames: Option<&'a Frames>,
@@ -48,7 +49,7 @@ pub struct LanesAt<'a> {
 }
 
 impl<'a> LanesAt<'a> {
-    /// At an address of the file; none if nothing is said in the function.
+    /// Looks up an address of the file; `None` if the object says nothing of lanes in the function.
     pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>, address: u64) -> Option<LanesAt<'a>> {
         let path = info.around(address);
         let mut dies = path.iter().rev().map(|&at| &info.entries[at]);
@@ -64,7 +65,7 @@ impl<'a> LanesAt<'a> {
         Some(LanesAt { info, frames, unit: die.unit, base, active, lane_pc })
     }
 
-    /// The lanes of a wave that has stopped there.
+    /// Returns the lanes of a wave that has stopped at the address.
     pub fn of(&self, at: &Stopped<'_>) -> Lanes {
         let mut frame = Frame::new((at, 0), (self.info, self.frames), self.unit);
         frame.base = self.base;
@@ -87,13 +88,13 @@ fn positions((expression, encoding): Expression<'_>, lanes: u32, frame: &Frame<'
     elements(outcome.location()?, lanes, frame).ok()
 }
 
-/// The elements of a vector of program locations.
+/// Returns the elements of a vector of program locations.
 fn elements(vector: &Location, lanes: u32, machine: &dyn Machine) -> Result<Vec<Position>, Reason> {
     let mut positions = Vec::with_capacity(lanes as usize);
-    // All lanes that are active are where one register says.
+    // All active lanes have their location in the same register, so its value is read once.
     let mut last: Option<(Register, Position)> = None;
     for part in vector.parts(u128::from(LOCATION_BITS) * u128::from(lanes))? {
-        // Neighbours that are nowhere are one part.
+        // Adjacent elements without a location are one part.
         let count = (part.bits / u128::from(LOCATION_BITS)) as usize;
         let register = match part.location.storage {
             Storage::Register(register) if part.location.bit == 0 => Some(register),

@@ -1,13 +1,13 @@
-//! Formats of numbers, by the letters that GDB has for them.
+//! Number formats, by the letters that GDB uses for them.
 
 use crate::expr::{Kind, Number, Scalar, number_text};
 
-/// How a number is written.
+/// Format of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letter {
     /// `x`: hexadecimal.
     Hex,
-    /// `z`: hexadecimal, with all its digits.
+    /// `z`: hexadecimal with leading zeros.
     Padded,
     /// `o`
     Octal,
@@ -17,15 +17,15 @@ pub enum Letter {
     Signed,
     /// `u`
     Unsigned,
-    /// `c`: a number and the character that it is.
+    /// `c`: the number and its character.
     Char,
     /// `f`: the bits as a float.
     Float,
-    /// `a`: an address, and the function that it is in.
+    /// `a`: an address and the function that contains it.
     Address,
 }
 
-/// Letters, and what each stands for.
+/// Letters and their formats.
 const LETTERS: [(char, Letter); 9] = [
     ('x', Letter::Hex),
     ('z', Letter::Padded),
@@ -39,12 +39,12 @@ const LETTERS: [(char, Letter); 9] = [
 ];
 
 impl Letter {
-    /// The format of a letter.
+    /// Returns the format of a letter.
     pub fn of(letter: char) -> Option<Letter> {
         LETTERS.iter().find(|row| row.0 == letter).map(|row| row.1)
     }
 
-    /// Bits of a number, little-endian, as text. Of floats, too, these are the bits, as GDB has it.
+    /// Formats little-endian bytes. As in GDB, formats other than `f` show the bits of a float.
     pub fn text(self, bytes: &[u8]) -> String {
         let bits = || bytes.iter().rev().map(|byte| format!("{byte:08b}")).collect::<String>();
         match self {
@@ -75,7 +75,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Digits without zeros in front.
+/// Removes leading zeros.
 fn shortened(digits: &str) -> &str {
     match digits.trim_start_matches('0') {
         "" => "0",
@@ -83,7 +83,7 @@ fn shortened(digits: &str) -> &str {
     }
 }
 
-/// `017`, `0`
+/// Converts binary digits to octal: `017`, `0`.
 fn octal(bits: &str) -> String {
     let whole = format!("{}{bits}", "0".repeat((3 - bits.len() % 3) % 3));
     let digits = whole.as_bytes().chunks(3).map(|three| {
@@ -96,7 +96,7 @@ fn octal(bits: &str) -> String {
     }
 }
 
-/// `'a'`, `'\\n'`, `'\\377'`
+/// Returns a character in C's notation: `'a'`, `'\\n'`, `'\\377'`.
 fn character(code: u8) -> String {
     match code {
         b'\n' => "'\\n'".to_owned(),

@@ -1,12 +1,14 @@
 //! A debugger for kernels that run in the emulator.
 //!
-//! A [`Session`] is asked by the emulator before each instruction of each wave ([`sim::Debugger`]). It knows from the object what the
-//! instruction belongs to ([`Program`]), keeps the calls of each wave, and decides whether somebody wants to stop there: a breakpoint, a
-//! step that has come to another line, a watched place that has changed. A [`FrontEnd`] is told then, looks at what it likes, and says how
-//! to go on.
+//! Before each instruction of each wave, the emulator calls a [`Session`] ([`sim::Debugger`]). The session
+//! looks up the instruction in the object ([`Program`]), keeps the call stack of each wave, and decides
+//! whether the wave stops there: for a breakpoint, for a step that has reached another line, or for a watched
+//! place whose value has changed. When a wave stops, the session calls a [`FrontEnd`], which inspects the
+//! wave and returns how the dispatch goes on.
 //!
-//! The way back is the way forward, again: a dispatch with a debugger runs on one thread, so that its n-th instruction is the same each
-//! time. To go back to an instruction, whoever runs the session runs it anew ([`Session::wants_again`]).
+//! Stepping backwards is done by running the dispatch again from its beginning. A dispatch with a debugger
+//! runs on one thread, so its n-th instruction is the same in each run. The caller that runs the session runs
+//! it again when [`Session::wants_again`] returns true.
 
 mod assign;
 mod breakpoints;

@@ -1,10 +1,10 @@
-//! What a breakpoint says instead of stopping: text with expressions in braces.
+//! Log messages of breakpoints: text with expressions in braces.
 
 use crate::expr::{Evaluator, Problem};
 use crate::program::Program;
 use sim::Stopped;
 
-/// The text for a lane; for the first active one where none is given.
+/// Returns the message for a lane; without a lane, for the first active lane.
 pub(crate) fn text(log: &str, at: &Stopped<'_>, program: &Program, lane: Option<u32>) -> String {
     let lane = lane.unwrap_or(at.exec().trailing_zeros() & 63);
     let evaluator = Evaluator::new(at, program, lane, 0);
@@ -14,7 +14,7 @@ pub(crate) fn text(log: &str, at: &Stopped<'_>, program: &Program, lane: Option<
     })
 }
 
-/// Makes sure that the expressions of a text make sense where an evaluator looks.
+/// Checks that the expressions of a message make sense at the evaluator's address.
 pub(crate) fn check(log: &str, evaluator: &Evaluator<'_>) -> Result<(), Problem> {
     let mut wrong = None;
     fill(log, |expression| {
@@ -25,7 +25,7 @@ pub(crate) fn check(log: &str, evaluator: &Evaluator<'_>) -> Result<(), Problem>
     wrong.map_or(Ok(()), Err)
 }
 
-/// What stands in braces is replaced; what is not closed is text.
+/// Replaces each expression in braces by its value; text after an unclosed brace stays.
 fn fill(log: &str, mut value: impl FnMut(&str) -> String) -> String {
     let mut text = String::new();
     let mut rest = log;

@@ -1,4 +1,4 @@
-//! A stopped wave as expressions of debug information see it.
+//! A stopped wave as location expressions of debug information read it.
 
 use crate::pending::register_of;
 use dwarf::{
@@ -10,37 +10,38 @@ use sim::{Dword, Flat, Stopped};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
-/// A lane of a wave, in a function.
+/// A lane of a wave, in one function of its call stack.
 pub(crate) struct Frame<'a> {
     pub at: &'a Stopped<'a>,
     pub lane: u32,
-    /// What the file knows, if it has debug information.
+    /// Debug information of the file, if there is any.
     known: Option<Known<'a>>,
     /// `DW_AT_frame_base` of the function.
     pub base: Option<(&'a [u8], dwarf::Encoding)>,
-    /// The object's call frame information: says where the frame is.
+    /// The object's call frame information, from which the location of the frame is computed.
     pub frames: Option<&'a Frames>,
-    /// What is read of a vector register is the lane's dword, as expressions without the extensions have it, which know of no lanes.
+    /// Whether a read of a vector register returns the lane's dword. This holds for expressions without the
+    /// extensions for lanes, because such expressions know no lanes.
     pub has_own_dword: bool,
-    /// What call frame information says here, if that has been found out already.
+    /// Row of the call frame information for this address, if it is known already.
     pub row: Option<&'a Row>,
-    /// Registers that were read, if somebody wants to know.
+    /// Records the registers that are read, if it is given.
     pub read: Option<&'a RefCell<Vec<Reg>>>,
     asked: Cell<Asked>,
-    /// The lane as the function was entered.
+    /// State of the lane when the function was entered.
     entry: Entry<'a>,
 }
 
-/// What was asked so far: what nobody has asked for cannot make a difference.
+/// What an evaluation has asked for so far. The result can depend only on what was asked for.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// What may be another thing in another lane.
+    /// Whether something was asked for that can differ from lane to lane.
     pub lane: bool,
-    /// Registers, memory and frames: they may be other ones the next time.
+    /// Whether registers, memory or frames were asked for, which can differ from stop to stop.
     pub state: bool,
 }
 
-/// A lane of a wave when the function that it is in was entered.
+/// A lane of a wave at the entry of its function.
 struct Entry<'a> {
     at: &'a Stopped<'a>,
     lane: u32,
@@ -48,7 +49,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// What the caller says that it has passed.
+    /// Calls `look` with the arguments that the caller has passed.
     fn look<T>(&self, look: impl FnOnce(&Given<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let program = self.program.ok_or(Reason::Need(Need::EntryValue))?;
         let now = Frame::registers_of(self.at, self.lane);
@@ -81,7 +82,7 @@ impl<'a> Frame<'a> {
         Frame { known, frames, entry: Entry { at, lane, program }, ..Frame::registers_of(at, lane) }
     }
 
-    /// The registers and memory alone.
+    /// Creates a frame that knows only the registers and memory of a wave.
     pub(crate) fn registers_of(at: &'a Stopped<'a>, lane: u32) -> Frame<'a> {
         Frame {
             at,
@@ -97,7 +98,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// What was asked so far.
+    /// Returns what was asked for so far.
     pub(crate) fn asked(&self) -> Asked {
         self.asked.get()
     }
@@ -120,7 +121,7 @@ impl<'a> Frame<'a> {
         self.at.scalar(u16::try_from(number).ok()?)
     }
 
-    /// What call frame information says here.
+    /// Returns the row of the call frame information for this address.
     fn row(&self) -> Option<(Cow<'a, Row>, &'a Common)> {
         let (frames, address) = (self.frames?, self.at.address());
         let common = frames.around(address).map(|frame| frames.common_of(frame))?;
@@ -130,7 +131,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The bits that nothing has written of what is at a place in a register or in memory.
+    /// Sets in `mask` the bits of a location in a register or in memory that no instruction has written.
     pub(crate) fn undefined(&self, location: &Location, mask: &mut [u8]) {
         let first = (location.bit / 8) as u64;
         for (at, byte) in (first..).zip(mask) {
@@ -152,7 +153,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Asks the registers and memory alone.
+    /// Calls `ask` with the registers and memory alone.
     fn of_registers<T>(&self, ask: impl FnOnce(&Frame<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let registers = Frame::registers_of(self.at, self.lane);
         let found = ask(&registers);
@@ -160,7 +161,7 @@ impl<'a> Frame<'a> {
         found
     }
 
-    /// What a register holds.
+    /// Returns the dwords of a register.
     fn dwords(&self, facts: (Bank, u32, u32)) -> Option<Dwords<'a>> {
         self.ask(Asked { lane: false, state: true });
         if let Some(read) = self.read {
@@ -183,7 +184,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The dword of LDS or private memory that a byte is in; none of other memories.
+/// Returns the dword of LDS or private memory that contains a byte; `None` for other memories.
 fn dword_of(space: AddressSpace, at: u64, lane: u32) -> Option<Dword> {
     let number = |at: u64| usize::try_from(at / 4).unwrap_or(usize::MAX);
     match space {
@@ -199,13 +200,13 @@ fn dword_of(space: AddressSpace, at: u64, lane: u32) -> Option<Dword> {
     }
 }
 
-/// Dwords of a register.
+/// The dwords of a register.
 enum Dwords<'a> {
-    /// So many.
+    /// Dwords of a scalar register, and their number.
     Scalar([u32; 2], usize),
-    /// One of each lane.
+    /// One dword per lane.
     Lanes(&'a [u32; 64]),
-    /// That of the lane that is looked at; the others are 0.
+    /// The dword of the current lane, at index 0; the other dwords are 0.
     Own(u32),
 }
 
@@ -218,7 +219,7 @@ impl Dwords<'_> {
         }
     }
 
-    /// Copies bytes, from one on; none if there are not as many.
+    /// Copies bytes of the register, starting at byte `first`; `None` if the register has too few.
     fn copy(&self, first: usize, bytes: &mut [u8]) -> Option<()> {
         let (mut at, mut rest) = (first, bytes);
         while !rest.is_empty() {
@@ -238,7 +239,7 @@ impl Machine for Frame<'_> {
         dwords.and_then(|dwords| dwords.copy(0, bytes)).ok_or(Reason::Need(Need::Register(register)))
     }
 
-    /// Without the other lanes' dwords.
+    /// Reads only this part of the register, without converting the dwords of all lanes.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         let facts = register.facts().ok_or(Reason::Register(register.0))?;
         let dwords = self.dwords(facts).ok_or(Reason::Need(Need::Register(register)))?;
@@ -271,7 +272,8 @@ impl Machine for Frame<'_> {
         Ok(self.own_lane())
     }
 
-    /// As call frame information has it. Without the extensions it is a number, and whoever uses it marks whose address that is.
+    /// Computes the canonical frame address from call frame information. Without the extensions it is a plain
+    /// number, and the operation that uses it says in which address space it is.
     fn cfa(&self) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::Cfa);
         let (row, common) = self.row().ok_or_else(missing)?;
@@ -287,7 +289,9 @@ impl Machine for Frame<'_> {
         })
     }
 
-    /// As call frame information has it. What a kernel began with nobody keeps but who has begun it: of the lanes, the emulator does.
+    /// Finds the location of a register at function entry from call frame information. A kernel's initial
+    /// registers are not saved anywhere; only EXEC is known, because the emulator keeps the lanes that it has
+    /// launched.
     fn entry_register(&self, register: Register) -> Result<Location, Reason> {
         let missing = || Reason::Need(Need::EntryRegister(register));
         let (row, common) = self.row().ok_or_else(missing)?;
@@ -304,8 +308,9 @@ impl Machine for Frame<'_> {
         })
     }
 
-    /// A frame is in the wave's scratch: a lane's part of it is as much of that as its share. LLVM's frame base is a scalar register with
-    /// the offset there.
+    /// Converts the frame base to a lane's private address. A call frame is in the wave's scratch, so the
+    /// lane's offset is the wave's offset divided by the number of lanes. LLVM's frame base is a scalar
+    /// register that holds the wave's offset.
     fn frame_base(&self) -> Result<Location, Reason> {
         let (expression, encoding) = self.base.ok_or(Reason::Need(Need::FrameBase))?;
         let base = dwarf::frame_base(expression, encoding, self).map_err(|error| error.reason)?;
@@ -344,7 +349,8 @@ impl Machine for Frame<'_> {
         self.known(Need::Type(offset))?.base_type(offset)
     }
 
-    /// Addresses of the program are where it was loaded; those of LDS, which LLVM puts there too, are small.
+    /// Returns an address from the address table. Code addresses are relative to the load base; LLVM also
+    /// puts LDS addresses there, which are small numbers.
     fn address(&self, index: u64) -> Result<u64, Reason> {
         self.known(Need::Address(index))?.address(index)
     }

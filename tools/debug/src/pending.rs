@@ -1,10 +1,12 @@
-//! Values that are not there yet: registers that a memory operation under way has yet to write.
+//! Values that are not available yet, because an outstanding memory operation has not written their
+//! registers.
 
 use dwarf::{Bank, Storage};
 use isa::Reg;
 use sim::{InFlight, Stopped};
 
-/// Registers that a value lies in. How deep composites may be within one another is what reading them allows.
+/// Adds the registers of a location to `all`. The depth of nested composites is bounded by the code that
+/// reads them.
 pub(crate) fn registers_of(storage: &Storage, all: &mut Vec<Reg>) {
     match storage {
         Storage::Register(register) => {
@@ -18,7 +20,7 @@ pub(crate) fn registers_of(storage: &Storage, all: &mut Vec<Reg>) {
     }
 }
 
-/// A register of those that memory operations write.
+/// Returns the register with a number in a bank; `None` for a bank that memory operations do not write.
 pub(crate) fn register_of(bank: Bank, number: u32) -> Option<Reg> {
     let first = match bank {
         Bank::Sgpr => 0,
@@ -29,14 +31,15 @@ pub(crate) fn register_of(bank: Bank, number: u32) -> Option<Reg> {
     Some(Reg(first + number as u16))
 }
 
-/// The waits that it takes until registers are written, if they are not.
+/// Returns the waits after which all `registers` are written, for example `vmcnt(0)`; `None` if no
+/// outstanding operation writes them.
 pub(crate) fn wait(at: &Stopped<'_>, registers: &[Reg]) -> Option<String> {
     if registers.is_empty() {
         return None;
     }
     let InFlight { operations, .. } = at.in_flight()?;
     let writes = operations.iter().filter(|one| registers.iter().any(|register| one.is_to_write(*register)));
-    // Of a counter the lowest is the one that is waited for.
+    // The lowest count of a counter waits for all the operations of that counter.
     let mut waits: Vec<(&str, u32)> = Vec::new();
     for &(counter, count) in writes.flat_map(|operation| &operation.waits) {
         match waits.iter_mut().find(|(name, _)| *name == counter.name()) {

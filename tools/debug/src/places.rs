@@ -1,19 +1,19 @@
-//! Places of the source in the code: where a breakpoint at a line or a function is.
+//! Finds the addresses of a place of the source: where a breakpoint at a line or a function is.
 //!
-//! The rules are GDB's. A function begins where its prologue ends. A line without code is the next one that has code, unless another
-//! function begins between the two.
+//! The rules are GDB's. A function begins where its prologue ends. A line without code stands for the next
+//! line that has code, unless another function begins between the two lines.
 
 use crate::expr::Problem;
 use crate::program::{Line, Program, parse_address};
 use dwarf::{Content, Die};
 
-/// Where a function is declared.
+/// A function and the line of its declaration.
 struct Declared<'a> {
     name: &'a str,
     line: Line,
 }
 
-/// What a user calls a place in the code.
+/// A place in the code as a user writes it.
 enum Place<'a> {
     Address(&'a str),
     Line(Option<&'a str>, u32),
@@ -37,7 +37,8 @@ impl<'a> Place<'a> {
 }
 
 impl Program {
-    /// Addresses that a place in the code means: a line, `file:line`, a function, `*address`. `here`: whose file a line without one is of.
+    /// Returns the addresses of a place in the code: a line, `file:line`, a function or `*address`. A line
+    /// without a file is in the file of `here`.
     ///
     /// # Errors
     /// There is no such place.
@@ -67,7 +68,7 @@ impl Program {
         }
     }
 
-    /// Where a line, or the next one of its function that has code, begins.
+    /// Returns where a line begins, or the next line of the same function that has code.
     fn addresses_of_line(&self, wanted: Line) -> Result<Vec<u64>, Problem> {
         let number = wanted.line;
         let lines = self.rows.iter().filter_map(|row| row.line).filter(|row| row.file == wanted.file);
@@ -85,7 +86,8 @@ impl Program {
         Ok(self.starts_of(Line { line: next, ..wanted }))
     }
 
-    /// Where code of a line begins that comes from another line. Where a function begins with the line, its prologue is left out.
+    /// Returns each address where execution enters the code of a line from another line. If a function begins
+    /// with the line, the address is the end of the function's prologue.
     fn starts_of(&self, line: Line) -> Vec<u64> {
         let mut before = None;
         let mut starts = Vec::new();
@@ -103,7 +105,7 @@ impl Program {
         starts
     }
 
-    /// Where a function begins: after its prologue, and wherever it is inlined.
+    /// Returns where a function begins: the end of its prologue, and the start of each inlined copy.
     fn addresses_of_function(&self, name: &str) -> Vec<u64> {
         let own = self.function(name).map(|function| self.body_of(function.start, function.end));
         let mut addresses: Vec<u64> = own.into_iter().chain(self.instances_of(name)).collect();
@@ -112,7 +114,8 @@ impl Program {
         addresses
     }
 
-    /// Where the code of a function begins by debug information: its own, and wherever it is inlined.
+    /// Returns where the code of a function begins according to debug information: its own code and each
+    /// inlined copy.
     fn instances_of(&self, name: &str) -> Vec<u64> {
         let Some(info) = &self.info else { return Vec::new() };
         let is_function = |die: &&Die| is_function(die) && info.name_of(die) == Some(name);
@@ -120,7 +123,8 @@ impl Program {
             let (start, end) = *die.ranges().first()?;
             Some(if die.tag == "DW_TAG_subprogram" { self.body_of(start, end) } else { start })
         };
-        // The index has both kinds (DWARF 5, section 6.1.1.1); without one all entries are looked at.
+        // The index lists functions and inlined functions (DWARF 5, section 6.1.1.1). Without an index all
+        // entries are searched.
         match &self.names {
             Some(names) => {
                 let named = names.find(name).iter().filter_map(|named| info.entry(named.entry));
@@ -130,8 +134,9 @@ impl Program {
         }
     }
 
-    /// Where to stop in a function: where the line table says that its prologue ends; else at the second row, as what is in front of it
-    /// brings parameters to their places; else where it begins.
+    /// Returns where a breakpoint at a function stops: where the line table marks the end of the prologue;
+    /// else at the second row of the line table, because the code before it moves parameters to their places;
+    /// else where the function begins.
     fn body_of(&self, start: u64, end: u64) -> u64 {
         let first = self.prologue_ends.partition_point(|&address| address < start);
         let marked = self.prologue_ends.get(first).copied();
@@ -146,12 +151,12 @@ impl Program {
             .unwrap_or(start)
     }
 
-    /// Whether an address is in front of the place where its function is said to begin.
+    /// Returns whether an address is before the end of its function's prologue.
     pub(crate) fn is_prologue(&self, address: u64) -> bool {
         self.function_at(address).is_some_and(|function| address < self.body_of(function.start, function.end))
     }
 
-    /// Where debug information says that functions are declared which have code.
+    /// Returns the functions that have code, with the lines of their declarations.
     fn declared(&self) -> Vec<Declared<'_>> {
         let Some(info) = &self.info else { return Vec::new() };
         let declared = |die: &'_ Die| {

@@ -1,41 +1,46 @@
-//! Which lanes of a wave run the line that the wave is in.
+//! Which lanes of a wave execute the source line of the wave's current instruction.
 //!
 //! # Idea
-//! EXEC alone does not say it. Compilers make lanes active again with an instruction of whatever line stands there: in front of the code that
-//! the lanes have waited for, or behind the code that they have not run. So code of one line, without another line in between, is a *run*. A
-//! lane takes part in a run if it is active where the wave comes into the run; or it becomes active before anything is done for any lane; or
-//! something is done for it there. A lane that is active only while branches or masks are computed takes no part, and code that only chooses which lanes are active is no lane's.
+//! EXEC alone does not say it. Compilers make lanes active again with an instruction that may belong to any
+//! line: at the start of the code for which the lanes have waited, or at the end of the code that they have
+//! skipped. Therefore the unit is the *run*: contiguous code of one line. A lane takes part in a run if the
+//! lane is active when the wave enters the run, or becomes active before an instruction does work for any
+//! lane, or an instruction of the run does work for it. A lane that is active only while branches or masks
+//! are computed does not take part. In code that only chooses which lanes are active, no lane takes part.
 //!
-//! Where all lanes are active only so that registers are saved or loaded (whole wave mode), those count which were before.
+//! Where all lanes are active only so that registers are saved or loaded (whole wave mode), the lanes that
+//! were active before count.
 
 use crate::instruction::Instruction;
 
-/// The lanes that run a line.
+/// The lanes that execute the current line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Presence {
-    /// Where the wave has come into the run, and the end of the run.
+    /// Address at which the wave entered the run, and the start and end of the run.
     entry: u64,
     run: (u64, u64),
     depth: usize,
-    /// The number of the instruction there.
+    /// Ordinal of the instruction with which the wave entered the run.
     pub entered: u64,
-    /// Lanes that are active.
+    /// Active lanes.
     pub active: u64,
     /// Lanes that have taken part in the run.
     own: u64,
-    /// Those of them that take part from this instruction on.
+    /// Lanes that take part from the current instruction on.
     pub new: u64,
-    /// Nothing has been done for any lane yet in the run, which the wave has come into at its beginning.
+    /// Whether the wave has entered the run at its start and no instruction of the run has done work for a
+    /// lane yet.
     is_head: bool,
-    /// Where EXEC is set for registers of all lanes: the lanes that were active before.
+    /// Lanes that were active before whole wave mode, while it lasts.
     before: Option<u64>,
-    /// What the last instruction was, as [`Instruction`] has it.
+    /// `works` and `is_whole` of the last [`Instruction`].
     works: bool,
     is_whole: bool,
 }
 
 impl Presence {
-    /// The wave is about to execute an instruction: at an address, with EXEC, so many calls under way.
+    /// Updates the state for an instruction that the wave is about to execute, with its address, EXEC, the
+    /// depth of the call stack and its ordinal.
     pub(crate) fn comes_to(
         &mut self,
         instruction: &Instruction,
@@ -62,13 +67,13 @@ impl Presence {
         self.own |= self.new;
     }
 
-    /// Lanes that are active and take part in the run.
+    /// Returns the active lanes that take part in the run.
     pub(crate) fn here(&self) -> u64 {
         self.active & self.own
     }
 
-    /// Lanes that come to one of these places with the instruction at an address: it is one, or they take part from here on in a run of which
-    /// the wave has come past one.
+    /// Returns the lanes that arrive at one of `places` with the instruction at `address`: the instruction is
+    /// at one of the places, or the lanes join a run in which the wave has already passed one of the places.
     pub(crate) fn arriving(&self, places: &[u64], address: u64) -> u64 {
         if places.contains(&address) {
             return self.here();
@@ -77,7 +82,8 @@ impl Presence {
         if is_past { self.new } else { 0 }
     }
 
-    /// Lanes that begin the line with this instruction: a statement begins, or they take part only from here on.
+    /// Returns the lanes that begin the line with this instruction: a statement begins there, or the lanes
+    /// join the run there.
     pub(crate) fn beginning(&self, begins: bool, address: u64) -> u64 {
         match (begins, self.entry == self.run.0 && address != self.entry) {
             (true, _) => self.here(),
@@ -93,7 +99,7 @@ mod tests {
     use crate::instruction::Kind;
     use crate::program::Line;
 
-    /// What an instruction does: nothing for lanes, something for them, or it is the beginning of whole wave mode.
+    /// What an instruction does: nothing for lanes, work for lanes, or the start of whole wave mode.
     #[derive(Clone, Copy, PartialEq)]
     enum Does {
         Masks,
@@ -101,7 +107,8 @@ mod tests {
         Whole,
     }
 
-    /// Lanes that begin the line at each instruction of a run from 0 to 100, by address, EXEC and what it does.
+    /// Returns the lanes that begin the line at each instruction of a run from 0 to 100. An instruction is
+    /// given by its address, EXEC and what it does.
     fn beginning(instructions: &[(u64, u64, Does)]) -> Vec<u64> {
         let mut presence = Presence::default();
         let mut ordinal = 0;
@@ -136,7 +143,7 @@ mod tests {
     #[test]
     fn lanes_that_join_behind_the_line_do_not() {
         assert_eq!(beginning(&[(0, 1, Work), (4, 1, Masks), (8, 3, Masks)]), [1, 0, 0]);
-        // They do where something is done for them.
+        // The lanes that become active begin the line where an instruction does work for them.
         assert_eq!(beginning(&[(0, 1, Work), (4, 1, Masks), (8, 3, Work)]), [1, 0, 2]);
     }
 

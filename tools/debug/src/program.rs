@@ -1,4 +1,4 @@
-//! What an object says of its code: functions, lines, and debug information, if it has any.
+//! What an object says of its code: functions, source lines, and debug information, if it has any.
 
 use crate::expr::Language;
 use crate::variables::Scope;
@@ -10,24 +10,24 @@ use rustc_hash::FxHashMap;
 /// A function or kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its symbol.
+    /// Name of its symbol.
     pub name: String,
-    /// Where its code begins, an address of the file.
+    /// Address in the file where its code begins.
     pub start: u64,
-    /// Where it ends.
+    /// Address in the file where its code ends.
     pub end: u64,
 }
 
 /// A line of a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Line {
-    /// Number of the file in [`Program::files`].
+    /// Index of the file in [`Program::files`].
     pub file: usize,
-    /// From 1.
+    /// Line number, from 1.
     pub line: u32,
 }
 
-/// A row of the line table that begins a statement, or code of no line.
+/// A row of the line table that begins a statement, or (`line` is `None`) code without a line.
 pub(crate) struct Row {
     pub address: u64,
     pub line: Option<Line>,
@@ -37,19 +37,19 @@ pub(crate) struct Row {
 #[cfg_attr(test, derive(Default))]
 pub struct Program {
     functions: Vec<Function>,
-    /// By address, each once.
+    /// Rows by ascending address, one per address.
     pub(crate) rows: Vec<Row>,
-    /// Where prologues of functions end, in ascending order.
+    /// Addresses where the prologues of functions end, in ascending order.
     pub(crate) prologue_ends: Vec<u64>,
     /// Names of source files.
     pub files: Vec<String>,
-    /// Lines of their texts, where they could be read.
+    /// Text lines of the source files; `None` for a file that could not be read.
     sources: Vec<Option<Vec<String>>>,
-    /// Entries of its debug information.
+    /// Entries of the object's debug information.
     pub info: Option<DebugInfo>,
-    /// Its index of names.
+    /// The object's index of names.
     pub(crate) names: Option<Names>,
-    /// Its call frame information.
+    /// The object's call frame information.
     pub(crate) frames: Option<Frames>,
 }
 
@@ -57,7 +57,7 @@ pub struct Program {
 const FUNCTION: u8 = 2;
 
 impl Program {
-    /// Reads an object. `read` gives the text of a source file that is not embedded in it.
+    /// Reads an object. `read` returns the text of a source file that is not embedded in the object.
     pub fn read(object: &CodeObject<'_>, read: impl Fn(&str) -> Option<String>) -> Program {
         let named =
             object.symbols().iter().filter(|symbol| symbol.kind == FUNCTION && !symbol.is_undefined());
@@ -89,7 +89,7 @@ impl Program {
                 });
                 Line { file, line: place.line }
             });
-            // Of rows at one address the last one counts.
+            // If several rows have the same address, the last one is valid.
             program.rows.pop_if(|row| row.address == address);
             program.rows.push(Row { address, line });
         }
@@ -102,23 +102,23 @@ impl Program {
         program
     }
 
-    /// The function that an address is in.
+    /// Returns the function that contains an address.
     pub fn function_at(&self, address: u64) -> Option<&Function> {
         let end = self.functions.partition_point(|function| function.start <= address);
         self.functions[..end].last().filter(|function| address < function.end)
     }
 
-    /// The function of a name.
+    /// Returns the function called `name`.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// What debug information says of an address; `level` as [`Scope::new`] has it.
+    /// Returns the debug information in scope at an address; `level` as in [`Scope::new`].
     pub(crate) fn scope(&self, address: u64, level: usize) -> Option<Scope<'_>> {
         self.info.as_ref().map(|info| Scope::new((info, self.frames.as_ref()), address, level))
     }
 
-    /// The language of the code at an address; kernc's where nothing is said.
+    /// Returns the language of the code at an address; kernc if the object does not say.
     pub(crate) fn language(&self, address: u64) -> Language {
         let Some(info) = &self.info else { return Language::Kernc };
         let around = info.around(address);
@@ -129,12 +129,12 @@ impl Program {
         }
     }
 
-    /// All functions, by address.
+    /// Returns all functions by ascending address.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// The source line of an instruction.
+    /// Returns the source line of an instruction.
     pub fn line_at(&self, address: u64) -> Option<Line> {
         let end = self.rows.partition_point(|row| row.address <= address);
         self.rows[..end].last()?.line
@@ -147,14 +147,15 @@ impl Program {
         around.into_iter().filter(|&at| info.entries[at].tag == "DW_TAG_inlined_subroutine").count()
     }
 
-    /// Whether a statement begins at an address.
+    /// Returns whether a statement begins at an address.
     pub(crate) fn begins_at(&self, address: u64) -> bool {
         self.rows
             .binary_search_by_key(&address, |row| row.address)
             .is_ok_and(|at| self.rows[at].line.is_some())
     }
 
-    /// Where the code around an address begins and ends that is of the address's line, and of one function.
+    /// Returns the start and end of the contiguous code around an address that belongs to the same line and
+    /// the same function.
     pub(crate) fn run_at(&self, address: u64) -> (u64, u64) {
         let function =
             self.function_at(address).map_or((0, u64::MAX), |function| (function.start, function.end));
@@ -167,18 +168,18 @@ impl Program {
         (start.max(function.0), end.min(function.1))
     }
 
-    /// Text of a line.
+    /// Returns the text of a line.
     pub fn source(&self, line: Line) -> Option<&str> {
         let text = self.sources.get(line.file)?.as_ref()?;
         text.get(line.line.checked_sub(1)? as usize).map(String::as_str)
     }
 
-    /// `saxpy.k:7`.
+    /// Returns a line as `file:line`, for example `saxpy.k:7`.
     pub fn name_of(&self, line: Line) -> String {
         format!("{}:{}", self.files.get(line.file).map_or("?", String::as_str), line.line)
     }
 
-    /// Lines of a file that code belongs to, in order.
+    /// Returns the lines of a file that have code, in ascending order.
     pub fn lines_of(&self, file: usize) -> Vec<u32> {
         let lines = self.rows.iter().filter_map(|row| row.line).filter(|line| line.file == file);
         let mut lines: Vec<u32> = lines.map(|line| line.line).collect();
@@ -187,12 +188,13 @@ impl Program {
         lines
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     pub fn text(&self, file: usize) -> Option<&[String]> {
         self.sources.get(file)?.as_deref()
     }
 
-    /// The file of a name, or of the end of one. Without a name: that of the first line.
+    /// Returns the index of the file with this name, or with a path that ends in the name. Without a name,
+    /// returns the file of the first line.
     pub fn file(&self, name: Option<&str>) -> Option<usize> {
         let Some(name) = name else {
             return self.rows.iter().find_map(|row| row.line).map(|line| line.file);
@@ -202,7 +204,7 @@ impl Program {
     }
 }
 
-/// `0x1a2c`, or a number.
+/// Parses an address: hexadecimal as `0x1a2c`, or decimal.
 pub(crate) fn parse_address(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

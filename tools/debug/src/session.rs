@@ -1,4 +1,8 @@
-//! A debugged dispatch: when to stop, and what was decided there.
+//! A debugged dispatch: decides where waves stop, and carries out what the front end decides there.
+//!
+//! The instructions of all waves are numbered together in the order of their execution, from 1. The number of
+//! an instruction is its *ordinal*. Runs of the same dispatch execute the same instructions in the same
+//! order, so an ordinal identifies a point of the execution.
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Watchpoint};
 use crate::instruction::Instruction;
@@ -10,88 +14,95 @@ use sim::{Debugger, Fault, Go, Report, Stopped, Write};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Things that the schedule has done which are kept.
+/// Number of the latest schedule choices of weak mode that are kept for the front end.
 const CHOICES: usize = 64;
 
-/// How far a step goes.
+/// Length of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// One instruction of the wave.
     Instruction,
-    /// To another line, into functions that are called.
+    /// To another line; the step enters functions that are called.
     Line,
-    /// To another line, functions that are called at once.
+    /// To another line; a function that is called runs to its return as part of the step.
     Over,
-    /// To a later line of this function, or to its caller; loops and functions that are called at once.
+    /// To a later line of this function, or to its caller; loops and functions that are called run as part of
+    /// the step.
     Past,
     /// Until the function returns.
     Out,
 }
 
-/// How a front end wants to go on.
+/// What the front end wants the dispatch to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// To the next breakpoint.
+    /// Run to the next breakpoint.
     Continue,
-    /// A step of the wave, or of the lane that was chosen.
+    /// Step the wave, or the lane that was chosen.
     Step(Step),
-    /// To what the schedule of weak mode does next.
+    /// Run to the next choice that the schedule of weak mode makes.
     Choice,
-    /// One instruction of another wave of the group.
+    /// Execute one instruction of the wave with this number in the same group.
     StepWave(u32),
-    /// To an address or to where the function returns, once.
+    /// Run once until one of these addresses is reached or the function returns.
     Until(Vec<u64>),
-    /// A step back: an instruction, a line, or a line without functions that were called.
+    /// Step backwards: by an instruction, by a line, or by a line without entering functions that were
+    /// called.
     Back(Step),
-    /// To the last stop at a breakpoint or watchpoint before this, or to the beginning.
+    /// Go back to the last stop at a breakpoint or watchpoint before this one, or to the beginning.
     BackToBreakpoint,
-    /// To the instruction of a number.
+    /// Go to the instruction with this ordinal.
     To(u64),
-    /// As before the front end was heard, for which [`Reason::Asked`] was the reason; else to the next breakpoint.
+    /// After a stop for [`Reason::Asked`], continue what was in progress before that stop; after any other
+    /// stop, run to the next breakpoint.
     Resume,
-    /// Nowhere, but what [`Stop::set`] has is written; then the front end is heard again, for [`Reason::Set`].
+    /// Carry out these writes, which [`Stop::set`] returned, without executing an instruction; then call the
+    /// front end again with [`Reason::Set`].
     Set(Vec<Write>),
-    /// To the end of the dispatch, whatever comes.
+    /// Run to the end of the dispatch without stopping again.
     Detach,
-    /// Nowhere: the session ends.
+    /// End the session without running further.
     Quit,
 }
 
-/// Who talks to the user.
+/// The debugger's user interface.
 pub trait FrontEnd: Send {
-    /// A wave has stopped.
+    /// Called when a wave has stopped. Returns how the dispatch goes on.
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action;
 
-    /// Whether it wants to be heard while the dispatch runs; asked before each instruction, so that it has to be cheap.
+    /// Returns whether the front end wants a stop while the dispatch runs. The session calls it before each
+    /// instruction, so it has to be cheap.
     fn is_waiting(&mut self) -> bool {
         false
     }
 
-    /// A wave has come to a breakpoint that says something instead of stopping.
+    /// Called with the text of a breakpoint that logs a message instead of stopping the wave.
     fn logged(&mut self, _text: &str) {}
 
-    /// The dispatch has ended by itself. Returns whether the front end is to be heard at its last instruction, for [`Reason::Ended`].
+    /// Called when the dispatch has ended without [`Action::Quit`]. Returns whether the front end wants a
+    /// stop at its last instruction, for [`Reason::Ended`].
     fn stays(&mut self) -> bool {
         false
     }
 
-    /// The session ends with the dispatch; whether that has ended as it should.
+    /// Called when the session ends together with the dispatch. The argument says whether the dispatch ended
+    /// without an error.
     fn ended(&mut self, _is_well: bool) {}
 }
 
-/// What the session waits for, beside breakpoints.
+/// What the session waits for, in addition to breakpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Want {
-    /// The first instruction.
+    /// The first instruction of the dispatch.
     Begin,
-    /// Nothing.
+    /// Nothing: only breakpoints and watchpoints stop a wave.
     Nothing,
     Instruction(Who),
     Line {
         who: Who,
         from: Option<Line>,
         depth: usize,
-        /// Functions that are inlined around the place where the step began.
+        /// Number of functions that are inlined around the address where the step began.
         inlined: usize,
         step: Step,
     },
@@ -104,18 +115,18 @@ enum Want {
         addresses: Vec<u64>,
         depth: usize,
     },
-    /// Something that the schedule does.
+    /// The next choice of the schedule of weak mode.
     Choice,
-    /// An instruction by its number.
+    /// The instruction with this ordinal.
     Ordinal(u64),
-    /// The last instruction of a dispatch that has ended, by its number.
+    /// The last instruction, by its ordinal, of a dispatch that has ended once and is run again.
     Last(u64),
-    /// The last stop at a breakpoint before an instruction; the one found so far.
+    /// The last stop at a breakpoint before the instruction `limit`; `found` is the latest such stop so far.
     LastBefore {
         limit: u64,
         found: Option<u64>,
     },
-    /// The end.
+    /// The end of the dispatch: no wave stops.
     End,
 }
 
@@ -123,36 +134,39 @@ pub(crate) struct State {
     pub ordinal: u64,
     pub waves: FxHashMap<Who, Wave>,
     pub lane: Option<u32>,
-    /// The wave of the group that is looked at, if that is not the one that has stopped.
+    /// Wave of the group that the user looks at, if it is not the wave that has stopped.
     pub wave: Option<u32>,
-    /// The lane for which the wave has stopped.
+    /// Lane for which the wave has stopped.
     pub focus: Option<u32>,
-    /// What breakpoints have said.
+    /// Messages of breakpoints that the front end has not received yet.
     logs: Vec<String>,
-    /// Breakpoints that stop the wave here.
+    /// Identifiers of the breakpoints that stop the wave here.
     hit: Vec<u32>,
     pub breakpoints: Vec<Breakpoint>,
     pub watchpoints: Vec<Watchpoint>,
-    /// What the schedule has done since the last stop.
+    /// Choices that the schedule has made since the last stop, oldest first.
     pub choices: VecDeque<String>,
     ids: u32,
     want: Want,
-    /// What is known of instructions that waves have come to.
+    /// Facts about the instructions that waves have reached, by address.
     instructions: FxHashMap<u64, Instruction>,
-    /// What was set in front of which instruction, in their order: it is set again on the way to another place.
+    /// Values that the user has set, each with the ordinal of the instruction before which it was set, in
+    /// that order. The session sets the same values again when the dispatch is run again.
     set: Vec<(u64, Vec<Write>)>,
-    /// What is to be written now, and whether the front end is heard then.
+    /// Writes to carry out at this instruction; `is_setting` says whether the front end is called after the
+    /// writes.
     due: Vec<Write>,
     is_setting: bool,
-    /// The wave and address of the last instruction.
+    /// Wave and address of the last instruction.
     last: Option<(Who, u64)>,
     again: bool,
     quit: bool,
-    /// The number of the instruction at which the dispatch has failed, after the front end was heard there.
+    /// Ordinal of the instruction at which the dispatch has failed; set after the front end has seen the
+    /// failure.
     failed: Option<u64>,
-    /// The dispatch has ended, and the wave stands at its last instruction.
+    /// Whether the dispatch has ended and the wave has stopped at its last instruction.
     is_at_end: bool,
-    /// The front end was heard at the end, and leaves.
+    /// Whether the front end was called at the end of the dispatch and has left it.
     has_left: bool,
 }
 
@@ -162,7 +176,7 @@ impl State {
         self.ids
     }
 
-    /// The wave that is about to execute an instruction, brought up to date.
+    /// Counts the instruction that a wave is about to execute, and updates the wave's state.
     fn arrive(&mut self, at: &Stopped<'_>, program: &Program) {
         self.ordinal += 1;
         let known = self.instructions.entry(at.address());
@@ -170,7 +184,8 @@ impl State {
         self.waves.entry(Who::of(at)).or_default().comes_to(at, instruction, self.ordinal);
     }
 
-    /// A watched place that the last instruction has changed. All are looked at, so that each is known anew.
+    /// Returns the reason for a stop if the last instruction has changed a watched place. Looks at all
+    /// watchpoints, so that each remembers its new value.
     fn changed(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         let by = self.last;
         let mut first = None;
@@ -187,7 +202,8 @@ impl State {
         first
     }
 
-    /// The breakpoint that the wave has come to. All are looked at, so that each counts.
+    /// Returns the reason for a stop if the wave has reached a breakpoint. Looks at all breakpoints, so that
+    /// each counts the arrival.
     fn hit(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         let (chosen, ordinal) = (self.lane, self.ordinal);
         let presence = self.waves.get(&Who::of(at))?.presence;
@@ -217,12 +233,12 @@ impl State {
         first
     }
 
-    /// Whether a step is done.
+    /// Returns the reason for a stop if the step is complete.
     fn arrived(&self, at: &Stopped<'_>) -> Option<Reason> {
         let (who, address) = (Who::of(at), at.address());
         let wave = self.waves.get(&who)?;
         let (depth, presence) = (wave.calls.len(), &wave.presence);
-        // A lane that waits for others has not moved.
+        // Parked lanes have not moved, so only lanes that are at the instruction complete a step.
         let counts = |lanes: u64| self.lane.map_or(lanes != 0, |lane| lanes >> lane & 1 != 0);
         match &self.want {
             Want::Begin => Some(Reason::Begin),
@@ -230,7 +246,7 @@ impl State {
             Want::Line { who: of, from, depth: before, inlined, step } => {
                 let instruction = self.instructions.get(&address)?;
                 let line = instruction.line;
-                // A function that is stepped into begins after its prologue.
+                // A step into a function stops after the function's prologue.
                 let begins = instruction.begins && !(instruction.is_prologue && depth > *before);
                 let begins = counts(presence.beginning(begins, address));
                 let is_other = match step {
@@ -255,14 +271,14 @@ impl State {
         }
     }
 
-    /// Whether the wave stops here.
+    /// Returns the reason for which the wave stops here, or `None` if it does not stop.
     fn reason(&mut self, at: &Stopped<'_>, program: &Program) -> Option<Reason> {
         self.hit.clear();
         let changed = self.changed(at, program);
         match &self.want {
             Want::End => None,
             Want::Ordinal(_) | Want::Last(_) => {
-                // On the way to another place breakpoints only count.
+                // While the dispatch is replayed, breakpoints only count their arrivals.
                 self.hit(at, program);
                 (self.focus, self.logs) = (None, Vec::new());
                 self.arrived(at)
@@ -288,34 +304,35 @@ impl State {
         }
     }
 
-    /// Goes to an instruction: on to it, or from the beginning.
+    /// Goes to the instruction `ordinal`: forwards, or by a new run from the beginning.
     fn go_to(&mut self, ordinal: u64) -> Go {
         self.again = ordinal <= self.ordinal;
         self.want = Want::Ordinal(ordinal.max(1));
         if self.again { Go::End } else { Go::On }
     }
 
-    /// What was set in front of an instruction, in this order.
+    /// Returns the writes that the user has made before the instruction `ordinal`, in their order.
     fn set_before(&self, ordinal: u64) -> Vec<Write> {
         let own = self.set.iter().filter(|(other, _)| *other == ordinal);
         own.flat_map(|(_, writes)| writes.iter().cloned()).collect()
     }
 
-    /// Whether it is not on the way to another place.
+    /// Returns whether the wave may stop here: not while the session goes to another instruction.
     fn may_stop(&self) -> bool {
         !matches!(self.want, Want::End | Want::Ordinal(_) | Want::Last(_) | Want::LastBefore { .. })
     }
 
-    /// What was decided.
+    /// Carries out an action of the front end.
     fn go(&mut self, action: Action, at: &Stopped<'_>, program: &Program) -> Go {
-        // What moves on is the wave that is looked at.
+        // The action applies to the wave that the user looks at.
         let chosen = self.wave.take().and_then(|wave| at.wave_of_group(wave));
         let at = chosen.as_ref().unwrap_or(at);
         let who = Who::of(at);
-        // Another wave of the group may not have begun.
+        // Another wave of the group may not have executed an instruction yet.
         let wave = self.waves.get(&who);
         let (depth, now) = (wave.map_or(0, |wave| wave.calls.len()), self.ordinal);
-        // The end is behind the last instruction.
+        // At the end of the dispatch the wave has executed its last instruction, so only actions that go back
+        // make sense.
         let is_at_end = std::mem::take(&mut self.is_at_end);
         let goes_back = matches!(action, Action::Back(_) | Action::BackToBreakpoint | Action::To(_));
         if is_at_end && !goes_back {
@@ -329,7 +346,7 @@ impl State {
             Action::StepWave(wave) => self.want = Want::Instruction(Who { wave, ..who }),
             Action::Step(Step::Instruction) => self.want = Want::Instruction(who),
             Action::Step(step @ (Step::Line | Step::Over | Step::Past)) => {
-                // A lane that waits stands nowhere in this line.
+                // A parked lane is not in this line, so its step has no line to start from.
                 let here = wave.map_or_else(|| at.exec(), |wave| wave.presence.here());
                 let is_here = self.lane.is_none_or(|lane| here >> lane & 1 != 0);
                 let from = program.line_at(at.address()).filter(|_| is_here);
@@ -354,7 +371,7 @@ impl State {
             }
             Action::To(ordinal) => return self.go_to(ordinal),
             Action::Set(writes) => {
-                // What was set later belongs to a way that the dispatch does not go any more.
+                // Values that were set after this instruction belong to an execution that no longer happens.
                 self.set.retain(|(ordinal, _)| *ordinal <= now);
                 self.set.push((now, writes.clone()));
                 (self.due, self.is_setting) = (writes, true);
@@ -368,7 +385,8 @@ impl State {
         Go::On
     }
 
-    /// For the dispatch from its beginning: what is known of waves is not known yet.
+    /// Prepares the state for a run from the beginning of the dispatch: forgets the waves and resets all
+    /// counts.
     fn begin(&mut self) {
         self.ordinal = 0;
         self.waves.clear();
@@ -388,8 +406,8 @@ impl State {
     }
 }
 
-/// Whether a place is past another in the same function, or in what that was inlined into. Each place is a line and the number of
-/// functions that are inlined around it.
+/// Returns whether the second place comes after the first in the same function, or is in a function into
+/// which the first is inlined. A place is a line and the number of functions that are inlined around it.
 fn is_past((from, inlined): (Option<Line>, usize), (line, around): (Option<Line>, usize)) -> bool {
     match (from, line) {
         (Some(from), Some(line)) if around == inlined => line.file == from.file && line.line > from.line,
@@ -409,7 +427,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// One that stops at the first instruction.
+    /// Creates a session that stops at the first instruction.
     pub fn new(program: Program, front_end: Box<dyn FrontEnd>) -> Session {
         let state = State {
             ordinal: 0,
@@ -443,12 +461,13 @@ impl Session {
         &self.program
     }
 
-    /// Does not stop at the first instruction, but goes on to the next breakpoint; or, `to_the_end`, whatever comes.
+    /// Makes the dispatch run to the next breakpoint instead of stopping at the first instruction; with
+    /// `to_the_end`, the dispatch does not stop at all.
     pub fn run_on(&self, to_the_end: bool) {
         self.inner().state.want = if to_the_end { Want::End } else { Want::Nothing };
     }
 
-    /// Changes breakpoints before the dispatch.
+    /// Calls `change` with the breakpoints, before the dispatch begins.
     pub fn with_breakpoints<T>(&self, change: impl FnOnce(Breakpoints<'_>) -> T) -> T {
         change(Breakpoints { program: &self.program, state: &mut self.inner().state, here: None })
     }
@@ -457,8 +476,8 @@ impl Session {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the dispatch is to be run again, from its beginning and with the same arguments; to be asked when it has ended. What the
-    /// session knows of its waves is forgotten.
+    /// Returns whether the caller has to run the dispatch again from its beginning with the same arguments.
+    /// The caller asks when the dispatch has ended. If so, the session forgets the state of the waves.
     pub fn wants_again(&self) -> bool {
         let state = &mut self.inner().state;
         if let Want::LastBefore { found, .. } = state.want
@@ -474,16 +493,18 @@ impl Session {
         again
     }
 
-    /// Whether the front end may be heard where the dispatch has ended by itself: not if it has let it run whatever comes, nor if it was
-    /// heard where the dispatch has failed.
+    /// Returns whether the front end may be called at the end of a dispatch that has ended without a request
+    /// of the user. It may not after [`Action::Detach`], nor if it was already called where the dispatch
+    /// failed.
     pub fn may_stay(&self) -> bool {
         let state = &self.inner().state;
         let has_been_heard = state.failed == Some(state.ordinal) || matches!(state.want, Want::Last(_));
         state.ordinal > 0 && state.want != Want::End && !has_been_heard
     }
 
-    /// To be asked when the dispatch has ended by itself, if [`Session::may_stay`]. Whether the front end wants to be heard there: then the
-    /// dispatch is to be run again, as for [`Session::wants_again`], and stops at its last instruction.
+    /// Asks the front end whether it wants a stop at the end of the dispatch, and returns its answer. The
+    /// caller asks when the dispatch has ended, if [`Session::may_stay`]. If the answer is yes, the caller
+    /// runs the dispatch again, as for [`Session::wants_again`], and it stops at its last instruction.
     pub fn stays(&self) -> bool {
         let Inner { state, front_end } = &mut *self.inner();
         let stays = front_end.stays();
@@ -494,17 +515,18 @@ impl Session {
         stays
     }
 
-    /// The dispatch has ended and is not run again; whether as it should.
+    /// Tells the front end that the dispatch has ended and is not run again; `is_well` says whether it ended
+    /// without an error.
     pub fn ended(&self, is_well: bool) {
         self.inner().front_end.ended(is_well);
     }
 
-    /// Whether the user has ended it before the dispatch has.
+    /// Returns whether the user has ended the session before the end of the dispatch.
     pub fn has_quit(&self) -> bool {
         self.inner().state.quit
     }
 
-    /// Whether the user was heard at the end of the dispatch, and has left it there.
+    /// Returns whether the front end was called at the end of the dispatch and has left it there.
     pub fn has_left(&self) -> bool {
         self.inner().state.has_left
     }
@@ -533,7 +555,8 @@ impl Debugger for Session {
         if !std::mem::take(&mut state.is_setting) {
             return self.look(at, state, &mut **front_end);
         }
-        // Nobody but the user has changed what is watched.
+        // Watchpoints take the values that the user has just set as their old values, so that these writes do
+        // not stop the wave.
         state.watchpoints.iter_mut().for_each(|watch| drop(watch.look(at)));
         self.stop(at, Reason::Set, state, &mut **front_end)
     }
@@ -543,7 +566,7 @@ impl Debugger for Session {
     }
 
     fn trapped(&self, at: &Stopped<'_>, why: &Fault) {
-        // There is no way on, but one back.
+        // The dispatch cannot go on after a fault, but the user can go back.
         self.wrong(at, Reason::Trapped(Box::new(why.clone())));
     }
 
@@ -563,7 +586,7 @@ impl Debugger for Session {
 }
 
 impl Session {
-    /// Whether the wave stops in front of its instruction, and how it goes on.
+    /// Stops the wave before its instruction if there is a reason to. Returns how the dispatch goes on.
     fn look(&self, at: &Stopped<'_>, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
         state.focus = None;
         let reason = state.reason(at, &self.program);
@@ -574,7 +597,7 @@ impl Session {
         go
     }
 
-    /// A wave has stopped: the front end says how to go on.
+    /// Stops a wave: calls the front end and carries out the action that it returns.
     fn stop(&self, at: &Stopped<'_>, reason: Reason, state: &mut State, front_end: &mut dyn FrontEnd) -> Go {
         let is_asked = reason == Reason::Asked;
         state.is_at_end = reason == Reason::Ended;
@@ -589,7 +612,8 @@ impl Session {
         state.go(action, at, &self.program)
     }
 
-    /// An instruction is wrong. Nobody is told on the way to another place.
+    /// Stops at an instruction that is wrong. While the session goes to another instruction, such an error
+    /// does not stop the wave.
     fn wrong(&self, at: &Stopped<'_>, reason: Reason) -> Go {
         let Inner { state, front_end } = &mut *self.inner();
         if !state.may_stop() {
@@ -601,7 +625,7 @@ impl Session {
     }
 }
 
-/// The lane that something is wrong with.
+/// Returns the lane in which the error occurred.
 fn lane_of(reason: &Reason) -> Option<u32> {
     match reason {
         Reason::Found(report) => report.at.lane,

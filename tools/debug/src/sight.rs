@@ -1,7 +1,8 @@
-//! All variables of all lanes, at one place after the other: for who compares them, as tests of debug information do.
+//! All variables of all lanes at one address after the other, for tests of debug information that compare all
+//! values.
 //!
-//! What an object says at an address is found out the first time that a wave comes there, and where a variable is once for all lanes, unless
-//! that depends on the lane.
+//! What an object says at an address is looked up once, when the first wave reaches the address. The location
+//! of a variable is computed once for all lanes, unless it depends on the lane.
 
 use crate::machine::{Asked, Frame};
 use crate::variables::{Expression, Said, Variable, frame_base, variables};
@@ -12,27 +13,27 @@ use sim::Stopped;
 use std::cell::{OnceCell, RefCell};
 use std::sync::{Arc, OnceLock};
 
-/// A variable that is in force at an address.
+/// A variable that is in scope at an address.
 pub struct Seen<'a> {
     /// Its name.
     pub name: &'a str,
     /// The line of its declaration.
     pub line: u64,
-    /// Bytes of its type.
+    /// Size of its type in bytes.
     size: u64,
     unit: usize,
     said: Option<Said<'a>>,
-    /// By lane: where it is, if that depends on nothing but the lane.
+    /// Location by lane, if the location depends on nothing but the lane.
     always: OnceLock<Box<[Always]>>,
 }
 
-/// Where a variable is in a lane whenever a wave comes there.
+/// Location of a variable in a lane, the same for each wave that reaches the address.
 type Always = OnceLock<Location>;
 
-/// Parts that a place has at most which is kept.
+/// Largest number of parts of a composite location that is kept.
 const PARTS: usize = 16;
 
-/// Lanes of a wave at most.
+/// Largest number of lanes of a wave.
 const LANES: usize = 64;
 
 impl<'a> Seen<'a> {
@@ -49,7 +50,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// An address, and what the object says of it whatever the registers are.
+/// An address, and what the object says of it independently of the registers.
 struct Place<'a> {
     seen: Vec<Seen<'a>>,
     base: Option<(&'a [u8], Encoding)>,
@@ -68,7 +69,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The places of an object that waves have come to.
+/// Facts about the addresses of an object that waves have reached.
 pub struct Sights<'a> {
     info: &'a DebugInfo,
     frames: Option<&'a Frames>,
@@ -76,12 +77,13 @@ pub struct Sights<'a> {
 }
 
 impl<'a> Sights<'a> {
-    /// Of an object; variables that are in a frame are found by its call frame information.
+    /// Creates an empty set for an object; call frame information is needed to find variables in a call
+    /// frame.
     pub fn new(info: &'a DebugInfo, frames: Option<&'a Frames>) -> Sights<'a> {
         Sights { info, frames, places: FxHashMap::default() }
     }
 
-    /// Where a wave stands.
+    /// Returns the variables at the address where a wave has stopped.
     pub fn at<'s>(&mut self, at: &'s Stopped<'s>) -> Sight<'s>
     where
         'a: 's,
@@ -95,39 +97,41 @@ impl<'a> Sights<'a> {
     }
 }
 
-/// Where an expression says that a variable is.
+/// The location of a variable.
 struct Found {
     place: Location,
-    /// Nothing but the lane was asked for that.
+    /// Whether the location depends on nothing but the lane.
     is_always: bool,
 }
 
 /// Where a variable is at a stop.
 enum Located {
     Nowhere,
-    /// At a place that is the same in all lanes, or of which each has its part.
+    /// At a location that is the same for all lanes, or of which each lane has its part.
     At(Found),
-    /// In each lane elsewhere.
+    /// At a location that differs from lane to lane.
     ByLane,
 }
 
-/// The variables of the innermost function that are in force where a wave stands.
+/// The variables of the innermost function that are in scope where a wave has stopped.
 pub struct Sight<'a> {
     info: &'a DebugInfo,
     frames: Option<&'a Frames>,
     at: &'a Stopped<'a>,
     place: Arc<Place<'a>>,
-    /// By variable: where it is, once it has been asked for.
+    /// Location by variable; computed when it is first needed.
     located: Vec<OnceCell<Located>>,
 }
 
 impl<'a> Sight<'a> {
-    /// Variables, innermost first, each name once.
+    /// Returns the variables, innermost first, each name once.
     pub fn variables(&self) -> &[Seen<'a>] {
         &self.place.seen
     }
 
-    /// What a variable holds for a lane, in place of what is in `bytes` and `there`: the bytes of it, and which of them are anywhere.
+    /// Reads the value of a variable for a lane. Replaces the content of `bytes` by the value, and of `there`
+    /// by a flag per byte that says whether the byte has a location. Both are empty if the variable has no
+    /// value.
     pub fn read(&self, variable: usize, lane: u32, (bytes, there): (&mut Vec<u8>, &mut Vec<bool>)) {
         let read = self.try_read(variable, lane, (bytes, there));
         if read.is_none() {
@@ -176,7 +180,8 @@ impl<'a> Sight<'a> {
         done
     }
 
-    /// The registers that are read for what a variable holds for a lane.
+    /// Returns the registers that hold a variable's value, or from which its location is computed, for a
+    /// lane.
     pub fn registers(&self, variable: usize, lane: u32) -> Vec<Reg> {
         let read = RefCell::default();
         let Some(seen) = self.place.seen.get(variable) else { return Vec::new() };
@@ -185,13 +190,14 @@ impl<'a> Sight<'a> {
         frame.read = Some(&read);
         if let Ok(place) = expression.place(&mut frame) {
             let place = expression.of_lane(&place, lane).unwrap_or(place);
-            // What of it is nowhere is in no register.
+            // A part without a location is in no register, so a failed read loses nothing.
             let _ = place.read_into(8 * seen.size, &frame, (&mut Vec::new(), &mut Vec::new()));
         }
         read.take()
     }
 
-    /// Where an expression says that something is for all lanes: what one finds, all do if nothing of it was asked.
+    /// Evaluates a location expression for all lanes: if the evaluation for `lane` does not depend on the
+    /// lane, the result is valid for all.
     fn locate(&self, expression: &Expression<'_>, lane: u32) -> Located {
         match self.find(expression, lane) {
             (_, Asked { lane: true, .. }) => Located::ByLane,
@@ -200,12 +206,12 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Where an expression says that something is, as a lane sees it, and what was asked for that.
+    /// Evaluates a location expression for a lane. Returns the location and what the evaluation depended on.
     fn find(&self, expression: &Expression<'_>, lane: u32) -> (Option<Found>, Asked) {
         let mut frame = self.frame(lane, expression.unit);
         let place = expression.place(&mut frame).ok();
         let asked = frame.asked();
-        // Places of many parts would take too much memory.
+        // Composite locations of many parts are not kept, because they would take too much memory.
         let is_small = |place: &Location| match &place.storage {
             Storage::Composite(composite) => composite.parts().len() <= PARTS,
             _ => true,

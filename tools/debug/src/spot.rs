@@ -1,23 +1,24 @@
-//! Where a value is in memory, as text too: whoever watches it later has only that.
+//! Where a value is in memory. A place can be written as text and parsed again, because a front end that
+//! watches the value later has only the text.
 
 use crate::waves::Who;
 use sim::{Flat, Stopped};
 use std::fmt;
 use std::str::FromStr;
 
-/// A place in memory, and whose it is.
+/// A place in memory, with the wave, lane or group to which the memory belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// An address of global memory.
     Global(u64),
-    /// LDS of a group.
+    /// Offset in the LDS of a group.
     Lds([u32; 3], u64),
-    /// Private memory of a lane.
+    /// Offset in the private memory of a lane of a wave.
     Private(Who, u32, u64),
 }
 
 impl Place {
-    /// Where a flat address of a lane leads.
+    /// Returns the place of a flat address of a lane.
     pub(crate) fn flat(address: u64, who: Who, lane: u32) -> Place {
         match Flat::of(address) {
             Flat::Global(address) => Place::Global(address),
@@ -26,7 +27,7 @@ impl Place {
         }
     }
 
-    /// What is there, if the wave that stands somewhere can see it.
+    /// Reads the content of the place. Returns whether the stopped wave can access it.
     pub(crate) fn read(self, at: &Stopped<'_>, bytes: &mut [u8]) -> bool {
         match self {
             Place::Global(address) => at.read(address, bytes),
@@ -36,18 +37,18 @@ impl Place {
     }
 }
 
-/// Bytes that can be watched at once.
+/// Largest number of bytes that can be watched at once.
 pub const MOST: usize = 1 << 16;
 
-/// A value in memory. As text: `global:ADDRESS:BYTES`, `lds:X,Y,Z:OFFSET:BYTES`, `private:X,Y,Z:WAVE:LANE:OFFSET:BYTES`, each with `:TYPE`
-/// where there is one.
+/// A value in memory. Its text is `global:ADDRESS:BYTES`, `lds:X,Y,Z:OFFSET:BYTES` or
+/// `private:X,Y,Z:WAVE:LANE:OFFSET:BYTES`, followed by `:TYPE` if the type is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// Where.
+    /// Where the value is.
     pub place: Place,
-    /// How many.
+    /// Size of the value in bytes.
     pub bytes: usize,
-    /// The type, by its entry in the debug information.
+    /// Type of the value, as the offset of its entry in the debug information.
     pub ty: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! A wave that has stopped: what a front end may ask of it.
+//! A wave that has stopped, with everything that a front end may ask about it.
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Wanted, Watchpoint};
 use crate::expr::{Content, Evaluator, Parts, Problem, Shown, Ty, UNDEFINED, Value};
@@ -16,105 +16,106 @@ use std::sync::Arc;
 /// Why a wave has stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// At the first instruction of the dispatch.
+    /// The dispatch is at its first instruction.
     Begin,
-    /// A breakpoint, by its number.
+    /// The wave has reached the breakpoint with this identifier.
     Breakpoint(u32),
-    /// The condition of a breakpoint has no value.
+    /// The condition of a breakpoint cannot be evaluated.
     Condition {
-        /// The number of the breakpoint.
+        /// Identifier of the breakpoint.
         id: u32,
-        /// Why.
+        /// Why the condition has no value.
         why: Problem,
     },
-    /// A watched place has changed: number of the watchpoint, what was there, what is there now; which wave's instruction did it, and where.
+    /// A watched place has changed.
     Changed {
-        /// Its number.
+        /// Identifier of the watchpoint.
         id: u32,
-        /// What was there.
+        /// Text of the old value.
         old: String,
-        /// What is there.
+        /// Text of the new value.
         new: String,
-        /// The wave whose instruction it was, and the address of that.
+        /// Wave whose instruction changed the value, and the address of that instruction.
         by: Option<(Who, u64)>,
     },
-    /// A step is done.
+    /// A step is complete.
     Step,
     /// The function has returned.
     Finished,
-    /// Gone back, or forward to an instruction by its number.
+    /// The dispatch has gone to an instruction by its ordinal, backwards or forwards.
     Arrived,
-    /// The schedule of weak mode has done something that concerns the wave: in words.
+    /// The schedule of weak mode has made this choice for the wave.
     Chosen(String),
-    /// Strict mode has found something wrong with the instruction. The dispatch ends soon.
+    /// Strict mode has found this error in the instruction. The dispatch ends soon.
     Found(Box<Report>),
-    /// The instruction did not come off well; the dispatch ends.
+    /// The instruction has failed; the dispatch ends.
     Trapped(Box<Fault>),
-    /// The dispatch has ended: the wave stands at its last instruction, after which nothing changes.
+    /// The dispatch has ended. The wave has stopped at its last instruction, after which nothing changes.
     Ended,
-    /// The front end has asked to be heard.
+    /// The front end has asked for a stop.
     Asked,
-    /// A value is set.
+    /// The values of an [`Action::Set`] have been written.
     Set,
 }
 
-/// A memory.
+/// A kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// Global memory, by address.
     Global,
-    /// The group's LDS, by offset.
+    /// LDS of the work-group, by offset.
     Lds,
-    /// A lane's private memory, by offset.
+    /// Private memory of a lane, by offset.
     Private,
 }
 
-/// Which variables.
+/// Selects variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variables {
-    /// All that are in force.
+    /// All variables that are in scope.
     All,
     /// Parameters of the function.
     Parameters,
-    /// Other variables of the function.
+    /// Variables of the function that are not parameters.
     Locals,
 }
 
-/// A function under way.
+/// A function on the call stack of a wave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Its name.
+    /// Name of the function.
     pub function: String,
-    /// Where it is: an address in the file.
+    /// Address in the file of the instruction at which the function is.
     pub address: u64,
-    /// Where it is in the source.
+    /// Source line at which the function is, as `file:line`.
     pub line: Option<String>,
-    /// It is inlined into the next one.
+    /// Whether the function is inlined into the next frame.
     pub is_inlined: bool,
-    /// Calls under way that it waits for.
+    /// Number of calls between this function and the innermost one.
     pub(crate) depth: usize,
-    /// Functions that are inlined in it around the instruction.
+    /// Number of inlined functions at the same instruction that are inside this function.
     pub(crate) level: usize,
 }
 
 impl Frame {
-    /// Of a function of which no more is known than where it is in the source.
+    /// Creates a frame about which nothing but the name and the source line is known.
     pub fn unknown(function: String, line: Option<String>) -> Frame {
         Frame { function, address: 0, line, is_inlined: false, depth: 0, level: 0 }
     }
 }
 
-/// A stopped wave.
+/// A wave that has stopped.
 pub struct Stop<'a> {
-    /// Why.
+    /// Why the wave has stopped.
     pub reason: Reason,
-    /// The wave; in a frame that waits for another, with the registers that it had there.
+    /// The wave. In a frame that has called another function, the wave has the registers that it had at the
+    /// call.
     pub at: &'a Stopped<'a>,
-    /// The wave in its innermost frame.
+    /// The wave with the registers of its innermost frame.
     top: &'a Stopped<'a>,
-    /// As [`Frame`] has it.
+    /// As `Frame::level`, for the frame that the user looks at.
     level: usize,
-    /// Whether it is the wave that has stopped which is looked at.
+    /// Whether the wave that the user looks at is the one that has stopped.
     is_own: bool,
     /// The object.
     pub program: &'a Program,
@@ -133,12 +134,13 @@ impl<'a> Stop<'a> {
 }
 
 impl Stop<'_> {
-    /// The wave.
+    /// Returns the identity of the wave.
     pub fn who(&self) -> Who {
         Who::of(self.at)
     }
 
-    /// Looks at another wave of the group, by its number; at the one that has stopped if it has ended, or none is given.
+    /// Calls `look` with another wave of the group, given by its number. If no number is given, or the wave
+    /// has ended, calls `look` with the wave that has stopped.
     pub fn on_wave<T>(&mut self, wave: Option<u32>, look: impl FnOnce(&mut Stop<'_>) -> T) -> T {
         let other = wave.and_then(|wave| self.at.wave_of_group(wave));
         let at = other.as_ref().unwrap_or(self.at);
@@ -146,8 +148,8 @@ impl Stop<'_> {
         look(&mut Stop { is_own, ..Stop::new(self.reason.clone(), at, self.program, self.state) })
     }
 
-    /// Looks at a function under way by its number in [`Stop::frames`]: with the registers that the wave had when it called another, and
-    /// memory as it is.
+    /// Calls `look` with a function on the call stack, given by its number in [`Stop::frames`]. The registers
+    /// are the ones that the wave had when the function called another; memory has its present content.
     ///
     /// # Errors
     /// There is no such function, or its registers are not kept.
@@ -166,14 +168,15 @@ impl Stop<'_> {
                 self.registers_of(depth).ok_or("its registers are not kept: the recursion is too deep")?,
             ),
         };
-        // The state is the front end's to change: it takes what is looked at out of it.
+        // `look` may change `state`, so the registers are taken out of `state` first.
         let at = kept.as_deref().map(|registers| top.with_registers(registers));
         let at = at.as_ref().unwrap_or(top);
         Ok(look(&mut Stop { reason, at, top, level, is_own: self.is_own, program, state: self.state }))
     }
 
-    /// Where the object's call frame information is wrong about a function under way, in words: what it says of the registers is held
-    /// against what they were at the call. Nothing where it says nothing.
+    /// Compares the object's call frame information for a function on the call stack with the registers that
+    /// the wave had at the call. Returns a description of each difference; nothing where the call frame
+    /// information says nothing.
     pub fn misled(&self, number: usize) -> Vec<String> {
         let depth = self.frames().get(number).map_or(0, |frame| frame.depth);
         let calls = self.state.waves.get(&self.who()).map_or(&[][..], |wave| &wave.calls);
@@ -186,28 +189,30 @@ impl Stop<'_> {
         crate::unwinding::misled(self.program, callee, &caller, (self.lane(), call.back))
     }
 
-    /// The registers at the call that a frame waits for.
+    /// Returns the registers that the wave had at the call which the frame at `depth` has made.
     fn registers_of(&self, depth: usize) -> Option<Arc<Registers>> {
         let calls = &self.state.waves.get(&self.who())?.calls;
         calls.get(calls.len().checked_sub(depth)?)?.registers.clone()
     }
 
-    /// Instructions of all waves so far, with the one at hand: its number.
+    /// Returns the number of instructions that all waves have executed so far, including the current one: the
+    /// ordinal of the current instruction.
     pub fn ordinal(&self) -> u64 {
         self.state.ordinal
     }
 
-    /// What the schedule of weak mode has done since the last stop, the last of it.
+    /// Returns the latest choices that the schedule of weak mode has made since the last stop.
     pub fn choices(&self) -> impl Iterator<Item = &str> {
         self.state.choices.iter().map(String::as_str)
     }
 
-    /// The line of the source.
+    /// Returns the source line of the current instruction.
     pub fn line(&self) -> Option<Line> {
         self.program.line_at(self.at.address())
     }
 
-    /// The lane that is looked at: the one that was chosen, that for which a breakpoint's condition holds, or the first that is active.
+    /// Returns the lane that the user looks at: the lane that was chosen, else the lane for which a
+    /// breakpoint's condition holds, else the first active lane.
     pub fn lane(&self) -> u32 {
         self.state.lane.or(self.state.focus.filter(|_| self.is_own)).unwrap_or_else(|| match self.at.exec() {
             0 => 0,
@@ -215,17 +220,18 @@ impl Stop<'_> {
         })
     }
 
-    /// The wave of the group that was chosen to be looked at.
+    /// Returns the number of the wave of the group that the user has chosen to look at.
     pub fn chosen_wave(&self) -> Option<u32> {
         self.state.wave
     }
 
-    /// Looks at a wave of the group, by its number, until a wave stops again; steps are those of that wave.
+    /// Chooses a wave of the group by its number, until a wave stops again. Steps apply to the chosen wave.
     pub fn choose_wave(&mut self, wave: u32) {
         self.state.wave = Some(wave);
     }
 
-    /// Looks at a lane from now on, which steps follow; none: whichever is active.
+    /// Chooses the lane that the user looks at and that steps follow; `None` follows whichever lanes are
+    /// active.
     ///
     /// # Errors
     /// The wave has no such lane.
@@ -239,15 +245,15 @@ impl Stop<'_> {
         }
     }
 
-    /// The value of an expression for a lane.
+    /// Returns the value of an expression for a lane.
     ///
     /// # Errors
-    /// What is wrong with it, or why there is no value.
+    /// The expression is wrong, or has no value; the error says why.
     pub fn value(&self, text: &str, lane: u32) -> Result<Shown, Problem> {
         self.value_as(text, lane, None)
     }
 
-    /// The same, with numbers in a format.
+    /// Returns the value of an expression for a lane, with numbers in the format `letter`.
     ///
     /// # Errors
     /// As [`Stop::value`].
@@ -256,7 +262,7 @@ impl Stop<'_> {
         self.shown(&evaluator, evaluator.value(text), letter)
     }
 
-    /// A value to be shown; what is computed of undefined values is `?`.
+    /// Converts a value for display. A value that is computed from undefined values is shown as `?`.
     fn shown(
         &self,
         evaluator: &Evaluator<'_>,
@@ -276,15 +282,16 @@ impl Stop<'_> {
         Ok(Shown { text, ty, parts: evaluator.parts(&value), spot, pending })
     }
 
-    /// Evaluates what a lane has in the function that is looked at.
+    /// Returns an evaluator for a lane in the function that the user looks at.
     fn evaluator(&self, lane: u32) -> Evaluator<'_> {
         Evaluator::new(self.at, self.program, lane, self.level)
     }
 
-    /// What sets an expression to a value that was typed, as [`Action::Set`] takes it, and the value as text.
+    /// Returns the [`Action::Set`] that gives an expression the value that the user has typed, and that value
+    /// as text.
     ///
     /// # Errors
-    /// The value does not fit, or there is nothing that can be written.
+    /// The value does not fit, or the expression names nothing that can be written.
     pub fn set(&self, text: &str, new: &str, lane: u32) -> Result<(Action, String), Problem> {
         let stands =
             !matches!(self.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Chosen(_) | Reason::Ended);
@@ -298,7 +305,7 @@ impl Stop<'_> {
         Ok((Action::Set(writes), text))
     }
 
-    /// The value of an expression for each lane, or why it has none; and whether the lane is active.
+    /// Returns for each lane the value of an expression, or why it has none, and whether the lane is active.
     pub fn across(&self, text: &str, letter: Option<Letter>) -> Vec<(Result<Shown, Problem>, bool)> {
         let mut evaluator = self.evaluator(0);
         let parsed = evaluator.parse(text);
@@ -310,7 +317,7 @@ impl Stop<'_> {
         (0..self.at.lanes()).map(value).collect()
     }
 
-    /// Reads memory; of private memory, a lane's. Whether it is all there.
+    /// Reads memory; private memory is that of `lane`. Returns whether all the bytes exist.
     pub fn read(&self, space: Space, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
         match space {
             Space::Global => self.at.read(address, bytes),
@@ -319,12 +326,12 @@ impl Stop<'_> {
         }
     }
 
-    /// Variables in force, with their values for a lane or why they have none.
+    /// Returns the variables in scope, each with its value for a lane or why it has none.
     pub fn variables(&self, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
         self.variables_of(Variables::All, lane)
     }
 
-    /// The same for some of them.
+    /// Returns the selected variables, each with its value for a lane or why it has none.
     pub fn variables_of(&self, which: Variables, lane: u32) -> Vec<(String, Result<Shown, Problem>)> {
         let evaluator = self.evaluator(lane);
         let Some(scope) = &evaluator.scope else { return Vec::new() };
@@ -332,23 +339,23 @@ impl Stop<'_> {
         let wanted = variables.iter().filter(|variable| match which {
             Variables::All => true,
             Variables::Parameters => variable.is_parameter(),
-            // Variables of the unit are right below its own entry.
+            // Variables of the unit are direct children of the unit's entry, so their depth is 1.
             Variables::Locals => !variable.is_parameter() && variable.die.depth > 1,
         });
         let value = |name: &str| self.shown(&evaluator, evaluator.value(name), None);
         wanted.map(|variable| (variable.name.to_owned(), value(variable.name))).collect()
     }
 
-    /// The type of an expression, or the type that a name is of.
+    /// Returns the type of an expression, or the type that the text names.
     ///
     /// # Errors
-    /// It is neither.
+    /// The text is neither an expression nor the name of a type.
     pub fn type_of(&self, text: &str) -> Result<String, Problem> {
         let evaluator = self.evaluator(self.lane());
         evaluator.type_of(text).map(|ty| evaluator.types.name(&ty))
     }
 
-    /// What such a type consists of.
+    /// Returns the declaration of the type of an expression, or of the type that the text names.
     ///
     /// # Errors
     /// As [`Stop::type_of`].
@@ -357,10 +364,11 @@ impl Stop<'_> {
         evaluator.type_of(text).map(|ty| evaluator.types.described(&ty))
     }
 
-    /// The memory and the address that an expression leads to: a pointer's, an array's, or a number that is a flat address.
+    /// Returns the memory and the address that an expression refers to: the target of a pointer, the place of
+    /// an array, or a number taken as a flat address.
     ///
     /// # Errors
-    /// It has no value, or is no address.
+    /// The expression has no value, or the value is no address.
     pub fn address(&self, text: &str, lane: u32) -> Result<(Space, u64), Problem> {
         let evaluator = self.evaluator(lane);
         let (space, address) = evaluator.target(&evaluator.value(text)?)?;
@@ -379,7 +387,8 @@ impl Stop<'_> {
         }
     }
 
-    /// The number of some bytes that is at a place in memory, in a format; none if nothing is there.
+    /// Returns the number that is stored in `bytes` bytes of memory at an address, in the format `letter`;
+    /// `None` if the memory does not exist.
     pub fn unit(&self, space: Space, address: u64, bytes: usize, letter: Letter) -> Option<String> {
         let mut content = vec![0; bytes];
         if !self.read(space, self.lane(), address, &mut content) {
@@ -395,7 +404,7 @@ impl Stop<'_> {
         Some(evaluator.text(&Value::new(Ty::Bits(bytes), Some(content)), Some(letter)))
     }
 
-    /// Waves that have begun and not come to their end, and the line that each has come to last.
+    /// Returns the waves that have begun and not ended, each with the last line that it has reached.
     pub fn running(&self) -> Vec<(Who, Option<Line>)> {
         let own = self.who();
         self.waves_that(|who, wave| who == own || !wave.is_done)
@@ -409,10 +418,10 @@ impl Stop<'_> {
         waves
     }
 
-    /// On until the function returns.
+    /// Returns the action that runs until the function returns.
     ///
     /// # Errors
-    /// Nothing has called it.
+    /// The function is the kernel, which was not called.
     pub fn out(&self) -> Result<Action, Problem> {
         let is_called = self.state.waves.get(&self.who()).is_some_and(|wave| !wave.calls.is_empty());
         match is_called {
@@ -421,7 +430,8 @@ impl Stop<'_> {
         }
     }
 
-    /// On by one instruction, and over a function that it calls.
+    /// Returns the action that executes one instruction and, if the instruction is a call, the called
+    /// function up to its return.
     pub fn over(&self) -> Action {
         match Kind::of(self.at) {
             Kind::Call => Action::Until(vec![self.at.address() + self.at.length()]),
@@ -429,13 +439,14 @@ impl Stop<'_> {
         }
     }
 
-    /// Waves that have come to their end, and the line that each has come to last.
+    /// Returns the waves that have ended, each with the last line that it has reached.
     pub fn ended(&self) -> Vec<(Who, Option<Line>)> {
         let own = self.who();
         self.waves_that(|who, wave| who != own && wave.is_done)
     }
 
-    /// Where the lanes are, by what the object says; none if it says nothing of them in the function that is looked at.
+    /// Returns where the lanes are according to the object; `None` if the object does not describe lanes in
+    /// the function that the user looks at.
     pub fn lanes(&self) -> Option<Lanes> {
         self.lanes_of(self.at)
     }
@@ -444,7 +455,8 @@ impl Stop<'_> {
         crate::lanes::lanes(self.program.info.as_ref()?, self.program.frames.as_ref(), at)
     }
 
-    /// The innermost function in which a lane is, and where it is there: at an address of the file. None if the object does not say it.
+    /// Returns the innermost function in which a lane is, and the address in the file at which it is there;
+    /// `None` if the object does not say.
     pub fn position(&self, lane: u32) -> Option<(String, u64)> {
         let calls = self.state.waves.get(&self.who()).map_or(0, |wave| wave.calls.len());
         for depth in 0..=calls {
@@ -459,7 +471,7 @@ impl Stop<'_> {
                     let function = self.program.function_at(*address).map_or("?", |one| one.name.as_str());
                     return Some((function.to_owned(), *address));
                 }
-                // Whoever called it may know.
+                // The lane has not entered this function, so it may be in the function's caller.
                 Position::Outside => {}
                 Position::Unknown => return None,
             }
@@ -467,20 +479,21 @@ impl Stop<'_> {
         None
     }
 
-    /// An address of the file, as the source has it.
+    /// Returns the source line of an address of the file as `file:line`, or the address if there is no line.
     pub fn place_of(&self, address: u64) -> String {
         let line = self.program.line_at(address).map(|line| self.program.name_of(line));
         line.unwrap_or_else(|| format!("{address:#x}"))
     }
 
-    /// Functions under way, innermost first.
+    /// Returns the functions on the call stack, innermost first.
     pub fn frames(&self) -> Vec<Frame> {
         let calls = self.state.waves.get(&self.who()).map_or(&[][..], |wave| &wave.calls);
         let addresses = [self.top.address()].into_iter().chain(calls.iter().rev().map(|call| call.call));
         addresses.enumerate().flat_map(|(depth, address)| self.functions(address, depth)).collect()
     }
 
-    /// The function at an address, behind those that are inlined there, innermost first. Each stands where the one in it is called.
+    /// Returns the function at an address, preceded by the functions that are inlined there, innermost first.
+    /// The line of a function is the line where it calls the next inner function.
     fn functions(&self, address: u64, depth: usize) -> Vec<Frame> {
         let mut line = self.program.line_at(address).map(|line| self.program.name_of(line));
         let mut frames = Vec::new();
@@ -502,8 +515,8 @@ impl Stop<'_> {
         frames
     }
 
-    /// Stops at places of the code: a line, `file:line`, a function, `*address`; with a condition, where it holds in some lane. Gives the
-    /// breakpoint.
+    /// Adds a breakpoint at a place of the code and returns it. A place is a line, `file:line`, a function or
+    /// `*address`. With a condition, the breakpoint stops a wave where the condition holds in some lane.
     ///
     /// # Errors
     /// There is no such place, or the condition is ill-formed.
@@ -511,13 +524,13 @@ impl Stop<'_> {
         self.breakpoints_mut().add(&Wanted { place, condition, ..Wanted::default() })
     }
 
-    /// Breakpoints and watchpoints, to be changed.
+    /// Returns the breakpoints and watchpoints for changes.
     pub fn breakpoints_mut(&mut self) -> Breakpoints<'_> {
         let here = self.line();
         Breakpoints { program: self.program, state: self.state, here }
     }
 
-    /// Addresses that a place in the code means.
+    /// Returns the addresses of a place of the code.
     ///
     /// # Errors
     /// There is no such place.
@@ -525,61 +538,63 @@ impl Stop<'_> {
         self.program.addresses(place, self.line())
     }
 
-    /// Where the value of an expression is in memory.
+    /// Returns where the value of an expression is in memory.
     ///
     /// # Errors
-    /// It is nowhere there.
+    /// The value is not in memory.
     pub fn spot(&self, text: &str, lane: u32) -> Result<Spot, Problem> {
         let value = self.evaluator(lane).value(text)?;
         value.spot(self.who(), lane).ok_or_else(|| format!("`{text}` is not in memory"))
     }
 
-    /// Stops when what an expression names in memory changes. Gives the number of the watchpoint.
+    /// Adds a watchpoint that stops the dispatch when the value of an expression in memory changes. Returns
+    /// its identifier.
     ///
     /// # Errors
-    /// The expression has no place in memory.
+    /// The value of the expression is not in memory.
     pub fn add_watchpoint(&mut self, text: &str) -> Result<u32, Problem> {
         let spot = self.spot(text, self.lane())?;
         Ok(self.watch(text, spot))
     }
 
-    /// Watches bytes of memory, by a flat address: in LDS the group's, in private memory the lane's.
+    /// Adds a watchpoint for bytes at a flat address. An address in LDS refers to the current group's LDS, an
+    /// address in private memory to the current lane's. Returns the identifier of the watchpoint.
     pub fn watch_memory(&mut self, address: u64, bytes: usize) -> u32 {
         let place = Place::flat(address, self.who(), self.lane());
         self.watch(&format!("*{address:#x}"), Spot { place, bytes, ty: None })
     }
 
-    /// Watches a place, from what is there now on.
+    /// Adds a watchpoint for a place, with the present content as its old value.
     fn watch(&mut self, text: &str, spot: Spot) -> u32 {
         let id = self.breakpoints_mut().watch(text, spot);
         self.look_at_watched();
         id
     }
 
-    /// Notes what is at the places that are watched.
+    /// Makes all watchpoints remember the present content of their places.
     pub fn look_at_watched(&mut self) {
         for watch in &mut self.state.watchpoints {
             watch.look(self.at);
         }
     }
 
-    /// Takes out a breakpoint or watchpoint. Whether there was one.
+    /// Removes a breakpoint or watchpoint. Returns whether it existed.
     pub fn remove(&mut self, id: u32) -> bool {
         self.breakpoints_mut().remove(id)
     }
 
-    /// Breakpoints.
+    /// Returns the breakpoints.
     pub fn breakpoints(&self) -> &[Breakpoint] {
         &self.state.breakpoints
     }
 
-    /// Watchpoints.
+    /// Returns the watchpoints.
     pub fn watchpoints(&self) -> &[Watchpoint] {
         &self.state.watchpoints
     }
 }
 
-/// Where an inlined function is called.
+/// Returns the source line where an inlined function is called.
 fn call_line(die: &Die) -> Option<String> {
     let line = match die.get("DW_AT_call_line")? {
         dwarf::Content::Number(line) => *line,
@@ -589,7 +604,7 @@ fn call_line(die: &Die) -> Option<String> {
     Some(format!("{file}:{line}"))
 }
 
-/// The text of a watched value.
+/// Returns the value of a watched place as text.
 pub(crate) fn watched(program: &Program, at: &Stopped<'_>, watch: &Watchpoint, bytes: Vec<u8>) -> String {
     let ty = watch.ty.map_or(Ty::Bits(bytes.len()), Ty::Die);
     Evaluator::new(at, program, 0, 0).text(&Value::new(ty, Some(Content::of(bytes))), None)

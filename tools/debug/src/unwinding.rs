@@ -1,12 +1,14 @@
-//! What call frame information says of a caller's registers, beside what they were: the emulator knows, as it has seen the call.
+//! Compares what call frame information says of a caller's registers with what they were at the call, which
+//! the emulator has seen.
 
 use crate::machine::Frame;
 use crate::program::Program;
 use dwarf::{Bank, Caller, Machine, Reason, Register, ReturnAddress, Rule};
 use sim::Stopped;
 
-/// Where the information is wrong. `callee`: the function that was called, as it stands now; `caller`: the wave with its registers at the
-/// call; `back`: the address in the file that the function returns to. Nothing where nothing is said.
+/// Returns a description of each error of the call frame information; nothing where it says nothing. `callee`
+/// is the called function at its current instruction, `caller` is the wave with its registers at the call,
+/// and `back` is the address in the file to which the function returns.
 pub(crate) fn misled(
     program: &Program,
     callee: &Stopped<'_>,
@@ -46,15 +48,16 @@ pub(crate) fn misled(
     wrong
 }
 
-/// How a register differs; of a vector register only lanes count that were active.
+/// Returns how a register's unwound value differs from its value at the call; in a vector register only lanes
+/// that were active count.
 fn differs(unwound: &dyn Machine, then: &dyn Machine, register: Register, exec: u64) -> Option<String> {
     let (bank, _, bits) = register.facts()?;
     let (mut is, mut was) = (vec![0; bits as usize / 8], vec![0; bits as usize / 8]);
-    // What the wave does not have is nobody's loss.
+    // A register that the wave does not have needs no comparison.
     then.register(register, &mut was).ok()?;
     match unwound.register(register, &mut is) {
         Ok(()) => {}
-        // It says that the register is lost, in lanes perhaps.
+        // The information says that the register is lost, perhaps only in some lanes.
         Err(Reason::Undefined) => return None,
         Err(why) => return Some(format!("{register}: {why}")),
     }

@@ -1,4 +1,4 @@
-//! Variables in force where a wave stands, and where they are.
+//! Variables that are in scope at an address, and where their values are.
 
 use crate::machine::Frame;
 use dwarf::{
@@ -7,12 +7,12 @@ use dwarf::{
 };
 use sim::Stopped;
 
-/// Why a variable has no value here.
+/// Why a variable has no value at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Nowhere {
-    /// Optimised away, or not begun yet.
+    /// The variable is optimised away, or its life has not begun.
     Here,
-    /// Its expression cannot be evaluated.
+    /// Its location expression cannot be evaluated, for this reason.
     Failed(String),
 }
 
@@ -37,12 +37,12 @@ pub(crate) enum Held {
 pub(crate) struct Variable<'a> {
     pub name: &'a str,
     pub die: &'a Die,
-    /// Its entry, or that of which it is an instance: has the type.
+    /// Abstract or declaring entry of which `die` is an instance, or `die` itself; it has the type.
     origin: &'a Die,
 }
 
 impl<'a> Variable<'a> {
-    /// The entry of its type.
+    /// Returns the entry of the variable's type.
     pub(crate) fn ty(&self) -> Option<u64> {
         type_of(self.origin).or(type_of(self.die))
     }
@@ -51,7 +51,7 @@ impl<'a> Variable<'a> {
         self.die.tag == "DW_TAG_formal_parameter"
     }
 
-    /// The line of its declaration.
+    /// Returns the line of the variable's declaration, or 0.
     pub(crate) fn line(&self) -> u64 {
         match self.origin.get("DW_AT_decl_line") {
             Some(&Content::Number(line)) => line as u64,
@@ -59,7 +59,7 @@ impl<'a> Variable<'a> {
         }
     }
 
-    /// What is said of it at an address of the file.
+    /// Returns what the object says of the variable at an address of the file.
     pub(crate) fn said(&self, info: &'a DebugInfo, address: u64) -> Result<Said<'a>, Nowhere> {
         let die = self.die;
         if let Some(constant) = die.get("DW_AT_const_value").or(self.origin.get("DW_AT_const_value")) {
@@ -77,22 +77,22 @@ impl<'a> Variable<'a> {
     }
 }
 
-/// What an object says of a variable where it stands.
+/// What the object says of a variable at an address.
 pub(crate) enum Said<'a> {
     At(Expression<'a>),
     Constant(Vec<u8>),
 }
 
-/// An expression that says where something is.
+/// A location expression.
 pub(crate) struct Expression<'a> {
     pub unit: usize,
     bytes: &'a [u8],
     encoding: Encoding,
-    /// The address space with which LLVM has marked it.
+    /// Address space that LLVM has marked at the end of the expression ([`marked`]); `None` without a mark.
     mark: Option<AddressSpace>,
-    /// Vector registers in it are what the lane has of them.
+    /// Whether a vector register in the expression means the lane's dword of that register.
     has_own_dword: bool,
-    /// It is an address of the file: in memory it is where that was loaded.
+    /// Whether the result is an address of the file, so that the load base has to be added.
     pub is_static: bool,
 }
 
@@ -110,7 +110,9 @@ impl<'a> Expression<'a> {
         Expression { unit, bytes, encoding, mark, has_own_dword, is_static }
     }
 
-    /// Where it says that something is: for all lanes alike, if nothing of a lane is asked of the frame; [`Expression::of_lane`] has a lane's part.
+    /// Evaluates the expression to a location. The location is the same for all lanes unless the expression
+    /// asks the frame for something that depends on the lane; [`Expression::of_lane`] returns a lane's part
+    /// of it.
     pub(crate) fn place(&self, frame: &mut Frame<'_>) -> Result<Location, Nowhere> {
         frame.has_own_dword = self.has_own_dword;
         let failed = |reason: &dyn std::fmt::Display| Nowhere::Failed(reason.to_string());
@@ -132,24 +134,25 @@ impl<'a> Expression<'a> {
         }
     }
 
-    /// What a lane has of such a place, if that is not the place itself.
+    /// Returns the part of a location that belongs to a lane; `None` if the lane uses the whole location.
     pub(crate) fn of_lane(&self, place: &Location, lane: u32) -> Option<Location> {
         let has_parts = matches!(place.storage, Storage::Register(_) | Storage::Composite(_));
         (self.has_own_dword && has_parts).then(|| place.of_lane(lane))
     }
 }
 
-/// The debug information that is in force at an address.
+/// The debug information entries that are in scope at an address.
 #[derive(Clone)]
 pub(crate) struct Scope<'a> {
     pub info: &'a DebugInfo,
     frames: Option<&'a Frames>,
-    /// Entries around the address, outermost first.
+    /// Indices of the entries around the address, outermost first.
     path: Vec<usize>,
 }
 
 impl<'a> Scope<'a> {
-    /// `level`: of functions that are inlined there, how many are left to get to the one that is looked at.
+    /// Creates the scope at an address. `level` is the number of inlined functions to leave, from the
+    /// innermost outwards, to reach the function that the user looks at.
     pub(crate) fn new(
         (info, frames): (&'a DebugInfo, Option<&'a Frames>),
         address: u64,
@@ -163,24 +166,25 @@ impl<'a> Scope<'a> {
         Scope { info, frames, path }
     }
 
-    /// Variables, innermost first; of a name the first one counts. Those of the unit come last.
+    /// Returns the variables, innermost first, each name once (an inner variable hides an outer one).
+    /// Variables of the unit come last.
     pub(crate) fn variables(&self) -> Vec<Variable<'a>> {
         variables(self.info, &self.path)
     }
 
-    /// The variable of a name.
+    /// Returns the variable called `name`.
     pub(crate) fn variable(&self, name: &str) -> Option<Variable<'a>> {
         self.variables().into_iter().find(|variable| variable.name == name)
     }
 
-    /// The state of a lane of a wave that stands there, as expressions see it.
+    /// Returns the state of a lane of a stopped wave, as location expressions read it.
     pub(crate) fn frame(&self, at: &'a Stopped<'a>, lane: u32, unit: usize) -> Frame<'a> {
         let mut frame = Frame::new((at, lane), (self.info, self.frames), unit);
         frame.base = frame_base(self.info, &self.path);
         frame
     }
 
-    /// What holds a variable for a lane of a wave that stands there.
+    /// Returns what holds a variable's value for a lane of a stopped wave.
     pub(crate) fn holder(
         &self,
         at: &'a Stopped<'a>,
@@ -197,7 +201,8 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Variables of a path of entries around an address, innermost first; of a name the first one counts. Those of the unit come last.
+/// Returns the variables in a path of entries around an address, innermost first, each name once. Variables
+/// of the unit come last.
 pub(crate) fn variables<'a>(info: &'a DebugInfo, path: &[usize]) -> Vec<Variable<'a>> {
     let mut found: Vec<Variable<'a>> = Vec::new();
     for &at in path.iter().rev() {
@@ -215,7 +220,7 @@ pub(crate) fn variables<'a>(info: &'a DebugInfo, path: &[usize]) -> Vec<Variable
                 found.push(Variable { name, die, origin });
             }
         }
-        // What is around an inlined function is its caller's.
+        // Entries around an inlined function belong to its caller.
         if info.entries[at].tag == "DW_TAG_inlined_subroutine" {
             break;
         }
@@ -223,7 +228,7 @@ pub(crate) fn variables<'a>(info: &'a DebugInfo, path: &[usize]) -> Vec<Variable
     found
 }
 
-/// `DW_AT_frame_base` of the function in a path of entries.
+/// Returns `DW_AT_frame_base` of the innermost function in a path of entries.
 pub(crate) fn frame_base<'a>(info: &'a DebugInfo, path: &[usize]) -> Option<(&'a [u8], Encoding)> {
     let function = path.iter().rev().map(|&at| &info.entries[at]);
     function.filter(|die| die.tag == "DW_TAG_subprogram").find_map(|die| {
@@ -234,12 +239,12 @@ pub(crate) fn frame_base<'a>(info: &'a DebugInfo, path: &[usize]) -> Option<(&'a
     })
 }
 
-/// Whether an expression has operations of the extensions.
+/// Returns whether an expression has operations of the extensions for lanes.
 fn knows_lanes(expression: &[u8], encoding: Encoding) -> bool {
     Ops::new(expression, encoding).flatten().any(|op| op.opcode.is_extension())
 }
 
-/// The type that an entry names.
+/// Returns the offset of the entry that `DW_AT_type` names.
 pub(crate) fn type_of(die: &Die) -> Option<u64> {
     match die.get("DW_AT_type") {
         Some(&Content::Reference(offset)) => Some(offset),

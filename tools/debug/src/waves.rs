@@ -1,4 +1,5 @@
-//! What is kept of each wave while it runs: the calls that are under way, and where it was when lines changed.
+//! State that is kept for each wave while it runs: its call stack, and the instructions at which its source
+//! line has changed.
 
 use crate::instruction::{Instruction, Kind};
 use crate::presence::Presence;
@@ -6,17 +7,17 @@ use crate::program::Line;
 use sim::{Registers, Stopped};
 use std::sync::Arc;
 
-/// A wave of a dispatch.
+/// Identity of a wave of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Who {
-    /// Its work-group.
+    /// Work-group of the wave.
     pub group: [u32; 3],
-    /// Its number there.
+    /// Number of the wave in its work-group.
     pub wave: u32,
 }
 
 impl Who {
-    /// That of a wave that stands somewhere.
+    /// Returns the identity of a stopped wave.
     pub fn of(at: &Stopped<'_>) -> Who {
         Who { group: at.group(), wave: at.wave() }
     }
@@ -29,21 +30,22 @@ impl std::fmt::Display for Who {
     }
 }
 
-/// Calls under way whose callers' registers are kept, the innermost ones: of a deep recursion the others are forgotten.
+/// Number of the innermost calls for which the caller's registers are kept; in a deep recursion the registers
+/// of outer calls are forgotten.
 const KEPT: usize = 64;
 
-/// A call under way.
+/// A call on the call stack.
 pub(crate) struct Call {
-    /// Address of the call.
+    /// Address of the call instruction.
     pub call: u64,
-    /// Where it returns to.
+    /// Return address.
     pub back: u64,
-    /// The caller's registers, as they were at the call.
+    /// Registers of the caller at the call.
     pub registers: Option<Arc<Registers>>,
 }
 
-/// Where a wave, or lanes of a wave that have waited, have come to another line: the instruction by its number, the line, how many calls are
-/// under way, and the lanes.
+/// A point at which a wave, or parked lanes that have become active, have entered another line: the ordinal
+/// of the instruction, the line, the depth of the call stack, and the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub ordinal: u64,
@@ -58,28 +60,28 @@ impl Turn {
     }
 }
 
-/// Turns that are kept of a wave: what is longer ago is not stepped back to.
+/// Largest number of turns that are kept per wave; steps backwards do not go further than these.
 const TURNS: usize = 1 << 16;
 
 #[derive(Default)]
 pub(crate) struct Wave {
     pub calls: Vec<Call>,
-    /// Address and length of the last instruction, and what it was.
+    /// Address, length and kind of the last instruction.
     last: Option<(u64, u64, Kind)>,
-    /// The registers at the last instruction, if it is a call.
+    /// Registers at the last instruction, if it is a call.
     registers: Option<Arc<Registers>>,
     pub turns: Vec<Turn>,
-    /// The number of its last instruction but this one.
+    /// Ordinal of the wave's last instruction before the current one.
     pub before: Option<u64>,
     pub now: u64,
-    /// It has come to its last instruction.
+    /// Whether the wave has reached its last instruction.
     pub is_done: bool,
-    /// Which lanes run the line.
+    /// Which lanes execute the current line.
     pub presence: Presence,
 }
 
 impl Wave {
-    /// The wave is about to execute an instruction.
+    /// Updates the state for an instruction that the wave is about to execute.
     pub(crate) fn comes_to(&mut self, at: &Stopped<'_>, instruction: &Instruction, ordinal: u64) {
         let (address, kind) = (at.address(), instruction.kind);
         match self.last {
@@ -106,7 +108,8 @@ impl Wave {
         self.turn(instruction, address, ordinal);
     }
 
-    /// Keeps where the wave, or lanes that have waited, have come to another line: where a step would stop.
+    /// Records a turn if the wave, or parked lanes that have become active, enter another line with this
+    /// instruction; a step would stop there.
     fn turn(&mut self, instruction: &Instruction, address: u64, ordinal: u64) {
         let (line, depth) = (instruction.line, self.calls.len());
         let last = self.turns.last();
@@ -125,8 +128,10 @@ impl Wave {
         self.turns.push(Turn { ordinal, line, depth, lanes });
     }
 
-    /// The turn to go back to: the beginning of the line at hand, or of the one before if that is where the wave stands. `over`: not into
-    /// functions that have been called. `lane`: of what this lane has done. `is_done`: the wave stands behind the instruction at hand.
+    /// Returns the ordinal of the turn to which a step backwards goes: the beginning of the current line, or
+    /// of the line before if the wave is at the beginning already. `over`: ignores turns in called functions.
+    /// `lane`: counts only turns of this lane. `is_done`: the wave has executed its current instruction, so
+    /// the beginning of the current line is before it in any case.
     pub(crate) fn turn_before(&self, over: bool, lane: Option<u32>, is_done: bool) -> Option<u64> {
         let depth = self.calls.len();
         let is_own = |turn: &&Turn| lane.map_or(turn.lanes != 0, |lane| turn.lanes >> lane & 1 != 0);

@@ -1,4 +1,4 @@
-//! Values as people write them, by their types.
+//! Formats values according to their types.
 
 use crate::expr::{Content, Kind, Language, Number, Scalar, Ty, Types, View, number_text};
 use crate::format::{Field, extracted, fields};
@@ -6,34 +6,35 @@ use crate::letter::Letter;
 use crate::program::Program;
 use dwarf::Die;
 
-/// Elements of an array that are shown.
+/// Largest number of elements of an array that are shown.
 const ELEMENTS: usize = 64;
-/// Types within types that are followed.
+/// Largest depth of nested types that is shown.
 const DEPTH: u32 = 16;
-/// Values within a value that are shown: a damaged object may have structs that hold themselves.
+/// Largest number of values within a value that are shown, because a damaged object may have structs that
+/// contain themselves.
 const VALUES: u32 = 4096;
 
-/// What stands for a part of a value that is nowhere.
+/// Text for a part of a value that has no location.
 const NOWHERE: &str = "<nowhere>";
 
-/// Writes values.
+/// Formats values as text.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer<'a> {
     pub types: Types<'a>,
     pub program: &'a Program,
-    /// Where the file's address 0 is in memory: addresses of functions have names.
+    /// Load address of the file's address 0, with which addresses of functions are converted to names.
     pub base: u64,
-    /// How numbers are written, if not as their types have it.
+    /// Format of numbers; `None` for the format of their types.
     pub letter: Option<Letter>,
 }
 
-/// Bytes of a value: which of them are anywhere, and which bits nothing has written.
+/// The bytes of a value, which of the bytes have a location, and which bits no instruction has written.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     bytes: &'a [u8],
-    /// All, if nothing is said.
+    /// Whether each byte has a location; `None` if all bytes have.
     there: Option<&'a [bool]>,
-    /// None, if nothing is said.
+    /// Mask of the undefined bits; `None` if all bits are defined.
     undefined: Option<&'a [u8]>,
 }
 
@@ -43,7 +44,7 @@ impl<'a> Known<'a> {
         Known { bytes, there: there.as_deref(), undefined: undefined.as_deref() }
     }
 
-    /// Some of the bytes; none if they are not within the value.
+    /// Returns `size` bytes, starting at byte `from`; `None` if they are not within the value.
     fn part(self, from: usize, size: usize) -> Option<Known<'a>> {
         let range = from..from.saturating_add(size);
         Some(Known {
@@ -53,13 +54,14 @@ impl<'a> Known<'a> {
         })
     }
 
-    /// Whether bytes are missing: some, or all.
+    /// Returns whether some bytes have no location, and whether all have none.
     fn lacks(self) -> (bool, bool) {
         let there = self.there.unwrap_or(&[]);
         (there.contains(&false), !there.is_empty() && !there.contains(&true))
     }
 
-    /// What stands for a number of which bits are undefined: `?`, or the digits of those that are defined, `0x????0005`.
+    /// Returns the text for a number with undefined bits: `?` if all are undefined, else hexadecimal with `?`
+    /// for each digit with an undefined bit, such as `0x????0005`. `None` if all bits are defined.
     fn unwritten(self) -> Option<String> {
         let mask = self.undefined.filter(|mask| mask.iter().any(|&byte| byte != 0))?;
         if mask.iter().all(|&byte| byte == 0xff) {
@@ -79,19 +81,20 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Bytes without a type.
+/// Returns bytes without a type as a hexadecimal number.
 pub(crate) fn plain(bytes: &[u8]) -> String {
     let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
     format!("0x{digits}")
 }
 
 impl Writer<'_> {
-    /// A value as text.
+    /// Returns a value as text.
     pub(crate) fn text(self, ty: &Ty, content: &Content) -> String {
         self.within(ty, Known::of(content), (0, &mut { VALUES }))
     }
 
-    /// `depth`: of types within types; `left`: values that may still be shown.
+    /// Returns a value as text. `depth` is the nesting depth of its type; `left` is the number of values that
+    /// may still be shown.
     fn within(self, ty: &Ty, known: Known<'_>, (depth, left): (u32, &mut u32)) -> String {
         if *left == 0 || depth > DEPTH {
             return "...".to_owned();
@@ -139,7 +142,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The function that an address in memory is in: `f`, `f+8`.
+    /// Returns the function that contains an address in memory, with the offset: `f`, `f+8`.
     fn symbol(self, address: u64) -> Option<String> {
         let address = address.wrapping_sub(self.base);
         let function = self.program.function_at(address)?;
@@ -159,7 +162,7 @@ impl Writer<'_> {
         format!("[{}{more}]", texts.join(", "))
     }
 
-    /// `{a: 1, b: 2.0}`, `(1, 2.0)`
+    /// Formats a struct, `{a: 1, b: 2.0}`, or a tuple, `(1, 2.0)`.
     fn fields(self, die: &Die, known: Known<'_>, (depth, left): (u32, &mut u32)) -> String {
         if die.get("DW_AT_declaration").is_some() {
             return "<incomplete type>".to_owned();

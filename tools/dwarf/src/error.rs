@@ -1,35 +1,35 @@
-//! Why an expression has no result.
+//! Reasons why an expression has no result.
 
 use crate::names::{AddressSpace, Register};
 use crate::op::ParseError;
 use std::fmt;
 
-/// What an expression asks for that a [`Machine`](crate::Machine) may not know.
+/// Information that an expression needs and that a [`Machine`](crate::Machine) may not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Contents of a register.
     Register(Register),
-    /// Contents of memory: where, and how many bytes.
+    /// Contents of memory: address space, address, and number of bytes.
     Memory(AddressSpace, u64, u64),
-    /// The number of the lane that is looked at.
+    /// Number of the current lane.
     Lane,
-    /// The object that the expression is about.
+    /// Object to which the expression applies.
     Object,
-    /// The canonical frame address.
+    /// Canonical frame address.
     Cfa,
-    /// The frame base of the function.
+    /// Frame base of the function.
     FrameBase,
-    /// What a register held when the function was entered.
+    /// Value of a register on entry to the function.
     EntryRegister(Register),
-    /// The result of an expression when the function was entered.
+    /// Result of an expression on entry to the function.
     EntryValue,
     /// Thread-local memory.
     ThreadLocal,
-    /// The entry of `.debug_info` at an offset.
+    /// Entry of `.debug_info` at an offset.
     Entry(u64),
-    /// The type at an offset of the unit.
+    /// Type at an offset of the unit.
     Type(u64),
-    /// The address of a number in `.debug_addr`.
+    /// Address with an index in `.debug_addr`.
     Address(u64),
 }
 
@@ -54,46 +54,46 @@ impl fmt::Display for Need {
     }
 }
 
-/// What is wrong.
+/// Reason why an expression has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The bytes are no operation.
+    /// The bytes are not an operation.
     Parse(ParseError),
     /// The stack has too few entries.
     Stack,
-    /// A value is needed, and this is a location that is none.
+    /// A value is needed, but this is a location that cannot be converted.
     NoValue,
-    /// A location is needed, and this is a value that is no address, or a composite that is not complete.
+    /// A location is needed, but this is a value that is not an address, or an incomplete composite.
     NoLocation,
     /// An integer is needed.
     NoInteger,
-    /// Both operands must be of one type.
+    /// Both operands must have the same type.
     Types,
-    /// The operation does not work on this type.
+    /// The operation does not support this type.
     Type,
     /// Division by zero.
     Division,
-    /// An address space that does not exist.
+    /// The address space does not exist.
     Space(u64),
-    /// A register that does not exist.
+    /// The register does not exist.
     Register(u64),
-    /// A place before the beginning or behind the end of what holds it.
+    /// The position is before the beginning or after the end of its storage.
     Outside,
-    /// Bits that are nowhere.
+    /// The bits do not exist.
     Undefined,
-    /// A pointer that is no pointer in the program is used as a number.
+    /// An implicit pointer is used as a number.
     ImplicitPointer,
-    /// Sizes that must agree do not.
+    /// Sizes that must agree differ.
     Size,
-    /// An operand that must not be zero.
+    /// An operand that must not be zero is zero.
     Zero,
-    /// More parts, steps or calls in calls than any program needs.
+    /// There are more parts, steps or nested calls than any program needs.
     Limit(&'static str),
-    /// A branch to no operation.
+    /// A branch target is not an operation.
     Branch,
     /// The operation is not allowed here.
     NotHere,
-    /// Something is not known.
+    /// Information is missing.
     Need(Need),
 }
 
@@ -131,12 +131,12 @@ impl From<Need> for Reason {
     }
 }
 
-/// An expression without a result: where in it, and why.
+/// Error in an expression, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Byte of the operation that failed; the expression's size if its end did.
+    /// Offset of the operation that failed, or the size of the expression if the failure was at its end.
     pub offset: usize,
-    /// What is wrong.
+    /// Reason.
     pub reason: Reason,
 }
 

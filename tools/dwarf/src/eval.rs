@@ -1,4 +1,4 @@
-//! The stack machine: what an expression's operations do (seed 000, lines 757-1349).
+//! Stack machine that evaluates expressions (seed 000, lines 757-1349).
 
 use crate::error::{Error, Reason};
 use crate::location::{Composite, ImplicitPointer, Location, Storage};
@@ -8,44 +8,44 @@ use crate::op::{Encoding, Op, Opcode, Ops};
 use crate::value::{BaseType, Binary, Type, Value};
 use std::cmp::Ordering;
 
-/// Operations that are done at most, all calls together.
+/// Maximum number of operations, including those in called expressions.
 const STEPS: u32 = 1 << 18;
-/// Calls in calls.
+/// Maximum nesting depth of calls.
 const DEPTH: u32 = 32;
-/// Entries of the stack.
+/// Maximum number of stack entries.
 const STACK: usize = 1 << 12;
-/// Parts that one operation makes.
+/// Maximum number of parts that one operation creates.
 const COUNT: u64 = 1 << 12;
 
-/// What an expression is to say.
+/// Kind of result that an expression should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// Where something is.
+    /// Location.
     Location,
-    /// A value.
+    /// Value.
     Value,
 }
 
-/// What stands on the stack when an expression begins.
+/// Initial entry of the stack.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// A value.
+    /// Value.
     Value(Value),
-    /// A location.
+    /// Location.
     Location(Location),
 }
 
-/// What an expression says.
+/// Result of an expression.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Where something is.
+    /// Location.
     Location(Location),
-    /// A value.
+    /// Value.
     Value(Value),
 }
 
 impl Outcome {
-    /// The location, if it is one.
+    /// Returns the location, if the result is a location.
     pub fn location(&self) -> Option<&Location> {
         match self {
             Outcome::Location(location) => Some(location),
@@ -53,7 +53,7 @@ impl Outcome {
         }
     }
 
-    /// The value, if it is one.
+    /// Returns the value, if the result is a value.
     pub fn value(&self) -> Option<&Value> {
         match self {
             Outcome::Value(value) => Some(value),
@@ -62,10 +62,10 @@ impl Outcome {
     }
 }
 
-/// Evaluates an expression over what `machine` knows, beginning with `stack`, its top last.
+/// Evaluates an expression in the state of `machine`. `stack` is the initial stack, with its top last.
 ///
 /// # Errors
-/// Where in the expression it is ill-formed, or what it asks for that the machine does not know.
+/// Says where the expression is ill-formed, or what it needs that the machine does not know.
 pub fn evaluate(
     expression: &[u8],
     encoding: Encoding,
@@ -87,10 +87,11 @@ pub fn evaluate(
     }
 }
 
-/// The frame base that a `DW_AT_frame_base` says: of a register what it holds, as an address (seed 000, line 1392).
+/// Returns the frame base given by a `DW_AT_frame_base`. If the expression is a register, the frame base is
+/// the address in that register (seed 000, line 1392).
 ///
 /// # Errors
-/// Those of [`evaluate`].
+/// As for [`evaluate`].
 pub fn frame_base(expression: &[u8], encoding: Encoding, machine: &dyn Machine) -> Result<Location, Error> {
     let outcome = evaluate(expression, encoding, Goal::Location, machine, &[])?;
     let end = |reason| Error { offset: expression.len(), reason };
@@ -104,7 +105,7 @@ pub fn frame_base(expression: &[u8], encoding: Encoding, machine: &dyn Machine) 
     }
 }
 
-/// What a register or a place in it holds, as an address: a register may have fewer bits than one.
+/// Reads an address from a register or from a part of one. The register may have fewer bits than an address.
 fn address_in(location: &Location, encoding: Encoding, machine: &dyn Machine) -> Result<u64, Reason> {
     let left = location.storage.bits().map_or(0, |bits| bits.saturating_sub(location.bit));
     let bits = u128::from(encoding.address_size) * 8;
@@ -112,12 +113,12 @@ fn address_in(location: &Location, encoding: Encoding, machine: &dyn Machine) ->
     Ok(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
 }
 
-/// An entry of the stack.
+/// Entry of the stack.
 #[derive(Clone, Debug)]
 enum Slot {
     Value(Value),
     Location(Location),
-    /// A composite to which parts are added.
+    /// Composite to which parts may still be added.
     Incomplete(Composite),
 }
 
@@ -159,7 +160,7 @@ impl<'m> Eval<'m> {
         self.stack.pop().ok_or(Reason::Stack)
     }
 
-    /// A value, or an address in global memory as one.
+    /// Pops a value. A location in global memory is converted to its address.
     fn value(&mut self) -> Result<Value, Reason> {
         match self.pop()? {
             Slot::Value(value) => Ok(value),
@@ -171,7 +172,7 @@ impl<'m> Eval<'m> {
         }
     }
 
-    /// A location, or a generic value as an address in global memory.
+    /// Pops a location. A generic value is taken as an address in global memory.
     fn location(&mut self) -> Result<Location, Reason> {
         let slot = self.pop()?;
         self.as_location(slot)
@@ -189,7 +190,7 @@ impl<'m> Eval<'m> {
         }
     }
 
-    /// What the whole expression says, if that is a location.
+    /// Returns the result of the whole expression as a location.
     fn result(&mut self) -> Result<Location, Reason> {
         match self.stack.pop() {
             None => Ok(Location::undefined()),
@@ -198,7 +199,7 @@ impl<'m> Eval<'m> {
         }
     }
 
-    /// An entry, counted from the top, that can be moved about.
+    /// Returns an entry by its index from the top. The entry must not be an incomplete composite.
     fn entry(&self, index: usize) -> Result<&Slot, Reason> {
         let at = self.stack.len().checked_sub(index + 1).ok_or(Reason::Stack)?;
         match &self.stack[at] {
@@ -219,7 +220,7 @@ impl<'m> Eval<'m> {
         self.push(Value::generic(value, self.generic_bits()));
     }
 
-    /// Does an operation; gives the distance of a branch that is taken.
+    /// Executes an operation. Returns the distance of a branch that is taken.
     fn step(&mut self, op: &Op) -> Result<Option<i64>, Reason> {
         if let Some((first, number)) = op.opcode.run() {
             return self.numbered(first, number, op).map(|()| None);
@@ -241,7 +242,7 @@ impl<'m> Eval<'m> {
         Ok(None)
     }
 
-    /// Operations with a number in their names.
+    /// Executes an operation with a number in its name.
     fn numbered(&mut self, first: Opcode, number: u8, op: &Op) -> Result<(), Reason> {
         match first {
             Opcode::LIT0 => self.push_generic(u64::from(number)),
@@ -254,7 +255,7 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// What moves entries about.
+    /// Executes an operation that rearranges the stack.
     fn arrange(&mut self, op: &Op) -> Result<(), Reason> {
         let top = self.stack.len().wrapping_sub(1);
         match op.opcode {
@@ -277,7 +278,7 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// Constants, and what stands for a number.
+    /// Executes an operation that pushes a constant or an address. Returns `false` for other operations.
     fn constant(&mut self, op: &Op) -> Result<bool, Reason> {
         match op.opcode {
             Opcode::CONST1U | Opcode::CONST2U | Opcode::CONST4U | Opcode::CONST8U | Opcode::CONSTU => {
@@ -335,7 +336,7 @@ impl<'m> Eval<'m> {
         Ok(true)
     }
 
-    /// The base type of an operand, where 0 is the generic type.
+    /// Returns the base type of an operand, where 0 means the generic type.
     fn type_of(&self, offset: u64) -> Result<Type, Reason> {
         match offset {
             0 => Ok(Type::Generic(self.generic_bits())),
@@ -377,7 +378,7 @@ impl<'m> Eval<'m> {
         Ok(true)
     }
 
-    /// Places in memory and registers, moves from there, and what is read.
+    /// Executes an operation on locations in memory and registers. Returns `false` for other operations.
     fn memory(&mut self, op: &Op) -> Result<bool, Reason> {
         match op.opcode {
             Opcode::REGX => self.push_at(Location::register(Register(op.unsigned(0)))?),
@@ -419,19 +420,19 @@ impl<'m> Eval<'m> {
         Ok(true)
     }
 
-    /// An address space that exists.
+    /// Pops an address space, which must exist.
     fn space(&mut self) -> Result<AddressSpace, Reason> {
         let space = AddressSpace(u64::try_from(self.value()?.unsigned()?).unwrap_or(u64::MAX));
         space.address_bits().map(|_| space).ok_or(Reason::Space(space.0))
     }
 
-    /// What a register holds, and a distance from there.
+    /// Returns the location at a distance from the address in a register.
     fn based(&self, register: u64, distance: i64, space: AddressSpace) -> Result<Location, Reason> {
         let base = address_in(&Location::register(Register(register))?, self.encoding, self.machine)?;
         Location::memory(space, base.wrapping_add_signed(distance))
     }
 
-    /// The address below an address space.
+    /// Pops an address space and an address below it. Returns the location.
     fn form_address(&mut self) -> Result<Location, Reason> {
         let space = self.space()?;
         let address = self.value()?;
@@ -460,7 +461,7 @@ impl<'m> Eval<'m> {
             _ => return Ok(false),
         };
         let location = if is_x {
-            // The address is on the top, the space below.
+            // The address is on top of the stack, and the address space is below it.
             let address = self.pop()?;
             let space = self.pop()?;
             self.stack.extend([address, space]);
@@ -483,7 +484,7 @@ impl<'m> Eval<'m> {
         Ok(true)
     }
 
-    /// A value of so many bits, or the pointer that is there.
+    /// Reads a value of `bits` bits, or an implicit pointer.
     fn fetch(&self, location: &Location, ty: Type, bits: u64) -> Result<Value, Reason> {
         if let Some(pointer) = location.pointer(bits)? {
             return Ok(Value { pointer: Some(pointer), ..Value::new(ty, &[]) });
@@ -491,7 +492,7 @@ impl<'m> Eval<'m> {
         Ok(Value::new(ty, &location.read(bits, self.machine)?))
     }
 
-    /// What the program's other information knows.
+    /// Executes an operation that uses other debug information. Returns `false` for other operations.
     fn known(&mut self, op: &Op) -> Result<bool, Reason> {
         match op.opcode {
             Opcode::PUSH_OBJECT_ADDRESS => self.push_at(self.machine.object()?),
@@ -514,7 +515,7 @@ impl<'m> Eval<'m> {
         Ok(true)
     }
 
-    /// An evaluation within this one, on a stack of its own.
+    /// Returns a nested evaluation with a stack of its own.
     fn nested<'n>(&'n mut self, machine: &'n dyn Machine, encoding: Encoding) -> Result<Eval<'n>, Reason> {
         if self.depth >= DEPTH {
             return Err(Reason::Limit("calls in calls"));
@@ -537,7 +538,7 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// The value that an expression, or the register that it is, had on entry.
+    /// Pushes the value that an expression, or a register named by it, had on entry.
     fn entry_value(&mut self, expression: &[u8]) -> Result<(), Reason> {
         let generic = self.generic_bits();
         let mut ops = Ops::new(expression, self.encoding);
@@ -550,7 +551,7 @@ impl<'m> Eval<'m> {
             _ => None,
         };
         if let Some(register) = register {
-            // A vector register stands for the dword of the lane.
+            // A vector register stands for the dword of the current lane.
             let lane = self.machine.lane().unwrap_or(0);
             if let Ok(dword) = self.machine.passed(Register(register), lane) {
                 self.push_generic(dword.into());
@@ -571,7 +572,7 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// Where what an implicit pointer points to is.
+    /// Returns the location of the object to which an implicit pointer points.
     fn pointee(&mut self, pointer: ImplicitPointer) -> Result<Location, Reason> {
         let machine = self.machine;
         let location = match machine.pointee(pointer.entry)? {
@@ -585,7 +586,8 @@ impl<'m> Eval<'m> {
         location.moved(8 * i128::from(pointer.displacement))
     }
 
-    /// What is nowhere, and what is in parts.
+    /// Executes an operation that makes implicit or composite locations. Returns `false` for other
+    /// operations.
     fn composite(&mut self, op: &Op) -> Result<bool, Reason> {
         match op.opcode {
             Opcode::IMPLICIT_VALUE => {
@@ -656,7 +658,7 @@ impl<'m> Eval<'m> {
         Ok(())
     }
 
-    /// Of each part the one of two locations that a mask says.
+    /// Builds a composite that takes each part from one of two locations, as a mask says.
     fn select(&mut self, op: &Op) -> Result<(), Reason> {
         let mask = self.value()?;
         let (one, zero) = (self.location()?, self.location()?);
@@ -666,7 +668,7 @@ impl<'m> Eval<'m> {
         }
         let mask = mask.unsigned()?;
         let is_one = |n: usize| mask >> n & 1 == 1;
-        // Neighbours of one location are one part.
+        // Consecutive parts of the same location are joined.
         let mut composite = Composite::default();
         let mut n = 0;
         while n < count {
@@ -681,7 +683,7 @@ impl<'m> Eval<'m> {
     }
 }
 
-/// The size and the number of parts, neither of them 0.
+/// Returns the size and the number of parts, neither of which may be 0.
 fn counted(op: &Op) -> Result<(u64, usize), Reason> {
     let (bits, count) = (op.unsigned(0), op.unsigned(1));
     if bits == 0 || count == 0 {
@@ -693,7 +695,7 @@ fn counted(op: &Op) -> Result<(u64, usize), Reason> {
     Ok((bits, count as usize))
 }
 
-/// A value of a base type whose size an operation says, too.
+/// Returns a value of a base type, whose size must equal the size that the operation gives.
 fn sized(ty: BaseType, bytes: u64, contents: &[u8]) -> Result<Value, Reason> {
     let ty = Type::Base(ty);
     if ty.bits().div_ceil(8) == bytes { Ok(Value::new(ty, contents)) } else { Err(Reason::Size) }

@@ -1,5 +1,6 @@
-//! Call frame information: for each place in the code, where the frame is and where the caller's registers are (seed 000, lines
-//! 1511-1870). Read from `.debug_frame`, the instructions run to rows.
+//! Call frame information: for each place in the code, the locations of the frame and of the caller's
+//! registers (seed 000, lines 1511-1870). The information is read from `.debug_frame`, and its instructions
+//! are executed to produce rows.
 
 use crate::names::{AddressSpace, Register};
 use crate::op::{Encoding, Numbering};
@@ -11,29 +12,30 @@ use std::fmt;
 
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
-/// The section.
+/// Name of the section.
 const SECTION: &str = ".debug_frame";
-/// What augmentations begin with that say that the extensions are used: the seed's has the first (line 1607), LLVM's guide the other.
+/// Prefixes of augmentations which say that the extensions are used. The first is the seed's (line 1607), the
+/// second that of LLVM's guide.
 const EXTENDED: [&str; 2] = ["[amd:v", "[llvm:v"];
-/// Rows of one function; a damaged file can claim any number.
+/// Maximum number of rows of one function, because a damaged file can claim any number.
 const ROWS: usize = 1 << 16;
-/// States that are remembered at a time.
+/// Maximum number of remembered states.
 const REMEMBERED: usize = 1 << 10;
 
-/// What an operand of a call frame instruction is.
+/// Kind of operand of a call frame instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operand {
     Register,
-    /// Bytes.
+    /// Number of bytes.
     Offset,
-    /// To be multiplied by the factor of data.
+    /// Unsigned number, multiplied by the data alignment factor.
     Factored,
-    /// The same, with a sign.
+    /// Signed number, multiplied by the data alignment factor.
     SignedFactored,
     Space,
     Expression,
     Address,
-    /// So many bytes, to be multiplied by the factor of code.
+    /// Number of this size in bytes, multiplied by the code alignment factor.
     Advance(u8),
 }
 
@@ -41,9 +43,9 @@ use Operand::{
     Address, Advance, Expression, Factored, Offset, Register as Reg, SignedFactored as Signed, Space,
 };
 
-/// Instructions by their numbers; those that have an operand in their low six bits come first, with the high two alone.
-/// DWARF 5, table 7.29. The last two are those of LLVM's guide to the extensions today: the seed's has
-/// `DW_CFA_LLVM_def_cfa_aspace` without a number (line 1868).
+/// Instructions by number. The instructions with an operand in their low six bits come first, with only their
+/// high two bits as number. The source is DWARF 5, table 7.29. The last two are from LLVM's current guide to
+/// the extensions: the seed has `DW_CFA_LLVM_def_cfa_aspace` without a number (line 1868).
 const INSTRUCTIONS: [(u8, &str, &[Operand]); 28] = [
     (0x40, "DW_CFA_advance_loc", &[]),
     (0x80, "DW_CFA_offset", &[Factored]),
@@ -75,30 +77,30 @@ const INSTRUCTIONS: [(u8, &str, &[Operand]); 28] = [
     (0x31, "DW_CFA_LLVM_def_aspace_cfa_sf", &[Reg, Signed, Space]),
 ];
 
-/// Why call frame information cannot be read.
+/// Reason why call frame information cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameError {
     /// There is no section `.debug_frame`.
     None,
-    /// It ends within an entry, or a number has no end.
+    /// The section ends within an entry or a number.
     Damaged(String),
-    /// An entry of a version that is not known.
+    /// The version of an entry is unknown.
     Version(u8),
-    /// An entry with an augmentation that is not known: what follows in it cannot be read.
+    /// The augmentation of an entry is unknown, so the rest of the entry cannot be read.
     Augmentation(String),
-    /// A function's entry refers to a common one that is not there.
+    /// The entry of a function refers to a common entry that does not exist.
     NoCommon(u64),
-    /// An instruction that is not known.
+    /// The instruction is unknown.
     Instruction(u8),
-    /// An instruction that needs a rule for the frame that is a register and an offset, and there is none.
+    /// The instruction needs a frame rule of the form register plus offset, but the row has none.
     NoCfa(&'static str),
-    /// A state is restored that nothing has remembered.
+    /// A state is restored but none was remembered.
     NoState,
-    /// The code goes backwards.
+    /// The code address goes backwards.
     Backwards,
-    /// There is no such address space.
+    /// The address space does not exist.
     Space(u64),
-    /// More rows or states than any function has.
+    /// There are more rows or states than any function has.
     Limit,
 }
 
@@ -128,112 +130,114 @@ impl From<gimli::Error> for FrameError {
     }
 }
 
-/// Where the canonical frame address is.
+/// Definition of the canonical frame address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cfa {
-    /// What a register holds and so many bytes, in an address space.
+    /// Contents of a register plus a number of bytes, in an address space.
     Register(Register, i64, AddressSpace),
-    /// What an expression says.
+    /// Result of an expression.
     Expression(Vec<u8>),
 }
 
-/// Where the caller's value of a register is.
+/// Rule for the caller's value of a register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Nowhere.
+    /// The value is lost.
     Undefined,
-    /// Where it was: the rule of registers that have none (seed 000, line 1645).
+    /// The value is still in the register. This is the rule of registers without a rule (seed 000, line
+    /// 1645).
     Same,
-    /// In memory, so many bytes from the frame address.
+    /// The value is in memory, at this offset in bytes from the frame address.
     Offset(i64),
-    /// It is the frame address and so many bytes.
+    /// The value is the frame address plus this number of bytes.
     ValueOffset(i64),
-    /// In another register.
+    /// The value is in another register.
     Register(Register),
-    /// Where an expression says.
+    /// The value is at the location that an expression gives.
     Expression(Vec<u8>),
-    /// What an expression says.
+    /// The value is the result of an expression.
     ValueExpression(Vec<u8>),
 }
 
-/// What holds for some addresses of a function.
+/// Rules for a range of addresses of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The first of them.
+    /// First address.
     pub from: u64,
-    /// The one behind the last.
+    /// Address after the last.
     pub to: u64,
-    /// The frame; `None` if nothing says where it is.
+    /// Definition of the frame address; `None` if it is not defined.
     pub cfa: Option<Cfa>,
     /// Registers that have rules.
     pub rules: BTreeMap<Register, Rule>,
 }
 
 impl Row {
-    /// The rule of a register.
+    /// Returns the rule of a register.
     pub fn rule(&self, register: Register) -> &Rule {
         self.rules.get(&register).unwrap_or(&Rule::Same)
     }
 }
 
-/// What several functions have in common.
+/// Common entry, which the entries of several functions share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Common {
-    /// Where it is in the section.
+    /// Offset of the entry in the section.
     pub offset: u64,
-    /// `[amd:v0.0]` or `[llvm:v0.0]` where the extensions are used.
+    /// Augmentation: `[amd:v0.0]` or `[llvm:v0.0]` if the extensions are used.
     pub augmentation: String,
-    /// How expressions in it are read.
+    /// Encoding of expressions.
     pub encoding: Encoding,
-    /// Bytes of code that one step advances.
+    /// Code alignment factor in bytes.
     pub code_factor: u64,
-    /// Bytes of data that one step is.
+    /// Data alignment factor in bytes.
     pub data_factor: i64,
-    /// The column that stands for the return address.
+    /// Column of the return address.
     pub return_address: Register,
     instructions: Vec<u8>,
 }
 
-/// The entry of a function, or of a part of one.
+/// Entry of a function, or of a part of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it is in the section.
+    /// Offset of the entry in the section.
     pub offset: u64,
-    /// Its first address.
+    /// First address.
     pub from: u64,
-    /// The address behind its last one.
+    /// Address after the last.
     pub to: u64,
-    /// Number of what it has in common with others.
+    /// Index of its common entry.
     pub common: usize,
     instructions: Vec<u8>,
 }
 
-/// The call frame information of an object.
+/// Call frame information of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frames {
     /// Common entries.
     pub common: Vec<Common>,
-    /// Functions, in the order of the file.
+    /// Entries of functions, in the order of the file.
     pub frames: Vec<Frame>,
 }
 
 impl Frames {
-    /// Reads `.debug_frame` of an object; of a relocatable one with its relocations applied, each section of code at 0.
+    /// Reads `.debug_frame` of an object. For a relocatable object, applies relocations with each code
+    /// section at address 0.
     ///
     /// # Errors
-    /// There is none, or it is damaged.
+    /// The object has no `.debug_frame`, or it is damaged.
     pub fn read(object: &CodeObject<'_>) -> Result<Frames, FrameError> {
         object.section(SECTION).ok_or(FrameError::None)?;
         Frames::of_section(&relocated(object, SECTION, |_| 0))
     }
 
-    /// Reads the bytes of a section.
+    /// Reads the contents of a section.
     ///
     /// # Errors
-    /// It is damaged.
+    /// The section is damaged.
     pub fn of_section(bytes: &[u8]) -> Result<Frames, FrameError> {
         let mut frames = Frames::default();
-        // A function may stand in front of what it has in common with others: two turns.
+        // The entry of a function may precede its common entry, so common entries are read in a first pass.
         for turn in [Turn::Common, Turn::Functions] {
             let mut rest = Reader::new(bytes, LittleEndian);
             while !rest.is_empty() {
@@ -265,25 +269,25 @@ impl Frames {
         Ok(Frame { offset, from, to, common: number, instructions: entry.slice().to_vec() })
     }
 
-    /// The function that an address is in.
+    /// Returns the function that contains an address.
     pub fn around(&self, address: u64) -> Option<&Frame> {
         self.frames.iter().find(|frame| (frame.from..frame.to).contains(&address))
     }
 
-    /// What is common to a function and others.
+    /// Returns the common entry of a function.
     pub fn common_of(&self, frame: &Frame) -> &Common {
         &self.common[frame.common]
     }
 
-    /// The rows of a function.
+    /// Returns the rows of a function.
     ///
     /// # Errors
-    /// Its instructions, or the common ones, are damaged or ill-formed.
+    /// The instructions of the function or of its common entry are damaged or ill-formed.
     pub fn rows(&self, frame: &Frame) -> Result<Vec<Row>, FrameError> {
         self.rows_at(frame, None)
     }
 
-    /// All rows of a function, or the one in force at an address.
+    /// Returns all rows of a function, or only the row in force at an address.
     fn rows_at(&self, frame: &Frame, wanted: Option<u64>) -> Result<Vec<Row>, FrameError> {
         let common = self.common_of(frame);
         let row = Row { from: frame.from, to: frame.to, cfa: None, rules: BTreeMap::new() };
@@ -296,10 +300,10 @@ impl Frames {
         Ok(table.rows)
     }
 
-    /// The row that is in force at an address; `None` if no function's entry has it.
+    /// Returns the row in force at an address; `None` if no entry covers the address.
     ///
     /// # Errors
-    /// As [`Frames::rows`].
+    /// As for [`Frames::rows`].
     pub fn row(&self, address: u64) -> Result<Option<Row>, FrameError> {
         let Some(frame) = self.around(address) else { return Ok(None) };
         Ok(self.rows_at(frame, Some(address))?.pop())
@@ -324,7 +328,7 @@ fn common(offset: u64, offset_size: u8, mut entry: Reader<'_>) -> Result<Common,
     let mut address_size = 8;
     if version == 4 {
         address_size = entry.read_address_size()?;
-        // There are no segments here (seed 000, line 1619).
+        // There are no segments on AMD GPUs (seed 000, line 1619).
         if entry.read_u8()? != 0 {
             return Err(FrameError::Damaged("an address has a segment".to_owned()));
         }
@@ -346,7 +350,7 @@ fn common(offset: u64, offset_size: u8, mut entry: Reader<'_>) -> Result<Common,
     })
 }
 
-/// An operand, multiplied by its factor.
+/// Operand, multiplied by its factor.
 enum Value {
     Register(Register),
     Number(i64),
@@ -354,12 +358,12 @@ enum Value {
     Expression(Vec<u8>),
 }
 
-/// The table of a function under construction.
+/// Table of a function under construction.
 struct Table<'a> {
     common: &'a Common,
-    /// The address of which the row is wanted; none: all are.
+    /// Address whose row is requested; `None` for all rows.
     wanted: Option<u64>,
-    /// Rules that the common instructions have made.
+    /// Rules that the common instructions have established.
     initial: BTreeMap<Register, Rule>,
     row: Row,
     remembered: Vec<(Option<Cfa>, BTreeMap<Register, Rule>)>,
@@ -407,7 +411,7 @@ impl Table<'_> {
         })
     }
 
-    /// Code goes on at an address: the row in front of it is complete.
+    /// Advances the code address. The row before it is complete.
     fn advance(&mut self, to: u64) -> Result<(), FrameError> {
         let from = self.row.from;
         if to < from {
@@ -425,7 +429,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Does an instruction; `low`: its low six bits.
+    /// Executes an instruction. `low`: its low six bits.
     fn step(
         &mut self,
         number: u8,
@@ -454,7 +458,7 @@ impl Table<'_> {
             (0x0b, _) => {
                 (self.row.cfa, self.row.rules) = self.remembered.pop().ok_or(FrameError::NoState)?;
             }
-            // The address space is the default one.
+            // These instructions imply the default address space.
             (0x0c | 0x12, &[Of(register), Number(offset)]) => {
                 self.row.cfa = Some(Cfa::Register(register, offset, AddressSpace::GLOBAL));
             }
@@ -475,7 +479,7 @@ impl Table<'_> {
             (0x16, [Of(register), Expression(bytes)]) => {
                 self.set(*register, Rule::ValueExpression(bytes.clone()));
             }
-            // DW_CFA_nop.
+            // `DW_CFA_nop`.
             _ => {}
         }
         Ok(())
@@ -485,7 +489,7 @@ impl Table<'_> {
         self.row.rules.insert(register, rule);
     }
 
-    /// The rule that a register has from the common instructions.
+    /// Restores the rule that the common instructions gave a register.
     fn restore(&mut self, register: Register) {
         match self.initial.get(&register) {
             Some(rule) => self.row.rules.insert(register, rule.clone()),
@@ -493,7 +497,7 @@ impl Table<'_> {
         };
     }
 
-    /// Register, bytes and address space of the frame.
+    /// Returns the register, offset and address space of the frame rule.
     fn cfa(&self, name: &'static str) -> Result<(Register, i64, AddressSpace), FrameError> {
         match self.row.cfa {
             Some(Cfa::Register(register, offset, space)) => Ok((register, offset, space)),

@@ -1,8 +1,10 @@
-//! What a function was given: registers as they were when it was entered, as its caller's entries of call sites say (DWARF 5, 2.5.1.7 and
-//! 3.4.2).
+//! Recovers register values on entry to a function from the call site entries of its caller (DWARF 5, 2.5.1.7
+//! and 3.4.2).
 //!
-//! A call leaves nothing behind of an argument that the function has overwritten. But the compiler of the caller may know what it has put there: a
-//! constant, or what is in a register that calls keep. It says so as an expression of the caller's, whose registers call frame information finds.
+//! If the function has overwritten an argument, its registers and memory do not contain the argument any
+//! more. But the compiler of the caller may know what the caller passed: a constant, or the contents of a
+//! register that calls preserve. It records this as an expression in the caller's state, whose registers can
+//! be found with call frame information.
 
 use crate::error::{Need, Reason};
 use crate::eval::{Goal, evaluate};
@@ -15,38 +17,41 @@ use crate::unwind::{Caller, ReturnAddress};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// Callers that are asked what they were given themselves.
+/// Maximum number of callers that are visited for values that the callers received themselves.
 const DEPTH: u32 = 32;
 
-/// A program: its debug information, and where it was loaded.
+/// Program: its debug information, and the address at which it was loaded.
 #[derive(Clone, Copy)]
 pub struct Loaded<'a> {
-    /// Entries.
+    /// Entries of `.debug_info`.
     pub info: &'a DebugInfo,
     /// Call frame information.
     pub frames: &'a Frames,
-    /// What addresses of memory are more than those of the file.
+    /// Difference between addresses in memory and addresses in the file.
     pub base: u64,
 }
 
-/// A function as it was when it was entered: of registers that its caller says, what they held.
+/// State of a function on entry: the values of the registers that its caller describes.
 ///
-/// In plain DWARF a vector register stands for the dword of the lane that is looked at, and so it does in what callers say of it.
+/// In standard DWARF, a vector register stands for the dword of the current lane, also in the descriptions of
+/// callers.
 pub struct Given<'a> {
     program: Loaded<'a>,
-    /// The state in the function now.
+    /// Current state in the function.
     now: &'a dyn Machine,
-    /// Where it stands: an address of the file.
+    /// Current address in the function, as an address of the file.
     address: u64,
-    /// The lane that is looked at, if it is not the machine's.
+    /// Current lane, if it differs from the machine's.
     lane: Option<u32>,
     depth: u32,
-    /// The row that is in force there, once it has been asked for: each register and lane does.
+    /// Row of call frame information in force at the address. It is cached because it is used for each
+    /// register and lane.
     row: OnceCell<Option<(Row, &'a Common)>>,
 }
 
 impl<'a> Given<'a> {
-    /// Of the function around an address of the file; `now`: the state of the machine there.
+    /// Creates the state of the function around an address of the file. `now`: current state of the machine
+    /// there.
     pub fn new(program: Loaded<'a>, now: &'a dyn Machine, address: u64) -> Given<'a> {
         Given { program, now, address, lane: None, depth: 0, row: OnceCell::new() }
     }
@@ -60,10 +65,10 @@ impl<'a> Given<'a> {
         row.as_ref()
     }
 
-    /// The dword that a register held in a lane.
+    /// Returns the dword that a register held in a lane on entry.
     ///
     /// # Errors
-    /// The caller does not say it, or what it says asks for what nobody knows.
+    /// The caller does not describe the register, or the description needs something unknown.
     pub fn dword(&self, register: Register, lane: u32) -> Result<u32, Reason> {
         let missing = || Reason::Need(Need::EntryValue);
         if self.depth == DEPTH {
@@ -99,12 +104,12 @@ impl<'a> Given<'a> {
         let site = Site { caller: &caller, given: outer(), lane };
         let outcome = evaluate(value, encoding, Goal::Value, &site, &[]).map_err(|error| error.reason)?;
         let value = outcome.value().ok_or(Reason::NoValue)?;
-        // An argument's register has the low bits of what was passed.
+        // An argument's register contains the low bits of the value.
         Ok(value.unsigned()? as u32)
     }
 }
 
-/// A dword of a scalar register, or a lane's of a vector register.
+/// Reads a dword of a scalar register, or a lane's dword of a vector register.
 fn dword_of(machine: &dyn Machine, register: Register, lane: u32) -> Result<u32, Reason> {
     let is_vector = matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..)));
     let mut bytes = [0; 4];
@@ -112,20 +117,20 @@ fn dword_of(machine: &dyn Machine, register: Register, lane: u32) -> Result<u32,
     Ok(u32::from_le_bytes(bytes))
 }
 
-/// The only operation of an expression.
+/// Returns the operation of an expression that consists of one operation.
 fn single(expression: &[u8], encoding: Encoding) -> Option<crate::op::Op<'_>> {
     let mut ops = Ops::new(expression, encoding);
     ops.next()?.ok().filter(|_| ops.next().is_none())
 }
 
-/// The vector register whose contents an expression is.
+/// Returns the vector register if an expression is the contents of one.
 fn of_lane(expression: &[u8], encoding: Encoding) -> Option<Register> {
     let op = single(expression, encoding).filter(|op| op.opcode == Opcode::BREGX && op.signed(1) == 0)?;
     let register = Register(op.unsigned(0));
     matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..))).then_some(register)
 }
 
-/// The register whose value on entry an expression is.
+/// Returns the register if an expression is the value of a register on entry.
 fn entry_of_lane(expression: &[u8], encoding: Encoding) -> Option<Register> {
     let op = single(expression, encoding)
         .filter(|op| matches!(op.opcode, Opcode::ENTRY_VALUE | Opcode::GNU_ENTRY_VALUE))?;
@@ -138,7 +143,7 @@ impl Machine for Given<'_> {
         self.register_part(register, 0, bytes)
     }
 
-    /// Dwords of lanes, each as the caller says.
+    /// Returns the dwords of lanes, each as the caller describes it.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         if !first.is_multiple_of(4) {
             return Err(Reason::Outside);
@@ -159,7 +164,7 @@ impl Machine for Given<'_> {
     }
 }
 
-/// The caller, as an expression of its entry of the call site sees it.
+/// State of the caller for expressions of its call site entry.
 struct Site<'a> {
     caller: &'a Caller<'a>,
     given: Given<'a>,
@@ -192,19 +197,19 @@ impl Machine for Site<'_> {
     }
 }
 
-/// The calls of a program, by its entries of call sites.
+/// Calls of a program, from its call site entries.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
-    /// By the address that a call returns to, its entry: numbers of [`DebugInfo::entries`].
+    /// Call site entries by the return address of the call: indices into [`DebugInfo::entries`].
     sites: BTreeMap<u64, usize>,
-    /// Code of functions that others jump to instead of calling them.
+    /// Code of functions to which other functions jump in tail calls.
     jumped_to: Vec<(u64, u64)>,
-    /// A jump may lead to any function.
+    /// Whether a tail call may lead to any function.
     jumps_anywhere: bool,
 }
 
 impl Calls {
-    /// Those of a file.
+    /// Collects the calls of a file.
     pub fn of(info: &DebugInfo) -> Calls {
         let mut calls = Calls::default();
         for (at, die) in info.entries.iter().enumerate() {
@@ -228,20 +233,21 @@ impl Calls {
         calls
     }
 
-    /// The entry of the call that returns to an address of the file: its number.
+    /// Returns the index of the entry of the call that returns to an address of the file.
     pub fn site(&self, back: u64) -> Option<usize> {
         self.sites.get(&back).copied()
     }
 
-    /// Whether the function around an address may have been entered by a jump from another one: then whoever is returned to has not called it, and
-    /// what that one has passed is lost.
+    /// Returns whether the function around an address may have been entered by a tail call. In that case, the
+    /// function to which it returns is not its caller, and what the caller passed is unknown.
     fn may_jump_to(&self, address: u64) -> bool {
         self.jumps_anywhere || self.jumped_to.iter().any(|&(from, to)| (from..to).contains(&address))
     }
 }
 
 impl Loaded<'_> {
-    /// What the call that returns to an address has put into a register: an expression of the caller's.
+    /// Returns the expression, in the caller's state, of the value that the call with a return address passed
+    /// in a register.
     fn passed(&self, back: u64, register: Register) -> Option<(&[u8], Encoding)> {
         let site = self.info.calls.site(back)?;
         let encoding = self.info.units[self.info.entries[site].unit].encoding;
@@ -254,12 +260,13 @@ impl Loaded<'_> {
     }
 }
 
-/// Whether an entry is of a call that is a jump: what is called returns to the caller's caller.
+/// Returns whether a call site entry is that of a tail call, after which the callee returns to the caller's
+/// caller.
 fn is_tail(die: &Die) -> bool {
     ["DW_AT_call_tail_call", "DW_AT_GNU_tail_call"].iter().any(|name| die.get(name).is_some())
 }
 
-/// The register that an entry of a call site's parameter is about.
+/// Returns the register that a call site parameter entry describes.
 pub fn parameter(die: &Die, encoding: Encoding) -> Option<Register> {
     match die.get("DW_AT_location")? {
         Content::Expression(bytes) if die.tag.ends_with("call_site_parameter") => {

@@ -1,4 +1,4 @@
-//! Names of entries by `.debug_names` (DWARF 5, section 6.1.1), read by gimli and kept in order.
+//! Index of names in `.debug_names` (DWARF 5, section 6.1.1), read with gimli and sorted.
 
 use crate::info::ReadError;
 use codeobj::CodeObject;
@@ -8,67 +8,68 @@ use std::fmt::Write;
 
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
-/// The section.
+/// Name of the section.
 const SECTION: &str = ".debug_names";
 
-/// An entry that has a name.
+/// Entry that has a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Named {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// `DW_TAG_subprogram`.
+    /// Tag, such as `DW_TAG_subprogram`.
     pub tag: String,
-    /// The entry, by its offset in `.debug_info`.
+    /// Offset of the entry in `.debug_info`.
     pub entry: u64,
 }
 
-/// The names of an object, in the order of the alphabet.
+/// Names of an object, in alphabetical order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     all: Vec<Named>,
 }
 
 impl Names {
-    /// Reads the names of an object; of a relocatable one with its relocations applied.
+    /// Reads the names of an object. For a relocatable object, applies relocations.
     ///
     /// # Errors
-    /// There are none, or they are damaged.
+    /// The object has no names, or they are damaged.
     pub fn read(object: &CodeObject<'_>) -> Result<Names, ReadError> {
         object.section(SECTION).ok_or(ReadError::None(SECTION))?;
         let section = |name| relocated(object, name, |_| 0);
         Names::of_sections(&section(SECTION), &section(".debug_str"))
     }
 
-    /// Reads `.debug_names`, whose texts are in `.debug_str`.
+    /// Reads `.debug_names`, whose strings are in `.debug_str`.
     ///
     /// # Errors
-    /// They are damaged.
+    /// The names are damaged.
     pub fn of_sections(names: &[u8], strings: &[u8]) -> Result<Names, ReadError> {
         let mut all = Vec::new();
         let strings = gimli::DebugStr::new(strings, LittleEndian);
         let mut headers = gimli::DebugNames::new(names, LittleEndian).headers();
         while let Some(header) = headers.next()? {
             let index = header.index()?;
-            // Each entry takes a byte or more: names of a damaged index can share them.
+            // Each entry takes at least one byte, but in a damaged index several names can share entries, so
+            // their number is limited.
             add(&index, &strings, names.len(), &mut all)?;
         }
         all.sort();
         Ok(Names { all })
     }
 
-    /// Entries of a name.
+    /// Returns the entries with a name.
     pub fn find(&self, name: &str) -> &[Named] {
         let from = self.all.partition_point(|one| one.name.as_str() < name);
         let count = self.all[from..].partition_point(|one| one.name == name);
         &self.all[from..from + count]
     }
 
-    /// All of them.
+    /// Returns all entries.
     pub fn all(&self) -> &[Named] {
         &self.all
     }
 
-    /// A line for each.
+    /// Returns a text with one line for each entry.
     pub fn text(&self) -> String {
         let mut out = String::new();
         for Named { name, tag, entry } in &self.all {
@@ -90,7 +91,7 @@ fn add(
         while let Some(entry) = entries.next()? {
             let unit = match entry.type_unit(index)? {
                 Some(NameTypeUnit::Local(unit)) => Some(unit),
-                // It is in another file.
+                // The entry is in another file.
                 Some(NameTypeUnit::Foreign(_)) => None,
                 None => entry.compile_unit(index)?.or(index.default_compile_unit()?),
             };

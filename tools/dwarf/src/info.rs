@@ -1,4 +1,5 @@
-//! The entries of `.debug_info`, read once and kept: gimli reads the standard's forms, names of the extensions are added here.
+//! Entries of `.debug_info`, read once. gimli reads the forms of the standard; this module adds the names of
+//! the extensions.
 
 use crate::given::Calls;
 use crate::names::AddressClass;
@@ -10,7 +11,7 @@ use std::fmt;
 
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
-/// What is read.
+/// Sections that are read.
 const SECTIONS: [SectionId; 11] = [
     SectionId::DebugInfo,
     SectionId::DebugAbbrev,
@@ -25,15 +26,15 @@ const SECTIONS: [SectionId; 11] = [
     SectionId::DebugRngLists,
 ];
 
-/// Entries that are read at most: a damaged file can claim any number.
+/// Maximum number of entries, because a damaged file can claim any number.
 const ENTRIES: usize = 1 << 22;
 
-/// Why there is no debug information.
+/// Reason why there is no debug information.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// There is no section of that name.
+    /// There is no section with that name.
     None(&'static str),
-    /// gimli cannot read it.
+    /// gimli cannot read the debug information.
     Damaged(String),
     /// There are more entries than any program has.
     Large,
@@ -57,90 +58,90 @@ impl From<gimli::Error> for ReadError {
     }
 }
 
-/// A unit: what its entries have in common.
+/// Unit, with the data that its entries have in common.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// Offset of its header in `.debug_info`.
+    /// Offset of the unit's header in `.debug_info`.
     pub offset: u64,
     /// DWARF version.
     pub version: u16,
-    /// How its expressions are read.
+    /// Encoding of the unit's expressions.
     pub encoding: Encoding,
-    /// Its addresses in `.debug_addr`.
+    /// The unit's addresses in `.debug_addr`.
     pub addresses: Vec<u64>,
-    /// Whether kernc has written it: types are spelled as in its language.
+    /// Whether kernc has written the unit, so that types are spelled in kernc's language.
     pub is_kernc: bool,
 }
 
-/// An expression of a location list.
+/// Entry of a location list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The addresses where it holds; all others if there are none.
+    /// Range of addresses; `None` for all addresses that no other entry covers.
     pub range: Option<(u64, u64)>,
-    /// Its bytes.
+    /// Bytes of the expression.
     pub expression: Vec<u8>,
 }
 
-/// What an attribute says.
+/// Value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A text.
+    /// String.
     Text(String),
     /// A number.
     Number(i128),
     /// An address of the program.
     Address(u64),
-    /// Yes or no.
+    /// Boolean.
     Flag(bool),
-    /// An entry, by its offset in `.debug_info`.
+    /// Reference to an entry, by offset in `.debug_info`.
     Reference(u64),
     /// An expression.
     Expression(Vec<u8>),
-    /// Expressions by ranges of addresses; without a range for all others.
+    /// Location list.
     Locations(Vec<Listed>),
     /// Ranges of addresses.
     Ranges(Vec<(u64, u64)>),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// A constant by its name: `DW_ATE_signed`.
+    /// Name of a constant, such as `DW_ATE_signed`.
     Named(String),
     /// An offset in another section.
     Offset(u64),
-    /// What could not be read, and why.
+    /// Value that could not be read, with the reason.
     Unread(String),
 }
 
-/// An attribute.
+/// Attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// `DW_AT_name`.
+    /// Name, such as `DW_AT_name`.
     pub name: String,
-    /// What it says.
+    /// Value.
     pub content: Content,
 }
 
-/// An entry.
+/// Entry.
 #[derive(Clone, Debug)]
 pub struct Die {
     /// Offset in `.debug_info`.
     pub offset: u64,
-    /// Number of its unit.
+    /// Index of its unit.
     pub unit: usize,
-    /// 0 for a unit's own entry.
+    /// Nesting depth; 0 for the entry of the unit itself.
     pub depth: usize,
-    /// `DW_TAG_variable`.
+    /// Tag, such as `DW_TAG_variable`.
     pub tag: String,
-    /// In the order of the file.
+    /// Attributes in the order of the file.
     pub attributes: Vec<Attribute>,
 }
 
 impl Die {
-    /// What an attribute says, if there is one of that name.
+    /// Returns the value of the attribute with that name.
     pub fn get(&self, name: &str) -> Option<&Content> {
         self.attributes.iter().find(|attribute| attribute.name == name).map(|attribute| &attribute.content)
     }
 
-    /// A text.
+    /// Returns the value of an attribute that is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(Content::Text(text)) => Some(text),
@@ -148,7 +149,7 @@ impl Die {
         }
     }
 
-    /// Where its code is.
+    /// Returns the address ranges of the entry's code.
     pub fn ranges(&self) -> Vec<(u64, u64)> {
         match (self.get("DW_AT_ranges"), self.get("DW_AT_low_pc"), self.get("DW_AT_high_pc")) {
             (Some(Content::Ranges(ranges)), ..) => ranges.clone(),
@@ -161,25 +162,25 @@ impl Die {
     }
 }
 
-/// All of a file's entries, a parent in front of its children.
+/// All entries of a file. A parent precedes its children.
 #[derive(Clone, Debug, Default)]
 pub struct DebugInfo {
     /// Units.
     pub units: Vec<Unit>,
     /// Entries, in the order of the file.
     pub entries: Vec<Die>,
-    /// Entries of calls.
+    /// Call sites.
     pub calls: Calls,
 }
 
 impl DebugInfo {
-    /// Reads the debug information of an object; of a relocatable one with its relocations applied.
+    /// Reads the debug information of an object. For a relocatable object, applies relocations.
     ///
     /// # Errors
-    /// There is none, or it is damaged.
+    /// There is no debug information, or it is damaged.
     pub fn read(object: &CodeObject<'_>) -> Result<DebugInfo, ReadError> {
         object.section(".debug_info").ok_or(ReadError::None(".debug_info"))?;
-        // Each section of code as if it were loaded at 0.
+        // Relocations are applied as if each code section were loaded at address 0.
         let sections = SECTIONS.map(|id| relocated(object, id.name(), |_| 0));
         let load = |id: SectionId| {
             let at = SECTIONS.iter().position(|&other| other == id);
@@ -243,20 +244,20 @@ impl DebugInfo {
         Ok(())
     }
 
-    /// The entry at an offset of `.debug_info`.
+    /// Returns the entry at an offset of `.debug_info`.
     pub fn entry(&self, offset: u64) -> Option<&Die> {
         self.index_of(offset).map(|at| &self.entries[at])
     }
 
-    /// Its number in `entries`.
+    /// Returns the index in `entries` of the entry at an offset of `.debug_info`.
     pub fn index_of(&self, offset: u64) -> Option<usize> {
         self.entries.binary_search_by_key(&offset, |die| die.offset).ok()
     }
 
-    /// The name of an entry, its own or that of what it is an instance of.
+    /// Returns the name of an entry: its own name, or that of its abstract origin or specification.
     pub fn name_of<'a>(&'a self, die: &'a Die) -> Option<&'a str> {
         let mut die = die;
-        // An origin of an origin of an origin is as far as compilers go.
+        // Compilers chain at most a few origins.
         for _ in 0..4 {
             if let Some(name) = die.text("DW_AT_name") {
                 return Some(name);
@@ -270,7 +271,8 @@ impl DebugInfo {
         None
     }
 
-    /// Entries whose code an address is in, and what else is in force there, outermost first: indices into `entries`.
+    /// Returns the entries whose code contains an address, outermost first, as indices into `entries`. Units
+    /// without ranges are included.
     pub fn around(&self, address: u64) -> Vec<usize> {
         let mut path: Vec<usize> = Vec::new();
         for (at, die) in self.entries.iter().enumerate() {
@@ -290,7 +292,7 @@ impl DebugInfo {
         path
     }
 
-    /// The entries right below one.
+    /// Returns the direct children of an entry.
     pub fn children(&self, at: usize) -> impl Iterator<Item = &Die> {
         let depth = self.entries[at].depth;
         let below = self.entries[at + 1..].iter().take_while(move |die| die.depth > depth);
@@ -298,7 +300,8 @@ impl DebugInfo {
     }
 }
 
-/// Names that gimli does not know, or that are others' there: LLVM's extensions for this (their numbers are in its guide).
+/// Names of attributes that gimli does not know or to which it gives other names: LLVM's extensions for AMD
+/// GPUs, with the numbers of LLVM's guide.
 const ATTRIBUTES: [(u16, &str); 5] = [
     (0x3e08, "DW_AT_LLVM_active_lane"),
     (0x3e09, "DW_AT_LLVM_augmentation"),
@@ -307,7 +310,7 @@ const ATTRIBUTES: [(u16, &str); 5] = [
     (0x3e0c, "DW_AT_LLVM_vector_size"),
 ];
 
-/// Those of them that may be lists of locations.
+/// Attributes of the extensions that may be location lists.
 const LISTS: [u16; 2] = [0x3e08, 0x3e0b];
 
 fn attribute_name(name: gimli::DwAt) -> String {
@@ -315,7 +318,8 @@ fn attribute_name(name: gimli::DwAt) -> String {
     own.or(name.static_string()).map_or_else(|| format!("{:#x}", name.0), str::to_owned)
 }
 
-/// Attributes whose values are expressions although their form says only that they are bytes (DWARF 2 and 3).
+/// Returns whether the value of an attribute is an expression although its form only says that it is bytes
+/// (DWARF 2 and 3).
 fn holds_expression(name: gimli::DwAt) -> bool {
     matches!(name, gimli::DW_AT_location | gimli::DW_AT_frame_base | gimli::DW_AT_data_member_location)
 }
@@ -327,7 +331,7 @@ fn content(
 ) -> Result<Content, gimli::Error> {
     let UnitSectionOffset(base) = unit.header.offset();
     let value = match attribute.value() {
-        // gimli knows which attributes are lists of the standard's only.
+        // gimli recognises location lists only in the attributes of the standard.
         AttributeValue::SecOffset(offset) if LISTS.contains(&attribute.name().0) => {
             AttributeValue::LocationListsRef(gimli::LocationListsOffset(offset))
         }
@@ -386,7 +390,7 @@ fn content(
     })
 }
 
-/// The offset that a reference into another section is.
+/// Returns the offset of a reference into another section.
 fn section_offset(value: &AttributeValue<Reader<'_>>) -> Option<u64> {
     let offset = match *value {
         AttributeValue::DebugAddrBase(base) => base.0,
@@ -406,7 +410,7 @@ fn locations_of(mut list: gimli::LocListIter<Reader<'_>>) -> Result<Content, gim
     let mut all = Vec::new();
     while let Some(entry) = list.next()? {
         let range = (entry.range.begin, entry.range.end);
-        // gimli gives what holds elsewhere all addresses.
+        // gimli gives the default entry of a list the range of all addresses.
         let range = (range != (0, u64::MAX)).then_some(range);
         all.push(Listed { range, expression: entry.data.0.slice().to_vec() });
     }

@@ -1,10 +1,12 @@
-//! Debug information of AMD GPU code objects: read, evaluated and shown.
+//! Debug information of AMD GPU code objects: reading, evaluating and printing.
 //!
-//! The guide extends DWARF so that optimised code for GPUs can be described at all (seed 000, lines 554-2168): a location description may
-//! be an entry of the stack, in any address space, a lane's part of a vector register, or a composite that a mask selects. Readers of
-//! standard DWARF stop at such expressions; [`evaluate`] is the guide's definition of them, over a [`Machine`] that says what registers
-//! and memory hold. [`DebugInfo`] reads the entries of a file, [`DebugInfo::at`] says what is in force at an address. [`Frames`] reads call
-//! frame information, and [`Caller`] is the machine as the function's caller has it.
+//! The guide extends DWARF because standard DWARF cannot describe optimised GPU code (seed 000, lines
+//! 554-2168). In the extended dialect, a location description may be an entry of the stack, in any address
+//! space, a lane's part of a vector register, or a composite that a mask selects. Readers of standard DWARF
+//! cannot process such expressions. [`evaluate`] implements the guide's definition, with a [`Machine`] that
+//! supplies the contents of registers and memory. [`DebugInfo`] reads the entries of a file, and
+//! [`DebugInfo::at`] prints what is in force at an address. [`Frames`] reads call frame information, and
+//! [`Caller`] is the machine as the function's caller sees it.
 //!
 //! ```
 //! use dwarf::{Encoding, Goal, Lanes, assemble, evaluate};

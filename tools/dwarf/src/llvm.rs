@@ -1,19 +1,20 @@
-//! What LLVM means by expressions that the standard gives another meaning.
+//! Expressions to which LLVM gives another meaning than the standard.
 //!
-//! LLVM 19 has no operation for address spaces. Behind the location of a variable that is not in global memory it writes `DW_OP_lit<n>; DW_OP_swap; DW_OP_xderef`,
-//! where n is 1 for private and 2 for local memory: a mark for debuggers that know it, which by the standard would read what is there.
-//! `tools/dwarf/tests/clang.rs` has what clang does.
+//! LLVM 19 has no operation for address spaces. After the location of a variable outside global memory it
+//! writes `DW_OP_lit<n>; DW_OP_swap; DW_OP_xderef`, where n is 1 for private memory and 2 for local memory.
+//! This is a mark for debuggers that know it; according to the standard, it would read the memory at that
+//! address. `tools/dwarf/tests/clang.rs` shows clang's output.
 
 use crate::names::AddressSpace;
 use crate::op::{Encoding, Op, Opcode, Ops};
 
-/// An expression without the mark, and the address space that the mark means.
+/// Returns an expression without its mark, and the address space that the mark means.
 pub fn marked(expression: &[u8], encoding: Encoding) -> Option<(&[u8], AddressSpace)> {
-    // Most end with something else, which is seen at once.
+    // Most expressions have no mark, which their last byte shows.
     let ends = [Opcode::XDEREF, Opcode::STACK_VALUE].map(|end| end.0 as u8);
     expression.last().filter(|last| ends.contains(last))?;
     let ops: Vec<Op<'_>> = Ops::new(expression, encoding).collect::<Result<_, _>>().ok()?;
-    // Of a constant it marks the address too, and goes on.
+    // LLVM also marks the address of a constant, followed by `DW_OP_stack_value`.
     let ops = match ops.as_slice() {
         [rest @ .., last] if last.opcode == Opcode::STACK_VALUE => rest,
         all => all,

@@ -1,4 +1,4 @@
-//! Location descriptions: which storage, and from which bit on (seed 000, lines 860-1300).
+//! Location descriptions: a storage, and the first bit in it (seed 000, lines 860-1300).
 
 use crate::error::{Need, Reason};
 use crate::machine::Machine;
@@ -6,17 +6,18 @@ use crate::names::{AddressSpace, Bank, Register};
 use std::fmt;
 use std::sync::Arc;
 
-/// Parts that a composite may have.
+/// Maximum number of parts of a composite.
 const PARTS: usize = 1 << 16;
 
-/// A pointer that the program does not have, to something whose place is known (`DW_OP_implicit_pointer`).
+/// Pointer that does not exist in the program, to an object whose location is known
+/// (`DW_OP_implicit_pointer`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImplicitPointer {
-    /// The address space that it would point into.
+    /// Address space of the pointer.
     pub space: AddressSpace,
-    /// Offset in `.debug_info` of what it would point to.
+    /// Offset in `.debug_info` of the entry of the object.
     pub entry: u64,
-    /// Bytes behind its beginning.
+    /// Displacement from the beginning of the object, in bytes.
     pub displacement: i64,
 }
 
@@ -27,30 +28,30 @@ impl fmt::Display for ImplicitPointer {
     }
 }
 
-/// What holds bits.
+/// Storage of bits.
 #[derive(Clone, Debug)]
 pub enum Storage {
-    /// Nothing does.
+    /// No storage: the bits do not exist.
     Undefined,
-    /// An address space.
+    /// Memory of an address space.
     Memory(AddressSpace),
-    /// A register, a vector register with all its lanes.
+    /// Register. A vector register includes all of its lanes.
     Register(Register),
-    /// Bits that are known and nowhere.
+    /// Known bits without a location in the program.
     Implicit {
-        /// Little-endian.
+        /// Little-endian bytes.
         bytes: Arc<[u8]>,
-        /// How many.
+        /// Number of bits.
         bits: u64,
     },
-    /// A pointer that is nowhere.
+    /// Implicit pointer, without a location in the program.
     Pointer(ImplicitPointer),
-    /// Parts of others, one behind the other.
+    /// Concatenated parts of other storages.
     Composite(Arc<Composite>),
 }
 
 impl Storage {
-    /// Size in bits; `None` if it has none.
+    /// Returns the size in bits; `None` for undefined storage.
     pub fn bits(&self) -> Option<u128> {
         Some(match self {
             Storage::Undefined => return None,
@@ -62,7 +63,7 @@ impl Storage {
         })
     }
 
-    /// Writes bits of a plain storage to bytes, from a bit of those on.
+    /// Reads bits of a storage that is not composite to the bytes of `out`, starting at bit `at` of them.
     fn read_bits(
         &self,
         (bit, bits): (u128, u128),
@@ -79,7 +80,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Bytes of a plain storage.
+    /// Reads bytes of a storage that is not composite.
     fn read_bytes(&self, first: u64, machine: &dyn Machine, out: &mut [u8]) -> Result<(), Reason> {
         match self {
             Storage::Memory(space) => machine.memory(*space, first, out),
@@ -94,7 +95,7 @@ impl Storage {
         }
     }
 
-    /// Whether both are the same bits, and not only like ones.
+    /// Returns whether both storages are the same bits, and not only bits of equal value.
     fn is(&self, other: &Storage) -> bool {
         match (self, other) {
             (Storage::Undefined, Storage::Undefined) => true,
@@ -106,28 +107,29 @@ impl Storage {
     }
 }
 
-/// A place in a storage.
+/// Position in a storage.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// Which.
+    /// Storage.
     pub storage: Storage,
-    /// From which bit on.
+    /// First bit.
     pub bit: u128,
 }
 
-/// Some bits at a place.
+/// Some bits at a location.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Where.
+    /// Location of the first bit.
     pub location: Location,
-    /// How many.
+    /// Number of bits.
     pub bits: u128,
 }
 
-/// What is read at most at a time.
+/// Maximum number of bits that are read at a time.
 const MOST_BITS: u64 = 1 << 32;
 
-/// Parts, one behind the other, in the guide's canonical form: none is a composite or empty, and neighbours do not go on in one storage.
+/// Concatenated parts in the guide's canonical form: no part is composite or empty, and neighbouring parts
+/// are not contiguous in one storage.
 #[derive(Clone, Debug, Default)]
 pub struct Composite {
     parts: Vec<Part>,
@@ -135,22 +137,22 @@ pub struct Composite {
 }
 
 impl Composite {
-    /// The parts.
+    /// Returns the parts.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// All bits of them.
+    /// Returns the total number of bits.
     pub fn bits(&self) -> u128 {
         self.bits
     }
 
-    /// Adds a part at the end.
+    /// Appends a part.
     pub(crate) fn push(&mut self, location: &Location, bits: u128) -> Result<(), Reason> {
         location.each_part(bits, |storage, bit, bits| {
             self.push_plain(Part { location: Location { storage: storage.clone(), bit }, bits })
         })?;
-        // No larger than the largest address space.
+        // A composite must not be larger than the largest address space.
         if self.bits > 8 << 64 { Err(Reason::Outside) } else { Ok(()) }
     }
 
@@ -176,25 +178,26 @@ impl Composite {
 }
 
 impl Location {
-    /// Nowhere.
+    /// Returns the undefined location.
     pub fn undefined() -> Location {
         Location { storage: Storage::Undefined, bit: 0 }
     }
 
-    /// A byte of memory. An address is cut to what the address space has.
+    /// Returns the location of a byte of memory. The address is truncated to the size of addresses in the
+    /// address space.
     pub fn memory(space: AddressSpace, address: u64) -> Result<Location, Reason> {
         let bits = space.address_bits().ok_or(Reason::Space(space.0))?;
         let address = address & (u64::MAX >> (64 - bits));
         Ok(Location { storage: Storage::Memory(space), bit: 8 * u128::from(address) })
     }
 
-    /// The beginning of a register.
+    /// Returns the location of the beginning of a register.
     pub fn register(register: Register) -> Result<Location, Reason> {
         register.bits().ok_or(Reason::Register(register.0))?;
         Ok(Location { storage: Storage::Register(register), bit: 0 })
     }
 
-    /// Known bytes that are nowhere.
+    /// Returns an implicit location, which consists of known bytes.
     pub fn implicit(bytes: &[u8], bits: u64) -> Location {
         Location { storage: Storage::Implicit { bytes: Arc::from(bytes), bits }, bit: 0 }
     }
@@ -203,15 +206,15 @@ impl Location {
         Location { storage: Storage::Composite(Arc::new(composite)), bit: 0 }
     }
 
-    /// So many bits further on. What is nowhere stays there.
+    /// Returns the location `bits` bits further on. The undefined location stays undefined.
     pub fn moved(&self, bits: i128) -> Result<Location, Reason> {
         let Some(size) = self.storage.bits() else { return Ok(self.clone()) };
         let bit = self.bit.checked_add_signed(bits).filter(|&bit| bit < size).ok_or(Reason::Outside)?;
         Ok(Location { storage: self.storage.clone(), bit })
     }
 
-    /// What a lane has of it, where vector registers are named as a lane sees them, whose dword they have: without the extensions, expressions
-    /// know of no lanes.
+    /// Returns a lane's part of the location. Without the extensions, expressions do not know lanes, and a
+    /// vector register means the dword of the current lane.
     pub fn of_lane(&self, lane: u32) -> Location {
         match &self.storage {
             Storage::Register(register)
@@ -230,7 +233,7 @@ impl Location {
         }
     }
 
-    /// The address, if it is a byte of memory.
+    /// Returns the address, if this is the location of a byte of memory.
     pub fn address(&self) -> Option<(AddressSpace, u64)> {
         match self.storage {
             Storage::Memory(space) if self.bit.is_multiple_of(8) => Some((space, (self.bit / 8) as u64)),
@@ -238,7 +241,7 @@ impl Location {
         }
     }
 
-    /// Whether so many bits from here on are within the storage; gives the bit behind them.
+    /// Checks that the next `bits` bits are within the storage. Returns the bit after them.
     fn within(&self, bits: u128) -> Result<u128, Reason> {
         let end = self.bit.checked_add(bits).ok_or(Reason::Outside)?;
         match self.storage.bits() {
@@ -247,7 +250,8 @@ impl Location {
         }
     }
 
-    /// Goes through the storages in which the first bits of it are, a composite taken apart: which, from which bit on, how many.
+    /// Calls `what` for each storage that contains a part of the first `bits` bits, with the first bit in the
+    /// storage and the number of bits. Composites are taken apart.
     fn each_part(
         &self,
         bits: u128,
@@ -272,7 +276,7 @@ impl Location {
         Ok(())
     }
 
-    /// Where the first bits of it are, a composite taken apart.
+    /// Returns the locations of the first bits. Composites are taken apart.
     pub fn parts(&self, bits: u128) -> Result<Vec<Part>, Reason> {
         let mut parts = Vec::new();
         self.each_part(bits, |storage, bit, bits| {
@@ -282,7 +286,8 @@ impl Location {
         Ok(parts)
     }
 
-    /// The first bits of it, all of which have to be there, little-endian, what is beyond them 0.
+    /// Reads the first `bits` bits, all of which must exist, as little-endian bytes. The bits beyond them in
+    /// the last byte are 0.
     pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
         self.within(u128::from(bits))?;
         if bits > MOST_BITS {
@@ -293,7 +298,7 @@ impl Location {
         Ok(bytes)
     }
 
-    /// The same, into bytes that are 0.
+    /// Reads the first `bits` bits, all of which must exist, to `out`, which must be zero.
     pub(crate) fn read_whole(&self, bits: u64, machine: &dyn Machine, out: &mut [u8]) -> Result<(), Reason> {
         let mut at = 0;
         self.each_part(bits.into(), |storage, bit, bits| {
@@ -305,7 +310,8 @@ impl Location {
         })
     }
 
-    /// The first bits of it, and which of their bytes are anywhere: those of undefined parts, and those behind the last part, are 0.
+    /// Reads the first `bits` bits, and returns for each byte whether it exists. Bytes of undefined parts,
+    /// and bytes after the last part, are 0.
     pub fn read_what_is_there(
         &self,
         bits: u64,
@@ -316,10 +322,11 @@ impl Location {
         Ok((bytes, there))
     }
 
-    /// The same in place of what is in `bytes` and `there`: who reads the same variable of each lane has room already.
+    /// Reads bits as [`Location::read_what_is_there`] does, reusing the memory of `bytes` and `there`, for
+    /// callers that read the same variable for each lane.
     ///
     /// # Errors
-    /// As [`Location::read_what_is_there`]; what is in both is nothing then.
+    /// As for [`Location::read_what_is_there`]. The contents of both vectors are meaningless then.
     pub fn read_into(
         &self,
         bits: u64,
@@ -351,7 +358,8 @@ impl Location {
         })
     }
 
-    /// The implicit pointer that the first bits are, all of them and no more; an error if they are only a part of one.
+    /// Returns the implicit pointer that the first `bits` bits exactly are, if any. It is an error if they
+    /// are only a part of a pointer.
     pub(crate) fn pointer(&self, bits: u64) -> Result<Option<ImplicitPointer>, Reason> {
         if !matches!(self.storage, Storage::Pointer(_) | Storage::Composite(_)) {
             return self.within(u128::from(bits)).map(|_| None);
@@ -370,7 +378,7 @@ impl Location {
         }
     }
 
-    /// Whether a part of this, which holds an implicit pointer, has all of it.
+    /// Returns whether a part of this location that holds an implicit pointer contains the whole pointer.
     fn is_whole(&self, of: &Location) -> bool {
         let Storage::Composite(composite) = &self.storage else { return true };
         composite.parts.iter().any(|part| {
@@ -389,7 +397,8 @@ fn copy_bits(to: &mut [u8], to_bit: usize, from: &[u8], from_bit: usize, count: 
     }
 }
 
-/// `v7 + 96 bits`, `local memory at 0x10`, `[s4: 32 bits, nowhere: 32 bits]`.
+/// Formats the location, for example as `v7 + 96 bits`, `local memory at 0x10`, or `[s4: 32 bits, nowhere: 32
+/// bits]`.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bit = self.bit;

@@ -1,4 +1,5 @@
-//! What an expression can ask for: registers, memory, the program's other debug information.
+//! Information that an expression can request: registers, memory, and the other debug information of the
+//! program.
 
 use crate::error::{Need, Reason};
 use crate::location::Location;
@@ -7,36 +8,38 @@ use crate::op::Encoding;
 use crate::value::BaseType;
 use std::borrow::Cow;
 
-/// An expression that another one calls.
+/// Expression that another expression calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Procedure<'a> {
     /// The expression; empty if the entry has none.
     pub expression: Cow<'a, [u8]>,
-    /// How its bytes are read.
+    /// Encoding of the expression.
     pub encoding: Encoding,
-    /// Whether it is a `DW_TAG_dwarf_procedure`, which works on the caller's stack.
+    /// Whether the entry is a `DW_TAG_dwarf_procedure`, which works on the stack of the calling expression.
     pub is_procedure: bool,
 }
 
-/// Where the object is that an implicit pointer points to.
+/// Location of the object to which an implicit pointer points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// As its `DW_AT_location` says.
+    /// Location given by `DW_AT_location`.
     At(Procedure<'a>),
-    /// Nowhere: these bytes are its `DW_AT_const_value`.
+    /// The object has no location; these bytes are its `DW_AT_const_value`.
     Constant(Cow<'a, [u8]>),
 }
 
-/// What is known while an expression is evaluated. Each question that is not answered ends an expression that asks it, with
-/// [`Reason::Need`].
+/// State that is known while an expression is evaluated. A method without an implementation ends the
+/// evaluation of an expression that needs it, with [`Reason::Need`].
 pub trait Machine {
-    /// The bytes of a whole register: of a vector register the dwords of all lanes, of as many lanes as its number says.
+    /// Reads a whole register. A vector register consists of the dwords of all lanes, where the number of
+    /// lanes follows from its DWARF number.
     fn register(&self, register: Register, bytes: &mut [u8]) -> Result<(), Reason> {
         let _ = bytes;
         Err(Reason::Need(Need::Register(register)))
     }
 
-    /// Some bytes of a register, from `first` on: known perhaps where the whole register is not.
+    /// Reads some bytes of a register, starting at `first`. They may be known even if the whole register is
+    /// not.
     fn register_part(&self, register: Register, first: usize, bytes: &mut [u8]) -> Result<(), Reason> {
         let mut whole = vec![0; register.bits().ok_or(Reason::Register(register.0))? as usize / 8];
         self.register(register, &mut whole)?;
@@ -44,84 +47,85 @@ pub trait Machine {
         Ok(())
     }
 
-    /// Bytes of memory. An address in [`AddressSpace::GENERIC`], [`AddressSpace::LOCAL`] or [`AddressSpace::PRIVATE_LANE`] is that of the
-    /// lane that is looked at.
+    /// Reads memory. An address in [`AddressSpace::GENERIC`], [`AddressSpace::LOCAL`] or
+    /// [`AddressSpace::PRIVATE_LANE`] is one of the current lane.
     fn memory(&self, space: AddressSpace, address: u64, bytes: &mut [u8]) -> Result<(), Reason> {
         Err(Reason::Need(Need::Memory(space, address, bytes.len() as u64)))
     }
 
-    /// The lane that is looked at.
+    /// Returns the current lane.
     fn lane(&self) -> Result<u32, Reason> {
         Err(Reason::Need(Need::Lane))
     }
 
-    /// The object that the expression is about (`DW_OP_push_object_address`).
+    /// Returns the object to which the expression applies (`DW_OP_push_object_address`).
     fn object(&self) -> Result<Location, Reason> {
         Err(Reason::Need(Need::Object))
     }
 
-    /// The canonical frame address.
+    /// Returns the canonical frame address.
     fn cfa(&self) -> Result<Location, Reason> {
         Err(Reason::Need(Need::Cfa))
     }
 
-    /// The frame base of the function; [`crate::frame_base`] makes it of `DW_AT_frame_base`.
+    /// Returns the frame base of the function. [`crate::frame_base`] computes it from `DW_AT_frame_base`.
     fn frame_base(&self) -> Result<Location, Reason> {
         Err(Reason::Need(Need::FrameBase))
     }
 
-    /// Where that is which a register held when the function was entered.
+    /// Returns the location of the value that a register had on entry to the function.
     fn entry_register(&self, register: Register) -> Result<Location, Reason> {
         Err(Reason::Need(Need::EntryRegister(register)))
     }
 
-    /// The state in which the function was entered.
+    /// Returns the state on entry to the function.
     fn entered(&self) -> Result<&dyn Machine, Reason> {
         Err(Reason::Need(Need::EntryValue))
     }
 
-    /// The dword that a register held in a lane when the function was entered, as its caller says of what it has passed.
+    /// Returns the dword that a register held in a lane on entry to the function, according to the caller's
+    /// description of what it passed.
     fn passed(&self, register: Register, lane: u32) -> Result<u32, Reason> {
         let _ = (register, lane);
         Err(Reason::Need(Need::EntryValue))
     }
 
-    /// The address of a thread-local variable.
+    /// Returns the address of a thread-local variable.
     fn thread_local(&self, offset: u64) -> Result<u64, Reason> {
         let _ = offset;
         Err(Reason::Need(Need::ThreadLocal))
     }
 
-    /// The expression of an entry at an offset of the unit.
+    /// Returns the expression of the entry at an offset of the unit.
     fn call(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
         Err(Reason::Need(Need::Entry(offset)))
     }
 
-    /// The expression of an entry at an offset of `.debug_info`.
+    /// Returns the expression of the entry at an offset of `.debug_info`.
     fn call_ref(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
         Err(Reason::Need(Need::Entry(offset)))
     }
 
-    /// The object of an entry at an offset of `.debug_info`.
+    /// Returns the object of the entry at an offset of `.debug_info`.
     fn pointee(&self, offset: u64) -> Result<Found<'_>, Reason> {
         Err(Reason::Need(Need::Entry(offset)))
     }
 
-    /// The base type at an offset of the unit.
+    /// Returns the base type at an offset of the unit.
     fn base_type(&self, offset: u64) -> Result<BaseType, Reason> {
         Err(Reason::Need(Need::Type(offset)))
     }
 
-    /// The address of a number in the unit's part of `.debug_addr`.
+    /// Returns the address with an index in the unit's part of `.debug_addr`.
     fn address(&self, index: u64) -> Result<u64, Reason> {
         Err(Reason::Need(Need::Address(index)))
     }
 }
 
-/// Nothing but which lane is looked at: enough to say where something is.
+/// State in which only the current lane is known. This is enough to compute locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
-    /// The lane.
+    /// Current lane.
     pub lane: u32,
 }
 

@@ -1,37 +1,38 @@
-//! Numbers that DWARF has for address spaces and address classes of AMD GPUs; those of registers are the writer's, too.
+//! DWARF numbers of address spaces and address classes of AMD GPUs. The numbers of registers are shared with
+//! the writer.
 
 pub use objwriter::registers::{Bank, Register};
 use std::fmt;
 
-/// An address space of DWARF expressions (seed 000, line 706).
+/// Address space of DWARF expressions (seed 000, line 706).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddressSpace(pub u64);
 
 impl AddressSpace {
-    /// The default one, global memory.
+    /// Default address space: global memory.
     pub const GLOBAL: AddressSpace = AddressSpace(0);
-    /// Flat addresses, of the lane that is looked at.
+    /// Flat addresses of the current lane.
     pub const GENERIC: AddressSpace = AddressSpace(1);
     /// GDS.
     pub const REGION: AddressSpace = AddressSpace(2);
-    /// LDS of the wave that is looked at.
+    /// LDS of the current wave.
     pub const LOCAL: AddressSpace = AddressSpace(3);
-    /// Scratch memory of the lane that is looked at.
+    /// Scratch memory of the current lane.
     pub const PRIVATE_LANE: AddressSpace = AddressSpace(5);
-    /// Scratch memory of the wave as it lies in memory: not swizzled.
+    /// Scratch memory of the wave, as it is laid out in memory without swizzling.
     pub const PRIVATE_WAVE: AddressSpace = AddressSpace(6);
 
-    /// Scratch memory of a certain lane.
+    /// Returns the scratch memory of a given lane.
     pub fn private_lane(lane: u32) -> Option<AddressSpace> {
         (lane < 64).then_some(AddressSpace(0x20 + u64::from(lane)))
     }
 
-    /// The lane whose scratch memory it is, if it is of a certain one.
+    /// Returns the lane whose scratch memory this address space is, if it is that of a given lane.
     pub fn lane(self) -> Option<u32> {
         (0x20..0x60).contains(&self.0).then(|| self.0 as u32 - 0x20)
     }
 
-    /// Bits of an address; `None` for a value that names no address space.
+    /// Returns the number of bits of an address; `None` for a value that is not an address space.
     pub fn address_bits(self) -> Option<u32> {
         match self.0 {
             0 | 1 => Some(64),
@@ -56,12 +57,12 @@ impl fmt::Display for AddressSpace {
     }
 }
 
-/// What kind of memory a pointer's type says it points to (`DW_AT_address_class`; seed 000, line 664).
+/// Kind of memory to which a pointer of a type points (`DW_AT_address_class`; seed 000, line 664).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddressClass(pub u64);
 
 impl AddressClass {
-    /// The address space in which such a pointer is read; `None` for a value without meaning.
+    /// Returns the address space in which such a pointer is dereferenced; `None` for a value without meaning.
     pub fn space(self) -> Option<AddressSpace> {
         Some(match self.0 {
             0 => AddressSpace::GENERIC,
@@ -92,7 +93,7 @@ impl fmt::Display for AddressClass {
 mod tests {
     use super::*;
 
-    /// Rows of the guide's table, each with its number (seed 000, lines 626-645).
+    /// Checks rows of the guide's table with their numbers (seed 000, lines 626-645).
     #[test]
     fn registers_have_the_guides_numbers() {
         let rows = [

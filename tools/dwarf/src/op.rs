@@ -1,58 +1,59 @@
-//! The operations of expressions: one table of names, numbers and operands; how they are read and written.
+//! Operations of expressions: one table of names, numbers and operands, with reading and writing.
 //!
-//! Numbers of the standard are DWARF 5's (table 7.9). Those of the extensions are LLVM's of today: the guide leaves most of them open
-//! (seed 000, line 1351), and the three that it has are others' there.
+//! The numbers of the standard operations are those of DWARF 5 (table 7.9). The numbers of the extensions are
+//! those of LLVM's current guide, because the seed's guide leaves most of them open (seed 000, line 1351),
+//! and the three that it gives differ there.
 
 use crate::names::Register;
 use smallvec::SmallVec;
 use std::fmt;
 
-/// How an operand is written in the bytes.
+/// Encoding of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// An address of the unit's size.
+    /// Address, with the size that the unit gives.
     Address,
-    /// Unsigned, of 1, 2, 4 or 8 bytes.
+    /// Unsigned number of 1, 2, 4 or 8 bytes.
     U(u8),
-    /// Signed, of 1, 2, 4 or 8 bytes.
+    /// Signed number of 1, 2, 4 or 8 bytes.
     S(u8),
     /// Unsigned LEB128.
     Uleb,
     /// Signed LEB128.
     Sleb,
-    /// A register: unsigned LEB128.
+    /// Register, as unsigned LEB128.
     Reg,
-    /// An offset of 4 or 8 bytes, as the format says.
+    /// Offset of 4 or 8 bytes, depending on the DWARF format.
     Offset,
-    /// A count in unsigned LEB128, and so many bytes.
+    /// Byte count in unsigned LEB128, followed by the bytes.
     Block,
-    /// A count in one byte, and so many bytes.
+    /// Byte count in one byte, followed by the bytes.
     Block1,
 }
 
-/// An operation, whatever its number in the bytes.
+/// Operation, independent of its number in the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Opcode(pub u16);
 
-/// Which numbers the operations of the extensions have.
+/// Numbering of the operations of the extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
-    /// `DW_OP_LLVM_user` (0xe9) and a number behind it, as LLVM's guide to the extensions has them. `DW_OP_LLVM_aspace_implicit_pointer` has
-    /// none yet.
+    /// The prefix `DW_OP_LLVM_user` (0xe9) followed by a number, as in LLVM's guide to the extensions.
+    /// `DW_OP_LLVM_aspace_implicit_pointer` has no number there yet.
     #[default]
     Registered,
-    /// 0xe1 to 0xec, as first proposed: ROCm before that, and libdwarf.
+    /// The numbers 0xe1 to 0xec, as first proposed. Older ROCm versions and libdwarf use them.
     First,
 }
 
-/// What the bytes of an expression depend on.
+/// Parameters of the encoding of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// Bytes of an address: 4 or 8.
+    /// Size of an address in bytes: 4 or 8.
     pub address_size: u8,
-    /// Bytes of an offset: 4, or 8 in the 64-bit format.
+    /// Size of an offset in bytes: 4, or 8 in the 64-bit DWARF format.
     pub offset_size: u8,
-    /// Numbers of the extensions.
+    /// Numbering of the extensions.
     pub numbering: Numbering,
 }
 
@@ -62,9 +63,9 @@ impl Default for Encoding {
     }
 }
 
-/// The first of the operations behind `DW_OP_LLVM_user`, in [`Opcode`].
+/// [`Opcode`] of the first operation after the prefix `DW_OP_LLVM_user`.
 const USER: u16 = 0x100;
-/// The number of that prefix.
+/// Number of that prefix.
 const PREFIX: u8 = 0xe9;
 
 use Operand::{Address, Block, Block1, Offset, Reg, S, Sleb, U, Uleb};
@@ -82,7 +83,7 @@ macro_rules! operations {
     };
 }
 
-// `lit`, `reg` and `breg` stand for 32 numbers each.
+// Each of `lit`, `reg` and `breg` stands for 32 consecutive numbers.
 operations! {
     0x03 ADDR "addr" [Address];
     0x06 DEREF "deref" [];
@@ -155,12 +156,12 @@ operations! {
     0xa7 XDEREF_TYPE "xderef_type" [U(1), Uleb];
     0xa8 CONVERT "convert" [Uleb];
     0xa9 REINTERPRET "reinterpret" [Uleb];
-    // GNU's names and numbers for what DWARF 5 has since: clang writes them in DWARF 4.
+    // GNU names and numbers of operations that DWARF 5 standardised later. clang writes them in DWARF 4.
     0xe0 GNU_PUSH_TLS_ADDRESS "GNU_push_tls_address" [];
     0xf3 GNU_ENTRY_VALUE "GNU_entry_value" [Block];
     0xfb GNU_ADDR_INDEX "GNU_addr_index" [Uleb];
     0xfc GNU_CONST_INDEX "GNU_const_index" [Uleb];
-    // Behind the prefix.
+    // Operations with the prefix.
     0x101 LLVM_NOP "LLVM_nop" [];
     0x102 LLVM_FORM_ASPACE_ADDRESS "LLVM_form_aspace_address" [];
     0x103 LLVM_PUSH_LANE "LLVM_push_lane" [];
@@ -173,11 +174,11 @@ operations! {
     0x10a LLVM_PIECE_END "LLVM_piece_end" [];
     0x10b LLVM_EXTEND "LLVM_extend" [Uleb, Uleb];
     0x10c LLVM_SELECT_BIT_PIECE "LLVM_select_bit_piece" [Uleb, Uleb];
-    // Without a number there.
+    // This operation has no number in LLVM's guide.
     0x1ff LLVM_ASPACE_IMPLICIT_POINTER "LLVM_aspace_implicit_pointer" [Offset, Sleb];
 }
 
-/// The extensions in the order of their first numbers, from 0xe1 on.
+/// Extensions in the order of their first numbers, which begin at 0xe1.
 const FIRST: [Opcode; 12] = [
     Opcode::LLVM_FORM_ASPACE_ADDRESS,
     Opcode::LLVM_PUSH_LANE,
@@ -194,7 +195,8 @@ const FIRST: [Opcode; 12] = [
 ];
 const FIRST_NUMBER: u8 = 0xe1;
 
-/// By opcode, its row; [`u8::MAX`] for none. Expressions may have loops, so it is asked often.
+/// For each opcode, its row in the table; [`u8::MAX`] for none. Expressions may contain loops, so the lookup
+/// must be fast.
 static ROW_OF: [u8; 0x200] = {
     assert!(TABLE.len() < u8::MAX as usize);
     let mut rows = [u8::MAX; 0x200];
@@ -212,21 +214,21 @@ static ROW_OF: [u8; 0x200] = {
     rows
 };
 
-/// Operations that stand for 32 numbers.
+/// Operations that stand for 32 consecutive numbers.
 const RUNS: [Opcode; 3] = [Opcode::LIT0, Opcode::REG0, Opcode::BREG0];
 
 impl Opcode {
-    /// All rows of the table: an operation that stands for 32 numbers once.
+    /// Returns all operations of the table. An operation that stands for 32 numbers appears once.
     pub fn all() -> impl Iterator<Item = Opcode> {
         TABLE.iter().map(|row| row.0)
     }
 
-    /// Whether it is an operation of the extensions.
+    /// Returns whether this is an operation of the extensions.
     pub fn is_extension(self) -> bool {
         self.0 > 0xff
     }
 
-    /// Which of `lit`, `reg` or `breg` it is, and the number behind the name.
+    /// If this is one of `lit`, `reg` and `breg`, returns which, and the number in the name.
     pub fn run(self) -> Option<(Opcode, u8)> {
         RUNS.into_iter().find_map(|first| {
             let number = self.0.checked_sub(first.0).filter(|&number| number < 32)?;
@@ -239,12 +241,12 @@ impl Opcode {
         TABLE.get(usize::from(at))
     }
 
-    /// The operands behind it.
+    /// Returns the operands of the operation.
     pub fn operands(self) -> &'static [Operand] {
         self.row().map_or(&[], |row| row.2)
     }
 
-    /// The operation of a name, with `DW_OP_` in front.
+    /// Returns the operation with a name, which includes the prefix `DW_OP_`.
     pub fn by_name(name: &str) -> Option<Opcode> {
         let name = name.strip_prefix("DW_OP_")?;
         let exact = TABLE.iter().find(|row| row.1 == name && row.0.run().is_none());
@@ -257,13 +259,13 @@ impl Opcode {
         })
     }
 
-    /// Its bytes, without operands; nothing where it has no number.
+    /// Returns the bytes of the operation, without operands; `None` if it has no number in this numbering.
     pub fn number(self, numbering: Numbering) -> Option<SmallVec<[u8; 2]>> {
         let mut bytes = SmallVec::new();
         match (FIRST.iter().position(|&op| op == self), numbering) {
             (Some(at), Numbering::First) => bytes.push(FIRST_NUMBER + at as u8),
             _ if self == Opcode::LLVM_ASPACE_IMPLICIT_POINTER => return None,
-            // The prefix is another operation there.
+            // In this numbering, the byte of the prefix is another operation.
             _ if self.0 >= USER && numbering == Numbering::First => return None,
             _ if self.0 >= USER => bytes.extend([PREFIX, (self.0 - USER) as u8]),
             _ => bytes.push(self.0 as u8),
@@ -272,7 +274,7 @@ impl Opcode {
     }
 }
 
-/// `DW_OP_lit4`
+/// Formats the name, such as `DW_OP_lit4`.
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.row(), self.run()) {
@@ -283,32 +285,33 @@ impl fmt::Display for Opcode {
     }
 }
 
-/// What an operand holds.
+/// Value of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arg<'a> {
-    /// Of the unsigned kinds and addresses.
+    /// Value of an unsigned operand or an address.
     Unsigned(u64),
-    /// Of the signed kinds.
+    /// Value of a signed operand.
     Signed(i64),
-    /// Of the kinds that hold bytes.
+    /// Value of an operand that consists of bytes.
     Bytes(&'a [u8]),
 }
 
-/// An operation in an expression.
+/// Operation in an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Op<'a> {
-    /// What is done.
+    /// Opcode.
     pub opcode: Opcode,
-    /// With what, as [`Opcode::operands`] says.
+    /// Operands, as [`Opcode::operands`] lists them.
     pub args: SmallVec<[Arg<'a>; 2]>,
-    /// Byte of the expression at which it begins.
+    /// Offset in the expression at which the operation begins.
     pub offset: usize,
-    /// Byte at which the next one begins.
+    /// Offset at which the next operation begins.
     pub end: usize,
 }
 
 impl<'a> Op<'a> {
-    /// An operand that is an unsigned number; 0 if it is none, which the table rules out.
+    /// Returns an operand that is an unsigned number. Returns 0 for other operands, which the table rules
+    /// out.
     pub fn unsigned(&self, operand: usize) -> u64 {
         match self.args.get(operand) {
             Some(&Arg::Unsigned(value)) => value,
@@ -316,7 +319,7 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// An operand that is a signed number.
+    /// Returns an operand that is a signed number.
     pub fn signed(&self, operand: usize) -> i64 {
         match self.args.get(operand) {
             Some(&Arg::Signed(value)) => value,
@@ -324,7 +327,7 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// An operand that is bytes.
+    /// Returns an operand that consists of bytes.
     pub fn bytes(&self, operand: usize) -> &'a [u8] {
         match self.args.get(operand) {
             Some(&Arg::Bytes(bytes)) => bytes,
@@ -333,14 +336,14 @@ impl<'a> Op<'a> {
     }
 }
 
-/// Why bytes are no operation.
+/// Reason why bytes are not an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParseError {
     /// The bytes end within an operation.
     End,
-    /// A number that no operation has: the byte, and what is behind the prefix.
+    /// No operation has this number: the byte, and the number after the prefix.
     Unknown(u8, Option<u64>),
-    /// A number of more than 64 bits.
+    /// A number has more than 64 bits.
     Large,
 }
 
@@ -357,7 +360,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The operations of an expression, one after the other; the first that is none is the last item.
+/// Iterator over the operations of an expression. An error is the last item.
 #[derive(Clone, Debug)]
 pub struct Ops<'a> {
     bytes: &'a [u8],
@@ -366,17 +369,17 @@ pub struct Ops<'a> {
 }
 
 impl<'a> Ops<'a> {
-    /// Those of an expression.
+    /// Returns the operations of an expression.
     pub fn new(bytes: &'a [u8], encoding: Encoding) -> Ops<'a> {
         Ops { bytes, at: 0, encoding }
     }
 
-    /// The operation at a byte; `None` at the end.
+    /// Returns the operation at an offset; `None` at the end.
     pub fn at(bytes: &'a [u8], at: usize, encoding: Encoding) -> Option<Result<Op<'a>, ParseError>> {
         Ops { bytes, at, encoding }.next()
     }
 
-    /// The byte at which the next operation begins.
+    /// Returns the offset at which the next operation begins.
     pub fn offset(&self) -> usize {
         self.at
     }
@@ -393,12 +396,12 @@ impl<'a> Ops<'a> {
         Ok(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
     }
 
-    /// All bits of a LEB128 number, and how many there were.
+    /// Reads a LEB128 number. Returns its value, and the number of bits that were read.
     fn leb(&mut self) -> Result<(u128, u32), ParseError> {
         let (mut value, mut bits) = (0, 0);
         loop {
             let byte = self.take(1)?[0];
-            // Bytes that add nothing may follow.
+            // Redundant bytes may follow.
             if bits < 126 {
                 value |= u128::from(byte & 0x7f) << bits;
             } else if byte & 0x7f != 0 && byte & 0x7f != 0x7f {
@@ -412,7 +415,7 @@ impl<'a> Ops<'a> {
     }
 
     fn uleb(&mut self) -> Result<u64, ParseError> {
-        // Most have one byte.
+        // Most numbers have one byte.
         if let Some(&byte) = self.bytes.get(self.at).filter(|&&byte| byte < 0x80) {
             self.at += 1;
             return Ok(byte.into());
@@ -491,7 +494,8 @@ impl<'a> Iterator for Ops<'a> {
     }
 }
 
-/// `DW_OP_bregx s33 +8`; an expression within one stands in parentheses once it is read ([`crate::text`]).
+/// Formats the operation, for example as `DW_OP_bregx s33 +8`. An expression in an operand appears in
+/// parentheses if it can be read ([`crate::text`]).
 impl fmt::Display for Op<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.opcode)?;
@@ -500,7 +504,7 @@ impl fmt::Display for Op<'_> {
                 (Arg::Unsigned(value), Reg) => {
                     let register = Register(value);
                     match register.bits() {
-                        // Which of the two vector registers of that name it is.
+                        // The size distinguishes the two vector registers with that name.
                         Some(bits @ (1024 | 2048)) => write!(f, " {register}.{}", bits / 32)?,
                         Some(_) if matches!(value, 0 | 1) => write!(f, " {register}.32")?,
                         Some(_) => write!(f, " {register}")?,

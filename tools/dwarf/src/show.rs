@@ -1,4 +1,4 @@
-//! Debug information as text.
+//! Prints debug information as text.
 
 use crate::eval::{Goal, evaluate};
 use crate::info::{Attribute, Content, DebugInfo, Die, Listed, Unit};
@@ -12,7 +12,8 @@ use crate::{Need, Reason};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Operations, one behind the other; expressions in others in parentheses.
+/// Returns the text of an expression: its operations, separated by semicolons, with nested expressions in
+/// parentheses.
 pub fn expression(bytes: &[u8], encoding: Encoding) -> String {
     let mut text = String::new();
     for (n, op) in Ops::new(bytes, encoding).enumerate() {
@@ -32,7 +33,7 @@ pub fn expression(bytes: &[u8], encoding: Encoding) -> String {
 }
 
 impl DebugInfo {
-    /// All entries with all they say.
+    /// Returns the text of all entries with all attributes.
     pub fn text(&self) -> String {
         let mut out = String::new();
         for (number, unit) in self.units.iter().enumerate() {
@@ -55,7 +56,7 @@ impl DebugInfo {
         }
     }
 
-    /// What an attribute says, as text.
+    /// Returns the text of an attribute's value.
     pub fn content(&self, die: &Die, attribute: &Attribute) -> String {
         match &attribute.content {
             Content::Text(text) => format!("{text:?}"),
@@ -90,7 +91,7 @@ impl DebugInfo {
         }
     }
 
-    /// An expression, and what LLVM means by it.
+    /// Returns the text of an expression, with LLVM's meaning of it if there is one.
     fn place(&self, die: &Die, bytes: &[u8]) -> String {
         let encoding = self.units[die.unit].encoding;
         let mut text = expression(bytes, encoding);
@@ -100,8 +101,8 @@ impl DebugInfo {
         text
     }
 
-    /// What is in force at an address: functions, those that are inlined there in them, and their variables with where they are.
-    /// Nothing if no code is described there.
+    /// Returns a text that describes what is in force at an address: the functions, the functions inlined
+    /// into them there, and their variables with locations. Returns `None` if no entry covers the address.
     pub fn at(&self, address: u64) -> Option<String> {
         let path = self.around(address);
         if path.is_empty() {
@@ -129,7 +130,8 @@ impl DebugInfo {
             let is_variable =
                 |die: &&Die| matches!(die.tag.as_str(), "DW_TAG_variable" | "DW_TAG_formal_parameter");
             for variable in self.children(at).filter(is_variable) {
-                // Only what the unit itself has is in force everywhere.
+                // Of the unit's variables, only those with a location are listed, because others may be in
+                // force only elsewhere.
                 if die.depth > 0 || variable.get("DW_AT_location").is_some() {
                     self.write_variable(variable, address, &mut out);
                 }
@@ -138,7 +140,8 @@ impl DebugInfo {
         Some(out)
     }
 
-    /// An attribute's value; of a list what holds at an address, with the procedures that it calls.
+    /// Returns the text of an attribute's value. For a location list, returns the text of the entry in force
+    /// at an address, and of the procedures that it calls.
     fn in_force(&self, die: &Die, attribute: &Attribute, address: u64) -> String {
         if !matches!(attribute.content, Content::Locations(_)) {
             return self.content(die, attribute);
@@ -151,7 +154,8 @@ impl DebugInfo {
         out
     }
 
-    /// The procedures that an expression calls, a line each and each once, with those that they call.
+    /// Appends the procedures that an expression calls directly or indirectly, each once and in a line of its
+    /// own.
     fn write_called(&self, unit: usize, bytes: &[u8], known: &mut Vec<u64>, out: &mut String) {
         const MOST: usize = 64;
         for op in Ops::new(bytes, self.units[unit].encoding).flatten() {
@@ -180,12 +184,12 @@ impl DebugInfo {
         let _ = writeln!(out, "  {name}: {ty} {}", self.variable_place(variable, address));
     }
 
-    /// The expression of a location that holds at an address, if one does.
+    /// Returns the location expression that is in force at an address, if any.
     pub fn location_at<'a>(&self, die: &'a Die, address: u64) -> Option<&'a [u8]> {
         self.expression_at(die, "DW_AT_location", address)
     }
 
-    /// The expression of an attribute that holds at an address, if one does.
+    /// Returns the expression of an attribute that is in force at an address, if any.
     pub fn expression_at<'a>(&self, die: &'a Die, attribute: &str, address: u64) -> Option<&'a [u8]> {
         match die.get(attribute)? {
             Content::Expression(bytes) => Some(bytes),
@@ -227,7 +231,7 @@ impl DebugInfo {
     }
 }
 
-/// Where an address is that LLVM has marked with an address space.
+/// Returns the text of a location that LLVM has marked with an address space.
 fn marked_location(
     address: &[u8],
     space: AddressSpace,
@@ -239,26 +243,26 @@ fn marked_location(
     Location::memory(space, u64::try_from(address).ok()?).ok().map(|location| location.to_string())
 }
 
-/// What a file knows without a machine that runs it: expressions that others call, base types, addresses.
+/// Information that a file provides without a running machine: called expressions, base types, and addresses.
 pub struct Known<'a> {
     info: &'a DebugInfo,
     unit: usize,
 }
 
 impl DebugInfo {
-    /// What a unit's expressions may ask of the file.
+    /// Returns the information that a unit's expressions may request from the file.
     pub fn known(&self, unit: usize) -> Known<'_> {
         Known { info: self, unit }
     }
 }
 
 impl DebugInfo {
-    /// The expression of an entry at an offset of a unit.
+    /// Returns the expression of the entry at an offset of a unit.
     fn procedure(&self, unit: usize, offset: u64) -> Result<Procedure<'_>, Reason> {
         self.procedure_at(self.units[unit].offset.saturating_add(offset))
     }
 
-    /// The expression of an entry at an offset of `.debug_info`.
+    /// Returns the expression of the entry at an offset of `.debug_info`.
     fn procedure_at(&self, offset: u64) -> Result<Procedure<'_>, Reason> {
         let die = self.entry(offset).ok_or(Need::Entry(offset))?;
         let expression = match die.get("DW_AT_location") {
@@ -298,7 +302,8 @@ impl Machine for Known<'_> {
             _ => return Err(need.into()),
         };
         let bytes = number("DW_AT_byte_size").and_then(|bytes| bytes.checked_mul(8)).ok_or(need)?;
-        // Each element is what the type would be without the attribute; there is one at least (seed 000, line 1470).
+        // Each element has the type without this attribute. There must be at least one element (seed 000,
+        // line 1470).
         let elements = number("DW_AT_LLVM_vector_size").unwrap_or(1);
         if elements == 0 {
             return Err(need.into());

@@ -1,4 +1,4 @@
-//! Call frame information as text.
+//! Prints call frame information as text.
 
 use crate::frame::{Cfa, Common, Frames, Row, Rule};
 use crate::names::Register;
@@ -6,7 +6,7 @@ use crate::op::Encoding;
 use crate::show::expression;
 use std::fmt::Write;
 
-/// `s32 + 16 in private memory`.
+/// Returns the text of a frame location, such as `s32 + 16 in private memory`.
 fn show_cfa(cfa: &Cfa, encoding: Encoding) -> String {
     match cfa {
         Cfa::Register(register, offset, space) => {
@@ -17,7 +17,7 @@ fn show_cfa(cfa: &Cfa, encoding: Encoding) -> String {
     }
 }
 
-/// `at frame - 8`.
+/// Returns the text of a rule, such as `at frame - 8`.
 fn show_rule(rule: &Rule, encoding: Encoding) -> String {
     let frame = |offset: i64| {
         let sign = if offset < 0 { '-' } else { '+' };
@@ -35,7 +35,8 @@ fn show_rule(rule: &Rule, encoding: Encoding) -> String {
 }
 
 impl Frames {
-    /// What a row says: `frame: s32 + 16 in private memory; pc at frame - 8`. Registers that have no rule are unchanged.
+    /// Returns the text of a row, such as `frame: s32 + 16 in private memory; pc at frame - 8`. Registers
+    /// without a rule are unchanged.
     pub fn row_text(row: &Row, common: &Common) -> String {
         let frame = row.cfa.iter().map(|cfa| format!("frame: {}", show_cfa(cfa, common.encoding)));
         let rule =
@@ -44,7 +45,8 @@ impl Frames {
         if parts.is_empty() { "nothing is said".to_owned() } else { parts.join("; ") }
     }
 
-    /// All functions with their rows; what cannot be read says why.
+    /// Returns the text of all functions with their rows. For rows that cannot be read, the text contains the
+    /// error.
     pub fn text(&self) -> String {
         let mut out = String::new();
         for frame in &self.frames {

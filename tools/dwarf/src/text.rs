@@ -1,19 +1,20 @@
-//! Expressions as text: what [`crate::Op`] prints, read back into bytes. Tests are written so, and users say so where something is.
+//! Converts the text of expressions, as [`crate::Op`] prints them, back to bytes. Tests are written in this
+//! form, and users describe locations in it.
 
 use crate::names::Register;
 use crate::op::{Arg, Encoding, Opcode, Operand};
 use std::fmt;
 
-/// Why a text is no expression.
+/// Reason why a text is not an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextError {
-    /// No operation has this name.
+    /// There is no operation with this name.
     Name(String),
-    /// This operand is not what its operation takes.
+    /// The operation does not accept this operand.
     Operand(String),
-    /// An operation has too few or too many operands.
+    /// The operation has too few or too many operands.
     Count(Opcode),
-    /// The operation has no number in this numbering.
+    /// The operation has no number in the chosen numbering.
     Number(Opcode),
 }
 
@@ -30,7 +31,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// The bytes of operations, separated by `;` or `,`.
+/// Returns the bytes of operations, which are separated by `;` or `,`.
 pub fn assemble(text: &str, encoding: Encoding) -> Result<Vec<u8>, TextError> {
     let mut bytes = Vec::new();
     for part in text.split([';', ',']).map(str::trim).filter(|part| !part.is_empty()) {
@@ -77,13 +78,13 @@ fn unsigned(word: &str) -> Option<u64> {
     }
 }
 
-/// `[01 ff]`
+/// Parses bytes such as `[01 ff]`.
 fn hex_bytes(word: &str) -> Option<Vec<u8>> {
     let inside = word.strip_prefix('[')?.strip_suffix(']')?;
     inside.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).ok()).collect()
 }
 
-/// Adds an operand; `false` if it does not fit.
+/// Appends an operand. Returns `false` if its value does not fit.
 fn write(arg: Arg, operand: Operand, encoding: Encoding, bytes: &mut Vec<u8>) -> bool {
     match (arg, operand) {
         (Arg::Unsigned(value), Operand::Uleb | Operand::Reg) => uleb(value, bytes),

@@ -1,12 +1,12 @@
-//! Types as a user would write them: in kernc's language what kernc has written, else as in C.
+//! Spells types as a user would: in kernc's language if kernc wrote the unit, otherwise as in C.
 
 use crate::info::{Content, DebugInfo, Die};
 
-/// Types within types that are followed.
+/// Maximum nesting depth of types.
 const DEPTH: u32 = 16;
 
 impl DebugInfo {
-    /// A type as a user would write it.
+    /// Returns a type as a user would spell it.
     pub fn type_name(&self, offset: Option<u64>) -> String {
         self.type_within(offset, 0)
     }
@@ -40,13 +40,13 @@ impl DebugInfo {
         }
     }
 
-    /// The type of the function that a pointer points to.
+    /// Returns the type of the function to which a pointer points.
     fn function_of(&self, pointer: &Die) -> Option<&Die> {
         let function = self.entry(reference(pointer)?)?;
         (function.tag == "DW_TAG_subroutine_type").then_some(function)
     }
 
-    /// `int, float`
+    /// Returns the types of parameters, such as `int, float`.
     fn parameters(&self, function: &Die, depth: u32) -> String {
         let at = self.index_of(function.offset);
         let parameters = at.into_iter().flat_map(|at| self.children(at));
@@ -57,7 +57,7 @@ impl DebugInfo {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// `[f32; 4]` in kernc's language, `float[4]` in C.
+    /// Returns an array type, such as `[f32; 4]` in kernc's language or `float[4]` in C.
     fn array_name(&self, array: &Die, element: String) -> String {
         let at = self.index_of(array.offset);
         let ranges = at.into_iter().flat_map(|at| self.children(at));
@@ -70,7 +70,7 @@ impl DebugInfo {
         if self.units.get(array.unit).is_some_and(|unit| unit.is_kernc) {
             return counts.iter().rev().fold(element, |element, count| format!("[{element}; {count}]"));
         }
-        // Of an array of arrays the outer count comes first.
+        // In an array of arrays, the outer count comes first.
         let counts: String = counts.iter().map(|count| format!("[{count}]")).collect();
         match element.find('[') {
             Some(inner) if element.ends_with(']') => {
@@ -81,7 +81,7 @@ impl DebugInfo {
     }
 }
 
-/// The type that an entry is of.
+/// Returns the type of an entry.
 fn reference(die: &Die) -> Option<u64> {
     match die.get("DW_AT_type") {
         Some(&Content::Reference(offset)) => Some(offset),

@@ -1,5 +1,5 @@
-//! From a frame to the caller's: what a row of call frame information makes of the state of the machine (seed 000, lines 1535-1580
-//! and 1838).
+//! Unwinds one frame: derives the state of the machine in the caller from a row of call frame information
+//! (seed 000, lines 1535-1580 and 1838).
 
 use crate::error::Reason;
 use crate::eval::{Entry, Goal, evaluate};
@@ -14,8 +14,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What call frame information may not ask for: it depends on no other section, on no object, and not on itself (seed 000, lines
-/// 1687-1699).
+/// Operations that are not allowed in call frame information, which must not depend on other sections, on an
+/// object, or on itself (seed 000, lines 1687-1699).
 const NOT_IN_FRAMES: [Opcode; 14] = [
     Opcode::ADDRX,
     Opcode::CALL2,
@@ -33,44 +33,50 @@ const NOT_IN_FRAMES: [Opcode; 14] = [
     Opcode::GNU_ENTRY_VALUE,
 ];
 
-/// Rules that ask for registers on entry, whose rules ask for others: more would be a circle (seed 000, line 1687).
+/// Maximum nesting depth of rules that use registers on entry. A greater depth indicates a circular
+/// dependency (seed 000, line 1687).
 const DEPTH: u32 = 8;
 
-/// Where a function returns to.
+/// Return address of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnAddress {
-    /// Nowhere: this is the outermost frame.
+    /// This is the outermost frame, so there is no return address.
     Outermost,
-    /// The row has no rule for it.
+    /// The row has no rule for the return address.
     Unknown,
-    /// To this address. The call is in front of it: an address less one is within it (seed 000, line 1860).
+    /// Return address. The call precedes it: the address minus one is within the call instruction (seed 000,
+    /// line 1860).
     At(u64),
 }
 
-/// The state of the machine as the caller of a function has it: registers are where the row says, memory is the same.
+/// State of the machine as the caller of a function sees it: registers are where the row says, and memory is
+/// the same.
 ///
-/// It is a [`Machine`] itself, so that the next frame can be unwound from it.
+/// `Caller` implements [`Machine`], so the next frame can be unwound from it.
 pub struct Caller<'m> {
     callee: &'m dyn Machine,
     row: &'m Row,
     encoding: Encoding,
     return_address: Register,
     cfa: Option<Location>,
-    /// Without the extensions: places in memory are marked.
+    /// Whether the extensions are not used, so that locations in memory are marked.
     is_plain: bool,
-    /// Rules that ask for registers on entry.
+    /// Current nesting depth of rules that use registers on entry.
     depth: Cell<u32>,
-    /// Scalar registers that were asked for: masks and addresses are wanted for each vector register, and in each frame around.
+    /// Scalar registers that have been read. Masks and addresses are needed for each vector register and in
+    /// each outer frame, so they are cached.
     known: RefCell<BTreeMap<Register, Result<Vec<u8>, Reason>>>,
-    /// The register that was asked for last, and where it is: parts of one are asked for one after the other.
+    /// Register that was read last, with its location. Consecutive requests often read parts of the same
+    /// register.
     last: RefCell<Option<(Register, Rc<Location>)>>,
 }
 
 impl<'m> Caller<'m> {
-    /// Unwinds one frame. `callee`: the state in the function; `row`: what is in force where it stands.
+    /// Unwinds one frame. `callee`: state in the function; `row`: row in force at the current address of the
+    /// function.
     ///
     /// # Errors
-    /// What defines the frame is ill-formed, or asks for what the machine does not know.
+    /// The definition of the frame is ill-formed, or needs something that the machine does not know.
     pub fn new(callee: &'m dyn Machine, row: &'m Row, common: &Common) -> Result<Caller<'m>, Reason> {
         let is_plain = common.augmentation.is_empty();
         let (encoding, return_address) = (common.encoding, common.return_address);
@@ -79,20 +85,21 @@ impl<'m> Caller<'m> {
         Ok(Caller { callee, row, encoding, return_address, cfa, is_plain, depth, known, last })
     }
 
-    /// The canonical frame address of the function; `None` if the row does not say it.
+    /// Returns the canonical frame address of the function; `None` if the row does not define it.
     pub fn frame(&self) -> Option<&Location> {
         self.cfa.as_ref()
     }
 
-    /// The row that says where things are.
+    /// Returns the row in force in the function.
     pub fn row(&self) -> &'m Row {
         self.row
     }
 
-    /// Where the caller's value of a register is, in the state of the function. A value that is nowhere is an implicit location.
+    /// Returns the location of the caller's value of a register, in the state of the function. A value
+    /// without a location becomes an implicit location.
     ///
     /// # Errors
-    /// The rule is ill-formed, or asks for what the machine does not know.
+    /// The rule is ill-formed, or needs something that the machine does not know.
     pub fn location(&self, register: Register) -> Result<Location, Reason> {
         let bits = register.bits().ok_or(Reason::Register(register.0))?;
         let cfa = || self.cfa.as_ref().ok_or(Reason::NoLocation);
@@ -103,7 +110,7 @@ impl<'m> Caller<'m> {
             Rule::ValueOffset(offset) => {
                 let (space, address) =
                     cfa()?.moved(8 * i128::from(*offset))?.address().ok_or(Reason::NoLocation)?;
-                // The register has as many bits as an address (seed 000, line 1553).
+                // The register must have as many bits as an address (seed 000, line 1553).
                 if space.address_bits() != Some(bits) {
                     return Err(Reason::Size);
                 }
@@ -119,7 +126,7 @@ impl<'m> Caller<'m> {
             Rule::ValueExpression(bytes) => {
                 let outcome = self.evaluate(bytes, Goal::Value, cfa()?)?;
                 let value = outcome.value().ok_or(Reason::NoValue)?;
-                // The standard does not ask for it: a register has the low bits.
+                // The standard does not require equal sizes: the register gets the low bits.
                 let is_cut = self.is_plain && value.ty.bits() > u64::from(bits);
                 if value.ty.bits() != u64::from(bits) && !is_cut {
                     return Err(Reason::Size);
@@ -129,19 +136,20 @@ impl<'m> Caller<'m> {
         }
     }
 
-    /// An expression of a rule: the frame stands on the stack.
+    /// Evaluates an expression of a rule, with the frame address on the stack.
     fn evaluate(&self, bytes: &[u8], goal: Goal, cfa: &Location) -> Result<crate::Outcome, Reason> {
         allowed(bytes, self.encoding)?;
         let stack = [Entry::Location(cfa.clone())];
         evaluate(bytes, self.encoding, goal, &Entered(self), &stack).map_err(|error| error.reason)
     }
 
-    /// What of an expression stands in front of a mark, and the address space that it means.
+    /// Returns the part of an expression before a mark, and the address space that the mark means.
     fn mark<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], AddressSpace)> {
         if self.is_plain { marked(bytes, self.encoding) } else { None }
     }
 
-    /// A place that is marked: the frame's address stands on the stack as a number, as the standard has it.
+    /// Evaluates a marked location. As the standard requires, the address of the frame is on the stack as a
+    /// number.
     fn marked(&self, bytes: &[u8], cfa: &Location) -> Result<Location, Reason> {
         let (bytes, space) = self.mark(bytes).ok_or(Reason::NoLocation)?;
         allowed(bytes, self.encoding)?;
@@ -150,9 +158,11 @@ impl<'m> Caller<'m> {
         Location::memory(space, number(bytes, self.encoding, &Entered(self), &stack)?)
     }
 
-    /// Dwords of a vector register, from that of `lane` on, as they are meant where the extensions are not used: each lane's is at the same
-    /// address of its private memory, or lost. A rule that is an expression is about lanes that were active when the function was entered,
-    /// and so is one that says that it is lost; the others are in the register. Which of the dwords are anywhere.
+    /// Reads dwords of a vector register, starting with the dword of `lane`, for code that does not use the
+    /// extensions. There, the dword of each lane is at the same address of the lane's private memory, or
+    /// lost. A rule that is an expression, or that says "undefined", applies only to lanes that were active
+    /// on entry to the function; the dwords of other lanes are still in the register. Returns a mask of the
+    /// dwords that exist.
     fn lanes(&self, register: Register, lane: u32, bytes: &mut [u8]) -> Result<u64, Reason> {
         if lane as usize + bytes.len() / 4 > 64 {
             return Err(Reason::Outside);
@@ -190,10 +200,12 @@ impl<'m> Caller<'m> {
         Ok(there)
     }
 
-    /// The dwords of a vector register that are anywhere, and which these are: of a register that is lost for active lanes others have theirs.
+    /// Reads a vector register. Returns a mask of the dwords that exist: if the register is lost for active
+    /// lanes, the dwords of other lanes still exist.
     ///
     /// # Errors
-    /// As [`Caller::location`], and of reading it. Where the function that has been called has lost it, nothing of it is known.
+    /// As for [`Caller::location`] and for reading the location. If the called function has overwritten the
+    /// register, nothing is known.
     pub fn register_there(&self, register: Register, bytes: &mut [u8]) -> Result<u64, Reason> {
         let all = (0..bytes.len() / 4).fold(0, |all, n| all | 1 << n);
         if matches!(self.row.rule(register), Rule::Same) {
@@ -209,7 +221,8 @@ impl<'m> Caller<'m> {
         Ok((0..bytes.len() / 4).filter(is_there).fold(0, |all, n| all | 1 << n))
     }
 
-    /// The lanes that were active when the function was entered, in code that has such vector registers.
+    /// Returns the mask of lanes that were active on entry to the function, for the wave size of this vector
+    /// register.
     fn active(&self, register: Register) -> Result<u64, Reason> {
         let lanes = register.bits().ok_or(Reason::Register(register.0))? / 32;
         let exec = Register::of(Bank::Exec, 0, lanes).ok_or(Reason::Size)?;
@@ -218,12 +231,13 @@ impl<'m> Caller<'m> {
         Ok(u64::from_le_bytes(mask))
     }
 
-    /// Whether a register's rule is one of [`Caller::lanes`].
+    /// Returns whether the rule of a register must be read by [`Caller::lanes`].
     fn is_of_lanes(&self, register: Register) -> bool {
         let is_vector = matches!(register.facts(), Some((Bank::Vgpr | Bank::Agpr, ..)));
         let is_meant = match self.row.rule(register) {
             Rule::Undefined => true,
-            // Of a frame in the wave's scratch it is all lanes beside each other.
+            // For a frame in the wave's scratch memory, the rule means the dwords of all lanes, which are
+            // contiguous.
             Rule::Offset(_) => {
                 let frame = self.cfa.as_ref().and_then(Location::address);
                 frame.is_some_and(|(space, _)| space == AddressSpace::PRIVATE_LANE)
@@ -234,10 +248,10 @@ impl<'m> Caller<'m> {
         self.is_plain && is_vector && is_meant
     }
 
-    /// Where the function returns to.
+    /// Returns the address to which the function returns.
     ///
     /// # Errors
-    /// As [`Caller::location`], and of reading it.
+    /// As for [`Caller::location`] and for reading the location.
     pub fn return_address(&self) -> Result<ReturnAddress, Reason> {
         match self.row.rule(self.return_address) {
             Rule::Undefined => Ok(ReturnAddress::Outermost),
@@ -251,7 +265,7 @@ impl<'m> Caller<'m> {
     }
 }
 
-/// The state of the function, and what registers held on entry.
+/// State in the function, including the values that registers had on entry.
 struct Entered<'a, 'm>(&'a Caller<'m>);
 
 impl Machine for Entered<'_, '_> {
@@ -284,7 +298,8 @@ impl Machine for Entered<'_, '_> {
 }
 
 impl Caller<'_> {
-    /// A scalar register, found once: without that each frame would ask those below it more often than the next.
+    /// Returns a scalar register, from the cache if possible. Without the cache, each frame would multiply
+    /// the number of requests to the frames below it.
     fn scalar(&self, register: Register, bits: u32) -> Result<Vec<u8>, Reason> {
         if let Some(known) = self.known.borrow().get(&register) {
             return known.clone();
@@ -348,7 +363,7 @@ impl Machine for Caller<'_> {
     }
 }
 
-/// Whether an expression may stand in call frame information.
+/// Checks that all operations of an expression are allowed in call frame information.
 fn allowed(bytes: &[u8], encoding: Encoding) -> Result<(), Reason> {
     for op in Ops::new(bytes, encoding) {
         if NOT_IN_FRAMES.contains(&op.map_err(Reason::Parse)?.opcode) {
@@ -358,7 +373,7 @@ fn allowed(bytes: &[u8], encoding: Encoding) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The canonical frame address: a byte of memory.
+/// Returns the canonical frame address, as a location of a byte of memory.
 fn frame_address(
     cfa: &Cfa,
     encoding: Encoding,
@@ -385,7 +400,7 @@ fn frame_address(
     }
 }
 
-/// The number that an expression says.
+/// Returns the number to which an expression evaluates.
 fn number(bytes: &[u8], encoding: Encoding, machine: &dyn Machine, stack: &[Entry]) -> Result<u64, Reason> {
     let outcome = evaluate(bytes, encoding, Goal::Value, machine, stack).map_err(|error| error.reason)?;
     outcome.value().ok_or(Reason::NoValue)?.unsigned().map(|value| value as u64)

@@ -1,4 +1,4 @@
-//! Values on the stack: a type and bits; arithmetic as DWARF 5 has it (section 2.5.1.4).
+//! Values on the stack of an expression: a type and bits, with the arithmetic of DWARF 5 (section 2.5.1.4).
 
 use crate::error::Reason;
 use crate::location::ImplicitPointer;
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How the bits of a base type are read (`DW_AT_encoding`).
+/// Interpretation of the bits of a base type (`DW_AT_encoding`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `DW_ATE_signed`, `DW_ATE_signed_char`.
@@ -16,14 +16,14 @@ pub enum Kind {
     Unsigned,
     /// `DW_ATE_boolean`.
     Boolean,
-    /// `DW_ATE_float`, of 16, 32 or 64 bits.
+    /// `DW_ATE_float` of 16, 32 or 64 bits.
     Float,
-    /// Anything else: held, but not computed with.
+    /// Any other encoding. Such values can be stored but not computed with.
     Other(u8),
 }
 
 impl Kind {
-    /// That of a `DW_AT_encoding`.
+    /// Returns the kind for a `DW_AT_encoding`.
     pub fn of_encoding(encoding: u8) -> Kind {
         match encoding {
             0x02 => Kind::Boolean,
@@ -35,28 +35,28 @@ impl Kind {
     }
 }
 
-/// A base type; with more than one element a vector (`DW_AT_LLVM_vector_size`).
+/// Base type. With more than one element, a vector (`DW_AT_LLVM_vector_size`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BaseType {
-    /// How the bits are read.
+    /// Interpretation of the bits.
     pub kind: Kind,
-    /// Bits of an element: at most 128 where anything is computed.
+    /// Number of bits of an element. Computations support at most 128.
     pub bits: u32,
-    /// Elements.
+    /// Number of elements.
     pub elements: u32,
 }
 
-/// What a value is.
+/// Type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// The generic type: an integer of so many bits, signed where an operation says so.
+    /// Generic type: an integer with this number of bits. The operations determine whether it is signed.
     Generic(u32),
-    /// A base type.
+    /// Base type.
     Base(BaseType),
 }
 
 impl Type {
-    /// Size in bits.
+    /// Returns the size in bits.
     pub fn bits(self) -> u64 {
         match self {
             Type::Generic(bits) => u64::from(bits),
@@ -68,7 +68,8 @@ impl Type {
         self.bits().div_ceil(8) as usize
     }
 
-    /// Whether it is an integer that can be computed with: its bits, and whether it is signed, where the type says.
+    /// If the type is an integer that computations support, returns its number of bits, and whether it is
+    /// signed if the type determines that.
     fn integer(self) -> Option<(u32, Option<bool>)> {
         match self {
             Type::Generic(bits) => Some((bits, None)),
@@ -91,18 +92,18 @@ impl Type {
     }
 }
 
-/// A value on the stack.
+/// Value on the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// What it is.
+    /// Type of the value.
     pub ty: Type,
-    /// Little-endian; what is beyond the type's bits is 0.
+    /// Little-endian bytes. Bits beyond the size of the type are 0.
     pub bytes: SmallVec<[u8; 16]>,
-    /// Set if it is a pointer that the program does not have.
+    /// Set if the value is an implicit pointer, which does not exist in the program.
     pub(crate) pointer: Option<ImplicitPointer>,
 }
 
-/// An operation on two values.
+/// Operation on two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Binary {
     And,
@@ -128,7 +129,7 @@ fn extend(value: u128, bits: u32) -> i128 {
 }
 
 impl Value {
-    /// A value of a type from little-endian bytes; missing ones are 0.
+    /// Returns a value of a type from little-endian bytes. Missing bytes are 0.
     pub fn new(ty: Type, bytes: &[u8]) -> Value {
         let count = ty.bytes();
         let mut own = SmallVec::from_slice(&bytes[..bytes.len().min(count)]);
@@ -140,7 +141,7 @@ impl Value {
         Value { ty, bytes: own, pointer: None }
     }
 
-    /// An integer of the generic type.
+    /// Returns an integer of the generic type.
     pub fn generic(value: u64, bits: u32) -> Value {
         Value::new(Type::Generic(bits), &value.to_le_bytes())
     }
@@ -149,7 +150,7 @@ impl Value {
         Value::new(ty, &bits.to_le_bytes())
     }
 
-    /// The bits of a scalar, those beyond its size 0.
+    /// Returns the bits of a scalar. Bits beyond its size are 0.
     fn raw(&self) -> u128 {
         let mut all = [0; 16];
         let count = self.bytes.len().min(16);
@@ -161,12 +162,12 @@ impl Value {
         if self.pointer.is_some() { Err(Reason::ImplicitPointer) } else { Ok(self) }
     }
 
-    /// The integer that it is, not negative: what addresses, address spaces and masks are.
+    /// Returns the value as an unsigned integer, as addresses, address spaces and masks are used.
     pub fn unsigned(&self) -> Result<u128, Reason> {
         self.plain()?.ty.integer().map(|_| self.raw()).ok_or(Reason::NoInteger)
     }
 
-    /// The integer that it is, a generic one as a signed number: what displacements are.
+    /// Returns the value as an integer, with generic values taken as signed, as displacements are used.
     pub fn signed(&self) -> Result<i128, Reason> {
         match self.plain()?.ty.integer().ok_or(Reason::NoInteger)? {
             (_, Some(false)) => i128::try_from(self.raw()).map_err(|_| Reason::NoInteger),
@@ -174,7 +175,7 @@ impl Value {
         }
     }
 
-    /// The number that a float is.
+    /// Returns the value of a float.
     pub fn float(&self) -> Option<f64> {
         let raw = self.raw();
         Some(match self.ty.float()? {
@@ -193,7 +194,7 @@ impl Value {
         Some(Value::from_bits(ty, raw))
     }
 
-    /// `DW_OP_abs`, of a generic value as of a signed one.
+    /// Performs `DW_OP_abs`. A generic value is taken as signed.
     pub(crate) fn abs(&self) -> Result<Value, Reason> {
         match self.plain()?.float() {
             Some(value) => Value::from_float(self.ty, value.abs()).ok_or(Reason::Type),
@@ -202,7 +203,7 @@ impl Value {
         }
     }
 
-    /// `DW_OP_neg`
+    /// Performs `DW_OP_neg`.
     pub(crate) fn neg(&self) -> Result<Value, Reason> {
         match self.plain()?.float() {
             Some(value) => Value::from_float(self.ty, -value).ok_or(Reason::Type),
@@ -210,12 +211,12 @@ impl Value {
         }
     }
 
-    /// `DW_OP_not`
+    /// Performs `DW_OP_not`.
     pub(crate) fn not(&self) -> Result<Value, Reason> {
         Ok(Value::from_bits(self.ty, !self.unsigned()?))
     }
 
-    /// An operation on this, the lower one on the stack, and another.
+    /// Performs an operation. `self` is the operand that is lower on the stack.
     pub(crate) fn binary(&self, op: Binary, other: &Value) -> Result<Value, Reason> {
         let (left, right) = (self.plain()?, other.plain()?);
         let is_shift = matches!(op, Binary::Shl | Binary::Shr | Binary::Shra);
@@ -229,8 +230,8 @@ impl Value {
     }
 
     fn of_floats(&self, op: Binary, a: f64, b: f64) -> Result<Value, Reason> {
-        // Sums, products and quotients of narrower floats, rounded once more, are what they would be at once: a double has more than
-        // twice the digits.
+        // Narrower floats are computed in double precision and rounded once more. The results of sum, product
+        // and quotient are still correct, because a double has more than twice as many digits.
         let value = match op {
             Binary::Plus => a + b,
             Binary::Minus => a - b,
@@ -248,7 +249,8 @@ impl Value {
         if zero && matches!(op, Binary::Div | Binary::Mod) {
             return Err(Reason::Division);
         }
-        // A count beyond the bits leaves nothing, or the sign; one of a signed type that is negative is no count.
+        // Shifting by more than the number of bits leaves zeros or the sign. A negative count of a signed
+        // type is an error.
         let count = || match right.ty.integer() {
             Some((_, Some(true))) if right.signed()? < 0 => Err(Reason::Type),
             _ => Ok(u32::try_from(b).unwrap_or(u32::MAX).min(bits)),
@@ -260,7 +262,7 @@ impl Value {
             Binary::Plus => a.wrapping_add(b),
             Binary::Minus => a.wrapping_sub(b),
             Binary::Mul => a.wrapping_mul(b),
-            // A quotient of generic values is signed, their remainder is not.
+            // Quotients of generic values are signed, but their remainders are unsigned.
             Binary::Div if signed == Some(false) => a / b,
             Binary::Div => extend(a, bits).wrapping_div(extend(b, bits)) as u128,
             Binary::Mod if signed == Some(true) => extend(a, bits).wrapping_rem(extend(b, bits)) as u128,
@@ -272,7 +274,8 @@ impl Value {
         Ok(Value::from_bits(self.ty, value & mask(bits)))
     }
 
-    /// How it compares with another of its type; generic values as signed ones. `None` for what has no order (NaN).
+    /// Compares two values of the same type. Generic values are taken as signed. Returns `None` for unordered
+    /// values (NaN).
     pub(crate) fn compare(&self, other: &Value) -> Result<Option<Ordering>, Reason> {
         let (left, right) = (self.plain()?, other.plain()?);
         if left.ty != right.ty {
@@ -289,17 +292,17 @@ impl Value {
         }))
     }
 
-    /// Whether a branch is taken.
+    /// Returns whether a branch on this value is taken.
     pub(crate) fn is_true(&self) -> Result<bool, Reason> {
         Ok(self.unsigned()? != 0)
     }
 
-    /// `DW_OP_convert`: the same number, as near as the type has it.
+    /// Performs `DW_OP_convert`: returns the nearest value of the type.
     pub(crate) fn convert(&self, ty: Type) -> Result<Value, Reason> {
         let from = self.plain()?;
         match (from.float(), ty.float(), ty.integer()) {
             (Some(value), Some(_), _) => Value::from_float(ty, value).ok_or(Reason::Type),
-            // What is too large becomes the largest, as in Rust.
+            // Values that are too large saturate, as in Rust.
             (Some(value), None, Some((bits, Some(false)))) => {
                 Ok(Value::from_bits(ty, (value as u128).min(mask(bits))))
             }
@@ -324,7 +327,7 @@ impl Value {
         }
     }
 
-    /// `DW_OP_reinterpret`: the same bits.
+    /// Performs `DW_OP_reinterpret`: returns a value with the same bits.
     pub(crate) fn reinterpret(&self, ty: Type) -> Result<Value, Reason> {
         if self.plain()?.ty.bits() != ty.bits() {
             return Err(Reason::Size);
@@ -333,7 +336,7 @@ impl Value {
     }
 }
 
-/// `-3`, `0x10` (generic), `1.5`, or the bytes of what is neither.
+/// Formats the value as `-3`, `0x10` (generic), `1.5`, or as bytes if it is neither an integer nor a float.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(pointer) = &self.pointer {

@@ -1,4 +1,4 @@
-//! One file: what it asks to run, and what it expects.
+//! A test file: the commands that it runs, and their expected outputs.
 
 use crate::Kind;
 use std::fmt;
@@ -8,17 +8,18 @@ use std::fmt;
 pub struct Case {
     /// Line of the file, from 1.
     pub line: usize,
-    /// The command as the line has it, without `--mcpu` and without what is for us.
+    /// Words of the command as in the line, without `--mcpu`, `--only` and their values.
     pub words: Vec<String>,
-    /// Value of `--mcpu`, if the line has it.
+    /// Value of `--mcpu`, if the line has one.
     pub processor: Option<String>,
-    /// Only lines of the output that contain one of these count; all if there are none.
+    /// Values of `--only`: only output lines that contain one of these texts are compared. If empty, all
+    /// lines are.
     pub only: Vec<String>,
-    /// Whether the command must fail.
+    /// Whether the command has to fail.
     pub fails: bool,
 }
 
-/// What is wrong with a file.
+/// An error in a test file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// Line, from 1.
@@ -35,19 +36,19 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// A test file that has been read.
+/// A parsed test file.
 #[derive(Clone, Debug)]
 pub struct TestFile {
     kind: Kind,
-    /// All before the expected output.
+    /// Text before the expected output.
     source: String,
-    /// A case for each processor of each line, in order.
+    /// Cases in the order of their lines; a line has a case per processor.
     cases: Vec<Case>,
-    /// By index of a case.
+    /// Expected output by index of a case.
     expected: Vec<Option<String>>,
 }
 
-/// A part of the expected output, as it is being read.
+/// A part of the expected output while it is being parsed.
 struct Part {
     cases: Vec<usize>,
     text: String,
@@ -56,7 +57,7 @@ struct Part {
 const EXPECTED: &str = "expected:";
 
 impl TestFile {
-    /// Reads a file's text.
+    /// Parses the text of a file.
     ///
     /// # Errors
     /// The first line that is not understood.
@@ -105,17 +106,18 @@ impl TestFile {
         }
     }
 
-    /// What the file asks to run. None if it is no test at all.
+    /// Returns the cases of the file; none if the file is not a test.
     pub fn cases(&self) -> &[Case] {
         &self.cases
     }
 
-    /// What is expected of a case.
+    /// Returns the expected output of a case.
     pub fn expected(&self, case: usize) -> Option<&str> {
         self.expected[case].as_deref()
     }
 
-    /// The file with other expected outputs, one for each case. Processors of a line that agree share a part.
+    /// Returns the text of the file with new expected outputs, one per case. Processors of a line with the
+    /// same output share a part.
     pub fn rewritten(&self, outputs: &[String]) -> String {
         let comment = self.kind.comment;
         let mut out = self.source.trim_end().to_owned();
@@ -143,12 +145,12 @@ impl TestFile {
 }
 
 impl Case {
-    /// Whether a part of the expected output with the other's words is this case's.
+    /// Returns whether a part of the expected output with the words of `other` belongs to this case.
     fn is(&self, other: &Case) -> bool {
         (&self.words, &self.processor, &self.only) == (&other.words, &other.processor, &other.only)
     }
 
-    /// The line for some processors.
+    /// Returns the command line for these processors.
     fn text(&self, processors: &[&str]) -> String {
         let mut words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
         if !processors.is_empty() {
@@ -160,7 +162,7 @@ impl Case {
         words.join(" ")
     }
 
-    /// The output that is compared: lines that count, without blanks at their ends.
+    /// Returns the part of an output that is compared: the selected lines, without trailing blanks.
     pub fn filter(&self, output: &str) -> String {
         let counts = |line: &&str| {
             self.only.is_empty() || self.only.iter().any(|wanted| line.contains(wanted.as_str()))
@@ -176,7 +178,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// Blanks at the ends of lines and lines at the end that are empty do not count.
+/// Removes blanks at the ends of lines, and empty lines at the end.
 fn tidy(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
@@ -187,7 +189,7 @@ fn tidy(text: &str) -> String {
     out
 }
 
-/// The directives of the comments that a file begins with.
+/// Parses the directives in the comments at the beginning of a file.
 fn head(source: &str, kind: Kind) -> Result<Vec<Case>, FileError> {
     let mut cases: Vec<Case> = Vec::new();
     for (number, line) in source.lines().enumerate() {
@@ -205,7 +207,7 @@ fn head(source: &str, kind: Kind) -> Result<Vec<Case>, FileError> {
                 let message = format!("unknown directive `{directive}:`; there are `test:` and `fails:`");
                 return Err(FileError { line: number + 1, message });
             }
-            // A comment like any other.
+            // An ordinary comment.
             _ => continue,
         };
         for case in parse_cases(rest, number + 1, fails)? {
@@ -218,15 +220,17 @@ fn head(source: &str, kind: Kind) -> Result<Vec<Case>, FileError> {
     Ok(cases)
 }
 
-/// `word: rest`, where the word has small letters only: sentences begin with a capital.
+/// Splits `word: rest`. The word has only small letters and hyphens, so that sentences, which begin with a
+/// capital, are not taken for directives.
 fn directive(comment: &str) -> Option<(&str, &str)> {
     let (word, rest) = comment.split_once(':')?;
     let plain = !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
     (plain && (rest.is_empty() || rest.starts_with(' '))).then_some((word, rest))
 }
 
-/// Whether a word is most likely `test` or `fails` with a letter too many, one too few, or two in the wrong order. With another
-/// letter it is a word of its own: `text`, `last`.
+/// Returns whether a word is probably a misspelt `test` or `fails`: a letter too many, a letter too few, or
+/// letters in the wrong order. A word with a different letter is accepted as an ordinary word, such as `text`
+/// or `last`.
 fn is_slip(word: &str) -> bool {
     let without = |text: &str, at: usize| [&text[..at], &text[at + 1..]].concat();
     let lacks_one = |long: &str, short: &str| (0..long.len()).any(|at| without(long, at) == short);
@@ -240,7 +244,7 @@ fn is_slip(word: &str) -> bool {
         .any(|known| sorted(word) == sorted(known) || lacks_one(word, known) || lacks_one(known, word))
 }
 
-/// A command line, once for each processor it names.
+/// Parses a command line into a case per processor that it names.
 fn parse_cases(text: &str, line: usize, fails: bool) -> Result<Vec<Case>, FileError> {
     let error = |message: &str| FileError { line, message: message.to_owned() };
     let mut given = split(text).ok_or_else(|| error("a quote is not closed"))?.into_iter();
@@ -268,7 +272,7 @@ fn parse_cases(text: &str, line: usize, fails: bool) -> Result<Vec<Case>, FileEr
     Ok(processors.into_iter().map(on).collect())
 }
 
-/// Words between blanks; double quotes keep blanks together.
+/// Splits a text at blanks that are not inside double quotes; `None` if a quote is not closed.
 fn split(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -352,10 +356,10 @@ source
             "4: what follows the expected output must be a comment"
         );
         assert_eq!(error("; fail: x\n"), "1: unknown directive `fail:`; there are `test:` and `fails:`");
-        // Comments with a colon are comments.
+        // Comments with a colon are not directives.
         let noted = TestFile::parse("; note: x\n; text: y\n; test: a\n; see: z\n", KIND).expect("a test");
         assert_eq!(noted.cases().len(), 1);
-        // Not in the head, not a directive, and a file without any.
+        // A directive after the head is not one, and a file without directives has no cases.
         let file = TestFile::parse("; Note: x\nsource\n; tets: x\n", KIND).expect("no test");
         assert!(file.cases().is_empty());
     }

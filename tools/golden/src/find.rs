@@ -5,12 +5,12 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A path that holds no tests.
+/// A path that cannot be searched for tests.
 #[derive(Debug)]
 pub enum FindError {
-    /// It cannot be read.
+    /// The path cannot be read.
     Io(PathBuf, io::Error),
-    /// It is a file of another kind.
+    /// The path is a file of a kind that has no tests.
     Kind(PathBuf),
 }
 
@@ -25,17 +25,17 @@ impl fmt::Display for FindError {
 
 impl std::error::Error for FindError {}
 
-/// The kind of a file.
+/// Returns the kind of a file.
 pub(crate) fn kind_of(path: &Path, kinds: &[Kind]) -> Option<Kind> {
     let extension = path.extension()?;
     kinds.iter().copied().find(|kind| extension == kind.extension)
 }
 
-/// Files of the given kinds: those that are named, and all in folders that are named and below. Sorted by path within a
-/// folder.
+/// Finds the files of the given kinds: the named files, and the files in the named folders and their
+/// subfolders. Files of a folder are sorted by path.
 ///
 /// # Errors
-/// The first path that cannot be read, or that is a file of no kind.
+/// The first path that cannot be read, or that is a file of another kind.
 pub fn find(paths: &[PathBuf], kinds: &[Kind]) -> Result<Vec<(PathBuf, Kind)>, FindError> {
     let mut found = Vec::new();
     for path in paths {

@@ -1,4 +1,4 @@
-//! Text tests: a source, what to run on it, and the output that is expected, in one file.
+//! Text tests: a source, the commands to run on it, and their expected outputs, in one file.
 //!
 //! ```text
 //! ; What does not change in a loop is computed before it.
@@ -13,9 +13,9 @@
 //! ; }
 //! ```
 //!
-//! [`TestFile`] reads and rewrites such a file, [`run`] runs many side by side, [`report`] tells the result. What a
-//! command does is the business of a [`Runner`]: `kernc test` has one that runs the commands of `kernc`, and a compiler
-//! with a frontend of its own brings its own. The syntax is in `docs/testing.md`.
+//! [`TestFile`] reads and rewrites such a file, [`run`] runs many files in parallel, and [`report`] formats
+//! the results. A [`Runner`] carries out the commands: `kernc test` has a runner for the commands of `kernc`,
+//! and a compiler with a frontend of its own provides another runner. The syntax is in `docs/testing.md`.
 
 mod file;
 mod find;
@@ -26,12 +26,12 @@ pub use file::{Case, FileError, TestFile};
 pub use find::{FindError, find};
 pub use run::{Failure, Outcome, Result, Runner, Summary, run};
 
-/// A kind of file: its extension, and what begins a comment.
+/// A kind of file: its extension, and its comment marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Without the dot.
+    /// Extension without the dot.
     pub extension: &'static str,
-    /// Begins a comment that goes to the end of the line.
+    /// Marker that begins a comment up to the end of the line.
     pub comment: &'static str,
 }
 

@@ -1,10 +1,10 @@
-//! Tells the result: to people, and as JSON or JUnit's XML to tools.
+//! Formats the results for people, and as JSON or JUnit XML for tools.
 
 use crate::run::{Failure, Result, Summary};
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::fmt::Write;
 
-/// What happened, in one line, and what belongs to it.
+/// Returns a one-line description of a failure, and its details.
 fn explain(failure: &Failure) -> (&str, String) {
     match failure {
         Failure::File(why) => (why.as_str(), String::new()),
@@ -15,7 +15,7 @@ fn explain(failure: &Failure) -> (&str, String) {
     }
 }
 
-/// What is expected and is not there with `-`, what is there and is not expected with `+`.
+/// Returns a unified diff: `-` marks expected lines that are missing, `+` marks lines that are not expected.
 fn diff(expected: &str, actual: &str) -> String {
     let (expected, actual) = (format!("{expected}\n"), format!("{actual}\n"));
     let lines = InternedInput::new(expected.as_str(), actual.as_str());
@@ -27,12 +27,12 @@ fn diff(expected: &str, actual: &str) -> String {
     format!("--- expected\n+++ actual\n{hunks}")
 }
 
-/// Where a test stands, as editors and terminals understand it.
+/// Returns the position of a test as `file:line`, which editors and terminals understand.
 fn place(result: &Result) -> String {
     format!("{}:{}", result.path.display(), result.line)
 }
 
-/// For people: what did not pass, and a line of figures.
+/// Formats the results for people: the tests that did not pass, and a line with the counts.
 pub fn human(summary: &Summary) -> String {
     let mut out = String::new();
     for result in &summary.results {
@@ -59,7 +59,7 @@ pub fn human(summary: &Summary) -> String {
     out
 }
 
-/// For tools.
+/// Formats the results as JSON.
 pub fn json(summary: &Summary) -> String {
     let test = |result: &Result| {
         let failure = result.failure.as_ref().map(explain);
@@ -83,7 +83,7 @@ pub fn json(summary: &Summary) -> String {
     format!("{tree:#}\n")
 }
 
-/// For tools that know JUnit.
+/// Formats the results as JUnit XML.
 pub fn junit(summary: &Summary) -> String {
     let seconds: f64 = summary.results.iter().map(|result| result.time.as_secs_f64()).sum();
     let counts = format!("tests=\"{}\" failures=\"{}\"", summary.results.len(), summary.failures());
@@ -116,7 +116,8 @@ pub fn junit(summary: &Summary) -> String {
     out
 }
 
-/// XML 1.0 has no place for control characters but tab and line ends.
+/// Escapes a text for XML. Control characters other than tab and line ends are replaced, because XML 1.0 does
+/// not allow them.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Runs files side by side.
+//! Runs test files in parallel.
 
 use crate::Kind;
 use crate::file::{Case, TestFile};
@@ -6,21 +6,22 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What a command has printed, and whether it succeeded.
+/// Result of running a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Output and messages.
+    /// Standard output and messages of the command.
     pub output: String,
-    /// Whether it failed.
+    /// Whether the command failed.
     pub failed: bool,
 }
 
 /// Runs the commands of test files.
 pub trait Runner: Sync {
-    /// Runs a command on a file. Words that only tests have are gone; `--mcpu` has one processor.
+    /// Runs the command of a case on a file. The case has no words that only tests have, and at most one
+    /// processor.
     fn run(&self, file: &Path, case: &Case) -> Outcome;
 
-    /// Writes a file that is blessed.
+    /// Writes a file with new expected outputs.
     fn write(&self, file: &Path, text: &str) -> std::io::Result<()> {
         std::fs::write(file, text)
     }
@@ -29,52 +30,52 @@ pub trait Runner: Sync {
 /// Why a test did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The file is no test, or cannot be read or written.
+    /// The file is not a valid test, or cannot be read or written.
     File(String),
-    /// The command failed where it should not; its output.
+    /// The command failed unexpectedly, with this output.
     Failed(String),
-    /// The command should fail and did not; its output.
+    /// The command succeeded although it should fail, with this output.
     Succeeded(String),
-    /// Nothing is expected yet.
+    /// The file has no expected output for the case yet.
     NotBlessed,
-    /// Expected and actual output.
+    /// The output differs: the expected and the actual output.
     Differs(String, String),
 }
 
-/// One test that was run.
+/// Result of one test.
 #[derive(Clone, Debug)]
 pub struct Result {
     /// The file.
     pub path: PathBuf,
-    /// Line of the file.
+    /// Line of the test in the file.
     pub line: usize,
-    /// The command; empty if the file is no test.
+    /// The command; empty if the file is not a valid test.
     pub command: String,
-    /// Time it took.
+    /// Time that the command took.
     pub time: Duration,
-    /// Why it did not pass, if it did not.
+    /// Why the test did not pass; `None` if it passed.
     pub failure: Option<Failure>,
 }
 
-/// All tests that were run.
+/// Results of all tests.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// In the order of the files and of their lines.
+    /// Results in the order of the files and of their lines.
     pub results: Vec<Result>,
-    /// Files that hold no test.
+    /// Number of files without a test.
     pub without_tests: usize,
-    /// Files that were rewritten.
+    /// Number of files that were rewritten.
     pub blessed: usize,
 }
 
 impl Summary {
-    /// How many did not pass.
+    /// Returns the number of tests that did not pass.
     pub fn failures(&self) -> usize {
         self.results.iter().filter(|result| result.failure.is_some()).count()
     }
 }
 
-/// Runs the tests of files. With `bless`, rewrites what they expect to what they print.
+/// Runs the tests of files. With `bless`, replaces the expected outputs in the files by the actual outputs.
 pub fn run(files: &[(PathBuf, Kind)], runner: &dyn Runner, bless: bool) -> Summary {
     let files: Vec<FileResult> =
         files.par_iter().map(|(path, kind)| run_file(path, *kind, runner, bless)).collect();
@@ -125,7 +126,7 @@ fn run_file(path: &Path, kind: Kind, runner: &dyn Runner, bless: bool) -> FileRe
         outputs.push(output);
     }
     let mut blessed = false;
-    // What fails must not hide behind a blessing.
+    // A file with a failure is not rewritten, so that blessing does not hide the failure.
     if bless && results.iter().all(|result| result.failure.is_none()) && !results.is_empty() {
         let new = file.rewritten(&outputs);
         blessed = new != text;
@@ -136,7 +137,8 @@ fn run_file(path: &Path, kind: Kind, runner: &dyn Runner, bless: bool) -> FileRe
     FileResult { results, blessed }
 }
 
-/// Messages name the file as it was named to us, which differs from place to place.
+/// Replaces the path of the file in messages by the file name, because the path differs from machine to
+/// machine.
 fn plain_path(output: &str, path: &Path) -> String {
     match path.file_name() {
         Some(name) => output.replace(&path.display().to_string(), &name.to_string_lossy()),
@@ -144,7 +146,7 @@ fn plain_path(output: &str, path: &Path) -> String {
     }
 }
 
-/// `whole` is all output, `output` what is compared of it.
+/// Decides whether a case passes. `whole` is the full output, `output` the part that is compared.
 fn judge(
     case: &Case,
     failed: bool,

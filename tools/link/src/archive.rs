@@ -1,19 +1,19 @@
-//! Archives: members that are objects, or, in thin ones, the names of files.
+//! Archives. Their members are objects; a thin archive contains only the names of files.
 
 use object::read::archive::ArchiveFile;
 
-/// Whether a file is an archive.
+/// Returns whether a file is an archive.
 pub fn is_archive(data: &[u8]) -> bool {
     data.starts_with(b"!<arch>\n") || data.starts_with(b"!<thin>\n")
 }
 
-/// A member's name, and what it holds.
+/// Name of a member, and its contents.
 pub type Member<'a> = (String, Result<&'a [u8], String>);
 
-/// The members of an archive.
+/// Returns the members of an archive.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// Says what is wrong with the file.
 pub fn members(data: &[u8]) -> Result<Vec<Member<'_>>, String> {
     let archive = ArchiveFile::parse(data).map_err(|error| error.to_string())?;
     if archive.is_thin() {
@@ -29,10 +29,11 @@ pub fn members(data: &[u8]) -> Result<Vec<Member<'_>>, String> {
     Ok(members)
 }
 
-/// The files that a thin archive names, relative to where it is; nothing if it is not one.
+/// Returns the file names in a thin archive, relative to the archive's directory. Returns `None` for other
+/// files.
 ///
 /// # Errors
-/// What is wrong with the archive.
+/// Says what is wrong with the archive.
 pub fn thin_members(data: &[u8]) -> Result<Option<Vec<String>>, String> {
     if !data.starts_with(b"!<thin>\n") {
         return Ok(None);

@@ -1,12 +1,14 @@
-//! What the code of a function says: the registers that it names, what it calls, and what it takes of the stack.
+//! Analyses the code of a function: the registers that it uses, its calls, and its use of the stack.
 //!
-//! The stack grows upwards from `s32`: in bytes, or, where scratch memory is swizzled, in bytes times the lanes of a wave
-//! (seed 000, line 4089). Followed are scalar registers over all paths: the stack pointer and its copies, addresses made by
-//! `s_getpc_b64`, the return address. What is written otherwise is not known.
+//! The stack grows upwards from `s32`. The stack pointer counts bytes, or, if scratch memory is swizzled,
+//! bytes times the number of lanes in a wave (seed 000, line 4089). The analysis follows scalar registers
+//! along all paths: the stack pointer and its copies, addresses made by `s_getpc_b64`, and the return
+//! address. All other values are unknown.
 //!
-//! A function that moves `s32` owns what lies below: clang moves it by the whole frame, in one step, wherever a call follows or a
-//! frame pointer is wanted. One that does not may still use memory above `s32`. If all it does there has a constant offset,
-//! that is its frame; if it computes addresses there, how far they go cannot be read from the code.
+//! A function that moves `s32` owns the memory below the new value: clang moves `s32` by the whole frame in
+//! one step wherever a call follows or a frame pointer is needed. A function that does not move `s32` may
+//! still use memory above it. If all of its accesses there have constant offsets, they determine the frame;
+//! if the function computes addresses there, the size cannot be determined from the code.
 
 use crate::registers::Used;
 use codeobj::elf::Relocation;
@@ -16,82 +18,83 @@ use objwriter::elf::reloc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// The stack pointer.
+/// Number of the stack pointer.
 const STACK: u16 = 32;
-/// The return address lies here and in the next one.
+/// Number of the first of the two registers that hold the return address.
 const RETURN: u16 = 30;
 /// SGPRs that a callee preserves (seed 000, line 4113).
 const PRESERVED: Range<u16> = 30..Reg::VCC.0;
-/// More instructions than anybody's function has are not followed.
+/// Maximum number of instructions in a function that is analysed. No real function has so many.
 const MOST: usize = 1 << 18;
 
-/// A place that code refers to.
+/// Place to which code refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
-    /// What the relocation of that number says.
+    /// Target of the relocation with this number.
     Relocation(usize),
-    /// An offset in the function's own section.
+    /// Offset in the function's own section.
     Here(u64),
 }
 
-/// A call, or a jump to another function.
+/// Call, or jump to another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Call {
-    /// Nothing if the address comes from elsewhere.
+    /// Callee; `None` if the address comes from elsewhere.
     pub to: Option<Site>,
-    /// How far the stack pointer is moved there; nothing if that is not known.
+    /// Distance by which the stack pointer has moved at the call; `None` if unknown.
     pub stack: Option<i64>,
 }
 
-/// What a function takes of the stack. Distances are in units of the stack pointer.
+/// Use of the stack by a function. Distances are in units of the stack pointer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
-    /// How far the stack pointer moves.
+    /// Maximum distance by which the stack pointer moves.
     pub moved: i64,
-    /// Where accesses of constant offset end: the distance, and bytes from there.
+    /// Ends of accesses with constant offsets: distance of the base, and number of bytes from there.
     pub accesses: FxHashMap<i64, u64>,
     /// Whether addresses above the stack pointer are computed.
     pub escapes: bool,
-    /// Whether it moves by what is not constant.
+    /// Whether the stack pointer moves by an amount that is not constant.
     pub is_dynamic: bool,
 }
 
-/// What the code of a function says.
+/// Facts about the code of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub used: Used,
     pub stack: Stack,
     pub calls: Vec<Call>,
-    /// Offsets in its section that it refers to without relocations.
+    /// Offsets in its section to which the function refers without relocations.
     pub here: Vec<u64>,
-    /// Whether it may refer to more of its section: its program counter goes where it cannot be followed.
+    /// Whether the function may refer to more of its section, because its program counter is used in a way
+    /// that cannot be followed.
     pub is_wild: bool,
     pub is_code: bool,
-    /// Whether all of its code could be followed.
+    /// Whether all code of the function could be followed.
     pub is_followed: bool,
 }
 
-/// What a scalar register holds.
+/// Known value of a scalar register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Number(i64),
-    /// The stack pointer as it was, and so much.
+    /// The stack pointer on entry plus this distance.
     Stack(i64),
     /// Somewhere in the frame: a frame pointer that was aligned.
     Frame,
-    /// Half of the program counter.
+    /// Low half of the program counter.
     PcLow(u64),
     PcHigh,
-    /// Half of an address.
+    /// Low half of an address.
     Low(Site),
     High,
-    /// Of what was saved in a lane of a register.
+    /// Value that was reloaded from a lane of a vector register.
     Restored,
     /// Half of the return address.
     Return,
 }
 
-/// Known registers in order.
+/// Registers with known values, sorted by register.
 type State = Vec<(u16, Value)>;
 
 struct Found {
@@ -100,17 +103,17 @@ struct Found {
     inst: MachInst,
 }
 
-/// Follows a function's code.
+/// Function whose code is analysed.
 pub struct Function<'a> {
     pub code: &'a [u8],
-    /// Where it is in its section.
+    /// Range of the function in its section.
     pub extent: Range<u64>,
     /// Relocations of the section.
     pub relocations: &'a [Relocation],
-    /// Their numbers, in order of what they change.
+    /// Indices of the relocations, sorted by offset.
     pub by_place: &'a [usize],
     pub is_kernel: bool,
-    /// Whether it says where it ends.
+    /// Whether the function's symbol has a size.
     pub is_sized: bool,
 }
 
@@ -149,7 +152,7 @@ impl Function<'_> {
         (at >= words.len()).then_some(found)
     }
 
-    /// The relocation that changes what is at an offset.
+    /// Returns the relocation that changes the field at an offset.
     fn relocation_at(&self, offset: u64) -> Option<usize> {
         let first = self.by_place.partition_point(|&n| self.relocations[n].offset < offset);
         self.by_place.get(first).copied().filter(|&n| self.relocations[n].offset == offset)
@@ -160,15 +163,15 @@ struct Follow<'f, 'a> {
     function: &'f Function<'a>,
     target: &'f Target,
     found: &'f [Found],
-    /// What is known where paths meet; nothing before one came by.
+    /// State where paths join; `None` before the first path has reached the place.
     leaders: FxHashMap<usize, Option<State>>,
     calls: FxHashSet<Call>,
-    /// Steps that are left. Each place is passed a few times.
+    /// Number of steps that remain. Each place is visited a few times.
     steps: usize,
     facts: Facts,
 }
 
-/// Where control goes from an instruction.
+/// Successors of an instruction.
 struct Way {
     goes_on: bool,
     jump: Option<u64>,
@@ -188,7 +191,7 @@ impl Follow<'_, '_> {
         }
     }
 
-    /// Follows a path to its end, or to where nothing new comes of it.
+    /// Follows a path until it ends or reaches a known state.
     fn path(&mut self, first: usize, mut state: State, work: &mut Vec<(usize, State)>) {
         for at in first..self.found.len() {
             self.steps = self.steps.saturating_sub(1);
@@ -197,7 +200,7 @@ impl Follow<'_, '_> {
                 return;
             }
             if let Some(known) = self.leaders.get_mut(&at) {
-                // Paths meet in what they agree on, which only gets less.
+                // Where paths join, the state keeps only common facts, so it can only shrink.
                 let joined = known.as_ref().map_or_else(|| state.clone(), |known| joined(known, &state));
                 if known.as_ref() == Some(&joined) {
                     return;
@@ -210,7 +213,7 @@ impl Follow<'_, '_> {
             if let Some(target) = way.jump {
                 match self.index(target) {
                     Some(next) => {
-                        // A jump that a register tells leads to no label.
+                        // An indirect jump does not lead to a label, so the place becomes a join point here.
                         self.leaders.entry(next).or_default();
                         work.push((next, state.clone()));
                     }
@@ -224,14 +227,14 @@ impl Follow<'_, '_> {
                 return;
             }
         }
-        // Without a size it may go on in the next one.
+        // Without a size, the function may continue in the next function.
         if !self.function.is_sized {
             self.facts.here.push(self.function.extent.end);
             self.add_call(Some(Site::Here(self.function.extent.end)), &state);
         }
     }
 
-    /// The number of the instruction at an offset of the section.
+    /// Returns the index of the instruction at an offset of the section.
     fn index(&self, offset: u64) -> Option<usize> {
         self.found.binary_search_by_key(&offset, |found| found.offset).ok()
     }
@@ -283,7 +286,7 @@ impl Follow<'_, '_> {
         }
     }
 
-    /// A call, after which nothing is known of what callees need not preserve.
+    /// Handles a call. Afterwards, registers that callees need not preserve are unknown.
     fn call(&mut self, to: Option<Site>, state: &mut State, result: Operand) -> Way {
         self.add_call(to, state);
         state.retain(|&(register, _)| PRESERVED.contains(&register));
@@ -302,7 +305,8 @@ impl Follow<'_, '_> {
         self.calls.insert(Call { to, stack });
     }
 
-    /// A return, a jump to another function, or one within this that branches do not reach.
+    /// Handles an indirect jump: a return, a jump to another function, or a jump within the function that is
+    /// too far for a branch.
     fn jump(&mut self, pair: Option<u16>, state: &State) -> Way {
         let is_saved = |value| matches!(value, Some(Value::Return | Value::Restored));
         let is_return = pair
@@ -319,7 +323,7 @@ impl Follow<'_, '_> {
         Way { goes_on: false, jump }
     }
 
-    /// What the results hold, as far as that is known.
+    /// Returns the values of an instruction's results, as far as they are known.
     fn result(&mut self, found: &Found, state: &State) -> [Option<(u16, Value)>; 2] {
         let inst = &found.inst;
         let Some(to) = inst.ops.first().and_then(|&operand| register(operand)) else { return [None; 2] };
@@ -343,7 +347,8 @@ impl Follow<'_, '_> {
             op::S_ADD_I32 | op::S_ADD_U32 => one(sum(value(1), value(2), 1)),
             op::S_SUB_I32 | op::S_SUB_U32 => one(sum(value(1), value(2), -1)),
             op::S_AND_B32 => one(in_frame(value(1)).or(in_frame(value(2))).map(|_| Value::Frame)),
-            // An address out of the table of addresses: the relocation says whose.
+            // The address is loaded from the global offset table, and the relocation says whose address it
+            // is.
             op::S_LOAD_DWORDX2 => match register(inst.ops[1]).and_then(|pair| address(state, pair)) {
                 Some(Site::Relocation(n)) if is_table(self.function.relocations[n].kind) => {
                     [Some((to, Value::Low(Site::Relocation(n)))), Some((to + 1, Value::High))]
@@ -355,7 +360,7 @@ impl Follow<'_, '_> {
         }
     }
 
-    /// The low half of an address: of a relocation's symbol, or of a place in the section.
+    /// Returns the low half of an address: that of a relocation's symbol, or of a place in the section.
     fn site(&mut self, found: &Found, pc: Option<Value>) -> Option<Value> {
         let distance = found.inst.ops[2].const_u32()?;
         let literal =
@@ -369,7 +374,7 @@ impl Follow<'_, '_> {
         Some(Value::Low(Site::Here(target)))
     }
 
-    /// Uses of the stack pointer, and of the program counter, that lead out of what can be followed.
+    /// Notes uses of the stack pointer and of the program counter that cannot be followed.
     fn look_at_stack(&mut self, inst: &MachInst, state: &State) {
         let access = access(inst);
         for (n, &operand) in inst.operands().iter().enumerate() {
@@ -384,7 +389,7 @@ impl Follow<'_, '_> {
                         Some((place, end)) if place == n => self.access(moved, end),
                         _ => self.facts.stack.escapes = true,
                     },
-                    // A kernel gives the stack pointer its value: arguments of calls are stored from there on.
+                    // A kernel sets the stack pointer to a constant, from which it stores arguments of calls.
                     Some(Value::Number(moved)) if self.function.is_kernel && register == STACK => {
                         if let Some((_, end)) = access.filter(|&(place, _)| place == n) {
                             self.access(moved, end);
@@ -426,7 +431,7 @@ fn forget(state: &mut State, range: RegRange) {
     }
 }
 
-/// The number of a scalar register, the first of several.
+/// Returns the number of a scalar register, or of the first of several.
 fn register(operand: Operand) -> Option<u16> {
     match operand {
         Operand::Reg(RegRange { first, .. }) if first.is_scalar() => Some(first.number()),
@@ -448,7 +453,7 @@ fn value_of(state: &State, operand: Operand) -> Option<Value> {
     }
 }
 
-/// The address in a pair of registers.
+/// Returns the address in a pair of registers.
 fn address(state: &State, low: u16) -> Option<Site> {
     match (get(state, low), get(state, low + 1)) {
         (Some(Value::Low(site)), Some(Value::High)) => Some(site),
@@ -471,7 +476,8 @@ fn in_frame(value: Option<Value>) -> Option<Value> {
     value.filter(|value| matches!(value, Value::Stack(_) | Value::Frame))
 }
 
-/// The place of the operand that is the base of an access to the stack, and where the access ends, if all else is constant.
+/// Returns the index of the operand that is the base of a stack access, and the offset at which the access
+/// ends, if everything except the base is constant.
 fn access(inst: &MachInst) -> Option<(usize, u64)> {
     let row = inst.op.row();
     let is_constant = |n: usize| inst.operands().get(n).is_none_or(|operand| *operand == Operand::None);
@@ -486,7 +492,7 @@ fn access(inst: &MachInst) -> Option<(usize, u64)> {
     Some((base, u64::try_from(inst.mods.offset).unwrap_or(0) + bytes))
 }
 
-/// Whether what it makes of the stack pointer is followed.
+/// Returns whether the analysis follows what the operation computes from the stack pointer.
 fn keeps_stack(op: Opcode) -> bool {
     matches!(
         op,
@@ -505,7 +511,7 @@ fn adds_distance(inst: &MachInst) -> bool {
     matches!(inst.op, op::S_ADD_U32 | op::S_ADDC_U32) && inst.ops[2].const_u32().is_some()
 }
 
-/// Whether the instruction changes the stack pointer.
+/// Returns whether the instruction changes the stack pointer.
 fn names_stack(inst: &MachInst) -> bool {
     let mut names = false;
     inst.for_each_reg(|role, operand| {
@@ -525,7 +531,7 @@ fn is_table(kind: u32) -> bool {
     matches!(kind, reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI)
 }
 
-/// Where a branch goes.
+/// Returns the target of a branch.
 fn label(found: &Found) -> Option<u64> {
     let row = found.inst.op.row();
     let place = row.ops.iter().position(|spec| spec.kind == Kind::Label)?;

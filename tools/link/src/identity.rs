@@ -1,17 +1,21 @@
-//! For whom the objects are: one processor, one operating system, one version, and settings that fit.
+//! Compatibility of objects: they must have the same processor, operating system and version, and compatible
+//! settings.
 
 use crate::Object;
 use codeobj::elf::Header;
 use objwriter::elf::Identity;
 
-/// Bits of `e_flags` that say the processor.
+/// Bits of `e_flags` that identify the processor.
 pub const MACH: u32 = 0xff;
-/// Settings since V4 (`EI_ABIVERSION` 2): no such feature, any, off, on.
+/// Settings since V4 (`EI_ABIVERSION` 2), with the lowest of their two bits. The values mean: unsupported,
+/// any, off, on.
 const SETTINGS: [(&str, u32); 2] = [("xnack", 8), ("sramecc", 10)];
 const HSA: u8 = 64;
 
+/// Returns the common identity of all objects.
+///
 /// # Errors
-/// What does not fit together.
+/// Says which objects do not fit together.
 pub fn joined(objects: &[Object]) -> Result<Identity, String> {
     let Some(first) = objects.first() else { return Ok(Identity::default()) };
     let mut flags = first.file.header.flags;
@@ -37,7 +41,7 @@ pub fn joined(objects: &[Object]) -> Result<Identity, String> {
             let (ours, theirs) = (flags >> shift & 3, b.flags >> shift & 3);
             flags |= match (ours, theirs) {
                 _ if ours == theirs => 0,
-                // Any goes with the other two.
+                // "Any" is compatible with "off" and "on".
                 (1, on_or_off @ (2 | 3)) => {
                     flags &= !(3 << shift);
                     on_or_off << shift
@@ -74,7 +78,7 @@ fn version(header: &Header) -> String {
     }
 }
 
-/// The version of code objects, which only HSA counts.
+/// Returns the code object version, which only HSA has.
 pub fn version_of(identity: &Identity) -> Option<u8> {
     (identity.os_abi == HSA).then(|| identity.abi_version.saturating_add(2))
 }

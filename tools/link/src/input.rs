@@ -1,4 +1,5 @@
-//! Files as linkers see them: sections, symbols, relocations by section, groups.
+//! Relocatable object files in the form that linking needs: sections, symbols, relocations by section,
+//! groups.
 
 use codeobj::elf::{CodeObject, Relocation, Section, Symbol};
 use objwriter::elf::{SHT_GROUP, SHT_NOBITS, STB_LOCAL};
@@ -8,36 +9,36 @@ const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
 const SHF_COMPRESSED: u64 = 0x800;
 const GRP_COMDAT: u32 = 1;
-/// Numbers from here on are no sections.
+/// Section numbers from here on have special meanings.
 const SHN_LORESERVE: u16 = 0xff00;
 const SHN_ABS: u16 = 0xfff1;
 const SHN_COMMON: u16 = 0xfff2;
-/// More than any object for a GPU has, so that sums of them cannot overflow.
+/// Limits that exceed everything in GPU objects and ensure that sums of sizes cannot overflow.
 const MAX_SIZE: u64 = 1 << 40;
 const MAX_ALIGN: u64 = 1 << 20;
 
-/// Sections that are kept or dropped together.
+/// Group of sections that are kept or dropped together.
 pub struct Group<'a> {
-    /// Groups of one signature are the same.
+    /// Name that identifies the group across objects.
     pub signature: &'a str,
-    /// One of them is enough.
+    /// Whether only one of the groups with this signature is kept.
     pub comdat: bool,
     pub members: Vec<usize>,
 }
 
-/// A relocatable object.
+/// Relocatable object file.
 pub struct Object<'a> {
-    /// `main.o`, or `lib.a(sort.o)`.
+    /// Name for messages: `main.o`, or `lib.a(sort.o)`.
     pub name: String,
     pub file: CodeObject<'a>,
-    /// The first is the null symbol.
+    /// Symbols. The first is the null symbol.
     pub symbols: Vec<Symbol<'a>>,
-    /// What changes each section.
+    /// Relocations of each section.
     pub relocations: Vec<Vec<Relocation>>,
     pub groups: Vec<Group<'a>>,
-    /// The group of each section.
+    /// For each section, its group.
     pub group_of: Vec<Option<usize>>,
-    /// Sections of groups that another object has, too.
+    /// For each section, whether it is dropped because another object has the same group.
     pub dropped: Vec<bool>,
 }
 
@@ -52,8 +53,10 @@ pub enum Place {
 }
 
 impl<'a> Object<'a> {
+    /// Parses a relocatable object file.
+    ///
     /// # Errors
-    /// What is wrong with the file.
+    /// Says what is wrong with the file.
     pub fn parse(name: String, data: &'a [u8]) -> Result<Object<'a>, String> {
         let mut file = CodeObject::parse(data).map_err(|error| error.to_string())?;
         if !file.header.is_relocatable() {
@@ -91,12 +94,12 @@ impl<'a> Object<'a> {
         &self.file.sections
     }
 
-    /// What a symbol stands for; parsing has seen that there is none of another kind.
+    /// Returns what a symbol stands for. Parsing has rejected symbols of any other kind.
     pub fn place(&self, symbol: &Symbol) -> Place {
         place(symbol.section).unwrap_or(Place::Undefined)
     }
 
-    /// A symbol's name; that of the section which it stands for.
+    /// Returns the name of a symbol, or the name of the section for which the symbol stands.
     pub fn name_of(&self, symbol: &Symbol<'a>) -> &'a str {
         match self.place(symbol) {
             Place::Section(section) if symbol.name.is_empty() => self.file.sections[section].name,
@@ -104,7 +107,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// A reference to a version, and the default one, mean the name alone: no loader of AMD GPU code looks at versions.
+    /// Removes versions from symbol names. References to a version, and default versions, are treated as the
+    /// plain name, because no loader of AMD GPU code evaluates versions.
     fn drop_versions(&mut self) -> Result<(), String> {
         let is_versioned = |symbol: &Symbol| symbol.binding != STB_LOCAL && symbol.name.contains('@');
         if !self.symbols.iter().any(is_versioned) {
@@ -123,7 +127,7 @@ impl<'a> Object<'a> {
             }
             self.symbols[n].name = plain;
         }
-        // `.symver f, f@@V` leaves both names.
+        // `.symver f, f@@V` leaves two symbols, which now have the same name. One of them becomes local.
         let mut known = FxHashMap::default();
         for n in 1..self.symbols.len() {
             let Symbol { name, section, value, binding, .. } = self.symbols[n];
@@ -238,7 +242,7 @@ fn check_sections(sections: &[Section]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether linkers read it, and do not hand it on.
+/// Returns whether a section is input for linkers that does not go into the output.
 pub fn is_for_linkers(section: &Section) -> bool {
     const SHT_NULL: u32 = 0;
     const SHT_SYMTAB: u32 = 2;

@@ -1,4 +1,4 @@
-//! One object of all: sections, symbols and relocations.
+//! Joins all objects into one: sections, symbols and relocations.
 
 use crate::input::{self, Place};
 use crate::kernels::{self, How, Lds};
@@ -16,30 +16,33 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 const STT_SECTION: u8 = 3;
 
-/// What is joined so far.
+/// State of joining.
 struct Join<'s, 'a> {
     symbols: &'s Symbols<'a>,
     placed: Vec<Vec<Option<Placed>>>,
     object: Object<'a>,
-    /// Where common symbols are in `.bss`, and LDS symbols in LDS, if that is decided here.
+    /// Offsets of common symbols in `.bss`, and addresses of LDS symbols, if the linker assigns them.
     commons: FxHashMap<usize, u64>,
     lds: FxHashMap<Lds, u64>,
-    /// Number of each object's symbols in the output.
+    /// For each symbol of each object, the number of the local symbol in the output.
     locals: Vec<Vec<Option<u32>>>,
-    /// The same of the shared ones.
+    /// For each global symbol, its number in the output.
     globals: Vec<Option<u32>>,
 }
 
-/// The object, and what there is to say of it; of rows the addresses are offsets.
+/// Joined object with its report. The addresses in the report's rows are offsets in their sections.
 pub struct Joined<'a> {
     pub object: Object<'a>,
     pub report: Report,
-    /// Entries of the table of addresses that are numbers, which no loader fills in.
+    /// Entries of the global offset table that are absolute numbers, which a loader does not fill in: index
+    /// and value.
     pub table: Vec<(usize, u64)>,
 }
 
+/// Joins the live sections of all objects.
+///
 /// # Errors
-/// What cannot be joined.
+/// Says which parts cannot be joined.
 pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],
@@ -80,12 +83,13 @@ pub fn joined<'a>(
     Ok(Joined { object: join.object, report, table })
 }
 
-/// Whether it is one that several objects may have, of which one stays.
+/// Returns whether a symbol is a common symbol that several objects may have, of which one remains.
 fn is_shared(object: &input::Object, symbol: &read::Symbol) -> bool {
     symbol.binding != STB_LOCAL && object.place(symbol) == Place::Common
 }
 
-/// Places common symbols one behind another, in `ld.lld`'s order: as objects name them that have some themselves.
+/// Assigns consecutive offsets to common symbols in the order of `ld.lld`: in the order in which objects that
+/// have common symbols name them.
 fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
     let (mut room, mut places) = (Room::default(), FxHashMap::default());
     let has_some = |object: &&input::Object| object.symbols.iter().any(|symbol| is_shared(object, symbol));
@@ -102,7 +106,7 @@ fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
             room = Room { size: offset + size, align: room.align.max(align) };
         }
     }
-    // Without bytes there is no section to be in.
+    // If the total size is 0, there is no section for the symbols.
     if room.size == 0 { Default::default() } else { (room, places) }
 }
 
@@ -114,7 +118,7 @@ impl<'a> Join<'_, 'a> {
         number
     }
 
-    /// Where sections of the objects are in those of the output, in their order.
+    /// Returns where each input section is in the output, in the order of the output.
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for (object, placed) in self.symbols.objects.iter().zip(&self.placed) {
@@ -133,7 +137,8 @@ impl<'a> Join<'_, 'a> {
         rows.into_iter().map(|(.., row)| row).collect()
     }
 
-    /// What a defined symbol stands for in the output; nothing if its section is not part of it.
+    /// Returns what a defined symbol stands for in the output; `None` if its section is not part of the
+    /// output.
     fn place(&self, object: usize, symbol: &read::Symbol) -> Option<elf::Place> {
         match self.symbols.objects[object].place(symbol) {
             Place::Section(section) => {
@@ -147,7 +152,8 @@ impl<'a> Join<'_, 'a> {
         }
     }
 
-    /// What an LDS symbol stands for: where it is, or what it asks for.
+    /// Returns what an LDS symbol stands for: its address, if the linker has assigned one, or a request for
+    /// LDS.
     fn lds(&self, lds: Lds, align: u64) -> elf::Place {
         self.lds.get(&lds).map_or(elf::Place::Lds(align), |&address| elf::Place::Absolute(address))
     }
@@ -193,7 +199,7 @@ impl<'a> Join<'_, 'a> {
                             None => elf::Place::Common(align),
                         },
                     };
-                    // LDS has one address in all kernels, which loaders do not change.
+                    // An LDS address is the same in all kernels, and loaders do not change it.
                     let is_number = matches!(place, elf::Place::Absolute(_));
                     let visibility = if is_number { STV_HIDDEN } else { global.visibility };
                     let common = defined(symbol, symbol.binding, visibility, place);
@@ -220,8 +226,9 @@ impl<'a> Join<'_, 'a> {
         }
     }
 
-    /// A name that linkers make. Where there is no such section it means the image's beginning: so does a section that is not
-    /// part of the output, which has no number that a table could show.
+    /// Adds a symbol that the linker defines. If its section does not exist, the symbol stands for the
+    /// beginning of the image, which is represented by a section that is not part of the output and has no
+    /// number in a symbol table.
     fn make(&mut self, global: &Global<'a>, section: &str, is_end: bool) -> u32 {
         let found =
             self.object.sections.iter().position(|output| output.name == section && !section.is_empty());
@@ -242,7 +249,7 @@ impl<'a> Join<'_, 'a> {
         self.object.symbols.len() as u32 - 1
     }
 
-    /// Takes the relocations of a section.
+    /// Takes over the relocations of a section.
     fn relocate(&mut self, object: usize, section: usize) -> Result<(), String> {
         let from = &self.symbols.objects[object];
         let Some((output, start)) =
@@ -282,7 +289,8 @@ impl<'a> Join<'_, 'a> {
                         addend,
                     });
                 }
-                // What debug information says of it is 0, and 1 where that would end a list, as of `ld.lld`.
+                // Debug information about removed code gets the value 0, or 1 in lists that two zeros would
+                // end, as `ld.lld` does it.
                 None if !is_loaded => {
                     let data = &mut self.object.sections[output as usize].data;
                     if is_list && let Some(byte) = data.to_mut().get_mut((start + record.offset) as usize) {
@@ -296,9 +304,11 @@ impl<'a> Join<'_, 'a> {
         Ok(())
     }
 
-    /// Gives the table of addresses `ld.lld`'s order: shared names as they came up, then those of single objects. As entries are made for
-    /// relocations in their order, those of the table that come first are written down once more before them, all at the place
-    /// of the very first, which is filled in last.
+    /// Orders the global offset table as `ld.lld` does it: global symbols in the order in which they
+    /// appeared, then local symbols. Table entries are created for relocations in their order, so one more
+    /// relocation for each entry is inserted before all others. These relocations fill in the field of the
+    /// first real table relocation, which overwrites that field later. Returns the entries that are absolute
+    /// numbers: index and value.
     fn order_table(&mut self) -> Vec<(usize, u64)> {
         let is_table = |record: &&Relocation| {
             matches!(record.kind, reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI)
@@ -334,7 +344,7 @@ impl<'a> Join<'_, 'a> {
         targets.iter().enumerate().filter_map(number).collect()
     }
 
-    /// What a relocation refers to, and what is added; nothing if that is not part of the output.
+    /// Returns the target of a relocation and the addend; `None` if the target is not part of the output.
     fn target(&self, object: usize, record: &read::Relocation) -> Option<(Target, i64)> {
         if record.symbol == 0 {
             return Some((Target::Nothing, record.addend));
@@ -353,14 +363,15 @@ impl<'a> Join<'_, 'a> {
         let target = Target::Section(placed.output);
         let add = |offset: u64| (offset.wrapping_add(record.addend as u64)) as i64;
         Some(match symbol.kind {
-            // With merged entries, the number that is added says which of them is meant.
+            // In a section of merged entries, the addend determines which entry is meant.
             STT_SECTION => (target, placed.place(add(symbol.value) as u64) as i64),
             _ => (target, add(placed.place(symbol.value))),
         })
     }
 }
 
-/// Whether a local symbol only names an entry that may be merged, as `ld.lld` takes it.
+/// Returns whether a local symbol is only a label of an entry that may be merged. `ld.lld` uses the same
+/// rule.
 fn is_for_assembler(object: &input::Object, symbol: &read::Symbol) -> bool {
     let is_merged = |section: usize| object.sections()[section].flags & SHF_MERGE != 0;
     symbol.name.starts_with(".L")
@@ -376,10 +387,10 @@ fn undefined(name: &str, weak: bool, visibility: u8) -> elf::Symbol<'_> {
     elf::Symbol { name, binding, visibility, kind: 0, size: 0, place: elf::Place::Undefined }
 }
 
-/// Sections of debug information with lists that two zeros end.
+/// Sections of debug information whose lists end with two zeros.
 const LISTS: [&str; 2] = [".debug_ranges", ".debug_loc"];
 
-/// Bytes that a relocation changes (seed 000, line 531).
+/// Returns the number of bytes that a relocation of a type changes (seed 000, line 531).
 fn width(kind: u32) -> Option<u64> {
     Some(match kind {
         reloc::REL16 => 2,

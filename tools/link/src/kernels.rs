@@ -1,12 +1,16 @@
-//! What kernels need of the code that they reach in other objects: registers, scratch memory, and room in LDS.
+//! Computes what kernels need for the code that they reach in other objects: registers, scratch memory and
+//! LDS.
 //!
-//! A compiler counts what it sees, and assumes something of functions in other objects. Here the code that a kernel reaches is
-//! known: a descriptor that allots less than that code takes is raised. Reached is what relocations and distances lead to, function
-//! by function, tables of addresses among them. A kernel that reaches no code of other objects keeps the registers that its compiler counted.
-//! A kernel that does may come back to functions of its own object, which its compiler did not know that it reaches.
+//! A compiler counts what it sees, and makes assumptions about functions in other objects. The linker knows
+//! all code that a kernel reaches, so it raises a descriptor that allocates less than this code takes. A
+//! kernel reaches the targets of relocations and distances, function by function, including targets in tables
+//! of addresses. A kernel that reaches no code of other objects keeps the register counts of its compiler.
+//! Code of other objects may call functions of the kernel's own object that the compiler did not count for
+//! the kernel, so the linker counts the registers of those functions, too.
 //!
-//! LDS symbols are allotted one after another behind the LDS that kernels have of their own, those without a size (whose size
-//! a launch decides) last; each has one address in all kernels (seed 000, line 490).
+//! LDS symbols get consecutive addresses after the LDS that kernels have of their own; symbols without a size
+//! (which a launch determines) come last. Each symbol has the same address in all kernels (seed 000, line
+//! 490).
 
 use crate::Kind;
 use crate::input::{Object, Place};
@@ -26,60 +30,61 @@ use objwriter::descriptor::{
 use objwriter::elf::{STT_AMDGPU_HSA_KERNEL, reloc};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An LDS symbol: a shared one by its number, a local one by its object and its number there.
+/// LDS symbol: a global symbol by its number, or a local symbol by its object and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lds {
     Shared(usize),
     Local(usize, usize),
 }
 
-/// What changes in a kernel's metadata.
+/// Changes in a kernel's metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub vgprs: u32,
     pub sgprs: u32,
     pub lds: u64,
-    /// Not only more: what is known may be less than what was assumed.
+    /// New size of scratch memory. May also be less than before, because a known size may be less than an
+    /// assumed one.
     pub scratch: Option<u64>,
     pub dynamic_stack: Option<bool>,
 }
 
-/// What kernels need more than their compilers knew.
+/// Changes for kernels that need more than their compilers knew.
 #[derive(Default)]
 pub struct Needs<'a> {
-    /// Sections with descriptors that change.
+    /// New contents of sections with descriptors.
     pub contents: Contents,
-    /// The same in the metadata, by the name of the descriptor's symbol.
+    /// Changes in the metadata, by the name of the descriptor's symbol.
     pub counts: FxHashMap<&'a str, Counts>,
-    /// Where LDS symbols are.
+    /// Addresses of LDS symbols.
     pub lds: FxHashMap<Lds, u64>,
-    /// What was found, for who asks.
+    /// Facts for the report.
     pub kernels: Vec<KernelReport>,
-    /// What is suspicious.
+    /// Suspicious facts.
     pub warnings: Vec<String>,
 }
 
-/// How descriptors are changed.
+/// Options for changing descriptors.
 #[derive(Clone, Copy)]
 pub struct How {
     pub target: Option<&'static Target>,
     pub kind: Kind,
-    /// Whether a stack that is known is allotted so, and not what the compiler assumed.
+    /// Whether a known stack size replaces the size that the compiler assumed.
     pub exact_stack: bool,
-    /// Whether descriptors have the bit for stacks that are not known: from V5 on (seed 000, line 2567).
+    /// Whether descriptors have the bit for stacks of unknown size: from V5 on (seed 000, line 2567).
     pub has_dynamic_stack: bool,
-    /// Whether somebody asks for what was found.
+    /// Whether a report is requested.
     pub tells: bool,
 }
 
 struct Kernel<'a> {
-    /// Of the descriptor.
+    /// Name of the descriptor's symbol.
     name: &'a str,
     object: usize,
     section: usize,
     offset: usize,
     bytes: [u8; SIZE],
-    /// What it reaches, itself first.
+    /// Nodes that the kernel reaches, the kernel itself first.
     nodes: Vec<usize>,
     lds: Vec<Lds>,
 }
@@ -90,14 +95,16 @@ impl Kernel<'_> {
     }
 }
 
+/// Computes the changes for all kernels.
+///
 /// # Errors
-/// More registers or LDS than a kernel can have.
+/// A kernel needs more registers or LDS than it can have.
 pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<Needs<'a>, String> {
     let mut graph = Graph::new(symbols, how.target);
     let mut kernels = kernels(symbols, live, &mut graph);
     let lds = match how.kind {
         Kind::Loadable => allotted(symbols, &kernels)?,
-        // Who links that object may know more symbols.
+        // A later link of the relocatable output may add LDS symbols, so no addresses are assigned.
         Kind::Relocatable => {
             kernels.iter_mut().for_each(|kernel| kernel.lds.clear());
             FxHashMap::default()
@@ -109,7 +116,7 @@ pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<
         let of_object: &FxHashMap<&str, Declared> = &declared[graph.nodes[node].piece.object];
         if of_object.is_empty() { None } else { of_object.get(graph.name(node)).copied() }
     };
-    // By how many units of the stack pointer a byte is.
+    // The key is the wave size and the number of stack pointer units in a byte.
     let mut depths: FxHashMap<(bool, u32), Depths> = FxHashMap::default();
     for kernel in &kernels {
         let scale = scale(kernel, how.target);
@@ -123,7 +130,8 @@ pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<
     Ok(needs)
 }
 
-/// Units of the stack pointer in a byte of a lane: the stack pointer of swizzled scratch memory counts for all lanes.
+/// Returns the number of stack pointer units in one byte of a lane. The stack pointer of swizzled scratch
+/// memory counts the bytes of all lanes.
 fn scale(kernel: &Kernel, target: Option<&Target>) -> u32 {
     let is_flat = FLAT_SCRATCH_INIT.get(&kernel.bytes) != 0 && PRIVATE_SEGMENT_BUFFER.get(&kernel.bytes) == 0;
     let lanes = if kernel.is_wave32() { 32 } else { target.map_or(64, |target| target.wave_size.max(32)) };
@@ -134,7 +142,7 @@ fn scale(kernel: &Kernel, target: Option<&Target>) -> u32 {
     }
 }
 
-/// The kernels with what each of them reaches.
+/// Returns the kernels with what each of them reaches.
 fn kernels<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], graph: &mut Graph<'_, 'a>) -> Vec<Kernel<'a>> {
     let mut kernels = Vec::new();
     for (number, object) in symbols.objects.iter().enumerate() {
@@ -166,7 +174,7 @@ fn kernels<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], graph: &mut Graph<'_, 
     kernels
 }
 
-/// Raises a kernel's descriptor.
+/// State of raising one kernel's descriptor.
 struct Raise<'r, 's, 'a> {
     symbols: &'r Symbols<'a>,
     graph: &'r Graph<'s, 'a>,
@@ -214,7 +222,7 @@ impl<'a> Raise<'_, '_, 'a> {
         Part { name: self.graph.name(node).to_owned(), object: self.graph.object(node).to_owned() }
     }
 
-    /// What it reaches in other objects.
+    /// Returns the code that the kernel reaches in other objects.
     fn elsewhere(&self) -> impl Iterator<Item = usize> {
         let (graph, object) = (self.graph, self.kernel.object);
         let nodes = self.kernel.nodes.iter().copied();
@@ -290,7 +298,8 @@ impl<'a> Raise<'_, '_, 'a> {
         Ok(self.kernel.lds.iter().filter_map(row).collect())
     }
 
-    /// Only code of other objects makes a difference: what is in its own the compiler has counted.
+    /// Updates the size of scratch memory, but only if the kernel reaches code of other objects, because the
+    /// compiler has counted the code in the kernel's own object.
     fn scratch(
         &mut self,
         bytes: &mut [u8; SIZE],
@@ -303,7 +312,7 @@ impl<'a> Raise<'_, '_, 'a> {
         let allotted = PRIVATE_SEGMENT_FIXED_SIZE.get(bytes);
         let is_exact = depth.unknown.is_none();
         let known = depth.bytes.next_multiple_of(16).min(PRIVATE_SEGMENT_FIXED_SIZE.max());
-        // A kernel's own frame ends at the stack pointer that it begins with.
+        // A kernel's own frame ends at the stack pointer's initial value.
         let is_based = self.graph.nodes[root].facts.calls.iter().all(|call| call.stack.is_some());
         let may_lower = is_exact && is_based && self.how.exact_stack;
         let now = if may_lower { known } else { allotted.max(depth.bytes) };
@@ -333,7 +342,7 @@ impl<'a> Raise<'_, '_, 'a> {
         })
     }
 
-    /// The deepest calls, with what each takes.
+    /// Returns the deepest chain of calls, with the amount that each function takes.
     fn chain(&self, root: usize, depths: &mut Depths) -> Vec<(Part, u64)> {
         let (mut chain, mut node, mut seen) = (Vec::new(), Some(root), FxHashSet::default());
         while let Some(here) = node.filter(|&node| seen.insert(node)) {
@@ -344,7 +353,7 @@ impl<'a> Raise<'_, '_, 'a> {
         chain
     }
 
-    /// Scratch memory that a kernel has not set up, its callees cannot have.
+    /// Warns if callees use scratch memory but the kernel does not set it up.
     fn check_scratch(&mut self, depth: Depth, bytes: &[u8; SIZE]) {
         let fields = [PRIVATE_SEGMENT_BUFFER, FLAT_SCRATCH_INIT, PRIVATE_SEGMENT_WAVEFRONT_OFFSET];
         let has_none = fields.iter().all(|field| field.get(bytes) == 0);
@@ -362,7 +371,8 @@ impl<'a> Raise<'_, '_, 'a> {
     }
 }
 
-/// Code is compiled for waves of one size.
+/// Warns about code that is reached by waves of different sizes, because code is compiled for waves of one
+/// size.
 fn wave_sizes(symbols: &Symbols, graph: &Graph, kernels: &[Kernel], warnings: &mut Vec<String>) {
     let mut users = FxHashMap::default();
     let mut said = FxHashSet::default();
@@ -388,7 +398,7 @@ fn wave_sizes(symbols: &Symbols, graph: &Graph, kernels: &[Kernel], warnings: &m
     }
 }
 
-/// Addresses of the LDS symbols.
+/// Assigns addresses to LDS symbols.
 fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>, String> {
     let all = symbols.all_lds();
     let is_old = |object: &Object| object.symbols.iter().any(|symbol| symbol.kind == STT_AMDGPU_HSA_KERNEL);
@@ -408,7 +418,7 @@ fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>
         places.insert(lds, place);
         end = place.saturating_add(size);
     }
-    // They are views of one block.
+    // Symbols without a size share one address, because they are views of the same memory.
     let align = dynamic.iter().map(|&lds| symbols.lds(lds).1).max().unwrap_or(1);
     let place = end.next_multiple_of(align.max(1));
     places.extend(dynamic.into_iter().map(|lds| (lds, place)));
@@ -416,7 +426,7 @@ fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>
 }
 
 impl Symbols<'_> {
-    /// The LDS symbol that a symbol of an object means, if it means one.
+    /// Returns the LDS symbol to which a symbol of an object refers, if it is one.
     pub fn lds_of(&self, object: usize, symbol: usize) -> Option<Lds> {
         let found = &self.objects[object].symbols[symbol];
         let lds = self.global_of(found).map_or(Lds::Local(object, symbol), Lds::Shared);
@@ -434,7 +444,7 @@ impl Symbols<'_> {
         }
     }
 
-    /// Size and alignment of an LDS symbol.
+    /// Returns the size and alignment of an LDS symbol.
     pub fn lds(&self, lds: Lds) -> (u64, u64) {
         match lds {
             Lds::Local(object, symbol) => {
@@ -448,7 +458,7 @@ impl Symbols<'_> {
         }
     }
 
-    /// All LDS symbols, each once.
+    /// Returns all LDS symbols without duplicates.
     fn all_lds(&self) -> Vec<Lds> {
         let mut all = Vec::new();
         for (number, object) in self.objects.iter().enumerate() {
@@ -456,7 +466,7 @@ impl Symbols<'_> {
                 if object.place(symbol) == Place::Lds
                     && let Some(lds) = self.lds_of(number, n)
                 {
-                    // The object whose definition was taken names a shared one.
+                    // A global symbol is listed once, for the object whose definition was chosen.
                     let is_first = self.definition(lds) == Some((number, n));
                     all.extend(is_first.then_some(lds));
                 }

@@ -1,15 +1,18 @@
-//! A linker for AMD GPU objects: relocatable files and archives of them become one code object that loads, as
-//! `ld.lld -shared` makes it.
+//! Linker for AMD GPU objects: joins relocatable files and archives of them into one loadable code object, as
+//! `ld.lld -shared` does.
 //!
-//! [`archive`] and [`input`] take files apart, [`symbols`] decides which definition each name means and which members of archives are
-//! needed, [`versions`] which names are seen, [`live`] which sections stay. [`code`] reads functions, [`reach`] follows what they lead to,
-//! [`stack`] what their calls take, [`resources`] what compilers say of them, and [`kernels`] raises descriptors. [`signatures`] compares what objects say of the types of functions. [`sections`] joins those of one
-//! name, [`notes`] the metadata; [`report`] tells of it all. What comes out is one [`objwriter::elf::Object`], as if one assembler source had held it
-//! all; laying it out, relocating it and its dynamic tables are what `objwriter` does for the compiler and the assembler, too.
+//! [`archive`] and [`input`] parse files. [`symbols`] decides which definition each name means and which
+//! archive members are needed, [`versions`] which names are visible, and [`live`] which sections remain.
+//! [`code`] analyses functions, [`reach`] follows their references, [`stack`] computes the stack size of
+//! calls, [`resources`] reads what compilers declare about functions, and [`kernels`] raises the numbers in
+//! kernel descriptors. [`signatures`] compares the types of functions across objects. [`sections`] joins
+//! sections of the same name, [`notes`] joins metadata, and [`report`] describes the result. The result is a
+//! single [`objwriter::elf::Object`], as if one assembler source had contained everything. `objwriter` does
+//! the layout, the relocation and the dynamic tables, as for the compiler and the assembler.
 //!
 //! # Source
-//! The System V ABI, chapters 4 and 5; seed 000, lines 387 (sections), 472 (symbols), 507 (relocations); what `ld.lld` 19
-//! makes of the same files.
+//! The System V ABI, chapters 4 and 5; seed 000, lines 387 (sections), 472 (symbols), 507 (relocations); the
+//! output of `ld.lld` 19 for the same files.
 
 mod archive;
 mod code;
@@ -38,54 +41,58 @@ pub use versions::Versions;
 use input::Object;
 use std::fmt;
 
-/// A file and its name.
+/// Input file.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// What messages call it.
+    /// Name for messages.
     pub name: &'a str,
-    /// A relocatable object, or an archive of such.
+    /// Contents: a relocatable object, or an archive of relocatable objects.
     pub data: &'a [u8],
-    /// Whether it is an object that is taken only if something needs it, as if it were a member of an archive.
+    /// Whether the object is taken only if something needs it, as if it were a member of an archive.
     pub is_lazy: bool,
 }
 
-/// What comes out.
+/// Kind of output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// A code object that loads, as of `ld.lld -shared`.
+    /// Loadable code object, as from `ld.lld -shared`.
     #[default]
     Loadable,
-    /// One object of all, as of `ld.lld -r`; what it lacks it may lack.
+    /// Relocatable object, as from `ld.lld -r`, which may have undefined names.
     Relocatable,
 }
 
-/// How to link.
+/// Options for linking.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What comes out.
+    /// Kind of output.
     pub kind: Kind,
-    /// Leave out sections that nothing which stays refers to. What other objects may see stays, and so do kernels.
+    /// Whether to omit sections to which no remaining section refers. Sections that other objects may see
+    /// remain, and so do kernels.
     pub gc_sections: bool,
-    /// If there are any: the only names, kernels aside, that other objects may see.
+    /// If not empty: the only names, besides kernels, that other objects may see.
     pub export: Vec<String>,
-    /// What else decides which names other objects see, kernels too; not of what is to be linked again.
+    /// Version script, which also decides which names other objects see, including kernels. Ignored for
+    /// relocatable output.
     pub versions: Option<Versions>,
-    /// Names that are needed though no object says so.
+    /// Names that are needed although no object refers to them.
     pub undefined: Vec<String>,
-    /// Allot exactly the scratch memory that a kernel's calls take, where that is known, and not what the compiler assumed.
+    /// Whether to allocate exactly the scratch memory that a kernel's calls take, where that size is known,
+    /// instead of the size that the compiler assumed.
     pub exact_stack: bool,
-    /// Tell what is where, and what kernels need and why. What is suspicious is told anyway.
+    /// Whether to report where everything is, and what kernels need and why. Suspicious facts are reported in
+    /// any case.
     pub tells: bool,
-    /// Leave names that are not defined to the loader, as `ld.lld -shared` does if it is not told otherwise.
+    /// Whether to leave undefined names to the loader, as `ld.lld -shared` does by default.
     pub allow_undefined: bool,
 }
 
-/// Why files cannot be linked.
+/// Reason why files cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A file is no object, or damaged, or holds what no linker for AMD GPUs takes.
+    /// A file is not an object, is damaged, or contains something that no linker for AMD GPUs supports.
     File(String),
-    /// Sound files do not fit together.
+    /// The files are valid but do not fit together.
     Link(String),
 }
 
@@ -98,25 +105,26 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What linking makes.
+/// Result of linking.
 #[derive(Clone, Debug)]
 pub struct Linked {
-    /// The file.
+    /// Contents of the output file.
     pub file: Vec<u8>,
-    /// What there is to say of it.
+    /// Report about the output.
     pub report: Report,
 }
 
-/// Links files in their order. Of an archive those members are taken that define what is not defined yet.
+/// Links files in order. From archives, takes the members that define names which are undefined so far.
 ///
 /// # Errors
-/// Everything that is wrong, a sentence each: files that are no objects or damaged, objects for different processors, names
-/// that are defined twice or not at all, relocations that cannot be applied.
+/// Returns everything that is wrong, one sentence for each fault: files that are not objects or are damaged,
+/// objects for different processors, names that are defined twice or not at all, relocations that cannot be
+/// applied.
 pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> {
     link_with_report(inputs, options).map(|linked| linked.file)
 }
 
-/// As [`link()`], with what there is to say of it.
+/// Links files as [`link()`] does, and returns a report about the output as well.
 ///
 /// # Errors
 /// As [`link()`].
@@ -166,7 +174,7 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Linked, V
     };
     let places = report.place(&file);
     for (n, number) in table {
-        // What writes the table leaves numbers in it to us.
+        // The writer of the global offset table leaves absolute numbers in the table to the linker.
         let at = places.get(".got").map_or(0, |&(_, offset)| offset as usize) + n * 8;
         if let Some(entry) = file.get_mut(at..at + 8) {
             entry.copy_from_slice(&number.to_le_bytes());

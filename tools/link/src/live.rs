@@ -1,4 +1,4 @@
-//! Which sections stay: all, or those that can be reached from what other objects may see.
+//! Decides which sections remain: all sections, or those that can be reached from what other objects may see.
 
 use crate::input::{Object, Place, is_for_linkers};
 use crate::symbols::{Global, Meaning, Symbols};
@@ -7,16 +7,16 @@ use codeobj::elf::Section;
 use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, SIGNATURES, STV_HIDDEN, STV_INTERNAL};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What stays.
+/// Sections and symbols that remain.
 #[derive(Default)]
 pub struct Live {
-    /// For each object which of its sections.
+    /// For each section of each object, whether it remains.
     pub sections: Vec<Vec<bool>>,
-    /// What is in no section and nobody needs, by the numbers of the names: zeros that a linker allots, undefined names.
+    /// Numbers of global names that are in no section and are not needed: common symbols and undefined names.
     pub dropped: Vec<usize>,
 }
 
-/// What stays.
+/// Returns the sections that remain.
 pub fn sections(symbols: &Symbols, options: &Options) -> Live {
     let may_stay = |object: &Object, n: usize, section: &Section| {
         let is_kept = options.kind == Kind::Relocatable && section.name == SIGNATURES;
@@ -72,13 +72,14 @@ pub fn sections(symbols: &Symbols, options: &Options) -> Live {
     Live { sections: reach.live, dropped }
 }
 
-/// Whether other objects see a name, or the command line asks for it.
+/// Returns whether other objects see a name, or the command line requests it.
 fn is_seen(global: &Global) -> bool {
     let is_hidden = matches!(global.visibility, STV_HIDDEN | STV_INTERNAL) || global.is_local;
     !is_hidden || global.is_wanted
 }
 
-/// What is there though nothing refers to it: notes, what asks to stay, addresses of constructors and destructors.
+/// Returns whether a section remains even if nothing refers to it: notes, sections with the retain flag, and
+/// arrays of constructors and destructors.
 fn is_root(section: &Section) -> bool {
     const SHT_INIT_ARRAY: u32 = 14;
     const SHT_FINI_ARRAY: u32 = 15;
@@ -90,9 +91,9 @@ struct Reach<'s, 'a> {
     possible: Vec<Vec<bool>>,
     live: Vec<Vec<bool>>,
     work: Vec<(usize, usize)>,
-    /// Sections by names of which somebody asks for the ends.
+    /// Sections whose beginning or end some name denotes, by section name.
     bounded: FxHashMap<&'a str, Vec<(usize, usize)>>,
-    /// Names that are in no section, and that somebody needs.
+    /// Names outside sections that are needed.
     used: FxHashSet<usize>,
 }
 
@@ -110,7 +111,8 @@ impl<'a> Reach<'_, 'a> {
         }
     }
 
-    /// Who asks for the ends of a section wants what is between them.
+    /// Marks all sections of a name. A reference to the beginning or end of a section needs the contents of
+    /// the section.
     fn mark_named(&mut self, name: &'a str) {
         for (object, section) in self.bounded.remove(name).unwrap_or_default() {
             self.mark(object, section);
@@ -123,7 +125,8 @@ impl<'a> Reach<'_, 'a> {
         }
     }
 
-    /// What other objects may see, notes, what asks to stay. What is not loaded stays, and keeps nothing.
+    /// Marks what other objects may see, notes, and sections with the retain flag. Sections that are not
+    /// loaded remain, but references in them keep nothing alive.
     fn roots(&mut self) {
         for global in &self.symbols.globals {
             if let (true, Meaning::Defined { object, symbol }) = (is_seen(global), global.meaning)

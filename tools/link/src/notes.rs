@@ -1,5 +1,6 @@
-//! Notes of several objects: what AMD's say alike stands once, and metadata is one tree. A loader reads the first record of
-//! metadata; `ld.lld`, which puts one behind another, makes an object whose other kernels it does not find.
+//! Joins the notes of several objects. Equal notes of AMD are kept once, and metadata becomes one tree. A
+//! loader reads only the first metadata record, so the output of `ld.lld`, which concatenates records, makes
+//! loaders miss the kernels of the other objects.
 
 use crate::kernels::Counts;
 use crate::symbols::Symbols;
@@ -12,10 +13,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// New contents of sections, by object and section.
 pub type Contents = FxHashMap<(usize, usize), Vec<u8>>;
 
-/// What note sections hold, where that is not what they did.
+/// Returns the new contents of the note sections that change.
 ///
 /// # Errors
-/// Metadata that cannot be joined.
+/// Metadata cannot be joined.
 pub fn joined(
     symbols: &Symbols,
     live: &[Vec<bool>],
@@ -72,7 +73,7 @@ pub fn joined(
 
 type Sections<'a> = [((usize, usize), Vec<note::Note<'a>>)];
 
-/// The metadata of all objects.
+/// Returns the joined metadata of all objects.
 fn metadata(symbols: &Symbols, sections: &Sections) -> Result<Option<Value>, String> {
     let mut all: Option<Value> = None;
     for ((object, _), records) in sections {
@@ -94,7 +95,7 @@ fn is_text(record: &note::Note) -> bool {
     record.owner == "AMD" && record.kind == NT_METADATA_V2
 }
 
-/// The texts of all objects of V2 as one, if there are several.
+/// Returns the joined V2 metadata of all objects as a text, if more than one object has any.
 fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, String> {
     let texts = sections.iter().flat_map(|((object, _), records)| {
         let texts = records.iter().filter(|record| is_text(record) && !record.desc.is_empty());
@@ -107,7 +108,7 @@ fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, Strin
             _ => None,
         };
         let Some(tree) = tree else {
-            // A text that stands alone stays as it is.
+            // If only one object has a text, the text stays unchanged, so it need not be readable.
             if count == 0 {
                 (all, count) = (Some(Value::Nil), 1);
                 continue;
@@ -123,7 +124,7 @@ fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, Strin
     Ok(all.filter(|_| count > 1).map(|tree| objwriter::metadata_v2::text(&tree)))
 }
 
-/// Kernels that need more than their compilers knew.
+/// Raises the numbers of kernels that need more than their compilers knew.
 fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
     let Value::Map(entries) = tree else { return };
     let kernels = entries.iter_mut().filter(|(key, _)| key.as_str() == Some("amdhsa.kernels"));
@@ -160,7 +161,7 @@ fn set(entries: &mut [(Value, Value)], name: &str, new: Value) {
     known.for_each(|(_, value)| *value = new.clone());
 }
 
-/// One tree of two: lists behind one another, everything else has to agree.
+/// Joins two trees: lists are concatenated, and everything else must agree.
 fn both(a: Value, b: Value) -> Result<Value, String> {
     let (Value::Map(mut all), Value::Map(new)) = (a, b) else { return Err("its metadata is no map".into()) };
     for (key, value) in new {
@@ -186,7 +187,7 @@ fn both(a: Value, b: Value) -> Result<Value, String> {
     Ok(Value::Map(all))
 }
 
-/// The target id of two: what either says of settings that the other leaves open.
+/// Joins two target ids. A setting that only one of them specifies is kept.
 fn target(a: &str, b: &str) -> Option<String> {
     let (mut a, mut b) = (a.split(':'), b.split(':'));
     let processor = a.next().filter(|&processor| b.next() == Some(processor))?;
@@ -196,7 +197,7 @@ fn target(a: &str, b: &str) -> Option<String> {
     Some(std::iter::once(processor).chain(settings).collect::<Vec<_>>().join(":"))
 }
 
-/// Texts begin with a number that code knows them by.
+/// Joins `printf` formats. Each begins with the number by which the code refers to it.
 fn formats(items: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
     let number =
         |text: &Value| text.as_str().and_then(|text| text.split(':').next()).unwrap_or_default().to_owned();

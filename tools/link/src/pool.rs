@@ -1,21 +1,21 @@
-//! Sections whose entries may be merged: each text or constant stands once.
+//! Merges the entries of mergeable sections: each string or constant is stored once.
 
 use rustc_hash::FxHashMap;
 
-/// Entries of several sections.
+/// Merged entries of several sections.
 #[derive(Default)]
 pub struct Pool<'a> {
     pub data: Vec<u8>,
     known: FxHashMap<&'a [u8], u64>,
 }
 
-/// Where the entries of one section went: where each begins there, and in the pool.
+/// Mapping of the entries of one section to the pool: offset in the section, offset in the pool.
 #[derive(Default)]
 pub struct Moves(Vec<(u64, u64)>);
 
 impl<'a> Pool<'a> {
-    /// Adds a section's entries: of `size` bytes each, or texts of such characters that end with 0. `None` if they
-    /// are none.
+    /// Adds the entries of a section: constants of `size` bytes, or (if `texts`) zero-terminated strings of
+    /// characters of `size` bytes. Returns `None` if the section does not consist of such entries.
     pub fn add(&mut self, data: &'a [u8], size: usize, texts: bool, align: u64) -> Option<Moves> {
         let mut moves = Moves::default();
         let mut start = 0;
@@ -42,7 +42,7 @@ fn end_of_text(data: &[u8], start: usize, size: usize) -> Option<usize> {
 }
 
 impl Moves {
-    /// Where an offset in the section went.
+    /// Returns the offset in the pool of an offset in the section.
     pub fn place(&self, offset: u64) -> u64 {
         let after = self.0.partition_point(|&(start, _)| start <= offset);
         match after.checked_sub(1).map(|n| self.0[n]) {

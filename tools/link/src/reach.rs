@@ -1,7 +1,8 @@
-//! What code refers to: functions of all objects, and what each of them leads to.
+//! References between functions and data of all objects.
 //!
-//! A function is what a symbol of type `STT_FUNC` says, or, where assembly sources say none, what lies between two names that other
-//! objects see. What no function covers is one piece with the rest of its section.
+//! A function is what a symbol of type `STT_FUNC` covers. In code from assembly sources without such symbols,
+//! a function is the code between two names that other objects see. Everything that no function covers forms
+//! one piece with the rest of its section.
 
 use crate::code::{Call, Facts, Function, Site};
 use crate::input::{Object, Place};
@@ -15,16 +16,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 const STT_SECTION: u8 = 3;
 
-/// A stretch of a section.
+/// Part of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
     pub object: usize,
     pub section: usize,
-    /// A row of the object's functions; nothing for the rest of the section.
+    /// Index into the object's functions; `None` for the rest of the section.
     pub function: Option<usize>,
 }
 
-/// A function of an object.
+/// Function of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent {
     pub section: usize,
@@ -35,15 +36,15 @@ pub struct Extent {
     pub symbol: usize,
 }
 
-/// What a call leads to.
+/// Callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callee {
-    /// Nothing if that is not known.
+    /// Node of the callee; `None` if the callee is not known.
     pub node: Option<usize>,
     pub stack: Option<i64>,
 }
 
-/// A piece with what it leads to.
+/// Piece with its references.
 pub struct Node {
     pub piece: Piece,
     pub facts: Facts,
@@ -53,7 +54,7 @@ pub struct Node {
     is_filled: bool,
 }
 
-/// Where a relocation stands.
+/// Kind of place that contains a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Data,
@@ -61,15 +62,15 @@ enum From {
     Descriptor,
 }
 
-/// All pieces that somebody asked for.
+/// Graph of all pieces that have been requested.
 pub struct Graph<'s, 'a> {
     symbols: &'s Symbols<'a>,
     pub functions: Vec<Vec<Extent>>,
-    /// For waves of 32 lanes, and of 64.
+    /// Target for waves of 32 lanes, and for waves of 64 lanes.
     targets: [Option<&'static Target>; 2],
     pub nodes: Vec<Node>,
     by_piece: FxHashMap<(Piece, bool), usize>,
-    /// Relocations of sections in the order of their places.
+    /// For each section, the indices of its relocations in the order of their offsets.
     places: FxHashMap<(usize, usize), Vec<usize>>,
 }
 
@@ -86,7 +87,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         }
     }
 
-    /// The symbol that names a piece, if one does.
+    /// Returns the name of a piece: that of its function, or of its section.
     pub fn name(&self, node: usize) -> &'a str {
         let Piece { object, section, function } = self.nodes[node].piece;
         let object_file = &self.symbols.objects[object];
@@ -96,12 +97,12 @@ impl<'s, 'a> Graph<'s, 'a> {
         }
     }
 
-    /// The file that a piece is of.
+    /// Returns the name of the file to which a piece belongs.
     pub fn object(&self, node: usize) -> &'s str {
         &self.symbols.objects[self.nodes[node].piece.object].name
     }
 
-    /// All that is reached from what a relocation of an object refers to, that first.
+    /// Returns the target of a relocation, followed by everything that can be reached from it.
     pub fn reached(&mut self, object: usize, entry: &Relocation, is_wave32: bool) -> Vec<usize> {
         let Some(piece) = self.target(object, entry, From::Descriptor).first().copied() else {
             return Vec::new();
@@ -113,7 +114,8 @@ impl<'s, 'a> Graph<'s, 'a> {
             next += 1;
             for n in 0..self.nodes[node].to.len() {
                 let to = self.nodes[node].to[n];
-                // A node is made without what it leads to, so that chains may be long.
+                // The references of a node are found only when the node is reached, so long chains need no
+                // recursion.
                 if known.insert(to) {
                     self.fill(to, is_wave32);
                     reached.push(to);
@@ -139,7 +141,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         number
     }
 
-    /// Finds what a piece leads to.
+    /// Finds the references of a piece, unless they have been found already.
     fn fill(&mut self, number: usize, is_wave32: bool) {
         if std::mem::replace(&mut self.nodes[number].is_filled, true) {
             return;
@@ -195,7 +197,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         piece.function.is_some_and(|row| self.functions[piece.object][row].is_kernel)
     }
 
-    /// The stretches of a section that belong to a piece.
+    /// Returns the ranges of a section that belong to a piece.
     fn parts(&self, piece: Piece) -> Vec<std::ops::Range<u64>> {
         let functions = &self.functions[piece.object];
         if let Some(row) = piece.function {
@@ -247,7 +249,7 @@ impl<'s, 'a> Graph<'s, 'a> {
         }
     }
 
-    /// The piece at an offset of a section.
+    /// Returns the piece at an offset of a section.
     fn piece_at(&self, object: usize, section: usize, offset: u64) -> Option<Piece> {
         if offset >= self.symbols.objects[object].sections()[section].size {
             return None;
@@ -261,7 +263,8 @@ impl<'s, 'a> Graph<'s, 'a> {
         Some(Piece { object, section, function })
     }
 
-    /// What a relocation refers to. Code adds to a distance where in an instruction it stands: 4 or 12 bytes behind the program counter.
+    /// Returns the pieces to which a relocation may refer. In code, the addend includes the distance of the
+    /// field from the program counter: 4 or 12 bytes.
     fn target(&self, object: usize, record: &Relocation, from: From) -> Vec<Piece> {
         let Some((object, symbol)) = self.symbols.definition_of(object, record.symbol as usize) else {
             return Vec::new();
@@ -277,7 +280,8 @@ impl<'s, 'a> Graph<'s, 'a> {
         };
         let mut pieces = Vec::with_capacity(2);
         pieces.extend(self.piece_at(object, section, found.value.wrapping_add_signed(added)));
-        // Who writes it otherwise means what the number says.
+        // If the code is not written in the usual way, the plain addend may be meant, so that target counts,
+        // too.
         let plain = if found.kind == STT_SECTION { record.addend } else { 0 };
         let plain = self.piece_at(object, section, found.value.wrapping_add_signed(plain));
         pieces.extend(plain.filter(|plain| !pieces.contains(plain)));
@@ -288,7 +292,7 @@ impl<'s, 'a> Graph<'s, 'a> {
     }
 }
 
-/// The functions of an object, in the order of their places.
+/// Returns the functions of an object, in the order of their positions.
 fn functions(object: &Object) -> Vec<Extent> {
     let descriptors = object.symbols.iter().filter_map(|symbol| object.file.descriptor(symbol));
     let kernels: FxHashSet<&str> = descriptors.map(|descriptor| descriptor.kernel).collect();
@@ -303,9 +307,10 @@ fn functions(object: &Object) -> Vec<Extent> {
         (is_name && found.is_code() && symbol.value < found.data.len() as u64).then_some(extent)
     };
     let mut extents: Vec<Extent> = object.symbols.iter().enumerate().skip(1).filter_map(extent).collect();
-    // Of several names for one place the one with a size comes last, and is found.
+    // If several names stand for the same place, the name with a size comes last, because the last one is
+    // found.
     extents.sort_by_key(|extent| (extent.section, extent.start, extent.is_sized, extent.is_kernel));
-    // The next place after each, from the last on.
+    // The next different position after each function, determined from the last function to the first.
     let mut next: Option<(usize, u64)> = None;
     let mut after: Option<(usize, u64)> = None;
     for extent in extents.iter_mut().rev() {
@@ -321,7 +326,7 @@ fn functions(object: &Object) -> Vec<Extent> {
 }
 
 impl Symbols<'_> {
-    /// The definition that a symbol of an object means: an object, and a symbol of it.
+    /// Returns the definition to which a symbol of an object refers: an object, and a symbol of it.
     pub fn definition_of(&self, object: usize, symbol: usize) -> Option<(usize, usize)> {
         let found = &self.objects[object].symbols[symbol];
         match self.global_of(found).map(|global| self.globals[global].meaning) {

@@ -1,4 +1,4 @@
-//! Which registers code names, and descriptors that allot them.
+//! Finds the registers that code uses, and raises the counts in kernel descriptors.
 
 use isa::{Decoder, Feature, MachInst, Operand, RegRange, Target};
 use objwriter::descriptor::{
@@ -6,7 +6,7 @@ use objwriter::descriptor::{
 };
 use std::ops::Range;
 
-/// One more than the highest register of each kind.
+/// For each kind of register, the number of the highest one plus one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     pub vgprs: u32,
@@ -15,7 +15,7 @@ pub struct Used {
 }
 
 impl Used {
-    /// The registers that instructions in a part of a section name. What is no instruction names none.
+    /// Returns the registers that the instructions in a part of a section use. Undecodable words are skipped.
     pub fn of(code: &[u8], part: Range<u64>, target: &Target) -> Used {
         let mut used = Used::default();
         let end = (part.end.min(code.len() as u64)) as usize;
@@ -38,7 +38,7 @@ impl Used {
         used
     }
 
-    /// Those that an instruction names.
+    /// Adds the registers that an instruction uses.
     pub fn add(&mut self, inst: &MachInst, target: &Target) {
         inst.for_each_reg(|_, operand| self.name(operand, target));
     }
@@ -55,12 +55,13 @@ impl Used {
         }
     }
 
-    /// VGPRs, accumulation VGPRs, SGPRs.
+    /// Returns the numbers of VGPRs, accumulation VGPRs and SGPRs.
     pub fn all(self) -> [u32; 3] {
         [self.vgprs, self.agprs, self.sgprs]
     }
 
-    /// What a descriptor allots. Accumulation VGPRs have as many as others up to gfx908, where GFX10 counts no SGPRs.
+    /// Returns the registers that a descriptor allocates. Up to gfx908, there are as many accumulation VGPRs
+    /// as other VGPRs. On GFX10, SGPRs are not counted.
     pub fn allotted(target: &Target, bytes: &[u8; SIZE]) -> Used {
         let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { target.wave_size };
         let granules = Granules::of(target.with_wave_size(wave).unwrap_or(target));
@@ -73,7 +74,7 @@ impl Used {
         Used { vgprs: begin.min(all), agprs: all.saturating_sub(begin), sgprs }
     }
 
-    /// The more of both.
+    /// Returns the maximum of both for each kind.
     pub fn join(self, other: Used) -> Used {
         Used {
             vgprs: self.vgprs.max(other.vgprs),
@@ -82,10 +83,11 @@ impl Used {
         }
     }
 
-    /// Makes a descriptor allot at least these. VGPRs and SGPRs as metadata counts them, 0 where it allotted enough.
+    /// Makes a descriptor allocate at least these registers. Returns the numbers of VGPRs and SGPRs as
+    /// metadata counts them, or 0 where the descriptor allocates enough already.
     ///
     /// # Errors
-    /// More than there are.
+    /// There are more registers than the processor has.
     pub fn raise(self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(u32, u32), TooMany> {
         let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { 64 };
         let target = target.with_wave_size(wave).unwrap_or(target);
@@ -93,8 +95,9 @@ impl Used {
         let granules = Granules::of(target);
         let allotted = has(VGPR_BLOCKS.get(bytes), granules.vgpr);
         let vgprs = self.all_vgprs(target, allotted, bytes);
-        // Code that is called keeps return addresses, so VCC and the others lie above numbered SGPRs. Code that names the last
-        // SGPRs where VCC and the others lie among those has none of the others.
+        // A called function keeps a return address, so VCC and the other special registers are above its
+        // numbered SGPRs. But if code uses the last SGPRs on a processor where the special registers are
+        // among these, it does not use the special registers.
         let others = self.sgprs <= target.allocatable_sgprs();
         let needed =
             Registers { vgprs, sgprs: self.sgprs, vcc: others, flat_scratch: others, xnack_mask: others };
@@ -112,7 +115,8 @@ impl Used {
         Ok(counts)
     }
 
-    /// VGPRs with accumulation VGPRs: of their own on gfx908, on gfx90a behind the others, where the descriptor says.
+    /// Returns the number of VGPRs including accumulation VGPRs. On gfx908 accumulation VGPRs are separate;
+    /// on gfx90a they come after the others, where the descriptor says.
     fn all_vgprs(self, target: &Target, allotted: u32, bytes: &mut [u8; SIZE]) -> u32 {
         if !target.has(Feature::GFX90A) {
             return self.vgprs.max(self.agprs);

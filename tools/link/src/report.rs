@@ -1,15 +1,15 @@
-//! What linking found: where everything is, and what each kernel needs and why.
+//! Report of linking: where everything is, and what each kernel needs and why.
 
 use crate::stack::Unknown;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// A function or a symbol, and the file that it is of.
+/// Function or symbol, and the file that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its name.
+    /// Name of the function or symbol.
     pub name: String,
-    /// The file.
+    /// Name of the file.
     pub object: String,
 }
 
@@ -19,84 +19,85 @@ impl fmt::Display for Part {
     }
 }
 
-/// What a kernel needs of something because of code in other objects.
+/// Amount of a resource that a kernel needs because of code in other objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// `VGPRs`, `AGPRs`, `SGPRs`, `LDS`.
+    /// Name of the resource: `VGPRs`, `AGPRs`, `SGPRs` or `LDS`.
     pub name: &'static str,
-    /// How much.
+    /// Amount that is needed.
     pub needed: u64,
-    /// Who needs the most.
+    /// Function or symbol that needs the most.
     pub by: Part,
-    /// What the descriptor allotted.
+    /// Amount that the descriptor allocated originally.
     pub allotted: u64,
-    /// What it allots now.
+    /// Amount that the descriptor allocates in the output.
     pub now: u64,
 }
 
-/// Scratch memory of a kernel that reaches code of other objects; bytes of each lane.
+/// Scratch memory of a kernel that reaches code of other objects, in bytes of each lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scratch {
-    /// What the descriptor allotted.
+    /// Amount that the descriptor allocated originally.
     pub allotted: u64,
-    /// What it allots now.
+    /// Amount that the descriptor allocates in the output.
     pub now: u64,
-    /// What kernel and callees take: all, or, if something is unknown, at least.
+    /// Amount that the kernel and its callees take. A lower bound if something is unknown.
     pub known: u64,
-    /// The deepest calls, with what each takes.
+    /// Deepest chain of calls, with the amount that each function takes.
     pub chain: Vec<(Part, u64)>,
-    /// Of what it cannot be told how much it takes.
+    /// Function whose amount is unknown, and the reason.
     pub unknown: Option<(Part, Unknown)>,
     /// Whether the descriptor leaves the size to the runtime.
     pub is_dynamic: bool,
 }
 
-/// What was found of a kernel.
+/// Facts about a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReport {
-    /// The kernel.
+    /// Name of the kernel.
     pub name: String,
-    /// The file that it is of.
+    /// File that contains the kernel.
     pub object: String,
-    /// Code that it reaches.
+    /// Functions that the kernel reaches.
     pub functions: Vec<Part>,
     /// Registers that code in other objects needs.
     pub registers: Vec<Count>,
-    /// LDS symbols that it reaches; what is needed is where they end.
+    /// LDS symbols that the kernel reaches. The amount that is needed is the end of the symbol.
     pub lds: Vec<Count>,
-    /// Scratch memory, if it reaches code of other objects.
+    /// Scratch memory, if the kernel reaches code of other objects.
     pub scratch: Option<Scratch>,
 }
 
-/// A piece of the output.
+/// Part of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Of the output.
+    /// Output section.
     pub section: String,
-    /// Where it is loaded; the offset in its section if it is not.
+    /// Address at which it is loaded, or its offset in the section if it is not loaded.
     pub address: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// The section that it was, and its file.
+    /// Input section, and its file.
     pub part: Part,
 }
 
-/// What linking found.
+/// Result of linking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Kernels in the order of their objects.
     pub kernels: Vec<KernelReport>,
-    /// Where sections of the objects are.
+    /// Positions of the input sections.
     pub rows: Vec<Row>,
-    /// What is suspicious, a sentence each.
+    /// Suspicious facts, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl Report {
-    /// Adds addresses of the output's sections to the offsets of rows. Where sections are: address and offset, by name.
+    /// Adds the addresses of the output's sections to the offsets of the rows. Returns the address and the
+    /// file offset of each section, by name.
     pub(crate) fn place(&mut self, file: &[u8]) -> FxHashMap<String, (u64, u64)> {
         let sections = codeobj::CodeObject::parse(file).map(|file| file.sections).unwrap_or_default();
-        // Of several with one name the first.
+        // If several sections have the same name, the first one counts.
         let places: FxHashMap<String, (u64, u64)> = sections
             .iter()
             .rev()

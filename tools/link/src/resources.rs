@@ -1,27 +1,28 @@
-//! What objects say of their functions' resources: symbols that LLVM writes from version 20 on, numbers named after the function.
+//! Resources that objects declare for their functions: since version 20, LLVM writes symbols with numbers,
+//! named after the function.
 //!
-//! `f.num_vgpr`, `f.num_agpr`, `f.numbered_sgpr` and `f.private_seg_size` count what `f` takes with all that it calls;
-//! `f.has_recursion`, `f.has_dyn_sized_stack` and `f.has_indirect_call` say, if they are not 0, that the compiler assumed something: calls of
-//! functions in other objects count as indirect ones.
+//! `f.num_vgpr`, `f.num_agpr`, `f.numbered_sgpr` and `f.private_seg_size` count what `f` takes, including all
+//! functions that it calls. `f.has_recursion`, `f.has_dyn_sized_stack` and `f.has_indirect_call` are not 0 if
+//! the compiler had to assume something. A call of a function in another object counts as an indirect call.
 
 use crate::input::{Object, Place};
 use crate::registers::Used;
 use rustc_hash::FxHashMap;
 
-/// What an object says of a function.
+/// Declared resources of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     pub used: Used,
-    /// Bytes of scratch memory of each lane.
+    /// Bytes of scratch memory for each lane.
     pub scratch: u64,
-    /// Whether that is all, and nothing is assumed.
+    /// Whether the numbers are complete and do not depend on assumptions.
     pub is_all: bool,
 }
 
-/// What is behind a function's name, and who takes the number.
+/// Suffix of a symbol's name, and the function that stores the number.
 type Row = (&'static str, fn(&mut Partial, u64));
 
-/// Names behind the function's, and what they say.
+/// All suffixes.
 const NUMBERS: [Row; 7] = [
     (".num_vgpr", |known, number| known.declared.used.vgprs = count(number)),
     (".num_agpr", |known, number| known.declared.used.agprs = count(number)),
@@ -32,7 +33,7 @@ const NUMBERS: [Row; 7] = [
     (".has_indirect_call", Partial::assume),
 ];
 
-/// What has been read so far.
+/// Declaration while its symbols are read.
 #[derive(Default)]
 struct Partial {
     declared: Declared,
@@ -48,12 +49,12 @@ impl Partial {
     }
 }
 
-/// More registers than any processor has mean that the number is damaged.
+/// Converts a register count. A number above that of any processor is damaged and becomes 0.
 fn count(number: u64) -> u32 {
     if number <= 512 { number as u32 } else { 0 }
 }
 
-/// What an object says, by the name of the function.
+/// Returns the declarations in an object, by the name of the function.
 pub fn declared<'a>(object: &Object<'a>) -> FxHashMap<&'a str, Declared> {
     let mut partial: FxHashMap<&str, Partial> = FxHashMap::default();
     for symbol in object.symbols.iter().filter(|symbol| object.place(symbol) == Place::Absolute) {
@@ -62,7 +63,7 @@ pub fn declared<'a>(object: &Object<'a>) -> FxHashMap<&'a str, Declared> {
         take(partial.entry(&symbol.name[..symbol.name.len() - suffix.len()]).or_default(), symbol.value);
     }
     let whole = |(name, known): (&'a str, Partial)| {
-        // A frame beyond 4 GiB is none.
+        // A size of 4 GiB or more is damaged.
         let is_all = known.has_scratch
             && known.flags == 3
             && !known.assumes

@@ -1,4 +1,4 @@
-//! Sections of one name become one.
+//! Joins sections of the same name.
 
 use crate::input::Object;
 use crate::notes::Contents;
@@ -9,7 +9,8 @@ use objwriter::elf::{SHF_ALLOC, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHT_NOBITS, S
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// What stands before a dot in the name of an input section is the name of the output section.
+/// Prefixes of section names: an input section whose name consists of a prefix and a dot with more text
+/// belongs to the output section with the name of the prefix.
 const PREFIXES: [&str; 10] = [
     ".text",
     ".rodata",
@@ -22,45 +23,45 @@ const PREFIXES: [&str; 10] = [
     ".ctors",
     ".dtors",
 ];
-/// Zeros among contents have to be written out.
+/// Maximum size of zeroed memory that has to be written out because it is joined with contents.
 const MAX_ZEROS: u64 = 1 << 28;
 
-/// Where a section went.
+/// Position of an input section in the output.
 pub struct Placed {
     pub output: u32,
     pub offset: u64,
-    /// Where its entries went, if they were merged; counted from `offset`.
+    /// Mapping of merged entries, relative to `offset`.
     pub moves: Option<Moves>,
 }
 
 impl Placed {
-    /// Where an offset in the section went in the output section.
+    /// Returns the offset in the output section of an offset in the input section.
     pub fn place(&self, offset: u64) -> u64 {
         self.offset.wrapping_add(self.moves.as_ref().map_or(offset, |moves| moves.place(offset)))
     }
 }
 
-/// The sections of the output, and where each of the objects' went.
+/// Output sections, and the positions of the input sections.
 pub struct Joined<'a> {
     pub outputs: Vec<objwriter::elf::Section<'a>>,
     pub placed: Vec<Vec<Option<Placed>>>,
 }
 
-/// Room that the linker allots in `.bss`, before what objects have there; the first output section, if there is any.
+/// Memory that the linker allocates at the beginning of `.bss`, which is then the first output section.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Room {
     pub size: u64,
     pub align: u64,
 }
 
-/// A piece of an output section.
+/// Part of an output section.
 enum Part {
     Room(Room),
     Section(usize, usize),
     Pool(usize),
 }
 
-/// Entries that may be merged with one another: of one output, size, kind and alignment.
+/// Kind of entries that may be merged with one another: output section, entry size, flags, alignment.
 type Kind = (usize, u64, u64, u64);
 
 struct Output<'a> {
@@ -79,7 +80,7 @@ struct Join<'s, 'a> {
     pooled: Vec<(usize, usize, usize, Moves)>,
 }
 
-/// The name of the section that it becomes part of.
+/// Returns the name of the output section for an input section.
 fn output_name(name: &str) -> &str {
     let is_of = |prefix: &&&str| {
         name.strip_prefix(**prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -87,8 +88,10 @@ fn output_name(name: &str) -> &str {
     PREFIXES.iter().find(is_of).copied().unwrap_or(name)
 }
 
+/// Joins the live sections of all objects.
+///
 /// # Errors
-/// Sections of one name that cannot be one.
+/// Sections of the same name cannot be joined.
 pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],
@@ -124,7 +127,7 @@ impl<'a> Join<'_, 'a> {
         let name = output_name(section.name);
         let output = *self.by_name.entry(name).or_insert_with(|| {
             let Section { kind, flags, entry_size, .. } = *section;
-            // Zeros that nobody writes stand among contents.
+            // Zeroed memory that is not writable is stored like contents.
             let kind = if kind == SHT_NOBITS && flags & SHF_WRITE == 0 { SHT_PROGBITS } else { kind };
             let section = objwriter::elf::Section { name, kind, flags, entry_size, ..Default::default() };
             self.outputs.push(Output { section, parts: Vec::new() });
@@ -138,7 +141,7 @@ impl<'a> Join<'_, 'a> {
             }
             known.kind = SHT_PROGBITS;
         }
-        // Linkers that come after may merge only what is alike.
+        // A later linker may merge entries only if all parts have the same flags and entry size.
         let mergeable = SHF_MERGE | SHF_STRINGS;
         if (known.flags ^ section.flags) & mergeable != 0 || known.entry_size != section.entry_size {
             known.flags &= !mergeable;
@@ -154,7 +157,8 @@ impl<'a> Join<'_, 'a> {
         Ok(())
     }
 
-    /// Puts a section's entries into the pool of those like it.
+    /// Puts the entries of a section into the pool for entries of the same kind. Returns whether the section
+    /// is mergeable.
     fn pool(&mut self, object: usize, n: usize, section: &Section<'a>, output: usize) -> bool {
         let Section { flags, entry_size: size, align, data, .. } = *section;
         let is_plain = self.symbols.objects[object].relocations[n].is_empty();
@@ -173,7 +177,8 @@ impl<'a> Join<'_, 'a> {
         moves.map(|moves| self.pooled.push((object, n, pool, moves))).is_some()
     }
 
-    /// Constructors run by their priorities, a number behind the name of their section; those without one last.
+    /// Sorts constructors by priority, which is the number at the end of the section name. Constructors
+    /// without a priority come last.
     fn order_constructors(&mut self) {
         let objects = &self.symbols.objects;
         let priority = |part: &Part| match *part {

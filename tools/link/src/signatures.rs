@@ -1,16 +1,17 @@
 //! Compares the signatures of functions across objects.
 //!
-//! Objects that kernc compiles say which types the parameters and the results of functions have that they define for other
-//! objects or call in them: [`objwriter::elf::SIGNATURES`]. A call puts arguments where the callee does not look for them if the two differ.
-//! Objects of other compilers say nothing, and are not compared.
+//! Objects compiled by kernc record the types of parameters and results of the functions that they define for
+//! other objects or call in other objects: [`objwriter::elf::SIGNATURES`]. If the two differ, a call puts
+//! arguments where the callee does not expect them. Objects of other compilers record nothing and are not
+//! compared.
 
 use crate::input::Object;
 use codeobj::elf::Section;
 use objwriter::elf::SIGNATURES;
 use rustc_hash::FxHashMap;
 
-/// Returns a sentence for each function of which two objects name different signatures, in the order of the objects, and for each
-/// section of signatures that cannot be read.
+/// Returns a sentence for each function for which two objects have different signatures, in the order of the
+/// objects, and for each signature section that cannot be read.
 pub fn differences(objects: &[Object<'_>]) -> Vec<String> {
     let mut known: FxHashMap<&str, (&str, &str)> = FxHashMap::default();
     let mut found = Vec::new();
@@ -34,7 +35,7 @@ pub fn differences(objects: &[Object<'_>]) -> Vec<String> {
     found
 }
 
-/// Returns names and signatures; nothing if the contents are no strings of that form.
+/// Returns names and signatures; `None` if the contents do not have that form.
 fn entries<'a>(section: &Section<'a>) -> Option<Vec<(&'a str, &'a str)>> {
     let text = std::str::from_utf8(section.data).ok()?;
     text.split_terminator('\0').map(|entry| entry.split_once(' ')).collect()

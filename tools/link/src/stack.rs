@@ -1,49 +1,49 @@
-//! How much of the stack a kernel's calls take.
+//! Computes how much stack the calls of a kernel take.
 
 use crate::code::Stack;
 use crate::reach::{Callee, Graph};
 use crate::resources::Declared;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Why it cannot be told how much a function takes.
+/// Reason why the stack size of a function is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// It computes addresses above the stack pointer, which it does not move.
+    /// The function computes addresses above the stack pointer but does not move the stack pointer.
     Unbounded,
-    /// It moves the stack pointer by what is not constant.
+    /// The function moves the stack pointer by an amount that is not constant.
     Dynamic,
-    /// It calls what a register says.
+    /// The function calls through a register.
     Indirect,
-    /// It is called again before it returns.
+    /// The function may be called again before it returns.
     Recursive,
-    /// Its code cannot be followed.
+    /// The code of the function cannot be analysed.
     Code,
 }
 
-/// What a function takes with all that it calls.
+/// Stack size of a function, including all functions that it calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// Bytes of each lane: all, or, if something is unknown, at least.
+    /// Bytes of each lane. A lower bound if `unknown` is set.
     pub bytes: u64,
-    /// The first function that is not known.
+    /// First function whose size is unknown, and the reason.
     pub unknown: Option<(usize, Unknown)>,
-    /// What it calls at the deepest.
+    /// Callee on the deepest chain of calls.
     pub next: Option<usize>,
-    /// Its own part of that.
+    /// The function's own part of the size on that chain.
     pub own: u64,
 }
 
-/// Depths of one kind of wave.
+/// Stack sizes of functions in waves of one kind.
 pub struct Depths<'g, 's, 'a> {
     graph: &'g Graph<'s, 'a>,
-    /// What objects say themselves, by node.
+    /// Returns the resources that an object declares for a function, given the node of the function.
     declared: &'g dyn Fn(usize) -> Option<Declared>,
-    /// Units of the stack pointer in a byte of a lane.
+    /// Number of stack pointer units in one byte of a lane.
     scale: i64,
     known: FxHashMap<usize, Depth>,
 }
 
-/// A function whose callees are being looked at.
+/// Function whose callees are being visited.
 struct Open {
     node: usize,
     next: usize,
@@ -59,7 +59,8 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
         Depths { graph, declared, scale: scale.max(1).into(), known: FxHashMap::default() }
     }
 
-    /// Of a kernel or a function. Deepest first, without recursion: chains of calls may be long.
+    /// Returns the stack size of a kernel or function. The traversal is depth-first but not recursive,
+    /// because chains of calls may be long.
     pub fn of(&mut self, root: usize) -> Depth {
         let mut open: Vec<Open> = Vec::new();
         let mut is_open = FxHashSet::default();
@@ -94,7 +95,7 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
         let declared = (self.declared)(node);
         if let Some(Declared { scratch, is_all: true, .. }) = declared {
             self.known.insert(node, Depth { bytes: scratch, own: scratch, ..Depth::default() });
-            // What it calls is part of that.
+            // The declared size includes all callees, so they are skipped.
             open.push(Open { node, next: usize::MAX, depth: self.known[&node] });
             is_open.insert(node);
             return;
@@ -116,9 +117,10 @@ impl<'g, 's, 'a> Depths<'g, 's, 'a> {
     }
 }
 
-/// Adds a call to what a function takes; `stack` is what lies below the callee's frame.
+/// Adds a call to the size of a function. `stack`: distance of the stack pointer at the call, which is below
+/// the callee's frame.
 fn add(known: &mut Depth, node: usize, callee: usize, depth: Depth, stack: Option<i64>) {
-    // Without a frame it does not matter where that would be.
+    // If the callee has no frame, the unknown position of that frame does not matter.
     if depth.bytes == 0 && depth.unknown.is_none() && stack.is_none() {
         return;
     }
@@ -135,7 +137,7 @@ fn add(known: &mut Depth, node: usize, callee: usize, depth: Depth, stack: Optio
     }
 }
 
-/// What a function takes itself, as far as its code says so.
+/// Returns the size of a function's own frame, as far as its code shows the size.
 fn frame(stack: &Stack, scale: i64) -> u64 {
     let access = |(&moved, &end): (&i64, &u64)| u64::try_from(moved / scale).unwrap_or(0).saturating_add(end);
     let accessed = stack.accesses.iter().map(access).max().unwrap_or(0);

@@ -1,7 +1,8 @@
-//! Which definition a name means, and which members of archives are needed.
+//! Resolves names to definitions, and selects the archive members that are needed.
 //!
-//! A strong definition goes before a common one, that before a weak one. As in `ld.lld` the order of archives does not
-//! matter: what some file lacks is taken from wherever it is, at once, so that objects come in the same order there.
+//! A strong definition wins over a common definition, and a common definition over a weak one. As in
+//! `ld.lld`, the order of archives does not matter: a missing definition is taken immediately from any
+//! archive that has it, so objects come in the same order as with `ld.lld`.
 
 use crate::Input;
 use crate::archive;
@@ -12,8 +13,8 @@ use objwriter::elf::{STB_LOCAL, STB_WEAK, STT_AMDGPU_HSA_KERNEL, STV_DEFAULT, ST
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
-/// Names that a linker gives: of which section they are the beginning or the end, or without one that of the image. Code that runs
-/// constructors asks for them.
+/// Names that a linker defines: the section whose beginning or end (`true`) they are; without a section, the
+/// beginning of the image. Code that runs constructors uses these names.
 pub const MADE: [(&str, &str, bool); 5] = [
     ("__init_array_start", ".init_array", false),
     ("__init_array_end", ".init_array", true),
@@ -22,7 +23,8 @@ pub const MADE: [(&str, &str, bool); 5] = [
     ("__dso_handle", "", false),
 ];
 
-/// The section that a name like `__start_NAME` or `__stop_NAME` is an end of: one whose name C could have.
+/// Returns the section of a name `__start_NAME` or `__stop_NAME`, and whether it is the end. The name of the
+/// section must be a valid C identifier.
 fn bound(name: &str) -> Option<(&str, bool)> {
     let (section, is_end) = match name.strip_prefix("__start_") {
         Some(section) => (section, false),
@@ -33,25 +35,25 @@ fn bound(name: &str) -> Option<(&str, bool)> {
         .then_some((section, is_end))
 }
 
-/// What a name means.
+/// Meaning of a global name.
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning<'a> {
-    /// Not defined so far. Who may do without it says so.
+    /// Not defined so far. `weak`: no object requires a definition.
     Undefined {
         weak: bool,
     },
-    /// In a member of an archive that nobody needs so far.
+    /// Defined in an archive member that has not been needed so far.
     Lazy(usize),
     Defined {
         object: usize,
         symbol: usize,
     },
-    /// What a linker makes: the beginning or the end of a section of the output, or without one that of the image.
+    /// Defined by the linker: beginning or end of an output section, or of the image if there is no section.
     Made {
         section: &'a str,
         is_end: bool,
     },
-    /// Zeros, or LDS: the most that some object asks for.
+    /// Zeroed memory or LDS, with the largest size and alignment that an object requests.
     Common {
         object: usize,
         symbol: usize,
@@ -60,26 +62,26 @@ pub enum Meaning<'a> {
     },
 }
 
-/// A name that several objects may share.
+/// Name that several objects may share.
 #[derive(Clone, Copy)]
 pub struct Global<'a> {
     pub name: &'a str,
     pub meaning: Meaning<'a>,
-    /// The narrowest that some object asks for.
+    /// Most restrictive visibility in any object.
     pub visibility: u8,
-    /// Whether an object that is linked has it, and not only an archive.
+    /// Whether a linked object contains the name, and not only an archive.
     pub is_mentioned: bool,
-    /// Whether the command line asks for it.
+    /// Whether the command line requests the name.
     pub is_wanted: bool,
-    /// Whether it is left out, as nobody needs it.
+    /// Whether the name is omitted because nothing needs it.
     pub is_dropped: bool,
-    /// Whether a version script keeps it from other objects.
+    /// Whether a version script hides the name from other objects.
     pub is_local: bool,
-    /// Who needs it first.
+    /// First object that needs the name.
     pub wanted_by: Option<usize>,
 }
 
-/// All objects, and their shared names in the order in which they came up.
+/// All objects, and the global names in the order in which they appeared.
 #[derive(Default)]
 pub struct Symbols<'a> {
     pub objects: Vec<Object<'a>>,
@@ -96,15 +98,17 @@ struct Member<'a> {
     is_taken: bool,
 }
 
-/// An object whose undefined names are being looked up.
+/// Object whose undefined names are being resolved.
 struct Open {
     object: usize,
     next: usize,
 }
 
 impl<'a> Symbols<'a> {
+    /// Adds a file.
+    ///
     /// # Errors
-    /// What is wrong with the file.
+    /// Says what is wrong with the file.
     pub fn add_file(&mut self, input: &Input<'a>) -> Result<(), String> {
         if input.is_lazy {
             return self.add_member(input.name.to_owned(), input.data).map_err(|error| {
@@ -122,7 +126,7 @@ impl<'a> Symbols<'a> {
         Ok(())
     }
 
-    /// Offers what a member of an archive defines.
+    /// Registers the definitions of an archive member. Takes the member at once if a name is already needed.
     fn add_member(&mut self, name: String, data: &'a [u8]) -> Result<(), String> {
         let object = Object::parse(name.clone(), data).map_err(|error| format!("{name}: {error}"))?;
         let number = self.members.len();
@@ -146,7 +150,7 @@ impl<'a> Symbols<'a> {
         open.map_or(Ok(()), |open| self.look_up(open))
     }
 
-    /// Adds a member, unless it is there.
+    /// Adds a member's object, unless it has been added already.
     fn open(&mut self, member: usize) -> Result<Option<Open>, String> {
         let Member { name, data, is_taken } = &mut self.members[member];
         if std::mem::replace(is_taken, true) {
@@ -156,14 +160,15 @@ impl<'a> Symbols<'a> {
         Ok(Some(self.add_object(object)))
     }
 
-    /// Asks for a name.
+    /// Marks a name as needed.
     pub fn want(&mut self, name: &'a str) {
         let global = self.global(name);
         self.globals[global].meaning = Meaning::Undefined { weak: false };
         self.globals[global].is_wanted = true;
     }
 
-    /// Hides what is not in a list, if it names anything, from other objects; kernels stay seen. What it names and is not defined.
+    /// Hides all names that are not in `list` from other objects, except kernels. Does nothing if the list is
+    /// empty. Returns messages for listed names that are not defined.
     pub fn restrict(&mut self, list: &[String]) -> Vec<String> {
         if list.is_empty() {
             return Vec::new();
@@ -188,7 +193,8 @@ impl<'a> Symbols<'a> {
             .collect()
     }
 
-    /// Hides what a version script hides, kernels too. What it names and is not defined.
+    /// Hides the names that a version script hides, including kernels. Returns messages for names in the
+    /// script that are not defined.
     pub fn hide(&mut self, versions: &Versions) -> Vec<String> {
         let is_defined =
             |global: &Global| matches!(global.meaning, Meaning::Defined { .. } | Meaning::Common { .. });
@@ -201,7 +207,7 @@ impl<'a> Symbols<'a> {
         missing.map(|name| format!("the version script names `{name}`, which is not defined")).collect()
     }
 
-    /// Whether a name is that of a kernel: of one with a descriptor, or of V2.
+    /// Returns whether a name is that of a kernel: a kernel with a descriptor, or a kernel of V2.
     fn is_defined_as_kernel(&self, name: &str) -> bool {
         let meaning = |name: &str| self.by_name.get(name).map(|&global| self.globals[global].meaning);
         match meaning(name) {
@@ -237,12 +243,12 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// The shared name that a symbol is; none if it is local.
+    /// Returns the global name of a symbol; `None` if the symbol is local.
     pub fn global_of(&self, symbol: &Symbol) -> Option<usize> {
         (symbol.binding != STB_LOCAL).then(|| self.by_name.get(symbol.name).copied()).flatten()
     }
 
-    /// Takes what an object defines.
+    /// Adds an object and its definitions.
     fn add_object(&mut self, mut object: Object<'a>) -> Open {
         let number = self.objects.len();
         for group in object.groups.iter().filter(|group| group.comdat) {
@@ -266,7 +272,7 @@ impl<'a> Symbols<'a> {
         Open { object: number, next: 1 }
     }
 
-    /// Whether the object has a definition that counts.
+    /// Returns whether the object defines the symbol in a section that is not dropped.
     fn is_defined_in(&self, object: usize, symbol: &Symbol) -> bool {
         match self.objects[object].place(symbol) {
             Place::Undefined => false,
@@ -275,7 +281,8 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Internal before hidden before protected before default.
+    /// Restricts the visibility of a name. From most to least restrictive: internal, hidden, protected,
+    /// default.
     fn narrow(&mut self, global: usize, visibility: u8) {
         let known = &mut self.globals[global].visibility;
         *known = match (*known, visibility) {
@@ -318,13 +325,13 @@ impl<'a> Symbols<'a> {
         };
     }
 
-    /// Whether a linker decides where it is.
+    /// Returns whether the linker assigns the address of the symbol.
     fn is_allotted(&self, object: usize, symbol: usize) -> bool {
         let object = &self.objects[object];
         matches!(object.place(&object.symbols[symbol]), Place::Common | Place::Lds)
     }
 
-    /// A name is of one memory.
+    /// Reports a name that is in LDS in one object and elsewhere in another.
     fn check_memory(&mut self, global: usize, object: usize, symbol: usize) {
         let Global { name, meaning, .. } = self.globals[global];
         let (Meaning::Defined { object: old, symbol: at } | Meaning::Common { object: old, symbol: at, .. }) =
@@ -347,7 +354,8 @@ impl<'a> Symbols<'a> {
         self.objects[object].symbols[symbol].binding == STB_WEAK
     }
 
-    /// Two definitions of a number may stand beside each other if they agree: what LLVM says of a function is in each object that has it.
+    /// Returns whether two definitions are the same absolute number. Such definitions may coexist, because
+    /// each object that contains a function has LLVM's numbers about it.
     fn is_same_number(&self, one: (usize, usize), two: (usize, usize)) -> bool {
         let number = |(object, symbol): (usize, usize)| {
             let object = &self.objects[object];
@@ -365,7 +373,8 @@ impl<'a> Symbols<'a> {
         ));
     }
 
-    /// Takes the members that define what objects lack. Members that are taken on the way come first, as in a recursion.
+    /// Takes the archive members that define what objects lack. The undefined names of a member are resolved
+    /// right after the member is taken, as a recursive traversal would do.
     fn look_up(&mut self, first: Open) -> Result<(), String> {
         let mut open = vec![first];
         while let Some(Open { object, next }) = open.last_mut() {
@@ -394,12 +403,12 @@ impl<'a> Symbols<'a> {
         Ok(())
     }
 
-    /// Names that are defined twice.
+    /// Returns messages for names that are defined twice.
     pub fn faults(&self) -> Vec<String> {
         self.faults.clone()
     }
 
-    /// Gives names that nothing defines and that linkers make.
+    /// Defines undefined names that a linker is expected to define.
     pub fn make(&mut self) {
         let is_open = |meaning| matches!(meaning, Meaning::Undefined { .. } | Meaning::Lazy(_));
         for (name, section, is_end) in MADE {
@@ -422,7 +431,8 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Names that are needed and defined nowhere. A loader may have those that are not hidden.
+    /// Returns messages for names that are needed and not defined. With `ask_loader`, a loader may define
+    /// those with default visibility.
     pub fn undefined(&self, ask_loader: bool) -> Vec<String> {
         let missing = |global: &&Global| {
             let is_loaders = ask_loader && global.visibility == STV_DEFAULT;
@@ -438,7 +448,7 @@ impl<'a> Symbols<'a> {
         self.globals.iter().filter(missing).map(message).collect()
     }
 
-    /// The section that a name is an end of, if no object defines the name.
+    /// Returns the section whose beginning or end a name is, if no object defines the name.
     pub fn bounds(&self, global: usize) -> Option<&'a str> {
         match self.globals[global].meaning {
             Meaning::Made { section, .. } => Some(section),
@@ -449,7 +459,8 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Where the definition that a symbol of an object means is, if it is in a section.
+    /// Returns the object and section of the definition to which a symbol of an object refers, if it is in a
+    /// section.
     pub fn section_of(&self, object: usize, symbol: usize) -> Option<(usize, usize)> {
         let found = &self.objects[object].symbols[symbol];
         let (object, symbol) = match self.global_of(found).map(|global| self.globals[global].meaning) {

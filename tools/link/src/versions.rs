@@ -1,31 +1,32 @@
-//! Version scripts: which names other objects may see.
+//! Version scripts, which decide which names other objects may see.
 //!
-//! `NAME { global: PATTERN; ... local: PATTERN; ... } PARENT;`, any number of them. What they are good for here is the lists: the names of
-//! versions are read and dropped, as no loader of AMD GPU code looks at them.
+//! A script consists of any number of `NAME { global: PATTERN; ... local: PATTERN; ... } PARENT;`. Only the
+//! lists matter here: the names of versions are read and ignored, because no loader of AMD GPU code evaluates
+//! versions.
 
-/// Names with `*`, `?` and `[...]`, and whether they are hidden.
+/// Patterns with `*`, `?` and `[...]`, and for each whether it hides names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     patterns: Vec<(String, bool)>,
 }
 
 impl Versions {
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// # Errors
-    /// What is wrong, with the line.
+    /// Says what is wrong, with the line.
     pub fn parse(text: &str) -> Result<Versions, String> {
         let tokens = tokens(text)?;
         let mut tokens = tokens.iter().peekable();
         let mut versions = Versions::default();
         while let Some((line, token)) = tokens.next() {
-            // The name of a version, if it has one.
+            // The token may be the name of a version; a block without a name begins directly with the brace.
             let open = if token == "{" { Some(token) } else { tokens.next().map(|(_, token)| token) };
             if open.map(String::as_str) != Some("{") {
                 return Err(format!("line {line}: `{{` is missing behind `{token}`"));
             }
             versions.block(&mut tokens)?;
-            // The version that it follows, if there is one.
+            // The name of the parent version may come before the semicolon.
             for (_, token) in tokens.by_ref() {
                 if token == ";" {
                     break;
@@ -56,7 +57,8 @@ impl Versions {
         Err("a `}` is missing at the end".into())
     }
 
-    /// Whether other objects do not see a name: what names it in full goes before patterns, those before `*`.
+    /// Returns whether a name is hidden from other objects. An exact name takes precedence over patterns, and
+    /// patterns over `*`.
     pub fn hides(&self, name: &str) -> bool {
         let rank = |pattern: &str| match pattern {
             "*" => 2,
@@ -68,7 +70,7 @@ impl Versions {
         matching.min_by_key(|(pattern, _)| rank(pattern)).is_some_and(|(_, is_local)| *is_local)
     }
 
-    /// Names in full that are to be seen.
+    /// Returns the exact names that are visible.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let seen = self.patterns.iter().filter(|(pattern, is_local)| !is_local && !is_pattern(pattern));
         seen.map(|(name, _)| name.as_str())
@@ -79,7 +81,7 @@ fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// Words, quoted ones too, and marks, with their lines.
+/// Splits a script into words, quoted words and punctuation, with their line numbers.
 fn tokens(text: &str) -> Result<Vec<(usize, String)>, String> {
     let (mut tokens, mut rest, mut line) = (Vec::new(), text, 1);
     while let Some(first) = rest.chars().next() {
@@ -116,7 +118,8 @@ fn tokens(text: &str) -> Result<Vec<(usize, String)>, String> {
     Ok(tokens)
 }
 
-/// Whether a pattern describes a name. The last `*` takes as little as it can, and more where that does not do.
+/// Returns whether a pattern matches a name. The last `*` first matches as little as possible, and more on
+/// each retry.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut n, mut star) = (0, 0, None);
     while n < name.len() {
@@ -141,7 +144,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[at..].iter().all(|&byte| byte == b'*')
 }
 
-/// The length of a pattern's first part, if it describes a letter.
+/// Returns the length of a pattern's first element if it matches the letter.
 fn one(pattern: &[u8], letter: u8) -> Option<usize> {
     match pattern[0] {
         b'?' => Some(1),

@@ -1,7 +1,8 @@
 //! Assembler source of a case.
 //!
-//! Registers of each thread: variable `n`'s address in `v[2n:2n+1]`, `rn` in `v(8+n)`, constants from `v16` on. GFX6 and
-//! GFX7 reach global memory through a buffer of all memory in `s[4:7]`.
+//! Registers of each thread: `v[2n:2n+1]` has the address of variable `n`, `v(8+n)` is `rn`, and constants
+//! start at `v16`. GFX6 and GFX7 access global memory through a buffer descriptor in `s[4:7]` that covers all
+//! memory.
 
 use crate::matrix::{Case, Home, Space};
 use crate::sequences::{Deletion, Operation, Token, What, opencl_omits, tokens};
@@ -9,14 +10,15 @@ use crate::shape::{Change, Order, Semantics, Shape, Statement};
 use isa::target::{Feature, Generation};
 use std::fmt::Write;
 
-/// Bytes between variables: no two share a cache line.
+/// Distance between variables in bytes; no two variables share a cache line.
 pub(crate) const STRIDE: u64 = 256;
 const RESULTS: usize = 8;
 const CONSTANTS: usize = 16;
 const NEXT: usize = 31;
 const VGPRS: usize = 32;
 
-/// What a statement needs in registers, in their order: a compare-and-swap takes the new value and the expected one.
+/// Returns the values that a statement needs in registers, in their order: a compare-and-swap needs the new
+/// value and the expected value.
 fn constants(statement: &Statement) -> Vec<u32> {
     match statement {
         Statement::Rmw { change: Change::Cas { expected }, value, .. } => vec![*value, *expected],
@@ -25,7 +27,7 @@ fn constants(statement: &Statement) -> Vec<u32> {
     }
 }
 
-/// The address of a variable where global ones begin at `base`.
+/// Returns the address of a variable; the global variables start at `base`.
 pub(crate) fn address(case: &Case, base: u64, variable: usize) -> u64 {
     let offset = variable as u64 * STRIDE;
     match case.layout.home(variable) {
@@ -40,17 +42,18 @@ struct Emitter<'a> {
     case: &'a Case,
     base: u64,
     deleted: Option<Deletion>,
-    /// What deletions there could be.
+    /// The deletions that are possible in this source.
     words: Vec<Deletion>,
     text: String,
     constants: usize,
     labels: String,
-    /// The address space that the current fence names.
+    /// Address space that the current fence names.
     fence_space: Option<Space>,
 }
 
-/// The source of all threads, as kernels `t0`, `t1`, ..., with the words of the sequences that are in it. Global variables
-/// are at `base`. `deleted` is left out wherever it would be.
+/// Returns the assembler source of all threads, as kernels `t0`, `t1`, ..., and the words of the sequences
+/// that it contains. Global variables start at `base`. The word `deleted` is omitted wherever it would
+/// appear.
 pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) -> (String, Vec<Deletion>) {
     let mut emitter = Emitter {
         shape,
@@ -76,10 +79,10 @@ pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) 
     (text, words)
 }
 
-/// A statement and the lane that does it.
+/// A lane, and a statement that it executes.
 type Step<'a> = (u32, &'a Statement);
 
-/// What each wave does.
+/// Returns the steps of each wave.
 fn waves<'a>(shape: &'a Shape, case: &Case) -> Vec<Vec<Step<'a>>> {
     let Some(sequence) = &case.sequence else {
         let all = |thread: &'a Vec<Statement>| thread.iter().map(|statement| (0, statement)).collect();
@@ -99,14 +102,14 @@ impl Emitter<'_> {
         self.case.machine.target.generation
     }
 
-    /// A wave that does these steps; those of a lane with that lane alone.
+    /// Writes a wave that executes `steps`, each with only its lane active.
     fn wave(&mut self, number: usize, steps: &[Step<'_>]) {
         let _ = writeln!(self.text, ".text\n.p2align 8\n.type t{number},@function\nt{number}:");
         for variable in 0..self.shape.variables.len() {
             self.address(variable);
         }
         if self.generation() <= Generation::Gfx8 {
-            // LDS beyond M0 cannot be reached.
+            // LDS accesses beyond the limit in M0 fail, so M0 is set to the largest value.
             self.line("s_mov_b32 m0, -1");
         }
         for (register, value) in [(4, "0"), (5, "0"), (6, "-1"), (7, "0xf000")] {
@@ -176,7 +179,8 @@ impl Emitter<'_> {
                 });
             }
             Statement::StoreNext { how, variable, register } => {
-                // The register must be there before it is used, whatever the sequence says.
+                // The load has to complete before its register is used, even if the sequence of the load has
+                // no wait.
                 self.line("s_waitcnt vmcnt(0) lgkmcnt(0)");
                 self.line(&format!("v_mad_u32_u24 v{NEXT}, v{}, 1, 1", RESULTS + register));
                 self.sequence(What::Store, *how, Some(*variable), false, |emitter, bits| {
@@ -203,7 +207,8 @@ impl Emitter<'_> {
             }
             Statement::Until { register, value, label } => {
                 let vcc = if self.wave32() { "vcc_lo" } else { "vcc" };
-                // The register must be there before it is looked at, whatever the sequence says.
+                // The load has to complete before its register is compared, even if the sequence of the load
+                // has no wait.
                 self.line("s_waitcnt vmcnt(0) lgkmcnt(0)");
                 self.line(&format!("v_cmp_ne_u32 {vcc}, {value:#x}, v{}", RESULTS + register));
                 self.line("s_nop 4");
@@ -227,7 +232,7 @@ impl Emitter<'_> {
         self.constants - 1
     }
 
-    /// The registers of a variable's address.
+    /// Returns the registers that hold a variable's address.
     fn pointer(&self, variable: usize) -> String {
         match self.case.layout.space(variable) {
             Space::Local => format!("v{}", variable * 2),
@@ -235,7 +240,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// An operation with what the guide puts around it. A fence has no address space: it is about both.
+    /// Writes an operation with the words that the guide puts around it. A fence has no variable and so no
+    /// address space, because it orders both spaces.
     fn sequence(
         &mut self,
         what: What,
@@ -303,7 +309,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An atomic; with a result, it returns what was there.
+    /// Returns the text of an atomic; with `result`, the atomic returns the old value.
     fn rmw(&self, change: Change, result: Option<usize>, data: usize, variable: usize) -> String {
         let pointer = self.pointer(variable);
         let (name, operands) = match change {
@@ -326,7 +332,7 @@ impl Emitter<'_> {
             (Space::Generic, _) | (_, Generation::Gfx8) => {
                 format!("flat_atomic_{name} {returned}{pointer}, {operands}{glc}")
             }
-            // Buffer atomics return into the register of their operand.
+            // A buffer atomic returns the old value in its data register.
             (_, Generation::Gfx6 | Generation::Gfx7) => {
                 let access = |operands: &str| {
                     format!("buffer_atomic_{name} {operands}, {pointer}, s[4:7], 0 addr64{glc}")

@@ -1,8 +1,9 @@
-//! A case as a program for the compiler: its text in the compiler's intermediate representation.
+//! A case as input for the compiler: the text of its intermediate representation.
 //!
-//! All threads are one kernel, as the waves of a dispatch are, and its first argument says which one a wave is. The others
-//! are the addresses of the variables and, for each register of the shape, the address of where its value goes at the end. Each
-//! instruction has the number of its statement as its location, so that what the compiler inserts can be traced back.
+//! All threads are one kernel, whose first argument is the number of the thread that a wave executes. The
+//! further arguments are the addresses of the variables and, for each register of the shape, the address to
+//! which its value is stored at the end. The location of each instruction is the number of its statement, so
+//! that instructions that the compiler inserts can be traced to their statement.
 
 use crate::matrix::{Case, Home, Space};
 use crate::shape::{Change, Order, Semantics, Shape, Statement};
@@ -10,20 +11,20 @@ use std::fmt::Write;
 
 /// Name of the kernel.
 pub(crate) const KERNEL: &str = "threads";
-/// Bytes of an argument.
+/// Size of an argument in bytes.
 const ARGUMENT: usize = 8;
 
-/// The offset of the argument of a variable in the segment.
+/// Returns the offset of a variable's argument in the kernel argument segment.
 pub(crate) fn variable_argument(variable: usize) -> usize {
     ARGUMENT * (1 + variable)
 }
 
-/// The offset of the argument with the address of a result.
+/// Returns the offset of the argument that has the address for a register's result.
 pub(crate) fn result_argument(shape: &Shape, register: usize) -> usize {
     ARGUMENT * (1 + shape.variables.len() + register)
 }
 
-/// Bytes of all arguments.
+/// Returns the size of all arguments in bytes.
 pub(crate) fn arguments(shape: &Shape) -> usize {
     result_argument(shape, shape.registers.len())
 }
@@ -34,15 +35,16 @@ struct Writer<'a> {
     text: String,
     values: usize,
     blocks: usize,
-    /// Values of the current thread: addresses of the variables, registers, and heads of loops.
+    /// SSA values of the current thread: addresses of the variables, values of the registers, and blocks of
+    /// the labels.
     addresses: Vec<usize>,
     registers: Vec<Option<usize>>,
     labels: Vec<(String, usize)>,
-    /// The number of the statement.
+    /// Number of the current statement.
     at: usize,
 }
 
-/// The text of a module with one kernel; `None` if a statement is machine code.
+/// Returns the text of a module with one kernel; `None` if a statement is machine code.
 pub fn ir(shape: &Shape, case: &Case) -> Option<String> {
     if shape.threads.iter().flatten().any(|statement| matches!(statement, Statement::Code(_))) {
         return None;
@@ -79,12 +81,12 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "    {text}");
     }
 
-    /// An instruction of the current statement.
+    /// Writes an instruction of the current statement.
     fn inst(&mut self, text: &str) {
         let _ = writeln!(self.text, "    {text} !{}", self.at);
     }
 
-    /// An instruction that has a result.
+    /// Writes an instruction with a result. Returns the number of the result value.
     fn value(&mut self, text: &str) -> usize {
         let value = self.values;
         self.values += 1;
@@ -105,7 +107,7 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "b{block}:");
     }
 
-    /// Each thread is a wave: the first argument says which.
+    /// Writes the threads as waves; the first kernel argument selects the thread.
     fn waves(&mut self) {
         let shape = self.shape;
         let blocks: Vec<usize> = shape.threads.iter().map(|_| self.new_block()).collect();
@@ -125,7 +127,7 @@ impl Writer<'_> {
         }
     }
 
-    /// All threads are lanes of one wave; the next statement is always of the lane that the sequence says.
+    /// Writes the threads as lanes of one wave; `sequence` gives the lane that executes the next statement.
     fn lanes(&mut self, sequence: &[usize]) {
         let shape = self.shape;
         self.start();
@@ -146,7 +148,7 @@ impl Writer<'_> {
         self.line("ret");
     }
 
-    /// Begins what one lane does; gives the block where all meet again.
+    /// Begins a block that only the lane `thread` executes. Returns the block in which all lanes continue.
     fn only(&mut self, lane: usize, thread: usize) -> usize {
         let number = self.constant(thread as u32);
         let there = self.value(&format!("icmp.eq v{lane}, v{number}"));
@@ -157,7 +159,8 @@ impl Writer<'_> {
         after
     }
 
-    /// Where the lanes meet, the registers have values again: those of the lane, or those of before.
+    /// Begins the block in which all lanes continue. Its parameters give the registers new values: those of
+    /// the lane that executed the last block, or the previous values.
     fn join(&mut self, after: usize) {
         let passed = arguments_of(&self.registers);
         self.inst(&format!("jump b{after}{passed}"));
@@ -172,7 +175,8 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "b{after}{parameters}:");
     }
 
-    /// The addresses of the variables; registers have no value, or in lanes, where one may be passed by, 0.
+    /// Starts a thread: loads the addresses of the variables, and resets the registers. In the form with
+    /// lanes, registers start as 0, because a lane may skip the statement that defines them.
     fn start(&mut self) {
         self.addresses.clear();
         self.labels.clear();
@@ -191,8 +195,9 @@ impl Writer<'_> {
         self.registers = (0..count).map(|_| lanes.then(|| self.constant(0))).collect();
     }
 
-    /// Stores what a thread has in its registers, the last one first: to wait for that is to wait for all, so that what an acquire
-    /// itself has not waited for is late in the order of memory, and not in its register.
+    /// Stores the registers of a thread, the last register first. The wait for the last register is also a
+    /// wait for all the others. Therefore an error in an acquire shows as a wrong order of memory accesses,
+    /// not as a register that has not been written.
     fn results(&mut self, thread: usize) {
         for register in (0..self.registers.len()).rev() {
             if self.shape.registers[register] != thread {
@@ -266,7 +271,7 @@ impl Writer<'_> {
                 self.inst(&format!("br v{found}, b{after}, b{head}"));
                 self.begin(after);
             }
-            // `ir` has refused it.
+            // [`ir`] returns `None` for such shapes.
             Statement::Code(_) => {}
         }
     }
@@ -276,7 +281,7 @@ impl Writer<'_> {
         self.inst(&format!("store b32 {place}, v{value} align 4{order}"));
     }
 
-    /// A variable's space and address.
+    /// Returns the address space and address of a variable.
     fn place(&self, variable: usize) -> String {
         let space = match self.case.layout.space(variable) {
             Space::Global => "global",
@@ -299,7 +304,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a failing compare-and-swap of an order may ask for: it loads and does not store.
+/// Returns the order for the failing case of a compare-and-swap, which loads and does not store.
 fn failing(order: Order) -> &'static str {
     match order {
         Order::Acquire | Order::AcqRel => "acquire",
@@ -308,7 +313,7 @@ fn failing(order: Order) -> &'static str {
     }
 }
 
-/// Arguments for a block that takes the registers that have a value.
+/// Returns the block arguments that pass the registers that have a value.
 fn arguments_of(registers: &[Option<usize>]) -> String {
     let values: Vec<String> = registers.iter().flatten().map(|value| format!("v{value}")).collect();
     if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) }

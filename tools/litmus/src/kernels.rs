@@ -1,7 +1,8 @@
-//! Shapes in the kernel language: each thread is a kernel, and comments say what must not come out.
+//! Shapes in the kernel language: each thread is a kernel, and comments say which outcomes are forbidden.
 //!
-//! Parameters are known by their names: what several threads call `x` is one variable. Variables are dwords, 0 at first, no two
-//! in a cache line; those that one thread alone has are results. `docs/litmus.md` has the directives.
+//! Parameters are identified by name: a parameter `x` of several threads is one variable. Variables are
+//! dwords with the initial value 0, each in its own cache line. A variable that only one thread uses is a
+//! result. `docs/litmus.md` describes the directives.
 
 use crate::emit::STRIDE;
 use crate::matrix::{Machine, Scope, grouped_places, places};
@@ -11,28 +12,29 @@ use isa::target::Feature;
 use sim::weak::{End, Exploration, Grain, Outcome, Place, Range, Search, Thread};
 use sim::{ArgInfo, ArgKind, CodeObject, Device};
 
-/// What comments of a source begin with that are for us.
+/// Prefix of the comments that are directives.
 const MARK: &str = "// litmus:";
 
-/// Values of variables at the end.
+/// Values of variables at the end of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Condition {
     values: Vec<(String, u32)>,
     text: String,
 }
 
-/// What the comments of a source say.
+/// The directives of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernels {
     /// Name of the shape.
     pub name: String,
-    /// Whether they are in OpenCL's dialect, where atomics below sequential consistency order one address space alone.
+    /// Whether the kernels are in OpenCL's dialect, in which atomics weaker than sequentially consistent
+    /// order only one address space.
     pub opencl: bool,
-    /// The kernel of each thread; each kernel once if nothing is said.
+    /// Name of each thread's kernel; if empty, each kernel of the object is one thread.
     threads: Vec<String>,
-    /// The work-group of each thread, if that is said.
+    /// Work-group of each thread; empty if the source does not say.
     groups: Vec<u32>,
-    /// How far apart the threads may be.
+    /// Widest scope in which the threads may be placed.
     scope: Option<Scope>,
     /// Variables in coarse-grained memory.
     coarse: Vec<String>,
@@ -40,7 +42,7 @@ pub struct Kernels {
     allowed: Vec<Condition>,
 }
 
-/// Where the threads run and whose coarse-grained memory is.
+/// Where the threads run, and which agent has the coarse-grained memory.
 #[derive(Clone, Debug)]
 pub struct Placement {
     places: Vec<Place>,
@@ -48,7 +50,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// For people: each thread's `agent.array.unit/group`.
+    /// Formats the placement for people: `agent.array.unit/group` of each thread.
     pub fn name(&self) -> String {
         let place = |place: &Place| format!("{}.{}.{}/{}", place.agent, place.array, place.unit, place.group);
         let places = self.places.iter().map(place).collect::<Vec<_>>().join(" ");
@@ -60,19 +62,19 @@ impl Placement {
     }
 }
 
-/// A variable: what parameters of one name are.
+/// A variable: the parameters with one name.
 struct Variable<'a> {
     name: &'a str,
     is_local: bool,
-    /// Threads that have it.
+    /// Threads that use the variable.
     users: Vec<usize>,
 }
 
 impl Kernels {
-    /// Reads the comments of a source; `name` is for a shape that says none.
+    /// Parses the directives of a source. `name` is the shape's name if the source gives none.
     ///
     /// # Errors
-    /// The first comment that cannot be read.
+    /// The first directive that cannot be parsed.
     pub fn parse(text: &str, name: &str) -> Result<Kernels, ParseError> {
         let mut kernels = Kernels { name: name.into(), ..Kernels::default() };
         for (number, line) in text.lines().enumerate() {
@@ -115,7 +117,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// The kernel of each thread.
+    /// Returns the kernel of each thread.
     fn threads<'a>(&'a self, object: &'a CodeObject) -> Result<Vec<&'a sim::KernelInfo>, String> {
         let all: Vec<&sim::KernelInfo> = match self.threads.is_empty() {
             true => object.kernels().iter().collect(),
@@ -136,10 +138,10 @@ impl Kernels {
         Ok(all)
     }
 
-    /// Where the threads may be.
+    /// Returns all placements of the threads.
     ///
     /// # Errors
-    /// What is wrong with threads or variables.
+    /// The threads or variables are inconsistent; the error says how.
     pub fn placements(&self, object: &CodeObject, machine: Machine) -> Result<Vec<Placement>, String> {
         let threads = self.threads(object)?;
         let variables = variables(&threads)?;
@@ -160,10 +162,10 @@ impl Kernels {
         Ok(all.into_iter().flat_map(homes).collect())
     }
 
-    /// Explores the threads in one placement.
+    /// Explores all schedules of the threads in one placement.
     ///
     /// # Errors
-    /// What is wrong with threads, variables or the object.
+    /// The threads, the variables or the object are wrong; the error says how.
     pub fn run(&self, object: &CodeObject, placement: &Placement) -> Result<Verdict, String> {
         let threads = self.threads(object)?;
         let variables = variables(&threads)?;
@@ -258,16 +260,16 @@ impl Kernels {
         Ok(verdict)
     }
 
-    /// Whether a processor has what makes coarse-grained memory agree.
+    /// Returns whether a processor can keep coarse-grained memory coherent, if the shape uses it.
     pub fn suits(&self, machine: Machine) -> bool {
         self.coarse.is_empty() || machine.target.has(Feature::GFX90A)
     }
 }
 
-/// A condition: variables by number with their values, and its text.
+/// A condition: indices of variables with their values, and its text.
 type Resolved<'a> = (Vec<(usize, u32)>, &'a str);
 
-/// Conditions with numbers of variables.
+/// Replaces the names of variables in conditions by their indices.
 fn resolve<'a>(conditions: &'a [Condition], variables: &[Variable<'_>]) -> Result<Vec<Resolved<'a>>, String> {
     let value = |(name, value): &(String, u32)| {
         let found = variables.iter().position(|variable| variable.name == name);
@@ -280,7 +282,8 @@ fn resolve<'a>(conditions: &'a [Condition], variables: &[Variable<'_>]) -> Resul
     conditions.iter().map(condition).collect()
 }
 
-/// Whether variables have these values at the end. An outcome has them by kind: shared ones, results, LDS.
+/// Returns whether variables have these values at the end. An outcome lists the values by kind: shared
+/// variables, results, LDS.
 fn meets(values: &[(usize, u32)], variables: &[Variable<'_>], outcome: &Outcome) -> bool {
     let kind = |variable: &Variable<'_>| (variable.is_local, variable.users.len() > 1);
     values.iter().all(|&(at, wanted)| {
@@ -298,7 +301,7 @@ fn meets(values: &[(usize, u32)], variables: &[Variable<'_>], outcome: &Outcome)
     })
 }
 
-/// The variables of some threads, in the order in which they are met.
+/// Returns the variables of the threads in the order of their first use.
 fn variables<'a>(threads: &[&'a sim::KernelInfo]) -> Result<Vec<Variable<'a>>, String> {
     let mut all: Vec<Variable<'a>> = Vec::new();
     for (thread, kernel) in threads.iter().enumerate() {
@@ -317,7 +320,7 @@ fn variables<'a>(threads: &[&'a sim::KernelInfo]) -> Result<Vec<Variable<'a>>, S
     Ok(all)
 }
 
-/// Whether a pointer is one to LDS; `None` for the number of the thread.
+/// Returns whether an argument is a pointer to LDS; `None` for the argument that is the number of the thread.
 fn is_local(arg: &ArgInfo) -> Result<Option<bool>, String> {
     match (&arg.kind, arg.name.as_deref()) {
         (ArgKind::GlobalBuffer, _) => Ok(Some(false)),

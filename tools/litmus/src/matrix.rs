@@ -1,4 +1,4 @@
-//! Scope, address space, placement, processor: every case of a shape.
+//! All cases of a shape: combinations of scope, address spaces, placement and processor.
 
 use crate::shape::{Order, Shape, Statement};
 use isa::Target;
@@ -16,10 +16,10 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// All, narrowest first.
+    /// All scopes, narrowest first.
     pub const ALL: [Scope; 4] = [Scope::Wavefront, Scope::Workgroup, Scope::Agent, Scope::System];
 
-    /// Its name.
+    /// Returns the name of the scope.
     pub fn name(self) -> &'static str {
         match self {
             Scope::Wavefront => "wavefront",
@@ -40,7 +40,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// Its name.
+    /// Returns the name of the address space.
     pub fn name(self) -> &'static str {
         match self {
             Space::Global => "global",
@@ -50,21 +50,21 @@ impl Space {
     }
 }
 
-/// Where a variable is and how it is reached.
+/// Where a variable is, and how it is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Home {
-    /// In global memory.
+    /// Global memory, accessed by instructions for global memory.
     Global,
-    /// In LDS.
+    /// LDS, accessed by LDS instructions.
     Local,
-    /// In global memory, by flat instructions.
+    /// Global memory, accessed by flat instructions.
     GenericGlobal,
-    /// In LDS, by flat instructions.
+    /// LDS, accessed by flat instructions.
     GenericLocal,
 }
 
 impl Home {
-    /// All.
+    /// All homes.
     pub const ALL: [Home; 4] = [Home::Global, Home::Local, Home::GenericGlobal, Home::GenericLocal];
 
     fn name(self) -> &'static str {
@@ -85,22 +85,23 @@ impl Home {
     }
 }
 
-/// Homes of the first variable, which is the data of most shapes, and of the others, which are flags.
+/// Home of the first variable, which in most shapes is the data, and home of the other variables, which are
+/// flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Layout {
-    /// Of the first variable.
+    /// Home of the first variable.
     pub first: Home,
-    /// Of the others.
+    /// Home of the other variables.
     pub others: Home,
 }
 
 impl Layout {
-    /// All pairs.
+    /// Returns all pairs of homes.
     pub fn all() -> impl Iterator<Item = Layout> {
         Home::ALL.into_iter().flat_map(|first| Home::ALL.map(|others| Layout { first, others }))
     }
 
-    /// Its name.
+    /// Returns the name of the layout.
     pub fn name(self) -> String {
         match self.first == self.others {
             true => self.first.name().into(),
@@ -108,12 +109,12 @@ impl Layout {
         }
     }
 
-    /// Where a variable is.
+    /// Returns the home of a variable.
     pub fn home(self, variable: usize) -> Home {
         if variable == 0 { self.first } else { self.others }
     }
 
-    /// The space by which a variable is accessed.
+    /// Returns the address space in which a variable is accessed.
     pub fn space(self, variable: usize) -> Space {
         match self.home(variable) {
             Home::Global => Space::Global,
@@ -122,7 +123,7 @@ impl Layout {
         }
     }
 
-    /// Whether a variable is in LDS.
+    /// Returns whether a variable is in LDS.
     pub fn is_local(self, variable: usize) -> bool {
         self.home(variable).is_local()
     }
@@ -131,14 +132,16 @@ impl Layout {
         self.first.is_local() || self.others.is_local()
     }
 
-    /// Whether a shape in this layout, in this scope, differs from others that there are.
+    /// Returns whether this layout and scope make sense for a shape on a machine, and do not repeat another
+    /// case.
     fn counts(self, shape: &Shape, machine: Machine, scope: Scope) -> bool {
         if !shape.layouts.is_empty() && !shape.layouts.contains(&self.name()) {
             return false;
         }
         let flat = self.first.is_flat() || self.others.is_flat();
         let local = self == Layout { first: Home::Local, others: Home::Local };
-        // GFX6 has no flat instructions, a group that is split no LDS, and LDS no wider scope than the group's.
+        // GFX6 has no flat instructions, a split group cannot use LDS, and for LDS a scope wider than the
+        // work-group means the work-group.
         !(flat && machine.target.generation == Generation::Gfx6
             || self.has_local() && machine.splits_groups()
             || local && scope > Scope::Workgroup
@@ -147,22 +150,23 @@ impl Layout {
     }
 }
 
-/// A processor and how it runs groups.
+/// A processor, and the mode in which it runs work-groups.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     /// Processor.
     pub target: &'static Target,
-    /// Whether the waves of a group share a compute unit: always before GFX10, but for gfx90a with `tgsplit`.
+    /// Whether the waves of a group share a compute unit. Always true before GFX10, except for gfx90a with
+    /// `tgsplit`.
     pub cu_mode: bool,
 }
 
 impl Machine {
-    /// Whether the waves of a group may be on any compute units (`tgsplit` of gfx90a).
+    /// Returns whether the waves of a group may be on different compute units (`tgsplit` of gfx90a).
     pub fn splits_groups(&self) -> bool {
         !self.cu_mode && self.target.has(Feature::GFX90A)
     }
 
-    /// Whether a name of a shape's `processors` means it.
+    /// Returns whether a name in a shape's `processors` includes this machine.
     fn answers_to(&self, name: &str) -> bool {
         let family = format!("gfx{}", self.target.generation as u8 + 6);
         let mode = if self.cu_mode { "-cu" } else { "-wgp" };
@@ -170,7 +174,7 @@ impl Machine {
         name == family || name == self.target.name
     }
 
-    /// Name of the processor, and of the modes where there are several.
+    /// Returns the name of the processor, with the modes if the processor has several.
     pub fn name(&self) -> String {
         let wave64 = self.target.has(Feature::WAVE32) && self.target.wave_size == 64;
         let lanes = if wave64 { " wave64" } else { "" };
@@ -183,8 +187,8 @@ impl Machine {
     }
 }
 
-/// The processors in all that makes a difference to compiled code: GFX10 in both modes and with waves of both sizes, gfx90a also
-/// with groups that are split, for which the guide has no sequences.
+/// Returns the processors in all variants that affect compiled code: GFX10 in both modes and with both wave
+/// sizes, and gfx90a also with split groups, for which the guide has no sequences.
 pub fn machines_and_waves(names: &[&str]) -> Vec<Machine> {
     let modes = |machine: Machine| {
         let split = Machine { cu_mode: false, ..machine };
@@ -198,7 +202,7 @@ pub fn machines_and_waves(names: &[&str]) -> Vec<Machine> {
     machines(names).into_iter().flat_map(modes).flat_map(waves).collect()
 }
 
-/// The processors, GFX10 in both modes.
+/// Returns the processors with these names, GFX10 in both modes.
 pub fn machines(names: &[&str]) -> Vec<Machine> {
     let targets = names.iter().filter_map(|name| Target::by_name(name));
     let modes = |target: &'static Target| match target.generation {
@@ -208,26 +212,27 @@ pub fn machines(names: &[&str]) -> Vec<Machine> {
     targets.flat_map(modes).collect()
 }
 
-/// A shape with everything decided but the schedule.
+/// A shape with everything fixed but the schedule.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Processor.
     pub machine: Machine,
-    /// Scope of all operations.
+    /// Scope of the operations that name no scope.
     pub scope: Scope,
-    /// Variables.
+    /// Homes of the variables.
     pub layout: Layout,
     /// Where each thread runs.
     pub places: Vec<Place>,
-    /// If the first variable is in coarse-grained memory, the agent that has that; the host if none. All other memory is
-    /// fine-grained.
+    /// Agent that has the coarse-grained memory of the first variable; `Some(None)` for the host, `None` if
+    /// the variable is in fine-grained memory, like all other variables.
     pub coarse: Option<Option<u32>>,
-    /// Wavefront scope: the threads are lanes of one wave, and the next statement is always of this one.
+    /// For wavefront scope: the threads are lanes of one wave, and the sequence gives the lane that executes
+    /// the next statement.
     pub sequence: Option<Vec<usize>>,
 }
 
 impl Case {
-    /// Placement for people: threads of one unit together, units of one array in one pair of brackets.
+    /// Formats the placement for people: `agent.array.unit/group` of each thread, or the order of the lanes.
     pub fn placement(&self) -> String {
         if let Some(sequence) = &self.sequence {
             let order: Vec<String> = sequence.iter().map(usize::to_string).collect();
@@ -243,7 +248,7 @@ impl Case {
     }
 }
 
-/// All cases of a shape on a machine.
+/// Returns all cases of a shape on a machine.
 pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
     if !shape.processors.is_empty() && !shape.processors.iter().any(|name| machine.answers_to(name)) {
         return Vec::new();
@@ -257,7 +262,7 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
         if !shape.scopes.is_empty() && !shape.scopes.iter().any(|name| name == scope.name()) {
             continue;
         }
-        // Threads of one wave cannot wait for one another.
+        // Threads of one wave cannot wait for each other.
         if scope == Scope::Wavefront && (barrier || spins || grouped)
             || scope > Scope::Workgroup && barrier && !grouped
         {
@@ -270,7 +275,8 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
                 let one = || vec![Place::default(); shape.threads.len()];
                 cases.extend(merges(&lengths).into_iter().map(|order| case(one(), Some(order))));
             } else {
-                // LDS is one group's, whatever the scope of the operations.
+                // LDS belongs to one group, so threads that use LDS are in one group whatever the scope of
+                // the operations is.
                 let spread = if layout.has_local() { Scope::Workgroup } else { scope };
                 let places = match grouped {
                     true => grouped_places(&shape.groups, machine),
@@ -283,8 +289,8 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
     cases
 }
 
-/// The cases of a shape in which its data are in coarse-grained memory of one of the agents or of the host. Only gfx90a has
-/// instructions for that, and atomics want fine-grained memory everywhere.
+/// Returns the cases of a shape in which the first variable is in coarse-grained memory of an agent or of the
+/// host. Only gfx90a has instructions for that, and atomics require fine-grained memory.
 pub fn coarse_cases(shape: &Shape, machine: Machine) -> Vec<Case> {
     if !machine.target.has(Feature::GFX90A) || shape.threads.iter().flatten().any(reaches_first_atomically) {
         return Vec::new();
@@ -300,7 +306,7 @@ pub fn coarse_cases(shape: &Shape, machine: Machine) -> Vec<Case> {
     all.flat_map(homes).collect()
 }
 
-/// Whether a statement is an atomic access of the first variable.
+/// Returns whether a statement accesses the first variable atomically.
 fn reaches_first_atomically(statement: &Statement) -> bool {
     match statement {
         Statement::Load { how, variable, .. }
@@ -311,7 +317,7 @@ fn reaches_first_atomically(statement: &Statement) -> bool {
     }
 }
 
-/// All orders in which lanes of a wave can execute their statements: each lane's are in order.
+/// Returns all interleavings of the lanes' statements; each lane's statements stay in order.
 fn merges(lengths: &[usize]) -> Vec<Vec<usize>> {
     if lengths.iter().all(|length| *length == 0) {
         return vec![Vec::new()];
@@ -325,7 +331,8 @@ fn merges(lengths: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// All ways of putting threads together: the number of its set for each thread, new numbers in order.
+/// Returns all partitions of `count` threads into sets: the number of each thread's set, with new sets
+/// numbered in order.
 fn partitions(count: usize) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {
@@ -338,14 +345,14 @@ fn partitions(count: usize) -> Vec<Vec<u32>> {
     all
 }
 
-/// Where the threads may be when their operations have a scope.
+/// Returns all placements of threads whose operations have a scope.
 pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<Place>> {
     let sets = partitions(threads);
     if scope == Scope::Workgroup {
         let together = |set: &Vec<u32>| {
             set.iter().map(|&unit| Place { unit, ..Place::default() }).collect::<Vec<Place>>()
         };
-        // A group has one compute unit, or the two of a WGP, or any.
+        // A group is on one compute unit, on the two of a WGP, or on any.
         let most = match machine.cu_mode {
             true => 0,
             false if machine.splits_groups() => u32::MAX,
@@ -375,7 +382,8 @@ pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<
     all
 }
 
-/// Where threads of given groups may be: each group on a compute unit, or both of a WGP; groups together or apart.
+/// Returns all placements of threads in given groups: each group on a compute unit or on both units of a WGP,
+/// and groups on the same or different units.
 pub(crate) fn grouped_places(groups: &[u32], machine: Machine) -> Vec<Vec<Place>> {
     let halves = if machine.cu_mode { 1 } else { 1 << (groups.len() - 1) };
     let count = groups.iter().max().map_or(0, |most| *most as usize + 1);
@@ -383,7 +391,7 @@ pub(crate) fn grouped_places(groups: &[u32], machine: Machine) -> Vec<Vec<Place>
     for set in partitions(count) {
         for half in 0..halves {
             let place = |(thread, &group): (usize, &u32)| {
-                // The first thread's half is the first one.
+                // By symmetry, the first thread is always on the first unit.
                 let unit = set[group as usize] * 2 + (half << 1 >> thread & 1);
                 Place { unit, group, ..Place::default() }
             };

@@ -1,4 +1,4 @@
-//! Runs a case in every schedule and judges what came out.
+//! Runs a case in all schedules, and compares the outcomes with the shape's conditions.
 
 use crate::emit::{STRIDE, address, source};
 use crate::ir;
@@ -9,36 +9,36 @@ use isa::target::Generation;
 use sim::weak::{End, Grain, Outcome, Place, Range, Register, Search, Thread};
 use sim::{CodeObject, Device};
 
-/// VGPR of `r0`.
+/// VGPR that holds `r0`.
 const RESULTS: u16 = 8;
-/// States after which a search gives up.
+/// Number of states after which a search gives up.
 pub const MAX_STATES: u64 = 2_000_000;
 
-/// What came out of a case.
+/// Result of exploring a case.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// Different outcomes.
+    /// Number of different outcomes.
     pub outcomes: usize,
-    /// Forbidden conditions that were met, each with a schedule.
+    /// Forbidden conditions that some outcome meets, each with a schedule.
     pub forbidden: Vec<(String, Vec<String>)>,
-    /// Allowed conditions and gaps that were not.
+    /// Allowed conditions and gaps that no outcome meets.
     pub missing: Vec<String>,
-    /// Gaps that were met.
+    /// Gaps that some outcome meets.
     pub gaps: Vec<String>,
-    /// Schedules that ended otherwise than by all threads ending.
+    /// Schedules in which some thread did not end.
     pub broken: Vec<Vec<String>>,
-    /// States visited.
+    /// Number of states that were visited.
     pub states: u64,
-    /// Whether not all were.
+    /// Whether the search gave up before it visited all states.
     pub bounded: bool,
-    /// Words of sequences that were in the code.
+    /// Words of sequences that the code contains.
     pub words: Vec<Deletion>,
 }
 
-/// Explores a case in the guide's sequences, with one word of them deleted if there is one to delete.
+/// Explores a case with the guide's sequences; the word `deleted`, if given, is omitted.
 ///
 /// # Errors
-/// A text about code that cannot be assembled or loaded.
+/// The code cannot be assembled or loaded.
 pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verdict, String> {
     let mut device = Device::with_threads(1);
     let base = device.alloc(STRIDE * 8).map_err(|fault| fault.to_string())?;
@@ -55,10 +55,11 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
     Ok(Verdict { words, ..verdict })
 }
 
-/// Explores a case in the code that a compiler has made of its [`ir`](crate::ir()), and gives up after so many states.
+/// Explores a case with the code that a compiler has generated from its [`ir`](crate::ir()). The search gives
+/// up after `max_states` states.
 ///
 /// # Errors
-/// A text about code that cannot be loaded.
+/// The code cannot be loaded.
 pub fn run_compiled(shape: &Shape, case: &Case, object: &[u8], max_states: u64) -> Result<Verdict, String> {
     let mut device = Device::with_threads(1);
     let base = device.alloc(STRIDE * 16).map_err(|fault| fault.to_string())?;
@@ -66,7 +67,7 @@ pub fn run_compiled(shape: &Shape, case: &Case, object: &[u8], max_states: u64) 
     judge(&mut device, shape, case, object, search)
 }
 
-/// Explores, and compares what comes out with what the shape says.
+/// Explores all schedules, and compares the outcomes with the conditions of the shape.
 fn judge(
     device: &mut Device,
     shape: &Shape,
@@ -88,7 +89,7 @@ fn judge(
         let found = device.explore(module, kept).map_err(|fault| fault.to_string())?;
         verdict.states += found.states;
         verdict.bounded |= found.bounded;
-        // Where a search gave up, ends may have been ahead.
+        // A search that gave up may have missed executions that end.
         if found.endless && !found.bounded {
             verdict.forbidden.push(("no progress".into(), Vec::new()));
         }
@@ -133,12 +134,12 @@ fn search(shape: &Shape, case: &Case, base: u64) -> Search {
     }
 }
 
-/// What there is to search in any code: variables at `base`, a line apart.
+/// Returns the settings that hold for all code: variables start at `base`, each in its own cache line.
 fn common_search(shape: &Shape, case: &Case, base: u64) -> Search {
     let variables = 0..shape.variables.len() as u64;
     let data = |home| Range { start: base, bytes: STRIDE, home, grain: Grain::Coarse };
     Search {
-        // An earlier kernel may have read all of it.
+        // An earlier kernel may have read all variables into the caches.
         warm: variables.clone().map(|variable| base + variable * STRIDE).collect(),
         memory: variables.clone().map(|variable| base + variable * STRIDE).collect(),
         lds: variables.map(|variable| (0, (variable * STRIDE) as u32)).collect(),
@@ -149,7 +150,7 @@ fn common_search(shape: &Shape, case: &Case, base: u64) -> Search {
     }
 }
 
-/// What there is to search in compiled code: results are in memory, behind the variables.
+/// Returns the search for compiled code, whose results are in memory after the variables.
 fn compiled_search(shape: &Shape, case: &Case, base: u64) -> Search {
     let result = |register: usize| base + (MAX + register) as u64 * STRIDE;
     let mut arguments = vec![0; ir::arguments(shape)];
@@ -169,7 +170,7 @@ fn compiled_search(shape: &Shape, case: &Case, base: u64) -> Search {
     Search {
         threads: case.places.iter().take(waves).enumerate().map(thread).collect(),
         results: (0..shape.registers.len()).map(result).collect(),
-        // A group that is split has none.
+        // A split group has no LDS.
         dynamic_lds: match case.machine.splits_groups() {
             true => 0,
             false => (shape.variables.len() as u64 * STRIDE) as u32,
@@ -184,7 +185,7 @@ fn meets(case: &Case, condition: &Condition, outcome: &Outcome) -> bool {
         true => outcome.lds.get(variable),
         false => outcome.memory.get(variable),
     };
-    // Compiled code has its registers in memory.
+    // Compiled code stores its registers in memory.
     let register_values = if outcome.registers.is_empty() { &outcome.results } else { &outcome.registers };
     outcome.end == End::Done
         && condition

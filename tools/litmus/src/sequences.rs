@@ -6,18 +6,19 @@
 //! |---|---|
 //! | `op` | the load, store or atomic itself, `+glc`, `+dlc` with these bits |
 //! | `vm`, `lgkm`, `vs` | `s_waitcnt vmcnt(0)`, `s_waitcnt lgkmcnt(0)`, `s_waitcnt_vscnt null, 0` |
-//! | `inv` | `buffer_wbinvl1_vol`; on GFX6, which has none, `buffer_wbinvl1` |
-//! | `va` | `vm` after an atomic that returns, `vs` after one that does not (`vm/vscnt` in the guide) |
+//! | `inv` | `buffer_wbinvl1_vol`; on GFX6, which does not have it, `buffer_wbinvl1` |
+//! | `va` | `vm` after an atomic that returns, `vs` after an atomic that does not (`vm/vscnt` in the guide) |
 //! | `inv0`, `inv1` | `buffer_gl0_inv`, `buffer_gl1_inv` |
 //!
-//! `~` before a word or a bit: omitted in CU mode. What only OpenCL may omit is there, and [`opencl_omits`] says what that is.
+//! A `~` before a word or bit: the word or bit is omitted in CU mode. The table includes the words that only
+//! OpenCL may omit; [`opencl_omits`] returns whether a word is one of them.
 
 use crate::matrix::{Machine, Scope, Space};
 use crate::shape::Order;
 use isa::target::Generation;
 use std::fmt;
 
-/// What a row is about.
+/// Kind of operation of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum What {
@@ -36,7 +37,7 @@ pub struct Row {
     spaces: &'static [Space],
     gfx6: &'static str,
     gfx10: &'static str,
-    /// Line of the guide (seed 000).
+    /// Line of the row in the guide (seed 000).
     pub line: u32,
 }
 
@@ -130,44 +131,44 @@ static ROWS: &[Row] = &[
     ),
 ];
 
-/// The rows.
+/// Returns the rows of the table.
 pub fn rows() -> &'static [Row] {
     ROWS
 }
 
-/// One word of a sequence on a processor.
+/// A word of a sequence on a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// The operation, with these bits.
+    /// The operation itself, with these bits.
     Op {
-        /// `glc`.
+        /// Whether the `glc` bit is set.
         glc: bool,
-        /// `dlc`.
+        /// Whether the `dlc` bit is set.
         dlc: bool,
     },
-    /// An instruction of its own, by its word in the table.
+    /// A separate instruction, by its word in the table.
     Word(&'static str),
 }
 
-/// An operation as the table knows it.
+/// An operation as the table describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Operation {
-    /// What it does.
+    /// Kind of operation.
     pub what: What,
     /// Memory order.
     pub order: Order,
     /// Scope.
     pub scope: Scope,
-    /// Address space; a fence has none: it is about all.
+    /// Address space; `None` for a fence, which orders all spaces.
     pub space: Option<Space>,
-    /// Whether it is an atomic that returns nothing.
+    /// Whether the operation is an atomic without a result.
     pub silent: bool,
 }
 
 impl Operation {
-    /// The operation whose row this one has. A scope of LDS that is wider than its group means the group (seed 000, line
-    /// 3115); sequentially consistent stores, atomics and fences are as those that release, or acquire and release (lines
-    /// 3986-4014).
+    /// Returns the operation under which the table has this operation's row. For LDS, a scope wider than the
+    /// work-group means the work-group (seed 000, line 3115). Sequentially consistent stores, atomics and
+    /// fences have the sequences of release or acquire-release operations (lines 3986-4014).
     fn row(self) -> Operation {
         let scope = match (self.scope, self.space) {
             (Agent | System, Some(Space::Local)) => Workgroup,
@@ -196,21 +197,22 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A word, or a bit of the operation, that is left out wherever it would be: row of the table and position in it.
+/// A word or bit that is omitted wherever the table has it: a row of the table, and a position in its
+/// sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Deletion {
-    /// Line of the guide.
+    /// Line of the row in the guide.
     pub line: u32,
-    /// The operation of the row: narrower than the row where that is about several scopes or spaces.
+    /// The operation, which may be narrower than the row: a row may cover several scopes or spaces.
     pub operation: Operation,
-    /// Position among the words of the machine's column.
+    /// Position in the machine's sequence of the row.
     pub position: usize,
-    /// The word; of an operation, `glc` or `dlc`.
+    /// The word; for the operation itself, `glc` or `dlc`.
     pub word: &'static str,
 }
 
 impl Deletion {
-    /// What the word is on a machine, and how people call it where it is a bit.
+    /// Returns the instruction of the word on a machine, or a description if the word is a bit.
     pub fn instruction(&self, machine: &Machine) -> &'static str {
         match self.word {
             "vm" => "s_waitcnt vmcnt(0)",
@@ -232,7 +234,7 @@ impl fmt::Display for Deletion {
     }
 }
 
-/// All operations that have a row of their own.
+/// Returns all operations that have a row of their own.
 pub fn operations() -> Vec<Operation> {
     let mut all = Vec::new();
     for row in ROWS {
@@ -252,19 +254,20 @@ pub fn operations() -> Vec<Operation> {
     all
 }
 
-/// Whether OpenCL may omit a word of an operation of this address space, or of a fence that names it ("If OpenCL, omit", and of fences
-/// "if OpenCL and address space is ..."): what is there for the other space.
+/// Returns whether OpenCL may omit a word of an operation in this address space, or of a fence that names it
+/// ("If OpenCL, omit", and for fences "if OpenCL and address space is ..."): these are the words that order
+/// the other address space.
 pub(crate) fn opencl_omits(what: What, space: Option<Space>, word: &str) -> bool {
     match (what, space) {
         (_, None) => false,
-        // The choice of the compiler, too: whoever names LDS waits for it.
+        // The compiler makes the same choice: a fence that names LDS waits for LDS operations.
         (Fence, Some(Space::Local)) => matches!(word, "vm" | "vs"),
         (_, Some(Space::Local)) => true,
         _ => word == "lgkm",
     }
 }
 
-/// The sequence of an operation on a machine, each word with the name under which it could be deleted.
+/// Returns the sequence of an operation on a machine. Each word comes with the [`Deletion`] that omits it.
 pub fn tokens(machine: &Machine, operation: Operation) -> Vec<(Token, Deletion)> {
     let operation = operation.row();
     let fits = |row: &&Row| {

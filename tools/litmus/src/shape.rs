@@ -1,4 +1,4 @@
-//! The text of a shape.
+//! Parses the text of a shape.
 
 use crate::matrix::{Scope, Space};
 use std::collections::BTreeSet;
@@ -15,14 +15,14 @@ pub enum Order {
     Acquire,
     /// Release.
     Release,
-    /// Both.
+    /// Acquire and release.
     AcqRel,
     /// Sequentially consistent.
     SeqCst,
 }
 
 impl Order {
-    /// Its name.
+    /// Returns the name of the order.
     pub fn name(self) -> &'static str {
         match self {
             Order::Plain => "plain",
@@ -40,17 +40,17 @@ impl Order {
     }
 }
 
-/// Order of an operation, and its scope where that is not the one of the case.
+/// Memory order of an operation, and its scope if that differs from the scope of the case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Semantics {
     /// Order.
     pub order: Order,
-    /// Scope; the case's if there is none.
+    /// Scope; `None` for the scope of the case.
     pub scope: Option<Scope>,
 }
 
 impl Semantics {
-    /// Reads `acquire` or `acquire@agent`.
+    /// Parses `acquire` or `acquire@agent`.
     fn parse(text: &str) -> Option<Semantics> {
         let Some((order, scope)) = text.split_once('@') else {
             return Some(Semantics { order: Order::parse(text)?, scope: None });
@@ -60,21 +60,21 @@ impl Semantics {
     }
 }
 
-/// What a read-modify-write does.
+/// How a read-modify-write changes the variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Puts the operand there.
+    /// Replaces the value by the operand.
     Swap,
-    /// Adds it.
+    /// Adds the operand to the value.
     Add,
-    /// Puts the operand there if that is what is there.
+    /// Replaces the value by the operand if the value is the expected one.
     Cas {
-        /// What must be there.
+        /// The expected value.
         expected: u32,
     },
 }
 
-/// One step of a thread. Variables and registers are numbers of [`Shape::variables`] and of `r0`, `r1`, ...
+/// A step of a thread. A variable is an index into [`Shape::variables`]; register `n` is `rn`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Statement {
@@ -88,13 +88,13 @@ pub enum Statement {
         variable: usize,
         value: u32,
     },
-    /// Stores a register of the thread and one more.
+    /// Stores the value of a register plus one.
     StoreNext {
         how: Semantics,
         variable: usize,
         register: usize,
     },
-    /// Without a register it returns nothing.
+    /// A read-modify-write; without a register it returns nothing.
     Rmw {
         register: Option<usize>,
         change: Change,
@@ -102,72 +102,75 @@ pub enum Statement {
         variable: usize,
         value: u32,
     },
-    /// Of one address space, if one is named.
+    /// A fence, which orders only one address space if it names a space.
     Fence {
         how: Semantics,
         space: Option<Space>,
     },
     Barrier,
-    /// A place to go back to.
+    /// A target for [`Statement::Until`].
     Label(String),
-    /// Goes back while a register is not that value.
+    /// Jumps back to the label unless the register has this value.
     Until {
         register: usize,
         value: u32,
         label: String,
     },
-    /// Machine code as it stands; `{x}` and `{r0}` become the VGPRs of the address of `x` and of `r0`.
+    /// Machine code, copied unchanged except that `{x}` and `{r0}` become the VGPRs of the address of `x` and
+    /// of `r0`.
     Code(String),
 }
 
-/// Something that an outcome may be: values of registers and of variables at the end.
+/// A condition on an outcome: values of registers and of variables at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// Registers and values.
+    /// Indices of registers, with their values.
     pub registers: Vec<(usize, u32)>,
-    /// Variables and values.
+    /// Indices of variables, with their values.
     pub variables: Vec<(usize, u32)>,
-    /// As it was written.
+    /// The condition as it was written.
     pub text: String,
 }
 
-/// A shape.
+/// A litmus test: threads, and conditions on their outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Its name.
     pub name: String,
-    /// Names of variables; all are 0 at first.
+    /// Names of the variables; all variables are initially 0.
     pub variables: Vec<String>,
-    /// Threads.
+    /// Statements of each thread.
     pub threads: Vec<Vec<Statement>>,
-    /// Which thread has each register.
+    /// Thread of each register.
     pub registers: Vec<usize>,
-    /// What must not come out.
+    /// Conditions that no outcome may meet.
     pub forbidden: Vec<Condition>,
-    /// What must come out in some schedule.
+    /// Conditions that some outcome has to meet.
     pub allowed: Vec<Condition>,
-    /// What LLVM's memory model forbids and comes out all the same: in some schedule of some case of each processor.
+    /// Conditions that LLVM's memory model forbids but the hardware's sequences allow: on each processor,
+    /// some outcome of some case has to meet them.
     pub gaps: Vec<Condition>,
-    /// Whether all must come to their end even if caches keep their lines for ever.
+    /// Whether all threads have to be able to end even if caches keep their lines forever.
     pub progress: bool,
-    /// The work-group of each thread, if the shape says so.
+    /// Work-group of each thread; empty if the shape does not say.
     pub groups: Vec<u32>,
-    /// Scopes that make sense; all if it is empty.
+    /// Names of the scopes for which the shape makes sense; all scopes if empty.
     pub scopes: Vec<String>,
-    /// Layouts of the variables; all if it is empty.
+    /// Names of the layouts for which the shape makes sense; all layouts if empty.
     pub layouts: Vec<String>,
-    /// Whether atomics below sequential consistency order one address space alone, as OpenCL's do.
+    /// Whether atomics weaker than sequentially consistent order only one address space, as OpenCL's atomics
+    /// do.
     pub one_as: bool,
-    /// Processors, families of them (`gfx9`) or modes (`gfx10-cu`) it is for; all if it is empty.
+    /// Processors, families (`gfx9`) or modes (`gfx10-cu`) for which the shape is meant; all if empty.
     pub processors: Vec<String>,
 }
 
-/// What is wrong with a text.
+/// An error in the text of a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Line, from 1.
     pub line: usize,
-    /// What.
+    /// Description of the error.
     pub message: String,
 }
 
@@ -179,11 +182,12 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Most variables, registers and threads: what the emitted code has registers for.
+/// Largest number of registers and threads; half as many variables are allowed. The generated code reserves
+/// registers for this many.
 pub(crate) const MAX: usize = 8;
 
 impl Shape {
-    /// Every value that some thread may write, and 0: what comes out is one of them.
+    /// Returns each value that some thread may write, and 0. A load can return no other value.
     pub fn values(&self) -> BTreeSet<u32> {
         let mut values = BTreeSet::from([0]);
         for statement in self.threads.iter().flatten() {
@@ -202,10 +206,10 @@ impl Shape {
         values
     }
 
-    /// Reads a text.
+    /// Parses a shape.
     ///
     /// # Errors
-    /// The first line that cannot be read.
+    /// The first line that cannot be parsed.
     pub fn parse(text: &str) -> Result<Shape, ParseError> {
         let mut shape = Shape::default();
         for (number, line) in text.lines().enumerate() {
@@ -312,7 +316,7 @@ impl Shape {
         })
     }
 
-    /// A register that the current thread writes.
+    /// Returns the number of a register that the current thread writes.
     fn define(&mut self, name: &str) -> Result<usize, String> {
         let number = register_number(name)?;
         let thread = self.threads.len().checked_sub(1).ok_or("a statement before the first `thread`")?;

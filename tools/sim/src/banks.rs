@@ -1,26 +1,29 @@
-//! Bank conflicts of LDS: how many passes more than without conflicts an instruction takes.
+//! Models bank conflicts of LDS: the number of additional passes that an instruction takes because of
+//! conflicts.
 //!
-//! LDS has 32 banks of one dword each, and a pass reads or writes one dword of each bank: lanes that want the same dword share
-//! it, lanes that want different dwords of one bank take turns, and so do atomics in any case. Lanes go in groups whose dwords
-//! would fill the banks: 32 lanes of one dword, 16 of two, 8 of up to four.
+//! LDS has 32 banks, each one dword wide. A pass reads or writes one dword of each bank. Lanes that access
+//! the same dword share a pass; lanes that access different dwords of one bank need separate passes, and so
+//! do lanes with atomics. Lanes are processed in groups whose dwords would fill the banks: 32 lanes of one
+//! dword, 16 of two, 8 of up to four.
 //!
 //! # Source
-//! AMD's OpenCL programming guide, "Local Memory (LDS) Optimizations": 32 banks, bits 6:2 of the address, half a wavefront at a
-//! time. Composable Kernel's page on bank conflicts: `ds_write_b128` goes in phases of 8 neighbouring lanes; reads of that width
-//! group their lanes otherwise, which is not modelled, nor is what two dwords a lane do said there.
+//! AMD's OpenCL programming guide, "Local Memory (LDS) Optimizations": 32 banks, bits 6:2 of the address,
+//! half a wavefront at a time. Composable Kernel's page on bank conflicts: `ds_write_b128` proceeds in phases
+//! of 8 neighbouring lanes. Reads of this width group their lanes differently, which is not modelled. That
+//! page does not say how accesses of two dwords per lane behave.
 
-/// Dwords that one pass can serve.
+/// Number of dwords that one pass can access.
 const BANKS: usize = 32;
 
-/// Accesses of one instruction of a wave.
+/// The accesses of one instruction of a wave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accesses {
-    /// Lane, dword, and whether lanes cannot share it.
+    /// Lane, dword, and whether lanes cannot share the access.
     list: Vec<(u32, u64, bool)>,
 }
 
 impl Accesses {
-    /// Adds a lane's access to the dwords that the bytes are in.
+    /// Adds a lane's access to the dwords that contain the bytes.
     pub(crate) fn add(&mut self, lane: u32, address: u64, bytes: u32, atomic: bool) {
         let last = address + u64::from(bytes.max(1)) - 1;
         self.list.extend((address / 4..=last / 4).map(|dword| (lane, dword, atomic)));
@@ -30,7 +33,7 @@ impl Accesses {
         self.list.is_empty()
     }
 
-    /// Passes that conflicts add; empties the list.
+    /// Returns the number of additional passes because of conflicts, and empties the list.
     pub(crate) fn take_extra(&mut self) -> u64 {
         self.list.sort_unstable();
         let widest = self.list.chunk_by(|one, other| one.0 == other.0).map(<[_]>::len).max().unwrap_or(1);
@@ -42,7 +45,7 @@ impl Accesses {
     }
 }
 
-/// Passes that a group of lanes takes: what the busiest bank has to do.
+/// Returns the number of passes for a group of lanes, which is the number of accesses to the busiest bank.
 fn passes(group: &[(u32, u64, bool)]) -> u64 {
     let mut dwords: Vec<(u64, bool, u32)> =
         group.iter().map(|&(lane, dword, alone)| (dword, alone, if alone { lane } else { 0 })).collect();
@@ -57,7 +60,7 @@ fn passes(group: &[(u32, u64, bool)]) -> u64 {
 mod tests {
     use super::Accesses;
 
-    /// Extra passes of 64 lanes that access `bytes` at `address(lane)`.
+    /// Returns the additional passes for 64 lanes that access `bytes` bytes at `address(lane)`.
     fn extra(address: impl Fn(u64) -> u64, bytes: u32, atomic: bool) -> u64 {
         let mut accesses = Accesses::default();
         (0..64).for_each(|lane| accesses.add(lane as u32, address(lane), bytes, atomic));
@@ -68,7 +71,8 @@ mod tests {
 
     #[test]
     fn strides() {
-        // One dword behind the other, all the same, a column of a matrix 32 wide, and the usual cure.
+        // Consecutive dwords, the same dword, a column of a matrix of width 32, and a column of a matrix
+        // padded to width 33.
         assert_eq!(extra(|lane| lane * 4, 4, false), 0);
         assert_eq!(extra(|_| 64, 4, false), 0);
         assert_eq!(extra(|lane| lane * 128, 4, false), 2 * 31);

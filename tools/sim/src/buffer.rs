@@ -1,10 +1,11 @@
-//! Typed contents of buffers on the host: made from a description, read from and written to `.npy` files, printed.
+//! Typed contents of buffers on the host: they are generated from a description, read from and written to
+//! `.npy` files, and printed.
 
 use crate::metadata::Scalar;
 use half::f16;
 use std::fmt;
 
-/// Most bytes of a buffer.
+/// Maximum size of a buffer in bytes.
 const MAX_BYTES: u64 = 1 << 32;
 
 /// Contents of a buffer.
@@ -12,23 +13,23 @@ const MAX_BYTES: u64 = 1 << 32;
 pub struct Buffer {
     /// Type of the elements.
     pub element: Scalar,
-    /// Extents, slowest first; one for what was not a file.
+    /// Extents, slowest first; a single extent unless the buffer comes from a file.
     pub shape: Vec<u64>,
     /// The bytes, little-endian.
     pub bytes: Vec<u8>,
 }
 
-/// One element.
+/// The value of one element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Of an integer type.
+    /// A value of an integer type.
     Int(i128),
-    /// Of a float type.
+    /// A value of a float type.
     Float(f64),
 }
 
 impl Buffer {
-    /// `count` elements, each made from its index.
+    /// Generates a buffer of `count` elements; `make` computes each element from its index.
     pub fn generate(
         element: Scalar,
         count: u64,
@@ -44,24 +45,24 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.element.bytes()
     }
 
-    /// Whether there is none.
+    /// Returns whether the buffer has no elements.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Elements as numbers.
+    /// Returns the elements as numbers.
     pub fn numbers(&self) -> impl Iterator<Item = Number> + '_ {
         self.bytes.chunks_exact(self.element.bytes()).map(|bytes| decode(self.element, bytes))
     }
 }
 
 impl fmt::Display for Buffer {
-    /// All elements, separated by commas.
+    /// Writes all elements, separated by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, number) in self.numbers().enumerate() {
             if at > 0 {
@@ -74,7 +75,7 @@ impl fmt::Display for Buffer {
 }
 
 impl Number {
-    /// The number of that type as text: of floats the shortest that gives the same again.
+    /// Formats the number in its type. A float gets the shortest text that parses to the same value.
     pub fn text(self, element: Scalar) -> String {
         match (self, element) {
             (Number::Int(value), _) => value.to_string(),
@@ -84,7 +85,8 @@ impl Number {
     }
 }
 
-/// Appends a number in a type. Integers wrap, floats are rounded; between the two kinds the conversion saturates.
+/// Appends a number in a type. Integers wrap, and floats are rounded. Conversions between integers and floats
+/// saturate.
 pub(crate) fn encode(element: Scalar, number: Number, out: &mut Vec<u8>) {
     let float = match number {
         Number::Int(value) => value as f64,
@@ -118,7 +120,8 @@ pub(crate) fn decode(element: Scalar, bytes: &[u8]) -> Number {
     }
 }
 
-/// Reads a number: decimal, `0x`, `0b`, a float, `true`, `false`, `inf`, `nan`; underscores may separate digits.
+/// Parses a number: decimal, `0x`, `0b`, a float, `true`, `false`, `inf`, `nan`; underscores may separate
+/// digits.
 pub(crate) fn parse_number(text: &str) -> Option<Number> {
     let plain = text.replace('_', "");
     let (negative, digits) = match plain.strip_prefix('-') {

@@ -1,18 +1,19 @@
-//! Buffers compared: how many elements differ by more than is allowed, and the worst of them.
+//! Compares buffers: counts the elements that differ by more than a tolerance, and lists the largest
+//! differences.
 
 use crate::buffer::{Buffer, Number};
 use std::fmt;
 
-/// Worst differences that are kept.
+/// Maximum number of differences that are kept.
 const KEPT: usize = 10;
 
-/// How far a number may be from what is expected: `absolute + relative * |expected|`, as in NumPy's `allclose`. Nothing at all by
-/// default.
+/// Allowed difference from an expected number: `absolute + relative * |expected|`, as in NumPy's `allclose`.
+/// The default is zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
-    /// Part of the expected number.
+    /// Allowed difference relative to the expected number.
     pub relative: f64,
-    /// The same for all numbers.
+    /// Allowed absolute difference.
     pub absolute: f64,
 }
 
@@ -31,7 +32,8 @@ impl Tolerance {
     }
 }
 
-/// How far apart two numbers are. NaNs are equal, and zeros of both signs; infinities are far from all others.
+/// Returns the distance between two numbers. NaNs are equal to each other, and so are zeros of both signs; an
+/// infinity is infinitely far from all other numbers.
 fn distance(found: Number, expected: Number) -> f64 {
     if let (Number::Int(found), Number::Int(expected)) = (found, expected) {
         return found.abs_diff(expected) as f64;
@@ -51,31 +53,32 @@ fn float(number: Number) -> f64 {
     }
 }
 
-/// An element that is not what it should be.
+/// An element that differs from its expected value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// Its place.
+    /// Index of the element.
     pub index: usize,
-    /// What should be there.
+    /// Expected value.
     pub expected: Number,
-    /// What is there.
+    /// Actual value.
     pub found: Number,
-    /// How far apart they are; infinite where one is no number.
+    /// Distance between the two values; infinite if one is a NaN or an infinity.
     pub error: f64,
 }
 
-/// What differs between two buffers.
+/// The differences between two buffers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Differences {
-    /// Elements that differ.
+    /// Number of elements that differ.
     pub count: usize,
-    /// Elements in all.
+    /// Total number of elements.
     pub total: usize,
-    /// The largest differences, the largest first.
+    /// The largest differences, in descending order.
     pub worst: Vec<Difference>,
 }
 
-/// Compares element by element; what one of the buffers has more than the other differs, too.
+/// Compares two buffers element by element. If one buffer is longer, its additional elements count as
+/// different.
 pub fn differences(found: &Buffer, expected: &Buffer, tolerance: Tolerance) -> Differences {
     let mut all = Differences { total: found.len().max(expected.len()), ..Differences::default() };
     all.count = found.len().abs_diff(expected.len());

@@ -1,28 +1,30 @@
-//! Conversions of `printf`, as C defines them (C17, 7.21.6.1) and OpenCL adds to them (vectors, `hl`): one reading of formats
-//! for OpenCL's buffer ([`crate::printf`]) and for calls of the host ([`crate::hostcall`]). What C leaves open is as glibc has it.
+//! The conversions of `printf`, as C defines them (C17, 7.21.6.1), with OpenCL's additions (vectors, `hl`).
+//! OpenCL's buffer ([`crate::printf`]) and host calls ([`crate::hostcall`]) share this implementation. Where
+//! C leaves the behaviour open, it follows glibc.
 
 use std::fmt::Write;
 
-/// Widest field and longest fraction, so that a strange format cannot ask for all memory.
+/// Maximum width of a field and length of a fraction, so that a bad format cannot use up all memory.
 const MAX_WIDTH: usize = 4096;
 
-/// What a conversion is applied to.
+/// The argument of a conversion.
 pub(crate) enum Argument<'a> {
-    /// Little-endian, the elements of a vector one after the other. A length in the format says how much of it counts.
+    /// A number in little-endian bytes, or the elements of a vector in sequence. The length in the format
+    /// says how many of the bytes count.
     Number(&'a [u8]),
-    /// Without the zero at its end.
+    /// A string without its terminating zero.
     Text(Vec<u8>),
 }
 
-/// Where the arguments of a call come from.
+/// Source of the arguments of a call.
 pub(crate) trait Arguments<'a> {
-    /// A width or precision that the format leaves to an argument.
+    /// Returns the next argument as a width or precision, for a `*` in the format.
     fn count(&mut self) -> Option<i64>;
-    /// The argument of a conversion.
+    /// Returns the next argument, for a conversion.
     fn argument(&mut self, spec: &Spec) -> Option<Argument<'a>>;
 }
 
-/// Appends what a call prints.
+/// Appends the text that a call prints.
 pub(crate) fn render<'a>(format: &[u8], args: &mut impl Arguments<'a>, out: &mut Vec<u8>) {
     let mut rest = format;
     while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
@@ -44,15 +46,16 @@ pub(crate) struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    /// Elements of a vector.
+    /// Number of elements of a vector.
     vector: usize,
-    /// Bytes of an element, as far as the length says.
+    /// Number of bytes of an element, if the format gives a length.
     pub(crate) bytes: Option<usize>,
-    /// 0 where the format ends.
+    /// The conversion's letter; 0 if the format ends before it.
     pub(crate) letter: u8,
 }
 
-/// Lengths; the longer ones first. `hl` is OpenCL's.
+/// Length modifiers and their sizes in bytes. Longer modifiers come first, because the first match is taken.
+/// `hl` is OpenCL's.
 const LENGTHS: [(&[u8], usize); 10] = [
     (b"hh", 1),
     (b"hl", 4),
@@ -67,7 +70,7 @@ const LENGTHS: [(&[u8], usize); 10] = [
 ];
 
 impl Spec {
-    /// Reads what follows the percent sign; `*` takes an argument.
+    /// Parses the text after the percent sign; `*` takes an argument.
     fn parse<'f, 'a>(format: &'f [u8], args: &mut impl Arguments<'a>) -> (Spec, &'f [u8]) {
         let mut spec = Spec { vector: 1, ..Spec::default() };
         let mut rest = format;
@@ -114,23 +117,23 @@ impl Spec {
         (spec, rest)
     }
 
-    /// Whether it takes an integer.
+    /// Returns whether the conversion takes an integer.
     pub(crate) fn is_integer(&self) -> bool {
         matches!(self.letter, b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c')
     }
 
-    /// Appends the conversion of its argument. `text`: how the format has it.
+    /// Converts the argument and appends the result. `text` is the text of the conversion in the format.
     fn convert<'a>(&self, text: &[u8], args: &mut impl Arguments<'a>, out: &mut Vec<u8>) {
         match self.letter {
             b'%' => return out.push(b'%'),
             b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c' | b's' | b'p' => {}
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {}
             b'n' => {
-                // The host does not write to the device's memory because a format says so.
+                // The host does not write to the device's memory on behalf of a format.
                 args.argument(self);
                 return out.extend_from_slice(b"(printf: %n is refused)");
             }
-            // As glibc prints what is no conversion.
+            // glibc prints an unknown conversion unchanged.
             _ => return out.extend_from_slice(text),
         }
         match args.argument(self) {
@@ -143,9 +146,9 @@ impl Spec {
         }
     }
 
-    /// The elements of a vector, or a number.
+    /// Appends the elements of a vector, or a number.
     fn elements(&self, arg: &[u8], out: &mut Vec<u8>) {
-        // Three elements take the room of four.
+        // Three elements are padded to four.
         let places = if self.vector == 3 { 4 } else { self.vector };
         let size = (arg.len() / places).max(1);
         for (at, element) in arg.chunks(size).take(self.vector).enumerate() {
@@ -196,7 +199,7 @@ impl Spec {
         self.pad(prefix.as_bytes(), digits.as_bytes(), zeros, out);
     }
 
-    /// At least as many digits as the precision says; none for a zero with precision 0.
+    /// Pads digits with zeros to the length given by the precision; a zero with precision 0 has no digits.
     fn digits(&self, text: String) -> String {
         match self.precision {
             Some(0) if text == "0" => String::new(),
@@ -205,7 +208,7 @@ impl Spec {
         }
     }
 
-    /// A float that is not negative; hexadecimal ones without `0x`.
+    /// Formats a float that is not negative. Hexadecimal floats are without `0x`.
     fn real(&self, value: f64, letter: u8) -> String {
         let mut text = if value.is_nan() {
             "nan".to_owned()
@@ -263,7 +266,7 @@ fn float(bytes: &[u8]) -> f64 {
     }
 }
 
-/// `%f`; a point without a fraction only where it is asked for.
+/// Formats a float for `%f`. `point` asks for a decimal point even if there is no fraction.
 fn fixed(value: f64, precision: usize, point: bool) -> String {
     let mut text = format!("{value:.precision$}");
     if point && precision == 0 {
@@ -272,7 +275,7 @@ fn fixed(value: f64, precision: usize, point: bool) -> String {
     text
 }
 
-/// `%e`: at least two digits of exponent.
+/// Formats a float for `%e`, with an exponent of at least two digits.
 fn exponential(value: f64, precision: usize, point: bool) -> String {
     let text = format!("{value:.precision$e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -282,7 +285,7 @@ fn exponential(value: f64, precision: usize, point: bool) -> String {
     format!("{digits}{point}e{sign}{:02}", exponent.abs())
 }
 
-/// `%g`: the shorter of the two forms.
+/// Formats a float for `%g`, in the shorter of the two forms.
 fn general(value: f64, precision: usize, alternate: bool) -> String {
     let scientific = exponential(value, precision - 1, alternate);
     let exponent: i32 = scientific.split_once('e').and_then(|(_, text)| text.parse().ok()).unwrap_or(0);
@@ -298,7 +301,7 @@ fn general(value: f64, precision: usize, alternate: bool) -> String {
     strip(&fixed(value, decimals, alternate))
 }
 
-/// `%a` without its `0x`: hexadecimal digits, exponent of two.
+/// Formats a float for `%a`, without `0x`: hexadecimal digits, and the exponent of two.
 fn hexadecimal(value: f64, precision: Option<usize>, point: bool) -> String {
     let bits = value.to_bits();
     let (mut exponent, mut mantissa) = ((bits >> 52 & 0x7ff) as i32 - 1023, bits & ((1 << 52) - 1));

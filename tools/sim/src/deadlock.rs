@@ -1,4 +1,4 @@
-//! A deadlock as it is reported: which wave waits for what, and who has written that last.
+//! The report of a deadlock: what each wave waits for, and which instruction wrote the awaited location last.
 
 use crate::fault::{Fault, Location};
 use crate::group::{Group, Standing};
@@ -7,20 +7,21 @@ use crate::standing::{Polled, held_in_memory};
 use crate::watch::Space;
 use crate::wave::{Wave, WaveState};
 
-/// Waves that are named.
+/// Maximum number of waves that are named.
 const MOST_WAVES: usize = 16;
-/// Places that are named of those that a wave waits for.
+/// Maximum number of memory locations that are named for a wave.
 const MOST_PLACES: usize = 2;
 
-/// Why a wave does not go on.
+/// Why a wave makes no progress.
 struct Reason {
     at: Location,
     text: String,
-    /// It waits for one of its own lanes.
+    /// Whether the wave waits for one of its own lanes.
     own_lane: bool,
 }
 
-/// The fault of a dispatch of which each wave that has not ended stands or is at a barrier.
+/// Returns the fault for a dispatch in which each wave that has not ended makes no progress or is at a
+/// barrier.
 pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Standing>)]) -> Fault {
     let ended = |number: u64, wave: u32| {
         let group = groups.iter().find(|(group, _)| group.number == number);
@@ -35,7 +36,7 @@ pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Stand
         reasons.extend(standing.iter().map(|standing| polls(launch, group, standing, &ended)));
         reasons.extend(at_barrier.map(|at| waits_at_barrier(launch, group, at)));
     }
-    // Those that are to blame first.
+    // The waves that wait for their own lanes come first, because they cause the deadlock.
     let (own, others): (Vec<Reason>, Vec<Reason>) = reasons.into_iter().partition(|reason| reason.own_lane);
     let own_lane = !own.is_empty();
     let shown = own.into_iter().chain(others).take(MOST_WAVES);
@@ -43,7 +44,8 @@ pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Stand
     Fault::Stuck { limit, deadlock: true, of_group: false, own_lane, waves, waits, count }
 }
 
-/// Returns the fault of a group of which each wave that has not ended waits for another wave of the group; other groups may go on.
+/// Returns the fault for a group in which each wave that has not ended waits for another wave of the group.
+/// Other groups may continue.
 pub(crate) fn of_group(launch: &Launch<'_>, limit: u64, group: (Group, Vec<Standing>)) -> Fault {
     let mut fault = fault(launch, limit, &[group]);
     if let Fault::Stuck { of_group, .. } = &mut fault {
@@ -56,7 +58,7 @@ fn wave_text(number: u32, [x, y, z]: [u32; 3]) -> String {
     format!("wave {number} in group ({x}, {y}, {z})")
 }
 
-/// The instruction and its line.
+/// Returns the text of the instruction and its source line.
 fn place_text(at: &Location) -> String {
     let line = at.source.as_ref().map_or(String::new(), |source| format!(", {source}"));
     format!("`{}` at {:#x} of {}{line}", at.text, at.offset, at.kernel)
@@ -69,7 +71,7 @@ fn waits_at_barrier(launch: &Launch<'_>, group: &Group, at: usize) -> Reason {
     Reason { at: place, text, own_lane: false }
 }
 
-/// What a wave waits for that stands.
+/// Returns what a wave that makes no progress waits for.
 fn polls(
     launch: &Launch<'_>,
     group: &Group,
@@ -79,7 +81,8 @@ fn polls(
     let wave = &group.waves[standing.wave];
     let who = wave_text(wave.id, group.id);
     let location = |at: (u32, u32)| launch.location(at.0, at.1, group.id, wave.id, None);
-    // What is read beside atomics is not what a wave waits for.
+    // If the loop reads locations with atomics, the wave waits for these and not for locations that it reads
+    // otherwise.
     let atomics: Vec<&Polled> = standing.polled.iter().filter(|polled| polled.is_atomic).collect();
     let all: Vec<&Polled> = standing.polled.iter().collect();
     let polled = if atomics.is_empty() { all } else { atomics };
@@ -110,7 +113,8 @@ fn polls(
     Reason { at, text, own_lane: own.is_some() }
 }
 
-/// The lane of a wave that has changed what others of its lanes wait for, and is not among them.
+/// Returns the lane of the wave that has last changed the awaited location, if this lane is parked: it does
+/// not take part in the loop.
 fn parked_lane(wave: &Wave, lanes: u64, polled: &Polled) -> Option<u32> {
     let (space, address, lane) = wave.changed?;
     let same = (space, address) == (polled.space, polled.address);
@@ -134,7 +138,8 @@ fn value(launch: &Launch<'_>, group: &Group, polled: &Polled) -> u64 {
     }
 }
 
-/// Who has written a place last, which strict mode knows.
+/// Returns a text that says which wave has written a location last; `None` outside of strict mode, which
+/// tracks writes.
 fn written_by(
     launch: &Launch<'_>,
     group: &Group,

@@ -1,8 +1,8 @@
-//! A debugger's way into a dispatch: it is asked before each instruction of each wave, sees all that the wave has, and says whether to
-//! go on.
+//! Connects a debugger to a dispatch. The debugger is called before each instruction of each wave, can
+//! inspect the whole state of the wave, and decides whether the dispatch continues.
 //!
-//! A dispatch with a debugger runs on one thread, so that its instructions come in the same order each time: whoever counts them can
-//! get to the same place again.
+//! A dispatch with a debugger runs on one thread, so that its instructions run in the same order each time: a
+//! debugger that counts the instructions can get back to the same point.
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Fault, Location, Trap};
@@ -18,40 +18,44 @@ use crate::write::Write;
 use isa::{ModFlags, Target};
 use std::fmt;
 
-/// Whether a dispatch goes on.
+/// The debugger's decision about the dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
-    /// It does.
+    /// The dispatch continues.
     On,
-    /// It ends here.
+    /// The dispatch ends here.
     End,
-    /// What [`Debugger::writes`] has is written, and the debugger is asked again: in front of an instruction, where [`Stopped::takes_writes`].
+    /// The emulator makes the changes that [`Debugger::writes`] returns, and then calls
+    /// [`Debugger::written`]. Allowed only before an instruction, and only where [`Stopped::takes_writes`]
+    /// returns true.
     Write,
 }
 
-/// Who is asked.
+/// Callbacks of a debugger.
 pub trait Debugger: Sync {
-    /// A wave is about to execute an instruction.
+    /// Called when a wave is about to execute an instruction.
     fn before(&self, at: &Stopped<'_>) -> Go;
 
-    /// What is to be written where it has asked for that.
+    /// Returns the changes to make after the debugger has returned [`Go::Write`].
     fn writes(&self) -> Vec<Write> {
         Vec::new()
     }
 
-    /// It is written; the wave stands in front of the same instruction.
+    /// Called after the changes were made. The wave is still before the same instruction.
     fn written(&self, at: &Stopped<'_>) -> Go {
         let _ = at;
         Go::On
     }
 
-    /// Strict mode has found something wrong with the instruction that a wave has just executed. The dispatch ends soon.
+    /// Called when strict mode has found an error in the instruction that a wave has just executed. The
+    /// dispatch ends soon.
     fn found(&self, at: &Stopped<'_>, what: &Report) -> Go;
 
-    /// An instruction has not come off well: the dispatch ends.
+    /// Called when an instruction has failed. The dispatch ends.
     fn trapped(&self, at: &Stopped<'_>, why: &Fault);
 
-    /// The schedule of weak mode has done something that no instruction asks for now: in words, with the wave that it concerns.
+    /// Called when the schedule of weak mode has taken a step that no instruction asks for at this point.
+    /// `what` describes the step in words; `at` is the wave that the step concerns.
     fn chosen(&self, at: &Stopped<'_>, what: &str) -> Go {
         let _ = (at, what);
         Go::On
@@ -64,19 +68,19 @@ impl fmt::Debug for dyn Debugger + '_ {
     }
 }
 
-/// Where a flat address leads: which memory, and where in it.
+/// The memory that a flat address refers to, and the position in this memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flat {
     /// An address of global memory.
     Global(u64),
-    /// Bytes from the beginning of the group's LDS.
+    /// Byte offset in the work-group's LDS.
     Lds(u64),
-    /// Bytes from the beginning of the lane's private memory.
+    /// Byte offset in the lane's private memory.
     Private(u64),
 }
 
 impl Flat {
-    /// That of an address.
+    /// Decodes a flat address.
     pub fn of(address: u64) -> Flat {
         let low = u64::from(address as u32);
         match (address >> 32) as u32 {
@@ -86,7 +90,7 @@ impl Flat {
         }
     }
 
-    /// The flat address that leads there.
+    /// Returns the flat address of this position.
     pub fn address(self) -> u64 {
         let within = |aperture: u32, low: u64| u64::from(aperture) << 32 | u64::from(low as u32);
         match self {
@@ -97,30 +101,32 @@ impl Flat {
     }
 }
 
-/// The waves of a group around the one that runs.
+/// The waves of a work-group other than the running wave: the waves with lower numbers, and the waves with
+/// higher numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Others<'a> {
     pub(crate) before: &'a [Wave],
     pub(crate) behind: &'a [Wave],
 }
 
-/// A dword that a wave has.
+/// A dword of a wave's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dword {
-    /// A scalar register by its code.
+    /// A scalar register, by its code.
     Scalar(u16),
-    /// A VGPR and a lane; accumulation VGPRs are from 256 on.
+    /// A VGPR and a lane. Accumulation VGPRs are numbered from 256 on.
     Vector(u16, u32),
-    /// A dword of the group's LDS.
+    /// A dword of the work-group's LDS, by its index.
     Lds(usize),
-    /// A lane and a dword of its private memory.
+    /// A lane, and the index of a dword in the lane's private memory.
     Private(u32, usize),
-    /// A dword of the wave's private memory as it lies in memory.
+    /// A dword of the wave's private memory, by its index in the interleaved memory of all lanes.
     Scratch(usize),
 }
 
 impl Dword {
-    /// The same, with private memory as it lies in memory.
+    /// Converts a dword of a lane's private memory to its index in the interleaved memory; leaves other
+    /// dwords unchanged.
     fn in_memory(self, lanes: u32) -> Dword {
         match self {
             Dword::Private(lane, number) => {
@@ -131,42 +137,42 @@ impl Dword {
     }
 }
 
-/// What a run knows beside the wave that has stopped.
+/// State of a run beyond the wave that has stopped.
 pub(crate) trait Surroundings {
-    /// Another wave of the group.
+    /// Returns another wave of the work-group.
     fn wave(&self, number: u32) -> Option<&Wave>;
 
-    /// What a wave of the group has under way.
+    /// Returns the outstanding operations of a wave of the work-group.
     fn in_flight(&self, wave: u32) -> Option<InFlight>;
 
-    /// Bits of a dword that nothing has written; none where no account of that is kept.
+    /// Returns a mask of the bits of a dword that were never written; 0 if undefined bits are not tracked.
     fn undefined(&self, wave: u32, dword: Dword) -> u32 {
         let _ = (wave, dword);
         0
     }
 
-    /// Whether registers and memory can be written here.
+    /// Returns whether the debugger can write registers and memory here.
     fn takes_writes(&self) -> bool {
         false
     }
 }
 
-/// The registers of a wave as they were at an instruction.
+/// Registers of a wave, saved at an instruction.
 pub struct Registers {
     wave: Wave,
     next: u32,
 }
 
-/// A wave at an instruction that it has not executed yet.
+/// A wave that is about to execute an instruction.
 pub struct Stopped<'a> {
     wave: &'a Wave,
-    /// The instruction, by its number in the code.
+    /// Index of the instruction in the code.
     next: u32,
-    /// The wave that has stopped, and its instruction.
+    /// The wave that has stopped, and the index of its instruction.
     running: (&'a Wave, u32),
     scratch: &'a [u32],
     around: &'a dyn Surroundings,
-    /// Whether this is another instruction than the wave stands at.
+    /// Whether `next` is another instruction than the one that the wave is about to execute.
     is_earlier: bool,
     lds: &'a [u32],
     lds_bytes: u32,
@@ -175,7 +181,7 @@ pub struct Stopped<'a> {
 }
 
 impl<'a> Stopped<'a> {
-    /// A wave of a group at an instruction.
+    /// Creates the view of a wave that is about to execute instruction `next`.
     pub(crate) fn new(
         (wave, next): (&'a Wave, u32),
         (lds, lds_bytes): (&'a [u32], u32),
@@ -188,7 +194,8 @@ impl<'a> Stopped<'a> {
         Stopped { wave, next, running, scratch, around, is_earlier: false, lds, lds_bytes, group, launch }
     }
 
-    /// A wave of the same group where it will go on, by its number; the wave that runs is one of them. None if it has ended.
+    /// Returns a wave of the same work-group, by its number, at the instruction where the wave will continue.
+    /// The number may be that of the running wave. Returns `None` if the wave has ended.
     pub fn wave_of_group(&self, number: u32) -> Option<Stopped<'a>> {
         let (running, next) = self.running;
         let (wave, next) = match running.id == number {
@@ -199,12 +206,13 @@ impl<'a> Stopped<'a> {
         is_there.then_some(Stopped { wave, next, scratch: &wave.scratch, is_earlier: false, ..*self })
     }
 
-    /// The registers, to be looked at later.
+    /// Saves the registers for later inspection.
     pub fn registers(&self) -> Registers {
         Registers { wave: self.wave.without_scratch(), next: self.next }
     }
 
-    /// The wave with registers that it had at another instruction, and memory as it is. What is under way is not known there.
+    /// Returns a view of the wave with registers that were saved at another instruction, and with the present
+    /// memory. Outstanding operations are not known in this view.
     pub fn with_registers<'b>(&self, registers: &'b Registers) -> Stopped<'b>
     where
         'a: 'b,
@@ -212,32 +220,32 @@ impl<'a> Stopped<'a> {
         Stopped { wave: &registers.wave, next: registers.next, is_earlier: true, ..*self }
     }
 
-    /// The processor, with the size of this wave.
+    /// Returns the processor, with the size of this wave.
     pub fn target(&self) -> &'static Target {
         self.launch.target.target
     }
 
-    /// The work-group.
+    /// Returns the id of the work-group.
     pub fn group(&self) -> [u32; 3] {
         self.group
     }
 
-    /// The wave's number in its group.
+    /// Returns the wave's number in its work-group.
     pub fn wave(&self) -> u32 {
         self.wave.id
     }
 
-    /// Waves of the group.
+    /// Returns the number of waves of the work-group.
     pub fn waves(&self) -> u32 {
         self.wave.group_waves
     }
 
-    /// Lanes of the wave: 32 or 64.
+    /// Returns the number of lanes of the wave: 32 or 64.
     pub fn lanes(&self) -> u32 {
         self.wave.lanes
     }
 
-    /// The address of the instruction in the file.
+    /// Returns the address of the instruction in the file.
     pub fn address(&self) -> u64 {
         self.launch
             .code
@@ -245,7 +253,7 @@ impl<'a> Stopped<'a> {
             .map_or(0, |code| code.file_base + u64::from(self.next) * 4)
     }
 
-    /// Where the file's address 0 is in memory.
+    /// Returns the address in memory that corresponds to address 0 of the file.
     pub fn base(&self) -> u64 {
         self.launch
             .code
@@ -253,19 +261,19 @@ impl<'a> Stopped<'a> {
             .map_or(0, |code| code.base.wrapping_sub(code.file_base))
     }
 
-    /// Bytes of the instruction.
+    /// Returns the length of the instruction in bytes.
     pub fn length(&self) -> u64 {
         let code = self.launch.code.get(self.wave.range as usize);
         code.and_then(|code| code.ops.get(self.next as usize)).map_or(4, |op| 4 * u64::from(op.len))
     }
 
-    /// The instruction.
+    /// Returns the text of the instruction.
     pub fn text(&self) -> String {
         let code = self.launch.code.get(self.wave.range as usize);
         code.map_or_else(String::new, |code| code.text(self.target(), self.next))
     }
 
-    /// The instruction at an address of the file, and its bytes.
+    /// Returns the text of the instruction at an address of the file, and its length in bytes.
     pub fn text_at(&self, address: u64) -> Option<(String, u64)> {
         self.launch.code.iter().find_map(|code| {
             let at = address.checked_sub(code.file_base)? / 4;
@@ -274,17 +282,19 @@ impl<'a> Stopped<'a> {
         })
     }
 
-    /// Whether registers and memory can be written here: not in weak mode.
+    /// Returns whether the debugger can write registers and memory here. It cannot in weak mode.
     pub fn takes_writes(&self) -> bool {
         !self.is_earlier && self.around.takes_writes()
     }
 
-    /// What is under way here, if somebody keeps account of it: strict mode does.
+    /// Returns the wave's outstanding operations, or `None` if the mode does not track them. Strict mode
+    /// does.
     pub fn in_flight(&self) -> Option<InFlight> {
         if self.is_earlier { None } else { self.around.in_flight(self.wave.id) }
     }
 
-    /// The bits of a dword that nothing has written: strict mode knows them. Of registers at an earlier instruction they are not known.
+    /// Returns a mask of the bits of a dword that were never written. Strict mode tracks them; for registers
+    /// at an earlier instruction they are not known, and the mask is 0.
     pub fn undefined(&self, dword: Dword) -> u32 {
         let is_register = matches!(dword, Dword::Scalar(_) | Dword::Vector(..));
         match self.is_earlier && is_register {
@@ -293,78 +303,81 @@ impl<'a> Stopped<'a> {
         }
     }
 
-    /// The address in the file of a memory operation's instruction; none if it is one of a caller's.
+    /// Returns the address in the file of a memory operation's instruction, or `None` for an operation that a
+    /// caller started.
     pub fn address_of(&self, operation: &Operation) -> Option<u64> {
         let (range, index) = operation.at?;
         Some(self.launch.code.get(range as usize)?.file_base + 4 * u64::from(index))
     }
 
-    /// Where it is, with its place in the source.
+    /// Returns the location of the instruction, with its place in the source.
     pub fn location(&self, lane: Option<u32>) -> Location {
         self.launch.location(self.wave.range, self.next, self.group, self.wave.id, lane)
     }
 
-    /// Work-items of the grid, by dimension.
+    /// Returns the number of work-items of the grid, by dimension.
     pub fn grid(&self) -> [u32; 3] {
         self.launch.grid
     }
 
-    /// The group, the wave of it and the lane that a work-item has, by its global id; none if the grid does not have the work-item.
+    /// Returns the work-group, the wave and the lane of a work-item, given its global id. Returns `None` if
+    /// the work-item is outside the grid.
     pub fn place_of_item(&self, item: [u32; 3]) -> Option<([u32; 3], u32, u32)> {
         self.launch.place_of_item(item)
     }
 
-    /// Lanes that are active.
+    /// Returns the mask of active lanes.
     pub fn exec(&self) -> u64 {
         self.wave.exec()
     }
 
-    /// Lanes that have a work-item: those that were active when the wave began.
+    /// Returns the mask of lanes that have a work-item: the lanes that were active when the wave began.
     pub fn launched(&self) -> u64 {
         self.launch.launched(self.group, self.wave.id)
     }
 
-    /// A scalar register by its code: 0 to 105 are `s0` to `s105`, 106 and 107 VCC, 124 M0, 126 and 127 EXEC.
+    /// Returns a scalar register by its code: 0 to 105 are `s0` to `s105`, 106 and 107 are VCC, 124 is M0,
+    /// 126 and 127 are EXEC.
     pub fn scalar(&self, code: u16) -> Option<u32> {
         self.wave.sgpr.get(usize::from(code)).copied().filter(|_| code < 128)
     }
 
-    /// A VGPR: a dword of each lane. Accumulation VGPRs are from 256 on.
+    /// Returns a VGPR: one dword per lane. Accumulation VGPRs are numbered from 256 on.
     pub fn vector(&self, number: u16) -> Option<&[u32; 64]> {
         self.wave.vgpr.get(usize::from(number))
     }
 
-    /// How many scalar registers, vector registers and accumulation registers it has.
+    /// Returns the numbers of scalar registers, vector registers and accumulation registers of the wave.
     pub fn register_counts(&self) -> [u16; 3] {
         [self.wave.sgprs, self.wave.vgprs, self.wave.agprs]
     }
 
-    /// Bytes of the group's LDS.
+    /// Returns the number of bytes of the work-group's LDS.
     pub fn lds_bytes(&self) -> u64 {
         self.lds_bytes.into()
     }
 
-    /// Bytes of a lane's private memory.
+    /// Returns the number of bytes of a lane's private memory.
     pub fn private_bytes(&self) -> u64 {
         self.wave.scratch.len() as u64 * 4 / u64::from(self.wave.lanes.max(1))
     }
 
-    /// SCC.
+    /// Returns SCC.
     pub fn scc(&self) -> bool {
         self.wave.scc
     }
 
-    /// The MODE register.
+    /// Returns the MODE register.
     pub fn mode(&self) -> u32 {
         self.wave.mode()
     }
 
-    /// Reads memory. Whether it is all there.
+    /// Reads global memory. Returns whether all bytes exist.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         self.launch.memory.read(address, bytes)
     }
 
-    /// Reads what a flat address of a lane leads to. Whether it is all there.
+    /// Reads the memory that a lane's flat address refers to. Returns whether all bytes exist.
     pub fn read_flat(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
         match Flat::of(address) {
             Flat::Global(address) => self.read(address, bytes),
@@ -373,7 +386,7 @@ impl<'a> Stopped<'a> {
         }
     }
 
-    /// Reads the group's LDS. Whether it is all there.
+    /// Reads the work-group's LDS. Returns whether all bytes exist.
     pub fn read_lds(&self, address: u64, bytes: &mut [u8]) -> bool {
         let end = address.checked_add(bytes.len() as u64);
         if end.is_none_or(|end| end > u64::from(self.lds_bytes)) {
@@ -385,7 +398,8 @@ impl<'a> Stopped<'a> {
         true
     }
 
-    /// Reads the wave's private memory as it lies in memory. Whether it is all there.
+    /// Reads the wave's private memory by offset in the interleaved memory of all lanes. Returns whether all
+    /// bytes exist.
     pub fn read_scratch(&self, address: u64, bytes: &mut [u8]) -> bool {
         if address.checked_add(bytes.len() as u64).is_none() {
             return false;
@@ -397,7 +411,8 @@ impl<'a> Stopped<'a> {
         true
     }
 
-    /// Reads the private memory of a lane: byte `n` of what scratch instructions reach at `n`. Whether it is all there.
+    /// Reads the private memory of a lane. `address` is the byte offset that the lane's scratch instructions
+    /// use. Returns whether all bytes exist.
     pub fn read_private(&self, lane: u32, address: u64, bytes: &mut [u8]) -> bool {
         if address.checked_add(bytes.len() as u64).is_none() {
             return false;
@@ -417,7 +432,7 @@ impl<'a> Stopped<'a> {
     }
 }
 
-/// A debugger's view of one wave, around whoever else watches it.
+/// Connects a debugger to one wave, and passes all events on to the inner watcher, if there is one.
 pub(crate) struct Debugging<'a> {
     pub(crate) debugger: &'a (dyn Debugger + 'a),
     pub(crate) group: [u32; 3],

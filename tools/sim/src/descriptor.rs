@@ -1,20 +1,20 @@
-//! How a kernel wants to be started: the 64-byte kernel descriptor of code objects V3 and later (seed 000, lines
-//! 2567-2900), and what the 256-byte `amd_kernel_code_t` of V2 (seed 002, line 807) says in its place.
+//! The start state that a kernel asks for: the 64-byte kernel descriptor of code objects V3 and later (seed
+//! 000, lines 2567-2900), or the 256-byte `amd_kernel_code_t` of V2 (seed 002, line 807).
 
 use isa::Target;
 use isa::target::Feature;
 
-/// Bytes of `amd_kernel_code_t`.
+/// Size of `amd_kernel_code_t` in bytes.
 pub(crate) const KERNEL_CODE_BYTES: usize = codeobj::kernel_code::SIZE;
 
 /// A kernel descriptor, field by field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Descriptor {
-    /// Bytes of LDS that are laid out statically.
+    /// Bytes of statically allocated LDS.
     pub group_segment: u32,
     /// Bytes of scratch of a work-item.
     pub private_segment: u32,
-    /// Bytes of kernel arguments (V2, and V4 on; 0 in V3).
+    /// Bytes of kernel arguments (in V2, and from V4 on; 0 in V3).
     pub kernarg_size: u32,
     /// Entry point, relative to the descriptor.
     pub entry_offset: i64,
@@ -24,19 +24,20 @@ pub struct Descriptor {
     pub rsrc1: u32,
     /// `compute_pgm_rsrc2`.
     pub rsrc2: u32,
-    /// `kernel_code_properties`; the upper half is V2's alone.
+    /// `kernel_code_properties`; only V2 uses the upper half.
     pub properties: u32,
-    /// Dwords of arguments that are preloaded into user SGPRs, and the first of them (gfx90a, V5 on).
+    /// Number of argument dwords that are preloaded into user SGPRs, and index of the first of these dwords
+    /// (gfx90a, V5 on).
     pub preload: (u32, u32),
 }
 
-/// Registers that a wave gets.
+/// Number of registers that a wave gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Registers {
     pub(crate) vgprs: u16,
-    /// Accumulation VGPRs.
+    /// Number of accumulation VGPRs.
     pub(crate) agprs: u16,
-    /// Numbered SGPRs.
+    /// Number of numbered SGPRs.
     pub(crate) sgprs: u16,
 }
 
@@ -52,11 +53,11 @@ fn offset(bytes: &[u8]) -> i64 {
     (u64::from(word(bytes, 16)) | u64::from(word(bytes, 20)) << 32) as i64
 }
 
-/// Bits of `kernel_code_properties` that are no user SGPRs.
+/// Bit of `kernel_code_properties` that selects waves of 32 lanes. It does not enable a user SGPR.
 const WAVE32: u32 = 10;
 
 impl Descriptor {
-    /// Size in the file.
+    /// Size in bytes in the file.
     pub const BYTES: usize = 64;
 
     pub(crate) fn parse(bytes: &[u8]) -> Option<Descriptor> {
@@ -75,7 +76,8 @@ impl Descriptor {
         })
     }
 
-    /// What V2's header says; `compute_pgm_rsrc1`, `compute_pgm_rsrc2` and the properties lie there as they do later.
+    /// Reads the header of V2. `compute_pgm_rsrc1`, `compute_pgm_rsrc2` and the properties have the same
+    /// layout as in later versions.
     pub(crate) fn of_kernel_code(bytes: &[u8; KERNEL_CODE_BYTES]) -> Descriptor {
         Descriptor {
             group_segment: word(bytes, 64),
@@ -90,17 +92,17 @@ impl Descriptor {
         }
     }
 
-    /// Lanes of a wave on that processor (`ENABLE_WAVEFRONT_SIZE32`).
+    /// Returns the number of lanes of a wave on a processor (`ENABLE_WAVEFRONT_SIZE32`).
     pub(crate) fn wave_size(&self, target: &Target) -> u32 {
         if target.has(Feature::WAVE32) && field(self.properties, WAVE32, 1) != 0 { 32 } else { 64 }
     }
 
-    /// The registers of a wave (seed 000, lines 2567-2900, for the units).
+    /// Returns the registers of a wave (seed 000, lines 2567-2900, for the units).
     pub(crate) fn registers(&self, target: &Target) -> Registers {
         let granules = field(self.rsrc1, 0, 6) + 1;
         let total = (granules * target.vgpr_encoding_granule).min(target.addressable_vgprs);
         let (vgprs, agprs) = match target {
-            // One file, whose upper part is the accumulation registers.
+            // A single register file holds both kinds; its upper part is the accumulation registers.
             _ if target.has(Feature::GFX90A) => {
                 let vgprs = (4 * (field(self.rsrc3, 0, 6) + 1)).min(total);
                 (vgprs, (total - vgprs).min(256))
@@ -108,7 +110,8 @@ impl Descriptor {
             _ if target.has(Feature::MAI) => (total, total),
             _ => (total, 0),
         };
-        // GFX10 gives every wave the same number, GFX8 and GFX9 an even number of granules of 8, tonga always 96.
+        // GFX10 gives every wave the same number of SGPRs, GFX8 and GFX9 an even number of granules of 8,
+        // tonga always 96.
         let sgprs = match target.sgpr_granule {
             unit @ (96 | 128) => unit,
             unit => ((field(self.rsrc1, 6, 4) + 1) * target.sgpr_encoding_granule).next_multiple_of(unit),
@@ -117,73 +120,75 @@ impl Descriptor {
         Registers { vgprs: vgprs as u16, agprs: agprs as u16, sgprs: sgprs as u16 }
     }
 
-    /// Initial low byte of MODE: rounding and denormals.
+    /// Returns the initial low byte of MODE: rounding and denormals.
     pub fn float_mode(&self) -> u32 {
         field(self.rsrc1, 12, 8)
     }
 
-    /// DX10 clamp: NaN clamps to 0.
+    /// Returns DX10_CLAMP: whether NaN clamps to 0.
     pub fn dx10_clamp(&self) -> bool {
         field(self.rsrc1, 21, 1) != 0
     }
 
-    /// IEEE mode: signalling NaNs are quieted by min and max.
+    /// Returns IEEE mode: whether min and max quiet signalling NaNs.
     pub fn ieee_mode(&self) -> bool {
         field(self.rsrc1, 23, 1) != 0
     }
 
-    /// FP16_OVFL (GFX9 and later): finite f16 results do not become infinite.
+    /// Returns FP16_OVFL (GFX9 and later): whether an overflowing f16 result becomes the largest finite
+    /// value.
     pub fn fp16_overflow(&self) -> bool {
         field(self.rsrc1, 26, 1) != 0
     }
 
-    /// Floating-point exceptions, and division of integers by zero, that are to trap (ENABLE_EXCEPTION_*).
+    /// Returns the mask of exceptions that trap: floating-point exceptions and integer division by zero
+    /// (ENABLE_EXCEPTION_*).
     pub fn exceptions(&self) -> u32 {
         field(self.rsrc2, 24, 7)
     }
 
-    /// Whether waves of a group run on both compute units of a work-group processor (GFX10).
+    /// Returns whether waves of a group may run on both compute units of a work-group processor (GFX10).
     pub fn wgp_mode(&self) -> bool {
         field(self.rsrc1, 29, 1) != 0
     }
 
-    /// Whether waves of a group may be on several compute units (TG_SPLIT of gfx90a).
+    /// Returns whether waves of a group may run on several compute units (TG_SPLIT of gfx90a).
     pub fn splits_groups(&self) -> bool {
         field(self.rsrc3, 16, 1) != 0
     }
 
-    /// Whether the scratch wave offset is wanted.
+    /// Returns whether the kernel asks for the scratch wave offset.
     pub fn scratch_enabled(&self) -> bool {
         field(self.rsrc2, 0, 1) != 0
     }
 
-    /// Number of user SGPRs.
+    /// Returns the number of user SGPRs.
     pub fn user_sgprs(&self) -> u32 {
         field(self.rsrc2, 1, 5)
     }
 
-    /// Which work-group ids are wanted.
+    /// Returns which work-group ids the kernel asks for.
     pub fn group_ids(&self) -> [bool; 3] {
         std::array::from_fn(|dim| field(self.rsrc2, 7 + dim as u32, 1) != 0)
     }
 
-    /// Whether work-group info is wanted.
+    /// Returns whether the kernel asks for the work-group info SGPR.
     pub fn group_info(&self) -> bool {
         field(self.rsrc2, 10, 1) != 0
     }
 
-    /// Number of work-item id VGPRs less one.
+    /// Returns the number of VGPRs with work-item ids, minus one.
     pub fn item_ids(&self) -> u32 {
         field(self.rsrc2, 11, 2)
     }
 
-    /// Whether a kind of user SGPRs is wanted.
+    /// Returns whether the kernel asks for a kind of user SGPRs.
     pub(crate) fn enables(&self, kind: UserSgprs) -> bool {
         self.properties >> kind as u32 & 1 != 0
     }
 }
 
-/// User SGPRs: the bit number in `kernel_code_properties`.
+/// Kinds of user SGPRs, by the bit number in `kernel_code_properties`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum UserSgprs {
@@ -200,7 +205,7 @@ pub(crate) enum UserSgprs {
 }
 
 impl UserSgprs {
-    /// In the order of their registers, with the number of dwords (seed 000, line 2915).
+    /// The kinds in the order of their registers, with their numbers of dwords (seed 000, line 2915).
     pub(crate) const ORDER: [(UserSgprs, u32); 10] = [
         (UserSgprs::PrivateSegmentBuffer, 4),
         (UserSgprs::DispatchPtr, 2),

@@ -1,4 +1,4 @@
-//! The device: memory, loaded modules, and dispatches over host threads.
+//! The device: memory, loaded modules, and dispatches that run on host threads.
 
 use crate::fault::Fault;
 use crate::fault::Location;
@@ -34,16 +34,16 @@ pub struct ModuleId(usize);
 
 pub(crate) struct Module {
     pub(crate) subtarget: Subtarget,
-    /// Version of the code object, as far as it is known.
+    /// Version of the code object, if it is known.
     pub(crate) version: Option<u8>,
     pub(crate) kernels: Vec<KernelInfo>,
-    /// Formats of `printf`.
+    /// Format strings of `printf`.
     pub(crate) printf: Vec<String>,
     symbols: Vec<Symbol>,
     pub(crate) functions: Arc<Functions>,
-    /// The code as waves of 32 and of 64 lanes understand it; without the size that no kernel asks for.
+    /// The code, decoded for waves of 32 and of 64 lanes. Empty for a wave size that no kernel uses.
     pub(crate) code: [Vec<Code>; 2],
-    /// The same as strict mode reads it, once it has.
+    /// The code as strict mode reads it, for both wave sizes. Filled when strict mode first needs it.
     pub(crate) readings: [Arc<OnceLock<Arc<Reading>>>; 2],
     pub(crate) base: u64,
     pub(crate) lines: Arc<Lines>,
@@ -53,32 +53,32 @@ pub(crate) struct Module {
 /// An emulated GPU.
 pub struct Device {
     pub(crate) memory: Memory,
-    /// Queues of host programs.
+    /// Queues created by the host program.
     pub(crate) queues: Vec<Option<Queue>>,
-    /// What kernels that may run now call the host through.
+    /// Host call buffers of the kernels that may run at present.
     hostcalls: Vec<Mutex<Hostcall>>,
-    /// The heap of `malloc` in kernels; 0 before the first kernel that may use it.
+    /// Address of the heap for `malloc` in kernels; 0 until the first kernel that may use it.
     heap: DevicePtr,
-    /// The first `s_trap 3` of the last run.
+    /// Location of the first `s_trap 3` of the last run.
     debug_trap: Option<Location>,
     modules: Vec<Module>,
     threads: usize,
     mode: Mode,
     reports: Vec<Report>,
-    /// Dispatches so far.
+    /// Number of dispatches that have been run.
     dispatches: u64,
-    /// What kernels have printed.
+    /// Text that kernels have printed and that was not taken yet.
     printed: String,
-    /// Profile and trace of the last dispatch that was watched.
+    /// Profile and trace of the last observed dispatch.
     observed: (Profile, String),
     log: Option<Log>,
     names: Arc<Names>,
     schedule: u64,
     level: check::Level,
     convention: callconv::Convention,
-    /// Whether memory accesses are replayed; if it is not said, as each object has it.
+    /// Whether memory accesses that find no page are replayed. `None`: as each code object asks.
     xnack: Option<bool>,
-    /// What strict mode overwrites at calls.
+    /// Values that strict mode writes to registers at calls.
     scramble: Option<Arc<Scramble>>,
 }
 
@@ -89,12 +89,12 @@ impl Default for Device {
 }
 
 impl Device {
-    /// A device that runs work-groups on all processors of the host.
+    /// Creates a device that runs work-groups on all processors of the host.
     pub fn new() -> Device {
         Device::with_threads(std::thread::available_parallelism().map_or(1, |threads| threads.get()))
     }
 
-    /// A device that runs work-groups on that many host threads.
+    /// Creates a device that runs work-groups on `threads` host threads.
     pub fn with_threads(threads: usize) -> Device {
         Device {
             memory: Memory::new(),
@@ -119,50 +119,56 @@ impl Device {
         }
     }
 
-    /// What strict mode overwrites at calls from now on: registers that neither the caller nor the function may rely on.
+    /// Sets what strict mode overwrites at calls: registers that neither the caller nor the function may rely
+    /// on.
     pub fn set_scramble(&mut self, scramble: Scramble) {
         self.scramble = Some(Arc::new(scramble));
     }
 
-    /// How sure strict mode has to be of what it finds about registers: by default certain.
+    /// Sets the certainty that strict mode requires of a finding about registers. By default a finding must
+    /// be certain.
     pub fn set_level(&mut self, level: check::Level) {
         self.level = level;
     }
 
-    /// The seed of the schedules of strict mode: another order of waves and groups, and turns of other lengths, for each. By default
-    /// 0: in order. Other schedules run on one thread; the same seed gives the same run everywhere.
+    /// Sets the seed of strict mode's schedules. Each seed gives another order of waves and groups, and other
+    /// lengths of the slices in which waves run. The default 0 runs waves and groups in order. Schedules with
+    /// another seed run on one thread; the same seed gives the same run on every host.
     pub fn set_schedule(&mut self, seed: u64) {
         self.schedule = seed;
     }
 
-    /// The calling convention that strict mode holds functions to: by default LLVM's of today.
+    /// Sets the calling convention that strict mode checks functions against. The default is LLVM's current
+    /// convention.
     pub fn set_convention(&mut self, convention: callconv::Convention) {
         self.convention = convention;
     }
 
-    /// Says whether the device replays memory accesses that find no page (XNACK), on processors that can: strict mode looks for what a replay
-    /// would break only where it does. Objects that are loaded from now on must be for such a device, or for any. Without it each object
-    /// finds the device that it is for; one that is for any, a device that replays.
+    /// Sets whether the device replays memory accesses that find no page (XNACK), on processors that support
+    /// it. Strict mode looks for code that a replay would break only on a device that replays. Code objects
+    /// loaded afterwards must be built for this setting or for any setting. With `None`, each code object
+    /// gets the device that it is built for; an object for any setting gets a device that replays.
     pub fn set_xnack(&mut self, on: Option<bool>) {
         self.xnack = on;
     }
 
-    /// How dispatches are run from now on; fast unless something else is said.
+    /// Sets how dispatches are run. The default is fast mode.
     pub fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
     }
 
-    /// How dispatches are run.
+    /// Returns how dispatches are run.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// What strict mode found in the last dispatch, by place in the code.
+    /// Returns the findings of strict mode in the last dispatch, ordered by place in the code.
     pub fn reports(&self) -> &[Report] {
         &self.reports
     }
 
-    /// The processor of an object in the device's setting of XNACK.
+    /// Returns the processor of a code object, with the device's XNACK setting. Fails if the object is built
+    /// for the other setting.
     fn subtarget(&self, object: &CodeObject) -> Result<Subtarget, Fault> {
         let mut subtarget = *object.subtarget();
         let Some(on) = self.xnack.filter(|_| subtarget.has(Feature::XNACK)) else { return Ok(subtarget) };
@@ -211,28 +217,28 @@ impl Device {
         Ok(ModuleId(self.modules.len() - 1))
     }
 
-    /// Address and size of a variable of a loaded code object.
+    /// Returns the address and size of a variable of a loaded code object.
     pub fn symbol(&self, module: ModuleId, name: &str) -> Option<(DevicePtr, u64)> {
         let module = self.modules.get(module.0)?;
         let symbol = module.symbols.iter().find(|symbol| symbol.name == name)?;
         Some((module.base.wrapping_add(symbol.address), symbol.size))
     }
 
-    /// Zeroed memory. Its address is a multiple of 4096.
+    /// Allocates zeroed memory. The address is a multiple of 4096.
     pub fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, Fault> {
         let address = self.memory.alloc(bytes);
         address.ok_or_else(|| Fault::Dispatch(format!("no room for an allocation of {bytes} bytes")))
     }
 
-    /// Calls the allocation that starts at `address` by a name, as an array of elements of so many bytes: reports say
-    /// `x[1000]` then, beside the address.
+    /// Names the allocation that starts at `address`, as an array of elements of `element_bytes` bytes.
+    /// Reports then print a name such as `x[1000]` with the address.
     pub fn name(&mut self, address: DevicePtr, name: &str, element_bytes: u32) {
         if let Some((buffer, 0)) = self.memory.find(address, 0) {
             Arc::make_mut(&mut self.names).add(address, buffer.bytes(), name, element_bytes);
         }
     }
 
-    /// Gives memory back; false if none starts there.
+    /// Frees an allocation. Returns false if no allocation starts at `address`.
     pub fn free(&mut self, address: DevicePtr) -> bool {
         Arc::make_mut(&mut self.names).remove(address);
         self.memory.free(address)
@@ -259,38 +265,40 @@ impl Device {
         self.write(to, &data)
     }
 
-    /// Sets bytes.
+    /// Sets `bytes` bytes to a value.
     pub fn fill(&self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), Fault> {
         self.write(to, &vec![value; self.length(to, bytes)?])
     }
 
-    /// A number of bytes that are there.
+    /// Returns `bytes` as a length, after checking that memory has this many bytes at an address.
     fn length(&self, at: DevicePtr, bytes: u64) -> Result<usize, Fault> {
         let there = self.memory.find(at, bytes).and_then(|_| usize::try_from(bytes).ok());
         there.ok_or_else(|| Fault::Dispatch(format!("no {bytes} bytes at {at:#x}")))
     }
 
-    /// A signal (`amd_signal_t`) in the device's memory, for [`Dispatch::signal`] or for a kernel.
+    /// Creates a signal (`amd_signal_t`) in the device's memory, for [`Dispatch::signal`] or for a kernel,
+    /// and returns its address.
     pub fn signal(&mut self, value: i64) -> Result<DevicePtr, Fault> {
         let address = self.alloc(packet::SIGNAL_BYTES as u64)?;
         self.write(address, &packet::signal(value))?;
         Ok(address)
     }
 
-    /// The value of a signal.
+    /// Returns the value of a signal.
     pub fn signal_value(&self, signal: DevicePtr) -> Result<i64, Fault> {
         let mut value = [0; 8];
         self.read(signal.wrapping_add(signal_at::VALUE), &mut value)?;
         Ok(i64::from_le_bytes(value))
     }
 
-    /// What kernels have printed since the last call; of a dispatch that failed, too.
+    /// Takes the text that kernels have printed since the last call. Text of a dispatch that failed is
+    /// included.
     pub fn take_printed(&mut self) -> String {
         std::mem::take(&mut self.printed)
     }
 
-    /// Runs the threads of a small program in every schedule that the machine allows, and gives what came out. Memory is
-    /// afterwards as it was before.
+    /// Runs the threads of a small program in every schedule that the machine allows, and returns the
+    /// outcomes. Memory is restored afterwards.
     pub fn explore(&mut self, module: ModuleId, search: Search) -> Result<Exploration, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let dispatches: Vec<Dispatch<'_>> =
@@ -315,42 +323,46 @@ impl Device {
         found
     }
 
-    /// What was counted in the last dispatch that was watched ([`Dispatch::observe`]).
+    /// Returns the counts of the last observed dispatch ([`Dispatch::observe`]).
     pub fn profile(&self) -> &Profile {
         &self.observed.0
     }
 
-    /// What the traced waves of the last dispatch that was watched did: a line for each instruction.
+    /// Returns the trace of the waves traced in the last observed dispatch: a line for each instruction.
     pub fn trace(&self) -> &str {
         &self.observed.1
     }
 
-    /// The order of the memory operations of the last dispatch, if it was recorded ([`Observe::order`]).
+    /// Returns the order of the memory operations of the last dispatch, if it was recorded
+    /// ([`Observe::order`]).
     ///
     /// [`Observe::order`]: crate::Observe::order
     pub fn log(&self) -> Option<&Log> {
         self.log.as_ref()
     }
 
-    /// The same, given away.
+    /// Takes the recorded order of the memory operations of the last dispatch, which [`Device::log`] then no
+    /// longer returns.
     pub fn take_log(&mut self) -> Option<Log> {
         self.log.take()
     }
 
-    /// The first `s_trap 3` of the last run, in the order in which groups start: a debugger would have stopped there.
+    /// Returns the location of the first `s_trap 3` of the last run, in the order in which groups start. A
+    /// debugger would have stopped there.
     pub fn debug_trap(&self) -> Option<&Location> {
         self.debug_trap.as_ref()
     }
 
-    /// Where a kernel's descriptor is: what packets call the kernel by.
+    /// Returns the address of a kernel's descriptor, which packets use to refer to the kernel.
     pub fn kernel_object(&self, module: ModuleId, kernel: &str) -> Option<DevicePtr> {
         let module = self.modules.get(module.0)?;
         let kernel = module.kernels.iter().find(|info| info.name == kernel)?;
         Some(module.base.wrapping_add(kernel.descriptor_address))
     }
 
-    /// The packet of a dispatch for a queue. Its arguments are placed, hidden ones included, and stay, with what those point to.
-    /// [`Dispatch::signal`] is for [`Packet::completion`].
+    /// Creates the packet of a dispatch for a queue. Places the arguments, including the hidden ones, in
+    /// device memory. The arguments and the memory that they point to stay allocated. [`Dispatch::signal`] is
+    /// ignored here; use [`Packet::completion`].
     pub fn kernel_packet(
         &mut self,
         module: ModuleId,
@@ -367,7 +379,7 @@ impl Device {
         Ok(prepare::packet(module, kernel, dispatch, arguments.kernarg))
     }
 
-    /// Runs a kernel to its end, and after it what it has added to its queue.
+    /// Runs a kernel to its end, and then the packets that the kernel has added to its queue.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let placed = Placed::new(module, dispatch, self.dispatches, &mut self.memory, &mut self.heap)?;
@@ -396,14 +408,14 @@ impl Device {
         result.map(|()| stats)
     }
 
-    /// Forgets what the last run has left to be asked for.
+    /// Clears the results of the last run.
     pub(crate) fn begin_run(&mut self) {
         self.reports.clear();
         self.debug_trap = None;
         self.log = None;
     }
 
-    /// Runs the kernel of the packet that is next in a queue.
+    /// Runs the kernel of the next packet of a queue.
     pub(crate) fn run_packet(
         &mut self,
         queue: &Queue,
@@ -416,7 +428,7 @@ impl Device {
         let pointer = |name| hidden::pointer(prepared.kernel, name, packet.kernarg, &self.memory);
         let (printf, hostcall) = (pointer("printf_buffer"), pointer("hostcall_buffer"));
         let hostcall = self.hostcalls.iter().find(|buffer| locked(buffer).address() == hostcall);
-        // Lines that are printed have an order, which shall be the same each time.
+        // Printed lines must come in the same order each time, so such a dispatch runs on one thread.
         let threads = if hostcall.is_some() || debugger.is_some() { 1 } else { self.threads };
         let mut launch = prepared.launch(&self.memory, threads > 1 && has_atomic64(code), progress);
         launch.hostcall = hostcall;
@@ -454,12 +466,12 @@ impl Device {
     }
 }
 
-/// A host call buffer; nobody has panicked with it.
+/// Locks a host call buffer. Ignores a poisoned lock.
 fn locked(hostcall: &Mutex<Hostcall>) -> std::sync::MutexGuard<'_, Hostcall> {
     hostcall.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One wave of a search.
+/// Returns the dispatch of one wave of a search.
 fn search_dispatch<'a>(search: &Search, thread: &'a Thread) -> Dispatch<'a> {
     let group = [search.lanes.max(1), 1, 1];
     Dispatch {
@@ -472,7 +484,7 @@ fn search_dispatch<'a>(search: &Search, thread: &'a Thread) -> Dispatch<'a> {
     }
 }
 
-/// Decodes every range of code of an object.
+/// Decodes every code range of a code object.
 fn decode(object: &CodeObject, target: &'static Target, base: u64, image: &[u8]) -> Vec<Code> {
     let ranges = object.image.code.iter().map(|range| {
         let bytes = image.get(range.start as usize..range.end as usize).unwrap_or(&[]);

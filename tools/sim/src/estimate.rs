@@ -1,28 +1,30 @@
-//! How long a dispatch might take on the machine: an estimate, from issue rates that the manuals document and latencies
-//! that are stated here, never a measurement.
+//! Estimates how long a dispatch might take on hardware. The estimate comes from documented issue rates and
+//! from latencies that are assumed here; it is never a measurement.
 //!
-//! Two bounds. **Issue**: each unit of one compute unit needs a number of cycles for what all waves asked of it; the
-//! slowest decides. **Latency**: a wave that executes a wait stands for as long as memory of that kind takes; waves beyond
-//! those that fit at a time come after one another. The estimate is the larger one. `docs/emulator.md` has the numbers.
+//! The estimate is the larger of two bounds. **Issue**: each unit of one compute unit needs a number of
+//! cycles for the instructions of all waves; the slowest unit decides. **Latency**: a wave that executes a
+//! wait is blocked for the latency of that kind of memory; waves that do not fit on the compute unit at the
+//! same time run after one another. `docs/emulator.md` has the numbers.
 
 use crate::observe::{Executed, Profile};
 use crate::op::Class;
 use isa::Target;
 use isa::target::{Feature, Generation};
 
-/// Cycles until a result of vector memory, scalar memory and LDS is there. Chosen by hand, between what a hit and a miss
-/// of the first-level cache may cost: no manual has them.
+/// Latency in cycles of vector memory, scalar memory and LDS. The manuals do not give latencies, so these are
+/// chosen by hand, between the likely costs of a hit and of a miss of the first-level cache.
 const VMEM_LATENCY: u64 = 350;
 const SMEM_LATENCY: u64 = 150;
 const LDS_LATENCY: u64 = 64;
-/// Bytes a cycle of a compute unit: a line of 64 bytes of the first-level cache; 32 banks of LDS, 4 bytes each.
+/// Bytes per cycle of a compute unit: a line of 64 bytes of the first-level cache, and 32 banks of LDS with 4
+/// bytes each.
 const VMEM_RATE: u64 = 64;
 const LDS_RATE: u64 = 128;
 
-/// Cycles by unit, of one compute unit that ran everything.
+/// Cycles for each unit, if one compute unit ran the whole dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Vector arithmetic, spread over the SIMDs.
+    /// Vector arithmetic, divided among the SIMDs.
     pub valu: u64,
     /// Scalar arithmetic, branches and messages.
     pub salu: u64,
@@ -30,19 +32,20 @@ pub struct Estimate {
     pub vmem: u64,
     /// LDS.
     pub lds: u64,
-    /// Waits of a mean wave, as often as waves have to come after one another.
+    /// Waits of an average wave, multiplied by the number of batches in which the waves run.
     pub latency: u64,
 }
 
 impl Estimate {
-    /// The bound that decides.
+    /// Returns the larger bound in cycles.
     pub fn cycles(&self) -> u64 {
         [self.valu, self.salu, self.vmem, self.lds, self.latency].into_iter().max().unwrap_or(0)
     }
 }
 
 impl Profile {
-    /// An estimate for a processor on which a compute unit holds `resident` waves of the kernel at a time.
+    /// Estimates the cycles for a processor whose compute unit holds `resident` waves of the kernel at a
+    /// time.
     pub fn estimate(&self, target: &Target, resident: u64) -> Estimate {
         let of = |class: Class| self.instructions.iter().filter(move |inst| inst.class == class);
         let issue = |class| of(class).map(|inst| inst.count * cycles(inst, target)).sum::<u64>();
@@ -61,10 +64,10 @@ impl Profile {
     }
 }
 
-/// Cycles for which an instruction of a wave takes its unit.
+/// Returns the number of cycles for which an instruction of a wave occupies its unit.
 fn cycles(inst: &Executed, target: &Target) -> u64 {
     let lanes = u64::from(target.wave_size);
-    // A SIMD of GCN has 16 lanes, one of RDNA 32.
+    // A SIMD of GCN has 16 lanes, a SIMD of RDNA has 32.
     let width = if target.generation == Generation::Gfx10 { 32 } else { 16 };
     let base = if inst.class == Class::Valu { lanes / width } else { 1 };
     let name = inst.text.split([' ', '_']).collect::<Vec<_>>();
@@ -80,7 +83,7 @@ fn cycles(inst: &Executed, target: &Target) -> u64 {
     }
 }
 
-/// How long a wait takes, by its text.
+/// Returns the latency of a wait in cycles, determined from its text.
 fn latency(text: &str) -> u64 {
     let mut most = 0;
     if text.contains("vmcnt") || text.contains("vscnt") {

@@ -1,23 +1,23 @@
-//! Why a dispatch stopped, or never started.
+//! The reasons why a dispatch stopped or did not start.
 
 use crate::strict::{FaultClass, Report};
 use codeobj::disasm::SourcePlace;
 use std::fmt;
 
-/// A call under way: who was called, and from where.
+/// An active call: the called function and the place of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Called {
-    /// The function.
+    /// The called function.
     pub function: String,
-    /// Who has called it.
+    /// The calling function.
     pub caller: String,
     /// Address of the call in the ELF file.
     pub offset: u64,
-    /// Its place in the source, where the object says.
+    /// Place of the call in the source, if the object records it.
     pub source: Option<SourcePlace>,
-    /// How many such calls there are, one in the other.
+    /// Number of equal calls, each nested in the previous one.
     pub count: u64,
-    /// How many others follow that are left out.
+    /// Number of calls that follow and are left out.
     pub skipped: u64,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Called {
     }
 }
 
-/// `1,000`.
+/// Formats a number with separators, such as `1,000`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -51,28 +51,28 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Where a wave was.
+/// The place of a wave in the program and in the grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// Emulated address of the instruction.
     pub pc: u64,
-    /// Its address in the ELF file.
+    /// Address of the instruction in the ELF file.
     pub offset: u64,
-    /// The instruction.
+    /// Text of the instruction.
     pub text: String,
-    /// Kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Work-group.
+    /// Id of the work-group.
     pub group: [u32; 3],
-    /// Wave of the group.
+    /// Number of the wave in the group.
     pub wave: u32,
-    /// Lane, where one is to blame.
+    /// Lane that caused the event, if it is known.
     pub lane: Option<u32>,
-    /// Global id of the work-item in that lane.
+    /// Global id of the work-item in this lane.
     pub item: Option<[u32; 3]>,
-    /// The place in the source, where the object says.
+    /// Place in the source, if the object records it.
     pub source: Option<SourcePlace>,
-    /// The calls under way, innermost first, where they are known: strict mode follows them.
+    /// The active calls, innermost first. Only strict mode tracks calls.
     pub calls: Vec<Called>,
 }
 
@@ -94,7 +94,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// What a memory access wanted.
+/// Kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Load.
@@ -115,15 +115,15 @@ impl Access {
     }
 }
 
-/// Why an access of private memory fails.
+/// Reason for the failure of an access to private memory.
 pub(crate) const OUTSIDE: &str = "outside of the wave's scratch";
-/// Why an access fails where there is no memory.
+/// Reason for the failure of an access where no memory is allocated.
 pub(crate) const NOWHERE: &str = "no allocation holds all of it";
 
-/// A dispatch that did not end well.
+/// A dispatch that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An access outside of every allocation, or one the memory does not allow.
+    /// An access outside of every allocation, or an access that the memory does not allow.
     Memory {
         /// Emulated address (LDS: the offset).
         address: u64,
@@ -131,103 +131,104 @@ pub enum Fault {
         bytes: u32,
         /// Kind of access.
         access: Access,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: &'static str,
-        /// The place in an allocation that has a name, like `x[1000]`.
+        /// Element of a named allocation, such as `x[1000]`.
         element: Option<String>,
-        /// By whom.
+        /// Wave that made the access.
         at: Box<Location>,
     },
-    /// An access of private memory that the wave does not have.
+    /// An access to private memory that the wave does not have.
     Scratch {
-        /// The byte of the work-item's private memory that was wanted.
+        /// Byte offset of the access in the work-item's private memory.
         offset: i64,
         /// Size of the access in bytes.
         bytes: u32,
         /// Kind of access.
         access: Access,
-        /// Bytes that there are.
+        /// Number of bytes of private memory.
         size: u32,
-        /// Whether the stack has grown out of it.
+        /// Whether the access is a stack overflow.
         overflow: bool,
-        /// Where the size comes from, and whose the stack is.
+        /// Notes: where the size comes from, and which functions use the stack.
         notes: Vec<String>,
-        /// By whom.
+        /// Wave that made the access.
         at: Box<Location>,
     },
-    /// An instruction the emulator has no meaning for.
+    /// An instruction that the emulator does not support.
     Unsupported {
         /// Address in the ELF file.
         address: u64,
-        /// The instruction or the word that is none.
+        /// The instruction, or the word if it is not an instruction.
         text: String,
     },
     /// The program counter left the code.
     Fetch {
         /// Emulated address.
         address: u64,
-        /// The last instruction.
+        /// The last instruction before the program counter left the code.
         at: Box<Location>,
     },
-    /// A register beyond those that the descriptor asks for.
+    /// A register beyond the registers that the descriptor asks for.
     Register {
-        /// Which.
+        /// Name of the register.
         register: String,
-        /// By whom.
+        /// Wave that used the register.
         at: Box<Location>,
     },
-    /// The instruction budget is used up: an endless loop, or waves waiting for one another.
+    /// The instruction budget is used up, because of an endless loop or because waves wait for one another.
     Budget {
         /// The budget.
         limit: u64,
-        /// A wave that still runs.
+        /// A wave that is still running.
         at: Box<Location>,
     },
-    /// `s_trap`.
+    /// The wave executed `s_trap`.
     Trap {
-        /// Its number.
+        /// Number of the trap.
         id: u32,
-        /// The active lanes, a bit for each.
+        /// Mask of active lanes.
         lanes: u64,
-        /// What the trap handler would have to do with it otherwise.
+        /// How the trap handler would have handled the trap on a real device.
         note: Option<String>,
-        /// By whom.
+        /// Wave that executed the trap.
         at: Box<Location>,
     },
-    /// A call of the host that it cannot answer.
+    /// A call of the host that the host cannot answer.
     Hostcall {
-        /// Why.
+        /// Reason.
         reason: &'static str,
-        /// A wave that waits.
+        /// A wave that waits for the host.
         at: Box<Location>,
     },
-    /// A packet that says nothing which can be done.
+    /// A packet that is not valid.
     Packet {
         /// Its index in the queue.
         packet: u64,
-        /// What is wrong with it.
+        /// Description of the error.
         why: String,
     },
-    /// Found by strict mode.
+    /// A finding of strict mode.
     Found(Box<Report>),
     /// Waves wait for one another, or run without end.
     Stuck {
         /// The budget.
         limit: u64,
-        /// Whether it is certain that none of the waves goes on.
+        /// Whether it is certain that none of the waves can make progress.
         deadlock: bool,
-        /// In a deadlock: whether the waves are those of one group, and other groups may go on.
+        /// In a deadlock: whether the waves belong to one group, so that other groups may continue.
         of_group: bool,
         /// In a deadlock: whether lanes of a wave wait for another lane of the same wave.
         own_lane: bool,
-        /// Where the waves are that have not ended; not all of them if there are many.
+        /// Locations of the waves that have not ended; a part of them if there are many.
         waves: Vec<Location>,
-        /// In a deadlock: for each of these, what it waits for, and who has written that last.
+        /// In a deadlock: for each wave in `waves`, what it waits for, and which instruction wrote the
+        /// awaited place last.
         waits: Vec<String>,
-        /// How many there are.
+        /// Total number of waves that have not ended.
         count: usize,
     },
-    /// The kernel descriptor contradicts itself or asks for what is not there.
+    /// The kernel descriptor contradicts itself or asks for features that the processor does not have.
     Descriptor(String),
     /// The dispatch does not fit the kernel.
     Dispatch(String),
@@ -263,7 +264,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What the number of a trap means to the runtime's trap handler (seed 000, line 4041).
+/// Returns the meaning of a trap number for the runtime's trap handler (seed 000, line 4041).
 fn trap_name(id: u32) -> &'static str {
     match id {
         0 => "which the hardware reserves",
@@ -295,7 +296,7 @@ fn write_stuck(
 }
 
 impl Fault {
-    /// What happened, without where.
+    /// Returns a description of the fault without its location.
     pub fn headline(&self) -> String {
         match self {
             Fault::Memory { address, bytes, access, reason, element, .. } => {
@@ -348,7 +349,7 @@ impl Fault {
         }
     }
 
-    /// What else there is to say.
+    /// Returns additional notes on the fault.
     pub fn notes(&self) -> &[String] {
         match self {
             Fault::Scratch { notes, .. } => notes,
@@ -358,7 +359,7 @@ impl Fault {
         }
     }
 
-    /// The instructions at which it shows, where there are any.
+    /// Returns the locations of the instructions that the fault concerns; empty if it concerns none.
     pub fn places(&self) -> &[Location] {
         match self {
             Fault::Memory { at, .. }
@@ -376,7 +377,7 @@ impl Fault {
         }
     }
 
-    /// What kind of stop it is.
+    /// Returns the class of the fault.
     pub fn class(&self) -> FaultClass {
         match self {
             Fault::Memory { .. } | Fault::Scratch { .. } | Fault::Fetch { .. } | Fault::Trap { .. } => {
@@ -393,7 +394,8 @@ impl Fault {
     }
 }
 
-/// What an instruction's execution ran into; becomes a [`Fault`] once the wave's position is added.
+/// A failure during the execution of an instruction. It becomes a [`Fault`] when the wave's position is
+/// added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trap {
     Memory {
@@ -405,13 +407,13 @@ pub(crate) enum Trap {
     },
     Unsupported,
     Fetch(u64),
-    /// By its code in a source field, as `isa::Reg` has it.
+    /// The register by its code in a source field, as in `isa::Reg`.
     Register(u16),
     Raised(u32),
-    /// What the host says of a call.
+    /// An error message of the host for a call.
     Hostcall(&'static str),
-    /// The watcher has something to say.
+    /// The watcher has a finding.
     Watched,
-    /// Something that an instruction is not emulated for.
+    /// The emulator does not support this use of the instruction.
     Refused(&'static str),
 }

@@ -1,4 +1,5 @@
-//! How faithful each instruction's meaning is: data beside the handlers, for documentation and tests.
+//! How faithfully each instruction is emulated. This is data for documentation and tests, kept apart from the
+//! handlers.
 
 mod memory;
 mod scalar;
@@ -9,15 +10,15 @@ use isa::table::{Family, Row};
 /// How close the emulator comes to the hardware for an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fidelity {
-    /// Bit for bit what the manuals say, in every mode.
+    /// The result is bit for bit as the manuals say, in every mode.
     Exact,
-    /// Within a bound of what the hardware gives, or of what the manual asks for.
+    /// The result is within a bound of the hardware's result, or of the result that the manual requires.
     Approximate(&'static str),
-    /// Not executed: the dispatch stops and names the instruction.
+    /// The instruction is not executed: the dispatch stops and names the instruction.
     Refused(&'static str),
 }
 
-/// Reciprocals and the like of f32: what the Vega ISA promises.
+/// Reciprocals and similar f32 functions: the error bound in the Vega ISA.
 const ONE_ULP: Fidelity = Fidelity::Approximate(
     "correctly rounded to nearest here; the hardware is within 1 ulp and flushes denormals, as is done here",
 );
@@ -37,7 +38,7 @@ const MATRIX: Fidelity = Fidelity::Approximate(
      k ulp of the largest partial sum",
 );
 
-/// The base names, without format, of what is approximated.
+/// Names of the approximated instructions.
 const APPROXIMATED: &[(&str, Fidelity)] = &[
     ("v_rcp_f16", HALF),
     ("v_rsq_f16", HALF),
@@ -70,7 +71,7 @@ const APPROXIMATED: &[(&str, Fidelity)] = &[
     ("v_dot2c_f32_f16", DOT),
 ];
 
-/// How faithful an instruction is; `None` for what no processor executes.
+/// Returns how faithfully an instruction is emulated; `None` for an instruction that no processor executes.
 pub fn fidelity(row: &Row, _target: &Target) -> Option<Fidelity> {
     match row.family {
         Family::Vintrp => Some(Fidelity::Refused(

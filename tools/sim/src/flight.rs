@@ -1,24 +1,25 @@
-//! What a wave has under way at an instruction, for a debugger.
+//! The outstanding operations of a wave at an instruction, for a debugger.
 
 use isa::{Counter, Reg, RegRange};
 
-/// A memory operation that may not be complete, and holds registers.
+/// A memory operation that may be incomplete and still uses registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Its instruction: range of the code, and index there; none stands for what the caller of a function has done.
+    /// Code range and index of the operation's instruction; `None` for operations that the caller of a
+    /// function has started.
     pub(crate) at: Option<(u32, u32)>,
-    /// Registers that it has yet to write, or to read.
+    /// Registers that the operation has yet to write or to read.
     pub registers: Vec<RegRange>,
-    /// Whether it writes them.
+    /// Whether the operation writes the registers.
     pub writes: bool,
-    /// Whether memory has seen it, where somebody decides that: weak mode does.
+    /// Whether the operation has been performed in memory, if the mode tracks that. Weak mode does.
     pub performed: Option<bool>,
-    /// It is complete when each of these counters is at most that.
+    /// The operation is complete when each of these counters is at most the given value.
     pub waits: Vec<(Counter, u32)>,
 }
 
 impl Operation {
-    /// Whether it has yet to write a register.
+    /// Returns whether the operation has yet to write a register.
     pub fn is_to_write(&self, register: Reg) -> bool {
         let has = |range: &RegRange| {
             (range.first.0..range.first.0.saturating_add(range.len.into())).contains(&register.0)
@@ -26,28 +27,28 @@ impl Operation {
         self.writes && self.registers.iter().any(has)
     }
 
-    /// Whether its registers have one value for all lanes.
+    /// Returns whether all its registers are scalar.
     pub fn is_scalar(&self) -> bool {
         self.registers.iter().all(|range| range.first.is_scalar())
     }
 
-    /// `v[2:3], v7`: its registers.
+    /// Returns the names of its registers, such as `v[2:3], v7`.
     pub fn names(&self) -> String {
         self.registers.iter().map(|range| check::finding::registers(*range)).collect::<Vec<_>>().join(", ")
     }
 
-    /// `vmcnt(0)`: the waits that it takes until it is complete.
+    /// Returns the wait that completes the operation, such as `vmcnt(0)`.
     pub fn wait(&self) -> String {
         let wait = |(counter, count): &(Counter, u32)| format!("{}({count})", counter.name());
         self.waits.iter().map(wait).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// What strict or weak mode knows to be under way.
+/// The outstanding operations that strict or weak mode knows of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
-    /// Counters that the processor has, and how many operations each may count.
+    /// Counters of the processor, with the number of operations outstanding on each.
     pub counters: Vec<(Counter, u32)>,
-    /// Operations that hold registers, oldest first.
+    /// Operations that still use registers, oldest first.
     pub operations: Vec<Operation>,
 }

@@ -1,21 +1,22 @@
-//! Floating-point helpers with the machine's rules for special values.
+//! Floating-point helpers that follow the hardware's rules for special values.
 
 use half::f16;
 
-/// What the helpers need of a format.
+/// The properties of a format that the helpers need.
 pub(crate) trait Ieee: Copy + PartialOrd {
     const NAME: &'static str;
-    /// Bits of the exponent field's maximum.
+    /// Maximum value of the exponent field.
     const EXPONENT_MAX: i32;
-    /// Exponent difference from which the quotient may overflow: only the denominator is scaled.
+    /// Difference of the exponents from which on the quotient may overflow, so that only the denominator is
+    /// scaled.
     const SCALE_DIFFERENCE: i32;
-    /// Scale of `v_div_scale`.
+    /// Power of two by which `v_div_scale` scales.
     const SCALE: i32;
-    /// Scale of `v_div_fmas`, back.
+    /// Power of two by which `v_div_fmas` scales back.
     const BACK: i32 = Self::SCALE;
-    /// Numerators with an exponent field up to this are scaled.
+    /// Largest exponent field of a numerator that is scaled because it is tiny.
     const TINY_NUMERATOR: i32;
-    /// Quotients with a smaller exponent difference underflow.
+    /// Difference of the exponents below which the quotient underflows to zero.
     const UNDERFLOW_DIFFERENCE: i32;
     /// The largest number below one.
     const BELOW_ONE: Self;
@@ -24,10 +25,10 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     fn sign_bit() -> u64;
     fn infinity() -> u64;
     fn quiet_bit() -> u64;
-    /// Whether the reciprocal would be a denormal.
+    /// Returns whether the reciprocal would be denormal.
     fn tiny_reciprocal(self) -> bool;
-    /// Whether the quotient would be a denormal, or so small that it may round to zero: then it has to be rounded once, too. The manual
-    /// only says "denormal".
+    /// Returns whether the quotient would be denormal, or so small that it may round to zero; the manual
+    /// names only denormals. In both cases the quotient must be rounded only once.
     fn tiny_quotient(self, denominator: Self) -> bool;
 
     #[inline(always)]
@@ -62,7 +63,7 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     fn zero(self) -> bool {
         self.magnitude() == 0
     }
-    /// The exponent field.
+    /// Returns the exponent field.
     #[inline(always)]
     fn exponent(self) -> i32 {
         (self.magnitude() / (Self::quiet_bit() * 2)) as i32
@@ -117,7 +118,7 @@ macro_rules! ieee {
 ieee!(f32, u32, 255, 96, 64, 23, -150);
 ieee!(f64, u64, 2047, 768, 128, 53, -1075);
 
-/// There is no `v_div_scale_f16`: quotients of halves are computed in f32.
+/// `v_div_scale_f16` does not exist, because quotients of halves are computed in f32.
 impl Ieee for f16 {
     const NAME: &'static str = "f16";
     const EXPONENT_MAX: i32 = 31;
@@ -154,25 +155,27 @@ impl Ieee for f16 {
     }
 }
 
-/// The same value in f32; a NaN becomes quiet. Written without branches, for the host's vector unit.
+/// Converts a half to f32 without changing the value; a NaN becomes quiet. Written without branches, so that
+/// the compiler can vectorise it for the host.
 #[inline(always)]
 pub(crate) fn half_to_single(value: f16) -> f32 {
     let bits = u32::from(value.to_bits());
     let magnitude = bits & 0x7fff;
-    // Scaled by 2^112, the difference of the exponents' biases: right for denormals too.
+    // The number is scaled by 2^112, the difference of the exponents' biases. This is correct for denormals,
+    // too.
     let number = (f32::from_bits(magnitude << 13) * f32::from_bits(0x7780_0000)).to_bits();
     let quiet = if magnitude > 0x7c00 { 0x0040_0000 } else { 0 };
     let special = magnitude << 13 | 0x7f80_0000 | quiet;
     f32::from_bits(if magnitude < 0x7c00 { number } else { special } | (bits & 0x8000) << 16)
 }
 
-/// The nearest half; a NaN becomes quiet.
+/// Converts an f32 to the nearest half; a NaN becomes quiet.
 #[inline(always)]
 pub(crate) fn single_to_half(value: f32) -> f16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + (magnitude >> 13 & 1)) >> 13;
-    // The unit in the last place of 0.5 is that of denormal halves.
+    // Adding 0.5 rounds correctly, because the unit in the last place of 0.5 is the unit of denormal halves.
     let denormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let number = if magnitude < 0x3880_0000 { denormal } else { normal };
     let nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
@@ -181,7 +184,8 @@ pub(crate) fn single_to_half(value: f32) -> f16 {
     f16::from_bits((half | (bits >> 16 & 0x8000)) as u16)
 }
 
-/// The nearest half, rounded once: what f32 cannot hold leaves its mark in the lowest bit, below all that decides.
+/// Converts a double to the nearest half, rounding only once: if the conversion to f32 is inexact, it is
+/// rounded to odd, so that the second rounding decides correctly.
 #[inline(always)]
 pub(crate) fn double_to_half(value: f64) -> f16 {
     let single = value as f32;
@@ -193,11 +197,11 @@ pub(crate) fn double_to_half(value: f64) -> f16 {
     single_to_half(f32::from_bits(bits | 1))
 }
 
-/// A sum that, where it is not exact, is cut off and has an odd last place.
+/// Returns the sum of two doubles, rounded to odd: an inexact sum is truncated, and its lowest bit is set.
 #[inline(always)]
 pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
-    // What was lost (Knuth's two-sum), exactly; NaN where the sum is no number.
+    // The rounding error, computed exactly by Knuth's two-sum; NaN if the sum is infinite or NaN.
     let from_b = sum - a;
     let lost = (a - (sum - from_b)) + (b - from_b);
     let bits = sum.to_bits();
@@ -208,7 +212,8 @@ pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Bits of the significand as `frexp` gives it, in 0.5..1.0; what has none stays.
+/// Returns the bits of the significand as `frexp` does, in 0.5..1.0. Zero, infinities and NaNs are returned
+/// unchanged.
 pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     if value.zero() || value.infinite() || value.nan() {
         return value.bits();
@@ -218,7 +223,7 @@ pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     value.bits() & T::sign_bit() | half | fraction
 }
 
-/// The exponent as `frexp` gives it; `None` for what has none.
+/// Returns the exponent as `frexp` does; `None` for infinities and NaNs.
 pub(crate) fn exponent<T: Ieee>(value: T) -> Option<i32> {
     match value {
         _ if value.infinite() || value.nan() => None,
@@ -227,7 +232,7 @@ pub(crate) fn exponent<T: Ieee>(value: T) -> Option<i32> {
     }
 }
 
-/// Fraction and `frexp`'s exponent of a number that is not zero.
+/// Returns the fraction bits, and the exponent of `frexp`, of a number that is not zero.
 fn split<T: Ieee>(value: T) -> (u64, i32) {
     let hidden = T::quiet_bit() * 2;
     let fraction = value.magnitude() & (hidden - 1);
@@ -239,7 +244,7 @@ fn split<T: Ieee>(value: T) -> (u64, i32) {
     (fraction << shift & (hidden - 1), 1 - shift as i32 - bias)
 }
 
-/// Which of the three is the largest by magnitude: z before y before x.
+/// Returns the element of `of` for the coordinate with the largest magnitude. Ties prefer z to y, and y to x.
 #[inline(always)]
 fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
     let [of_x, of_y, of_z] = of;
@@ -252,14 +257,14 @@ fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
     }
 }
 
-/// Face of a cube map: 0 +x, 1 -x, 2 +y, ... (Vega ISA, V_CUBEID_F32).
+/// Returns the face of a cube map: 0 +x, 1 -x, 2 +y, and so on (Vega ISA, V_CUBEID_F32).
 #[inline(always)]
 pub(crate) fn cube_face(x: f32, y: f32, z: f32) -> f32 {
     let side = |value: f32| if value < 0.0 { 1.0 } else { 0.0 };
     cube_axis(x, y, z, [side(x), 2.0 + side(y), 4.0 + side(z)])
 }
 
-/// Twice the coordinate along the major axis.
+/// Returns twice the coordinate along the major axis.
 #[inline(always)]
 pub(crate) fn cube_major(x: f32, y: f32, z: f32) -> f32 {
     2.0 * cube_axis(x, y, z, [x, y, z])
@@ -275,14 +280,15 @@ pub(crate) fn cube_t(x: f32, y: f32, z: f32) -> f32 {
     cube_axis(x, y, z, [-y, if y < 0.0 { -z } else { z }, -y])
 }
 
-/// The smaller one; a number before a NaN; -0 before +0. In IEEE mode signalling NaNs win and are quieted.
+/// Returns the smaller value. A number is preferred to a NaN, and -0 to +0. In IEEE mode a signalling NaN
+/// operand is returned as a quiet NaN.
 #[inline(always)]
 pub(crate) fn min<T: Ieee, const IEEE: bool>(a: T, b: T) -> T {
     let smaller = if a < b || (a.zero() && b.zero() && a.negative()) { a } else { b };
     prefer_numbers::<T, IEEE>(a, b, smaller)
 }
 
-/// The larger one, by the same rules.
+/// Returns the larger value, by the same rules as [`min`], except that +0 is preferred to -0.
 #[inline(always)]
 pub(crate) fn max<T: Ieee, const IEEE: bool>(a: T, b: T) -> T {
     let larger = if a > b || (a.zero() && b.zero() && b.negative()) { a } else { b };
@@ -307,7 +313,7 @@ fn prefer_numbers<T: Ieee, const IEEE: bool>(a: T, b: T, chosen: T) -> T {
     }
 }
 
-/// The middle one of three; the smallest if one is a NaN.
+/// Returns the middle one of three values, or the smallest if one is a NaN.
 #[inline(always)]
 pub(crate) fn median<T: Ieee, const IEEE: bool>(a: T, b: T, c: T) -> T {
     let smallest = min::<T, IEEE>(min::<T, IEEE>(a, b), c);
@@ -317,12 +323,12 @@ pub(crate) fn median<T: Ieee, const IEEE: bool>(a: T, b: T, c: T) -> T {
     max::<T, IEEE>(min::<T, IEEE>(a, b), min::<T, IEEE>(max::<T, IEEE>(a, b), c))
 }
 
-/// Sine of an angle in turns; zero outside of the hardware's range of 256 turns.
+/// Returns the sine of an angle in turns; zero outside of the hardware's range of 256 turns.
 pub(crate) fn sin_turns(turns: f64) -> f64 {
     periodic(turns, libm::sin, 0.0)
 }
 
-/// Cosine of an angle in turns; one outside of the hardware's range.
+/// Returns the cosine of an angle in turns; one outside of the hardware's range of 256 turns.
 pub(crate) fn cos_turns(turns: f64) -> f64 {
     periodic(turns, libm::cos, 1.0)
 }
@@ -334,9 +340,9 @@ fn periodic(turns: f64, f: fn(f64) -> f64, outside: f64) -> f64 {
     f((turns - turns.trunc()) * std::f64::consts::TAU)
 }
 
-/// `v_div_scale`: `value` is the denominator or the numerator, and is to be scaled by a power of two so that the Newton
-/// iterations of a division neither overflow nor lose denormals; `None` means NaN. The flag says whether the quotient has
-/// to be scaled back by `v_div_fmas`.
+/// Implements `v_div_scale`. `value` is the denominator or the numerator. It is scaled by a power of two, so
+/// that the Newton iterations of a division neither overflow nor lose denormals. Returns this power, or
+/// `None` if the result is NaN, and whether `v_div_fmas` has to scale the quotient back.
 pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Option<i32>, bool) {
     let is_denominator = value.bits() == denominator.bits();
     let is_numerator = value.bits() == numerator.bits();
@@ -351,7 +357,8 @@ pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Opt
     } else if denominator.denormal() {
         (Some(T::SCALE), false)
     } else if tiny_reciprocal && tiny_quotient {
-        // The manual says +SCALE, which would make the denominator infinite; the flag scales the quotient down.
+        // The manual says +SCALE, but that would make the denominator infinite; the flag scales the quotient
+        // down.
         (Some(if is_denominator { -T::SCALE } else { 0 }), true)
     } else if tiny_reciprocal {
         (Some(-T::SCALE), false)
@@ -364,7 +371,7 @@ pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Opt
     }
 }
 
-/// `v_div_fixup`: the quotient, unless the operands are special.
+/// Implements `v_div_fixup`: returns the quotient, corrected for special operands.
 pub(crate) fn div_fixup<T: Ieee>(quotient: T, denominator: T, numerator: T) -> T {
     let sign = (denominator.bits() ^ numerator.bits()) & T::sign_bit();
     let difference = numerator.exponent() - denominator.exponent();
@@ -379,7 +386,7 @@ pub(crate) fn div_fixup<T: Ieee>(quotient: T, denominator: T, numerator: T) -> T
     } else if denominator.infinite() || numerator.zero() || difference < T::UNDERFLOW_DIFFERENCE {
         0
     } else if denominator.exponent() == T::EXPONENT_MAX || quotient.nan() {
-        // A quotient that overflowed has become a NaN in the iterations.
+        // A quotient that overflows becomes a NaN in the Newton iterations.
         T::infinity()
     } else {
         quotient.magnitude()
@@ -402,7 +409,7 @@ mod tests {
                 half.to_f64().to_bits() & !(1 << 51),
                 "{bits:#x}"
             );
-            // Between this one and the next: ties and what is just beside them.
+            // Values between this half and the next: the tie, and values next to the tie.
             for step in [0u32, 0xfff, 0x1000, 0x1001, 0x1fff] {
                 let value = f32::from_bits(wide.to_bits() + step);
                 let (got, expected) = (single_to_half(value), f16::from_f32(value));
@@ -460,7 +467,7 @@ mod tests {
         assert_eq!(div_fixup(-3.0f64, 2.0, 6.0), 3.0);
     }
 
-    /// The instruction sequence of a division, as compilers emit it, gives the correctly rounded quotient.
+    /// Divides by the instruction sequence that compilers emit; the result is the correctly rounded quotient.
     fn divide(n: f32, d: f32) -> f32 {
         let scaled = |value: f32| match div_scale(value, d, n) {
             (Some(power), flag) => (libm::ldexp(f64::from(value), power) as f32, flag),

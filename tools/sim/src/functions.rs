@@ -1,15 +1,15 @@
-//! Which function an instruction belongs to, by the symbol table.
+//! Finds the function that an instruction belongs to, by the symbol table.
 
 use crate::object::Symbol;
 
 const STT_FUNC: u8 = 2;
 const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 
-/// The functions of a code object, kernels among them, in the order of their addresses in the file.
+/// The functions of a code object, including kernels, ordered by their addresses in the file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Functions(Vec<Function>);
 
-/// One of them.
+/// A function of a code object.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
     start: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// Whether an address lies in it.
+    /// Returns whether an address is in the function.
     pub(crate) fn has(&self, address: u64) -> bool {
         (self.start..self.end).contains(&address)
     }
@@ -35,7 +35,7 @@ impl Functions {
         let mut list: Vec<Function> = symbols.iter().filter(is_code).map(function).collect();
         list.sort_by_key(|function| function.start);
         list.dedup_by_key(|function| function.start);
-        // Assembly need not say how long a function is: it goes on to the next one.
+        // Symbols from assembly need not have a size; such a function extends to the next function.
         for at in 0..list.len() {
             let next = list.get(at + 1).map_or(u64::MAX, |next| next.start);
             let function = &mut list[at];
@@ -46,18 +46,18 @@ impl Functions {
         Functions(list)
     }
 
-    /// The function that has an instruction at an address.
+    /// Returns the function that contains an address.
     pub(crate) fn at(&self, address: u64) -> Option<&Function> {
         let before = self.0.partition_point(|function| function.start <= address);
         self.0.get(before.checked_sub(1)?).filter(|function| function.has(address))
     }
 
-    /// Whether one begins at an address.
+    /// Returns whether a function begins at an address.
     pub(crate) fn begins(&self, address: u64) -> bool {
         self.at(address).is_some_and(|function| function.start == address)
     }
 
-    /// What the function at an address is called.
+    /// Returns the name of the function that contains an address.
     pub(crate) fn name(&self, address: u64) -> String {
         self.at(address).map_or_else(|| format!("{address:#x}"), |function| function.name.clone())
     }

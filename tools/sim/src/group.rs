@@ -1,4 +1,5 @@
-//! A work-group: its waves and LDS, run a turn at a time so that waiting groups do not hold up the others.
+//! A work-group: its waves and LDS. A group runs one turn (a slice of instructions) at a time, so that
+//! waiting groups do not block the other groups.
 
 use crate::debug::{Debugging, Others};
 use crate::exec::{Cx, Flow, Scratch};
@@ -20,16 +21,17 @@ use isa::Reg;
 /// How a turn ended.
 pub(crate) enum Turn {
     Done,
-    /// The group has used up its turn.
+    /// The group has used up the instructions of its turn.
     Yield,
-    /// Each wave that is at no barrier waits for something, or seems to.
+    /// Each wave that is not at a barrier waits for something, or seems to.
     Waits,
-    /// Each wave that is at no barrier stands, and reads nothing that others than the group can change.
+    /// Each wave that is not at a barrier makes no progress, and reads only memory that other groups cannot
+    /// change.
     Stands(Vec<Standing>),
     Fault(Fault),
 }
 
-/// Turns at the end of which each wave waits, before it is looked at whether the group waits for itself.
+/// Number of turns ending with all waves waiting after which the group is checked for waiting for itself.
 const SOME_WAITS: u64 = 16;
 
 /// Why a wave stopped.
@@ -38,51 +40,52 @@ enum Stop {
     Barrier,
     End,
     Sleep,
-    /// It seems to wait for another wave.
+    /// The wave seems to wait for another wave.
     Poll,
     Trap(Trap),
 }
 
-/// When it is looked at whether a wave stands: see [`standing`].
+/// When to check again whether a wave makes no progress: see [`standing`].
 #[derive(Clone, Copy)]
 pub(crate) struct Looks {
-    /// It stood the last time.
+    /// Whether the last check found no progress.
     stands: bool,
-    /// Instructions that it has used up slices with since then, and with how many it is looked at again.
+    /// Number of instructions executed since the last check, and the number after which the next check takes
+    /// place.
     since: u64,
     every: u64,
 }
 
 impl Looks {
     const NONE: Looks = Looks { stands: false, since: 0, every: 4096 };
-    /// A wave that stood may soon do so again.
+    /// Value of `every` for a wave that made no progress at a check: it may soon make none again.
     const SOON: u64 = 256;
 }
 
-/// A wave that stands, and what it reads on its way round.
+/// A wave that makes no progress, and the locations that its loop reads.
 pub(crate) struct Standing {
     pub(crate) wave: usize,
     pub(crate) polled: Vec<Polled>,
-    /// It reads memory that waves of other groups or the host may change.
+    /// Whether the loop reads memory that waves of other groups or the host may change.
     pub(crate) reads_memory: bool,
-    /// The lanes that read.
+    /// Mask of the lanes that read.
     pub(crate) lanes: u64,
 }
 
 pub(crate) struct Group {
     pub(crate) id: [u32; 3],
-    /// Its place in the order in which groups start.
+    /// Position of the group in the order in which groups start.
     pub(crate) number: u64,
-    /// Turns that it has had.
+    /// Number of turns that the group has had.
     pub(crate) turns: u64,
     pub(crate) waves: Vec<Wave>,
-    /// Turns at the end of which each wave waited.
+    /// Number of turns at the end of which all waves waited.
     pub(crate) waits: u64,
-    /// For each wave.
+    /// State of the progress checks, for each wave.
     pub(crate) looks: Vec<Looks>,
-    /// The wave that is the first to have its turn.
+    /// Index of the wave that runs first in the next turn.
     pub(crate) next: usize,
-    /// What strict mode knows of the group.
+    /// Strict mode's shadow of the group.
     pub(crate) shadow: Option<Box<GroupShadow>>,
     pub(crate) lds: Vec<u32>,
     pub(crate) lds_bytes: u32,
@@ -91,7 +94,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Runs until the group is done, waits, or has had its share of `budget` instructions.
+    /// Runs until all waves have ended, wait, or have executed their share of `budget` instructions.
     pub(crate) fn turn(
         &mut self,
         launch: &Launch<'_>,
@@ -135,7 +138,8 @@ impl Group {
         }
     }
 
-    /// Ends a turn in which each wave waited. Strict mode looks at all groups, to tell more.
+    /// Ends a turn in which all waves waited. In fast mode, checks from time to time whether the group waits
+    /// for itself. In strict mode the scheduler checks all groups together, because it can report more.
     fn wait(&mut self, launch: &Launch<'_>, scratch: &mut Scratch) -> Turn {
         self.waits += 1;
         let looks = self.waits >= SOME_WAITS && self.waits.is_power_of_two() && launch.strict.is_none();
@@ -151,7 +155,8 @@ impl Group {
         }
     }
 
-    /// Runs a wave for a slice; if it stood the last time, until it is known whether it still does.
+    /// Runs a wave for one slice. If the wave made no progress at the last check, first checks whether it
+    /// does now.
     fn go_on(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, slice: u64) -> Stop {
         if self.looks[at].stands {
             match self.look(at, launch, scratch) {
@@ -169,7 +174,7 @@ impl Group {
         }
     }
 
-    /// Looks at whether a wave stands: it waits then.
+    /// Checks whether a wave makes progress. If it makes none, the wave counts as waiting.
     fn look(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Stop {
         let looked = self.go_round(at, launch, scratch);
         let looks = &mut self.looks[at];
@@ -181,14 +186,14 @@ impl Group {
                 Stop::Poll
             }
             Err(stop) => {
-                // Looking takes time: it is done less and less often.
+                // The check takes time, so the interval between checks is doubled.
                 looks.every *= 2;
                 stop
             }
         }
     }
 
-    /// Enters why a wave stopped.
+    /// Records why a wave stopped.
     fn enter(&mut self, at: usize, stop: Stop, launch: &Launch<'_>) -> Result<(), Trap> {
         match stop {
             Stop::Slice => {}
@@ -200,7 +205,7 @@ impl Group {
         Ok(())
     }
 
-    /// Opens the barrier if all waves are there; those that have ended do not hold it up.
+    /// Opens the barrier if all waves have arrived at it; waves that have ended do not count.
     fn open_barrier(&mut self, launch: &Launch<'_>) {
         if self.waves.iter().any(|wave| wave.state == WaveState::Ready) {
             return;
@@ -212,8 +217,8 @@ impl Group {
         }
     }
 
-    /// Runs a wave until it comes to where it is now. Gives what it has read on its way if it comes there in the same state and
-    /// has changed nothing; else why it stopped.
+    /// Runs a wave until it comes back to the current instruction. If the wave comes back in the same state
+    /// and has changed nothing, returns the locations that it has read; otherwise returns why it stopped.
     fn go_round(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch) -> Result<Notes, Stop> {
         let begin = self.waves[at].clone();
         let mut notes = Notes::default();
@@ -225,7 +230,7 @@ impl Group {
             }
             let wave = &self.waves[at];
             if (wave.range, wave.pc) == (begin.range, begin.pc) {
-                // A loop that reads nothing waits for nothing.
+                // A loop that reads no memory does not wait for anything.
                 let waits = !notes.polled.is_empty() && wave.is_as(&begin);
                 return if waits { Ok(notes) } else { Err(stop) };
             }
@@ -233,7 +238,7 @@ impl Group {
         Err(Stop::Slice)
     }
 
-    /// The waves that are at no barrier, if each of them stands.
+    /// Returns the waves that are not at a barrier, if none of them makes progress; otherwise `None`.
     pub(crate) fn standing(
         &mut self,
         launch: &Launch<'_>,
@@ -257,7 +262,8 @@ impl Group {
         Ok(Some(standing))
     }
 
-    /// Runs a wave for at most `slice` instructions, and notes what it does where that is asked for.
+    /// Runs a wave for at most `slice` instructions. If `notes` is given, records there which memory the wave
+    /// reads and whether it changes anything.
     fn run_wave(
         &mut self,
         at: usize,
@@ -314,7 +320,7 @@ impl Group {
         stop
     }
 
-    /// Where a wave is.
+    /// Returns the location of a wave.
     pub(crate) fn location(&self, at: usize, launch: &Launch<'_>, lane: Option<u32>) -> Location {
         let wave = &self.waves[at];
         let location = launch.location(wave.range, wave.last, self.id, wave.id, lane);
@@ -324,25 +330,25 @@ impl Group {
         }
     }
 
-    /// The first debug trap of its waves.
+    /// Returns the location of the first debug trap of the group's waves.
     pub(crate) fn debug_trap(&self, launch: &Launch<'_>) -> Option<Location> {
         let wave = self.waves.iter().find(|wave| wave.debug_traps > 0)?;
         let (range, pc) = wave.debug_trap;
         Some(launch.location(range, pc, self.id, wave.id, None))
     }
 
-    /// A wave that is not done, for the message about a budget that is used up.
+    /// Returns the location of a wave that has not ended, for the message about a used-up instruction budget.
     pub(crate) fn running_location(&self, launch: &Launch<'_>) -> Location {
         let running = self.waves.iter().position(|wave| wave.state != WaveState::Done);
         self.location(running.unwrap_or(0), launch, None)
     }
 
-    /// Waves that have not ended.
+    /// Returns the number of waves that have not ended.
     pub(crate) fn running(&self) -> usize {
         self.waves.iter().filter(|wave| wave.state != WaveState::Done).count()
     }
 
-    /// Where they are.
+    /// Returns the locations of the waves that have not ended.
     pub(crate) fn running_locations<'a>(
         &'a self,
         launch: &'a Launch<'_>,
@@ -351,7 +357,7 @@ impl Group {
         running.map(|at| self.location(at, launch, None))
     }
 
-    /// What strict mode has found since the last time.
+    /// Takes the findings of strict mode since the last call.
     pub(crate) fn take_reports(&mut self, launch: &Launch<'_>) -> Vec<Report> {
         match (&mut self.shadow, &launch.strict) {
             (Some(shadow), Some(shared)) => shadow.take_reports(launch, shared),
@@ -381,7 +387,7 @@ impl Group {
     }
 }
 
-/// What a trap is called once it is known where it happened.
+/// Converts a trap to a fault, given the location of the trap.
 pub(crate) fn fault(
     trap: Trap,
     launch: &Launch<'_>,
@@ -416,7 +422,8 @@ pub(crate) fn fault(
     }
 }
 
-/// Runs a wave for at most `slice` instructions; says why it stopped and how many it executed.
+/// Runs a wave for at most `slice` instructions. Returns why the wave stopped, and the number of instructions
+/// that it executed.
 fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     let all_code = cx.code;
     let (vgprs, agprs, sgprs) = (cx.wave.vgprs, cx.wave.agprs, cx.wave.sgprs);
@@ -432,7 +439,7 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
             };
             cx.wave.last = pc;
             cx.wave.pc = pc + u32::from(op.len);
-            // One branch for the three of them.
+            // The bitwise operators make this a single branch.
             if (op.vgprs > vgprs) | (op.agprs > agprs) | (op.sgprs > sgprs) {
                 return (Stop::Trap(missing_register(op, cx.wave)), executed);
             }
@@ -455,7 +462,7 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     (Stop::Slice, executed)
 }
 
-/// The register that an instruction names and its wave does not have.
+/// Returns the trap for a register that an instruction names but the wave does not have.
 #[cold]
 pub(crate) fn missing_register(op: &Op, wave: &Wave) -> Trap {
     Trap::Register(if op.vgprs > wave.vgprs {
@@ -467,7 +474,7 @@ pub(crate) fn missing_register(op: &Op, wave: &Wave) -> Trap {
     })
 }
 
-/// The same, with a watcher that is told of each instruction.
+/// Runs a wave like [`run`], and calls the watcher before and after each instruction.
 fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     let mut executed = 0;
     while executed < slice {
@@ -503,7 +510,7 @@ fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) 
     (Stop::Slice, executed)
 }
 
-/// Lets the watcher, which is part of the context, look at the context.
+/// Passes the context to the watcher, which is itself part of the context.
 #[inline]
 fn watching(
     cx: &mut Cx<'_>,
@@ -515,7 +522,7 @@ fn watching(
     done
 }
 
-/// Runs an instruction in the modes that the wave is in.
+/// Runs an instruction, taking into account the wave's VSKIP and VGPR indexing modes.
 #[inline(always)]
 pub(crate) fn execute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.unusual && matches!(op.class, Class::Valu | Class::Vmem | Class::Lds) {
@@ -534,7 +541,7 @@ fn run_unusually(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
 }
 
-/// A vector instruction whose VGPR numbers M0 is added to (Vega ISA, "VGPR Indexing").
+/// Runs a vector instruction with M0 added to its VGPR numbers (Vega ISA, "VGPR Indexing").
 fn run_indexed(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let m0 = cx.wave.sgpr[reg::M0];
     let (index, enable) = (m0 & 0xff, m0 >> 12 & 15);
@@ -556,7 +563,7 @@ fn run_indexed(cx: &mut Cx<'_>, op: &Op) -> Flow {
     (op.run)(cx, &indexed)
 }
 
-/// Whether a range of code contains 64-bit atomics.
+/// Returns whether the code contains 64-bit atomics.
 pub(crate) fn has_atomic64(code: &[Code]) -> bool {
     code.iter().any(|code| code.atomic64)
 }

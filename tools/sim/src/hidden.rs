@@ -1,5 +1,6 @@
-//! The argument segment: what the caller gives, and the hidden arguments of each code object version, which the metadata
-//! lists by name (seed 000, lines 2193 and 2369; `hidden_block_count_x` and its kin came with V5).
+//! The argument segment: the arguments from the caller, and the hidden arguments, which depend on the code
+//! object version and are listed by name in the metadata (seed 000, lines 2193 and 2369;
+//! `hidden_block_count_x` and similar arguments exist from V5 on).
 
 use crate::launch::Dispatch;
 use crate::memory::Memory;
@@ -8,7 +9,7 @@ use crate::object::KernelInfo;
 use crate::packet::dimensions;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE};
 
-/// Addresses that hidden arguments hand on; 0 where there is none.
+/// Addresses that hidden arguments pass to the kernel; 0 for addresses that do not exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Provided {
     pub(crate) queue: u64,
@@ -17,11 +18,11 @@ pub(crate) struct Provided {
     pub(crate) heap: u64,
 }
 
-/// Bytes of the heap's directory (`hidden_heap_v1`): what ROCm gives it. `malloc` of its device library finds it zeroed, and asks
-/// the host for all memory that it hands out.
+/// Size of the heap's directory (`hidden_heap_v1`) in bytes, as in ROCm. `malloc` of ROCm's device library
+/// expects a zeroed directory, and asks the host for all memory that it allocates.
 pub(crate) const HEAP_BYTES: u64 = 128 << 10;
 
-/// Where a hidden argument of a kernel is, if it has it.
+/// Returns the offset of a hidden argument, if the kernel has it.
 pub(crate) fn offset(kernel: &KernelInfo, name: &str) -> Option<u32> {
     kernel
         .args
@@ -30,7 +31,8 @@ pub(crate) fn offset(kernel: &KernelInfo, name: &str) -> Option<u32> {
         .map(|arg| arg.offset)
 }
 
-/// What a hidden argument points to, in arguments that somebody has filled in; 0 if there is none.
+/// Returns the address in a hidden argument, read from a filled argument segment; 0 if the kernel does not
+/// have the argument.
 pub(crate) fn pointer(kernel: &KernelInfo, name: &str, kernarg: u64, memory: &Memory) -> u64 {
     let mut bytes = [0; 8];
     if let Some(offset) = offset(kernel, name) {
@@ -39,7 +41,7 @@ pub(crate) fn pointer(kernel: &KernelInfo, name: &str, kernarg: u64, memory: &Me
     u64::from_le_bytes(bytes)
 }
 
-/// The whole segment.
+/// Returns the contents of the whole argument segment.
 pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, provided: Provided) -> Vec<u8> {
     let mut bytes = dispatch.kernarg.clone();
     bytes.resize(bytes.len().max(kernel.kernarg_size as usize), 0);
@@ -54,13 +56,13 @@ pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, provided: Pr
     bytes
 }
 
-/// What kernels use without asking whether it is there, and why it is not. Each gets addresses of its own, so that a fault
-/// can say whose they are.
+/// Hidden arguments that kernels use without checking for null, and the reason why they are missing. Each
+/// argument gets its own range of addresses, so that the message about a fault can name the argument.
 const MISSING: [(&str, &str); 1] =
     [("printf_buffer", "hidden_printf_buffer: the object has no formats of printf")];
-/// Where those addresses begin: above every allocation, below scratch.
+/// Beginning of these ranges, above all allocations and below scratch.
 const MISSING_BASE: u64 = 0x6000_0000_0000;
-/// Address space of each; its argument points to the middle.
+/// Each range has `1 << MISSING_SHIFT` bytes; the argument points to the middle of its range.
 const MISSING_SHIFT: u32 = 33;
 
 fn missing(name: &str) -> u64 {
@@ -68,12 +70,14 @@ fn missing(name: &str) -> u64 {
     place.map_or(0, |place| MISSING_BASE + (((place as u64) << 1 | 1) << (MISSING_SHIFT - 1)))
 }
 
-/// The rest of what is not provided. An ordinary launch leaves these null, and kernels ask whether they are.
+/// Other hidden arguments that are not provided. In an ordinary launch they are null, and kernels check for
+/// null.
 const NULL: [&str; 3] = ["multigrid_sync_arg", "default_queue", "completion_action"];
-/// Addresses that only a null pointer leads to.
+/// Size of the address range that only a null pointer with an offset reaches.
 const NULL_PAGE: u64 = 4096;
 
-/// What an address where nothing is has to do with hidden arguments of a kernel.
+/// Returns the reason for a fault at an address where no memory is allocated, if the address comes from a
+/// hidden argument of the kernel.
 pub(crate) fn reason(address: u64, kernel: &KernelInfo) -> Option<&'static str> {
     let hidden = |name: &str| offset(kernel, name).is_some();
     if address < NULL_PAGE && NULL.into_iter().any(hidden) {
@@ -96,7 +100,7 @@ fn value(name: &str, dispatch: &Dispatch<'_>, provided: Provided) -> u64 {
     let (grid, group) = (u64::from(dispatch.grid[dim]), u64::from(dispatch.group[dim]));
     match stem {
         "global_offset" => dispatch.global_offset[dim],
-        // Complete groups only; a partial one is in the remainder.
+        // Only complete groups are counted; a partial group is covered by the remainder.
         "block_count" => grid / group,
         "group_size" => group,
         "remainder" => grid % group,

@@ -1,12 +1,16 @@
-//! Calls of the host from a kernel: the buffer between the two, as ROCm's device library (`__ockl_hostcall_internal`) uses it.
+//! Calls from a kernel to the host, through a buffer with the layout that ROCm's device library uses
+//! (`__ockl_hostcall_internal`).
 //!
-//! The hidden argument points to six 64-bit words: headers, payloads, a signal, the stack of free packets, the stack of ready
-//! ones, and a mask. An entry of a stack is the number of a packet under the mask, and above it a tag that changes with each
-//! use, so that a compare-and-swap notices a packet that came back; 0 is the end. A wave takes a free packet, writes what is
-//! in EXEC, the service and, for each of its lanes, eight words; puts the packet on the other stack, adds 1 to the signal, and
-//! sleeps until the host clears the ready flag. Then each lane has two words of answer, and the packet is free again.
+//! The hidden argument points to six 64-bit words: headers, payloads, a signal, the stack of free packets,
+//! the stack of ready packets, and a mask. An entry of a stack is a packet's number in the bits of the mask,
+//! and above these bits a tag that changes with each use, so that a compare-and-swap notices when a packet
+//! was removed and added again; 0 is the end of a stack. A wave takes a free packet and writes EXEC, the
+//! service, and eight words for each active lane. It pushes the packet on the ready stack, adds 1 to the
+//! signal, and sleeps until the host clears the ready flag. The answer is two words for each lane. Then the
+//! wave returns the packet to the free stack.
 //!
-//! Here the host looks when a wave sleeps: on hardware it has a thread that waits for the signal.
+//! In the emulator the host looks for ready packets when a wave sleeps. On hardware a host thread waits for
+//! the signal.
 
 mod message;
 
@@ -15,11 +19,11 @@ use crate::packet;
 use message::Messages;
 pub use message::message_text;
 
-/// Packets of a buffer: at least one for each wave of a group. A wave holds at most one, and no more waves than this may be
-/// under way.
+/// Number of packets of a buffer. There must be at least one packet for each wave of a group: each wave holds
+/// at most one packet, and the number of running waves is limited to the number of packets.
 const PACKETS: std::ops::RangeInclusive<u64> = 32..=256;
 
-/// Where the words of the buffer are, in bytes.
+/// Offsets of the words of the buffer in bytes.
 mod at {
     pub(super) const HEADERS: u64 = 0;
     pub(super) const PAYLOADS: u64 = 8;
@@ -29,19 +33,19 @@ mod at {
     pub(super) const MASK: u64 = 40;
 }
 
-/// Bytes of a packet's header: next packet, active lanes, service (32 bits), control (32 bits).
+/// Size of a packet's header in bytes: next packet, active lanes, service (32 bits), control (32 bits).
 const HEADER_BYTES: u64 = 24;
-/// Words of a lane.
+/// Number of words for a lane.
 const LANE_WORDS: usize = 8;
-/// Bytes of a packet's payload: 64 lanes.
+/// Size of a packet's payload in bytes: 64 lanes.
 const PAYLOAD_BYTES: u64 = 64 * 8 * LANE_WORDS as u64;
-/// The bit of a header's control that the wave sets and the host clears.
+/// Bit of the header's control word that the wave sets and the host clears.
 const READY_FLAG: u32 = 1;
-/// Where the signal, the headers and the payloads begin.
+/// Offsets of the signal and of the headers. The payloads follow the headers.
 const SIGNAL: u64 = 64;
 const HEADERS: u64 = 128;
 
-/// What a call asks of the host.
+/// The services of the host.
 mod service {
     pub(super) const FUNCTION: u32 = 1;
     pub(super) const PRINTF: u32 = 2;
@@ -57,7 +61,7 @@ pub(crate) struct Hostcall {
 }
 
 impl Hostcall {
-    /// A buffer for so many waves; `None` if there is no room.
+    /// Creates a buffer for `waves` waves. Returns `None` if there is no room.
     pub(crate) fn place(memory: &mut Memory, waves: u64) -> Option<Hostcall> {
         let packets = waves.clamp(*PACKETS.start(), *PACKETS.end()).next_power_of_two();
         let payloads = (HEADERS + HEADER_BYTES * packets).next_multiple_of(64);
@@ -68,7 +72,8 @@ impl Hostcall {
             (at::HEADERS, address + HEADERS),
             (at::PAYLOADS, address + payloads),
             (at::DOORBELL, address + SIGNAL),
-            // The last packet is on top, and the first one has a tag: it would be 0 without.
+            // The last packet is on top of the free stack. The first packet has a nonzero tag, because its
+            // entry would otherwise be 0, the end of the stack.
             (at::FREE, packets - 1),
             (at::MASK, packets - 1),
         ];
@@ -80,17 +85,17 @@ impl Hostcall {
         Some(hostcall)
     }
 
-    /// What the hidden argument is.
+    /// Returns the value of the hidden argument.
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
 
-    /// How many waves may be under way.
+    /// Returns the maximum number of waves that may run at the same time.
     pub(crate) fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// What has been printed since the last time.
+    /// Takes the text that was printed since the last call.
     pub(crate) fn take_text(&mut self) -> Vec<u8> {
         self.messages.take_text()
     }
@@ -104,7 +109,8 @@ impl Hostcall {
         self.address + start + PAYLOAD_BYTES * number + 8 * LANE_WORDS as u64 * lane
     }
 
-    /// Answers all calls that wait, the oldest first. The host trusts nothing that it reads: a kernel may write anywhere.
+    /// Answers all waiting calls, oldest first. The host does not trust any value in the buffer, because a
+    /// kernel may write anywhere.
     pub(crate) fn serve(&mut self, memory: &Memory) -> Result<(), &'static str> {
         let Some((buffer, offset)) = memory.find(self.address + at::READY, 8) else { return Ok(()) };
         if buffer.load_word(offset as usize / 4) == 0 && buffer.load_word(offset as usize / 4 + 1) == 0 {
@@ -135,13 +141,13 @@ impl Hostcall {
             let answer = self.call(memory, service, &words)?;
             memory.write(place, &answer.to_le_bytes());
         }
-        // The store releases: what was answered is there before.
+        // This store releases, so that the wave sees the answers when it sees the cleared flag.
         let control = control & !READY_FLAG;
         memory.write(header + 20, &control.to_le_bytes());
         Ok(())
     }
 
-    /// Does what a lane asks for; the first word of its answer.
+    /// Performs the call of one lane, and returns the first word of its answer.
     fn call(
         &mut self,
         memory: &Memory,
@@ -151,7 +157,8 @@ impl Hostcall {
         match service {
             service::PRINTF => self.messages.receive(words),
             service::FUNCTION => Err("service 1: the host has no functions for kernels to call"),
-            // A size, or what is given back. Null where there is no more, as `malloc` says it.
+            // The first word is 0 and the second is the size to allocate, or the first word is the address to
+            // free. If there is no room, the answer is null, as `malloc` returns it.
             service::MEMORY if words[0] == 0 => Ok(memory.heap_alloc(words[1]).unwrap_or(0)),
             service::MEMORY if memory.heap_free(words[0]) => Ok(0),
             service::MEMORY => Err("service 3: what is given back was not given out"),

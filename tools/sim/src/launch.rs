@@ -1,4 +1,5 @@
-//! The state in which waves start: registers, argument segment, dispatch packet (seed 000, lines 2534-3000).
+//! Sets up the state in which waves start: registers, argument segment, dispatch packet (seed 000, lines
+//! 2534-3000).
 
 use crate::debug::Debugger;
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
@@ -21,25 +22,25 @@ use isa::target::Feature;
 use isa::{Generation, Subtarget, Target};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
+/// Value of registers, LDS and scratch before they are written. It is no plausible address, number or count.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
-/// User SGPRs that a wave can have.
+/// Maximum number of user SGPRs of a wave.
 const MAX_USER_SGPRS: u32 = 16;
-/// Bytes of scratch that a wave may have (`SPI_TMPRING_SIZE.WAVESIZE`: 13 bits, in units of 1 KiB).
+/// Maximum number of scratch bytes of a wave (`SPI_TMPRING_SIZE.WAVESIZE`: 13 bits, in units of 1 KiB).
 const MAX_SCRATCH: u64 = 1 << 23;
-/// Work-groups of a dispatch: more would not end in a lifetime.
+/// Maximum number of work-groups of a dispatch. A dispatch with more groups would not end in a lifetime.
 const MAX_GROUPS: u128 = 1 << 40;
-/// Bytes of a group that is worth keeping to copy others from.
+/// Maximum size in bytes of a group that is kept as a pattern for copying further groups.
 const MAX_PATTERN: u64 = 1 << 20;
-/// Work-items of a group.
+/// Maximum number of work-items of a group.
 const MAX_GROUP: u64 = 1024;
 
-/// What a dispatch may use up.
+/// Limits on the resources that a dispatch may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Wave instructions, all together.
+    /// Maximum number of executed instructions, summed over all waves.
     pub instructions: u64,
-    /// Bytes of stack of a work-item beyond what the descriptor asks for, for recursion.
+    /// Bytes of stack of a work-item in addition to the descriptor's amount, for recursion.
     pub stack: u32,
 }
 
@@ -52,32 +53,34 @@ impl Default for Limits {
 /// A kernel to be run.
 #[derive(Clone, Debug)]
 pub struct Dispatch<'a> {
-    /// Its name.
+    /// Name of the kernel.
     pub kernel: &'a str,
-    /// Work-items in each dimension; not necessarily a multiple of the group.
+    /// Number of work-items in each dimension; not necessarily a multiple of the group size.
     pub grid: [u32; 3],
-    /// Work-items of a group in each dimension.
+    /// Number of work-items of a group in each dimension.
     pub group: [u32; 3],
-    /// The explicit arguments, laid out as the metadata says; hidden ones are added.
+    /// The explicit arguments, laid out as the metadata says. Hidden arguments are added.
     pub kernarg: Vec<u8>,
-    /// Bytes of LDS beyond the kernel's own.
+    /// Bytes of LDS in addition to the kernel's own.
     pub dynamic_lds: u32,
-    /// What OpenCL adds to the ids of work-items.
+    /// Offset that OpenCL adds to the global ids of work-items.
     pub global_offset: [u64; 3],
-    /// A signal ([`Device::signal`](crate::Device::signal)) that is decremented at the end.
+    /// Address of a signal ([`Device::signal`](crate::Device::signal)) that is decremented when the dispatch
+    /// ends.
     pub signal: Option<u64>,
     /// Limits.
     pub limits: Limits,
-    /// What to watch it for. A dispatch that is watched runs in fast mode.
+    /// What to observe. An observed dispatch runs in fast mode.
     pub observe: Observe,
-    /// Where it says how far it is.
+    /// Where the dispatch reports its progress.
     pub progress: Option<&'a Progress>,
-    /// Who is asked before each instruction. Not together with what is observed, and not in weak mode.
+    /// Debugger that is called before each instruction. It cannot be combined with `observe` or with weak
+    /// mode.
     pub debugger: Option<&'a (dyn Debugger + 'a)>,
 }
 
 impl Default for Dispatch<'_> {
-    /// One work-item of a kernel without name and arguments.
+    /// Returns a dispatch of one work-item, without kernel name and arguments.
     fn default() -> Self {
         Dispatch {
             kernel: "",
@@ -95,21 +98,21 @@ impl Default for Dispatch<'_> {
     }
 }
 
-/// Addresses of what a dispatch needs in emulated memory.
+/// Addresses of the segments that a dispatch needs in emulated memory.
 pub(crate) struct Segments {
     pub(crate) kernarg: u64,
     pub(crate) packet: u64,
     pub(crate) queue: u64,
 }
 
-/// How large a dispatch is.
+/// The size of a dispatch.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) grid: [u32; 3],
     pub(crate) group: [u32; 3],
-    /// Bytes of LDS beyond the kernel's own.
+    /// Bytes of LDS in addition to the kernel's own.
     pub(crate) dynamic_lds: u32,
-    /// Bytes of scratch of a work-item beyond the kernel's own.
+    /// Bytes of scratch of a work-item in addition to the kernel's own.
     pub(crate) stack: u32,
 }
 
@@ -119,7 +122,7 @@ impl Size {
         Size { grid, group, dynamic_lds, stack }
     }
 
-    /// Waves of all groups, at most.
+    /// Returns an upper bound for the number of waves of all groups.
     pub(crate) fn waves(&self, wave_size: u32) -> u64 {
         let groups = (0..3).map(|dim| u64::from(self.grid[dim].div_ceil(self.group[dim])));
         let items: u32 = self.group.iter().product();
@@ -127,7 +130,7 @@ impl Size {
     }
 }
 
-/// Everything the waves of a dispatch share.
+/// Data that all waves of a dispatch share.
 pub(crate) struct Launch<'a> {
     pub(crate) memory: &'a Memory,
     pub(crate) code: &'a [Code],
@@ -144,41 +147,42 @@ pub(crate) struct Launch<'a> {
     pub(crate) lds_bytes: u32,
     pub(crate) private_bytes: u32,
     pub(crate) locked64: bool,
-    /// Who waits for it.
+    /// Where the dispatch reports its progress.
     pub(crate) progress: Option<&'a Progress>,
-    /// Who is asked before each instruction.
+    /// Debugger that is called before each instruction.
     pub(crate) debugger: Option<&'a (dyn Debugger + 'a)>,
-    /// Strict mode.
+    /// State of strict mode for the whole dispatch; `None` in other modes.
     pub(crate) strict: Option<strict::Shared>,
-    /// What only watches.
+    /// Observer that records a profile or a trace.
     pub(crate) observer: Option<Observer>,
-    /// The functions of the object.
+    /// The functions of the code object.
     pub(crate) functions: Arc<Functions>,
-    /// The code as strict mode reads it, once it has.
+    /// The code as strict mode reads it. Filled when strict mode first needs it.
     pub(crate) reading: Arc<OnceLock<Arc<strict::Reading>>>,
-    /// The buffer through which its waves call the host.
+    /// The buffer through which the waves call the host.
     pub(crate) hostcall: Option<&'a Mutex<Hostcall>>,
-    /// Version of the code object, as far as it is known.
+    /// Version of the code object, if it is known.
     pub(crate) version: Option<u8>,
     /// Source lines of the code.
     pub(crate) lines: &'a Lines,
-    /// Addresses of atomic loads and stores in the file, in ascending order, if it says which they are.
+    /// Addresses in the file of atomic loads and stores, in ascending order; `None` if the file does not list
+    /// them.
     pub(crate) atomics: Option<&'a [u64]>,
-    /// What allocations are called.
+    /// Names of allocations.
     pub(crate) names: Arc<Names>,
-    /// The seed of strict mode's schedule; 0 for groups and waves in order.
+    /// Seed of strict mode's schedule. With 0, groups and waves run in order.
     pub(crate) schedule: u64,
-    /// How sure findings of strict mode about registers have to be.
+    /// Certainty that strict mode requires of a finding about registers.
     pub(crate) level: check::Level,
-    /// What functions have to keep.
+    /// Calling convention that functions have to keep.
     pub(crate) convention: callconv::Convention,
-    /// What strict mode overwrites at calls.
+    /// Values that strict mode writes to registers at calls.
     pub(crate) scramble: Option<Arc<strict::Scramble>>,
-    /// The waves of a whole group as they begin, but for what only that group has.
+    /// The waves of a full group at their beginning, without the state that differs between groups.
     pub(crate) pattern: OnceLock<Vec<Wave>>,
 }
 
-/// Checks what can be checked before anything runs.
+/// Checks the dispatch as far as possible before anything runs.
 pub(crate) fn check(kernel: &KernelInfo, wanted: &Size, target: &Target) -> Result<(), Fault> {
     let refuse = |why: String| Err(Fault::Dispatch(why));
     let size = wanted.group.iter().fold(1u64, |size, &n| size.saturating_mul(n.into()));
@@ -218,7 +222,7 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
     if scratch > MAX_SCRATCH {
         return refuse(format!("{scratch} bytes of scratch for a wave"));
     }
-    // The same as when `s_setreg` asks for it.
+    // Exceptions are refused in the same way when `s_setreg` enables them.
     if descriptor.exceptions() != 0 {
         return refuse("floating-point exceptions do not trap".into());
     }
@@ -229,12 +233,12 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
 }
 
 impl Launch<'_> {
-    /// Groups in each dimension, the partial one included.
+    /// Returns the number of groups in each dimension, including a partial group.
     pub(crate) fn groups(&self) -> [u64; 3] {
         std::array::from_fn(|dim| u64::from(self.grid[dim]).div_ceil(u64::from(self.group[dim])))
     }
 
-    /// Bytes of host memory that a group takes, roughly.
+    /// Returns the approximate number of bytes of host memory that a group takes.
     pub(crate) fn group_bytes(&self) -> u64 {
         let items: u64 = self.group.iter().map(|&n| u64::from(n)).product();
         let lanes = u64::from(self.target.wave_size);
@@ -244,20 +248,21 @@ impl Launch<'_> {
         items.div_ceil(lanes) * wave + u64::from(self.lds_bytes)
     }
 
-    /// The id of the group of that number.
+    /// Returns the id of the group with this number.
     pub(crate) fn group_id(&self, number: u64) -> [u32; 3] {
         let counts = self.groups();
         let id = [number % counts[0], number / counts[0] % counts[1], number / counts[0] / counts[1]];
         id.map(|id| id as u32)
     }
 
-    /// Lets the host answer calls that wait for it.
+    /// Lets the host answer the calls that wait for it.
     pub(crate) fn serve_host(&self) -> Result<(), Trap> {
         let Some(hostcall) = self.hostcall else { return Ok(()) };
         hostcall.lock().unwrap_or_else(PoisonError::into_inner).serve(self.memory).map_err(Trap::Hostcall)
     }
 
-    /// Groups that may be under way, if there is a limit: each wave may hold a packet of the host's buffer.
+    /// Returns the maximum number of groups that may run at the same time, or `None` if there is no limit.
+    /// Each wave may hold a packet of the host call buffer.
     pub(crate) fn max_groups(&self) -> Option<u64> {
         let waves = self.group.iter().product::<u32>().div_ceil(self.target.wave_size);
         let packets =
@@ -265,7 +270,7 @@ impl Launch<'_> {
         self.hostcall.map(|hostcall| (packets(hostcall) / u64::from(waves)).max(1))
     }
 
-    /// What strict mode needs for the whole dispatch.
+    /// Creates strict mode's state for the whole dispatch; `None` in other modes.
     pub(crate) fn shadow(&self, mode: Mode) -> Option<strict::Shared> {
         let Mode::Strict { keep_going } = mode else { return None };
         let items: u32 = self.group.iter().product();
@@ -287,20 +292,21 @@ impl Launch<'_> {
         Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), shape))
     }
 
-    /// Whether waves of a group may run behind different first caches: WGP mode, or split groups (seed 000, lines 3055 and
-    /// 3290).
+    /// Returns whether waves of a group may use different first-level caches: WGP mode, or split groups (seed
+    /// 000, lines 3055 and 3290).
     fn splits_group(&self) -> bool {
         let (target, descriptor) = (self.target.target, &self.kernel.descriptor);
         let in_wgp = target.generation == Generation::Gfx10 && descriptor.wgp_mode();
         in_wgp || target.has(Feature::GFX90A) && descriptor.splits_groups()
     }
 
-    /// Whether findings of strict mode do not end the run.
+    /// Returns whether the run continues after findings of strict mode.
     pub(crate) fn keeps_going(&self) -> bool {
         self.strict.as_ref().is_some_and(|shared| shared.keep_going)
     }
 
-    /// A place in the code, and who was there.
+    /// Returns the work-group, the wave and the lane of a work-item, given its global id; `None` if the
+    /// work-item is outside the grid.
     pub(crate) fn place_of_item(&self, item: [u32; 3]) -> Option<([u32; 3], u32, u32)> {
         if (0..3).any(|dim| item[dim] >= self.grid[dim]) {
             return None;
@@ -343,7 +349,7 @@ impl Launch<'_> {
         }
     }
 
-    /// A location, with the calls under way there.
+    /// Adds the active calls to a location.
     pub(crate) fn with_calls(&self, at: Location, chain: &[strict::Link]) -> Location {
         let address = |place| self.address_of(place);
         let source = |address| self.lines.of_address(address);
@@ -352,29 +358,31 @@ impl Launch<'_> {
         Location { calls, ..at }
     }
 
-    /// The address of a place of strict mode's in the file.
+    /// Returns the address in the file of a place in strict mode's numbering.
     pub(crate) fn address_of(&self, place: u32) -> u64 {
         let (range, pc) = strict::split_place(place);
         self.code.get(range as usize).map_or(0, |code| code.file_base + u64::from(pc) * 4)
     }
 
-    /// Work-items of a group in each dimension: the last one has fewer if the grid is no multiple.
+    /// Returns the number of work-items of a group in each dimension. The last group is smaller if the grid
+    /// is not a multiple of the group size.
     fn group_size(&self, id: [u32; 3]) -> [u32; 3] {
         std::array::from_fn(|dim| self.group[dim].min(self.grid[dim] - id[dim] * self.group[dim]))
     }
 
-    /// The lanes of a wave that have a work-item.
+    /// Returns the mask of lanes of a wave that have a work-item.
     pub(crate) fn launched(&self, group: [u32; 3], wave: u32) -> u64 {
         let items: u32 = self.group_size(group).iter().product();
         u64::MAX >> (64 - self.lanes_of(items, wave).max(1))
     }
 
-    /// How many lanes of a wave have a work-item, in a group of so many.
+    /// Returns the number of lanes of a wave that have a work-item, in a group of `items` work-items.
     fn lanes_of(&self, items: u32, wave: u32) -> u32 {
         items.saturating_sub(wave * self.target.wave_size).min(self.target.wave_size)
     }
 
-    /// The group of that number, with its waves at the entry point, in the memory of one that is done with.
+    /// Creates the group with this number, with its waves at the entry point. Reuses the memory of `spare`, a
+    /// group that has ended.
     pub(crate) fn group(&self, number: u64, spare: Option<Group>) -> Group {
         let id = self.group_id(number);
         let size = self.group_size(id);
@@ -413,7 +421,7 @@ impl Launch<'_> {
         }
     }
 
-    /// A wave of a group of that size; the ids of its group are missing yet.
+    /// Creates a wave of a group of this size, without the ids of the group.
     fn wave(&self, number: u32, size: [u32; 3]) -> Wave {
         let descriptor = &self.kernel.descriptor;
         let mut wave = Wave::new(number, descriptor, self.target.target);
@@ -424,7 +432,8 @@ impl Launch<'_> {
         let items = size[0] * size[1] * size[2];
         let lanes = self.target.wave_size;
         let active = self.lanes_of(items, number);
-        // All of it: ROCm's device library hands EXEC to the host as 64 bits in waves of 32, too.
+        // All 64 bits are set, because ROCm's device library passes EXEC to the host as 64 bits in waves of
+        // 32 lanes, too.
         wave.sgpr[reg::EXEC..][..2].fill(0);
         wave.set_exec(u64::MAX >> (64 - active));
         for lane in 0..active {
@@ -432,7 +441,7 @@ impl Launch<'_> {
             let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
             let wanted = ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1);
             if self.target.has(Feature::GFX90A) {
-                // Ten bits each in one register (seed 000, line 232, `packed-tid`).
+                // The three ids share one register, with ten bits each (seed 000, line 232, `packed-tid`).
                 wave.vgpr[0][lane as usize] = wanted.fold(0, |ids, (at, value)| ids | value << (10 * at));
                 continue;
             }
@@ -440,7 +449,8 @@ impl Launch<'_> {
                 wave.vgpr[at][lane as usize] = value;
             }
         }
-        // A wave's scratch does not start where the dispatch's does: code that forgets the wave offset shall fault.
+        // A wave's scratch does not start at the dispatch's scratch base, so that code that ignores the wave
+        // offset faults.
         let wave_bytes = (self.private_bytes * lanes).next_multiple_of(1024);
         let wave_offset = wave_bytes * (number + 1);
         wave.scratch_base = scratch::queue_base(self.target.target) + u64::from(wave_offset);
@@ -459,7 +469,8 @@ impl Launch<'_> {
         }
         values.extend_from_slice(&self.preload);
         values.truncate(MAX_USER_SGPRS as usize);
-        // Some that are counted may be nobody's; those of the group's ids come with the group.
+        // The descriptor may count more user SGPRs than are enabled; the remaining ones hold no value. The
+        // SGPRs of the group's ids are filled by `set_group_ids`.
         let ids = descriptor.group_ids().into_iter().filter(|&wanted| wanted).count();
         values.resize(descriptor.user_sgprs() as usize + ids, POISON);
         if descriptor.group_info() {
@@ -472,7 +483,7 @@ impl Launch<'_> {
         wave.sgpr[..values.len()].copy_from_slice(&values);
     }
 
-    /// The ids of the group, behind the user SGPRs.
+    /// Writes the ids of the group to the SGPRs after the user SGPRs.
     fn set_group_ids(&self, wave: &mut Wave, id: [u32; 3]) {
         let descriptor = &self.kernel.descriptor;
         let wanted = descriptor.group_ids();

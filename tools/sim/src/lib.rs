@@ -1,7 +1,8 @@
 //! Loads a code object and executes it.
 //!
-//! The emulator knows the processor from its manuals and nothing of the compiler: it reads the ELF file, sets up
-//! registers as the kernel descriptor asks, and runs work-groups on the host's threads. Its library reads like HIP's:
+//! The emulator takes its knowledge of the processor from the manuals, not from the compiler. It reads the
+//! ELF file, sets up registers as the kernel descriptor asks, and runs work-groups on the host's threads. The
+//! library's interface follows HIP's:
 //!
 //! | HIP | here |
 //! |-|-|

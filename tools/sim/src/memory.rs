@@ -1,24 +1,26 @@
 //! Emulated memory: separate allocations in a 64-bit address space, shared between threads without locks.
 //!
-//! Every access is an atomic operation on 32-bit words. Loads acquire and stores release: a program that is ordered
-//! on the machine by waits and cache operations is then ordered here too, on any host.
+//! Every access is an atomic operation on 32-bit words. Loads acquire and stores release, so that a program
+//! that is ordered on the machine by waits and cache operations is also ordered here, on any host.
 //!
-//! Each allocation has 8 GiB of address space to itself, and starts one page below a multiple of 4 GiB, so that
-//! arithmetic on addresses that forgets a carry meets a fault instead of a neighbour.
+//! Each allocation has 8 GiB of address space to itself, and starts one page below a multiple of 4 GiB.
+//! Address arithmetic that loses a carry therefore causes a fault, and does not reach a neighbouring
+//! allocation.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// An address without so many bits tells which allocation it belongs to.
+/// Number of low address bits to remove to get the number of an allocation's slot.
 pub(crate) const SLOT_SHIFT: u32 = 33;
 const SLOT_START: u64 = 0xffff_f000;
-/// Where an allocation of a kernel's starts: at a multiple of 2 MiB.
+/// Offset in its slot of an allocation made by a kernel. It is chosen so that the address is a multiple of 2
+/// MiB.
 const HEAP_START: u64 = 1 << 32;
 const MAX_SLOTS: usize = 1 << 13;
-/// Largest allocation: the rest of a slot.
+/// Maximum size of an allocation: the rest of a slot.
 pub(crate) const MAX_BYTES: u64 = 1 << 32;
 const STRIPES: usize = 64;
-/// Allocations that kernels may have, and bytes of all of them.
+/// Maximum number of allocations made by kernels, and maximum number of bytes of all of them.
 const MAX_HEAP_SLOTS: usize = 1 << 10;
 const MAX_HEAP_BYTES: u64 = 1 << 28;
 
@@ -43,7 +45,7 @@ impl Buffer {
         self.bytes
     }
 
-    /// The words, for accesses whose bounds and alignment the caller has checked.
+    /// Returns the words, for accesses whose bounds and alignment the caller has checked.
     pub(crate) fn words(&self) -> &[AtomicU32] {
         &self.words
     }
@@ -81,7 +83,8 @@ impl Buffer {
         if mask == u32::MAX {
             cell.store(value, Ordering::Release);
         } else {
-            // A neighbour may write the other bytes at the same time: they must survive.
+            // Another thread may write the other bytes of the word at the same time, and its write must
+            // survive.
             let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(old & !mask | value));
         }
     }
@@ -109,11 +112,11 @@ impl Buffer {
 /// All allocations.
 pub(crate) struct Memory {
     slots: Vec<Option<Buffer>>,
-    /// Those that kernels have asked for while they run. Their numbers begin at `MAX_SLOTS`.
+    /// Allocations made by running kernels. Their slot numbers begin at `MAX_SLOTS`.
     heap: Vec<OnceLock<Buffer>>,
-    /// Which of them are to be given back when no kernel runs.
+    /// Indices in `heap` of the allocations to free when no kernel runs.
     freed: Mutex<Vec<usize>>,
-    /// 64-bit atomics take the lock of their address: two words cannot change together otherwise.
+    /// Locks for 64-bit atomics, chosen by address, because two words cannot change together otherwise.
     stripes: [Mutex<()>; STRIPES],
 }
 
@@ -127,7 +130,7 @@ impl Memory {
         }
     }
 
-    /// A zeroed allocation; its address is a multiple of 4096. `None` if there is no room.
+    /// Allocates zeroed memory at a multiple of 4096. Returns the address, or `None` if there is no room.
     pub(crate) fn alloc(&mut self, bytes: u64) -> Option<u64> {
         if bytes > MAX_BYTES {
             return None;
@@ -146,7 +149,7 @@ impl Memory {
         Some(base)
     }
 
-    /// Frees the allocation that starts at `base`; whether there was one.
+    /// Frees the allocation that starts at `base`. Returns whether there was one.
     pub(crate) fn free(&mut self, base: u64) -> bool {
         let slot = ((base.wrapping_sub(SLOT_START)) >> SLOT_SHIFT) as usize;
         match self.slots.get_mut(slot) {
@@ -158,20 +161,22 @@ impl Memory {
         }
     }
 
-    /// Zeroed memory for a kernel that asks while it runs; `None` if it has had enough.
+    /// Allocates zeroed memory for a running kernel. Returns `None` if the limits are reached.
     pub(crate) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
         let taken = self.heap.iter().filter_map(OnceLock::get).map(Buffer::bytes).sum::<u64>();
         if bytes > MAX_HEAP_BYTES - taken {
             return None;
         }
         let place = self.heap.iter().position(|place| place.get().is_none())?;
-        // The device library finds the slab around an address by its low 21 bits.
+        // The base is a multiple of 2 MiB, because the device library clears the low 21 bits of an address to
+        // find its slab.
         let base = (((MAX_SLOTS + place) as u64) << SLOT_SHIFT) + HEAP_START;
         self.heap[place].set(Buffer::new(base, bytes)).ok()?;
         Some(base)
     }
 
-    /// Gives such memory back once no kernel runs; whether it was some.
+    /// Marks an allocation made by a kernel to be freed when no kernel runs. Returns whether `base` is such
+    /// an allocation.
     pub(crate) fn heap_free(&self, base: u64) -> bool {
         let place = self.slot(base).and_then(|slot| slot.checked_sub(MAX_SLOTS));
         let known =
@@ -181,7 +186,7 @@ impl Memory {
         place.is_some()
     }
 
-    /// Takes back what kernels have given back.
+    /// Frees the allocations that kernels have marked.
     pub(crate) fn sweep_heap(&mut self) {
         for place in self.freed.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             self.heap[place].take();
@@ -193,17 +198,17 @@ impl Memory {
         self.heap.get(slot.checked_sub(MAX_SLOTS)?)?.get()
     }
 
-    /// One more than the highest number of an allocation, but for those of kernels.
+    /// Returns the highest slot number plus one, not counting allocations made by kernels.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// The number of the allocation around an address, if there can be one.
+    /// Returns the slot number for an address, if the address is in the range of slots.
     pub(crate) fn slot(&self, address: u64) -> Option<usize> {
         usize::try_from(address.wrapping_sub(SLOT_START) >> SLOT_SHIFT).ok()
     }
 
-    /// The allocation around an address, which may still lie beyond its end.
+    /// Returns the allocation in whose slot an address is. The address may be beyond the allocation's end.
     pub(crate) fn buffer(&self, address: u64) -> Option<&Buffer> {
         let slot = self.slot(address)?;
         match self.slots.get(slot) {
@@ -212,7 +217,7 @@ impl Memory {
         }
     }
 
-    /// Allocation and offset of `bytes` bytes at `address`, all inside.
+    /// Returns the allocation that contains the `bytes` bytes at `address`, and their offset in it.
     pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
         let buffer = self.buffer(address)?;
         let offset = address.wrapping_sub(buffer.base);
@@ -230,7 +235,7 @@ impl Memory {
         found.map(|(buffer, offset)| buffer.copy_out(offset, data)).is_some()
     }
 
-    /// Replaces the 64-bit value at an 8-byte aligned offset; gives the old one.
+    /// Replaces the 64-bit value at an 8-byte aligned offset, and returns the old value.
     pub(crate) fn update64(&self, buffer: &Buffer, offset: u64, change: impl FnOnce(u64) -> u64) -> u64 {
         let _guard = self.lock64(buffer.base + offset);
         let word = (offset / 4) as usize;
@@ -241,15 +246,15 @@ impl Memory {
         old
     }
 
-    /// The lock under which 64-bit accesses to this address are one step.
+    /// Takes the lock that makes 64-bit accesses to this address atomic.
     pub(crate) fn lock64(&self, address: u64) -> std::sync::MutexGuard<'_, ()> {
         let stripe = (address / 8) as usize % STRIPES;
-        // The guarded value is empty: a panic elsewhere cannot have broken it.
+        // The lock guards no data, so that a panic in another thread cannot have left data inconsistent.
         self.stripes[stripe].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-/// What memory held at some time.
+/// A copy of the contents of memory.
 pub(crate) struct Saved(Vec<Option<Vec<u32>>>);
 
 impl Saved {
@@ -258,7 +263,7 @@ impl Saved {
         Saved(memory.slots.iter().map(|slot| slot.as_ref().map(words)).collect())
     }
 
-    /// Puts it back. Allocations are what they were: a dispatch makes none.
+    /// Writes the saved contents back. The allocations are the same as before, because a dispatch makes none.
     pub(crate) fn restore(&self, memory: &Memory) {
         for (saved, slot) in self.0.iter().zip(&memory.slots) {
             let (Some(saved), Some(buffer)) = (saved, slot) else { continue };

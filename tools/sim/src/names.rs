@@ -1,4 +1,4 @@
-//! What allocations are called, for those who read about addresses.
+//! Names of allocations, used in texts about addresses.
 
 use crate::memory::{MAX_BYTES, SLOT_SHIFT};
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ struct Named {
     base: u64,
     bytes: u64,
     name: String,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     element: u32,
 }
 
-/// The allocations that have names, by their part of the address space.
+/// The allocations that have names, by the slot number of their addresses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names(BTreeMap<u64, Named>);
 
@@ -27,8 +27,8 @@ impl Names {
         self.0.remove(&(base >> SLOT_SHIFT));
     }
 
-    /// The element at an address, like `x[1000]`, and where an access to it leaves the allocation:
-    /// `x[1000], 4 bytes past its end of 4000`.
+    /// Describes the element at an address, such as `x[1000]`, and how far an access to it is outside of the
+    /// allocation: `x[1000], 4 bytes past its end of 4000`.
     pub(crate) fn describe(&self, address: u64, bytes: u32) -> Option<String> {
         let Named { base, bytes: size, name, element } = self.0.get(&(address >> SLOT_SHIFT))?;
         let offset = address.wrapping_sub(*base) as i64;

@@ -1,19 +1,19 @@
-//! NumPy's `.npy` files.
+//! Reads and writes NumPy's `.npy` files.
 //!
 //! # Source
-//! NumPy's documentation, "A simple file format for NumPy arrays": magic number, version, length of the header, the header as a
-//! dictionary literal of Python, the elements.
+//! NumPy's documentation, "A simple file format for NumPy arrays": magic number, version, length of the
+//! header, the header as a Python dictionary literal, the elements.
 
 use crate::buffer::Buffer;
 use crate::metadata::Scalar;
 use std::fmt;
 
-/// Longest header: those of plain arrays have 118 bytes.
+/// Maximum length of a header; the headers of plain arrays have 118 bytes.
 const MAX_HEADER: usize = 4096;
-/// Most elements.
+/// Maximum number of elements.
 const MAX_ELEMENTS: u64 = 1 << 32;
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// What header and data begin at a multiple of.
+/// Alignment of the data, to which the header is padded.
 const ALIGN: usize = 64;
 
 /// Why a file cannot be read.
@@ -32,7 +32,8 @@ fn error<T>(why: impl Into<String>) -> Result<T, NpyError> {
     Err(NpyError(why.into()))
 }
 
-/// Types, and how `descr` spells them after the order of bytes. The first row of a type is how it is written.
+/// Types, and their names in `descr` after the byte order. The first name of a type is the one that is
+/// written.
 const TYPES: [(Scalar, &str); 13] = [
     (Scalar::I8, "i1"),
     (Scalar::U8, "u1"),
@@ -49,7 +50,7 @@ const TYPES: [(Scalar, &str); 13] = [
     (Scalar::F64, "f8"),
 ];
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Default)]
 struct Header {
     descr: String,
@@ -81,7 +82,7 @@ pub fn read_npy(file: &[u8]) -> Result<Buffer, NpyError> {
     Ok(Buffer { element, shape, bytes })
 }
 
-/// Returns the header's text and what follows the header.
+/// Returns the header's text, and the data after the header.
 fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     let Some([version, _, rest @ ..]) = file.strip_prefix(MAGIC) else { return error("no magic number") };
     let (size, rest) = match (version, rest) {
@@ -96,11 +97,11 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     std::str::from_utf8(text).map_or_else(|_| error("the header is no text"), |text| Ok((text, data)))
 }
 
-/// What is left to read of a header.
+/// The rest of a header that is still to be parsed.
 struct Literal<'t>(&'t str);
 
 impl<'t> Literal<'t> {
-    /// Reads a dictionary.
+    /// Parses a dictionary.
     fn header(mut self) -> Result<Header, NpyError> {
         let mut header = Header::default();
         self.expect('{')?;
@@ -161,7 +162,7 @@ impl<'t> Literal<'t> {
         let mut numbers = Vec::new();
         self.expect('(')?;
         while !self.take(')') {
-            // Python 2 has an L after long integers.
+            // Python 2 writes an L after long integers.
             let word = self.word();
             let Ok(number) = word.trim_end_matches('L').parse() else {
                 return error(format!("`{word}` is no extent"));
@@ -176,12 +177,12 @@ impl<'t> Literal<'t> {
     }
 }
 
-/// Returns the file of an array.
+/// Returns the contents of a file for an array.
 pub fn write_npy(buffer: &Buffer) -> Vec<u8> {
     let name = TYPES.iter().find(|(scalar, _)| *scalar == buffer.element).map_or("u1", |(_, name)| *name);
     let order = if buffer.element.bytes() == 1 { '|' } else { '<' };
     let shape: String = buffer.shape.iter().map(|extent| format!("{extent}, ")).collect();
-    // A tuple of one has a comma.
+    // A tuple with one element has a trailing comma.
     let shape = if buffer.shape.len() > 1 { shape.trim_end_matches(", ") } else { shape.trim_end() };
     let mut text = format!("{{'descr': '{order}{name}', 'fortran_order': False, 'shape': ({shape}), }}");
     let preamble = MAGIC.len() + 4;
@@ -210,7 +211,7 @@ mod tests {
         }
     }
 
-    /// A file as NumPy 1.26 writes it: `np.array([1.5, -2.0], dtype='>f4')`.
+    /// A file as NumPy 1.26 writes it for `np.array([1.5, -2.0], dtype='>f4')`.
     #[test]
     fn numpy_file() {
         let mut file =

@@ -1,5 +1,5 @@
-//! Watches a dispatch without judging it: how often each instruction ran, with how many lanes, how many bytes moved, and
-//! what the instructions of a chosen wave did to its registers.
+//! Observes a dispatch without checking it: the number of executions and of active lanes of each instruction,
+//! the number of bytes transferred, and the register changes of the waves of a chosen group.
 
 use crate::banks::Accesses;
 use crate::exec::{Cx, Flow};
@@ -14,51 +14,54 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What to watch a dispatch for.
+/// What to observe in a dispatch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observe {
-    /// Count instructions, lanes and bytes.
+    /// Whether to count instructions, lanes and bytes.
     pub profile: bool,
-    /// The work-group whose instructions are written down, and which of its waves; `None`: all of them.
+    /// The work-group whose instructions are traced, and the number of the wave to trace; `None` traces all
+    /// waves of the group.
     pub trace: Option<([u32; 3], Option<u32>)>,
-    /// Record the order of memory operations: which waits were needed ([`Device::log`](crate::Device::log)). On one thread.
+    /// Whether to record the order of memory operations, to find out which waits were needed
+    /// ([`Device::log`](crate::Device::log)). The dispatch then runs on one thread.
     pub order: bool,
 }
 
-/// Most bytes of a trace; what follows is left out.
+/// Maximum number of bytes of a trace; the rest is left out.
 const MAX_TRACE: usize = 64 << 20;
-/// Lanes of a register that a trace shows if they differ.
+/// Maximum number of lanes of a register that a trace shows if their values differ.
 const SHOWN_LANES: usize = 4;
 
-/// Bytes that went one way.
+/// Number of bytes transferred to and from one kind of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Read.
+    /// Bytes that were read.
     pub read: u64,
-    /// Written.
+    /// Bytes that were written.
     pub written: u64,
-    /// Changed by atomics.
+    /// Bytes that were changed by atomics.
     pub atomic: u64,
 }
 
-/// Executions of one instruction.
+/// The executions of one instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executed {
-    /// Its address in the file.
+    /// Address of the instruction in the file.
     pub offset: u64,
-    /// Its text.
+    /// Text of the instruction.
     pub text: String,
-    /// Waves that executed it.
+    /// Number of executions, counted per wave.
     pub count: u64,
-    /// Lanes that were active, all together.
+    /// Number of active lanes, summed over all executions.
     pub lanes: u64,
-    /// Passes that bank conflicts of LDS have added to it, all together: a model, see docs/emulator.md.
+    /// Number of additional passes because of LDS bank conflicts, summed over all executions. The number
+    /// comes from a model, see docs/emulator.md.
     pub bank_conflicts: u64,
     pub(crate) class: Class,
 }
 
 impl Executed {
-    /// Lanes that were active on average; `None` for scalar instructions.
+    /// Returns the average number of active lanes; `None` for scalar instructions.
     pub fn mean_lanes(&self) -> Option<f64> {
         is_vector(self.class).then(|| self.lanes as f64 / self.count.max(1) as f64)
     }
@@ -68,43 +71,43 @@ fn is_vector(class: Class) -> bool {
     matches!(class, Class::Valu | Class::Vmem | Class::Lds)
 }
 
-/// What was counted. Addresses that were never reached are not listed.
+/// The counts of a dispatch. Instructions that were never executed are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Instructions in the order of their addresses.
     pub instructions: Vec<Executed>,
-    /// Through vector memory instructions, but not from scratch.
+    /// Bytes transferred by vector memory instructions, except from and to scratch.
     pub global: Traffic,
-    /// Through scalar loads and stores.
+    /// Bytes transferred by scalar loads and stores.
     pub scalar: Traffic,
-    /// LDS.
+    /// Bytes transferred from and to LDS.
     pub lds: Traffic,
-    /// Private memory.
+    /// Bytes transferred from and to private memory.
     pub scratch: Traffic,
-    /// Lanes of a wave.
+    /// Number of lanes of a wave.
     pub wave_size: u32,
-    /// The processor, once something was counted.
+    /// The processor; `None` if nothing was counted.
     pub target: Option<&'static Target>,
 }
 
 impl Profile {
-    /// Waves that have ended.
+    /// Returns the number of waves that have ended.
     pub fn waves(&self) -> u64 {
         let ends = self.instructions.iter().filter(|inst| inst.text.starts_with("s_endpgm"));
         ends.map(|inst| inst.count).sum()
     }
 
-    /// Wave instructions.
+    /// Returns the number of executed instructions, counted per wave.
     pub fn executed(&self) -> u64 {
         self.instructions.iter().map(|inst| inst.count).sum()
     }
 
-    /// Passes that bank conflicts of LDS have added.
+    /// Returns the number of additional passes because of LDS bank conflicts.
     pub fn bank_conflicts(&self) -> u64 {
         self.instructions.iter().map(|inst| inst.bank_conflicts).sum()
     }
 
-    /// Bytes that were moved, by where they went.
+    /// Returns the transferred bytes, by kind of memory.
     pub fn traffic(&self) -> [(&'static str, Traffic); 4] {
         [
             ("vector memory", self.global),
@@ -114,7 +117,7 @@ impl Profile {
         ]
     }
 
-    /// Mean share of the lanes that were active in vector arithmetic; 1 if there was none.
+    /// Returns the average fraction of active lanes in vector arithmetic; 1 if there was none.
     pub fn active_lanes(&self) -> f64 {
         let valu = || self.instructions.iter().filter(|inst| inst.class == Class::Valu);
         let (count, lanes): (u64, u64) =
@@ -125,9 +128,9 @@ impl Profile {
 
 /// Counters of a dispatch, shared by its waves.
 pub(crate) struct Observer {
-    /// For each range of code and each dword of it: executions, lanes, passes of bank conflicts.
+    /// Executions, lanes and bank-conflict passes, for each dword of each code range.
     counts: Vec<Vec<[AtomicU64; 3]>>,
-    /// By space: read, written, atomic.
+    /// Bytes that were read, written and changed by atomics, for each kind of memory.
     bytes: [[AtomicU64; 3]; 4],
     trace: Option<([u32; 3], Option<u32>)>,
     text: Mutex<String>,
@@ -135,7 +138,7 @@ pub(crate) struct Observer {
 }
 
 impl Observe {
-    /// Whether there is anything to watch for.
+    /// Returns whether there is anything to observe.
     pub(crate) fn is_active(&self) -> bool {
         self.profile || self.trace.is_some() || self.order
     }
@@ -156,12 +159,12 @@ impl Observer {
         })
     }
 
-    /// The recorder, if there is one: it can be taken once.
+    /// Takes the recorder out, if there is one.
     pub(crate) fn take_recorder(&mut self) -> Option<Recorder> {
         self.recorder.take()
     }
 
-    /// What was counted, and the trace.
+    /// Returns the counts and the trace.
     pub(crate) fn finish(self, code: &[Code], target: &'static Target) -> (Profile, String) {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut instructions = Vec::new();
@@ -200,16 +203,16 @@ impl Observer {
     }
 }
 
-/// An observer's view of one wave.
+/// Observes one wave.
 pub(crate) struct Observing<'a> {
     observer: &'a Observer,
     group: [u32; 3],
-    /// Registers before the instruction, if it is traced.
+    /// Registers before the current instruction, if it is traced.
     before: Option<Box<Before>>,
     traced: bool,
-    /// What the instruction has done to LDS.
+    /// Accesses of the current instruction to LDS.
     lds: Accesses,
-    /// The recorder, and the numbers of the wave and its group there.
+    /// The recorder, and the recorder's numbers of the wave and its group.
     recorded: Option<(&'a Recorder, u32, u32)>,
 }
 
@@ -252,7 +255,7 @@ impl<'a> Observing<'a> {
         self.observer.bytes[space][way].fetch_add(access.bytes.into(), Ordering::Relaxed);
     }
 
-    /// Appends what has changed.
+    /// Appends the instruction, and the registers that it has changed, to the trace.
     fn write_down(&self, before: &Before, cx: &Cx<'_>) {
         let wave = &cx.wave;
         let mut text = self.observer.text.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -272,7 +275,7 @@ impl<'a> Observing<'a> {
     }
 }
 
-/// An SGPR; those that are special on every processor by their names.
+/// Returns the name of an SGPR. Registers that are special on every processor have their own names.
 fn name(code: u16) -> String {
     match code {
         106 => "vcc_lo".to_owned(),

@@ -1,6 +1,7 @@
 //! Decoded code: one [`Op`] for each dword of a code range, so that a program counter is an index.
 //!
-//! Every dword is decoded as if an instruction began there; what lies inside of another instruction is never reached.
+//! Every dword is decoded as if an instruction began there. Ops that begin inside of another instruction are
+//! never executed.
 
 use crate::exec::atomic::Atomic;
 use crate::exec::rules::{Denormals, Rules, rules};
@@ -10,32 +11,33 @@ use isa::table::{Family, Flags, Num, Role, Row};
 use isa::target::Generation;
 use isa::{Form, Lane, MachInst, ModFlags, Operand, Target};
 
-/// A source operand, resolved.
+/// A decoded source operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Src {
-    /// Absent.
+    /// No operand.
     #[default]
     None,
-    /// Index into `Wave::vgpr`: VGPRs from 0, accumulation VGPRs from 256; wider operands go on from here.
+    /// Index into `Wave::vgpr`: VGPRs from 0 on, accumulation VGPRs from 256 on. A wider operand uses
+    /// consecutive registers from here.
     V(u16),
-    /// Index into `Wave::sgpr`: SGPRs and special registers below 128 by their codes.
+    /// Index into `Wave::sgpr`: SGPRs and special registers below 128, by their codes.
     S(u8),
-    /// A constant of up to 64 bits, or an immediate field, sign-extended.
+    /// A constant of up to 64 bits, or a sign-extended immediate field.
     K(u64),
-    /// A register that is computed when read: source code 235..=254.
+    /// A register whose value is computed when it is read: source codes 235..=254.
     Special(u16),
 }
 
-/// "No register".
+/// Code that stands for "no register".
 pub(crate) const NONE: u16 = u16::MAX;
 /// Code of the first VGPR.
 pub(crate) const VGPR0: u16 = 256;
 /// Code of the first accumulation VGPR.
 pub(crate) const AGPR0: u16 = 512;
-/// Destination of what nobody can read: places of `Wave::sgpr` from here on hold no register.
+/// Destination of values that cannot be read: elements of `Wave::sgpr` from this index on hold no operand.
 pub(crate) const SINK: u16 = 128;
 
-/// Groups of instructions that are counted apart.
+/// Classes of instructions that the statistics count separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Class {
@@ -47,35 +49,36 @@ pub(crate) enum Class {
     Flow,
 }
 
-/// One instruction, ready to run.
+/// One decoded instruction.
 #[derive(Clone)]
 pub(crate) struct Op {
     pub(crate) run: Handler,
-    /// What `run` goes on with, if it only prepares a source.
+    /// Handler that `run` calls afterwards, if `run` only prepares a source.
     pub(crate) inner: Handler,
-    /// Uses in the assembler's order, then tied destinations.
+    /// Uses in the assembler's order, followed by the tied destinations.
     pub(crate) src: [Src; 4],
     /// First register of the first destination, by its code in a source field.
     pub(crate) dst: u16,
-    /// The same of the second.
+    /// First register of the second destination, by its code in a source field.
     pub(crate) dst2: u16,
-    /// One more than the highest VGPR that is named.
+    /// Number of VGPRs that the wave needs: one more than the highest VGPR of the operands.
     pub(crate) vgprs: u16,
-    /// The same of accumulation VGPRs.
+    /// Number of accumulation VGPRs that the wave needs.
     pub(crate) agprs: u16,
-    /// The same of numbered SGPRs.
+    /// Number of SGPRs that the wave needs.
     pub(crate) sgprs: u16,
-    /// VGPRs of its widest operand.
+    /// Number of VGPRs of the widest operand.
     pub(crate) widest: u8,
-    /// Dwords of the encoding.
+    /// Number of dwords of the encoding.
     pub(crate) len: u8,
     pub(crate) class: Class,
-    /// What an atomic does.
+    /// Operation of an atomic.
     pub(crate) atomic: Atomic,
     pub(crate) atomic64: bool,
-    /// Whether it gives another result each time, whatever waves do.
+    /// Whether the instruction reads a clock, so that its result differs each time, regardless of what other
+    /// waves do.
     pub(crate) reads_clock: bool,
-    /// Memory offset.
+    /// Offset of a memory instruction.
     pub(crate) offset: i32,
     pub(crate) flags: ModFlags,
     pub(crate) neg: u8,
@@ -83,11 +86,11 @@ pub(crate) struct Op {
     pub(crate) omod: u8,
     pub(crate) op_sel: u8,
     pub(crate) op_sel_hi: u8,
-    /// Whether a source needs more than being read.
+    /// Whether a source has modifiers.
     pub(crate) src_modified: bool,
-    /// Whether a source needs nothing but being read, unless MODE flushes denormals.
+    /// Whether sources are read without modifiers, unless MODE flushes denormals.
     pub(crate) src_plain: bool,
-    /// Whether the result needs more than being written under EXEC.
+    /// Whether the result is modified before it is written under EXEC.
     pub(crate) dst_modified: bool,
     pub(crate) lane: Lane,
     pub(crate) rules: Rules,
@@ -129,7 +132,7 @@ impl Op {
         self.flags.contains(ModFlags::CLAMP)
     }
 
-    /// The first source as an immediate.
+    /// Returns source `at` if it is an immediate, else 0.
     pub(crate) fn imm(&self, at: usize) -> i64 {
         match self.src[at] {
             Src::K(value) => value as i64,
@@ -160,8 +163,8 @@ impl Op {
                 }
                 let here = if tied { spec.role == Role::DefUse } else { spec.role == Role::Use };
                 if here && sources < op.src.len() {
-                    // Packed integers see float constants as f32, and `op_sel` takes the halves of it: clang 19 writes the
-                    // pair 0, 0x3f80 as `1.0`.
+                    // Packed integers see float constants as f32, and `op_sel` selects a half of the f32:
+                    // clang 19 writes the pair 0, 0x3f80 as `1.0`.
                     let packed =
                         row.family == Family::Vop3p && matches!(spec.num, Num::I16 | Num::U16 | Num::B16);
                     let num = if packed { Num::B32 } else { spec.num };
@@ -170,7 +173,7 @@ impl Op {
                 }
             }
         }
-        // What has no meaning is refused for that, not for its registers.
+        // An instruction without a handler is refused as unsupported, not because of its registers.
         if handler.is_some() {
             inst.operands().iter().for_each(|operand| op.count_registers(*operand, target));
         }
@@ -201,7 +204,7 @@ impl Op {
         }
     }
 
-    /// Takes the registers of an operand into account, of which the wave must have enough.
+    /// Raises the numbers of registers that the wave needs, so that they cover an operand.
     fn count_registers(&mut self, operand: Operand, target: &Target) {
         let Operand::Reg(range) = operand else { return };
         let end = range.first.0 + u16::from(range.len);
@@ -233,7 +236,7 @@ impl Op {
     }
 }
 
-/// Number of VGPRs of an operand.
+/// Returns the number of VGPRs of an operand.
 fn vgpr_count(operand: Operand) -> u8 {
     match operand {
         Operand::Reg(range) if range.first.0 >= VGPR0 => range.len,
@@ -241,8 +244,8 @@ fn vgpr_count(operand: Operand) -> u8 {
     }
 }
 
-/// Whether what is written to a register is lost, and what is read is zero: `null`, and the trap handler's registers,
-/// which no other code can reach (Vega ISA, "Trap and Exception registers").
+/// Returns whether writes to a register are discarded and reads return zero. This holds for `null`, and for
+/// the trap handler's registers, which no other code can access (Vega ISA, "Trap and Exception registers").
 fn discards(target: &Target, code: u16) -> bool {
     match code {
         108..=123 => true,
@@ -265,7 +268,7 @@ fn class(row: &Row) -> Class {
 }
 
 fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
-    // A pair of dwords is not a double.
+    // A pair of dwords is not a double, so its constants are those of a single dword.
     let wide = num.is_wide() || width == 2 && !matches!(num, Num::F32 | Num::B32);
     match operand {
         Operand::Reg(range) => match range.first.0 {
@@ -286,7 +289,8 @@ fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
     }
 }
 
-/// Inline constants: small integers, and nine floats in the operand's own format.
+/// Returns the value of an inline constant: a small integer, or one of nine floats in the operand's own
+/// format.
 fn inline(code: u16, num: Num, wide: bool) -> u64 {
     const FLOATS: [(u16, u32, u64); 9] = [
         (0x3800, 0x3f00_0000, 0x3fe0_0000_0000_0000),
@@ -314,7 +318,7 @@ fn inline(code: u16, num: Num, wide: bool) -> u64 {
     }
 }
 
-/// Reads an instruction as the machine does: bits that mean nothing may be anything.
+/// Decodes an instruction as the hardware does: unused bits may have any value.
 fn read(decoder: &Decoder, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))
 }
@@ -323,11 +327,11 @@ fn read(decoder: &Decoder, words: &[u32]) -> Result<(MachInst, usize), DecodeErr
 pub(crate) struct Code {
     /// Emulated address of the first dword.
     pub(crate) base: u64,
-    /// Its address in the file.
+    /// Address of the first dword in the file.
     pub(crate) file_base: u64,
     pub(crate) words: Vec<u32>,
     pub(crate) ops: Vec<Op>,
-    /// Whether there may be 64-bit atomics.
+    /// Whether the code contains 64-bit atomics.
     pub(crate) atomic64: bool,
 }
 
@@ -342,21 +346,21 @@ impl Code {
         Code { base, file_base, words, ops, atomic64 }
     }
 
-    /// The index of an address, if it is one of this range.
+    /// Returns the index of the instruction at an address, if the address is in this range.
     pub(crate) fn index(&self, address: u64) -> Option<u32> {
         let distance = address.wrapping_sub(self.base);
         let index = distance / 4;
         (distance.is_multiple_of(4) && index < self.words.len() as u64).then_some(index as u32)
     }
 
-    /// Why the instruction at an index is refused, if there is a reason to tell.
+    /// Returns why the instruction at an index is refused, if a reason is known.
     pub(crate) fn refusal(&self, target: &Target, index: u32) -> Option<&'static str> {
         let words = self.words.get(index as usize..).unwrap_or(&[]);
         let (inst, _) = read(&Decoder::new(target)?, words).ok()?;
         exec::refusal(inst.op.row(), inst.mods.flags)
     }
 
-    /// The instruction at an index, for people.
+    /// Returns the instruction at an index as text.
     pub(crate) fn text(&self, target: &Target, index: u32) -> String {
         let words = self.words.get(index as usize..).unwrap_or(&[]);
         let read = Decoder::new(target).map(|decoder| read(&decoder, words));

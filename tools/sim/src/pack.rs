@@ -1,15 +1,17 @@
-//! Arguments from the host's values, laid out as the metadata says: what `kernelParams` is to `hipModuleLaunchKernel`.
+//! Packs arguments from values of the host, laid out as the metadata says, like the `kernelParams` of
+//! `hipModuleLaunchKernel`.
 
 use crate::fault::Fault;
 use crate::metadata::ArgKind;
 use crate::object::KernelInfo;
 
-/// The value of an argument: made `From` numbers, and from an address (a [`DevicePtr`](crate::DevicePtr) is a `u64`).
+/// The value of an argument. It can be made `From` numbers and addresses (a [`DevicePtr`](crate::DevicePtr)
+/// is a `u64`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arg(Vec<u8>);
 
 impl Arg {
-    /// A structure or vector, as it lies in memory.
+    /// Creates an argument from the bytes of a structure or vector.
     pub fn bytes(bytes: &[u8]) -> Arg {
         Arg(bytes.to_vec())
     }
@@ -28,10 +30,11 @@ macro_rules! from_number {
 from_number!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 
 impl KernelInfo {
-    /// The explicit part of the argument segment, for [`Dispatch::kernarg`](crate::Dispatch::kernarg).
+    /// Returns the explicit part of the argument segment, for
+    /// [`Dispatch::kernarg`](crate::Dispatch::kernarg).
     ///
     /// # Errors
-    /// The number of arguments or the size of one is not what the metadata says.
+    /// Fails if the number of arguments, or the size of an argument, differs from the metadata.
     pub fn pack(&self, args: &[Arg]) -> Result<Vec<u8>, Fault> {
         let refuse = |why: String| Err(Fault::Dispatch(format!("{}: {why}", self.name)));
         let infos: Vec<_> = self.explicit_args().collect();
@@ -40,7 +43,7 @@ impl KernelInfo {
         }
         let mut segment = Vec::new();
         for (at, (info, Arg(bytes))) in infos.into_iter().zip(args).enumerate() {
-            // A dynamic LDS pointer is an offset; vectors of three have the room of four.
+            // A dynamic LDS pointer is an offset; a vector of three elements has the size of four.
             let fits = bytes.len() == info.size as usize || bytes.len() * 4 == info.size as usize * 3;
             if !fits || matches!(info.kind, ArgKind::Other(_)) {
                 let name = info.name.clone().unwrap_or_else(|| format!("#{at}"));

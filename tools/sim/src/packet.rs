@@ -1,43 +1,45 @@
-//! What the packet processor, host programs and kernels read in memory: packets (HSA Platform System Architecture, "AQL
-//! packets"), the queue (`amd_queue_t`, seed 002, line 1629) and signals (`amd_signal_t`, seed 002, line 1864).
+//! The structures in memory that the packet processor, host programs and kernels share: packets (HSA Platform
+//! System Architecture, "AQL packets"), the queue (`amd_queue_t`, seed 002, line 1629) and signals
+//! (`amd_signal_t`, seed 002, line 1864).
 
 use crate::device::DevicePtr;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE};
 
-/// Bytes of a packet.
+/// Size of a packet in bytes.
 pub(crate) const PACKET_BYTES: usize = 64;
-/// Bytes of a queue.
+/// Size of a queue in bytes.
 pub(crate) const QUEUE_BYTES: usize = 256;
-/// Bytes of a signal.
+/// Size of a signal in bytes.
 pub(crate) const SIGNAL_BYTES: usize = 64;
-/// Signals that a barrier packet waits for.
+/// Number of signals that a barrier packet can wait for.
 pub(crate) const DEPENDENCIES: usize = 5;
 
-/// Where the fields of a queue are. What follows the offset of `read_dispatch_id` is not in the seed; ROCm's header has it.
+/// Offsets of the fields of a queue. The fields after the offset of `read_dispatch_id` are not in the seed;
+/// they are taken from ROCm's header.
 pub(crate) mod queue_at {
     pub(crate) const WRITE_INDEX: u64 = 56;
     pub(crate) const READ_INDEX: u64 = 128;
     pub(crate) const SCRATCH: u64 = 144;
 }
 
-/// Where the fields of a signal are.
+/// Offsets of the fields of a signal.
 pub(crate) mod signal_at {
     pub(crate) const VALUE: u64 = 8;
     pub(crate) const MAILBOX: u64 = 16;
     pub(crate) const EVENT: u64 = 24;
 }
 
-/// `AMD_SIGNAL_KIND_USER`: programs wait for it.
+/// `AMD_SIGNAL_KIND_USER`: a signal that programs wait for.
 pub(crate) const SIGNAL_USER: i64 = 1;
-/// `AMD_SIGNAL_KIND_DOORBELL`: its second word points to the doorbell.
+/// `AMD_SIGNAL_KIND_DOORBELL`: the second word of the signal points to the doorbell.
 const SIGNAL_DOORBELL: i64 = -1;
 
-/// Who sees what was written before, or what will be.
+/// Scope of a memory fence: the observers for which the fence orders earlier and later accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fence {
-    /// Nobody else for certain.
+    /// No fence.
     None,
-    /// The agent.
+    /// The agent on which the kernel runs.
     Agent,
     /// All agents and the host.
     #[default]
@@ -51,43 +53,44 @@ impl Fence {
 /// A packet of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Whether all packets before it have to be complete first. Here they always are.
+    /// Whether all earlier packets have to be complete first. In this implementation they always are.
     pub barrier: bool,
-    /// What the packet's start acquires.
+    /// Scope of the acquire fence at the start of the packet.
     pub acquire: Fence,
-    /// What its end releases.
+    /// Scope of the release fence at the end of the packet.
     pub release: Fence,
-    /// What is to be done.
+    /// What the packet asks for.
     pub kind: PacketKind,
-    /// The signal that is decremented at its end; 0 for none.
+    /// Signal that is decremented when the packet ends; 0 for none.
     pub completion: DevicePtr,
 }
 
 /// What a packet asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketKind {
-    /// Run a kernel.
+    /// Runs a kernel.
     Kernel(KernelPacket),
-    /// Wait until all of the signals are 0; a null one counts as one that is.
+    /// Waits until all of the signals are 0; a null address counts as a signal that is 0.
     BarrierAnd([DevicePtr; DEPENDENCIES]),
-    /// Wait until one of the signals is 0; a null one counts as one that is not.
+    /// Waits until one of the signals is 0; a null address counts as a signal that is not 0.
     BarrierOr([DevicePtr; DEPENDENCIES]),
 }
 
-/// A kernel, its arguments and its size. [`Device::kernel_packet`](crate::Device::kernel_packet) makes it of a dispatch.
+/// A kernel, its arguments and its grid. [`Device::kernel_packet`](crate::Device::kernel_packet) creates it
+/// from a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelPacket {
-    /// Work-items of a group in each dimension.
+    /// Number of work-items of a group in each dimension.
     pub group: [u16; 3],
-    /// Work-items in each dimension.
+    /// Number of work-items in each dimension.
     pub grid: [u32; 3],
     /// Bytes of scratch of a work-item.
     pub private_bytes: u32,
     /// Bytes of LDS of a group.
     pub lds_bytes: u32,
-    /// The kernel: [`Device::kernel_object`](crate::Device::kernel_object).
+    /// Address of the kernel's descriptor: [`Device::kernel_object`](crate::Device::kernel_object).
     pub object: DevicePtr,
-    /// The argument segment, hidden arguments included.
+    /// Address of the argument segment, which includes the hidden arguments.
     pub kernarg: DevicePtr,
 }
 
@@ -106,7 +109,7 @@ const ACQUIRE_SHIFT: u16 = 9;
 const RELEASE_SHIFT: u16 = 11;
 const RESERVED_SHIFT: u16 = 13;
 
-/// Number of dimensions that a grid or its groups use.
+/// Returns the number of dimensions that a grid or its groups use.
 pub(crate) fn dimensions(grid: [u32; 3], group: [u32; 3]) -> u16 {
     let used = |dim: &usize| grid[*dim] != 1 || group[*dim] != 1;
     (0..3).rfind(used).map_or(1, |last| last as u16 + 1)
@@ -123,12 +126,13 @@ fn get(bytes: &[u8], at: usize, size: usize) -> u64 {
 }
 
 impl Packet {
-    /// A packet as runtimes write it: system scope, after all others, nobody told of its end.
+    /// Creates a packet with the settings that runtimes use: fences of system scope, barrier bit set, no
+    /// completion signal.
     pub fn new(kind: PacketKind) -> Packet {
         Packet { barrier: true, acquire: Fence::System, release: Fence::System, kind, completion: 0 }
     }
 
-    /// As it stands in the ring.
+    /// Returns the packet as it is stored in the ring.
     pub fn bytes(&self) -> [u8; PACKET_BYTES] {
         let mut bytes = [0; PACKET_BYTES];
         let kind = match &self.kind {
@@ -154,7 +158,8 @@ impl Packet {
         bytes
     }
 
-    /// Reads a packet; `None` if nobody has filled it in yet, else what is wrong with it.
+    /// Parses a packet. Returns `None` if the packet has not been filled in yet, and an error message if the
+    /// packet is invalid.
     pub fn parse(bytes: &[u8; PACKET_BYTES]) -> Option<Result<Packet, String>> {
         let header = get(bytes, 0, 2) as u16;
         (header & 0xff != kind::INVALID).then(|| Packet::of(header, bytes))
@@ -246,7 +251,7 @@ impl KernelPacket {
     }
 }
 
-/// Scratch as the queue describes it.
+/// Description of scratch memory in a queue.
 pub(crate) struct QueueScratch {
     pub(crate) resource: [u32; 4],
     pub(crate) base: u64,
@@ -254,7 +259,7 @@ pub(crate) struct QueueScratch {
 }
 
 impl QueueScratch {
-    /// What stands at [`queue_at::SCRATCH`]: resource, address, size, bytes of a lane.
+    /// Returns the bytes at [`queue_at::SCRATCH`]: resource, address, size, bytes per lane.
     pub(crate) fn bytes(&self) -> [u8; 40] {
         let mut bytes = [0; 40];
         for (at, word) in self.resource.into_iter().enumerate() {
@@ -266,18 +271,19 @@ impl QueueScratch {
     }
 }
 
-/// An empty queue of `packets` packets at `ring`, the next of which has the number `next`.
+/// Returns an empty queue with a ring of `packets` packets at `ring`. The next packet has the index `next`.
 pub(crate) fn queue(ring: u64, packets: u32, doorbell: u64, next: u64) -> [u8; QUEUE_BYTES] {
     let mut bytes = [0; QUEUE_BYTES];
     let mut put = |at: u64, value, size| put(&mut bytes, at as usize, value, size);
-    // `hsa_queue_t`: several producers, accepts kernel dispatches, base address, doorbell, size in packets, id.
+    // The fields of `hsa_queue_t`: several producers, accepts kernel dispatches, base address, doorbell, size
+    // in packets, id.
     put(4, 1, 4);
     put(8, ring, 8);
     put(16, doorbell, 8);
     put(24, packets.into(), 4);
     put(32, 1, 8);
     put(queue_at::WRITE_INDEX, next, 8);
-    // Apertures.
+    // The apertures of LDS and private memory.
     put(64, SHARED_APERTURE.into(), 4);
     put(68, PRIVATE_APERTURE.into(), 4);
     put(queue_at::READ_INDEX, next, 8);
@@ -285,7 +291,7 @@ pub(crate) fn queue(ring: u64, packets: u32, doorbell: u64, next: u64) -> [u8; Q
     bytes
 }
 
-/// A signal that programs wait for.
+/// Returns a signal that programs wait for.
 pub(crate) fn signal(value: i64) -> [u8; SIGNAL_BYTES] {
     let mut bytes = [0; SIGNAL_BYTES];
     put(&mut bytes, 0, SIGNAL_USER as u64, 8);
@@ -293,7 +299,7 @@ pub(crate) fn signal(value: i64) -> [u8; SIGNAL_BYTES] {
     bytes
 }
 
-/// The signal by which a queue is told of packets: who rings it stores the packet's number at `doorbell`.
+/// Returns the doorbell signal of a queue: a program rings it by storing a packet's index at `doorbell`.
 pub(crate) fn doorbell_signal(doorbell: u64, queue: u64) -> [u8; SIGNAL_BYTES] {
     let mut bytes = [0; SIGNAL_BYTES];
     put(&mut bytes, 0, SIGNAL_DOORBELL as u64, 8);
@@ -328,7 +334,8 @@ mod tests {
         ] {
             assert_eq!(Packet::parse(&packet.bytes()), Some(Ok(packet)));
         }
-        // The layout, from the specification: type 2, barrier, system acquire, agent release; two dimensions.
+        // The layout according to the specification: type 2, barrier, system acquire, agent release; two
+        // dimensions.
         let bytes = kernel().bytes();
         assert_eq!(bytes[..4], [2, 1 | 2 << 1 | 1 << 3, 2, 0]);
         assert_eq!(bytes[4..24], [64, 0, 2, 0, 1, 0, 0, 0, 232, 3, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0]);

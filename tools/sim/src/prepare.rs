@@ -1,4 +1,5 @@
-//! From a dispatch to a packet and its arguments in memory, and from a kernel packet to what its waves share.
+//! Turns a dispatch into a packet and its arguments in memory, and a kernel packet into the data that its
+//! waves share.
 
 use crate::device::Module;
 use crate::fault::Fault;
@@ -16,16 +17,16 @@ use crate::scratch;
 use isa::Subtarget;
 use std::sync::{Arc, OnceLock};
 
-/// Room behind the argument segment, for loads that are wider than what they need.
+/// Number of unused bytes after the argument segment, for loads that are wider than their data.
 const KERNARG_SLACK: usize = 64;
-/// What the address of an argument segment is a multiple of.
+/// Alignment of an argument segment.
 const KERNARG_ALIGN: u64 = 16;
 
 fn no_room() -> Fault {
     Fault::Dispatch("no room for the arguments".into())
 }
 
-/// The kernel of a dispatch, if it can be dispatched like that.
+/// Returns the kernel of a dispatch, after checking that the dispatch is valid for it.
 pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Result<&'a KernelInfo, Fault> {
     let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
     let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
@@ -37,17 +38,18 @@ pub(crate) fn kernel_of<'a>(module: &'a Module, dispatch: &Dispatch<'_>) -> Resu
     Ok(kernel)
 }
 
-/// An argument segment with what its hidden arguments point to.
+/// An argument segment, and the memory that its hidden arguments point to.
 pub(crate) struct Arguments {
-    /// Where it is.
+    /// Address of the segment.
     pub(crate) kernarg: u64,
-    /// What is to be given back beside it.
+    /// Further allocations that have to be freed.
     pub(crate) printf: u64,
     pub(crate) hostcall: Option<Hostcall>,
 }
 
 impl Arguments {
-    /// Places the arguments of a dispatch for a queue, hidden ones included. `heap` is that of the device; 0 if it has none yet.
+    /// Places the arguments of a dispatch for a queue, including hidden arguments. `heap` is the address of
+    /// the device's heap; 0 if there is none yet.
     pub(crate) fn place(
         module: &Module,
         kernel: &KernelInfo,
@@ -84,7 +86,7 @@ impl Arguments {
     }
 }
 
-/// The packet of a dispatch whose arguments have been placed.
+/// Returns the packet of a dispatch whose arguments have been placed.
 pub(crate) fn packet(
     module: &Module,
     kernel: &KernelInfo,
@@ -92,7 +94,7 @@ pub(crate) fn packet(
     kernarg: u64,
 ) -> KernelPacket {
     KernelPacket {
-        // Groups of more work-items than fit are refused.
+        // Larger groups have been refused before, so that the numbers fit.
         group: dispatch.group.map(|items| items as u16),
         grid: dispatch.grid,
         private_bytes: kernel.descriptor.private_segment.saturating_add(dispatch.limits.stack),
@@ -110,7 +112,7 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// `number`: of the packet; `heap`: of the device.
+    /// Places a dispatch. `number` is the index of the packet, and `heap` the address of the device's heap.
     pub(crate) fn new(
         module: &Module,
         dispatch: &Dispatch<'_>,
@@ -125,7 +127,7 @@ impl Placed {
         Ok(Placed { queue, packet, arguments })
     }
 
-    /// What is to be given back.
+    /// Returns the addresses of the allocations to free.
     pub(crate) fn addresses(&self) -> [u64; 5] {
         let [ring, queue] = self.queue.addresses();
         let hostcall = self.arguments.hostcall.as_ref().map_or(0, Hostcall::address);
@@ -133,7 +135,7 @@ impl Placed {
     }
 }
 
-/// What the waves of a kernel packet share, before anybody watches them.
+/// The data that the waves of a kernel packet share, without an observer or debugger.
 pub(crate) struct Prepared<'a> {
     pub(crate) module: &'a Module,
     pub(crate) kernel: &'a KernelInfo,
@@ -148,7 +150,7 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Of the packet that is next in a queue.
+    /// Prepares the packet that is next in a queue.
     pub(crate) fn of_packet(
         modules: &'a [Module],
         memory: &Memory,
@@ -206,7 +208,7 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// What its waves share; nobody watches them yet.
+    /// Returns the launch, without an observer or debugger.
     pub(crate) fn launch(
         self,
         memory: &'a Memory,
@@ -247,7 +249,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// The kernel whose descriptor is at an address.
+/// Returns the kernel whose descriptor is at an address.
 fn find_kernel(modules: &[Module], object: u64) -> Option<(&Module, &KernelInfo)> {
     modules.iter().find_map(|module| {
         let address = object.checked_sub(module.base)?;
@@ -256,7 +258,7 @@ fn find_kernel(modules: &[Module], object: u64) -> Option<(&Module, &KernelInfo)
     })
 }
 
-/// Dwords of the arguments that the descriptor wants in SGPRs.
+/// Returns the argument dwords that the descriptor preloads into SGPRs.
 fn preload(kernel: &KernelInfo, kernarg: u64, memory: &Memory) -> Vec<u32> {
     let (count, first) = kernel.descriptor.preload;
     let dword = |at: u32| {
@@ -268,7 +270,8 @@ fn preload(kernel: &KernelInfo, kernarg: u64, memory: &Memory) -> Vec<u32> {
 }
 
 fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
-    // Who preloads arguments starts behind the 256 bytes that load them on firmware that does not.
+    // A kernel with preloaded arguments starts after 256 bytes of code, which load the arguments on firmware
+    // without preloading.
     let skipped = if kernel.descriptor.preload.0 > 0 { 256 } else { 0 };
     let address = base.wrapping_add(kernel.entry).wrapping_add(skipped);
     let found = code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));

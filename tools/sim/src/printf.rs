@@ -1,21 +1,22 @@
-//! The buffer of OpenCL's `printf`, rendered as text.
+//! Renders the buffer of OpenCL's `printf` as text.
 //!
-//! The compiler gives each call a number, and the metadata says for each number how many arguments there are, their sizes,
-//! and the format (seed 000, line 2214): `ID:N:S[0]:...:S[N-1]:FormatString`. The buffer begins with two dwords: bytes used
-//! and bytes there are. Each call then leaves its number and its arguments, each of the size that the metadata says.
-//! Strings that the compiler knows lie in the buffer; of others there is the address.
+//! The compiler gives each call a number. For each number, the metadata states the number of arguments, their
+//! sizes, and the format (seed 000, line 2214): `ID:N:S[0]:...:S[N-1]:FormatString`. The buffer begins with
+//! two dwords: the number of used bytes, and the size of the buffer. Each call appends its number and its
+//! arguments, with the sizes in the metadata. Strings that are known at compile time are stored in the
+//! buffer; other strings are stored as their addresses.
 
 use crate::conversion::{self, Argument, Arguments, Spec, signed, unsigned};
 use crate::memory::Memory;
 
-/// Bytes of the buffer behind its two dwords: that of ROCm's OpenCL runtime.
+/// Size of the buffer after its two dwords, in bytes, as in ROCm's OpenCL runtime.
 pub(crate) const BYTES: u32 = 1 << 20;
-/// Bytes of its beginning.
+/// Size of the two dwords at the beginning, in bytes.
 pub(crate) const HEADER: usize = 8;
-/// Longest string that is read through a pointer.
+/// Maximum number of characters that are read through a string pointer.
 const MAX_STRING: u64 = 4096;
 
-/// A call of `printf`.
+/// A call of `printf` in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Call {
     id: u32,
@@ -29,7 +30,8 @@ impl Call {
         let (count, mut rest) = rest.split_once(':')?;
         let mut sizes = Vec::new();
         for _ in 0..count.parse::<usize>().ok()? {
-            // clang counts all arguments, and writes those that conversions take: none for the star of a width.
+            // clang counts all arguments, but lists the sizes only of arguments that are converted: the width
+            // of a `*` has no size.
             let Some((size, after)) = rest.split_once(':') else { break };
             let Ok(size) = size.parse() else { break };
             sizes.push(size);
@@ -39,7 +41,7 @@ impl Call {
     }
 }
 
-/// The format as the source had it: control characters and colons are escaped in the metadata.
+/// Returns the format as in the source. The metadata escapes control characters and colons.
 fn unescape(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -71,14 +73,15 @@ fn unescape(text: &str) -> Vec<u8> {
     out
 }
 
-/// The start of an empty buffer.
+/// Returns the beginning of an empty buffer.
 pub(crate) fn header() -> [u8; HEADER] {
     let mut bytes = [0; HEADER];
     bytes[4..].copy_from_slice(&BYTES.to_le_bytes());
     bytes
 }
 
-/// The text of all calls in the buffer at an address, which is empty then. `formats`: as the metadata has them.
+/// Renders all calls in the buffer at an address, and empties the buffer. `formats` are the texts in the
+/// metadata.
 pub(crate) fn take(memory: &Memory, buffer: u64, formats: &[String]) -> String {
     let text = render(memory, buffer, formats);
     memory.write(buffer, &[0; 4]);
@@ -98,9 +101,10 @@ fn render(memory: &Memory, buffer: u64, formats: &[String]) -> String {
     text_of(&bytes, memory, formats)
 }
 
-/// The text of what calls have left in a buffer behind its two dwords, whose strings are all in it.
+/// Renders the calls recorded in a buffer. `records` is the contents of the buffer after its two dwords; all
+/// strings must be in it.
 ///
-/// `formats` are those of the metadata.
+/// `formats` are the texts in the metadata.
 pub fn printf_text(records: &[u8], formats: &[String]) -> String {
     text_of(records, &Memory::new(), formats)
 }
@@ -125,7 +129,7 @@ fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_le_bytes(*first), rest))
 }
 
-/// Renders a call; what comes after its arguments, or `None` if they are cut.
+/// Renders a call. Returns the bytes after its arguments, or `None` if the arguments are truncated.
 fn call_text<'a>(call: &Call, bytes: &'a [u8], memory: &'a Memory, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     let mut rest = bytes;
     let mut args = Vec::new();
@@ -139,7 +143,7 @@ fn call_text<'a>(call: &Call, bytes: &'a [u8], memory: &'a Memory, out: &mut Vec
     Some(rest)
 }
 
-/// The arguments of a call, each of the size that the metadata says.
+/// The arguments of a call, with the sizes in the metadata.
 struct Sized<'a, I> {
     args: I,
     memory: &'a Memory,
@@ -159,7 +163,8 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Arguments<'a> for Sized<'a, I> {
     }
 }
 
-/// A string: its address, if the argument has the size of one and there is memory, else the argument itself.
+/// Returns a string: if the argument has the size of an address and memory has this address, the string at
+/// the address, otherwise the argument itself.
 fn string(arg: &[u8], memory: &Memory) -> Vec<u8> {
     let address = unsigned(arg);
     if arg.len() == 8 && memory.find(address, 1).is_some() {
@@ -186,7 +191,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Expected texts are those of the C library's `printf`.
+    /// The expected texts are those of the C library's `printf`.
     #[test]
     fn as_c_prints() {
         let int = |value: i32| value.to_le_bytes();
@@ -236,7 +241,8 @@ mod tests {
         assert_eq!(call("%hhd %hd", &[&int(0x1ff), &int(0x1_8000)]), "-1 -32768");
     }
 
-    /// As clang 19 describes `printf("%*d|%d", 4, 1, 2)`, of which it stores two arguments.
+    /// The metadata is what clang 19 writes for `printf("%*d|%d", 4, 1, 2)`; clang stores two arguments for
+    /// it.
     #[test]
     fn stars_take_an_argument_that_clang_does_not_count() {
         let parsed = Call::parse("1:3:4:4:%*d|%d").unwrap();
@@ -246,7 +252,7 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), "   1|(no argument)");
     }
 
-    /// Expected texts are glibc's.
+    /// The expected texts are glibc's.
     #[test]
     fn corners() {
         let real = |value: f64| value.to_le_bytes();

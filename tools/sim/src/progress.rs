@@ -1,8 +1,9 @@
-//! How far a dispatch is, for whoever waits for it.
+//! The progress of a dispatch, for code that waits for the dispatch.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters that a running dispatch keeps up to date ([`Dispatch::progress`](crate::Dispatch::progress)); in weak mode it does not.
+/// Counters that a running dispatch updates ([`Dispatch::progress`](crate::Dispatch::progress)), except in
+/// weak mode.
 #[derive(Debug, Default)]
 pub struct Progress {
     instructions: AtomicU64,
@@ -11,12 +12,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Wave instructions so far.
+    /// Returns the number of executed instructions, counted per wave.
     pub fn instructions(&self) -> u64 {
         self.instructions.load(Ordering::Relaxed)
     }
 
-    /// Groups that have ended, and groups in all.
+    /// Returns the number of groups that have ended, and the total number of groups.
     pub fn groups(&self) -> (u64, u64) {
         (self.groups.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }

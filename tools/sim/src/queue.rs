@@ -1,9 +1,11 @@
-//! Queues: rings of packets in memory, which host programs and kernels fill and the device empties in order.
+//! Queues: rings of packets in memory, which host programs and kernels fill, and from which the device takes
+//! packets in order.
 //!
-//! Who has a packet takes an index (`write_dispatch_id`), fills in the slot that it stands for, its header last, and stores the
-//! index at the doorbell. The packet processor takes packets up to the one that was rung for, as far as their headers are
-//! valid; when one is complete it is made invalid, and `read_dispatch_id` moves on (seed 002, "AMD Queue"). A packet begins
-//! here when the one before it is complete, which the specification allows whatever the barrier bit says.
+//! A program that adds a packet takes an index (`write_dispatch_id`), fills the slot of this index, with the
+//! packet's header last, and stores the index to the doorbell. The packet processor takes packets up to the
+//! index in the doorbell, as long as their headers are valid. When a packet is complete, the processor marks
+//! its slot as invalid and advances `read_dispatch_id` (seed 002, "AMD Queue"). This implementation starts a
+//! packet when the previous packet is complete, which the specification allows regardless of the barrier bit.
 
 use crate::debug::Debugger;
 use crate::device::{Device, DevicePtr};
@@ -16,34 +18,35 @@ use crate::progress::Progress;
 use crate::stats::RunStats;
 use std::fmt;
 
-/// Packets of the queue that [`Device::run`] makes: room for those that its kernel adds.
+/// Number of packets in the queue that [`Device::run`] creates, which leaves room for packets that its kernel
+/// adds.
 pub(crate) const OWN_PACKETS: u32 = 64;
-/// Most packets of a queue.
+/// Maximum number of packets of a queue.
 const MAX_PACKETS: u32 = 1 << 20;
-/// Where the doorbell's signal and the doorbell itself are, behind the queue.
+/// Offsets of the doorbell's signal and of the doorbell, after the queue structure.
 const DOORBELL_SIGNAL: u64 = QUEUE_BYTES as u64;
 const DOORBELL: u64 = DOORBELL_SIGNAL + SIGNAL_BYTES as u64;
 const BLOCK_BYTES: u64 = DOORBELL + 8;
 
-/// A queue of a device.
+/// Identifies a queue of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueId(usize);
 
 impl QueueId {
-    /// The queue, if it is still there.
+    /// Returns the queue, if it has not been destroyed.
     pub(crate) fn of(self, queues: &[Option<Queue>]) -> Option<&Queue> {
         queues.get(self.0)?.as_ref()
     }
 }
 
-/// Why a queue is in error. It takes no packet any more.
+/// Why a queue has failed. A failed queue runs no more packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueError {
-    /// The packet that failed, by its index.
+    /// Index of the packet that failed.
     pub packet: u64,
-    /// What HSA calls it.
+    /// HSA's name for the error.
     pub status: &'static str,
-    /// What happened.
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -58,36 +61,38 @@ impl fmt::Display for QueueError {
 
 impl std::error::Error for QueueError {}
 
-/// How a queue stands.
+/// State of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueState {
-    /// All packets that were rung for are complete.
+    /// All packets up to the doorbell's index are complete.
     Idle,
-    /// The doorbell was rung for a packet that has not been filled in.
+    /// The doorbell was rung for this packet, but the packet has not been filled in.
     Unfilled(u64),
-    /// A barrier packet waits for signals.
+    /// This barrier packet waits for signals.
     Waiting(u64),
-    /// It takes no packet any more.
+    /// The queue has failed and runs no more packets.
     Failed(Box<QueueError>),
 }
 
-/// The packet processor's side of a queue. What it needs to know it keeps for itself: kernels may write to the queue.
+/// The packet processor's state of a queue. It is kept outside of emulated memory, because kernels may write
+/// to the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
-    /// `amd_queue_t`.
+    /// Address of the `amd_queue_t`.
     pub(crate) address: DevicePtr,
     ring: DevicePtr,
     packets: u32,
-    /// The next packet.
+    /// Index of the next packet.
     pub(crate) read: u64,
-    /// One more than the last packet that was rung for.
+    /// Highest index that was stored to the doorbell, plus one.
     rung: u64,
     error: Option<Box<QueueError>>,
 }
 
 impl Queue {
-    /// An empty queue, whose next packet has the number `next`; `None` if there is no room. In two allocations: an index that
-    /// is not reduced to the ring's size leaves the ring's.
+    /// Creates an empty queue whose next packet has the index `next`. Returns `None` if there is no room. The
+    /// ring is a separate allocation, so that a kernel that does not reduce an index to the ring's size
+    /// faults.
     pub(crate) fn place(memory: &mut Memory, packets: u32, next: u64) -> Option<Queue> {
         let ring = memory.alloc(u64::from(packets) * PACKET_BYTES as u64)?;
         let address = memory.alloc(BLOCK_BYTES)?;
@@ -101,17 +106,17 @@ impl Queue {
         Some(Queue { address, ring, packets, read: next, rung: next, error: None })
     }
 
-    /// What is to be given back.
+    /// Returns the allocations to free.
     pub(crate) fn addresses(&self) -> [DevicePtr; 2] {
         [self.ring, self.address]
     }
 
-    /// The address of a packet.
+    /// Returns the address of a packet's slot.
     pub(crate) fn slot(&self, index: u64) -> DevicePtr {
         self.ring + index % u64::from(self.packets) * PACKET_BYTES as u64
     }
 
-    /// Adds a packet and rings the doorbell; its index, or `None` if the ring is full.
+    /// Adds a packet and rings the doorbell. Returns the packet's index, or `None` if the ring is full.
     pub(crate) fn submit(&self, memory: &Memory, packet: &Packet) -> Option<u64> {
         let (buffer, offset) = memory.find(self.address + queue_at::WRITE_INDEX, 8)?;
         let mut index = None;
@@ -127,24 +132,25 @@ impl Queue {
         Some(index)
     }
 
-    /// The packet whose turn it is, as it stands in memory.
+    /// Reads the next packet from memory. Returns `None` if the doorbell was not rung for it, and
+    /// `Some(None)` if it has not been filled in.
     fn next(&mut self, memory: &Memory) -> Option<Option<Result<Packet, String>>> {
         let rung = word(memory, self.address + DOORBELL).wrapping_add(1);
-        // Several may ring, and the first packet's doorbell may come last.
+        // Several programs may ring the doorbell, and not in the order of their packets.
         self.rung = self.rung.max(rung);
         let mut bytes = [0; PACKET_BYTES];
         (self.read < self.rung && memory.read(self.slot(self.read), &mut bytes))
             .then(|| Packet::parse(&bytes))
     }
 
-    /// The packet is complete.
+    /// Marks the current packet as complete.
     fn retire(&mut self, memory: &Memory) {
         memory.write(self.slot(self.read), &packet::kind::INVALID.to_le_bytes());
         self.read += 1;
         memory.write(self.address + queue_at::READ_INDEX, &self.read.to_le_bytes());
     }
 
-    /// Whether nothing is left that somebody rang for.
+    /// Fails unless all packets that the doorbell was rung for are complete.
     pub(crate) fn check_idle(&mut self, memory: &Memory) -> Result<(), Fault> {
         let refuse = |packet, why: &str| Err(Fault::Packet { packet, why: why.to_owned() });
         match self.state(memory) {
@@ -159,7 +165,7 @@ impl Queue {
         }
     }
 
-    /// How it stands.
+    /// Returns the state of the queue.
     pub(crate) fn state(&mut self, memory: &Memory) -> QueueState {
         if let Some(error) = &self.error {
             return QueueState::Failed(error.clone());
@@ -178,7 +184,7 @@ fn word(memory: &Memory, address: u64) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Whether there is a signal that programs wait for.
+/// Checks that a signal is 0 or the address of a signal of the kind that programs wait for.
 fn check_signal(memory: &Memory, signal: DevicePtr, what: &str) -> Result<(), String> {
     if signal == 0 {
         return Ok(());
@@ -196,7 +202,8 @@ fn check_signal(memory: &Memory, signal: DevicePtr, what: &str) -> Result<(), St
     }
 }
 
-/// Decrements a signal, and tells who waits for its event (seed 002, "Signal kernel machine code").
+/// Decrements a signal, and writes its event id to the mailbox that waiters read (seed 002, "Signal kernel
+/// machine code").
 pub(crate) fn decrement(memory: &Memory, signal: DevicePtr) {
     let Some((buffer, offset)) = memory.find(signal + signal_at::VALUE, 8) else { return };
     memory.update64(buffer, offset, |value| value.wrapping_sub(1));
@@ -210,21 +217,21 @@ pub(crate) fn decrement(memory: &Memory, signal: DevicePtr) {
 /// How packets are run.
 #[derive(Clone, Copy)]
 pub(crate) struct Watching<'a> {
-    /// Instructions that are left.
+    /// Number of instructions that may still be executed.
     pub(crate) limit: u64,
     pub(crate) observe: &'a Observe,
     pub(crate) progress: Option<&'a Progress>,
     pub(crate) debugger: Option<&'a (dyn Debugger + 'a)>,
 }
 
-/// What a step of a queue did.
+/// The result of one step of a queue.
 pub(crate) enum Step {
     Done(RunStats),
-    /// Nothing is to be done, or nothing can be.
+    /// There is no packet to run, or the next packet cannot begin.
     Nothing,
 }
 
-/// What HSA calls it when a dispatch does not end well.
+/// Returns HSA's name for the failure of a dispatch.
 fn status(fault: &Fault) -> &'static str {
     match fault {
         Fault::Packet { .. } => "HSA_STATUS_ERROR_INVALID_PACKET_FORMAT",
@@ -237,7 +244,7 @@ fn status(fault: &Fault) -> &'static str {
 }
 
 impl Device {
-    /// A queue of that many packets, a power of two.
+    /// Creates a queue with room for `packets` packets, which must be a power of two.
     pub fn create_queue(&mut self, packets: u32) -> Result<QueueId, Fault> {
         if !packets.is_power_of_two() || packets > MAX_PACKETS {
             return Err(Fault::Dispatch(format!(
@@ -249,34 +256,38 @@ impl Device {
         Ok(QueueId(self.queues.len() - 1))
     }
 
-    /// Gives a queue's memory back; packets that have not begun are lost. Whether there was one.
+    /// Frees a queue's memory; packets that have not begun are lost. Returns whether the queue existed.
     pub fn destroy_queue(&mut self, queue: QueueId) -> bool {
         let Some(queue) = self.queues.get_mut(queue.0).and_then(Option::take) else { return false };
         queue.addresses().into_iter().all(|address| self.memory.free(address))
     }
 
-    /// The address of a queue (`amd_queue_t`): what kernels are told, and where host programs find ring and doorbell.
+    /// Returns the address of a queue (`amd_queue_t`). Kernels receive this address, and host programs find
+    /// the ring and the doorbell through it.
     pub fn queue_address(&self, queue: QueueId) -> Option<DevicePtr> {
         queue.of(&self.queues).map(|queue| queue.address)
     }
 
-    /// Puts a packet into a queue and rings its doorbell; its index. Programs may as well write all of it to memory themselves.
+    /// Adds a packet to a queue and rings its doorbell. Returns the packet's index. Programs may also write
+    /// all of this to memory themselves.
     pub fn submit(&self, queue: QueueId, packet: &Packet) -> Result<u64, Fault> {
         let queue = queue.of(&self.queues).ok_or_else(|| Fault::Dispatch("no such queue".into()))?;
         let index = queue.submit(&self.memory, packet);
         index.ok_or_else(|| Fault::Dispatch(format!("the queue's {} packets are all in use", queue.packets)))
     }
 
-    /// How a queue stands.
+    /// Returns the state of a queue.
     pub fn queue_state(&mut self, queue: QueueId) -> Option<QueueState> {
         let memory = &self.memory;
         self.queues.get_mut(queue.0)?.as_mut().map(|queue| queue.state(memory))
     }
 
-    /// Does what all queues ask for, in turn, until no packet can begin: each is done, not filled in, or waits for a signal that
-    /// nobody sets. The first error ends it, and its queue; other queues go on with the next call.
+    /// Runs the packets of all queues in turn, until no packet can begin: each queue is empty, has an
+    /// unfilled packet, or waits for a signal that no packet will set. The first error ends the call and
+    /// disables the failing queue; other queues continue with the next call.
     ///
-    /// `limits`: instructions of all packets together; scratch is what each packet asks for.
+    /// `limits` gives the number of instructions for all packets together. Its stack size is ignored: each
+    /// packet states its own scratch size.
     pub fn process(&mut self, limits: Limits) -> Result<RunStats, Box<QueueError>> {
         let mut queues = std::mem::take(&mut self.queues);
         let mut total = RunStats::default();
@@ -299,7 +310,7 @@ impl Device {
         result.map(|()| total)
     }
 
-    /// Takes packets of a queue as long as it can. Only the first one is observed.
+    /// Runs the packets of a queue until no packet can begin. Only the first packet is observed.
     pub(crate) fn drain(
         &mut self,
         queue: &mut Queue,
@@ -323,7 +334,7 @@ impl Device {
         }
     }
 
-    /// Takes one packet, if there is one that can begin.
+    /// Runs the next packet, if it can begin.
     fn step(&mut self, queue: &mut Queue, watching: Watching<'_>) -> Result<Step, Fault> {
         let Some(Some(packet)) = queue.next(&self.memory) else { return Ok(Step::Nothing) };
         let refuse = |why| Fault::Packet { packet: queue.read, why };

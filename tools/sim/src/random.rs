@@ -1,7 +1,7 @@
-//! Where the choices of a schedule come from.
+//! Random numbers for the choices of a schedule.
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators"): one word of state, so that a seed is
-/// all that is needed to replay a schedule.
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators"). Its state is one word,
+/// so that the seed alone suffices to replay a schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
@@ -18,12 +18,12 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number below `n`, which is not 0.
+    /// Returns a number below `n`, which must not be 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
-    /// True once in `n` times.
+    /// Returns true with probability 1 / `n`.
     pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn numbers_of_the_paper() {
-        // First outputs for seed 0, as the reference implementation prints them.
+        // The first outputs of the reference implementation for seed 0.
         let mut random = Random::new(0);
         assert_eq!(random.next(), 0xe220_a839_7b1d_cdaf);
         assert_eq!(random.next(), 0x6e78_9e6a_a1b9_65f4);

@@ -1,10 +1,12 @@
-//! Runs the groups of a dispatch on host threads.
+//! Runs the groups of a dispatch on host threads. A group runs in turns; a turn is a slice of instructions,
+//! after which other groups run.
 //!
-//! A dispatch that fails does so with the same message on any number of threads. Among several faults the one of the
-//! turn that comes first counts, in an order of turns that no clock decides; groups which could still fail before it run on until
-//! that is known. What a run of strict mode on several threads finds is found again on one thread: which of two
-//! accesses of a race came second depends on the threads. So is a run in which groups wait for one another, or hand something on: what
-//! they do depends on who was first.
+//! A dispatch that fails reports the same fault on any number of threads. Among several faults, the fault in
+//! the earliest turn counts, in an order of turns that does not depend on timing. Groups that could still
+//! fail earlier therefore run on until the first fault is known. A finding of strict mode on several threads
+//! is reproduced on one thread, because which of two accesses of a race came second depends on the threads.
+//! The same holds for a run in which groups wait for one another or pass data on, because their behaviour
+//! depends on which group was first.
 
 use crate::deadlock;
 use crate::exec::Scratch;
@@ -18,19 +20,21 @@ use crate::turns::{Choice, Next, Turns};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-/// Groups that may have started and not ended: 120 compute units with 40 waves, as the largest of these processors have.
+/// Maximum number of groups that have started and not ended: 120 compute units with 40 waves each, as in the
+/// largest of these processors.
 pub(crate) const MAX_RESIDENT: u64 = 4800;
-/// Host memory for their registers.
+/// Maximum number of bytes of host memory for the registers of resident groups.
 const RESIDENT_BYTES: u64 = 1 << 30;
 
-/// How a dispatch ended, what strict mode has found, and the first debug trap.
+/// How a dispatch ended, the findings of strict mode, and the first debug trap.
 pub(crate) struct Outcome {
     pub(crate) result: Result<RunStats, Fault>,
     pub(crate) reports: Vec<Report>,
     pub(crate) debug_trap: Option<Location>,
 }
 
-/// A dispatch in strict mode. A schedule by chance has one thread, so that its seed is all that it depends on.
+/// Runs a dispatch in strict mode. A random schedule uses one thread, so that the run depends only on the
+/// seed.
 pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, threads: usize) -> Outcome {
     if threads == 1 || launch.schedule != 0 {
         return Scheduler::new(launch, limit, 1).run();
@@ -40,7 +44,8 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
         shared.several_threads = true;
     }
     let outcome = Scheduler::new(launch, limit, threads).run();
-    // A budget that is used up is not used up twice.
+    // A run that has used up its instruction budget is not repeated, because it would use up the budget
+    // again.
     let may_have_missed = launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed());
     let is_clean = outcome.result.is_ok() && outcome.reports.is_empty() && !may_have_missed;
     let is_used_up = matches!(outcome.result, Err(Fault::Stuck { .. })) && !may_have_missed;
@@ -50,13 +55,13 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     saved.restore(launch.memory);
     launch.strict = launch.shadow(mode);
     let again = Scheduler::new(launch, limit, 1).run();
-    // A race that shows on several threads only is told as it showed.
+    // A race that shows only on several threads is reported as it was found there.
     let is_again = !again.reports.is_empty() || again.result.is_err();
     if is_again || may_have_missed && outcome.reports.is_empty() { again } else { outcome }
 }
 
-/// Hands groups to host threads. Groups that do not end within a turn go to the back of a queue, and new ones are
-/// started in between, so that a group can wait for any other one.
+/// Hands groups to host threads. A group that does not end within its turn goes to the back of a queue, and
+/// new groups are started in between, so that each group can wait for any other group.
 pub(crate) struct Scheduler<'a> {
     launch: &'a Launch<'a>,
     limit: u64,
@@ -67,18 +72,19 @@ pub(crate) struct Scheduler<'a> {
 }
 
 struct State {
-    /// The next group to be started.
+    /// Number of the next group to start.
     next: u64,
     /// Groups that have used up their last turn, and groups whose waves all wait.
     running: VecDeque<Group>,
     waiting: VecDeque<Group>,
     turns: Turns,
-    /// Turns since the last one in which a group did more than wait.
+    /// Number of turns since the last turn in which a group did more than wait.
     idle: usize,
-    /// With how many of them, and with how many instructions, the groups are looked at: see [`Scheduler::look`].
+    /// Thresholds for looking for a deadlock: number of idle turns, and number of executed instructions. See
+    /// [`Scheduler::look`].
     patience: usize,
     look_at: u64,
-    /// Groups started and not ended.
+    /// Number of groups that have started and not ended.
     resident: u64,
     executed: u64,
     stats: RunStats,
@@ -88,14 +94,15 @@ struct State {
     debug_trap: Option<(u64, Location)>,
 }
 
-/// The fault that the dispatch ends with, and when it happened.
+/// The fault that the dispatch ends with, and its turn.
 struct First {
     when: When,
     fault: Fault,
 }
 
-/// A turn of a group in the order that says which of several faults is the first one: about the order in which one
-/// thread runs them. It depends on no clock and on no number of threads.
+/// Position of a turn in the order that decides which of several faults is the first. The order is roughly
+/// the order in which a single thread runs the turns. It does not depend on timing or on the number of
+/// threads.
 type When = (u64, u64);
 
 fn when(group: &Group) -> When {
@@ -121,41 +128,43 @@ impl State {
         }
     }
 
-    /// The group at a place of a queue; the order of the others is kept where it is the first.
+    /// Removes the group at a position of a queue. Keeps the order of the other groups if the position is the
+    /// front.
     fn take(queue: &mut VecDeque<Group>, at: usize) -> Option<Group> {
         if at == 0 { queue.pop_front() } else { queue.swap_remove_back(at) }
     }
 
-    /// Keeps the first of the faults.
+    /// Records a fault, if it comes before the recorded fault.
     fn fail(&mut self, when: When, fault: Fault) {
         if self.is_wanted(when) {
             self.first = Some(First { when, fault });
         }
     }
 
-    /// Ends the dispatch: nothing comes before this, no group goes on. A fault that is known is the one that counts.
+    /// Ends the dispatch, so that no group continues. A fault that is already recorded takes precedence over
+    /// `fault`.
     fn stop(&mut self, fault: Fault) {
         let fault = self.first.take().map_or(fault, |first| first.fault);
         self.first = Some(First { when: (0, 0), fault });
     }
 
-    /// Whether a turn could still change how the dispatch ends.
+    /// Returns whether a turn could still change how the dispatch ends.
     fn is_wanted(&self, when: When) -> bool {
         self.first.as_ref().is_none_or(|first| when < first.when)
     }
 }
 
-/// What a worker goes on with: a group to be started, by its number, or one that has begun.
+/// The next work of a worker: a group to start, given by its number, or a group that has begun.
 enum Picked {
     New(u64),
     Begun(Box<Group>),
 }
 
-/// Waves that are named when the budget is used up.
+/// Maximum number of waves that are named when the instruction budget is used up.
 const MAX_STUCK: usize = 16;
-/// Instructions after which it is looked at for the first time whether anything goes on.
+/// Number of instructions before the first check for a deadlock.
 const LOOK_FIRST: u64 = 1 << 18;
-/// Turns that groups have had, about, when the next one is started.
+/// Approximate number of turns that running groups have between the starts of two groups.
 const START_EVERY: u64 = 4;
 
 impl<'a> Scheduler<'a> {
@@ -198,7 +207,7 @@ impl<'a> Scheduler<'a> {
         f(&mut self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// A worker: runs turns until there is nothing left to pick.
+    /// Runs turns on one host thread until there is no group left to pick.
     fn work(&self) {
         let mut scratch = Scratch::new();
         let mut turns = turns(self.launch, !self.launch.schedule);
@@ -212,11 +221,11 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// The next group to run; a new one takes the memory of the spare one.
+    /// Returns the next group to run. A new group reuses the memory of the spare group.
     fn pick(&self, spare: &mut Option<Group>) -> Option<Group> {
         let picked = self.locked(|state| {
             if self.launch.strict.as_ref().is_some_and(|shared| shared.may_have_missed()) {
-                // It is run again on one thread.
+                // The dispatch will be run again on one thread, so that this run can stop.
                 return None;
             }
             self.drop_unwanted(state);
@@ -243,7 +252,7 @@ impl<'a> Scheduler<'a> {
         })
     }
 
-    /// After a fault only groups that could have failed before it go on.
+    /// After a fault, drops the groups that could only fail later.
     fn drop_unwanted(&self, state: &mut State) {
         let Some(First { when: first, .. }) = &state.first else { return };
         let all = state.running.len() + state.waiting.len();
@@ -252,7 +261,8 @@ impl<'a> Scheduler<'a> {
         state.resident -= (all - state.running.len() - state.waiting.len()) as u64;
     }
 
-    /// The fault of a budget that is used up. Strict mode says where every wave is.
+    /// Returns the fault for a used-up instruction budget. In strict mode, the fault lists where every wave
+    /// is.
     fn budget(&self, state: &State, group: &Group) -> Fault {
         if self.launch.strict.is_none() {
             return Fault::Budget { limit: self.limit, at: Box::new(group.running_location(self.launch)) };
@@ -264,9 +274,10 @@ impl<'a> Scheduler<'a> {
         Fault::Stuck { limit, deadlock: false, of_group: false, own_lane: false, waves, waits, count }
     }
 
-    /// Ends a dispatch of strict mode if it is certain that none of its waves goes on: all groups have begun, and each wave stands.
-    /// That is looked at when groups have done nothing but wait for a while, and more and more rarely in any case. What waves do
-    /// meanwhile counts as any other turn.
+    /// Ends a dispatch of strict mode if it is certain that none of its waves can make progress: all groups
+    /// have begun, and each wave is blocked. The scheduler checks this after groups have done nothing but
+    /// wait for a while, and otherwise at growing intervals. Instructions that waves execute during the check
+    /// count like those of any other turn.
     fn look(&self, scratch: &mut Scratch) {
         if self.threads > 1 || self.launch.strict.is_none() || self.launch.hostcall.is_some() {
             return;
@@ -312,7 +323,7 @@ impl<'a> Scheduler<'a> {
         });
     }
 
-    /// Enters what a turn has done. A group that is done comes back.
+    /// Records the result of a turn. Returns the group if it has ended, so that its memory can be reused.
     fn put_back(&self, state: &mut State, mut group: Group, turn: Turn, executed: u64) -> Option<Group> {
         state.executed += executed;
         state.idle = if matches!(turn, Turn::Waits) { state.idle + 1 } else { 0 };
@@ -336,7 +347,7 @@ impl<'a> Scheduler<'a> {
                 state.resident -= 1;
                 state.stats.add(&group.counts, group.waves.len() as u64);
                 state.stats.debug_traps += group.waves.iter().map(|wave| wave.debug_traps).sum::<u64>();
-                // A large grid of short groups uses up the budget, too.
+                // A large grid of short groups can use up the budget as well.
                 if state.executed >= self.limit && state.next < self.total {
                     let at = Box::new(group.running_location(self.launch));
                     state.stop(Fault::Budget { limit: self.limit, at });
@@ -351,7 +362,7 @@ impl<'a> Scheduler<'a> {
             Turn::Yield => state.running.push_back(group),
             Turn::Waits => {
                 if let Some(shared) = self.launch.strict.as_ref().filter(|shared| shared.several_threads) {
-                    // Whether it waits may depend on the threads.
+                    // Whether the group waits may depend on the timing of the threads.
                     shared.cross();
                 }
                 state.waiting.push_back(group);
@@ -370,7 +381,7 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// The turns of a dispatch; a seed of 0 or its complement stands for turns in order.
+/// Returns the generator of turns for a dispatch. Seed 0 and its complement select turns in order.
 fn turns(launch: &Launch<'_>, seed: u64) -> Turns {
     match launch.strict {
         Some(_) if launch.schedule == 0 => Turns::strict(0),
@@ -379,8 +390,8 @@ fn turns(launch: &Launch<'_>, seed: u64) -> Turns {
     }
 }
 
-/// The finding to tell first: what is read too early, for want of a barrier, shows as undefined first and as a race when the
-/// other wave writes it.
+/// Returns the finding to report first. A value that is read too early for want of a barrier is first found
+/// as uninitialised, and as a race only when the other wave writes it; the race is the better explanation.
 fn cause(found: &[Report]) -> Option<&Report> {
     let first = found.first()?;
     let race = found.iter().find(|report| report.class == FaultClass::Race);

@@ -1,30 +1,31 @@
-//! Where private memory lies, and how a kernel is told: the private segment buffer and the initial values of FLAT_SCRATCH
-//! (seed 000, lines 2925-2950 and 3020-3045).
+//! The location of private memory, and the values that describe it to a kernel: the private segment buffer
+//! and the initial values of FLAT_SCRATCH (seed 000, lines 2925-2950 and 3020-3045).
 
 use crate::exec::resource::Resource;
 use crate::wave::SCRATCH_BASE;
 use isa::Target;
 use isa::target::Generation;
 
-/// On GFX7 and GFX8 the queue's scratch does not begin where all scratch does: a prologue that forgets to add the offset
-/// shall not come off well.
+/// On GFX7 and GFX8 the queue's scratch does not start at the beginning of all scratch, so that a prologue
+/// that forgets to add the offset fails.
 const QUEUE_OFFSET: u64 = 0x1_0000;
 
-/// Bits of a buffer resource's fourth dword that not all generations have.
+/// Bits of a buffer resource's fourth dword that exist only on some generations.
 mod word3 {
-    /// GFX6-GFX8: elements of 4 bytes.
+    /// GFX6-GFX8: elements have 4 bytes.
     pub(super) const ELEMENT_SIZE_4: u32 = 1 << 19;
-    /// GFX6, GFX7: `BUF_DATA_FORMAT_32` and `BUF_NUM_FORMAT_UINT`. From GFX8 on the data format's bits are the stride's if
-    /// lanes are added to the index, and 0.
+    /// GFX6, GFX7: `BUF_DATA_FORMAT_32` and `BUF_NUM_FORMAT_UINT`. From GFX8 on, if lanes are added to the
+    /// index, the bits of the data format are a part of the stride, and 0 here.
     pub(super) const DATA_FORMAT_32: u32 = 4 << 15;
     pub(super) const NUM_FORMAT_UINT: u32 = 4 << 12;
-    /// GFX10: `BUF_FMT_32_UINT`, `RESOURCE_LEVEL`, `OOB_SELECT` 2: checked only for being empty.
+    /// GFX10: `BUF_FMT_32_UINT`, `RESOURCE_LEVEL`, and `OOB_SELECT` 2, which makes an access out of range
+    /// only if there are no records.
     pub(super) const FORMAT_32_UINT: u32 = 20 << 12;
     pub(super) const RESOURCE_LEVEL: u32 = 1 << 24;
     pub(super) const OOB_ONLY_EMPTY: u32 = 2 << 28;
 }
 
-/// Address of the queue's scratch.
+/// Returns the address of the queue's scratch.
 pub(crate) fn queue_base(target: &Target) -> u64 {
     match target.generation {
         Generation::Gfx7 | Generation::Gfx8 => SCRATCH_BASE + QUEUE_OFFSET,
@@ -32,7 +33,8 @@ pub(crate) fn queue_base(target: &Target) -> u64 {
     }
 }
 
-/// The private segment buffer: swizzled so that the dwords of the lanes lie side by side.
+/// Returns the private segment buffer, which is swizzled so that the same dword of consecutive lanes is
+/// stored consecutively.
 pub(crate) fn resource(target: &Target) -> [u32; 4] {
     use word3::*;
     let base = queue_base(target);
@@ -54,11 +56,12 @@ pub(crate) fn resource(target: &Target) -> [u32; 4] {
     ]
 }
 
-/// The two SGPRs from which a prologue makes FLAT_SCRATCH: offset and size of a lane's, or an address.
+/// Returns the two SGPRs from which a prologue computes FLAT_SCRATCH: the offset and the size for a lane, or
+/// an address.
 pub(crate) fn flat_init(target: &Target, lane_bytes: u32) -> [u32; 2] {
     match target.generation {
         Generation::Gfx7 | Generation::Gfx8 => [QUEUE_OFFSET as u32, lane_bytes],
-        // GFX6 has no FLAT_SCRATCH; what it would get is of no use.
+        // GFX6 has no FLAT_SCRATCH, so this value is not used there.
         _ => {
             let base = queue_base(target);
             [base as u32, (base >> 32) as u32]

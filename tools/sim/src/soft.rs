@@ -1,7 +1,8 @@
-//! Binary floating point in software: every result is the exact one, rounded once, in any of the four modes.
+//! Binary floating point in software: every result is the exact result rounded once, in any of the four
+//! rounding modes.
 //!
-//! What the host computes is used wherever it is the same (round to nearest even, no NaN); this is used elsewhere.
-//! Values are bits of their format in the low bits of a `u64`.
+//! Host arithmetic is used where it gives the same results (round to nearest even, no NaN); this module is
+//! used elsewhere. A value is passed as its bits, in the low bits of a `u64`.
 
 /// Rounding modes, numbered as in MODE (Vega ISA, "MODE register", FP_ROUND).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(crate) enum Rounding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
     pub(crate) mode: Rounding,
-    /// What overflows becomes the largest number instead of infinity (`FP16_OVFL`).
+    /// Whether overflow gives the largest number instead of infinity (`FP16_OVFL`).
     pub(crate) saturate: bool,
 }
 
@@ -25,7 +26,7 @@ impl Round {
     pub(crate) const NEAREST: Round = Round { mode: Rounding::NearestEven, saturate: false };
     pub(crate) const TOWARD_ZERO: Round = Round { mode: Rounding::TowardZero, saturate: false };
 
-    /// From a two-bit field of MODE.
+    /// Decodes a two-bit field of MODE.
     pub(crate) fn of_bits(bits: u32) -> Round {
         let mode = match bits & 3 {
             0 => Rounding::NearestEven,
@@ -39,14 +40,15 @@ impl Round {
 
 /// A binary interchange format.
 pub(crate) trait Format {
-    /// Bits of the fraction field.
+    /// Number of bits of the fraction field.
     const FRACTION: u32;
-    /// Bits of the exponent field.
+    /// Number of bits of the exponent field.
     const EXPONENT: u32;
     const SIGN: u64 = 1 << (Self::FRACTION + Self::EXPONENT);
     const INFINITY: u64 = ((1 << Self::EXPONENT) - 1) << Self::FRACTION;
     const QUIET: u64 = 1 << (Self::FRACTION - 1);
-    /// What an invalid operation gives. The manuals name no sign; this one is the IEEE 754 default of most machines.
+    /// Result of an invalid operation. The manuals do not specify its sign; this is the usual IEEE 754
+    /// default.
     const DEFAULT_NAN: u64 = Self::INFINITY | Self::QUIET;
     const BIAS: i32 = (1 << (Self::EXPONENT - 1)) - 1;
 }
@@ -68,10 +70,10 @@ impl Format for Double {
     const EXPONENT: u32 = 11;
 }
 
-/// The most significant bit of a normalised significand.
+/// Bit number of the most significant bit of a normalised significand.
 const TOP: u32 = 125;
 
-/// A number that is neither zero nor special: `significand * 2^(exponent - TOP)`.
+/// A finite number other than zero: `significand * 2^(exponent - TOP)`.
 #[derive(Clone, Copy, Debug)]
 struct Finite {
     negative: bool,
@@ -115,7 +117,7 @@ fn unpack<F: Format>(bits: u64) -> Number {
     }
 }
 
-/// Shifts right; what is lost leaves a trace in the lowest bit.
+/// Shifts right. If bits that are not zero are shifted out, sets the lowest bit of the result.
 fn shift_jam(significand: u128, count: u32) -> u128 {
     match count {
         0 => significand,
@@ -137,7 +139,7 @@ fn normalised(mut number: Finite) -> Finite {
     number
 }
 
-/// The nearest number of a format, by the mode.
+/// Rounds a number to the format, according to the mode.
 fn pack<F: Format>(number: Finite, round: Round) -> u64 {
     let number = normalised(number);
     let sign = if number.negative { F::SIGN } else { 0 };
@@ -156,7 +158,7 @@ fn pack<F: Format>(number: Finite, round: Round) -> u64 {
     if exponent > F::BIAS {
         return sign | overflow::<F>(number.negative, round);
     }
-    // A carry out of the fraction goes where it belongs: into the exponent.
+    // The addition lets a carry out of the fraction increment the exponent.
     let magnitude = (((exponent + F::BIAS - 1) as u64) << F::FRACTION) + units;
     sign | if magnitude >= F::INFINITY { overflow::<F>(number.negative, round) } else { magnitude }
 }
@@ -181,7 +183,7 @@ fn special<F: Format>(number: Number, round: Round) -> u64 {
     }
 }
 
-/// The first NaN of the sources, quieted: what an operation gives that has one.
+/// Returns the first NaN of the sources, quieted. This is the result of an operation that has a NaN source.
 pub(crate) fn nan_of<F: Format>(sources: &[u64]) -> Option<u64> {
     sources.iter().find(|&&bits| bits & (F::SIGN - 1) > F::INFINITY).map(|bits| bits | F::QUIET)
 }
@@ -213,7 +215,7 @@ fn finite_sum(a: Finite, b: Finite, round: Round) -> Number {
     }
 }
 
-/// Exact: 53 bits times 53 bits fit.
+/// Returns the product, which is exact: 53 bits times 53 bits fit into the significand.
 fn product(a: Number, b: Number) -> Number {
     let negative = a.negative() != b.negative();
     match (a, b) {
@@ -241,7 +243,8 @@ pub(crate) fn mul<F: Format>(round: Round, a: u64, b: u64) -> u64 {
     nan_of::<F>(&[a, b]).unwrap_or_else(|| special::<F>(product(unpack::<F>(a), unpack::<F>(b)), round))
 }
 
-/// One rounding. A NaN addend wins over an invalid product, as any NaN source does.
+/// Computes a fused multiply-add, rounded once. A NaN addend takes precedence over an invalid product, as any
+/// NaN source does.
 pub(crate) fn fma<F: Format>(round: Round, a: u64, b: u64, c: u64) -> u64 {
     nan_of::<F>(&[a, b, c]).unwrap_or_else(|| {
         let product = product(unpack::<F>(a), unpack::<F>(b));
@@ -249,7 +252,7 @@ pub(crate) fn fma<F: Format>(round: Round, a: u64, b: u64, c: u64) -> u64 {
     })
 }
 
-/// `(a * b + c) * 2^power`, rounded once.
+/// Computes `(a * b + c) * 2^power`, rounded once.
 pub(crate) fn fma_scaled<F: Format>(round: Round, a: u64, b: u64, c: u64, power: i32) -> u64 {
     nan_of::<F>(&[a, b, c]).unwrap_or_else(|| {
         let product = product(unpack::<F>(a), unpack::<F>(b));
@@ -260,7 +263,7 @@ pub(crate) fn fma_scaled<F: Format>(round: Round, a: u64, b: u64, c: u64, power:
     })
 }
 
-/// To another format; a NaN keeps the top of its payload and becomes quiet.
+/// Converts to another format. A NaN keeps the upper bits of its payload and becomes quiet.
 pub(crate) fn convert<A: Format, B: Format>(round: Round, a: u64) -> u64 {
     match unpack::<A>(a) {
         Number::Nan => {
@@ -276,7 +279,7 @@ pub(crate) fn convert<A: Format, B: Format>(round: Round, a: u64) -> u64 {
     }
 }
 
-/// An integer.
+/// Converts an integer to the format.
 pub(crate) fn from_int<F: Format>(round: Round, value: i128) -> u64 {
     if value == 0 {
         return 0;
@@ -285,7 +288,7 @@ pub(crate) fn from_int<F: Format>(round: Round, value: i128) -> u64 {
     pack::<F>(Finite { negative: value < 0, exponent: TOP as i32, significand }, round)
 }
 
-/// `a * 2^power`.
+/// Computes `a * 2^power`.
 pub(crate) fn scale<F: Format>(round: Round, a: u64, power: i32) -> u64 {
     match unpack::<F>(a) {
         Number::Nan => a | F::QUIET,
@@ -297,7 +300,7 @@ pub(crate) fn scale<F: Format>(round: Round, a: u64, power: i32) -> u64 {
     }
 }
 
-/// The integer next to a number by the mode; `None` for a NaN.
+/// Rounds a number to an integer according to the mode; `None` for a NaN.
 pub(crate) fn to_int<F: Format>(round: Round, a: u64) -> Option<i128> {
     Some(match unpack::<F>(a) {
         Number::Nan => return None,
@@ -336,7 +339,7 @@ pub(crate) fn to_int<F: Format>(round: Round, a: u64) -> Option<i128> {
 mod tests {
     use super::*;
 
-    /// Numbers of all kinds and sizes, from a fixed seed.
+    /// Returns numbers of all kinds and sizes, from a fixed seed.
     fn samples<F: Format>(count: usize) -> Vec<u64> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut next = move || {
@@ -348,7 +351,7 @@ mod tests {
         let mut all =
             vec![0, 1, F::QUIET, F::INFINITY, F::INFINITY - 1, F::INFINITY | F::QUIET, 1 << F::FRACTION];
         all.extend((0..count).map(|_| next() & (F::SIGN | (F::SIGN - 1))));
-        // Close exponents, where sums cancel.
+        // Numbers with close exponents, whose sums cancel.
         let one = (F::BIAS as u64) << F::FRACTION;
         all.extend((0..count).map(|_| {
             (one + (next() & ((4 << F::FRACTION) - 1))) | if next() & 1 != 0 { F::SIGN } else { 0 }
@@ -405,14 +408,15 @@ mod tests {
 
     const F64_ONE: u64 = 0x3ff0_0000_0000_0000;
 
-    /// Directed modes enclose the exact value, one unit apart unless it is exact.
+    /// Checks that the directed rounding modes enclose the exact value, and are one unit apart unless the
+    /// result is exact.
     #[test]
     fn directed_modes_enclose() {
         let mode = |mode| Round { mode, saturate: false };
         for &a in &samples::<Single>(80) {
             for &b in &samples::<Single>(80) {
                 let (x, y) = (f64::from(f32::from_bits(a as u32)), f64::from(f32::from_bits(b as u32)));
-                // Exact in double precision.
+                // The product is exact in double precision.
                 let exact = x * y;
                 if exact.is_nan() {
                     continue;

@@ -1,4 +1,5 @@
-//! Accesses of private memory that a wave does not have: how far they go, whose stack it is, and where its size comes from.
+//! Faults of accesses to private memory that a wave does not have: their offsets, the functions that use the
+//! stack, and the origin of the memory's size.
 
 use crate::fault::{Fault, NOWHERE, OUTSIDE, Trap};
 use crate::group::Group;
@@ -7,12 +8,13 @@ use crate::op::Src;
 use crate::wave::{SCRATCH_BASE, Wave};
 use callconv::{Convention, column};
 
-/// Scratch lies within so many bytes from where it begins.
+/// Size of the address range, from the beginning of scratch on, that contains all scratch memory.
 const APERTURE: u64 = 1 << 40;
-/// Frames that are listed.
+/// Maximum number of frames that are listed.
 const SHOWN: usize = 8;
 
-/// What a lane of a wave has wanted: a byte of its private memory, which may lie before its beginning.
+/// Returns the byte offset of a lane's access in its private memory, which may be negative; `None` if the
+/// access is not to scratch.
 fn wanted(wave: &Wave, address: u64, reason: &str) -> Option<i64> {
     let is_scratch = (SCRATCH_BASE..SCRATCH_BASE + APERTURE).contains(&address);
     match reason {
@@ -26,7 +28,8 @@ fn wanted(wave: &Wave, address: u64, reason: &str) -> Option<i64> {
     }
 }
 
-/// Whether the instruction at which a wave stopped addresses memory by the stack pointer or the frame pointer.
+/// Returns whether the instruction at which a wave stopped uses the stack pointer or the frame pointer in its
+/// address.
 fn is_by_stack(wave: &Wave, launch: &Launch<'_>) -> bool {
     let stack = &column(Convention::Today).stack;
     let op = launch.code.get(wave.range as usize).and_then(|code| code.ops.get(wave.last as usize));
@@ -35,7 +38,7 @@ fn is_by_stack(wave: &Wave, launch: &Launch<'_>) -> bool {
     op.is_some_and(|op| op.src.iter().any(is_pointer))
 }
 
-/// The fault of an access of scratch; none if the trap is another one.
+/// Returns the fault of an access to scratch; `None` for other traps.
 pub(crate) fn fault(group: &Group, at: usize, launch: &Launch<'_>, trap: Trap) -> Option<Fault> {
     let Trap::Memory { address, bytes, access, reason, lane } = trap else { return None };
     let wave = &group.waves[at];
@@ -61,7 +64,7 @@ pub(crate) fn fault(group: &Group, at: usize, launch: &Launch<'_>, trap: Trap) -
     Some(Fault::Scratch { offset, bytes, access, size, overflow, notes, at })
 }
 
-/// The frames of a wave's functions: name, bytes of a lane, how many in a row.
+/// Returns the frames of a wave's functions: name, bytes per lane, number of equal frames in a row.
 fn frames(group: &Group, at: usize, launch: &Launch<'_>) -> Vec<(String, u32, u64)> {
     let Some(shadow) = &group.shadow else { return Vec::new() };
     let wave = &group.waves[at];

@@ -1,5 +1,5 @@
-//! Waves that stand: they come round a loop to the same place in the same state and have changed nothing, so that they go round
-//! for ever unless another wave changes what they read.
+//! Detects waves that make no progress: in a loop they come back to the same place in the same state and have
+//! changed nothing, so that they repeat the loop for ever unless another wave changes memory that they read.
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
@@ -8,40 +8,40 @@ use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 use isa::ModFlags;
 
-/// Instructions of a loop that is looked at.
+/// Maximum number of instructions of a loop that is examined.
 pub(crate) const LONGEST: u64 = 1024;
-/// Places of memory that are kept of a loop.
+/// Maximum number of memory locations that are recorded for a loop.
 const MOST_POLLED: usize = 64;
 
-/// A place that a loop reads.
+/// A memory location that a loop reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Polled {
     pub(crate) space: Space,
     pub(crate) address: u64,
     pub(crate) bytes: u32,
-    /// Range and index of the instruction.
+    /// Code range and index of the instruction.
     pub(crate) at: (u32, u32),
     /// Whether the instruction is an atomic, or a load that acts at L2.
     pub(crate) is_atomic: bool,
 }
 
-/// What a wave has done since it began to be looked at.
+/// What a wave has done since its examination began.
 #[derive(Default)]
 pub(crate) struct Notes {
-    /// Range and index of the instruction at work.
+    /// Code range and index of the current instruction.
     at: (u32, u32),
-    /// Something has changed that other waves can see, or the wave has looked at a clock.
+    /// Whether the wave has changed something that other waves can see, or has read a clock.
     pub(crate) has_changed: bool,
     pub(crate) polled: Vec<Polled>,
-    /// It has read memory that waves of other groups or the host may change.
+    /// Whether the wave has read memory that waves of other groups or the host may change.
     pub(crate) reads_memory: bool,
-    /// The lanes that have read it.
+    /// Mask of the lanes that have read memory.
     pub(crate) lanes: u64,
-    /// How often an atomic of the wave had changed something before the instruction at work.
+    /// Number of times that atomics of the wave had changed memory before the current instruction.
     changes: u32,
 }
 
-/// Notes what a wave does, and lets another watcher see it, too.
+/// Watcher that records what a wave does, and passes all events on to the inner watcher.
 pub(crate) struct Round<'a> {
     pub(crate) notes: &'a mut Notes,
     pub(crate) inner: Option<&'a mut dyn Watch>,
@@ -60,7 +60,7 @@ impl Notes {
     }
 }
 
-/// The low bytes of what memory holds.
+/// Returns the contents of up to 8 bytes of memory, in the low bytes of the result.
 pub(crate) fn held_in_memory(memory: &Memory, address: u64, bytes: u32) -> u64 {
     let mut data = [0; 8];
     memory.read(address, &mut data[..bytes.min(8) as usize]);
@@ -86,7 +86,7 @@ impl Watch for Round<'_> {
     }
 
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
-        // A store of what is there already changes nothing.
+        // A store of the value that is already there changes nothing.
         let mask = (u64::MAX >> (64 - 8 * access.bytes.clamp(1, 4))) as u32;
         self.notes.has_changed |= match access.space {
             Space::Global => {

@@ -1,4 +1,4 @@
-//! What a dispatch executed.
+//! Counts of executed instructions.
 
 use crate::op::Class;
 
@@ -17,21 +17,22 @@ pub struct RunStats {
     pub vmem: u64,
     /// LDS.
     pub lds: u64,
-    /// Branches, waits, barriers and the like.
+    /// Branches, waits, barriers and similar instructions.
     pub flow: u64,
-    /// Times that `s_trap 3` called the debugger, which there is none of.
+    /// Number of executed `s_trap 3` instructions, which call a debugger; the emulator has none at these
+    /// traps.
     pub debug_traps: u64,
-    /// Work-groups.
+    /// Number of work-groups.
     pub groups: u64,
-    /// Waves.
+    /// Number of waves.
     pub waves: u64,
 }
 
-/// Instructions by [`Class`].
+/// Numbers of instructions, by [`Class`].
 pub(crate) type Counts = [u64; 6];
 
 impl RunStats {
-    /// Adds what another dispatch executed.
+    /// Adds the counts of another dispatch.
     pub(crate) fn join(&mut self, other: &RunStats) {
         let RunStats { instructions, salu, valu, smem, vmem, lds, flow, debug_traps, groups, waves } = *other;
         self.instructions += instructions;

@@ -1,20 +1,22 @@
-//! Traps as ROCm's trap handler takes them (seed 000, line 4041). It ends the dispatch of an `s_trap 2` and puts its queue into
-//! error. Which queue that is, it is told in s[0:1]; since code object V4 it asks the hardware for the doorbell's number where
-//! that can tell it, from GFX9 on. So do LLVM 14 and 19: for V4 and V5 they set s[0:1] up to GFX8 only, for V2 and V3 always.
+//! Traps as ROCm's trap handler treats them (seed 000, line 4041). For `s_trap 2` it ends the dispatch and
+//! puts the queue into the error state. It has to find the queue. Up to code object V3 the code passes the
+//! queue's address in s[0:1]. From V4 on, the handler reads the doorbell's number from the hardware if the
+//! processor supports that, which is from GFX9 on. LLVM 14 and 19 agree with this: for V4 and V5 they set
+//! s[0:1] only up to GFX8, for V2 and V3 always.
 
 use crate::launch::Launch;
 use crate::wave::Wave;
 use isa::Generation;
 
-/// `llvm.trap`.
+/// Trap number of `llvm.trap`.
 pub(crate) const TRAP: u32 = 2;
-/// `llvm.debugtrap`.
+/// Trap number of `llvm.debugtrap`.
 pub(crate) const DEBUG_TRAP: u32 = 3;
 
-/// The first version whose trap handler asks for the doorbell.
+/// The first code object version whose trap handler reads the doorbell's number.
 const BY_DOORBELL: u8 = 4;
 
-/// What is wrong with what a trap hands over to the handler.
+/// Returns a note if the trap handler would not find the queue, because s[0:1] do not hold its address.
 pub(crate) fn note(id: u32, launch: &Launch<'_>, wave: &Wave) -> Option<String> {
     let version = launch.version.filter(|_| id == TRAP)?;
     if version >= BY_DOORBELL && launch.target.target.generation >= Generation::Gfx9 {

@@ -1,53 +1,56 @@
-//! How long waves and groups run before others have a turn, and who comes next: in order, or as a seed has it.
+//! Decides how long waves and groups run before others run, and which runs next: in a fixed order, or at
+//! random from a seed. One such run of a wave or group is called a turn.
 
 use crate::random::Random;
 
-/// Turns in order.
+/// Lengths of turns in a fixed order.
 #[derive(Clone, Copy)]
 struct Pace {
-    /// Instructions of a wave before others of its group have a turn, in the first turn of the group and in later ones: each
-    /// second turn is twice as long.
+    /// Number of instructions of a wave's turn, in the first turns of its group and at most. The number
+    /// doubles with every second turn of the group.
     first: u64,
     last: u64,
-    /// Turns of waves in a turn of the group once those are as long as that, if the group has no more waves: before, one for each.
+    /// Number of wave turns in one turn of a group once the length has reached `last`, unless the group has
+    /// more waves. Before that, each wave has one turn.
     slices: u64,
-    /// Groups that run at a time and do not wait: with more, new ones begin rarely.
+    /// Number of running groups that do not wait from which on new groups are started only rarely.
     running: usize,
 }
 
-/// A change of groups costs more than some instructions.
+/// In fast mode turns are long, because changing to another group costs more than a few instructions.
 const FAST: Pace = Pace { first: 10_000, last: 10_000, slices: 40, running: usize::MAX };
-/// Short at first, so that groups meet.
+/// In strict mode turns are short at first, so that the waves of different groups interleave.
 const STRICT: Pace = Pace { first: 128, last: 1_024, slices: 64, running: 4 };
 
-/// The longest slice of a seed is a power of two up to this one: some seeds change waves all the time, others rarely.
+/// Largest exponent of a seed's maximum slice length, which is a power of two: some seeds change waves often,
+/// others rarely.
 const LONGEST: usize = 12;
-/// No seed has one shorter than this.
+/// Smallest exponent of a seed's maximum slice length.
 const SHORTEST: usize = 3;
-/// Groups that run at a time by a seed are a power of two below this one.
+/// Upper limit for the exponent of a seed's number of running groups, which is a power of two.
 const MOST_RUNNING: usize = 6;
 
-/// The turn of a group.
+/// The length of a group's turn.
 #[derive(Clone, Copy)]
 pub(crate) struct Share {
-    /// Most instructions of a wave before the next one has its turn; by chance for none.
+    /// Maximum number of instructions of a wave before the next wave runs; `None` if the number is random.
     wave: Option<u64>,
-    /// Most instructions of the group.
+    /// Maximum number of instructions of the group.
     pub(crate) group: u64,
 }
 
-/// Who comes next.
+/// The group that runs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A group that has not begun.
     New,
-    /// The group at that place among those that have used up their last turn.
+    /// The group at this position among the groups that have used up their last turn.
     Running(usize),
-    /// The group at that place among those whose waves all wait.
+    /// The group at this position among the groups whose waves all wait.
     Waiting(usize),
 }
 
-/// Whom there is to choose from.
+/// The groups to choose from: whether a new group may begin, and the numbers of running and waiting groups.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     pub(crate) may_begin: bool,
@@ -55,13 +58,13 @@ pub(crate) struct Choice {
     pub(crate) waiting: usize,
 }
 
-/// The choices of a schedule.
+/// The generator of a schedule's choices.
 #[derive(Clone)]
 pub(crate) struct Turns {
     pace: Pace,
     picks: u64,
     random: Option<Random>,
-    /// Of a seed: its longest slice, as a power of two.
+    /// For a random schedule: the exponent of the maximum slice length.
     longest: usize,
 }
 
@@ -70,7 +73,7 @@ impl Turns {
         Turns { pace: FAST, picks: 0, random: None, longest: 0 }
     }
 
-    /// Of strict mode: in order for seed 0, else by chance.
+    /// Creates the generator for strict mode: fixed order for seed 0, random otherwise.
     pub(crate) fn strict(seed: u64) -> Turns {
         let mut random = (seed != 0).then(|| Random::new(seed));
         let running = random.as_mut().map_or(STRICT.running, |random| 1 << random.below(MOST_RUNNING));
@@ -78,7 +81,7 @@ impl Turns {
         Turns { pace: Pace { running, ..STRICT }, picks: 0, random, longest }
     }
 
-    /// The turn of a group of so many waves that has had `had` turns.
+    /// Returns the length of the turn of a group with `waves` waves that has had `had` turns.
     pub(crate) fn share(&mut self, had: u64, waves: usize) -> Share {
         if let Some(random) = &mut self.random {
             return Share { wave: None, group: slice(random, self.longest) };
@@ -89,7 +92,7 @@ impl Turns {
         Share { wave: Some(wave), group: wave * slices.max(waves as u64) }
     }
 
-    /// Most instructions of a wave's turn.
+    /// Returns the maximum number of instructions of a wave's turn.
     pub(crate) fn wave(&mut self, share: Share) -> u64 {
         match (share.wave, &mut self.random) {
             (None, Some(random)) => slice(random, self.longest),
@@ -97,13 +100,13 @@ impl Turns {
         }
     }
 
-    /// The wave of a group that is the first to have a turn; `next` in order.
+    /// Returns the wave of a group that runs first; `next` if the order is fixed.
     pub(crate) fn first_wave(&mut self, waves: usize, next: usize) -> usize {
         let chance = self.random.as_mut().map(|random| random.below(waves.max(1)));
         chance.unwrap_or(next % waves.max(1))
     }
 
-    /// The group that has the next turn.
+    /// Returns the group that runs next.
     pub(crate) fn next(&mut self, choice: Choice) -> Option<Next> {
         match &mut self.random {
             Some(random) => by_chance(random, choice, self.pace.running),
@@ -111,8 +114,8 @@ impl Turns {
         }
     }
 
-    /// Groups that run have two turns of four, groups that wait one, and one group begins: each of them more often if there
-    /// are none of the others.
+    /// Chooses in a cycle of four picks: two for running groups, one for a waiting group, and one to begin a
+    /// group. If there is no group of the wanted kind, another kind is chosen.
     fn in_order(&mut self, Choice { may_begin, running, waiting }: Choice) -> Option<Next> {
         let at = self.picks;
         self.picks += 1;
@@ -130,10 +133,10 @@ impl Turns {
     }
 }
 
-/// Where many groups run, one pick in this many begins another one.
+/// When there are many running groups, only one pick in this number begins another group.
 const CROWDED: u64 = 64;
 
-/// A number up to a power of two, small ones as often as large ones.
+/// Returns a random length of at most a power of two. Each order of magnitude is equally likely.
 fn slice(random: &mut Random, longest: usize) -> u64 {
     let longest = 1 << random.below(longest + 1);
     1 + random.below(longest) as u64

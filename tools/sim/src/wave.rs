@@ -1,4 +1,4 @@
-//! A wavefront: its registers and its place in the program.
+//! A wavefront: its registers and its program counter.
 
 use crate::descriptor::{Descriptor, Registers};
 use crate::exec::poll::LastFound;
@@ -7,30 +7,30 @@ use crate::watch::Space;
 use isa::Target;
 use isa::target::Generation;
 
-/// A VGPR: one dword for each lane.
+/// A VGPR: one dword per lane.
 pub(crate) type Lanes = [u32; 64];
 
-/// Code of registers in `Wave::sgpr`.
+/// Indices of registers in `Wave::sgpr`.
 pub(crate) mod reg {
-    /// GFX8, GFX9.
+    /// On GFX8 and GFX9.
     pub(crate) const FLAT_SCRATCH: usize = 102;
     pub(crate) const GFX7_FLAT_SCRATCH: usize = 104;
     pub(crate) const VCC: usize = 106;
     pub(crate) const M0: usize = 124;
     pub(crate) const EXEC: usize = 126;
-    /// Not an operand of any instruction: where GFX10 keeps FLAT_SCRATCH.
+    /// Place of FLAT_SCRATCH on GFX10. No instruction has this index as an operand.
     pub(crate) const HIDDEN_FLAT_SCRATCH: usize = 192;
-    /// The same of XNACK_MASK.
+    /// Place of XNACK_MASK on GFX10. No instruction has this index as an operand.
     pub(crate) const HIDDEN_XNACK_MASK: usize = 194;
-    /// The value that `src_lds_direct` stands for in the instruction that runs.
+    /// Value of `src_lds_direct` in the instruction that is being executed.
     pub(crate) const HIDDEN_LDS_DIRECT: usize = 195;
 }
 
-/// Upper halves of the addresses through which flat instructions reach LDS and scratch (`SH_MEM_BASES` of ROCm).
+/// Upper halves of the addresses that flat instructions use for LDS and scratch (`SH_MEM_BASES` of ROCm).
 pub(crate) const SHARED_APERTURE: u32 = 0x0001_0000;
 pub(crate) const PRIVATE_APERTURE: u32 = 0x0002_0000;
 
-/// Scratch lies here; below every allocation's end and above its start there is none.
+/// Base address of scratch memory. Allocations never reach this address.
 pub(crate) const SCRATCH_BASE: u64 = 0x7000_0000_0000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,19 +40,19 @@ pub(crate) enum WaveState {
     Done,
 }
 
-/// The MODE register (Vega ISA, "Mode register"; GFX10 lost what is above bit 26).
+/// The MODE register (Vega ISA, "Mode register"; GFX10 does not have the bits above bit 26).
 pub(crate) mod mode {
     pub(crate) const DX10_CLAMP: u32 = 1 << 8;
     pub(crate) const IEEE: u32 = 1 << 9;
     /// Exceptions that call the trap handler.
     pub(crate) const EXCEPTIONS: u32 = 0x1ff << 12;
-    /// GFX9, GFX10: what overflows an f16 becomes its largest number instead of an infinity.
+    /// GFX9, GFX10: a result that overflows f16 becomes the largest f16 instead of an infinity.
     pub(crate) const FP16_OVERFLOW: u32 = 1 << 23;
-    /// GFX8, GFX9.
+    /// On GFX8 and GFX9.
     pub(crate) const GPR_IDX_EN: u32 = 1 << 27;
     /// GFX6-GFX9: vector instructions are skipped.
     pub(crate) const VSKIP: u32 = 1 << 28;
-    /// GFX6-GFX9: entries of the stack of `s_cbranch_*_fork`.
+    /// GFX6-GFX9: number of entries on the stack of `s_cbranch_*_fork`.
     pub(crate) const CSP: u32 = 7 << 29;
 }
 
@@ -62,69 +62,72 @@ pub(crate) struct Wave {
     pub(crate) pc: u32,
     /// Index of the last instruction started.
     pub(crate) last: u32,
-    /// Which code range `pc` is in.
+    /// Index of the code range that `pc` is in.
     pub(crate) range: u32,
-    /// SGPRs and special registers by their codes, which are below 128; then what nobody reads (`op::SINK`) and
-    /// registers that are no operands. With 256 places, no index of eight bits needs a check.
+    /// SGPRs and special registers by their codes, which are below 128, then the write-only sink (`op::SINK`)
+    /// and registers that no operand can name. There are 256 elements, so that an index of eight bits needs
+    /// no bounds check.
     pub(crate) sgpr: [u32; 256],
     pub(crate) scc: bool,
     /// VGPRs from 0, accumulation VGPRs from 256 (only on processors that have them).
     pub(crate) vgpr: Vec<Lanes>,
-    /// How many registers of each kind the wave has.
+    /// Numbers of VGPRs, accumulation VGPRs and SGPRs of the wave.
     pub(crate) vgprs: u16,
     pub(crate) agprs: u16,
     pub(crate) sgprs: u16,
-    /// Lanes: 32 or 64. Vectors always have room for 64; the upper half of a wave of 32 is never active.
+    /// Number of lanes: 32 or 64. VGPRs always have room for 64 lanes; the upper half is never active in a
+    /// wave of 32.
     pub(crate) lanes: u32,
-    /// A bit for each lane there is.
+    /// Mask with a bit for each lane of the wave.
     all_lanes: u64,
     flat_scratch: u8,
     mode: u32,
-    /// f32 denormals: flush sources, results.
+    /// Whether f32 denormals are flushed, in sources and in results.
     pub(crate) flush32: (bool, bool),
-    /// The same for f16 and f64.
+    /// Whether f16 and f64 denormals are flushed, in sources and in results.
     pub(crate) flush64: (bool, bool),
-    /// Whether sources of any format are flushed.
+    /// Whether denormal sources of any format are flushed.
     pub(crate) flushes: bool,
     pub(crate) ieee: bool,
     pub(crate) dx10_clamp: bool,
     pub(crate) fp16_overflow: bool,
     pub(crate) gpr_idx: bool,
     pub(crate) vskip: bool,
-    /// Either of them: vector instructions need a look.
+    /// Whether `gpr_idx` or `vskip` is set, so that vector instructions need extra checks.
     pub(crate) unusual: bool,
-    /// What `s_setprio` has set.
+    /// Priority that `s_setprio` has set.
     pub(crate) priority: u8,
-    /// TRAPSTS, as far as it is written by the wave itself.
+    /// TRAPSTS; only the bits that the wave writes itself.
     pub(crate) trap_status: u32,
-    /// How often `s_trap 3` has called.
+    /// Number of executed `s_trap 3` instructions.
     pub(crate) debug_traps: u64,
-    /// Range and index of the first one.
+    /// Code range and index of the first `s_trap 3`.
     pub(crate) debug_trap: (u32, u32),
     pub(crate) target: &'static Target,
     /// Vector extensions of the host.
     pub(crate) arch: pulp::Arch,
     pub(crate) state: WaveState,
-    /// Address of this wave's scratch and its contents: dword `n` of lane `l` at `64 n + l`.
+    /// Address and contents of this wave's scratch: dword `n` of lane `l` is at index `lanes * n + l`.
     pub(crate) scratch_base: u64,
     pub(crate) scratch: Vec<u32>,
-    /// Number in the group.
+    /// Number of the wave in the group.
     pub(crate) id: u32,
-    /// Waves of the group.
+    /// Number of waves of the group.
     pub(crate) group_waves: u32,
-    /// The group's place in the order in which groups start.
+    /// Position of the group in the order in which groups start.
     pub(crate) group_number: u64,
-    /// Whether the group may be on both compute units of a work-group processor.
+    /// Whether the group may use both compute units of a work-group processor.
     pub(crate) wgp_mode: bool,
-    /// What its last atomics and loads that may have waited have found.
+    /// Values that the wave's last atomics and polling loads have found.
     pub(crate) found: LastFound,
-    /// Where an atomic of the wave has changed something last, and the lane; and how often one has.
+    /// Place of the last atomic of the wave that has changed memory, with its lane, and the number of such
+    /// atomics.
     pub(crate) changed: Option<(Space, u64, u32)>,
     pub(crate) changes: u32,
 }
 
 impl Wave {
-    /// A copy with its registers alone.
+    /// Returns a copy of the wave without its scratch memory.
     pub(crate) fn without_scratch(&self) -> Wave {
         Wave { scratch: Vec::new(), vgpr: self.vgpr.clone(), ..*self }
     }
@@ -184,7 +187,8 @@ impl Wave {
         wave
     }
 
-    /// Whether another state of the wave is the same, so that the wave goes on from both in the same way.
+    /// Returns whether two states of the wave are the same, so that the wave continues from both in the same
+    /// way.
     pub(crate) fn is_as(&self, other: &Wave) -> bool {
         let place = |wave: &Wave| (wave.range, wave.pc, wave.scc, wave.mode, wave.trap_status);
         place(self) == place(other)
@@ -193,7 +197,7 @@ impl Wave {
             && self.scratch == other.scratch
     }
 
-    /// Becomes a copy of another wave, in the memory that it has.
+    /// Becomes a copy of another wave, reusing the memory of its own registers and scratch.
     pub(crate) fn begin_as(&mut self, other: &Wave) {
         let (mut vgpr, mut scratch) = (std::mem::take(&mut self.vgpr), std::mem::take(&mut self.scratch));
         vgpr.clone_from(&other.vgpr);
@@ -205,10 +209,10 @@ impl Wave {
         self.mode
     }
 
-    /// Writes MODE, whose fields are kept apart for those that look at them often.
+    /// Writes MODE, and copies its fields to the fields of the wave that are read often.
     pub(crate) fn set_mode(&mut self, mode: u32) {
         self.mode = mode;
-        // Sources, results (seed 000, "Floating Point Denorm Mode Enumeration Values").
+        // The pair is (sources, results); see seed 000, "Floating Point Denorm Mode Enumeration Values".
         let flush = |bits: u32| match bits & 3 {
             0 => (true, true),
             1 => (false, true),
@@ -228,7 +232,7 @@ impl Wave {
         self.unusual = self.gpr_idx || self.vskip;
     }
 
-    /// The active lanes.
+    /// Returns the mask of active lanes.
     #[inline(always)]
     pub(crate) fn exec(&self) -> u64 {
         self.pair(reg::EXEC) & self.all_lanes
@@ -239,12 +243,12 @@ impl Wave {
         self.pair(reg::VCC) & self.all_lanes
     }
 
-    /// Sets the active lanes; in a wave of 32, EXEC_HI is a register like others and stays.
+    /// Sets the active lanes. In a wave of 32 lanes, EXEC_HI is an ordinary register and keeps its value.
     pub(crate) fn set_exec(&mut self, mask: u64) {
         self.set_mask(reg::EXEC, mask);
     }
 
-    /// FLAT_SCRATCH, wherever the generation has it.
+    /// Returns FLAT_SCRATCH, whose place depends on the generation.
     pub(crate) fn flat_scratch(&self) -> u64 {
         self.pair(usize::from(self.flat_scratch))
     }
@@ -266,7 +270,7 @@ impl Wave {
         self.sgpr[(code + 1) & 255] = (value >> 32) as u32;
     }
 
-    /// Writes a lane mask: a pair of SGPRs, or one in a wave of 32 lanes.
+    /// Writes a lane mask: to a pair of SGPRs, or to one SGPR in a wave of 32 lanes.
     #[inline(always)]
     pub(crate) fn set_mask(&mut self, code: usize, mask: u64) {
         self.sgpr[code & 255] = mask as u32;
@@ -275,13 +279,14 @@ impl Wave {
         }
     }
 
-    /// A source that is a lane mask.
+    /// Returns a source operand that is a lane mask.
     #[inline(always)]
     pub(crate) fn mask(&self, src: Src) -> u64 {
         self.scalar64(src) & self.all_lanes
     }
 
-    /// A scalar source of 32 bits. A VGPR gives its first active lane, as a constant expression would not.
+    /// Returns a scalar source of 32 bits. If the source is a VGPR, returns the value of the first active
+    /// lane.
     pub(crate) fn scalar(&self, src: Src) -> u32 {
         match src {
             Src::S(code) => self.sgpr[usize::from(code)],
@@ -292,7 +297,7 @@ impl Wave {
         }
     }
 
-    /// A scalar source of 64 bits.
+    /// Returns a scalar source of 64 bits.
     pub(crate) fn scalar64(&self, src: Src) -> u64 {
         match src {
             Src::S(code) => self.pair(usize::from(code)),
@@ -317,7 +322,7 @@ impl Wave {
         }
     }
 
-    /// Lowest active lane; 0 if there is none.
+    /// Returns the lowest active lane, or 0 if no lane is active.
     pub(crate) fn first_lane(&self) -> usize {
         match self.exec() {
             0 => 0,
@@ -325,12 +330,12 @@ impl Wave {
         }
     }
 
-    /// Address of the next instruction.
+    /// Returns the address of the next instruction.
     pub(crate) fn next_address(&self, code: &[Code]) -> u64 {
         code.get(self.range as usize).map_or(0, |range| range.base.wrapping_add(u64::from(self.pc) * 4))
     }
 
-    /// Continues at an address, if there is code.
+    /// Continues at an address. Returns whether there is code at this address.
     pub(crate) fn jump(&mut self, code: &[Code], address: u64) -> bool {
         for (range, code) in code.iter().enumerate() {
             if let Some(index) = code.index(address) {
@@ -342,7 +347,8 @@ impl Wave {
     }
 }
 
-/// The bits of a lane mask as all-ones or zero dwords. Inlined, like [`collect`], into what runs in the host's vector extensions.
+/// Expands the bits of a lane mask to dwords that are all-ones or zero. Inlined, like [`collect`], into code
+/// that is compiled for the host's vector extensions.
 #[inline(always)]
 pub(crate) fn expand(mask: u64) -> Lanes {
     let mut lanes = [0; 64];
@@ -355,12 +361,12 @@ pub(crate) fn expand(mask: u64) -> Lanes {
     lanes
 }
 
-/// The same from where the host's vector extensions are not on.
+/// Calls [`expand`] from code that is not compiled for the host's vector extensions.
 pub(crate) fn expand_on(arch: pulp::Arch, mask: u64) -> Lanes {
     arch.dispatch(|| expand(mask))
 }
 
-/// The lane mask of lanes that are not zero.
+/// Returns the mask of the lanes that are not zero.
 #[inline(always)]
 pub(crate) fn collect(lanes: &Lanes) -> u64 {
     let mut halves = [0u32; 2];
@@ -372,20 +378,21 @@ pub(crate) fn collect(lanes: &Lanes) -> u64 {
     u64::from(halves[0]) | u64::from(halves[1]) << 32
 }
 
-/// Lanes that the processor handles at a time.
+/// Number of lanes that the processor handles at a time.
 pub(crate) const ROW: usize = 16;
 
 /// How the lanes of a row are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
-    /// They are those of the row before.
+    /// The lanes have the same values as the lanes of the previous row.
     Again,
-    /// They are all the same.
+    /// All lanes have the same value.
     One,
     Each,
 }
 
-/// The rows of a register: addresses in a tile are often those of the row before, or one for the whole row.
+/// Classifies the rows of a register. Addresses in a tile often repeat the previous row, or are the same in a
+/// whole row.
 pub(crate) fn rows(lanes: &Lanes) -> [Row; 64 / ROW] {
     let mut before: &[u32] = &[];
     std::array::from_fn(|row| {
@@ -399,7 +406,7 @@ pub(crate) fn rows(lanes: &Lanes) -> [Row; 64 / ROW] {
     })
 }
 
-/// The active lanes of a mask.
+/// Iterator over the lanes of a mask.
 pub(crate) struct ActiveLanes(pub(crate) u64);
 
 impl Iterator for ActiveLanes {

@@ -1,20 +1,21 @@
-//! What a debugger writes into a dispatch where a wave has stopped.
+//! Changes that a debugger makes to a dispatch when a wave has stopped.
 
 use crate::debug::Dword;
 use crate::exec::Cx;
 
-/// A place, and what is written there. What is not there is not written.
+/// A destination and the value to write there. Destinations that do not exist are not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// A scalar register by its code, as [`Stopped::scalar`](crate::Stopped::scalar) has it.
+    /// A scalar register by its code, as in [`Stopped::scalar`](crate::Stopped::scalar), and its value.
     Scalar(u16, u32),
-    /// A lane's dword of a vector register, as [`Stopped::vector`](crate::Stopped::vector) counts them: register, lane, value.
+    /// A lane's dword of a vector register, numbered as in [`Stopped::vector`](crate::Stopped::vector):
+    /// register, lane, value.
     Vector(u16, u32, u32),
-    /// Global memory from an address on.
+    /// Global memory, from an address on.
     Global(u64, Vec<u8>),
-    /// The group's LDS from an offset on.
+    /// The group's LDS, from an offset on.
     Lds(u64, Vec<u8>),
-    /// A lane's private memory from an offset on.
+    /// A lane's private memory, from an offset on.
     Private(u32, u64, Vec<u8>),
 }
 
@@ -41,7 +42,7 @@ impl Write {
             }),
             Write::Private(lane, offset, ref bytes) => {
                 let lanes = u64::from(cx.wave.lanes);
-                // Dwords of the lanes stand beside each other.
+                // The same dword of consecutive lanes is stored consecutively.
                 put(&mut cx.wave.scratch, bytes, |at| {
                     let at = offset.checked_add(at)?;
                     (at / 4).checked_mul(lanes)?.checked_add(lane.into())?.checked_mul(4)?.checked_add(at % 4)
@@ -52,7 +53,8 @@ impl Write {
 }
 
 impl Write {
-    /// The dwords of registers, LDS and private memory that are written, and which of their bits are.
+    /// Returns the dwords of registers, LDS and private memory that are written, each with a mask of the
+    /// written bits.
     pub(crate) fn dwords(&self) -> impl Iterator<Item = (Dword, u32)> {
         let register = match *self {
             Write::Scalar(code, _) => Some(Dword::Scalar(code)),
@@ -76,7 +78,7 @@ impl Write {
     }
 }
 
-/// Writes bytes of dwords, each where `place` has it.
+/// Writes bytes into dwords, each byte at the position that `place` returns.
 fn put(dwords: &mut [u32], bytes: &[u8], place: impl Fn(u64) -> Option<u64>) {
     for (&byte, at) in bytes.iter().zip(0..) {
         let Some(at) = place(at) else { return };

@@ -1,41 +1,46 @@
-//! What is on its way where blocks of the IR begin.
+//! Finds the values that are still in flight where blocks of the IR begin.
 //!
-//! A load may write the register of a block's parameter itself, once allocation has taken the copy away, and nothing waits where control comes
-//! together: the parameter has its register there, and its value later. What is not known to have come is on its way.
+//! A load may write directly to the register of a block's parameter if register allocation has removed the
+//! copy, and the code does not wait where control flow joins. Then the parameter has its register at the
+//! beginning of the block but receives its value later. A value counts as in flight unless it is known to
+//! have arrived.
 
 use super::effects::{Does, Effect, Effects};
 use super::walker::{Flight, Places, REGISTERS};
 use isa::{Counter, Counts, MachFunc};
 
-/// A place that has its value when a block of the IR begins, or will have it.
+/// Place that has its value, or will receive it, when a block of the IR begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AtHead {
-    /// The block: a number of [`isa::track::MachTrack::parts`].
+    /// Number of the block: an index into [`isa::track::MachTrack::parts`].
     pub(super) part: u32,
     pub(super) place: u32,
-    /// What has to be waited for; `Exp` for both of the others.
+    /// Counter that the code must wait for before the value is there. `Exp` stands for both counters. `None`
+    /// if it is there.
     pub(super) coming: Option<Counter>,
 }
 
-/// Cells that are on their way: bits, those that vector memory brings and then those that `lgkmcnt` counts.
+/// Cells that are in flight, as bit sets: first the cells that vector memory operations will write, then the
+/// cells whose operations `lgkmcnt` counts.
 #[derive(Debug, Default)]
 pub(super) struct Coming {
-    /// Words of bits.
+    /// Number of words in a bit set.
     words: usize,
-    /// The cells that are looked at: bits.
+    /// Bit set of the cells that are examined.
     wanted: Vec<u64>,
-    /// By block: what is on its way where it begins; where it ends if nothing was, and if all was.
+    /// For each block, the cells in flight where the block begins (`begins`). For each block, the cells in
+    /// flight at its end if none was in flight at its beginning, and the same if all were (`ends`).
     begins: Vec<u64>,
     ends: Vec<u64>,
-    /// The same at an instruction: one state, or two side by side.
+    /// Cells in flight at the current instruction: one state, or two consecutive states.
     now: Vec<u64>,
-    /// What a block has sent for. `Flight::place` is a cell.
+    /// Operations that the current block has issued and that are outstanding. Here `Flight::place` is a cell.
     flights: Vec<Flight>,
     raised: [u32; 2],
 }
 
 impl Coming {
-    /// Finds out which values are on their way where their blocks begin.
+    /// Sets `AtHead::coming` for the values that are in flight where their blocks begin.
     pub(super) fn find(
         &mut self,
         func: &MachFunc,
@@ -84,7 +89,7 @@ impl Coming {
         }
     }
 
-    /// Finds what blocks leave on its way.
+    /// Computes for each block which cells are in flight at its end.
     fn summarise(&mut self, func: &MachFunc, effects: &Effects) {
         self.ends.clear();
         for block in func.blocks.keys() {
@@ -96,7 +101,7 @@ impl Coming {
         }
     }
 
-    /// Takes what is on its way along until nothing changes.
+    /// Propagates cells in flight along edges to a fixpoint.
     fn flow(&mut self, func: &MachFunc) {
         let size = 2 * self.words;
         self.begins.clear();
@@ -126,7 +131,8 @@ impl Coming {
         for effect in effects {
             match effect.does {
                 Does::Wait(counts) => self.wait(&counts),
-                // Functions wait for all where they begin.
+                // A function waits for all outstanding operations where it begins, so nothing is in flight
+                // after a call.
                 Does::Call => {
                     self.now.fill(0);
                     self.flights.clear();
@@ -141,7 +147,8 @@ impl Coming {
         }
     }
 
-    /// A cell is written, or will be by what raises a counter. What may raise either comes when both have been waited for.
+    /// Handles a write to `cell`. If the write raises `counter`, the cell is in flight afterwards. An
+    /// operation that may raise either counter (`Exp`) has arrived only after both counters were waited for.
     fn write(&mut self, cell: u32, counter: Option<Counter>) {
         let word = self.wanted.get(cell as usize / 64).copied().unwrap_or(0);
         if word >> (cell % 64) & 1 == 0 {

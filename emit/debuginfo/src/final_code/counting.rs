@@ -1,7 +1,7 @@
-//! Sorting by small numbers.
+//! Counting sort by small numbers.
 
-/// Items in the order of their numbers, of which there are so many; items of a number stay as they are. Of each number the part of them begins where
-/// `first` says, and ends where that of the next begins.
+/// Sorts `items` by `number`, which is less than `numbers`. The sort is stable. The items with number `n` are
+/// `sorted[first[n]..first[n + 1]]`.
 pub(super) fn sort<T: Copy>(
     items: &[T],
     numbers: usize,
@@ -19,7 +19,8 @@ pub(super) fn sort<T: Copy>(
     }
     sorted.clear();
     sorted.extend_from_slice(items);
-    // Where the next one is put becomes where they end.
+    // Each item advances the index of the next free position, which finally is the end of the items with that
+    // number.
     for item in items {
         let end = &mut first[number(item) + 1];
         sorted[*end as usize] = *item;

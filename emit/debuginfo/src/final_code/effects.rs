@@ -1,4 +1,4 @@
-//! What instructions do to what is watched: found out once, as code is walked through several times.
+//! Effects of instructions on watched registers, computed once because the code is walked several times.
 
 use super::counting;
 use super::walker::{NONE, Next, Places, REGISTERS, counter};
@@ -6,60 +6,63 @@ use super::writer::is_of;
 use isa::track::{MachTrack, is_spill};
 use isa::{Counter, Counts, MBlock, MachFunc, MachInst, Reg, Subtarget};
 
-/// Instructions by their numbers, from the beginning of the code on.
+/// Effects of all instructions. Instructions are numbered from the beginning of the code.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     insts: Vec<Effect>,
-    /// Cells that instructions write.
+    /// Watched cells that instructions write; `Effect::cells` selects the part of one instruction.
     cells: Vec<u16>,
-    /// By block, what comes next where it begins.
+    /// For each block, the positions in `insts`, `writes` and `heads` where the block begins.
     first: Vec<Next>,
-    /// Whether something is for a spilled register.
+    /// Whether some instruction stores or reloads a spill slot.
     has_spills: bool,
-    /// Instructions and the watched registers that they write, in order.
+    /// Pairs of an instruction and a watched register that the instruction writes, in order.
     pub(super) writes: Vec<(u32, u32)>,
-    /// Instructions at which blocks of the IR begin, and which these are, in order. What comes before brings values to where they are to be.
+    /// Pairs of an instruction and the block of the IR that begins there, in order. Earlier instructions only
+    /// move values to where the block expects them.
     pub(super) heads: Vec<(u32, u32)>,
-    /// By block of the IR, whether it has begun.
+    /// For each block of the IR, whether its first instruction has been found.
     has_begun: Vec<bool>,
-    /// By register: bits.
+    /// Bit set of the registers that are watched.
     is_watched: [u64; REGISTERS as usize / 64],
-    /// By register, whether something writes it later than when it is executed: bits.
+    /// Bit set of the registers that some instruction writes asynchronously, after the instruction has been
+    /// executed.
     is_brought: [u64; REGISTERS as usize / 64],
-    /// What the block at hand has sent for and not waited for: by vector memory, and what `lgkmcnt` counts.
+    /// Whether the current block has outstanding operations: of vector memory, and of the kinds that
+    /// `lgkmcnt` counts.
     sent: [bool; 2],
-    /// Whether something may be on its way where a block ends, or one of the IR begins.
+    /// Whether an operation may be outstanding where some block ends or some block of the IR begins.
     leaves_some: bool,
     wanted: Wanted,
 }
 
-/// What an instruction does.
+/// Effect of an instruction.
 #[derive(Debug)]
 pub(super) struct Effect {
-    /// Its point, and the dwords that it is encoded in.
+    /// The point of the instruction and the length of its encoding in dwords.
     pub(super) point: u32,
     pub(super) words: u8,
     pub(super) does: Does,
-    /// It only waits.
+    /// Whether the instruction does nothing but wait.
     pub(super) is_wait: bool,
-    /// What it raises, if it brings something.
+    /// Counter that the instruction raises, if it writes a register asynchronously.
     pub(super) counter: Option<Counter>,
-    /// The first of its cells, and the one behind its last.
+    /// Start and end of the instruction's part of `Effects::cells`.
     cells: [u32; 2],
 }
 
-/// What is special about it.
+/// Special effect of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Does {
     Nothing,
     Wait(Counts),
-    /// It is for a spilled register.
+    /// Stores or reloads a spill slot, or helps to do so.
     Spill,
     Call,
 }
 
 impl Effects {
-    /// Finds out what the instructions of a function do.
+    /// Computes the effects of all instructions of a function.
     pub(super) fn find(&mut self, func: &MachFunc, track: &MachTrack, target: &Subtarget, places: &Places) {
         self.insts.clear();
         self.cells.clear();
@@ -92,25 +95,26 @@ impl Effects {
         }
     }
 
-    /// What comes next where a block begins.
+    /// Returns the positions where a block begins.
     pub(super) fn first(&self, block: MBlock) -> Next {
         self.first[block.as_u32() as usize]
     }
 
-    /// The block of an instruction, and which it is there.
+    /// Returns the block of an instruction, and the index of the instruction in that block.
     pub(super) fn block_of(&self, number: u32) -> (MBlock, usize) {
         let block = self.first.partition_point(|first| first.inst <= number).saturating_sub(1);
         (MBlock::from_u32(block as u32), (number - self.first[block].inst) as usize)
     }
 
-    /// The instructions of a block.
+    /// Returns the effects of the instructions of a block.
     pub(super) fn of_block(&self, block: MBlock) -> &[Effect] {
         let first = |block: usize| self.first.get(block).map(|first| first.inst as usize);
         let block = block.as_u32() as usize;
         &self.insts[first(block).unwrap_or(0)..first(block + 1).unwrap_or(self.insts.len())]
     }
 
-    /// Whether something brings a value to a register, and may still do so where a block begins.
+    /// Returns whether some instruction writes the register asynchronously and may be outstanding where a
+    /// block begins.
     pub(super) fn is_brought(&self, register: u32) -> bool {
         self.leaves_some && self.is_brought[register as usize / 64] >> (register % 64) & 1 != 0
     }
@@ -119,7 +123,7 @@ impl Effects {
         self.has_spills
     }
 
-    /// How many instructions there are.
+    /// Returns the number of instructions.
     pub(super) fn count(&self) -> usize {
         self.insts.len()
     }
@@ -128,12 +132,13 @@ impl Effects {
         &self.insts[number as usize]
     }
 
-    /// Cells of watched registers that an instruction writes.
+    /// Returns the watched cells that an instruction writes.
     pub(super) fn written(&self, effect: &Effect) -> &[u16] {
         &self.cells[effect.cells[0] as usize..effect.cells[1] as usize]
     }
 
-    /// An instruction of a point comes next: the first of its part?
+    /// Notes the next instruction, which has this point, as a head if it is the first instruction of its
+    /// block of the IR.
     fn head(&mut self, track: &MachTrack, point: u32, last: &mut u32) {
         if !is_of(track, *last, point) {
             let Some(part) = track.part_of(point) else { return };
@@ -192,23 +197,24 @@ impl Effects {
     }
 }
 
-/// Which instructions write which watched registers: a point's n-th write of a hardware register is that of the register which the allocator
-/// has noted so.
+/// Maps writes of hardware registers to watched registers. A point may write the same hardware register
+/// several times; the allocator has noted which of these writes (`Write::number`) is that of the watched
+/// register.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// By point, the first of those that it writes.
+    /// For each point, the index in `all` of the first watched register that the point writes.
     first: Vec<u32>,
     all: Vec<Write>,
-    /// The same, by watched register.
+    /// The same entries in the order of the watched registers.
     found: Vec<Write>,
 }
 
-/// A watched register that is written.
+/// Expected write of a watched register.
 #[derive(Clone, Copy, Debug)]
 struct Write {
     point: u32,
     place: Reg,
-    /// So many writes of the point to that place come before.
+    /// Number of writes of the same point to the same register that come before this write.
     left: u32,
     watched: u32,
 }
@@ -226,7 +232,7 @@ impl Wanted {
         counting::sort(found, points + 1, point, all, first);
     }
 
-    /// What the instructions of a point write.
+    /// Returns the watched registers that the instructions of a point write.
     fn of(&mut self, point: u32) -> &mut [Write] {
         match self.first.get(point as usize..).and_then(<[u32]>::first_chunk) {
             Some(&[start, end]) => &mut self.all[start as usize..end as usize],
@@ -236,7 +242,8 @@ impl Wanted {
 }
 
 impl Write {
-    /// An instruction of the point writes a register.
+    /// Handles a write to register `code` by an instruction of the point. Calls `is_of` if this is the
+    /// expected write.
     fn written(&mut self, code: u16, is_of: &mut impl FnMut(u32)) {
         if self.place == Reg(code) {
             if self.left == 0 {

@@ -1,11 +1,13 @@
-//! Blocks that are executed with the lanes of others.
+//! Finds blocks that are executed with the lanes of another block.
 //!
-//! Where nothing that a block does depends on EXEC, it is not set for it: the program counter comes there from the other side of a branch, or from
-//! in front of it, and lanes of the other side are active still. A lane that is there by EXEC is elsewhere in the source, so that no statement begins there.
+//! If nothing in a block depends on EXEC, the compiler does not set EXEC for the block. The program counter
+//! reaches such a block from the other side of a branch, or from before the branch, and the lanes of the
+//! other side are still active. A lane that is active in EXEC is then at a different place in the source, so
+//! no statement begins in such a block.
 
 use isa::{Edges, MBlock, MachBlock, MachFunc, Reg, RegRange, Subtarget};
 
-/// Finds them, by block.
+/// Sets, for each block, whether the block is executed with the lanes of another block.
 pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>) {
     foreign.clear();
     foreign.resize(func.blocks.len(), false);
@@ -28,7 +30,8 @@ pub(super) fn find(func: &MachFunc, target: &Subtarget, foreign: &mut Vec<bool>)
     if work.is_empty() {
         return;
     }
-    // What only such blocks lead to is like them. The lanes of another one are where they are to be.
+    // A block that only foreign blocks lead to is foreign, too. If some other predecessor exists, its lanes
+    // belong to the block.
     let mut others = vec![0u32; func.blocks.len()];
     let ways = func.blocks.values().flat_map(|data| targets(&data.logical));
     ways.for_each(|to| others[to.as_u32() as usize] += 1);

@@ -1,33 +1,38 @@
-//! What loops overwrite: where one begins, it is not there, as the way back does not bring it.
+//! Finds what loops overwrite. At the beginning of a loop, a cell that the loop overwrites does not hold its
+//! value, because the back edge does not preserve the value.
 //!
-//! When that is known beforehand code is gone through once, block by block, and what control comes back with takes nothing away any more.
+//! If these cells are removed in advance, a single walk through the blocks in order is enough: joining the
+//! state of a back edge does not change the entry state of the loop header any more.
 
 use super::effects::Does;
 use super::walker::{NONE, Places, Spilled, spilled};
 use super::{Begins, Reader, counting};
 use isa::{MBlock, MachFunc};
 
-/// Memory of finding it. Blocks are by their numbers.
+/// Memory for finding the cells. Blocks are identified by number.
 #[derive(Debug, Default)]
 pub(super) struct Loops {
-    /// Where loops begin, and the blocks from which control comes back there.
+    /// Back edges, as pairs of a loop header and the block from which control returns.
     backs: Vec<(u32, u32)>,
-    /// Ways from block to block, those to a block together, from `first` of it on.
+    /// Edges between blocks; the same sorted by successor (`to`), with the index of the first edge to each
+    /// block (`first`).
     ways: Vec<(u32, u32)>,
     to: Vec<(u32, u32)>,
     first: Vec<u32>,
-    /// By block, the loop that it was found to be in last.
+    /// For each block, the last loop in which the block was found.
     seen: Vec<u32>,
     work: Vec<u32>,
-    /// By block, where bits of the cells that it overwrites are; `NONE` if nobody has asked.
+    /// For each block, the index in `overwritten` of the bit set of the cells that the block overwrites;
+    /// `NONE` if not computed.
     known: Vec<u32>,
     overwritten: Vec<u64>,
-    /// Those of a loop.
+    /// Bit set of the cells that the current loop overwrites.
     all: Vec<u64>,
 }
 
 impl Loops {
-    /// Takes away what loops overwrite, where they begin. False if control comes back otherwise than in a loop that is entered where it begins.
+    /// Removes from the entry states of loop headers the places that the loops overwrite. Returns `false` if
+    /// some back edge does not belong to a loop with a single entry (irreducible control flow).
     pub(super) fn enter(&mut self, reader: &Reader<'_>, places: &Places, begins: &mut Begins) -> bool {
         self.find(reader.func);
         let backs = std::mem::take(&mut self.backs);
@@ -40,7 +45,7 @@ impl Loops {
         are_loops
     }
 
-    /// Finds where control comes back to, and from where.
+    /// Finds the back edges.
     fn find(&mut self, func: &MachFunc) {
         let Loops { backs, ways, to, first, seen, known, overwritten, .. } = self;
         backs.clear();
@@ -67,7 +72,9 @@ impl Loops {
         overwritten.clear();
     }
 
-    /// Finds what a loop overwrites, from where control comes back on up to where it begins. False if the entry is on the way.
+    /// Finds the cells that a loop overwrites, walking backwards from its latches to its header. Returns
+    /// `false` if the walk reaches the entry of the function, which means that the loop is entered elsewhere
+    /// than at its header.
     fn go_through(
         &mut self,
         reader: &Reader<'_>,
@@ -95,7 +102,7 @@ impl Loops {
         true
     }
 
-    /// Adds what a block overwrites.
+    /// Adds the cells that a block overwrites.
     fn add(&mut self, reader: &Reader<'_>, places: &Places, block: u32) {
         let Loops { known, overwritten, all, .. } = self;
         let words = all.len();
@@ -114,7 +121,7 @@ impl Loops {
         all.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
     }
 
-    /// Where a loop begins nothing is there that it overwrites.
+    /// Removes the places that the loop overwrites from the entry state of the loop header `begin`.
     fn take_away(&self, places: &Places, begins: &mut Begins, begin: u32) {
         let [present, ready] = begins.of_mut(MBlock::from_u32(begin));
         for (place, number) in places.all.iter().zip(0usize..) {

@@ -1,33 +1,36 @@
-//! Which leaves may be somewhere else when a watched register changes: those whose value it is, and those that are computed of that.
+//! Finds the fragments whose location may change when a watched register changes: fragments that are in the
+//! register, and fragments that are computed from it.
 
 use super::walker::NONE;
 use super::{MOST_STEPS, counting};
 use isa::track::{Held, MachTrack};
 
-/// Of spots, by their numbers: what depends on them.
+/// Dependencies between watched registers, spots and fragments.
 #[derive(Debug, Default)]
 pub(super) struct Users {
-    /// By watched register, the spot that it is of.
+    /// For each watched register, the spot to which the register belongs.
     spots: Vec<u32>,
-    /// Spots, and spots whose terms name them; by spot, the first of these.
+    /// Pairs of an operand spot and the spot whose term names the operand (`named`); sorted by operand, with
+    /// the first index of each operand (`users`, `first`).
     named: Vec<(u32, u32)>,
     users: Vec<(u32, u32)>,
     first: Vec<u32>,
-    /// By spot, the first leaf that is it; by leaf, that before and that after it.
+    /// For each spot, the first fragment that is in the spot; for each fragment, the previous and the next
+    /// fragment of the same spot.
     leaves: Vec<u32>,
     links: Vec<[u32; 2]>,
-    /// By leaf, the spot that it is.
+    /// For each fragment, the spot that holds the fragment.
     of: Vec<u32>,
-    /// By spot, the change that has reached it last, and how many there were.
+    /// For each spot, the number of the last change that reached the spot; the number of changes so far.
     reached: Vec<u32>,
     changes: u32,
-    /// Spots whose users are reached next, and those that are behind.
+    /// Spots whose users are visited in the current step, and spots whose users are visited in the next step.
     next: Vec<u32>,
     far: Vec<u32>,
 }
 
 impl Users {
-    /// Of a function whose leaves are nothing yet.
+    /// Prepares for another function, in which no fragment has a spot yet.
     pub(super) fn reset(&mut self, track: &MachTrack, leaves: usize) {
         let count = track.spots.len();
         let fill = |table: &mut Vec<u32>, len: usize, with: u32| {
@@ -62,7 +65,7 @@ impl Users {
         counting::sort(named, count, |&(operand, _)| operand as usize, users, first);
     }
 
-    /// A leaf is something else now.
+    /// Notes that the fragment is `held` from here on.
     pub(super) fn set(&mut self, leaf: u32, held: Held) {
         let now = if let Held::Spot(spot) = held { spot } else { NONE };
         let before = std::mem::replace(&mut self.of[leaf as usize], now);
@@ -85,7 +88,8 @@ impl Users {
         }
     }
 
-    /// Tells the leaves that changes of watched registers reach. `is_asked`: something was to be computed of a spot.
+    /// Calls `reach` for each fragment that a change of the `watched` registers may affect. `is_asked`:
+    /// whether a computed value needed a spot.
     pub(super) fn reached(
         &mut self,
         watched: &[u32],
@@ -113,7 +117,7 @@ impl Users {
         self.far.clear();
     }
 
-    /// A change reaches a spot.
+    /// Visits a spot that a change has reached, unless the same change has visited it before.
     fn spot(&mut self, spot: u32, is_asked: &impl Fn(u32) -> bool, reach: &mut impl FnMut(u32)) {
         match self.reached.get_mut(spot as usize) {
             Some(reached) if *reached != self.changes => *reached = self.changes,

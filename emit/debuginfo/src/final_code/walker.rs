@@ -1,4 +1,5 @@
-//! What holds of watched registers while code is walked through, an instruction after the other: where each is, and what is on its way.
+//! State of watched registers during a walk through the code, instruction by instruction: where each value
+//! is, and which values are in flight.
 
 use super::effects::Effects;
 use isa::table::{Family, Flags};
@@ -6,36 +7,38 @@ use isa::track::{Cell, MachTrack};
 use isa::{Counter, Generation, MachInst, Operand, Reg, RegRange, Subtarget, op};
 use rustc_hash::FxHashMap;
 
-/// The places that watched registers may be in: hardware registers first, with the same numbers, then slots of those that are spilled.
+/// Places in which the values of watched registers may be. The places with the numbers of the watched
+/// registers themselves come first (the value is in its hardware register); places for spill slots follow.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// What is where.
+    /// The places.
     pub(super) all: Vec<Kept>,
-    /// By watched register, its slot's number; `u32::MAX` for none.
+    /// For each watched register, the number of the place that is its spill slot; `u32::MAX` for none.
     pub(super) slots: Vec<u32>,
-    /// Cells: registers, then slots, by the points of what stores and loads them.
+    /// Number of cells, and the cells of spill slots by their spill points. Cells are the hardware registers,
+    /// followed by the spill slots.
     pub(super) cells: usize,
     pub(super) points: FxHashMap<u32, u32>,
 }
 
-/// A place of a watched register.
+/// Place of a watched register.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     pub(super) watched: u32,
-    /// `u32::MAX` for none.
+    /// Cell of the place; `u32::MAX` for none.
     pub(super) cell: u32,
-    /// Lanes have it each for themselves.
+    /// Whether each lane has its own value there.
     pub(super) is_vector: bool,
 }
 
-/// No cell, no place.
+/// Stands for no cell, no place, or no index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Registers come first among cells.
+/// Number of cells that are hardware registers. Spill slots have cells from this number on.
 pub(super) const REGISTERS: u32 = 1024;
 
 impl Places {
-    /// Finds those of a function.
+    /// Finds the places of a function.
     fn find(&mut self, track: &MachTrack) {
         let Places { all, slots, points, .. } = self;
         all.clear();
@@ -59,18 +62,18 @@ impl Places {
         self.cells = REGISTERS as usize + points.len();
     }
 
-    /// The cell of a slot, by the point of what stores and loads it.
+    /// Returns the cell of a spill slot, given the point of the instructions that store and reload the slot.
     pub(super) fn slot_of(&self, point: u32) -> u32 {
         self.points.get(&point).copied().unwrap_or(NONE)
     }
 }
 
-/// What holds of places: bits.
+/// State of all places, as bit sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
-    /// The value has been written, or is on its way.
+    /// Places whose value has been written or is in flight.
     pub(super) present: Vec<u64>,
-    /// It has come.
+    /// Places whose value has arrived.
     pub(super) ready: Vec<u64>,
 }
 
@@ -102,30 +105,32 @@ impl State {
     }
 }
 
-/// Something on its way, in the order of the counter that was raised.
+/// Value in flight.
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) counter: Counter,
-    /// Which of the operations that raised it brings it.
+    /// Number of the operation that delivers the value, among the operations that raised the same counter.
     pub(super) number: u32,
-    /// What it brings: a place.
+    /// Place that receives the value.
     pub(super) place: u32,
 }
 
 impl Flight {
-    /// Whether it has arrived after a wait, with the counters raised so often.
+    /// Returns whether the value has arrived after a wait for `counts`. `raised`: how often each counter has
+    /// been raised so far.
     pub(super) fn is_done(&self, counts: &isa::Counts, raised: [u32; 2]) -> bool {
         let count = u32::from(counts.count(self.counter));
         match self.counter {
             Counter::Vm => self.number + count < raised[0] || count == 0,
-            // Scalar loads come in any order.
+            // Scalar loads return in any order.
             Counter::Lgkm => count == 0,
             _ => false,
         }
     }
 }
 
-/// The counter that an operation raises which brings something: writes a register, be it a load, an atomic or an exchange between lanes.
+/// Returns the counter that an instruction raises if it writes a register asynchronously: a load, an atomic
+/// operation, or an exchange between lanes. `Exp` stands for both counters.
 pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     let row = inst.op.row();
     if !row.flags.intersects(Flags::VM | Flags::LGKM) {
@@ -135,18 +140,19 @@ pub(super) fn counter(target: &Subtarget, inst: &MachInst) -> Option<Counter> {
     inst.for_each_written(target, |_| returns = true);
     if row.flags.contains(Flags::VM) {
         let counts = returns || target.generation < Generation::Gfx10;
-        // What may be LDS comes in no order: only its use tells.
+        // A flat operation may access LDS and completes out of order, so only a use of its result shows that
+        // it has arrived.
         return counts.then_some(if row.family == Family::Flat { Counter::Exp } else { Counter::Vm });
     }
     returns.then_some(Counter::Lgkm)
 }
 
-/// What an instruction does that is for a slot.
+/// Access of an instruction to a spill slot.
 #[derive(Clone, Copy)]
 pub(super) enum Spilled {
-    /// Stores a register there.
+    /// Stores this register to the slot.
     Stored(Reg),
-    /// Loads it.
+    /// Loads this register from the slot.
     Loaded(Reg),
 }
 
@@ -167,47 +173,48 @@ pub(super) fn spilled(inst: &MachInst) -> Option<Spilled> {
     }
 }
 
-/// A walk through a block.
+/// Walk through a block.
 #[derive(Debug, Default)]
 pub(super) struct Walker {
     pub(super) places: Places,
     pub(super) state: State,
-    /// By cell: the first of the places that are there, or on their way; by place, the next.
+    /// For each cell, the first place whose value the cell holds or will receive; for each place, the next
+    /// place of the same cell.
     pub(super) holders: Vec<u32>,
     pub(super) next_holder: Vec<u32>,
     /// Cells that may have holders.
     pub(super) held: Vec<u32>,
-    /// How many are on their way.
+    /// Number of places that are in flight.
     pub(super) pending: u32,
     pub(super) flights: Vec<Flight>,
-    /// How often each counter was raised: vector memory, scalar memory and LDS.
+    /// How often each counter was raised: vector memory; scalar memory and LDS.
     pub(super) raised: [u32; 2],
-    /// Places that may be on their way, and those that have been.
+    /// Places that may be in flight. Places that have arrived may still be in the list.
     waiting: Vec<u32>,
     pub(super) next: Next,
-    /// Watched registers of which something else holds now.
+    /// Watched registers whose state has changed.
     pub(super) changes: Vec<u32>,
 }
 
-/// What comes next.
+/// Position of the walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Next {
-    /// The instruction.
+    /// Number of the next instruction.
     pub(super) inst: u32,
-    /// Numbers of [`Effects::writes`] and [`Effects::heads`].
+    /// Next indices into [`Effects::writes`] and [`Effects::heads`].
     pub(super) write: u32,
     pub(super) head: u32,
 }
 
 impl Next {
-    /// The block of the IR that begins at the instruction.
+    /// Returns the block of the IR that begins at the current instruction, if any.
     pub(super) fn head(&mut self, effects: &Effects) -> Option<u32> {
         let &(_, part) = effects.heads.get(self.head as usize).filter(|head| head.0 == self.inst)?;
         self.head += 1;
         Some(part)
     }
 
-    /// The next watched register that the instruction writes.
+    /// Returns the next watched register that the current instruction writes, if any.
     pub(super) fn write(&mut self, effects: &Effects) -> Option<u32> {
         let &(_, watched) = effects.writes.get(self.write as usize).filter(|write| write.0 == self.inst)?;
         self.write += 1;
@@ -216,7 +223,7 @@ impl Next {
 }
 
 impl Walker {
-    /// Through the code of another function.
+    /// Prepares for the code of another function.
     pub(super) fn reset(&mut self, track: &MachTrack) {
         self.forget();
         self.places.find(track);
@@ -225,7 +232,7 @@ impl Walker {
         self.changes.clear();
     }
 
-    /// Nothing is anywhere.
+    /// Removes all values from all cells.
     fn forget(&mut self) {
         let Walker { held, holders, .. } = self;
         held.drain(..).for_each(|cell| holders[cell as usize] = NONE);
@@ -234,7 +241,7 @@ impl Walker {
         self.pending = 0;
     }
 
-    /// A block begins, with what is present and ready.
+    /// Begins a block with the given present and ready places.
     pub(super) fn begin(&mut self, [present, ready]: [&[u64]; 2], first: Next) {
         self.forget();
         self.state.present.clear();
@@ -242,7 +249,8 @@ impl Walker {
         self.state.ready.clear();
         self.state.ready.extend_from_slice(ready);
         self.changes.clear();
-        // What blocks before have sent for was sent for before 1.
+        // Operations of earlier blocks have number 0, which is less than the number of any operation of this
+        // block.
         (self.next, self.raised) = (first, [1; 2]);
         for (word, (&present, &ready)) in present.iter().zip(ready).enumerate() {
             let mut rest = present;
@@ -267,10 +275,10 @@ impl Walker {
         }
     }
 
-    /// A place has its value, or will have it.
+    /// Marks that a place has its value (`ready`) or that the value is in flight.
     pub(super) fn set(&mut self, place: u32, ready: bool) {
         let Kept { watched, cell, .. } = self.places.all[place as usize];
-        // What was cleared is in no list.
+        // A place that is neither ready nor pending is in no list.
         if cell == NONE || self.state.is_ready(place) || self.state.is_pending(place) {
             return;
         }
@@ -283,7 +291,7 @@ impl Walker {
         self.changes.push(watched);
     }
 
-    /// The same, by an operation that raises a counter, if that brings it.
+    /// Marks a place as written by the current instruction. If that raises a counter, the value is in flight.
     pub(super) fn bring(&mut self, place: u32, counter: Option<Counter>) {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
@@ -292,7 +300,8 @@ impl Walker {
         }
     }
 
-    /// The same where a block of the IR begins: what brings it has been sent for before, nobody knows how long.
+    /// Marks a place as available where a block of the IR begins. If the value is in flight, its operation
+    /// was issued an unknown time ago, but before the operations of this block.
     pub(super) fn expect(&mut self, place: u32, counter: Option<Counter>) {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
@@ -307,7 +316,7 @@ impl Walker {
         }
     }
 
-    /// A register, or a slot, is written by something else.
+    /// Removes all values from a register or spill slot that is overwritten.
     pub(super) fn clear_cell(&mut self, cell: u32) {
         let Some(first) = self.holders.get_mut(cell as usize) else { return };
         let mut place = std::mem::replace(first, NONE);
@@ -319,7 +328,7 @@ impl Walker {
         }
     }
 
-    /// Registers are read: what was on its way there has come.
+    /// Marks values in flight to `range` as arrived, because an instruction reads the registers.
     pub(super) fn come(&mut self, range: RegRange) {
         let first = usize::from(range.first.0);
         for cell in first..first + usize::from(range.len) {
@@ -331,7 +340,7 @@ impl Walker {
         }
     }
 
-    /// The watched registers that a cell has the values of, as far as they are wanted.
+    /// Returns the wanted watched registers whose values are ready in the cell.
     pub(super) fn there(&self, cell: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut found = Vec::new();
         let mut place = self.holders.get(cell as usize).copied().unwrap_or(NONE);
@@ -353,11 +362,11 @@ impl Walker {
         }
     }
 
-    /// Waits until at most so many operations of each kind are on their way.
+    /// Applies a wait until at most `counts` operations of each kind are outstanding.
     pub(super) fn wait(&mut self, counts: &isa::Counts) {
         let all = [Counter::Vm, Counter::Lgkm].map(|counter| counts.count(counter) == 0);
         if all == [true, true] {
-            // Nothing is on its way any more, whatever it was.
+            // No operation of either kind is outstanding, so every value has arrived.
             let mut waiting = std::mem::take(&mut self.waiting);
             waiting.drain(..).for_each(|place| self.arrives(place));
             self.waiting = waiting;

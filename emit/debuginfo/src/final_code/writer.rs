@@ -1,4 +1,5 @@
-//! What is written down on the way through final code: where statements begin, and the ranges of leaves.
+//! Collects the results of the walk through final code: where statements begin, and the location ranges of
+//! fragments.
 
 use super::effects::{Does, Effect};
 use super::users::Users;
@@ -6,15 +7,17 @@ use super::walker::NONE;
 use super::{FinalCode, Line, Range, Where};
 use isa::track::{Held, MachTrack, Part, Spot, What};
 
-/// For each instruction of a block: the part that it is of, and the least point from there to the end of the part. Records of a greater
-/// point come later.
+/// Sets `places` to a pair for each instruction of a block: the part (block of the IR) to which the
+/// instruction belongs, and the least point from there to the end of the part. Records with a greater point
+/// take effect later.
 pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<(u32, u32)>) {
     places.clear();
     places.resize(insts.len(), (NONE, u32::MAX));
     let (mut part, mut least, mut first) = (NONE, u32::MAX, 0);
     for (n, inst) in insts.iter().enumerate().rev() {
         if inst.point != 0 && !is_of(track, part, inst.point) {
-            // Of another part: it counts from its last instruction on, unless this one is in the midst of the part at hand.
+            // The instruction belongs to another part. That part begins (in this backward walk) at its last
+            // instruction, unless this instruction is in the middle of the current part.
             if let Some(own) = track.part_of(inst.point).filter(|_| part == NONE || n < first) {
                 (part, least) = (own as u32, u32::MAX);
                 let in_part = |other: &Effect| is_of(track, part, other.point);
@@ -22,7 +25,8 @@ pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<
             }
         }
         if is_of(track, part, inst.point) {
-            // What a call is for has begun when it is made, whatever of earlier statements is done behind it.
+            // The statement of a call has begun when the call is executed, even if instructions of earlier
+            // statements come after the call.
             let is_call = matches!(inst.does, Does::Call);
             least = if is_call { inst.point } else { least.min(inst.point) };
         }
@@ -34,41 +38,44 @@ pub(super) fn is_of(track: &MachTrack, part: u32, point: u32) -> bool {
     track.parts.get(part as usize).is_some_and(|part| (part.first..part.end).contains(&point))
 }
 
-/// The point of a record of a part; `u32::MAX` behind the last.
+/// Returns the point of a record; `u32::MAX` after the last record of the part.
 fn due(track: &MachTrack, part: &Part, record: u32) -> u32 {
     let own = track.records.get(record as usize).filter(|_| record < part.records.1);
     own.map_or(u32::MAX, |record| record.point)
 }
 
-/// What is written down on the way.
+/// Results of the walk so far, and the current state of all fragments.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     pub(super) code: FinalCode,
-    /// Ranges in the order of their beginnings, each with the one of its leaf that came before; by leaf, the last, and that again if it goes on.
+    /// Ranges in the order of their starts, each with the index of the previous range of the same fragment.
+    /// For each fragment, the index of its last range (`last`), and the same if that range is still open
+    /// (`open`).
     ranges: Vec<(Range, u32)>,
     last: Vec<u32>,
     open: Vec<u32>,
-    /// By leaf: what it is.
+    /// For each fragment, what it is at the current point.
     pub(super) held: Vec<Held>,
     pub(super) users: Users,
-    /// Leaves of which something has been known in this part.
+    /// Fragments that have been known at some point of the current part.
     known: Vec<u32>,
-    /// How many parts were entered; by leaf, the last of them where it was known at the beginning, and whether it is among `known`.
+    /// Number of parts that were entered. For each fragment, the last such part at whose beginning the
+    /// fragment was known, and whether the fragment is listed in `known`.
     entered: u32,
     begun: Vec<(u32, bool)>,
-    /// Leaves that may be somewhere else now, each once.
+    /// Fragments whose location may have changed, without duplicates.
     pub(super) touched: Vec<u32>,
     pub(super) is_touched: Vec<bool>,
     pub(super) part: u32,
-    /// The record that comes next, and its point: `u32::MAX` if the part has no more.
+    /// Index of the next record, and the point of that record; `u32::MAX` if the part has no more records.
     pub(super) next: u32,
     due: u32,
-    /// Statements that were written.
+    /// For each record, whether its statement was written.
     pub(super) written: Vec<bool>,
 }
 
 impl Writer {
-    /// Of another function, with so many instructions.
+    /// Prepares for another function with `insts` instructions.
     pub(super) fn reset(&mut self, track: &MachTrack, insts: usize) {
         let leaves = track.leaves as usize;
         self.held.clear();
@@ -92,7 +99,7 @@ impl Writer {
         (self.part, self.next, self.due) = (NONE, 0, u32::MAX);
     }
 
-    /// Leaves are what they are at the beginning of a part.
+    /// Enters a part: sets each fragment to what it is at the beginning of the part.
     pub(super) fn enter(&mut self, track: &MachTrack, part: u32) {
         self.part = part;
         self.entered += 1;
@@ -107,7 +114,8 @@ impl Writer {
                 }
             }
         }
-        // Where registers are is another question than what leaves are.
+        // The locations of known fragments are checked again, because registers may differ even if the
+        // fragments do not.
         let mut known = std::mem::take(&mut self.known);
         known.retain(|&leaf| {
             self.touch(leaf);
@@ -134,7 +142,8 @@ impl Writer {
         self.users.set(leaf, held);
     }
 
-    /// Records in front of instruction `n` of the block; the statement that begins there.
+    /// Applies the records that take effect before an instruction with this pair from `find_places`. Returns
+    /// the statement that begins there, if any.
     #[inline]
     pub(super) fn records(&mut self, track: &MachTrack, (part, least): (u32, u32)) -> Option<u32> {
         if part != self.part && part != NONE {
@@ -151,7 +160,8 @@ impl Writer {
         let mut statement = None;
         while self.due <= least && self.next < own.records.1 {
             match track.records[self.next as usize].what {
-                // A statement that has done its work already has no code to stop at.
+                // If all work of a statement is done before this point, the statement has no code at which to
+                // stop.
                 What::Leaf(leaf, held) => {
                     self.set(leaf, held);
                     statement = None;
@@ -169,14 +179,15 @@ impl Writer {
         statement
     }
 
-    /// Whether a record stands in front of instruction `n` of the block.
+    /// Returns whether a record takes effect before an instruction with this pair from `find_places`.
     pub(super) fn is_due(&self, track: &MachTrack, (part, least): (u32, u32)) -> bool {
         let Some(own) = track.parts.get(part as usize) else { return false };
         let due = if part == self.part { self.due } else { due(track, own, own.records.0) };
         due != u32::MAX && due <= least
     }
 
-    /// Watched registers have values now, or have none any more: leaves that are in them, or computed of them, may be somewhere else.
+    /// Marks the fragments that are in the `watched` registers, or are computed from them, as possibly moved.
+    /// The registers have received or lost their values.
     pub(super) fn changed(&mut self, watched: &[u32], is_asked: impl Fn(u32) -> bool) {
         let Writer { users, touched, is_touched, .. } = self;
         users.reached(watched, is_asked, |leaf| {
@@ -192,7 +203,7 @@ impl Writer {
         }
     }
 
-    /// Closes and opens ranges of leaves that are somewhere else now.
+    /// Updates the ranges of fragments whose location may have changed.
     #[inline]
     pub(super) fn refresh(
         &mut self,
@@ -217,7 +228,7 @@ impl Writer {
         self.touched = touched;
     }
 
-    /// A leaf is elsewhere from a byte on, or where it was.
+    /// Notes the location of a fragment from `offset` on. Closes the open range if the location differs.
     #[inline]
     fn goes(&mut self, leaf: u32, now: Option<Where>, offset: u32) {
         let Writer { ranges, last, open, .. } = self;
@@ -259,7 +270,7 @@ impl Writer {
         for &last in &self.last {
             let (start, mut next) = (code.ranges.len(), last);
             while let Some(&(range, before)) = self.ranges.get(next as usize) {
-                // What has changed twice in front of an instruction was nowhere in between.
+                // Two changes before the same instruction make an empty range, which is dropped.
                 if range.start < range.end {
                     code.ranges.push(range);
                 }

@@ -1,8 +1,12 @@
-//! Where each lane of a function is: `DW_AT_LLVM_lanes`, `DW_AT_LLVM_active_lane` and `DW_AT_LLVM_lane_pc`.
+//! Program counters of the individual lanes of a function: `DW_AT_LLVM_lanes`, `DW_AT_LLVM_active_lane` and
+//! `DW_AT_LLVM_lane_pc`.
 //!
-//! As in the guide's example (seed 000, line 1915) there is a procedure for each place where lanes wait, which says of those in a mask that they are
-//! there, and takes the others from the procedure of the region around. What is in force at an instruction is the procedure of the innermost region, and on top of
-//! it, that active lanes are at the program counter. The example's lanes wait in front of the branch that they will take otherwise; ours where they will go on.
+//! As in the guide's example (seed 000, line 1915), there is one DWARF procedure for each place where lanes
+//! wait. The procedure sets the location of the lanes in a mask to that place, and takes the locations of the
+//! other lanes from the procedure of the enclosing region. The expression at an instruction calls the
+//! procedure of the innermost region, and then sets the location of active lanes to the program counter. One
+//! difference: in the example, lanes wait before the branch that they will take later; here, lanes wait at
+//! the instruction where they will resume.
 
 use super::{Unit, lists};
 use crate::Function;
@@ -15,14 +19,15 @@ use objwriter::leb::unsigned;
 use objwriter::operations::*;
 use rustc_hash::FxHashMap;
 
-/// The lists of a function: numbers as [`crate::sections::Lists::begin`] gives them.
+/// Location lists of a function: offsets from [`crate::sections::Lists::begin`].
 #[derive(Clone, Copy)]
 pub(super) struct Attributes {
     active_lane: u32,
     lane_pc: u32,
 }
 
-/// Procedures of lists of a function, and those that add active lanes.
+/// Procedures of a function: those that describe waiting lanes, by list, and those that add the active lanes,
+/// by the register that holds the active lanes.
 #[derive(Default)]
 struct Procedures {
     waiting: FxHashMap<List, u32>,
@@ -30,7 +35,7 @@ struct Procedures {
 }
 
 impl Unit<'_> {
-    /// Writes procedures and lists of a function that begins at that byte of the unit's code.
+    /// Writes the procedures and lists of a function whose code begins at offset `start` of the unit's code.
     pub(super) fn lanes(&mut self, function: &Function, start: u32) -> Option<Attributes> {
         let lanes = function.lanes_at.as_ref().filter(|lanes| !lanes.ranges.is_empty())?;
         let writer = self.writer(function);
@@ -60,7 +65,7 @@ impl Unit<'_> {
         Some(Attributes { active_lane, lane_pc })
     }
 
-    /// Writes the attributes of a function's entry, in the order of its shape.
+    /// Writes the lane attributes of a function's entry, in the order of its shape.
     pub(super) fn lane_attributes(&mut self, function: &Function, attributes: Attributes) {
         self.entries.bytes(&[function.lanes as u8]);
         for list in [attributes.active_lane, attributes.lane_pc] {
@@ -81,7 +86,8 @@ impl Unit<'_> {
         list
     }
 
-    /// The procedure of a list, with those of its rest before it.
+    /// Returns the procedure of a list. Writes the procedure if necessary, after the procedures of the list's
+    /// tails.
     fn waiting(
         &mut self,
         lanes: &Lanes,
@@ -124,7 +130,7 @@ impl Unit<'_> {
         entry
     }
 
-    /// Adds the operation that pushes an address of the code to the expression at hand.
+    /// Appends the operation that pushes a code address to the expression in `scratch`.
     fn push_address(&mut self, address: u64) {
         match self.version {
             Version::V4 => {
@@ -139,7 +145,9 @@ impl Unit<'_> {
         }
     }
 
-    /// The entry of the expression at hand, written once; `address`: where in it one of the code is pushed.
+    /// Returns the procedure entry of the expression in `scratch`, which is written only once. `address`: the
+    /// position in the expression of an operation that pushes a code address, and that address; version 4
+    /// needs a relocation there.
     fn procedure(&mut self, address: Option<(usize, u64)>) -> u32 {
         if let Some(&known) = self.procedures.get(&self.scratch) {
             return known;
@@ -160,7 +168,7 @@ impl Unit<'_> {
     }
 }
 
-/// Goes on with a procedure of the unit.
+/// Returns the operation that calls a DWARF procedure of the unit.
 fn call(entry: u32) -> [u8; 5] {
     let [a, b, c, d] = entry.to_le_bytes();
     [DW_OP_CALL4, a, b, c, d]

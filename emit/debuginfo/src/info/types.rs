@@ -7,7 +7,7 @@ use ir::Space;
 use ir::describe::{Encoding, TypeInfo};
 
 impl Unit<'_> {
-    /// All types: the description has those of variables and what they are made of.
+    /// Writes entries for all types: the description contains the types of variables and their components.
     pub(super) fn used_types(&mut self) {
         let info = self.info;
         for (number, ty) in (0..).zip(&info.description.types) {
@@ -17,7 +17,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether an entry is of a type.
+    /// Returns whether some entry refers to the type.
     fn is_mentioned(&self, ty: u32) -> bool {
         let info = self.info;
         let locals = info.functions.iter().flatten().flat_map(|function| &function.variables);
@@ -97,12 +97,12 @@ impl Unit<'_> {
         self.entries.end();
     }
 
-    /// A pointer to a function, and behind it the type of that.
+    /// Writes the entry of a pointer to a function, followed by the entry of the function type.
     fn function_type(&mut self, name: &str, params: &[u32], result: u32) -> u32 {
         let entry = self.entries.begin(Shape::Pointer);
         self.text(name);
         self.named(name, entry, Shape::Pointer);
-        // The next entry.
+        // The pointer refers to the entry that follows it.
         let at = self.entries.at();
         self.entries.entry(0);
         let function = self.entries.at() as u32;
@@ -145,7 +145,8 @@ impl Unit<'_> {
     }
 }
 
-/// The address class of pointers to a memory: the guide's (seed 000, line 664), or LLVM's, which has none for what has addresses of 64 bits.
+/// Returns the address class of pointers to a memory: the guide's (seed 000, line 664), or LLVM's, which has
+/// no class for memories with 64-bit addresses.
 fn class(space: Space, dialect: Dialect) -> Option<u8> {
     match (space, dialect) {
         (Space::Private, Dialect::Standard) => Some(1),

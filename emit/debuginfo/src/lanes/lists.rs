@@ -1,66 +1,67 @@
-//! Where lanes wait at a place in the code: lists of wakes, the nearest first.
+//! Lists of the wakes for which lanes wait at a place in the code, the nearest wake first.
 //!
-//! Lanes wait at places further down, and what is nearer comes and goes while what is behind it stays. So the list at one instruction is mostly that
-//! at the next but for its front: tails are shared, and equal lists are one list. A region's list is that of the region around it and one more.
+//! Lanes wait at later places. Near wakes come and go while distant wakes stay, so the lists at two
+//! consecutive instructions mostly differ only at the front. Therefore lists share their tails, and equal
+//! lists are stored once. The list of a region is the list of the enclosing region with one more wake.
 
 use super::masks::{self, Dwords, Lost, Place, Value};
 use isa::Reg;
 use rustc_hash::FxHashMap;
 
-/// Where lanes go on: the byte of the first instruction that they execute.
+/// Place where lanes resume: the first instruction that they execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wake {
-    /// The byte.
+    /// Byte offset of the instruction.
     pub at: u32,
-    /// The program ends there.
+    /// Whether the program ends there.
     pub is_end: bool,
 }
 
-/// Which lanes.
+/// Mask of the lanes that wait for a wake.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Mask {
-    /// All that were active when the kernel began.
+    /// All lanes that were active when the kernel began.
     Entry,
-    /// Nobody knows.
+    /// The lanes are unknown.
     Lost,
-    /// Those in registers.
+    /// The lanes in these registers.
     Of(Dwords),
 }
 
-/// A list; the default is empty.
+/// Reference to a list. The default is the empty list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct List(u32);
 
 impl List {
-    /// No lane waits.
+    /// The empty list: no lane waits.
     pub const EMPTY: List = List(0);
 }
 
-/// What an instruction writes.
+/// Registers that an instruction writes.
 #[derive(Default)]
 pub struct Writes {
-    /// Scalar registers, and lanes of vector registers.
+    /// Scalar registers and single lanes of vector registers, with the values that they receive.
     pub places: Vec<(Place, Value)>,
-    /// Vector registers.
+    /// Whole vector registers.
     pub vectors: Vec<Reg>,
     uses: Uses,
 }
 
 impl Writes {
-    /// None.
+    /// Removes all writes.
     pub fn clear(&mut self) {
         self.places.clear();
         self.vectors.clear();
         self.uses = Uses::default();
     }
 
-    /// A scalar register or a lane is written.
+    /// Adds a write of a scalar register or of a single lane.
     pub fn add(&mut self, place: Place, value: Value) {
         self.uses.add(place);
         self.places.push((place, value));
     }
 
-    /// A vector register is written.
+    /// Adds a write of a whole vector register.
     pub fn add_vector(&mut self, reg: Reg) {
         self.uses.add(Place::Lane(reg, 0));
         self.vectors.push(reg);
@@ -75,7 +76,8 @@ impl Writes {
     }
 }
 
-/// Registers that are used: a bit for each scalar one, and for vector registers of the same remainder.
+/// Approximate set of registers: one bit for each scalar register, and one for all vector registers with the
+/// same remainder.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses(u128);
 
@@ -94,13 +96,13 @@ struct Cell {
     wake: Wake,
     mask: u32,
     next: List,
-    /// What the list depends on.
+    /// Registers on which the list depends.
     uses: Uses,
-    /// As [`Lists::is_known`] has it.
+    /// See [`Lists::is_known`].
     is_known: bool,
 }
 
-/// The storage of lists.
+/// Storage of all lists.
 #[derive(Clone, Debug)]
 pub struct Lists {
     cells: Vec<Cell>,
@@ -112,7 +114,7 @@ pub struct Lists {
 
 impl Default for Lists {
     fn default() -> Lists {
-        // The empty list is the first cell, which is behind all code.
+        // The empty list is the first cell. Its wake is after all code.
         let nowhere = Wake { at: u32::MAX, is_end: true };
         let first = Cell { wake: nowhere, mask: 0, next: List::EMPTY, uses: Uses::default(), is_known: true };
         Lists {
@@ -126,7 +128,7 @@ impl Default for Lists {
 }
 
 impl Lists {
-    /// The nearest wake of a list, the lanes that wait there, and the others.
+    /// Returns the nearest wake of a list, the lanes that wait for it, and the rest of the list.
     pub fn first(&self, list: List) -> Option<(Wake, &Mask, List)> {
         let cell = &self.cells[list.0 as usize];
         (list != List::EMPTY).then(|| (cell.wake, &self.masks[cell.mask as usize], cell.next))
@@ -160,14 +162,14 @@ impl Lists {
         })
     }
 
-    /// The list in front of a wake, where what comes behind it is known.
+    /// Returns the list before a wake, given the list after it.
     pub fn with(&mut self, list: List, wake: Wake, mask: Mask) -> List {
         let mask = self.number(mask);
         let behind = self.behind(list, wake);
         self.cell(wake, mask, behind)
     }
 
-    /// What of a list is further down than a wake.
+    /// Returns the tail of a list whose wakes are after `wake`.
     pub fn behind(&self, mut list: List, wake: Wake) -> List {
         while list != List::EMPTY && self.cells[list.0 as usize].wake <= wake {
             list = self.cells[list.0 as usize].next;
@@ -175,7 +177,7 @@ impl Lists {
         list
     }
 
-    /// The list in front of an instruction, given the one behind it.
+    /// Returns the list before an instruction, given the list after it and the writes of the instruction.
     pub fn before(&mut self, list: List, writes: &Writes) -> List {
         let mut front = Vec::new();
         let mut rest = list;
@@ -192,7 +194,7 @@ impl Lists {
                 }
                 other => other.clone(),
             };
-            // No lane: nobody waits there yet.
+            // If the mask is empty, no lane waits for the wake yet.
             if new == Mask::Of(Dwords::default()) {
                 continue;
             }
@@ -202,8 +204,8 @@ impl Lists {
         rest
     }
 
-    /// The list where control goes on in one of two ways. Who is to wake in one of them only, waits all the same: on the other way nobody is
-    /// in the mask.
+    /// Returns the list where control continues in one of two ways. A wake that is in only one of the lists
+    /// is kept, because on the other way its mask contains no lane.
     pub fn meet(&mut self, a: List, b: List) -> List {
         let key = (List(a.0.min(b.0)), List(a.0.max(b.0)));
         if let Some(&known) = self.meets.get(&key) {
@@ -231,7 +233,7 @@ impl Lists {
         list
     }
 
-    /// Whether it is known of all lanes of a list where they wait, and can be said.
+    /// Returns whether all masks of a list are known and can be described in DWARF.
     pub fn is_known(&self, list: List) -> bool {
         self.cells[list.0 as usize].is_known
     }

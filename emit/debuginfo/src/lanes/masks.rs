@@ -1,26 +1,26 @@
-//! What instructions do to lane masks, a dword of them at a time.
+//! Effects of instructions on lane masks, one dword at a time.
 
 use crate::expression;
 use isa::table::Family;
 use isa::track::Cell;
 use isa::{MachInst, Operand, Reg, op};
 
-/// A dword that holds a part of a mask.
+/// Place that holds one dword of a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// A scalar register.
     Scalar(Reg),
-    /// A lane of a vector register, to which the allocator has moved it.
+    /// Lane of a vector register, to which the allocator has moved the dword.
     Lane(Reg, u8),
 }
 
 impl Place {
-    /// Whether DWARF has a number for the register.
+    /// Returns whether DWARF has a number for the register.
     pub fn has_number(self) -> bool {
         expression::number(self.register(), 64).is_some()
     }
 
-    /// What holds it.
+    /// Returns the cell that holds the dword.
     pub const fn cell(self) -> Cell {
         match self {
             Place::Scalar(reg) => Cell::Reg(reg),
@@ -28,7 +28,7 @@ impl Place {
         }
     }
 
-    /// The register that it is in.
+    /// Returns the register that holds the dword.
     pub fn register(self) -> Reg {
         match self {
             Place::Scalar(reg) | Place::Lane(reg, _) => reg,
@@ -36,31 +36,31 @@ impl Place {
     }
 }
 
-/// Lanes, out of a dword of a mask.
+/// Set of lanes, given by the dwords of masks at places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// All that are in it.
+    /// The lanes of the dword.
     All(Place),
-    /// Those that are in the other as well.
+    /// The lanes that are in both dwords.
     Both(Place, Place),
-    /// Those that are not in the other.
+    /// The lanes of the first dword that are not in the second.
     Without(Place, Place),
 }
 
-/// An operand.
+/// Operand of an instruction that computes a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// The same dword of EXEC.
     Exec,
-    /// No lane.
+    /// Zero: no lane.
     Zero,
-    /// What a place holds.
+    /// The value at a place.
     At(Place),
-    /// Something else.
+    /// Any other value.
     Other,
 }
 
-/// What a dword is set to.
+/// Value that an instruction writes to a dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value(Kind);
 
@@ -70,18 +70,18 @@ enum Kind {
     Or(Source, Source),
     And(Source, Source),
     AndNot(Source, Source),
-    /// Some of the active lanes.
+    /// A subset of the active lanes.
     Active,
     Other,
 }
 
-/// Nobody knows which lanes.
+/// Error: the lanes are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost;
 
 impl Value {
-    /// Of the lanes in it those that are not active: terms are added that hold at least these, in front of the instruction. A lane too many is one that is
-    /// active there.
+    /// Adds terms that describe, before the instruction, the inactive lanes of the value. The terms may
+    /// contain additional lanes, but only lanes that are active before the instruction.
     fn add_terms(self, terms: &mut Vec<Term>) -> Result<(), Lost> {
         match self.0 {
             Kind::Copy(source) => add_source(source, terms)?,
@@ -106,7 +106,7 @@ impl Value {
         Ok(())
     }
 
-    /// The place that it is a copy of.
+    /// Returns the place of which the value is a copy.
     pub fn copied(self) -> Option<Place> {
         match self.0 {
             Kind::Copy(Source::At(place)) => Some(place),
@@ -114,17 +114,17 @@ impl Value {
         }
     }
 
-    /// Whether it has no lane but active ones.
+    /// Returns whether the value contains only active lanes.
     fn is_active(self) -> bool {
         matches!(self.0, Kind::Active | Kind::Copy(Source::Exec | Source::Zero))
     }
 
-    /// Whether it is EXEC, as it was.
+    /// Returns whether the value is a copy of EXEC.
     pub fn is_exec(self) -> bool {
         self.0 == Kind::Copy(Source::Exec)
     }
 
-    /// The value that nobody knows.
+    /// The unknown value.
     pub const OTHER: Value = Value(Kind::Other);
 }
 
@@ -144,7 +144,7 @@ fn add_source(source: Source, terms: &mut Vec<Term>) -> Result<(), Lost> {
 }
 
 impl Term {
-    /// Its places.
+    /// Returns the places of the term.
     pub fn places(self) -> impl Iterator<Item = Place> {
         let (first, second) = match self {
             Term::All(place) => (place, None),
@@ -153,7 +153,9 @@ impl Term {
         std::iter::once(first).chain(second)
     }
 
-    /// Adds what it is in front of an instruction that sets places as `set` says. Lanes that are active there may be in it or not.
+    /// Adds terms that describe, before an instruction, the lanes of this term after the instruction. `set`
+    /// returns the value that the instruction writes to a place. Lanes that are active before the instruction
+    /// may be included or not.
     fn before(self, set: &dyn Fn(Place) -> Option<Value>, terms: &mut Vec<Term>) -> Result<(), Lost> {
         let now = |place| match set(place) {
             None => Ok(Some(place)),
@@ -180,10 +182,11 @@ impl Term {
     }
 }
 
-/// A mask's dwords.
+/// The dwords of a mask. Each dword is the union of its terms.
 pub type Dwords = [Vec<Term>; 2];
 
-/// What a mask is in front of an instruction.
+/// Returns a mask as it is before an instruction. `set` returns the value that the instruction writes to a
+/// place.
 pub fn before(mask: &Dwords, set: &dyn Fn(Place) -> Option<Value>) -> Result<Dwords, Lost> {
     let mut all = Dwords::default();
     for (own, terms) in mask.iter().zip(&mut all) {
@@ -192,14 +195,15 @@ pub fn before(mask: &Dwords, set: &dyn Fn(Place) -> Option<Value>) -> Result<Dwo
     Ok(all)
 }
 
-/// What instructions do.
+/// Operation of an instruction that computes a mask.
 #[derive(Clone, Copy)]
 enum Operation {
     Copy,
     Or,
     And,
     AndNot,
-    /// EXEC to the destination, and EXEC with the source to EXEC: by `And`, by `Or`, without the source, the source without EXEC.
+    /// These four operations save EXEC to the destination and combine EXEC with the source: EXEC and source,
+    /// EXEC or source, EXEC without source, source without EXEC.
     SaveAnd,
     SaveOr,
     SaveWithout,
@@ -233,18 +237,18 @@ fn source(inst: &MachInst, operand: usize, dword: u16) -> Source {
                 _ => Source::Other,
             }
         }
-        // Small numbers are extended to the size of the operand.
+        // An inline constant is sign-extended to the size of the operand.
         operand if operand.const_u32() == Some(0) => Source::Zero,
         _ => Source::Other,
     }
 }
 
-/// Whether a register may hold a mask: one with a number, or VCC.
+/// Returns whether a register may hold a mask: a numbered SGPR or VCC.
 pub fn is_scalar(reg: Reg) -> bool {
     reg.0 < Reg::VCC.0 + 2
 }
 
-/// What an instruction sets a dword of its first operand to.
+/// Returns the value that an instruction writes to a dword of its first operand.
 pub fn value(inst: &MachInst, dword: u16) -> Value {
     let from = |operand| source(inst, operand, dword);
     Value(match operation(inst) {
@@ -259,13 +263,13 @@ pub fn value(inst: &MachInst, dword: u16) -> Value {
             _ => Kind::Other,
         },
         Some(_) => Kind::Copy(Source::Exec),
-        // Bits of inactive lanes are 0.
+        // A comparison clears the bits of inactive lanes.
         None if inst.op.family() == Family::Vopc => Kind::Active,
         None => Kind::Other,
     })
 }
 
-/// What `v_writelane_b32` writes, and to which lane of which register.
+/// Returns the lane that `v_writelane_b32` writes, and the value.
 pub fn lane_written(inst: &MachInst) -> Option<(Place, Value)> {
     match (inst.op, inst.ops) {
         (op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2, [Operand::Reg(to), _, lane, ..]) => {
@@ -276,7 +280,7 @@ pub fn lane_written(inst: &MachInst) -> Option<(Place, Value)> {
     }
 }
 
-/// What an instruction that writes EXEC sets a dword of it to.
+/// Returns the value that an instruction, which writes EXEC, writes to a dword of EXEC.
 fn exec_value(inst: &MachInst, dword: u16, dwords: u8) -> Value {
     let from = || source(inst, 1, dword);
     Value(match operation(inst) {
@@ -285,13 +289,13 @@ fn exec_value(inst: &MachInst, dword: u16, dwords: u8) -> Value {
         Some(Operation::SaveWithout) => Kind::AndNot(Source::Exec, from()),
         Some(Operation::SaveOnly) => Kind::AndNot(from(), Source::Exec),
         _ if inst.ops[0] == Operand::regs(Reg::EXEC, dwords) => return value(inst, dword),
-        // `v_cmpx` takes lanes away.
+        // `v_cmpx` only removes lanes.
         None if inst.op.family() == Family::Vopc => Kind::Active,
         _ => Kind::Other,
     })
 }
 
-/// The lanes that an instruction adds to EXEC.
+/// Returns the lanes that an instruction adds to EXEC.
 pub fn woken(inst: &MachInst, dwords: u8) -> Result<Dwords, Lost> {
     let mut all = Dwords::default();
     for (dword, terms) in (0..u16::from(dwords)).zip(&mut all) {
@@ -300,7 +304,7 @@ pub fn woken(inst: &MachInst, dwords: u8) -> Result<Dwords, Lost> {
     Ok(all)
 }
 
-/// Whether an instruction switches all lanes on.
+/// Returns whether an instruction turns all lanes on.
 pub fn switches_all_on(inst: &MachInst) -> bool {
     let all = inst.ops[1] == Operand::int(-1);
     match operation(inst) {
@@ -310,7 +314,7 @@ pub fn switches_all_on(inst: &MachInst) -> bool {
     }
 }
 
-/// What EXEC is a copy of, behind an instruction that copies it from scalar registers.
+/// Returns the scalar register from which an instruction copies EXEC.
 pub fn restored(inst: &MachInst, dwords: u8) -> Option<Reg> {
     match (operation(inst)?, inst.ops) {
         (Operation::Copy, [to, Operand::Reg(from), ..]) => {
@@ -320,7 +324,8 @@ pub fn restored(inst: &MachInst, dwords: u8) -> Option<Reg> {
     }
 }
 
-/// Whether an instruction takes lanes out of EXEC by a mask: whether those stay that the mask has, or the others.
+/// Returns whether an instruction that removes lanes from EXEC keeps the lanes of a mask (`true`) or the
+/// lanes that are not in the mask (`false`). Returns `None` for other instructions.
 pub fn narrows(inst: &MachInst, dwords: u8) -> Option<bool> {
     let by = |dword: u16| match exec_value(inst, dword, dwords).0 {
         Kind::And(Source::Exec, Source::At(_)) | Kind::And(Source::At(_), Source::Exec) => Some(true),
@@ -330,7 +335,7 @@ pub fn narrows(inst: &MachInst, dwords: u8) -> Option<bool> {
     by(0).filter(|_| (1..u16::from(dwords)).all(|dword| by(dword) == by(0)))
 }
 
-/// The registers that an instruction sets to a mask of a kind.
+/// Returns the destination of an instruction if each dword that it writes there satisfies `is_so`.
 pub fn set_to(inst: &MachInst, dwords: u8, is_so: impl Fn(Value) -> bool) -> Option<Reg> {
     match inst.ops[0] {
         Operand::Reg(to) if to.len == dwords && is_scalar(to.first) => {
@@ -340,7 +345,7 @@ pub fn set_to(inst: &MachInst, dwords: u8, is_so: impl Fn(Value) -> bool) -> Opt
     }
 }
 
-/// The registers that an instruction sets to a mask with active lanes only.
+/// Returns the destination of an instruction if it receives a mask that contains only active lanes.
 pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
     let is_active = |value: Value| {
         let mut terms = Vec::new();
@@ -349,16 +354,16 @@ pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
     set_to(inst, dwords, is_active)
 }
 
-/// Where the dwords of a mask are; of a mask with one dword both are the same.
+/// Places of the two dwords of a mask. For a mask of one dword, both places are the same.
 pub type Pair = [Place; 2];
 
-/// What all dwords of a mask have in common, of those that it has.
+/// Applies `of` to each dword of a mask. Returns `None` if `of` returns `None` for a dword.
 fn both<T: Copy>(mask: &Dwords, dwords: u8, of: impl Fn(&[Term]) -> Option<T>) -> Option<[T; 2]> {
     let low = of(&mask[0])?;
     Some([low, if dwords == 2 { of(&mask[1])? } else { low }])
 }
 
-/// Where a mask is that is all of one.
+/// Returns the places of a mask that is a single copy (`Term::All`).
 pub fn whole(mask: &Dwords, dwords: u8) -> Option<Pair> {
     both(mask, dwords, |terms| match *terms {
         [Term::All(place)] => Some(place),
@@ -366,7 +371,9 @@ pub fn whole(mask: &Dwords, dwords: u8) -> Option<Pair> {
     })
 }
 
-/// Where a mask is, where those of its lanes are meant that are in a second or not in it; whether the others are those in it.
+/// Returns the places of the first mask, if the mask is an intersection with a second mask (and `false`) or a
+/// difference (and `true`). The flag says whether the remaining lanes of the first mask are the lanes in the
+/// second mask.
 pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     let of = |terms: &[Term]| match *terms {
         [Term::Both(place, _)] => Some((place, false)),
@@ -377,7 +384,7 @@ pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     (keeps == also_keeps).then_some(([low, high], keeps))
 }
 
-/// The lanes of a mask; without those of another, if there is one.
+/// Returns a mask with the lanes at `all`, without the lanes at `without` if there is such a place.
 pub fn of_places((all, without): (Pair, Option<Pair>), dwords: u8) -> Dwords {
     let mut mask = Dwords::default();
     for (dword, terms) in mask.iter_mut().enumerate().take(dwords.into()) {

@@ -1,21 +1,26 @@
-//! Where lanes are, instruction by instruction: found in final code.
+//! Finds in final code where each lane is, instruction by instruction.
 //!
 //! # Idea
-//! A lane that EXEC does not have waits for an instruction that gives EXEC more lanes: a *wake*. Its place is the one behind that instruction, where it goes on
-//! (seed 000, line 1915); lanes of a kernel that no wake brings back wait for its end. Which lanes wait for a wake is what the wake adds to EXEC, if the
-//! registers that it reads hold that already. So the code is read backwards: from each wake on, it is known which registers hold its lanes
-//! in front of each instruction, through copies and lanes of vector registers to which the allocator has moved them; and where lanes are added to a mask that are
-//! active, only the others have waited before. No pass has to keep anything for it.
+//! A lane that is not in EXEC waits for an instruction that adds lanes to EXEC: a *wake*. The location of the
+//! lane is the instruction after the wake, where the lane resumes (seed 000, line 1915). Lanes of a kernel
+//! that no wake brings back wait for the end of the kernel. The lanes that wait for a wake are the lanes that
+//! the wake adds to EXEC, provided that the registers that it reads already hold these lanes. So the code is
+//! read backwards: starting at each wake, the analysis follows which registers hold the lanes of the wake
+//! before each instruction, through copies and through lanes of vector registers to which the allocator has
+//! moved the mask. Where an instruction adds active lanes to a mask, only the other lanes of the mask have
+//! waited before the instruction. No pass has to record anything for this analysis.
 //!
-//! A mask may have more lanes than wait for its wake: those that are active, and those that wait for a nearer one. So the nearest wake counts that has a lane in
-//! its mask.
+//! A mask may contain more lanes than wait for its wake: active lanes, and lanes that wait for a nearer wake.
+//! So a lane waits for the nearest wake whose mask contains the lane.
 //!
-//! # What it rests on
-//! Lanes wait further down than the program counter is, and it passes by no place where some wait (`isel`'s plan). That each mask is right is not taken for granted:
-//! `kernc-fuzz --what lanes` holds it against what lanes do.
+//! # Assumptions
+//! Lanes wait at places after the program counter, and the program counter does not pass a place at which
+//! lanes wait (this follows from `isel`'s plan). The correctness of the masks is tested: `kernc-fuzz --what
+//! lanes` compares them with what lanes actually do.
 //!
 //! # Time
-//! Linear in the instructions, times how deep loops are in each other: a list changes at its front.
+//! Linear in the number of instructions, times the nesting depth of loops, because a list changes only at its
+//! front.
 
 mod lists;
 mod masks;
@@ -28,35 +33,36 @@ pub use lists::{List, Lists, Mask, Wake};
 pub use masks::{Dwords, Pair, Place, Term};
 use values::{Branches, Values};
 
-/// Where a call leaves the address behind it (seed 000, line 4111).
+/// Registers in which a call leaves its return address (seed 000, line 4111).
 const RETURN: RegRange = RegRange { first: Reg::sgpr(30), len: 2 };
 
-/// How often blocks are looked at, at most: reducible code needs a few times how deep its loops are.
+/// Maximum average number of visits of a block. Reducible code needs a small multiple of the nesting depth of
+/// its loops.
 const MOST_VISITS: usize = 64;
 
-/// Lanes of a function that wait, from a byte to another.
+/// Range of code in which the same lanes of a function wait at the same places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// The byte behind the last.
+    /// Offset of the byte after the last.
     pub end: u32,
-    /// Where they wait.
+    /// Wakes for which lanes wait.
     pub list: List,
-    /// The first of the registers that hold the lanes which are active, where EXEC has all.
+    /// Register (or first register of a pair) that holds the active lanes, where EXEC has all lanes on.
     pub active: Option<Reg>,
 }
 
-/// All that is known of a function's lanes.
+/// Locations of the lanes of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
-    /// Without gaps.
+    /// Ranges of code, without gaps.
     pub ranges: Vec<Range>,
-    /// What the ranges refer to.
+    /// Lists to which the ranges refer.
     pub lists: Lists,
 }
 
-/// Reads final code.
+/// Reads final code. Returns no ranges if the analysis does not reach a fixpoint.
 pub fn read(func: &MachFunc, target: &Subtarget) -> Lanes {
     let mut reader = Reader::new(func, target);
     match reader.settle() {
@@ -65,8 +71,11 @@ pub fn read(func: &MachFunc, target: &Subtarget) -> Lanes {
     }
 }
 
-/// The lanes that wait for the other side of a branch, without its condition: of all that were there those that are not in another mask, if one is said. `near` has the
-/// values whose lanes are active or wait for something nearer, and gets what they are together with these lanes.
+/// Returns the lanes that wait for the other side of a branch, expressed without the condition of the branch:
+/// the lanes of one mask, minus the lanes of a second mask if one is returned.
+///
+/// `near` contains the values of EXEC whose lanes are active or wait for a nearer wake. If such a value
+/// together with the returned lanes makes up an earlier value of EXEC, that earlier value is added to `near`.
 fn other_side(
     (all, keeps): (Pair, bool),
     values: &Values,
@@ -82,16 +91,17 @@ fn other_side(
     values.place(went).map(|copy| (all, Some(copy)))
 }
 
-/// An instruction of the function.
+/// Properties of an instruction.
 #[derive(Clone, Copy, Default)]
 struct Point {
-    /// Its first byte.
+    /// Offset of the first byte of the instruction.
     start: u32,
-    /// It writes EXEC.
+    /// Whether the instruction writes EXEC.
     writes_exec: bool,
-    /// It switches all lanes on or takes that back: no lane begins or ends to wait.
+    /// Whether the instruction turns all lanes on for whole-wave code, or restores EXEC afterwards. No lane
+    /// begins or ends waiting at such an instruction.
     is_whole: bool,
-    /// As [`Range`] has it.
+    /// See [`Range::active`].
     active: Option<Reg>,
 }
 
@@ -99,16 +109,16 @@ struct Reader<'a> {
     func: &'a MachFunc,
     target: &'a Subtarget,
     is_kernel: bool,
-    /// What calls change.
+    /// Registers that calls may change.
     clobbers: RegSet,
-    /// By number of the instruction, and one behind the last.
+    /// Properties by instruction number, with one more entry after the last instruction.
     points: Vec<Point>,
-    /// By block: its first instruction.
+    /// For each block, the number of its first instruction.
     firsts: Vec<u32>,
     preds: Vec<Vec<MBlock>>,
-    /// By block: where its end is on the way of the program counter.
+    /// For each block, the byte offset that its end has for the comparison with wakes (see `Reader::ends`).
     ends: Vec<u32>,
-    /// By block: what holds where it begins.
+    /// For each block, the list where it begins; `None` if it has not been visited.
     begins: Vec<Option<List>>,
     lists: Lists,
     writes: lists::Writes,
@@ -146,7 +156,8 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Where blocks end. Those behind the last that ends the function stand on edges, and are at their beginnings.
+    /// Returns the byte offsets of the ends of blocks. Blocks after the last block that ends the function
+    /// were created on edges, so such a block gets the end of its predecessor.
     fn ends(&self) -> Vec<u32> {
         let blocks = self.func.blocks.iter();
         let own = |(block, data): (MBlock, &isa::MachBlock)| {
@@ -163,7 +174,8 @@ impl<'a> Reader<'a> {
         ends
     }
 
-    /// Parts of a block in which all lanes are on, for registers that are kept whole: those that are active are where EXEC is taken from again.
+    /// Finds the sections of blocks in which all lanes are on for whole-wave registers. In such a section,
+    /// the active lanes are in the register from which EXEC is restored at the end.
     fn whole_parts(&mut self) {
         for (block, &first) in self.func.blocks.values().zip(&self.firsts) {
             let points = &mut self.points[first as usize..first as usize + block.insts.len()];
@@ -183,7 +195,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Finds out what holds where blocks begin. Whether it has come to an end.
+    /// Computes the lists where blocks begin. Returns `false` if there are too many visits.
     fn settle(&mut self) -> bool {
         let blocks = self.func.blocks.len();
         let mut waiting = vec![true; blocks];
@@ -207,7 +219,8 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Goes through a block from its end to its beginning; `visit` has each instruction's number and what holds in front of it.
+    /// Walks backwards through a block. Calls `visit` with the number of each instruction and the list before
+    /// the instruction. Returns the list where the block begins.
     fn walk(&mut self, block: MBlock, visit: &mut dyn FnMut(usize, List)) -> List {
         let data = &self.func.blocks[block];
         let first = self.firsts[block.as_u32() as usize] as usize;
@@ -215,7 +228,7 @@ impl<'a> Reader<'a> {
         let mut list = List::EMPTY;
         for edge in data.linear.iter().flatten() {
             let Some(begin) = self.begins[edge.to.as_u32() as usize] else { continue };
-            // Nobody waits above.
+            // Wakes before the end of this block are dropped, because lanes wait only at later places.
             let ahead = self.lists.behind(begin, end);
             list = self.lists.meet(list, ahead);
         }
@@ -226,7 +239,7 @@ impl<'a> Reader<'a> {
         list
     }
 
-    /// What holds in front of an instruction, given what holds behind it.
+    /// Returns the list before an instruction, given the list after it.
     fn before(&mut self, list: List, inst: &MachInst, number: usize) -> List {
         if inst.op == op::S_ENDPGM {
             let end = Wake { at: self.points[number].start, is_end: true };
@@ -245,7 +258,7 @@ impl<'a> Reader<'a> {
         self.lists.with(list, wake, lanes.into())
     }
 
-    /// What masks were before an instruction has written registers.
+    /// Returns the list with the masks that hold before an instruction writes its registers.
     fn written(&mut self, list: List, inst: &MachInst) -> List {
         if list == List::EMPTY {
             return list;
@@ -273,7 +286,8 @@ impl<'a> Reader<'a> {
         self.lists.before(list, &self.writes)
     }
 
-    /// What copies of EXEC there are where blocks begin; by block, none if control does not get there. Nothing if it comes to no end.
+    /// Computes, for each block, which registers hold values of EXEC where the block begins; `None` for an
+    /// unreachable block. Returns `None` if the computation does not reach a fixpoint.
     fn values(&self) -> Option<Vec<Option<Values>>> {
         let blocks = self.func.blocks.len();
         let mut begins: Vec<Option<Values>> = vec![None; blocks];
@@ -332,7 +346,9 @@ impl<'a> Reader<'a> {
         values.step((inst, number), writes_exec, self.target, branches)
     }
 
-    /// A list of which all can be said, if there is one: that lanes which went the near way of a branch are not away, may be known by copies of EXEC.
+    /// Returns an equivalent list in which every mask can be described in DWARF, if there is one. The lanes
+    /// that took the near side of a branch may be described by copies of EXEC instead of by the condition of
+    /// the branch.
     fn sayable(&mut self, list: List, values: &Values, branches: (&Branches, u32)) -> List {
         if self.lists.is_known(list) {
             return list;
@@ -369,7 +385,7 @@ impl<'a> Reader<'a> {
         rest
     }
 
-    /// Goes through the code with all known, and writes down what there is.
+    /// Walks through the code a last time and collects the ranges.
     fn finish(mut self) -> Lanes {
         let mut lists = vec![List::EMPTY; self.points.len() - 1];
         for block in self.func.blocks.keys() {
@@ -382,14 +398,14 @@ impl<'a> Reader<'a> {
             let block = block.as_u32() as usize;
             let mut values = begins[block].clone().unwrap_or(Values::new(self.target.mask_dwords()));
             let mut said = None;
-            // On an edge, what counts is where that begins.
+            // For a block on an edge, the place where the edge begins counts.
             let end = self.points.partition_point(|point| point.start < self.ends[block]) as u32;
             for (inst, number) in data.insts.iter().zip(self.firsts[block]..) {
                 let (at, before) = (number as usize, number.min(end));
                 let (Point { start, active, .. }, end) = (self.points[at], self.points[at + 1].start);
                 let list = match said {
                     Some((list, said)) if list == lists[at] => said,
-                    // Who has been active all the time waits nowhere.
+                    // If EXEC is the same as on entry, no lane waits.
                     _ if values.exec == values::Value::Entry => List::EMPTY,
                     _ => self.sayable(lists[at], &values, (&branches, before)),
                 };

@@ -1,4 +1,4 @@
-//! What is found in pieces of code, written out by hand.
+//! Tests of the analysis of lanes, on small handwritten pieces of code.
 
 use super::*;
 use isa::{ArgRange, Edge, MachBlock, Opcode};
@@ -33,7 +33,8 @@ fn end() -> MachInst {
     inst(op::S_ENDPGM, &[Operand::Imm(0)])
 }
 
-/// What is said at each instruction, which all have a dword unless `v_readlane_b32` and its like are among them: where lanes wait, and by which registers.
+/// Returns, for each range of code, the wakes for which lanes wait and the registers that hold their masks.
+/// Every instruction is one dword long, except `v_readlane_b32` and similar instructions.
 fn said(blocks: &[MachBlock]) -> Vec<String> {
     let mut func = MachFunc::default();
     blocks.iter().for_each(|block| {
@@ -71,7 +72,7 @@ fn lanes_wait_behind_a_branch_while_a_register_has_them() {
     let end = "24 (end) entry";
     let expected = ["0..4:", "4..8: 20 [All(Scalar(s4))] END", "8..20: 20 [All(Scalar(s10))] END", "20..28:"];
     assert_eq!(code(copy), expected.map(|line| line.replace("END", end)));
-    // What nobody can follow is lost in front of it.
+    // If an instruction cannot be followed, the mask is lost before it.
     let expected = ["0..4:", "4..8: 20 lost END", "8..20: 20 [All(Scalar(s10))] END", "20..28: END"];
     assert_eq!(code(lost), expected.map(|line| line.replace("END", end)));
 }
@@ -102,7 +103,8 @@ fn a_mask_is_followed_into_a_lane_and_back() {
             line.split("..").next().is_some_and(|start| start.parse::<u32>().expect("a byte") <= byte)
         })
     };
-    // Behind the branch in registers, in lanes where those are written by something else, and in registers again.
+    // After the branch the mask is in registers, then in lanes of `v3` while other values are in the
+    // registers, and then in registers again.
     assert_eq!(at(4).map(String::as_str), Some("4..12: 48 [All(Scalar(s4))] 52 (end) entry"));
     assert!(at(24).is_some_and(|line| line.contains("48 [All(Lane(v3, 7))]")), "{lines:?}");
     assert!(at(44).is_some_and(|line| line.contains("48 [All(Scalar(s4))]")), "{lines:?}");
@@ -110,7 +112,7 @@ fn a_mask_is_followed_into_a_lane_and_back() {
 
 #[test]
 fn who_joins_a_mask_has_been_active() {
-    // Some leave, and wait with those that have left before.
+    // Some lanes leave the loop, and wait together with the lanes that left before.
     let leave = inst(op::S_AND_B64, &[pair(6), Operand::EXEC, pair(8)]);
     let join = inst(op::S_OR_B64, &[pair(4), pair(4), pair(6)]);
     let narrow = inst(op::S_ANDN2_B64, &[Operand::EXEC, Operand::EXEC, pair(8)]);

@@ -1,51 +1,55 @@
-//! Which registers hold what EXEC is or was: values by numbers, read forward through final code.
+//! Tracks forward through final code which registers hold the current value of EXEC or an earlier value.
+//! Values are identified by numbers.
 //!
-//! # What for
-//! Lanes that wait for the other side of a branch are those at the branch that are not in its condition, and conditions are in VCC, which has no number in DWARF (seed 000,
-//! line 624). But if all lanes that went the near way are active, or wait for something nearer than the other side, then of the lanes at the branch only those that wait
-//! for the other side are left. That is so if EXEC is what it was when they went, or a nearer wake makes it that.
+//! # Purpose
+//! The lanes that wait for the other side of a branch are the lanes at the branch that are not in its
+//! condition. The condition is often in VCC, which has no number in DWARF (seed 000, line 624). But if all
+//! lanes that took the near side are active, or wait for a wake nearer than the other side, then of the lanes
+//! at the branch only the lanes that wait for the other side remain. This is the case if EXEC has the value
+//! that it had on the near side, or if a nearer wake restores that value.
 
 use super::masks::{self, Pair, Place};
 use isa::{MachInst, Operand, Reg, RegRange, RegSet, Role, Target};
 use rustc_hash::FxHashMap;
 
-/// A value of EXEC: by the instruction that made it, or by the block where several come together.
+/// Value of EXEC, identified by the instruction that produced it or by the block where several values join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// What it was on entry.
+    /// The value on entry.
     Entry,
-    /// What an instruction, by its number, has made of it.
+    /// The value that the instruction with this number produced.
     Made(u32),
-    /// What comes into a block, by its number.
+    /// The joined value at the beginning of the block with this number.
     Joined(u32),
 }
 
-/// A dword of a value.
+/// One dword of a value: the value and the index of the dword.
 type Dword = (Value, u8);
 
-/// What holds which value.
+/// Registers that hold known values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
-    /// What EXEC is.
+    /// Current value of EXEC.
     pub exec: Value,
-    /// Where dwords of values are.
+    /// Places that hold dwords of values.
     copies: Vec<(Place, Dword)>,
-    /// First registers of masks that have active lanes only.
+    /// First registers of masks that contain only active lanes.
     active: Vec<Reg>,
     dwords: u8,
 }
 
-/// Instructions that took lanes away, in the order of the code: by the value that EXEC had, and whether those stayed that a mask has or the others.
+/// Numbers of the instructions that removed lanes from EXEC, in the order of the code. The key is the value
+/// of EXEC before the instruction, and whether the instruction kept the lanes of a mask or the others.
 #[derive(Default)]
 pub struct Branches(FxHashMap<(Value, bool), Vec<u32>>);
 
 impl Values {
-    /// What holds on entry, where masks have so many dwords.
+    /// Returns the state on entry. `dwords`: number of dwords of a mask.
     pub fn new(dwords: u8) -> Values {
         Values { exec: Value::Entry, copies: Vec::new(), active: Vec::new(), dwords }
     }
 
-    /// The value that a mask has.
+    /// Returns the value of a mask, if it is known.
     pub fn of(&self, mask: Pair) -> Option<Value> {
         let of = |n: u8| self.copy_at(mask[usize::from(n)]).filter(|copy| copy.1 == n).map(|copy| copy.0);
         let low = of(0)?;
@@ -56,7 +60,7 @@ impl Values {
         self.copies.iter().find(|copy| copy.0 == place).map(|copy| copy.1)
     }
 
-    /// Where a value is, so that it can be said.
+    /// Returns places that hold a value and that DWARF can describe.
     pub fn place(&self, value: Value) -> Option<Pair> {
         let at = |n: u8| {
             let mut copies = self.copies.iter().filter(|copy| copy.1 == (value, n)).map(|copy| copy.0);
@@ -66,7 +70,7 @@ impl Values {
         Some([low, if self.dwords == 2 { at(1)? } else { low }])
     }
 
-    /// What holds where a block begins, given what holds at the ends of all that lead there.
+    /// Returns the state where a block begins, given the states at the ends of its predecessors.
     pub fn meet<'v>(mut ends: impl Iterator<Item = &'v Values>, block: u32) -> Option<Values> {
         let mut all = ends.next()?.clone();
         all.active.clear();
@@ -79,12 +83,12 @@ impl Values {
         Some(all)
     }
 
-    /// Whether all lanes of a mask are active.
+    /// Returns whether all lanes of a mask are active.
     pub fn are_active(&self, reg: Reg) -> bool {
         self.active.contains(&reg)
     }
 
-    /// A call is executed, and changes these registers. Whether something holds another value.
+    /// Applies a call that changes the registers in `clobbers`. Returns whether some copy was lost.
     pub fn call(&mut self, clobbers: &RegSet) -> bool {
         let count = self.copies.len() + self.active.len();
         self.copies.retain(|copy| !clobbers.hits(RegRange { first: copy.0.register(), len: 1 }));
@@ -92,7 +96,8 @@ impl Values {
         self.copies.len() != count
     }
 
-    /// An instruction is executed; whether it changes EXEC. Whether something holds another value.
+    /// Applies an instruction. `writes_exec`: whether it changes EXEC. Returns whether a register or EXEC has
+    /// another value afterwards.
     pub fn step(
         &mut self,
         (inst, number): (&MachInst, u32),
@@ -123,7 +128,7 @@ impl Values {
         is_less || is_more || exec.is_some()
     }
 
-    /// Places that an instruction makes copies of what is known.
+    /// Returns the places to which an instruction copies known values.
     fn new_copies(&self, inst: &MachInst) -> Vec<(Place, Dword)> {
         if let Some((place, value)) = masks::lane_written(inst) {
             let copy = value.copied().and_then(|from| self.copy_at(from));
@@ -144,7 +149,7 @@ impl Values {
         (0..to.len).filter_map(copy).collect()
     }
 
-    /// Forgets what an instruction overwrites. Whether there was something.
+    /// Removes the values that an instruction overwrites. Returns whether any was removed.
     fn lose(&mut self, inst: &MachInst, target: &Target) -> bool {
         let count = self.copies.len() + self.active.len();
         if count == 0 {
@@ -168,9 +173,11 @@ impl Values {
 }
 
 impl Branches {
-    /// What EXEC became at the last branch in front of an instruction at which it was this, for the lanes of a mask or for the others.
+    /// Returns the value that EXEC got at the last branch before an instruction, among the branches where
+    /// EXEC was `branch.0` and where the lanes of a mask were kept (or the others, as `branch.1` says).
     ///
-    /// That is the branch on whose near way the instruction is, as EXEC becomes again what it was only when both ways have been gone.
+    /// The instruction is on the near side of that branch, because EXEC gets its earlier value back only
+    /// after both sides.
     pub fn near(&self, before: u32, branch: (Value, bool)) -> Option<Value> {
         let numbers = self.0.get(&branch)?;
         let count = numbers.partition_point(|&number| number < before);

@@ -1,4 +1,4 @@
-//! The tables a loader reads: dynamic symbols, their two hash tables, `.dynamic`.
+//! Tables that a loader reads: dynamic symbols, their two hash tables, `.dynamic`.
 
 use super::format::*;
 use super::loadable::Places;
@@ -8,24 +8,25 @@ use super::symtab::{Entry, Table};
 use super::{Object, Place, STB_LOCAL, STV_HIDDEN, STV_INTERNAL};
 use bumpalo::{Bump, collections::Vec as List};
 
-/// Symbols that other objects may see, and what a linker allots.
+/// Symbols that other objects may see, and common symbols, for which a linker allocates memory.
 pub(super) struct Dynamic<'a> {
-    /// Those of the full table that the dynamic one has, in its order, and where their names begin.
+    /// Entries of the full symbol table that are in the dynamic table, in its order, with the offsets of
+    /// their names.
     entries: List<'a, (Entry<'a>, u32)>,
-    /// How many of the first are undefined, which hash tables leave out.
+    /// Number of leading entries that are undefined. Hash tables do not contain them.
     undefined: usize,
-    /// Number in the dynamic table of each symbol; 0 if it has none.
+    /// For each symbol, its number in the dynamic table; 0 if it is not there.
     of_symbol: List<'a, u32>,
-    /// Bytes of the names.
+    /// Size of the names in bytes.
     pub names: u64,
     pub common_size: u64,
     pub common_align: u64,
-    /// Offset of each common symbol among them.
+    /// For each common symbol, its offset in the memory of common symbols.
     commons: List<'a, u64>,
     bump: &'a Bump,
 }
 
-/// Whether a symbol keeps its name beyond the object.
+/// Returns whether a symbol is visible outside the object.
 fn is_exported(entry: &Entry) -> bool {
     let binding = entry.sym.info >> 4;
     binding != STB_LOCAL && !matches!(entry.sym.other & 3, STV_HIDDEN | STV_INTERNAL)
@@ -34,7 +35,7 @@ fn is_exported(entry: &Entry) -> bool {
 impl<'a> Dynamic<'a> {
     pub fn new(object: &Object<'a>, table: &Table<'a>, bump: &'a Bump) -> Result<Dynamic<'a>, String> {
         let mut entries = List::with_capacity_in(table.entries.len(), bump);
-        // Names stand in the order of the full table.
+        // Names are in the order of the full table.
         let mut names = 1u64;
         entries.extend(table.entries.iter().filter(|entry| is_exported(entry)).map(|&entry| {
             let name = names as u32;
@@ -71,7 +72,7 @@ impl<'a> Dynamic<'a> {
         Ok(dynamic)
     }
 
-    /// Places the common symbols one after another.
+    /// Allocates memory for the common symbols, one after another.
     fn allot(&mut self, object: &Object) -> Result<(), String> {
         for (symbol, offset) in object.symbols.iter().zip(&mut self.commons) {
             match symbol.place {
@@ -92,22 +93,22 @@ impl<'a> Dynamic<'a> {
         Ok(())
     }
 
-    /// Offset of a common symbol.
+    /// Returns the offset of a common symbol in the memory of common symbols.
     pub fn common(&self, symbol: u32) -> u64 {
         self.commons[symbol as usize]
     }
 
-    /// Number in the dynamic table.
+    /// Returns the number of a symbol in the dynamic table.
     pub fn index(&self, symbol: u32) -> Option<u32> {
         Some(self.of_symbol[symbol as usize]).filter(|&number| number != 0)
     }
 
-    /// Bytes of `.dynsym`.
+    /// Returns the size of `.dynsym` in bytes.
     pub fn symbols_size(&self) -> u64 {
         (self.entries.len() as u64 + 1) * SYMBOL
     }
 
-    /// `.dynsym`.
+    /// Writes `.dynsym`.
     pub fn write_symbols(&self, places: &Places, out: &mut Vec<u8>) {
         Sym::default().write(out);
         for (entry, name) in &self.entries {
@@ -115,7 +116,7 @@ impl<'a> Dynamic<'a> {
         }
     }
 
-    /// `.dynstr`.
+    /// Writes `.dynstr`.
     pub fn write_names(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.resize(start + self.names as usize, 0);
@@ -125,12 +126,12 @@ impl<'a> Dynamic<'a> {
         }
     }
 
-    /// Bytes of [`Dynamic::write_hash`].
+    /// Returns the size in bytes of what [`Dynamic::write_hash`] writes.
     pub fn hash_size(&self) -> u64 {
         (2 + 2 * (self.entries.len() as u64 + 1)) * 4
     }
 
-    /// System V hash table: as many buckets as symbols.
+    /// Writes the System V hash table, which has as many buckets as symbols.
     pub fn write_hash(&self, out: &mut Vec<u8>) {
         let count = self.entries.len() as u32 + 1;
         let mut buckets = bumpalo::vec![in self.bump; 0u32; count as usize];
@@ -143,10 +144,11 @@ impl<'a> Dynamic<'a> {
         [count, count].into_iter().chain(buckets).chain(chains).for_each(|value| word(out, value));
     }
 
-    /// Names that hash tables find, words of the Bloom filter, and buckets of the GNU hash table.
+    /// Returns the number of names that hash tables contain, and the numbers of Bloom filter words and
+    /// buckets of the GNU hash table.
     fn gnu_hash_shape(&self) -> (usize, usize, u32) {
         let names = self.entries.len() - self.undefined;
-        // Twelve bits of filter a symbol, in a power of two of words.
+        // The filter has twelve bits for each symbol; its number of words is a power of two.
         let words = match names * 12 / 64 {
             0 => 1,
             words => (words + 1).next_power_of_two(),
@@ -154,13 +156,13 @@ impl<'a> Dynamic<'a> {
         (names, words, bucket_count(names))
     }
 
-    /// Bytes of [`Dynamic::write_gnu_hash`].
+    /// Returns the size in bytes of what [`Dynamic::write_gnu_hash`] writes.
     pub fn gnu_hash_size(&self) -> u64 {
         let (names, words, buckets) = self.gnu_hash_shape();
         16 + words as u64 * 8 + (u64::from(buckets) + names as u64) * 4
     }
 
-    /// GNU hash table: a Bloom filter, buckets, and the hashes in the order of the symbols.
+    /// Writes the GNU hash table: a Bloom filter, buckets, and the hashes in the order of the symbols.
     pub fn write_gnu_hash(&self, out: &mut Vec<u8>) {
         const SHIFT: u32 = 26;
         let (names, words, buckets) = self.gnu_hash_shape();
@@ -181,14 +183,14 @@ impl<'a> Dynamic<'a> {
         filter.into_iter().for_each(|value| long(out, value));
         first.into_iter().for_each(|value| word(out, value));
         for (n, &hash) in hashes.iter().enumerate() {
-            // The last of a bucket is marked.
+            // The lowest bit marks the last hash of a bucket.
             let last = hashes.get(n + 1).is_none_or(|next| next % buckets != hash % buckets);
             word(out, hash & !1 | u32::from(last));
         }
     }
 }
 
-/// The hash of the System V ABI.
+/// Returns the hash of the System V ABI.
 fn sysv_hash(name: &str) -> u32 {
     name.bytes().fold(0, |hash: u32, byte| {
         let hash = hash.wrapping_shl(4).wrapping_add(byte.into());
@@ -205,7 +207,7 @@ fn gnu_hash(name: &str) -> u32 {
     name.bytes().fold(5381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
 }
 
-/// An entry with the address and section number of the output.
+/// Returns an entry with the address and section number that it has in the output.
 fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Sym {
     let mut sym = entry.sym;
     if sym.section == SHN_COMMON {
@@ -215,23 +217,23 @@ fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Sym {
     if sym.section == 0 || sym.section >= 0xff00 {
         return sym;
     }
-    // The table was made with numbers of the object's sections, from 1.
+    // The entry has the number of the object's section, counted from 1.
     let section = usize::from(sym.section - 1);
     sym.value = sym.value.wrapping_add(places.sections.get(section).copied().unwrap_or(0));
     sym.section = places.numbers.get(section).copied().unwrap_or(0);
     sym
 }
 
-/// The symbols of `.symtab`, their names in `.strtab`.
+/// Symbols of `.symtab`, with their names in `.strtab`.
 pub(super) struct Full<'a> {
     syms: List<'a, (&'a str, Sym)>,
     pub strings: Strings<'a>,
-    /// How many of the first are local.
+    /// Number of leading symbols that are local.
     pub locals: u32,
 }
 
 impl<'a> Full<'a> {
-    /// All symbols; what is hidden becomes local.
+    /// Collects all symbols. Hidden symbols become local.
     pub fn new(table: &Table<'a>, dynamic: &Dynamic, places: &Places, bump: &'a Bump) -> Full<'a> {
         let named = |entry: &&Entry| entry.symbol.is_some() || entry.sym.section == SHN_ABS;
         let is_local = |entry: &&Entry| entry.sym.info >> 4 == STB_LOCAL;
@@ -256,12 +258,12 @@ impl<'a> Full<'a> {
         Full { syms, strings, locals }
     }
 
-    /// Bytes of both tables.
+    /// Returns the size of both tables in bytes.
     pub fn size(&self) -> usize {
         self.syms.len() * SYMBOL as usize + self.strings.bytes.len()
     }
 
-    /// `.symtab`.
+    /// Writes `.symtab`.
     pub fn write(&self, out: &mut Vec<u8>) {
         for (name, sym) in &self.syms {
             Sym { name: self.strings.offset(name), ..*sym }.write(out);
@@ -269,7 +271,7 @@ impl<'a> Full<'a> {
     }
 }
 
-/// `.dynamic`: calls `each` with tags and values. `at` tells the header of a section by its name.
+/// Calls `each` with the tags and values of `.dynamic`. `at` returns the header of a section, given its name.
 pub(super) fn entries(at: impl Fn(&str) -> SectionHeader, plan: &Plan, mut each: impl FnMut(u64, u64)) {
     if !plan.relocations.is_empty() {
         let rela = at(".rela.dyn");

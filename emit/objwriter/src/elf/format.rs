@@ -1,4 +1,4 @@
-//! The structures of a 64-bit ELF file, as bytes; numbers that only writers need.
+//! Structures of a 64-bit ELF file as bytes, and numbers that only writers need.
 
 /// `EM_AMDGPU`.
 const MACHINE: u16 = 224;
@@ -148,7 +148,7 @@ pub(crate) fn long(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
-/// Zeros up to a multiple of `align`.
+/// Appends zeros up to a multiple of `align`.
 pub(crate) fn pad(out: &mut Vec<u8>, align: u64) {
     out.resize(out.len().next_multiple_of(align.max(1) as usize), 0);
 }

@@ -1,9 +1,9 @@
-//! `ET_DYN`: what `ld.lld -shared` makes of the one object, laid out as it lays it out, so that distances between sections
-//! (which kernel descriptors hold) come out the same.
+//! Writes `ET_DYN` files, as `ld.lld -shared` links the single object. The layout is the same, so the
+//! distances between sections, which kernel descriptors contain, are the same.
 //!
-//! Order: file header, program headers; read-only sections, notes first, with the dynamic symbol table and its hashes
-//! among them; code; what is read-only after relocation (`.dynamic`, `.got`); data; zeroed data. Each group begins a page
-//! further in memory but directly behind the one before in the file.
+//! The order is: file header, program headers; read-only sections (notes first), including the dynamic symbol
+//! table and its hash tables; code; sections that are read-only after relocation (`.dynamic`, `.got`); data;
+//! zeroed data. In memory, each group begins on a new page; in the file, groups are contiguous.
 
 use super::dynamic::{self, Dynamic, Full};
 use super::format::*;
@@ -17,7 +17,8 @@ use super::{
 use bumpalo::{Bump, collections::Vec as List};
 
 const PAGE: u64 = 0x1000;
-/// Headers beyond `0xff00` mean something else; a dozen sections are made here.
+/// Maximum number of sections of an object: section numbers from `0xff00` on have special meanings, and about
+/// a dozen sections are generated here.
 const MAX_SECTIONS: usize = 0xff00 - 16;
 
 /// Groups of sections that share a segment, in the order of the file.
@@ -27,22 +28,22 @@ enum Group {
     Code,
     Relro,
     Data,
-    /// Not loaded.
+    /// Sections that are not loaded.
     Rest,
 }
 
 /// Contents of an output section.
 #[derive(Clone, Copy)]
 enum Body {
-    /// A section of the object.
+    /// Section of the object.
     Source(usize),
-    /// A table that is made here.
+    /// Table that is generated here.
     Made(Made),
-    /// So many zero bytes without room in the file.
+    /// This many zero bytes, which take no space in the file.
     Zeros(u64),
 }
 
-/// Tables that are made here, in the order of the file.
+/// Tables that are generated here, in the order of the file.
 #[derive(Clone, Copy)]
 enum Made {
     DynSym,
@@ -62,11 +63,11 @@ struct Output<'a> {
     group: Group,
     header: SectionHeader,
     body: Body,
-    /// Name of the section that `sh_link` means.
+    /// Name of the section to which `sh_link` refers.
     link: &'static str,
 }
 
-/// What all of the file is made from.
+/// Inputs from which the whole file is made.
 struct Parts<'a> {
     object: &'a Object<'a>,
     dynamic: Dynamic<'a>,
@@ -74,15 +75,16 @@ struct Parts<'a> {
     bump: &'a Bump,
 }
 
-/// A loadable object.
+/// Returns a loadable object.
 ///
 /// # Errors
-/// What a linker would have to do more: symbols of other objects at a distance, LDS, addresses in read-only memory.
+/// The object needs a linker: branches to symbols of other objects, LDS symbols, or addresses in read-only
+/// memory.
 pub fn loadable(object: &Object) -> Result<Vec<u8>, String> {
     loadable_in(object, &Bump::new())
 }
 
-/// As [`loadable`], with memory for what lies between object and file.
+/// Returns a loadable object as [`loadable`] does, with an arena for intermediate data.
 ///
 /// # Errors
 /// As [`loadable`].
@@ -111,17 +113,18 @@ pub fn loadable_in<'a>(object: &'a Object<'a>, bump: &'a Bump) -> Result<Vec<u8>
     Ok(out)
 }
 
-/// Addresses of everything that other parts refer to.
+/// Addresses to which other parts refer.
 pub(super) struct Places<'a> {
-    /// Of each section of the source; 0 for those that are not loaded.
+    /// Address of each section of the object; 0 for sections that are not loaded.
     pub sections: List<'a, u64>,
-    /// Number of each section's header in the output; 0 for those that are not part of it.
+    /// For each section of the object, the number of its header in the output; 0 for sections that are not in
+    /// the output.
     pub numbers: List<'a, u16>,
     pub got: u64,
     pub dynamic: u64,
-    /// Number of `.dynamic`.
+    /// Number of the header of `.dynamic`.
     pub dynamic_number: u16,
-    /// Of common symbols: where `.bss`'s own contents end.
+    /// Address of common symbols, which follow the contents of `.bss`.
     pub common: u64,
     pub common_number: u16,
 }
@@ -156,7 +159,7 @@ fn add<'a>(list: &mut List<'a, Output<'a>>, output: Output<'a>) {
     list.push(output);
 }
 
-/// The sections of the output, in order, without addresses.
+/// Returns the sections of the output in order, without addresses.
 fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
     let Parts { object, dynamic, plan, bump } = parts;
     let mut list = List::with_capacity_in(object.sections.len() + 12, bump);
@@ -170,7 +173,7 @@ fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
     let source = |wanted: &dyn Fn(&Section) -> bool, group, list: &mut List<'a, Output<'a>>| {
         for (n, section) in object.sections.iter().enumerate().filter(|(_, section)| wanted(section)) {
             let Section { name, kind, flags, align, entry_size, .. } = *section;
-            // What these say is for linkers.
+            // These flags are meant for linkers only.
             let flags = flags & !(SHF_GROUP | SHF_LINK_ORDER);
             let header = SectionHeader { kind, flags, align, entry_size, ..SectionHeader::default() };
             add(list, Output { name, group, header, body: Body::Source(n), link: "" });
@@ -215,7 +218,7 @@ fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
     list
 }
 
-/// Bytes of an output that is loaded.
+/// Returns the size in bytes of an output section that is loaded.
 fn size_of(parts: &Parts, output: &Output) -> u64 {
     let Parts { object, dynamic, plan, .. } = parts;
     match output.body {
@@ -232,7 +235,7 @@ fn size_of(parts: &Parts, output: &Output) -> u64 {
     }
 }
 
-/// Header, the groups that there are, `.dynamic`, relro, stack, and the notes.
+/// Returns the number of segments: headers, the groups that are present, `.dynamic`, relro, stack, and notes.
 fn count_segments(outputs: &[Output]) -> u64 {
     let has = |group| outputs.iter().any(|output| output.group == group);
     let notes = outputs.iter().any(is_loaded_note);
@@ -246,24 +249,25 @@ fn is_loaded_note(output: &Output) -> bool {
     output.header.kind == SHT_NOTE && output.group == Group::ReadOnly
 }
 
-/// Gives the loaded sections addresses and file offsets.
+/// Assigns addresses and file offsets to the loaded sections.
 fn lay_out(parts: &Parts, outputs: &mut [Output], start: u64) {
     let (mut address, mut offset) = (start, start);
     let mut group = Group::ReadOnly;
     for output in outputs.iter_mut().filter(|output| output.group != Group::Rest) {
         if output.group != group {
             if output.group == Group::Data && group == Group::Relro {
-                // What is read-only after relocation fills its page.
+                // The group that is read-only after relocation fills up its last page.
                 address = address.next_multiple_of(PAGE) + offset % PAGE;
             } else {
-                // The next page at the same place in it; where one ends, it is the next page as it is.
+                // The next page at the same offset within the page; if the address is at a page boundary, no
+                // page is skipped.
                 address = address.next_multiple_of(PAGE) + address % PAGE;
             }
             group = output.group;
         }
         let align = output.header.align.max(1);
         let aligned = address.next_multiple_of(align);
-        // Address and offset stay equal modulo the page.
+        // Address and file offset stay equal modulo the page size.
         offset += aligned - address;
         address = aligned;
         let size = size_of(parts, output);
@@ -275,7 +279,7 @@ fn lay_out(parts: &Parts, outputs: &mut [Output], start: u64) {
     }
 }
 
-/// Writes the file, but for what relocations change in it.
+/// Writes the file. Relocations are applied afterwards.
 fn write(
     parts: &Parts,
     outputs: &mut [Output],
@@ -292,7 +296,7 @@ fn write(
     let mut out = Vec::with_capacity(expected_size(parts, outputs, full));
     out.resize((HEADER + segments * PROGRAM_HEADER) as usize, 0);
     for n in 0..outputs.len() {
-        // Only tables that are made here have a link.
+        // Only generated tables have a link.
         let link = if outputs[n].link.is_empty() { 0 } else { number(outputs, outputs[n].link) };
         let unloaded = outputs[n].group == Group::Rest;
         let nothing = outputs[n].header.kind == SHT_NOBITS;
@@ -318,7 +322,7 @@ fn write(
     SectionHeader::default().write(&mut out);
     outputs.iter().for_each(|output| output.header.write(&mut out));
     let mut head = std::mem::take(&mut out);
-    // Headers are written behind everything, and brought to their place.
+    // The headers are written at the end of the buffer and then moved to the beginning.
     let end = head.len();
     Header {
         kind: ET_DYN,
@@ -335,7 +339,7 @@ fn write(
     Ok(head)
 }
 
-/// At least the bytes of the file, so that it is allotted once.
+/// Returns an upper bound of the file's size, so that the buffer is allocated only once.
 fn expected_size(parts: &Parts, outputs: &[Output], full: &Full) -> usize {
     let in_file = outputs.iter().filter(|output| output.header.kind != SHT_NOBITS);
     let loaded = in_file.map(|output| output.header.offset + output.header.size).max().unwrap_or(0);
@@ -343,13 +347,13 @@ fn expected_size(parts: &Parts, outputs: &[Output], full: &Full) -> usize {
         Body::Source(section) if output.group == Group::Rest => parts.object.sections[section].data.len(),
         _ => 0,
     };
-    // Names, padding; headers, of which some are there twice for a moment.
+    // The bound includes names, padding and headers, some of which are in the buffer twice for a short time.
     let each = |output: &Output| unloaded(output) + output.name.len() + 16 + 2 * SECTION_HEADER as usize;
     let symbols = full.size();
     loaded as usize + outputs.iter().map(each).sum::<usize>() + symbols + 16 * PROGRAM_HEADER as usize
 }
 
-/// Appends the contents of an output.
+/// Appends the contents of an output section.
 fn contents(
     parts: &Parts,
     outputs: &[Output],
@@ -386,7 +390,7 @@ fn contents(
     Ok(())
 }
 
-/// Applies the relocations to the sections as they are in the file.
+/// Applies the relocations to the sections in the file.
 fn relocate_all(parts: &Parts, outputs: &[Output], places: &Places, out: &mut [u8]) -> Result<(), String> {
     let Parts { object, dynamic, plan, .. } = parts;
     for (n, section) in object.sections.iter().enumerate() {
@@ -409,7 +413,7 @@ fn program_headers(outputs: &[Output], segments: u64, out: &mut Vec<u8>) {
             long(out, value);
         }
     };
-    /// Offset, address, size in the file, size in memory.
+    /// Returns the offset, address, size in the file and size in memory of a range of output sections.
     fn span<'o, 'a: 'o>(outputs: impl Iterator<Item = &'o Output<'a>>) -> (u64, u64, u64, u64) {
         let mut at: Option<(u64, u64, u64, u64)> = None;
         for header in outputs.map(|output| output.header) {

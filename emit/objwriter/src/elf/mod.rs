@@ -1,7 +1,8 @@
-//! ELF: sections, symbols and relocations of one object, written as a relocatable file or as a loadable one.
+//! ELF: sections, symbols and relocations of one object, written as a relocatable file or as a loadable file.
 //!
-//! Both are laid out as LLVM's tools lay them out: [`relocatable`] as its assembler, [`loadable`] as `ld.lld -shared` would link
-//! that one object. So the compiler's file is the one that an assembler and a linker make of the compiler's listing.
+//! Both are laid out as LLVM's tools do it: [`relocatable`] as LLVM's assembler, and [`loadable`] as `ld.lld
+//! -shared` would link that single object. So the compiler's file equals the file that an assembler and a
+//! linker make from the compiler's listing.
 //!
 //! # Source
 //! seed 000, lines 387 (sections), 472 (symbols), 507 (relocations), and what LLVM's tools write.
@@ -20,68 +21,69 @@ pub use relocatable::relocatable;
 use isa::{CodeObjectVersion, Os, Setting, Subtarget, Target as Processor};
 use std::borrow::Cow;
 
-/// kernc's own section: the addresses of atomic loads and stores, 8 bytes each. Nothing in such an instruction says that
-/// it is one, and who looks for races has to know.
+/// Section of kernc: the addresses of atomic loads and stores, 8 bytes each. The encoding of such an
+/// instruction does not show that it is atomic, but race detectors have to know.
 pub const ATOMICS: &str = ".kernc.atomics";
 
-/// kernc's own section: strings `NAME SIGNATURE`, one for each function that the object defines for other objects or calls in
-/// them. `kernc link` compares the strings of all objects; other linkers leave the section out (`SHF_EXCLUDE`).
+/// Section of kernc: strings `NAME SIGNATURE`, one for each function that the object defines for other
+/// objects or calls in other objects. `kernc link` compares the strings of all objects. Other linkers omit
+/// the section (`SHF_EXCLUDE`).
 pub const SIGNATURES: &str = ".kernc.signatures";
 
-/// `sh_type`: contents.
+/// `sh_type`: data.
 pub const SHT_PROGBITS: u32 = 1;
 /// `sh_type`: note records.
 pub const SHT_NOTE: u32 = 7;
-/// `sh_type`: zeros without room in the file.
+/// `sh_type`: zeros that take no space in the file.
 pub const SHT_NOBITS: u32 = 8;
-/// `sh_type`: sections that linkers keep or drop together.
+/// `sh_type`: group of sections that linkers keep or drop together.
 pub const SHT_GROUP: u32 = 17;
-/// `sh_type`: symbols whose addresses matter.
+/// `sh_type`: list of symbols whose addresses are significant.
 pub const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
 /// `sh_flags`: writable.
 pub const SHF_WRITE: u64 = 1;
-/// `sh_flags`: loaded.
+/// `sh_flags`: loaded into memory.
 pub const SHF_ALLOC: u64 = 2;
 /// `sh_flags`: code.
 pub const SHF_EXECINSTR: u64 = 4;
 /// `sh_flags`: entries may be merged.
 pub const SHF_MERGE: u64 = 0x10;
-/// `sh_flags`: entries are texts.
+/// `sh_flags`: entries are strings.
 pub const SHF_STRINGS: u64 = 0x20;
-/// `sh_flags`: in the order of the sections that `sh_link` means.
+/// `sh_flags`: ordered like the sections to which `sh_link` refers.
 pub const SHF_LINK_ORDER: u64 = 0x80;
-/// `sh_flags`: part of a group.
+/// `sh_flags`: member of a group.
 pub const SHF_GROUP: u64 = 0x200;
-/// `sh_flags`: kept though nothing refers to it.
+/// `sh_flags`: kept even if nothing refers to it.
 pub const SHF_GNU_RETAIN: u64 = 0x20_0000;
-/// `sh_flags`: one copy a thread.
+/// `sh_flags`: one copy for each thread.
 pub const SHF_TLS: u64 = 0x400;
-/// `sh_flags`: left out by linkers.
+/// `sh_flags`: omitted by linkers.
 pub const SHF_EXCLUDE: u64 = 0x8000_0000;
 
-/// Binding: within the object.
+/// Binding: visible only within the object.
 pub const STB_LOCAL: u8 = 0;
-/// Binding: seen by other objects.
+/// Binding: visible to other objects.
 pub const STB_GLOBAL: u8 = 1;
-/// Binding: may be undefined, may be replaced.
+/// Binding: may be undefined, and may be replaced by a global symbol.
 pub const STB_WEAK: u8 = 2;
 /// Type: data.
 pub const STT_OBJECT: u8 = 1;
 /// Type: code.
 pub const STT_FUNC: u8 = 2;
-/// Type: room that a linker allots.
+/// Type: common symbol, for which a linker allocates memory.
 pub const STT_COMMON: u8 = 5;
-/// Type: one copy a thread.
+/// Type: one copy for each thread.
 pub const STT_TLS: u8 = 6;
 /// Type: kernel of code object V2.
 pub const STT_AMDGPU_HSA_KERNEL: u8 = 10;
-/// Visibility: seen, may be replaced.
+/// Visibility: visible, and may be replaced.
 pub const STV_DEFAULT: u8 = 0;
-/// Visibility: as the processor defines.
+/// Visibility: processor-specific.
 pub const STV_INTERNAL: u8 = 1;
-/// Visibility: not seen by other objects.
+/// Visibility: not visible to other objects.
 pub const STV_HIDDEN: u8 = 2;
-/// Visibility: seen, not replaced.
+/// Visibility: visible, but not replaceable.
 pub const STV_PROTECTED: u8 = 3;
 
 /// Relocation types (seed 000, line 531).
@@ -103,7 +105,7 @@ pub mod reloc {
     pub const REL16: u32 = 14;
 }
 
-/// What the file header says of who loads and runs the code.
+/// Fields of the file header that identify who loads and runs the code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// `EI_OSABI`.
@@ -115,13 +117,14 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of what is compiled for a subtarget.
+    /// Returns the identity of code that is compiled for a subtarget.
     pub fn of(subtarget: &Subtarget) -> Identity {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = *subtarget;
         Identity::new(os, target, xnack, sramecc, code_object)
     }
 
-    /// Of an object for a processor with its settings. Only HSA counts versions; the flags of the others are those of V3.
+    /// Returns the identity of an object for a processor with its settings. Only HSA has versions; objects of
+    /// other systems have the flags of V3.
     pub const fn new(
         os: Os,
         target: &Processor,
@@ -136,7 +139,7 @@ impl Identity {
         Identity { flags, ..Identity::of_version(os, version) }
     }
 
-    /// Of an object without a processor. Only HSA counts versions.
+    /// Returns the identity of an object without a processor. Only HSA has versions.
     pub const fn of_version(os: Os, version: CodeObjectVersion) -> Identity {
         let (os_abi, abi_version) = match os {
             Os::AmdHsa => (64, version.number() - 2),
@@ -148,8 +151,8 @@ impl Identity {
     }
 }
 
-/// `e_flags`: the processor's number and its settings. Up to V3 a bit says that a feature is on or may be; later two bits
-/// tell any, off and on.
+/// Returns `e_flags`: the processor's number and its settings. Up to V3, one bit for each setting says that
+/// it is on or may be on. Later, two bits distinguish any, off and on.
 pub const fn e_flags(
     target: &Processor,
     xnack: Setting,
@@ -169,8 +172,8 @@ pub const fn e_flags(
     target.elf_mach | bits(xnack, 8, 0x100, version) | bits(sramecc, 10, 0x200, version)
 }
 
-/// The target id of a processor with its settings, as assemblers and metadata name it: up to V3 with what may be on
-/// (seed 000, line 2171), later with what is not left open.
+/// Returns the target id of a processor with its settings, as assemblers and metadata spell it. Up to V3 it
+/// lists settings that may be on (seed 000, line 2171); later it lists settings that are fixed.
 pub fn target_id(
     os: &str,
     processor: &str,
@@ -198,36 +201,36 @@ pub fn target_id(
     id
 }
 
-/// What goes into a file.
+/// Contents of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'a> {
-    /// For the file header.
+    /// Identity for the file header.
     pub identity: Identity,
-    /// Sections in their order.
+    /// Sections in order.
     pub sections: Vec<Section<'a>>,
-    /// Groups of sections; sections count them from 0.
+    /// Groups of sections. Sections refer to them by index.
     pub groups: Vec<Group>,
-    /// Symbols; relocations count them from 0.
+    /// Symbols. Relocations refer to them by index.
     pub symbols: Vec<Symbol<'a>>,
-    /// What the symbol table shows, in order; local symbols go before the others.
+    /// Entries of the symbol table, in order. Local symbols precede the others.
     pub order: Vec<Target>,
-    /// What the addresses matter of (`.addrsig`).
+    /// Symbols and sections whose addresses are significant (`.addrsig`).
     pub addrsig: Option<Vec<Target>>,
 }
 
-/// Sections that a linker keeps or drops together.
+/// Group of sections that a linker keeps or drops together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The symbol by which groups of several objects are the same.
+    /// Symbol that identifies the group across objects.
     pub signature: u32,
-    /// Whether one of the groups with that signature is enough.
+    /// Whether a linker keeps only one of the groups with that signature.
     pub comdat: bool,
 }
 
 /// A section.
 #[derive(Clone, Debug, Default)]
 pub struct Section<'a> {
-    /// Its name.
+    /// Name of the section.
     pub name: &'a str,
     /// `sh_type`.
     pub kind: u32,
@@ -239,13 +242,13 @@ pub struct Section<'a> {
     pub align: u64,
     /// Contents.
     pub data: Cow<'a, [u8]>,
-    /// Bytes of a section without contents.
+    /// Size in bytes of a section without contents.
     pub virtual_size: u64,
-    /// What in it depends on addresses.
+    /// Fields that depend on addresses.
     pub relocations: Vec<Relocation>,
-    /// The group that it is part of.
+    /// Index of the group to which the section belongs.
     pub group: Option<u32>,
-    /// The section that `sh_link` means.
+    /// Index of the section to which `sh_link` refers.
     pub linked: Option<u32>,
 }
 
@@ -270,7 +273,7 @@ impl Section<'_> {
 /// A symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'a> {
-    /// Its name.
+    /// Name of the symbol.
     pub name: &'a str,
     /// `STB_*`.
     pub binding: u8,
@@ -278,49 +281,49 @@ pub struct Symbol<'a> {
     pub visibility: u8,
     /// `STT_*`.
     pub kind: u8,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// What it stands for.
+    /// What the symbol stands for.
     pub place: Place,
 }
 
-/// What a symbol stands for.
+/// Meaning of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Something of another object.
+    /// Defined in another object.
     Undefined,
-    /// An offset in a section.
+    /// Offset in a section.
     Section(u32, u64),
-    /// Nothing but the signature of a group.
+    /// Only the signature of a group.
     Group(u32),
-    /// A number.
+    /// Absolute number.
     Absolute(u64),
-    /// Zeros, aligned so, that a linker allots.
+    /// Zeroed memory with this alignment, which a linker allocates.
     Common(u64),
-    /// LDS, aligned so, that a linker allots.
+    /// LDS with this alignment, which a linker allocates.
     Lds(u64),
 }
 
-/// What a relocation refers to, or the symbol table shows.
+/// Target of a relocation, or entry of the symbol table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A symbol.
+    /// Symbol, by index.
     Symbol(u32),
-    /// The start of a section.
+    /// Start of a section, by index.
     Section(u32),
-    /// No symbol: a relocation to a number.
+    /// No symbol: the relocation refers to a number.
     Nothing,
 }
 
-/// A field that depends on addresses.
+/// Field that depends on addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Where it begins in its section.
+    /// Offset of the field in its section.
     pub offset: u64,
-    /// What it refers to.
+    /// Target.
     pub target: Target,
-    /// One of [`reloc`].
+    /// Type of the relocation, one of [`reloc`].
     pub kind: u32,
-    /// Added to the address.
+    /// Addend, which is added to the address.
     pub addend: i64,
 }

@@ -7,13 +7,13 @@ use super::{Object, SHF_EXCLUDE, SHF_GROUP, SHT_GROUP, SHT_LLVM_ADDRSIG, Section
 use crate::leb;
 use bumpalo::Bump;
 
-/// `.strtab` holds all names, those of sections too.
+/// Number of the section `.strtab`, which contains all names, including those of sections.
 const STRTAB: u16 = 1;
 
-/// A relocatable object.
+/// Returns a relocatable object.
 ///
 /// # Errors
-/// More sections than the format counts.
+/// The object has more sections than the format can count.
 pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
     let Numbers { sections: numbers, groups, symtab } = numbers(object)?;
     let bump = Bump::new();
@@ -82,16 +82,16 @@ fn is_relocated(section: &Section) -> bool {
     !section.relocations.is_empty()
 }
 
-/// Numbers of headers.
+/// Numbers of section headers.
 struct Numbers {
     sections: Vec<u16>,
     groups: Vec<u16>,
-    /// Of `.symtab`'s, the last.
+    /// Number of `.symtab`, which is the last section.
     symtab: u16,
 }
 
-/// The null section and `.strtab` come first; each section is followed by its relocations, a group comes before the first of its
-/// sections.
+/// Numbers the section headers. The null section and `.strtab` come first. Each section is followed by its
+/// relocations, and a group precedes its first section.
 fn numbers(object: &Object) -> Result<Numbers, String> {
     let mut sections = Vec::with_capacity(object.sections.len());
     let mut groups = vec![0; object.groups.len()];
@@ -113,7 +113,8 @@ fn numbers(object: &Object) -> Result<Numbers, String> {
     }
 }
 
-/// Appends the numbers of a group's sections and of their relocations; the header, less its name and its links.
+/// Appends the contents of a group section: the numbers of its sections and of their relocation sections.
+/// Returns its header without name and links.
 fn members(object: &Object, group: u32, numbers: &[u16], out: &mut Vec<u8>) -> SectionHeader {
     const GRP_COMDAT: u32 = 1;
     pad(out, 4);
@@ -132,7 +133,7 @@ fn members(object: &Object, group: u32, numbers: &[u16], out: &mut Vec<u8>) -> S
     SectionHeader { kind: SHT_GROUP, offset, size, align: 4, entry_size: 4, ..SectionHeader::default() }
 }
 
-/// Appends what a section holds; its header.
+/// Appends the contents of a section. Returns its header.
 fn contents(section: &Section, strings: &Strings, out: &mut Vec<u8>) -> SectionHeader {
     pad(out, section.align);
     let offset = out.len() as u64;
@@ -151,7 +152,7 @@ fn contents(section: &Section, strings: &Strings, out: &mut Vec<u8>) -> SectionH
     }
 }
 
-/// Appends a section's relocations; their header, less its name and its links.
+/// Appends the relocations of a section. Returns the header of the relocation section without name and links.
 fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHeader {
     let offset = out.len() as u64;
     for relocation in &section.relocations {
@@ -164,7 +165,7 @@ fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHe
     SectionHeader { kind, flags, offset, size, align: 8, entry_size: RELA, ..SectionHeader::default() }
 }
 
-/// Appends the symbols whose addresses matter; the header, less its name and its link.
+/// Appends the list of symbols whose addresses are significant. Returns its header without name and link.
 fn addrsig(targets: &[Target], table: &Table, out: &mut Vec<u8>) -> SectionHeader {
     let offset = out.len() as u64;
     targets.iter().for_each(|&target| leb::unsigned(out, table.index(target).into()));
@@ -173,7 +174,7 @@ fn addrsig(targets: &[Target], table: &Table, out: &mut Vec<u8>) -> SectionHeade
     SectionHeader { kind, flags, offset, size, align: 1, ..SectionHeader::default() }
 }
 
-/// Appends the section headers, and fills in the file's.
+/// Appends the section headers and fills in the file header.
 fn finish(object: &Object, headers: &[SectionHeader], out: &mut Vec<u8>) {
     pad(out, 8);
     let header = Header {
@@ -189,7 +190,7 @@ fn finish(object: &Object, headers: &[SectionHeader], out: &mut Vec<u8>) {
     header.write(&mut start);
     out[..HEADER as usize].copy_from_slice(&start);
 }
-/// One table for all names. `tables`: the name of each section's relocations.
+/// Returns the string table of all names. `tables`: names of the sections' relocation sections.
 fn names<'a>(object: &Object<'a>, tables: &'a [String], table: &Table<'a>, bump: &'a Bump) -> Strings<'a> {
     let mut strings = Strings::new(object.sections.len() * 2 + table.entries.len() + 4, bump);
     for (section, relocations) in object.sections.iter().zip(tables) {

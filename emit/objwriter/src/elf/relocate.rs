@@ -1,5 +1,5 @@
-//! Relocations: what is known now is filled in; what depends on where the object is loaded, or on other objects, becomes
-//! a dynamic relocation.
+//! Relocations. Values that are known are filled in; values that depend on the load address or on other
+//! objects become dynamic relocations.
 
 use super::dynamic::Dynamic;
 use super::format::{RELA, rela};
@@ -9,14 +9,14 @@ use super::{
 };
 use bumpalo::{Bump, collections::Vec as List};
 
-/// Where a dynamic relocation applies.
+/// Place to which a dynamic relocation applies.
 #[derive(Clone, Copy, Debug)]
 enum Site {
     Section(usize, u64),
     Got(usize),
 }
 
-/// A dynamic relocation: of a symbol, or of the load address.
+/// Dynamic relocation, relative to a symbol or to the load address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     site: Site,
@@ -25,12 +25,12 @@ pub(super) struct Pending {
     symbolic: bool,
 }
 
-/// What a loader has to do, and the global offset table.
+/// Dynamic relocations for the loader, and the global offset table.
 pub(super) struct Plan<'a> {
     pub relocations: List<'a, Pending>,
-    /// Symbols with an entry, in order.
+    /// Symbols that have an entry in the global offset table, in order.
     pub got: List<'a, u32>,
-    /// Entry of each symbol in the table.
+    /// For each symbol, the index of its entry in the global offset table.
     got_of: List<'a, Option<u32>>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Plan<'a> {
                 plan.relocations.push(Pending { site: Site::Got(n), target, addend: 0, symbolic });
             }
         }
-        // Loaders apply those of the load address in one go: they come first.
+        // Relocations by the load address come first, because loaders apply them in one batch.
         plan.relocations.sort_by_key(|pending| {
             let symbol = match pending.target {
                 Target::Symbol(symbol) if pending.symbolic => dynamic.index(symbol).unwrap_or(0),
@@ -115,12 +115,12 @@ impl<'a> Plan<'a> {
         7 + rela
     }
 
-    /// Bytes of `.rela.dyn`.
+    /// Returns the size of `.rela.dyn` in bytes.
     pub fn size(&self) -> u64 {
         self.relocations.len() as u64 * RELA
     }
 
-    /// `.rela.dyn`.
+    /// Writes `.rela.dyn`.
     pub fn write(
         &self,
         object: &Object,
@@ -147,10 +147,10 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// `ld.lld` refuses it too.
+/// `ld.lld` rejects this, too.
 const NO_SYMBOL: &str = "a relocation without a symbol has a meaning in relocatable objects only";
 
-/// Applies a relocation of a section to its contents, if they are part of the output.
+/// Applies a relocation to the contents of its section, if the section is part of the output.
 pub(super) fn apply(
     object: &Object,
     dynamic: &Dynamic,
@@ -187,11 +187,11 @@ pub(super) fn apply(
         }
         _ => match number(object, dynamic, target) {
             Some(value) => value.wrapping_add(addend),
-            // Debug information counts from where the object would be without a loader.
+            // Debug information uses addresses relative to the start of the object.
             None if object.sections[section].flags & SHF_ALLOC == 0 => {
                 (address(object, dynamic, places, target)? as i64).wrapping_add(addend)
             }
-            // A loader fills it in.
+            // A loader fills in the field.
             None if kind == reloc::ABS64 => return Ok(()),
             None => {
                 return Err(format!(
@@ -222,7 +222,7 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// What a branch holds: dwords from behind itself.
+/// Returns the distance that a branch stores: dwords from the end of the branch.
 fn branch_distance(bytes: i64, name: &str) -> Result<i64, String> {
     let dwords = bytes.wrapping_sub(4) / 4;
     i16::try_from(dwords)
@@ -230,7 +230,7 @@ fn branch_distance(bytes: i64, name: &str) -> Result<i64, String> {
         .map_err(|_| format!("a branch to `{name}` is out of its reach of 131072 bytes"))
 }
 
-/// Whether a symbol is a plain number.
+/// Returns whether a symbol is an absolute number.
 fn is_number(object: &Object, target: Target) -> bool {
     matches!(target, Target::Symbol(symbol) if matches!(object.symbols[symbol as usize].place, Place::Absolute(_)))
 }
@@ -243,7 +243,7 @@ fn name<'a>(object: &Object<'a>, target: Target) -> &'a str {
     }
 }
 
-/// Whether another object's symbol of the same name would be taken instead.
+/// Returns whether a symbol of the same name in another object could replace the symbol.
 fn is_preemptible(object: &Object, dynamic: &Dynamic, target: Target) -> bool {
     let Target::Symbol(number) = target else { return false };
     let symbol = &object.symbols[number as usize];
@@ -251,7 +251,8 @@ fn is_preemptible(object: &Object, dynamic: &Dynamic, target: Target) -> bool {
     symbol.binding != STB_LOCAL && is_replaceable && dynamic.index(number).is_some()
 }
 
-/// The value of a symbol that is a plain number, or of an undefined weak one, and that nobody replaces.
+/// Returns the value of a symbol that is an absolute number, or of an undefined weak symbol, if other objects
+/// cannot replace it.
 fn number(object: &Object, dynamic: &Dynamic, target: Target) -> Option<i64> {
     let Target::Symbol(symbol) = target else { return None };
     if is_preemptible(object, dynamic, target) {

@@ -1,20 +1,20 @@
-//! String tables in which a string may be the end of another, as LLVM lays them out.
+//! String tables in which a string may share the end of another string, laid out as LLVM does it.
 
 use bumpalo::{Bump, collections::Vec as List};
 use std::cmp::Ordering;
 
-/// A string table under construction.
+/// String table under construction.
 pub(crate) struct Strings<'a> {
-    /// Once finished, in the order of [`Ending::backwards`].
+    /// Strings with their offsets; after `finish`, in the order of [`Ending::backwards`].
     entries: List<'a, (Ending<'a>, u32)>,
-    /// The table's bytes, once finished.
+    /// Bytes of the table, after `finish`.
     pub bytes: List<'a, u8>,
 }
 
-/// A string that is compared from its end.
+/// String that is compared from its end.
 #[derive(Clone, Copy)]
 struct Ending<'a> {
-    /// The last eight letters, the last one highest: they decide nearly every comparison.
+    /// The last eight bytes, the last one most significant. They decide nearly every comparison.
     last: u64,
     text: &'a str,
 }
@@ -26,14 +26,15 @@ impl<'a> Ending<'a> {
             Some(last) => u64::from_le_bytes(*last),
             None => {
                 let from_end = bytes.iter().rev().fold(0, |last, &byte| last << 8 | u64::from(byte));
-                // No shift by 64, where there is nothing to shift.
+                // For an empty string the shift would be 64, which is not allowed; `% 64` makes it 0.
                 from_end << ((64 - 8 * bytes.len()) % 64)
             }
         };
         Ending { last, text }
     }
 
-    /// From the last letters on, what is longer first: each string comes right after those that it may be the end of.
+    /// Compares strings backwards from their ends, with longer strings first. So each string comes right
+    /// after the strings whose end it may be.
     fn backwards(&self, other: &Ending) -> Ordering {
         let rest = || other.text.bytes().rev().cmp(self.text.bytes().rev());
         other.last.cmp(&self.last).then_with(rest)
@@ -41,7 +42,7 @@ impl<'a> Ending<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// An empty table with room for so many strings.
+    /// Returns an empty table with capacity for `count` strings.
     pub fn new(count: usize, bump: &'a Bump) -> Strings<'a> {
         Strings { entries: List::with_capacity_in(count, bump), bytes: List::new_in(bump) }
     }
@@ -69,7 +70,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// Where a string begins.
+    /// Returns the offset of a string.
     pub fn offset(&self, text: &str) -> u32 {
         let wanted = Ending::new(text);
         self.entries.binary_search_by(|entry| entry.0.backwards(&wanted)).map_or(0, |n| self.entries[n].1)

@@ -1,4 +1,4 @@
-//! The symbol table: its entries in order, and what they say.
+//! The symbol table: its entries and their order.
 
 use super::format::{SHN_ABS, SHN_AMDGPU_LDS, SHN_COMMON, Sym};
 use super::strings::Strings;
@@ -7,28 +7,28 @@ use bumpalo::{Bump, collections::Vec as List};
 
 const STT_SECTION: u8 = 3;
 
-/// Entries in order, local ones first.
+/// Symbol table entries in order, local symbols first.
 pub(super) struct Table<'a> {
     pub entries: List<'a, Entry<'a>>,
     /// Number of local entries, the null symbol included.
     pub locals: u32,
-    /// Entry of each symbol and of each section; 0 if it has none.
+    /// For each symbol and for each section, the number of its entry; 0 if it has none.
     of_symbol: List<'a, u32>,
     of_section: List<'a, u32>,
 }
 
-/// An entry and its name.
+/// Entry with its name.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<'a> {
     pub name: &'a str,
     pub sym: Sym,
-    /// The symbol, unless it stands for a section or a file.
+    /// Number of the symbol; `None` if the entry stands for a section or a file.
     pub symbol: Option<u32>,
 }
 
 impl<'a> Table<'a> {
-    /// Collects the symbols. `section_number` tells the number of a section's header.
-    /// `group_number` that of a group's.
+    /// Collects the symbols. `section_number` and `group_number` return the numbers of the section headers of
+    /// sections and groups.
     pub fn new(
         object: &Object<'a>,
         section_number: impl Fn(u32) -> u16,
@@ -84,7 +84,7 @@ impl<'a> Table<'a> {
         });
     }
 
-    /// The number of what a relocation refers to.
+    /// Returns the number of the entry to which a relocation refers.
     pub fn index(&self, target: Target) -> u32 {
         match target {
             Target::Symbol(number) => self.of_symbol.get(number as usize).copied().unwrap_or(0),

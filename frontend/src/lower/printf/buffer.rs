@@ -1,8 +1,10 @@
-//! What is printed by OpenCL's buffer.
+//! Printing through OpenCL's buffer.
 //!
-//! A call leaves its number and its arguments there, dword by dword. Where, `printf_place` of the library finds; how the arguments lie there is
-//! LLVM's way (its pass `AMDGPUPrintfRuntimeBinding`, by its output): one behind the other, each in whole dwords, a vector of three as one of
-//! four, texts with their zero.
+//! A call writes the number of its format and its arguments to the buffer, dword by dword. The library
+//! function `printf_place` allocates the space. The layout of the arguments is that of LLVM (its pass
+//! `AMDGPUPrintfRuntimeBinding`, found from its output): each argument follows the previous argument and
+//! takes whole dwords, a vector of three elements is stored like one of four, and strings include their
+//! terminating zero.
 
 use super::super::{Lower, Val, plain_mem};
 use super::Part;
@@ -12,7 +14,8 @@ use crate::types::Ty;
 use ir::{Mem, MemTy, Op, Pos, Space, Type, Value};
 use smallvec::SmallVec;
 
-/// A call while it is put together: what is printed, bytes of each argument, and their dwords.
+/// A call while it is assembled: its format, the size of each argument in bytes, and the dwords of the
+/// arguments.
 #[derive(Default)]
 struct Call {
     record: Record,
@@ -60,7 +63,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A number, the elements of a vector, or a pointer.
+    /// Appends a number, the elements of a vector, or a pointer.
     fn argument(&mut self, call: &mut Call, number: Option<(Scalar, u8)>, values: &[Value]) {
         let (scalar, lanes) = number.unwrap_or((Scalar::U32, 1));
         let mut elements: Val = values.iter().map(|&value| self.printable(scalar, value)).collect();
@@ -70,7 +73,7 @@ impl Lower<'_, '_> {
         }
         let before = call.dwords.len();
         let bits = scalar.bits();
-        // Elements that do not fill a dword, two bytes, have each one of their own.
+        // If all elements together do not fill a dword (two 8-bit elements), each element gets a dword.
         let fills = elements.len() as u32 * bits >= 32;
         if lanes > 1 && bits < 32 && scalar.is_int() && fills {
             for chunk in elements.chunks(32 / bits as usize) {
@@ -96,7 +99,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Small integers in one dword, the first lowest.
+    /// Packs small integers into one dword; the first integer is in the lowest bits.
     fn packed(&mut self, elements: &[Value], bits: u32) -> Value {
         let mask = self.constant(Type::I32, (1 << bits) - 1);
         let mut word = self.bin(ir::BinOp::And, elements[0], mask);
@@ -109,7 +112,7 @@ impl Lower<'_, '_> {
         word
     }
 
-    /// Leaves a call in the buffer, if there is room.
+    /// Writes a call to the buffer if there is room for it.
     fn leave_call(&mut self, call: Call) {
         let format = ir::Format { sizes: call.sizes, text: call.record.text };
         let bytes = self.constant(Type::I32, format.bytes().into());

@@ -1,28 +1,32 @@
-//! What is printed by calls of the host.
+//! Printing through calls of the host.
 //!
-//! A call of `printf` is a message of 64-bit words: where to, the format as C has it, and the arguments, texts with a zero at their end. It goes to the host
-//! in parts of up to seven words, each a call for all lanes that are here, by one packet that the wave keeps all the while: how, functions of the library know
-//! (`library/hostcall.k`). The first word of a part describes it, and the answer to a message's first part has the number that names it in the next ones.
+//! A call of `printf` is a message of 64-bit words: the output stream, the format as C defines it, and the
+//! arguments; strings end in a zero. The message is sent to the host in parts of up to seven words. Each part
+//! is one host call for all active lanes, and the wave uses the same packet for all parts. Library functions
+//! implement this protocol (`library/hostcall.k`). The first word of a part describes the part. The answer to
+//! the first part of a message is a number that identifies the message in its later parts.
 //!
 //! # Source
-//! ROCm's device library (Debian's `rocm-device-libs`), by its calls: `__ockl_fprintf_stdout_begin`, `__ockl_printf_append_args` and the like.
+//! ROCm's device library (Debian's `rocm-device-libs`), from the calls that it makes:
+//! `__ockl_fprintf_stdout_begin`, `__ockl_printf_append_args` and others.
 
 use super::super::{Lower, plain_mem};
 use super::{Part, Stream};
 use crate::scalar::Scalar;
 use ir::{BinOp, CastOp, Mem, MemTy, Op, Pos, Space, Type, Value};
 
-/// The service of the host.
+/// Number of the host's printing service.
 const PRINTF: u64 = 2;
-/// Words of a part behind the one that describes it.
+/// Number of words of a part after the word that describes it.
 const PART_WORDS: usize = 7;
-/// Of the word that describes a part: it is the first, the last one; how many words; and from this bit on the message's number.
+/// Layout of the word that describes a part: flags for the first part (`BEGIN`) and the last part (`END`),
+/// and the bit positions of the number of words and of the message's number.
 const BEGIN: u64 = 1;
 const END: u64 = 2;
 const COUNT_SHIFT: u32 = 5;
 const NUMBER_SHIFT: u32 = 8;
 
-/// A message while it is put together.
+/// A message while it is assembled.
 #[derive(Default)]
 struct Message {
     format: String,
@@ -58,7 +62,7 @@ impl Lower<'_, '_> {
         self.send_message(&words);
     }
 
-    /// A text with a zero at its end, in whole words.
+    /// Appends the words of a string with its terminating zero; the last word is padded with zeros.
     fn text_words(&mut self, text: &str, out: &mut Vec<Value>) {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
@@ -68,7 +72,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A number or a pointer in 64 bits: a float as a double.
+    /// Converts a number or a pointer to 64 bits; a float becomes a double.
     fn word(&mut self, scalar: Option<Scalar>, value: Value) -> Value {
         let mut value = self.printable(scalar.unwrap_or(Scalar::U32), value);
         if scalar == Some(Scalar::Bf16) {
@@ -82,7 +86,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Sends a message.
+    /// Emits the calls that send a message.
     fn send_message(&mut self, words: &[Value]) {
         let global = Type::Ptr(Space::Global);
         let buffer = self.emit(Op::Pos(Pos::HostcallBuffer), &[], global);

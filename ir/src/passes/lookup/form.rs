@@ -1,4 +1,4 @@
-//! The ways to compute a row of numbers, and which is best.
+//! The ways to compute a row of numbers, and the choice between them.
 
 use super::super::interval::type_max;
 use super::{Code, Index};
@@ -7,29 +7,30 @@ use crate::op::{BinOp, CastOp, Op};
 use crate::semantics::signed;
 use crate::types::Type;
 
-/// From so many cases on, a table in memory pays. It takes some six instructions and the time of a load that finds its line in
-/// a cache, about as long as thirty vector instructions; a case takes two.
+/// Minimum number of cases for which a table in memory pays off. A table takes about six instructions and the
+/// time of a load that hits the cache, which is about as long as thirty vector instructions; testing a case
+/// takes two instructions.
 const MIN_TABLE: usize = 16;
 
-/// What a value is for each number of the index.
+/// The value for each index in the row.
 pub struct Row {
     pub ty: Type,
     pub numbers: Vec<u64>,
-    /// What it is for all others, if there may be others.
+    /// The value for all other indices, if other indices are possible.
     pub outside: Option<Value>,
-    /// The same as a number, if it is one.
+    /// `outside` as a number, if it is a constant.
     pub number: Option<u64>,
 }
 
-/// Small numbers one after the other in a literal.
+/// Small numbers packed one after the other into a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed {
     bits: u64,
-    /// Bits of a number.
+    /// Width of a number in bits.
     width: u32,
-    /// More than 32 bits of them.
+    /// Whether the numbers take more than 32 bits.
     wide: bool,
-    /// Behind the row stands what is outside of it.
+    /// Whether the value for indices outside of the row is stored after the row.
     clamp: bool,
 }
 
@@ -38,11 +39,11 @@ pub struct Packed {
 pub enum Form {
     /// `step * index + base`
     Linear { step: u64, base: u64 },
-    /// One of two numbers, by a bit of a literal.
+    /// One of two numbers, chosen by a bit of a literal.
     Pick { bits: Packed, numbers: [u64; 2] },
-    /// Bits of a literal, and a number to be added.
+    /// Bits of a literal, plus a base.
     Bits { bits: Packed, base: u64 },
-    /// A load from memory.
+    /// A load from a table in memory.
     Table,
 }
 
@@ -51,12 +52,12 @@ impl Row {
         matches!(self.ty, Type::I32 | Type::I64)
     }
 
-    /// The numbers, and what is outside of the row if that is to stand behind it.
+    /// Returns the numbers, followed by the outside value if `clamp`.
     fn fields(&self, clamp: bool) -> impl Iterator<Item = u64> + '_ {
         self.numbers.iter().copied().chain(self.number.filter(|_| clamp))
     }
 
-    /// Whether what is outside can stand behind the row.
+    /// Returns whether the outside value can be stored after the row.
     fn may_clamp(&self) -> bool {
         self.outside.is_some() && self.number.is_some()
     }
@@ -74,10 +75,11 @@ impl Row {
         (fits && (self.is_int() || step == 0)).then_some(Form::Linear { step, base })
     }
 
-    /// Packs what `small` makes of the numbers, in `width` bits each; with what is outside behind them if `clamp`.
+    /// Packs `small` of each number into `width` bits, including the outside value after the row if `clamp`.
+    /// Returns `None` if they do not fit in 64 bits.
     fn pack(&self, clamp: bool, width: u32, small: impl Fn(u64) -> u64) -> Option<Packed> {
         let fields = (self.numbers.len() as u32).checked_add(u32::from(clamp))?;
-        // Shifts are cheaper than products.
+        // A width that is a power of two needs a shift instead of a multiplication, which is cheaper.
         let widths = [width.next_power_of_two(), width];
         let (room, width) = [(32, widths[0]), (32, widths[1]), (64, widths[0]), (64, widths[1])]
             .into_iter()
@@ -87,7 +89,7 @@ impl Row {
         Some(Packed { bits, width, wide: room == 64, clamp })
     }
 
-    /// One of two numbers.
+    /// Returns the form that picks one of two numbers, if the row has only two different numbers.
     fn pick(&self, clamp: bool) -> Option<Form> {
         let (low, high) = (self.fields(clamp).min()?, self.fields(clamp).max()?);
         let two = self.fields(clamp).all(|number| number == low || number == high);
@@ -95,7 +97,7 @@ impl Row {
         Some(Form::Pick { bits, numbers: [low, high] })
     }
 
-    /// A small number, or one that is small when the least is taken from it.
+    /// Returns the form that packs the numbers, or the differences between the numbers and the least of them.
     fn bits(&self, clamp: bool) -> Option<Form> {
         let least = self.fields(clamp).map(|n| signed(self.ty, n)).min()? as u64;
         let candidates = [0, least].into_iter().filter_map(|base| {
@@ -109,7 +111,7 @@ impl Row {
 }
 
 impl Form {
-    /// The shortest for a row, if any is any good instead of so many cases.
+    /// Returns the shortest form for a row; `None` if no form is better than testing `cases` cases.
     pub fn best(row: &Row, cases: usize) -> Option<Form> {
         let ways = [true, false].into_iter().filter(|clamp| !clamp || row.may_clamp());
         let ints = |clamp| row.is_int().then(|| row.bits(clamp)).flatten();
@@ -120,7 +122,7 @@ impl Form {
         short.or_else(|| table().then_some(Form::Table))
     }
 
-    /// Whether what is outside of the row comes out by itself.
+    /// Returns whether the form also yields the outside value for indices outside of the row.
     fn has_outside(&self, row: &Row) -> bool {
         match self {
             Form::Linear { .. } => row.outside.is_none(),
@@ -129,14 +131,14 @@ impl Form {
         }
     }
 
-    /// Instructions that this takes, about.
+    /// Returns the approximate number of instructions of the form.
     pub fn cost(&self, row: &Row) -> u32 {
         let field = |bits: &Packed| 2 + u32::from(bits.width > 1) + 2 * u32::from(bits.wide);
         let own = match self {
             Form::Linear { step: 0, .. } => 0,
             Form::Linear { step: 1, .. } => 1,
             Form::Linear { step, .. } if step.is_power_of_two() => 2,
-            // Vector multiplication takes four times as long as other arithmetic.
+            // Vector multiplication takes four times as long as other vector arithmetic.
             Form::Linear { .. } => 5,
             Form::Pick { bits, numbers } => field(bits) + if row.is_zero_one(numbers) { 0 } else { 2 },
             Form::Bits { bits, base } => field(bits) + u32::from(*base != 0),
@@ -145,7 +147,7 @@ impl Form {
         own + if self.has_outside(row) { 0 } else { 2 }
     }
 
-    /// The code for it.
+    /// Emits the code that computes the row for `index`. Returns the result.
     pub fn write(&self, row: &Row, index: &mut Index, code: &mut Code<'_>) -> Value {
         let value = match *self {
             Form::Linear { step, base } => {
@@ -180,7 +182,8 @@ impl Form {
             Form::Table => {
                 let clamp = row.may_clamp();
                 let at = if clamp || row.outside.is_some() { index.clamped(code) } else { index.plain(code) };
-                // Where lanes are outside that have no number, there is one all the same: nothing is read out of bounds.
+                // The table gets an entry for outside indices even if their value is not a constant, so that
+                // nothing is read out of bounds.
                 let mut numbers = row.numbers.clone();
                 if row.outside.is_some() {
                     numbers.push(row.number.unwrap_or(0));
@@ -199,14 +202,14 @@ impl Form {
 }
 
 impl Row {
-    /// Whether the bit is the number.
+    /// Returns whether the extracted bit is already the number.
     fn is_zero_one(&self, numbers: &[u64; 2]) -> bool {
         matches!(self.ty, Type::Bool | Type::I32) && *numbers == [0, 1]
     }
 }
 
 impl Packed {
-    /// The literal with the number in its lowest bits.
+    /// Emits the shifted literal, with the wanted number in its lowest bits.
     fn field(&self, index: &mut Index, code: &mut Code<'_>) -> Value {
         let at = if self.clamp { index.clamped(code) } else { index.plain(code) };
         let shift = match self.width {

@@ -1,12 +1,14 @@
-//! Switches that only choose constants become arithmetic.
+//! Turns switches that only choose constants into arithmetic.
 //!
-//! If every case leads to one block and passes it constants, those are a function of the operand, and a row of numbers
-//! says all about it. How it is computed is decided for each of the values by [`form`]: `a * n + b`, bits of a literal, or a
-//! load from a table in constant memory. What is not in the row goes to the default as before, or is its last number.
-//! (The idea is that of LLVM's `SwitchToLookupTable`; T. Jansen et al. describe it for GCC's `tree-switch-conversion`.)
+//! If every case of a switch leads to the same block and passes constants to it, these constants are a
+//! function of the switch operand and can be written as a row of numbers, one for each operand value. The
+//! cheapest way to compute each row is chosen by [`form`]: `a * n + b`, bits of a literal, or a load from a
+//! table in constant memory. Operand values outside of the row go to the default block as before, or use the
+//! last number of the row. (The idea is that of LLVM's `SwitchToLookupTable`; T. Jansen et al. describe it
+//! for GCC's `tree-switch-conversion`.)
 //!
-//! There are no lanes in that, so it is as good where they differ as where they are together: one shift for all of them
-//! instead of a way for each case.
+//! The computation has no branches, so it costs the same for divergent and uniform operands: for example one
+//! shift for all lanes instead of one path for each case.
 
 mod form;
 #[cfg(test)]
@@ -22,43 +24,43 @@ use form::{Form, Row};
 use rustc_hash::FxHashMap;
 use smol_str::format_smolstr;
 
-/// Fewer cases are asked for faster than they are looked up.
+/// Minimum number of cases. Fewer cases are tested faster than they are looked up.
 const MIN_CASES: usize = 3;
-/// A row has at most so many numbers, and at most so many for each case: what it takes to make and to keep.
+/// Maximum length of a row, in total and per case. Longer rows take too long to create and too much memory.
 const MAX_ROW: u64 = 4096;
 const MAX_ROW_PER_CASE: u64 = 8;
-/// Levels of operands looked at for the range of the operand.
+/// Maximum number of levels of operands that are examined to find the range of the switch operand.
 const DEPTH: u32 = 4;
 
-/// Tables in constant memory that a pass made, which are variables of the module from then on.
+/// Tables in constant memory that a pass created. They become global variables of the module.
 #[derive(Debug, Default)]
 pub struct Tables {
-    /// Number of the first one.
+    /// Number that the first table will have as a global variable.
     first: usize,
     list: Vec<GlobalData>,
     by_content: FxHashMap<Vec<u8>, Global>,
 }
 
 impl Tables {
-    /// Begins behind the variables that the module has.
+    /// Starts an empty list of tables that are numbered after the module's global variables.
     pub fn begin(&mut self, globals: usize) {
         self.first = globals;
         self.list.clear();
         self.by_content.clear();
     }
 
-    /// Whether nothing has been made.
+    /// Returns whether no table has been created.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Takes what has been made.
+    /// Removes and returns the created tables.
     pub fn take(&mut self) -> impl Iterator<Item = GlobalData> + '_ {
         self.by_content.clear();
         self.list.drain(..)
     }
 
-    /// The table of these numbers.
+    /// Returns the table with these numbers; creates it if there is none.
     fn table(&mut self, ty: Type, numbers: &[u64]) -> Global {
         let bytes = (stored(ty).bits() / 8) as usize;
         let init: Vec<u8> = numbers.iter().flat_map(|bits| bits.to_le_bytes()[..bytes].to_vec()).collect();
@@ -78,19 +80,19 @@ impl Tables {
             });
             Global::from_u32(number as u32)
         });
-        // The same bytes may be wider numbers now.
+        // The same bytes may now be read as wider numbers.
         let align = &mut list[global.as_u32() as usize - *first].align;
         *align = (*align).max(bytes as u32);
         global
     }
 }
 
-/// The type of a number in a table.
+/// Returns the type in which a number is stored in a table.
 fn stored(ty: Type) -> Type {
     if ty == Type::Bool { Type::I32 } else { ty }
 }
 
-/// Replaces the switches for which that is shorter. Returns whether there was one.
+/// Replaces the switches for which the arithmetic is shorter. Returns whether there was one.
 pub fn run(func: &mut Function, tables: &mut Tables) -> bool {
     let mut changed = false;
     let mut sources = Vec::new();
@@ -107,7 +109,8 @@ pub fn run(func: &mut Function, tables: &mut Tables) -> bool {
     changed
 }
 
-/// By block: some value of it is used in another one, so there must be no way past it. Found at the first call.
+/// Returns, for each block, whether one of its values is used in another block, in which case the block must
+/// not be bypassed. Computed at the first call.
 fn sources_of_others<'a>(func: &Function, sources: &'a mut Vec<bool>) -> &'a [bool] {
     if sources.is_empty() {
         sources.resize(func.blocks.len(), false);
@@ -121,7 +124,8 @@ fn sources_of_others<'a>(func: &Function, sources: &'a mut Vec<bool>) -> &'a [bo
     sources
 }
 
-/// Where an edge goes, past a block that only jumps, and what it passes there.
+/// Returns the target of an edge and the arguments it passes. With `past`, the target must be a block that
+/// only jumps, and the result describes the jump of that block.
 fn goes_to(
     func: &Function,
     inst: Inst,
@@ -139,7 +143,7 @@ fn goes_to(
     }
     let (&last, before) = func.blocks[to].insts.split_last()?;
     let Op::Jump(next) = func.insts[last].op else { return None };
-    // Constants of the block are constants anywhere.
+    // Constants of the block can be created anywhere.
     if before.iter().any(|&inst| !matches!(func.insts[inst].op, Op::Const(_))) {
         return None;
     }
@@ -148,31 +152,31 @@ fn goes_to(
     Some((next, func.branch_args(last, 0).iter().map(through).collect()))
 }
 
-/// Whether the default is promised not to be taken.
+/// Returns whether the default block begins with `unreachable`.
 fn never_taken(func: &Function, inst: Inst) -> bool {
     let to = func.branch_target(inst, 0);
     to.and_then(|to| func.blocks[to].insts.first())
         .is_some_and(|&first| func.insts[first].op == Op::Unreachable)
 }
 
-/// What one parameter of the block behind gets.
+/// Values of one parameter of the block where the cases meet.
 enum Column {
-    /// The same on every way.
+    /// The same value for all cases.
     Same(Value),
-    /// Constants.
+    /// Constants, and how to compute them.
     Row(Row, Form),
 }
 
 /// How a switch is replaced.
 struct Plan {
     ty: Type,
-    /// Where all cases go.
+    /// Block to which all cases lead.
     to: Block,
     lo: u64,
-    /// Numbers in a row.
+    /// Number of operand values in the row.
     count: u64,
     columns: Vec<Column>,
-    /// The default goes elsewhere.
+    /// Whether the default leads to a different block.
     elsewhere: bool,
 }
 
@@ -189,7 +193,8 @@ impl Plan {
         let most = MAX_ROW.min(cases.len() as u64 * MAX_ROW_PER_CASE);
         let count = (last.hi - lo).checked_add(1).filter(|&count| count <= most)?;
         let first_edge = first.edge as usize;
-        // A block that only jumps on may be where the cases meet, or on the way there.
+        // A block that only jumps may be the block where the cases meet, or it may be bypassed on the edge to
+        // that block.
         let places =
             [true, false].into_iter().filter_map(|past| goes_to(func, inst, first_edge, past, sources));
         for (to, _) in places {
@@ -201,7 +206,7 @@ impl Plan {
         None
     }
 
-    /// Looks at what is passed by every edge; nothing if the switch is to stay.
+    /// Examines the arguments of all edges. Returns `None` if the switch should stay.
     fn fill(
         mut self,
         func: &Function,
@@ -235,7 +240,7 @@ impl Plan {
         self.pays(cases.len()).then_some(self)
     }
 
-    /// The numbers of parameter `n`, and how they are computed.
+    /// Finds the numbers for parameter `n` and how to compute them.
     fn column(
         &self,
         func: &Function,
@@ -269,7 +274,8 @@ impl Plan {
         Some(Column::Row(row, form))
     }
 
-    /// Whether that is shorter than to ask for the cases: a comparison each, and a selection for each value.
+    /// Returns whether the plan is shorter than testing the cases, which takes a comparison per case and a
+    /// selection per case and value.
     fn pays(&self, cases: usize) -> bool {
         let rows = || {
             self.columns.iter().filter_map(|column| match column {
@@ -310,24 +316,24 @@ impl Plan {
     }
 }
 
-/// The number in a row: what of it has been computed so far.
+/// Index into a row, with the forms of it that have been computed so far.
 struct Index {
     value: Value,
     ty: Type,
     count: u64,
-    /// At most `count`, as `i32`.
+    /// The minimum of the index and `count`, as `i32`.
     clamped: Option<Value>,
-    /// Whether it is below `count`.
+    /// Whether the index is less than `count`.
     inside: Option<Value>,
 }
 
 impl Index {
-    /// As `i32`, if it is below `count`.
+    /// Returns the index as `i32`. The index must be less than `count`.
     fn plain(&self, code: &mut Code<'_>) -> Value {
         code.low(self.value)
     }
 
-    /// As `i32`, and `count` if it is above that.
+    /// Returns the minimum of the index and `count`, as `i32`.
     fn clamped(&mut self, code: &mut Code<'_>) -> Value {
         if let Some(value) = self.clamped {
             return value;
@@ -337,13 +343,13 @@ impl Index {
         *self.clamped.insert(code.low(least))
     }
 
-    /// Whether it is below `count`.
+    /// Returns whether the index is less than `count`.
     fn inside(&mut self, code: &mut Code<'_>) -> Value {
         *self.inside.get_or_insert_with(|| code.within(self.value, self.count))
     }
 }
 
-/// Where new code goes.
+/// Position where new code is appended.
 struct Code<'a> {
     func: &'a mut Function,
     block: Block,
@@ -360,7 +366,8 @@ impl Code<'_> {
         self.push(Op::Const(bits & type_max(ty)), &[], ty)
     }
 
-    /// A value that an edge passes: a constant of an arm is made again.
+    /// Returns a value that an edge passes. A constant of a switch arm is created again, because the arm may
+    /// be bypassed.
     fn here(&mut self, value: Value) -> Value {
         match self.func.const_bits(value) {
             Some(bits) => self.konst(self.func.ty(value), bits),
@@ -383,13 +390,13 @@ impl Code<'_> {
         if k == 0 { value } else { self.bin_k(BinOp::Sub, value, k) }
     }
 
-    /// Whether a number of the row's is below `count`.
+    /// Returns whether an index is less than `count`.
     fn within(&mut self, index: Value, count: u64) -> Value {
         let last = self.konst(self.func.ty(index), count - 1);
         self.push(Op::Icmp(IntCc::Ule), &[index, last], Type::Bool)
     }
 
-    /// The low 32 bits.
+    /// Returns the low 32 bits.
     fn low(&mut self, value: Value) -> Value {
         match self.func.ty(value) {
             Type::I64 => self.push(Op::Cast(CastOp::Trunc), &[value], Type::I32),
@@ -402,14 +409,14 @@ impl Code<'_> {
         self.push(Op::Select, &[cond, then, otherwise], ty)
     }
 
-    /// Whether the lowest bit is set.
+    /// Returns whether the lowest bit is set.
     fn bit(&mut self, value: Value) -> Value {
         let bit = self.bin_k(BinOp::And, value, 1);
         let zero = self.konst(Type::I32, 0);
         self.push(Op::Icmp(IntCc::Ne), &[bit, zero], Type::Bool)
     }
 
-    /// An index in another type, if anything is to be multiplied with it.
+    /// Converts an index to type `ty`; returns `None` if it would be multiplied by a step of 0.
     fn extended(&mut self, index: Value, ty: Type, step: u64) -> Option<Value> {
         match ty {
             _ if step == 0 => None,
@@ -418,7 +425,7 @@ impl Code<'_> {
         }
     }
 
-    /// Number `index` of a table in constant memory.
+    /// Loads number `index` from a table in constant memory.
     fn load(&mut self, ty: Type, numbers: &[u64], index: Value) -> Value {
         let global = self.tables.table(ty, numbers);
         let base = self.push(Op::GlobalAddr(global), &[], Type::Ptr(Space::Constant));

@@ -3,7 +3,7 @@ use super::*;
 use crate::interp::{Dispatch, Interp, Memory};
 use crate::verify::verify;
 
-/// What a kernel leaves in its buffer: 256 bytes for each of the 64 lanes.
+/// Returns the contents of the kernel's buffer: 256 bytes for each of the 64 lanes.
 fn results(module: &crate::Module) -> Vec<u8> {
     let mut memory = Memory::new();
     let out = memory.alloc_bytes(vec![0; 64 * 16]);
@@ -13,7 +13,8 @@ fn results(module: &crate::Module) -> Vec<u8> {
     memory.bytes(out, 64 * 16).unwrap().to_vec()
 }
 
-/// A kernel whose lanes `l` store what a switch of `l * step - 8` passes on; `operand` and `yields` are types.
+/// Returns a kernel in which each lane `l` stores the value that a switch on `l * step - 8` passes; `operand`
+/// and `yields` are types.
 fn kernel(operand: &str, yields: &str, step: i64, default: &str, cases: &[(u64, u64, u64)]) -> String {
     use std::fmt::Write;
     let (mut arms, mut list) = (String::new(), String::new());
@@ -57,7 +58,8 @@ fn kernel(operand: &str, yields: &str, step: i64, default: &str, cases: &[(u64, 
     )
 }
 
-/// Whether the switch goes; it computes the same in any case.
+/// Runs the pass on a text and checks that the code still computes the same. Returns whether the switch was
+/// replaced.
 fn is_replaced(text: &str) -> bool {
     let mut module = parse(text);
     verify(&module).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
@@ -73,7 +75,7 @@ fn is_replaced(text: &str) -> bool {
     changed
 }
 
-/// Cases of one value each, from `lo` on.
+/// Returns cases of one operand value each, starting at `lo`.
 fn row(lo: u64, bits: impl IntoIterator<Item = u64>) -> Vec<(u64, u64, u64)> {
     bits.into_iter().zip(lo..).map(|(bits, n)| (n, n, bits)).collect()
 }
@@ -132,16 +134,17 @@ fn random_rows() {
 #[test]
 fn what_stays_a_switch() {
     let stays = |text: &str| assert!(!is_replaced(text), "{text}");
-    // Two cases, sparse ones, a row with holes whose default goes elsewhere, and large numbers in a short row.
+    // Covers two cases, sparse cases, a row with holes whose default leads to a different block, and large
+    // numbers in a short row.
     stays(&kernel("i32", "i32", 1, "0", &row(3, [1, 2])));
     stays(&kernel("i32", "i32", 1, "0", &[(1, 1, 1), (40, 40, 2), (1000, 1000, 0)]));
     stays(&kernel("i32", "i32", 1, "elsewhere", &[(1, 1, 1), (3, 3, 2), (5, 5, 0), (7, 7, 2)]));
     stays(&kernel("i32", "f32", 1, "0", &row(0, [0x3f80_0000, 0x4020_0000, 0x4100_0000])));
-    // An arm that does something else.
+    // An arm that has a side effect.
     let text = kernel("i32", "i32", 1, "0", &row(0, [1, 2, 0, 3]));
     let store = "b101:\n store b32 global [v8 + 4], v20 align 4\n";
     stays(&text.replace("b101:\n", store));
-    // An arm that computes what it yields.
+    // An arm that computes the value it passes.
     stays(&text.replace("v1001 = const.i32 2", "v1001 = add.i32 v20, v20"));
 }
 

@@ -1,4 +1,4 @@
-//! Addresses: constants move outwards, and from there into the offset of the access.
+//! Addresses: constants are moved outwards, and from there into the offset of the access.
 
 use super::super::align::trailing_zeros;
 use super::super::interval::bound;
@@ -13,7 +13,7 @@ fn is_ptr_add(r: &Rewriter<'_>, value: Value) -> Option<(Value, Value)> {
     (def.op == Op::PtrAdd).then_some((def.args[0], def.args[1]))
 }
 
-/// `p + x` for a constant or variable `x` of the pointer's width.
+/// Simplifies `p + x` for an `x` of the pointer's width.
 pub(super) fn ptr_add(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> Option<Value> {
     let add_k = |r: &mut Rewriter<'_>, p: Value, k: u64| {
         let k = r.konst(if ty.bits() == 64 { Type::I64 } else { Type::I32 }, k);
@@ -54,7 +54,7 @@ pub(super) fn ptr_add(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> Opt
     None
 }
 
-/// The parts of an offset `zext(y + k) * n` whose sum does not wrap: `zext(y) * n`, and `k * n`.
+/// Splits an offset `zext(y + k) * n` whose sum does not wrap into `zext(y) * n` and `k * n`.
 fn scaled_sum(r: &mut Rewriter<'_>, x: Value) -> Option<(Value, u64)> {
     let (op, (wide, n)) =
         [BinOp::Shl, BinOp::Mul].into_iter().find_map(|op| Some((op, r.is_bin_k(x, op)?)))?;
@@ -68,7 +68,7 @@ fn scaled_sum(r: &mut Rewriter<'_>, x: Value) -> Option<(Value, u64)> {
     Some((rest, eval_bin(op, Type::I64, k, n)))
 }
 
-/// `p + zext(x)`
+/// Simplifies `p + zext(x)`.
 pub(super) fn ptr_add_z(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> Option<Value> {
     if let Some(k) = r.k(x) {
         let k = r.konst(Type::I64, k);
@@ -87,14 +87,14 @@ pub(super) fn ptr_add_z(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> O
     Some(r.emit(Op::PtrAdd, &[sum, y], ty))
 }
 
-/// Whether the 32-bit sum of a value and a constant cannot wrap: because the constant only fills low bits
-/// that are zero, or because the value is small.
+/// Returns whether the 32-bit sum of a value and a constant cannot wrap, either because the constant only
+/// fills low bits that are zero, or because the value is small.
 fn sum_fits(r: &Rewriter<'_>, x: Value, k: u64) -> bool {
     let zeros = trailing_zeros(r.func, x).min(31);
     k < 1 << zeros || k + bound(r.func, x, 4).hi <= u64::from(u32::MAX)
 }
 
-/// Takes constants added to the address of an access into its offset, as far as they fit.
+/// Moves constants that are added to the address of an access into its offset, as far as they fit.
 pub(in super::super) fn address(r: &mut Rewriter<'_>, inst: Inst) {
     loop {
         let ptr = r.func.args(inst)[0];

@@ -65,7 +65,7 @@ fn and(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
         return Some(a);
     }
     if let Some((x, k)) = r.is_bin_k(a, BinOp::Add) {
-        // What the constant adds is above the mask, or comes through it whole.
+        // The added constant either affects only bits above the mask, or passes through the mask unchanged.
         if low_ones && k & mask == 0 {
             return Some(r.bin_k(BinOp::And, x, mask));
         }
@@ -78,7 +78,8 @@ fn and(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;
     }
-    // Bits that are zero anyway may be set in the mask: -16..-1 are constants that cost nothing.
+    // Bits that are zero anyway may be set in the mask: this helps because -16..-1 are inline constants,
+    // which are free.
     let possible = all_ones(bound(r.func, a, 2).hi);
     let wider = (mask | !possible) as u32;
     if u64::from(wider) != mask && (-16..0).contains(&wider.cast_signed()) {
@@ -90,14 +91,15 @@ fn and(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     None
 }
 
-/// `a & (2^size - 1)`
+/// Simplifies `a & (2^size - 1)`.
 fn low_mask(r: &mut Rewriter<'_>, a: Value, mask: u64, size: u32) -> Option<Value> {
     if let Some((x, n)) = r.is_bin_k(a, BinOp::LShr)
         && r.single_use(a)
         && (1..32).contains(&n)
     {
         let n = n as u32;
-        // At the top the shift alone leaves nothing to clear (and `bound` has seen to that).
+        // If the field reaches the top bit, the shift alone suffices, and `bound` has already removed the
+        // mask.
         return (n + size < 32).then(|| extract(r, TernOp::Ubfe, x, n, size));
     }
     if let Some(Def { op: Op::Tern(TernOp::Ubfe), args: [x, low, width] }) = r.def(a)
@@ -108,7 +110,7 @@ fn low_mask(r: &mut Rewriter<'_>, a: Value, mask: u64, size: u32) -> Option<Valu
     {
         return Some(extract(r, TernOp::Ubfe, x, low as u32, size.min(width as u32)));
     }
-    // Sign extensions only touch bits the mask clears.
+    // A sign extension only changes bits that the mask clears.
     for (op, kept) in [(CastOp::Sext8, 0xff), (CastOp::Sext16, 0xffff)] {
         if let Some(x) = r.is_cast(a, op)
             && mask <= kept
@@ -167,7 +169,7 @@ fn xor(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     if let Some(v) = majority(r, BinOp::Xor, a, b, ty) {
         return Some(v);
     }
-    // c ^ (m & (b ^ c)): the other common way to write "b where m, else c".
+    // c ^ (m & (b ^ c)) is another common way to write "b where m is set, otherwise c".
     for (c, masked) in [(a, b), (b, a)] {
         let Some((p, q)) = r.is_bin(masked, BinOp::And).filter(|_| ty == Type::I32 && r.single_use(masked))
         else {
@@ -187,8 +189,8 @@ fn xor(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     None
 }
 
-/// `(x << n) | (x >> (32 - n))` and `(x >> n) | (x << (32 - n))` for any `n`: since counts are taken
-/// modulo 32, a count of 0 gives `x | x`.
+/// Recognises `(x << n) | (x >> (32 - n))` and `(x >> n) | (x << (32 - n))` for variable `n`. Counts are
+/// taken modulo 32, so a count of 0 gives `x | x`.
 fn rotate_by_variable(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;
@@ -211,7 +213,7 @@ fn rotate_by_variable(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Opt
     None
 }
 
-/// Whether `a = 32 - b`, or the same modulo 32.
+/// Returns whether `a = 32 - b` modulo 32.
 fn is_rest_of_word(r: &Rewriter<'_>, a: Value, b: Value) -> bool {
     if r.is_un(a, UnOp::Neg) == Some(b) {
         return true;
@@ -219,7 +221,7 @@ fn is_rest_of_word(r: &Rewriter<'_>, a: Value, b: Value) -> bool {
     r.is_bin(a, BinOp::Sub).is_some_and(|(k, x)| x == b && r.k(k).is_some_and(|k| k.is_multiple_of(32)))
 }
 
-/// `(m & b) | (!m & c)`, also with `^`: the two sides share no bit.
+/// Recognises `(m & b) | (!m & c)`, also with `^` because the two sides have no common bit.
 fn bit_select(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;
@@ -244,8 +246,8 @@ fn bit_select(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Valu
     None
 }
 
-/// `(x & y) op (x & z) op (y & z)` and `(x & (y | z)) | (y & z)`: what two of three agree on. Where x
-/// and y differ that is z, else y.
+/// Recognises the majority of three bits, `(x & y) op (x & z) op (y & z)` and `(x & (y | z)) | (y & z)`.
+/// Where x and y differ, the majority is z; otherwise it is y.
 fn majority(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;
@@ -259,7 +261,7 @@ fn majority(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Op
             }
             None => r.is_bin(pair, BinOp::And).and_then(|(s, t)| {
                 [(s, t), (t, s)].into_iter().find_map(|(x, either)| {
-                    // With `^` outside, `y | z` would cancel where all three agree.
+                    // With `^` as the outer operation, `y | z` would cancel where all three bits are set.
                     let either_or = r.is_bin(either, BinOp::Or).filter(|_| op == BinOp::Or);
                     let combined = either_or.or(r.is_bin(either, BinOp::Xor))?;
                     (combined == (u, v) || combined == (v, u)).then_some((x, u, v))
@@ -274,7 +276,7 @@ fn majority(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Op
     None
 }
 
-/// The element two pairs share, and the other two.
+/// Returns the element that two pairs have in common, and the two other elements.
 fn shared((a, b): (Value, Value), (c, d): (Value, Value)) -> Option<(Value, Value, Value)> {
     match () {
         () if a == c => Some((a, b, d)),
@@ -319,7 +321,7 @@ pub(super) fn ternary(r: &mut Rewriter<'_>, op: TernOp, args: &[Value], ty: Type
             _ => None,
         },
         TernOp::Fma => {
-            // x * 1 + z rounds once either way.
+            // x * 1 + z is rounded once in both forms.
             let one = match ty {
                 Type::F16 => 0x3c00,
                 Type::F32 => 1f32.to_bits().into(),

@@ -22,7 +22,7 @@ pub(super) fn cast(r: &mut Rewriter<'_>, op: CastOp, a: Value, ty: Type) -> Opti
             let x = r.is_cast(a, CastOp::Sext)?;
             Some(r.cast(CastOp::Sext, x, ty))
         }
-        // Masks are the canonical form: rules for `&` see them.
+        // Masks are the canonical form because the rules for `&` can then apply.
         CastOp::Zext8 => Some(r.bin_k(BinOp::And, a, 0xff)),
         CastOp::Zext16 => Some(r.bin_k(BinOp::And, a, 0xffff)),
         CastOp::Sext8 => sign_extend(r, op, a, 8),
@@ -45,14 +45,14 @@ pub(super) fn cast(r: &mut Rewriter<'_>, op: CastOp, a: Value, ty: Type) -> Opti
         CastOp::IntToPtr => r.is_cast(a, CastOp::PtrToInt).filter(|&x| r.func.ty(x) == ty),
         CastOp::SpaceCast if from == ty => Some(a),
         CastOp::SpaceCast => {
-            // Back to where it came from.
+            // A conversion to another space and back yields the original pointer.
             r.is_cast(a, CastOp::SpaceCast).filter(|&x| r.func.ty(x) == ty)
         }
         _ => None,
     }
 }
 
-/// Only the low bits count.
+/// Simplifies the conversion of an integer's low 16 bits to a half; the other bits are irrelevant.
 fn bits_half(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
     let Def { op, args: [x, y, _] } = r.def(a)?;
     match op {
@@ -63,7 +63,8 @@ fn bits_half(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
     }
 }
 
-/// Low half of a 64-bit value: arithmetic whose low half only depends on low halves is done on those.
+/// Simplifies taking the low half of a 64-bit value: arithmetic whose low half depends only on low halves is
+/// done in 32 bits.
 fn trunc(r: &mut Rewriter<'_>, a: Value, ty: Type) -> Option<Value> {
     let Def { op, args: [x, y, _] } = r.def(a)?;
     match op {
@@ -105,7 +106,7 @@ fn sign_extend(r: &mut Rewriter<'_>, op: CastOp, a: Value, size: u32) -> Option<
     }
     let Def { op: inner, args: [x, y, _] } = r.def(a)?;
     match inner {
-        // Only the low bits count.
+        // Only the low bits of the operand matter.
         Op::Bin(BinOp::And) if r.k(y)?.trailing_ones() >= size => Some(r.cast(op, x, Type::I32)),
         Op::Bin(BinOp::LShr | BinOp::AShr) if r.single_use(a) => {
             let n = r.k(y)?;

@@ -8,7 +8,7 @@ use crate::op::{BinOp, CastOp, FloatCc, IntCc, Op, UnOp};
 use crate::semantics::eval_icmp;
 use crate::types::Type;
 
-/// Not of a `bool`: comparisons take it in.
+/// Simplifies the negation of a `bool` by inverting the comparison that computes it.
 pub(super) fn not(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
     if !r.single_use(a) {
         return None;
@@ -18,7 +18,7 @@ pub(super) fn not(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
         Op::Icmp(cc) => Some(r.icmp(invert_cc(cc), x, y)),
         Op::Fcmp(cc) => Some(r.emit(Op::Fcmp(invert_float(cc)), &[x, y], Type::Bool)),
         Op::Bin(op @ (BinOp::And | BinOp::Or)) => {
-            // De Morgan, where both sides take the not in.
+            // De Morgan's law is applied only if both sides can absorb the negation.
             let invertible =
                 |v| matches!(r.def(v), Some(Def { op: Op::Icmp(_) | Op::Fcmp(_) | Op::Un(UnOp::Not), .. }));
             if !(invertible(x) && invertible(y) && r.single_use(x) && r.single_use(y)) {
@@ -50,7 +50,7 @@ fn invert_float(cc: FloatCc) -> FloatCc {
     }
 }
 
-/// What a comparison of all values of two intervals gives, if it is always the same.
+/// Returns the result of a comparison if it is the same for all values of the two intervals.
 pub(in crate::passes) fn decide(cc: IntCc, ty: Type, a: Interval, b: Interval) -> Option<bool> {
     let never_equal = a.hi < b.lo || b.hi < a.lo;
     let both_positive = a.non_negative(ty) && b.non_negative(ty);
@@ -72,7 +72,7 @@ pub(in crate::passes) fn decide(cc: IntCc, ty: Type, a: Interval, b: Interval) -
     }
 }
 
-/// An integer comparison; a constant is on the right.
+/// Simplifies an integer comparison. If an argument is a constant, it must be on the right.
 pub(super) fn icmp(r: &mut Rewriter<'_>, cc: IntCc, a: Value, b: Value) -> Option<Value> {
     let ty = r.func.ty(a);
     if a == b {
@@ -95,7 +95,7 @@ pub(super) fn icmp(r: &mut Rewriter<'_>, cc: IntCc, a: Value, b: Value) -> Optio
     extended(r, cc, a, b)
 }
 
-/// Both sides extended from 32 bits: compare those.
+/// If both sides are extended from 32 bits, compares the 32-bit values.
 fn extended(r: &mut Rewriter<'_>, cc: IntCc, a: Value, b: Value) -> Option<Value> {
     if let (Some(x), Some(y)) = (r.is_cast(a, CastOp::Zext), r.is_cast(b, CastOp::Zext))
         && r.func.ty(x) == Type::I32
@@ -125,7 +125,8 @@ fn to_unsigned(cc: IntCc) -> IntCc {
 fn with_constant(r: &mut Rewriter<'_>, cc: IntCc, a: Value, k: u64, ty: Type) -> Option<Value> {
     let max = type_max(ty);
     let smallest_signed = (max >> 1) + 1;
-    // Strict comparisons are the canonical ones; each next-to-the-end case is an equality.
+    // Strict comparisons are the canonical form. A comparison that leaves only one value on one side becomes
+    // an equality.
     let strict = match cc {
         IntCc::Ule if k != max => Some((IntCc::Ult, k + 1)),
         IntCc::Uge if k != 0 => Some((IntCc::Ugt, k - 1)),
@@ -164,7 +165,7 @@ fn with_constant(r: &mut Rewriter<'_>, cc: IntCc, a: Value, k: u64, ty: Type) ->
         }
         Op::Cast(op @ (CastOp::Zext | CastOp::Sext)) => narrow_constant(r, cc, x, op, k, ty),
         Op::Select => {
-            // One of two constants was selected: which one answers the comparison.
+            // The operand is one of two constants, so the selection condition decides the comparison.
             let (p, q) = (r.k(y)?, r.k(z)?);
             match (eval_icmp(cc, ty, p, k), eval_icmp(cc, ty, q, k)) {
                 (true, false) => Some(x),
@@ -176,7 +177,7 @@ fn with_constant(r: &mut Rewriter<'_>, cc: IntCc, a: Value, k: u64, ty: Type) ->
     }
 }
 
-/// `extend(x) cc k`
+/// Simplifies `extend(x) cc k`.
 fn narrow_constant(r: &mut Rewriter<'_>, cc: IntCc, x: Value, op: CastOp, k: u64, ty: Type) -> Option<Value> {
     if r.func.ty(x) == Type::Bool {
         let one = if op == CastOp::Zext { 1 } else { type_max(ty) };
@@ -193,14 +194,14 @@ fn narrow_constant(r: &mut Rewriter<'_>, cc: IntCc, x: Value, op: CastOp, k: u64
     let narrow = k & type_max(from);
     let back = crate::semantics::eval_cast(op, from, ty, narrow)?;
     if back != k {
-        return None; // out of the range of x: `decide` has what can be said
+        return None; // k is outside of the range of x; `decide` has already handled what is known
     }
     let cc = if op == CastOp::Zext { to_unsigned(cc) } else { cc };
     let narrow = r.konst(from, narrow);
     Some(r.icmp(cc, x, narrow))
 }
 
-/// `cond ? a : b`
+/// Simplifies `cond ? a : b`.
 pub(super) fn select(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: Type) -> Option<Value> {
     if a == b {
         return Some(a);
@@ -211,7 +212,7 @@ pub(super) fn select(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: 
     if let Some(inverse) = r.is_un(cond, UnOp::Not) {
         return Some(r.emit(Op::Select, &[inverse, b, a], ty));
     }
-    // The same condition further in has the same answer.
+    // A nested selection by the same condition has the same outcome.
     if let Some(Def { op: Op::Select, args: [c, x, _] }) = r.def(a)
         && c == cond
     {
@@ -234,7 +235,8 @@ pub(super) fn select(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: 
     None
 }
 
-/// A selection of a selection that share a value: one selection by both conditions, which are scalar.
+/// Merges two nested selections that have a value in common into one selection by a combination of both
+/// conditions, because the combination is computed with scalar instructions.
 fn select_twice(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: Type) -> Option<Value> {
     if r.single_use(a)
         && let Some(Def { op: Op::Select, args: [inner, x, y] }) = r.def(a)

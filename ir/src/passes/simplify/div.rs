@@ -1,7 +1,7 @@
-//! Division and remainder by constants: shifts, masks, and multiplication by a reciprocal.
+//! Division and remainder by constants, computed with shifts, masks, and multiplication by a reciprocal.
 //!
 //! The reciprocals are those of T. Granlund, P. Montgomery, "Division by Invariant Integers using
-//! Multiplication" (PLDI 1994): with `l = ceil(log2 d)`, `m = ceil(2^(N+l) / d)` fits N+1 bits, and
+//! Multiplication" (PLDI 1994): with `l = ceil(log2 d)`, `m = ceil(2^(N+l) / d)` fits in N+1 bits, and
 //! `floor(m * n / 2^(N+l))` is the quotient for every N-bit `n`.
 
 use super::super::interval::{bound, type_max};
@@ -42,7 +42,7 @@ pub(super) fn binary(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Ty
     }
 }
 
-/// Absolute value of a constant.
+/// Returns the absolute value of a constant.
 fn magnitude(d: u64, ty: Type) -> u64 {
     if d > type_max(ty) >> 1 { d.wrapping_neg() & type_max(ty) } else { d }
 }
@@ -59,23 +59,24 @@ fn udiv(r: &mut Rewriter<'_>, a: Value, d: u64, ty: Type) -> Option<Value> {
     }
     let log = 64 - (d - 1).leading_zeros();
     let reciprocal = |s: u32| (1u128 << (32 + s)).div_ceil(d.into());
-    // The reciprocal often fits 32 bits with a smaller shift, always if `a` is known not to use all bits.
+    // The reciprocal often fits in 32 bits with a smaller shift; it always does if `a` is known not to use
+    // all bits.
     let most = bound(r.func, a, 4).hi;
     for s in 0..log {
         let m = reciprocal(s);
-        let error = m * u128::from(d) - (1 << (32 + s)); // right as long as error * n < 2^(32 + s)
+        let error = m * u128::from(d) - (1 << (32 + s)); // correct as long as error * n < 2^(32 + s)
         if m < 1 << 32 && error * u128::from(most) < 1 << (32 + s) {
             let high = r.bin_k(BinOp::UMulHi, a, m as u64);
             return Some(shift(r, BinOp::LShr, high, s));
         }
     }
-    // Without the factors of two that they share, the dividend has a bit less.
+    // Divides dividend and divisor by their common powers of two first, so that the dividend has fewer bits.
     if d.is_multiple_of(2) {
         let n = d.trailing_zeros();
         let rest = shift(r, BinOp::LShr, a, n);
         return Some(r.bin_k(BinOp::UDiv, rest, d >> n));
     }
-    // m = 2^32 + m': the sum a + high could carry out, its half cannot.
+    // m = 2^32 + m'. The sum a + high could overflow, but its half cannot, so the half is computed.
     let high = r.bin_k(BinOp::UMulHi, a, reciprocal(log) as u64 & type_max(ty));
     let rest = r.bin(BinOp::Sub, a, high);
     let half = shift(r, BinOp::LShr, rest, 1);
@@ -90,7 +91,7 @@ fn sdiv(r: &mut Rewriter<'_>, a: Value, d: u64, ty: Type) -> Option<Value> {
     let quotient = if size == 1 {
         a
     } else if size.is_power_of_two() {
-        // Towards zero: add 2^n - 1 to negative dividends first.
+        // To round towards zero, adds 2^n - 1 to negative dividends first.
         let n = size.trailing_zeros();
         let sign = shift(r, BinOp::AShr, a, width - 1);
         let bias = shift(r, BinOp::LShr, sign, width - n);
@@ -104,8 +105,9 @@ fn sdiv(r: &mut Rewriter<'_>, a: Value, d: u64, ty: Type) -> Option<Value> {
     Some(if negative { r.un(UnOp::Neg, quotient) } else { quotient })
 }
 
-/// `m = floor(2^(31+l) / d) + 1`, with `2^(l-1) < d < 2^l`, is at least `2^31`: as a signed factor it is
-/// `m - 2^32`, so the high half lacks one `a`. Negative quotients are rounded down and need 1 added.
+/// Emits a signed division by multiplication with a reciprocal. `m = floor(2^(31+l) / d) + 1`, with `2^(l-1)
+/// < d < 2^l`, is at least `2^31`. As a signed factor it is `m - 2^32`, so `a` must be added to the high half
+/// of the product. Negative quotients are rounded down, so 1 is added to them.
 fn sdiv_by_reciprocal(r: &mut Rewriter<'_>, a: Value, d: u64) -> Value {
     let log = 64 - d.leading_zeros();
     let m = (1u64 << (31 + log)) / d + 1;

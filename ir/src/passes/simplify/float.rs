@@ -1,4 +1,4 @@
-//! Float arithmetic: only what is exact on every input.
+//! Floating-point arithmetic: only rules that are exact for every input.
 
 use super::super::rewrite::Rewriter;
 use crate::entity::Value;
@@ -35,7 +35,7 @@ pub(super) fn binary(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Ty
 fn with_constant(r: &mut Rewriter<'_>, op: BinOp, a: Value, k: u64, ty: Type) -> Option<Value> {
     let k = Constant::new(k, ty)?;
     match op {
-        // x + -0 and x - +0 are x even for x = -0.
+        // x + -0 and x - +0 equal x, even for x = -0.
         BinOp::FAdd if k.is_zero && k.negative => Some(a),
         BinOp::FSub if k.is_zero && !k.negative => Some(a),
         BinOp::FMul | BinOp::FDiv if k.is_one && !k.negative => Some(a),
@@ -54,7 +54,7 @@ struct Constant {
     is_zero: bool,
     is_one: bool,
     negative: bool,
-    /// Bits of `1 / k` if that is exact and normal.
+    /// Bits of `1 / k`, if `1 / k` is exact and normal.
     exact_reciprocal: Option<u64>,
 }
 

@@ -23,7 +23,7 @@ pub(super) fn binary(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Ty
     }
 }
 
-/// `a op n` for a shift; counts are `i32` whatever is shifted.
+/// Emits the shift `a op n`. Shift counts are `i32`, whatever the type of the shifted value.
 pub(super) fn shift(r: &mut Rewriter<'_>, op: BinOp, a: Value, n: u32) -> Value {
     let n = r.konst(Type::I32, n.into());
     r.bin(op, a, n)
@@ -57,7 +57,7 @@ fn add(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
         {
             return Some(z);
         }
-        // (p + k) + y = (p + y) + k: constants go where addresses can absorb them.
+        // (p + k) + y = (p + y) + k: moves constants outwards, where addresses can absorb them.
         if let Some((p, k)) = r.is_bin_k(x, BinOp::Add)
             && r.may_lose_constant(x)
         {
@@ -161,7 +161,7 @@ fn shifts(r: &mut Rewriter<'_>, op: BinOp, a: Value, b: Value, ty: Type) -> Opti
     if op == BinOp::LShr && bound(r.func, a, 3).hi >> n == 0 {
         return Some(r.konst(ty, 0));
     }
-    // The same shift twice.
+    // Merges two shifts of the same kind.
     if let Some((x, inner)) = r.is_bin_k(a, op) {
         let total = n + (inner as u32 & (width - 1));
         return Some(match op {
@@ -184,7 +184,7 @@ fn shl(r: &mut Rewriter<'_>, a: Value, n: u32, ty: Type) -> Option<Value> {
         let high = shift(r, BinOp::Shl, x, n);
         return Some(r.bin_k(BinOp::Add, high, k << n));
     }
-    // (x >> n) << n clears the low bits; with different counts a mask and one shift do.
+    // (x >> n) << n clears the low bits. With different counts, a mask and one shift suffice.
     if let Some((x, inner)) = r.is_bin_k(a, BinOp::LShr)
         && r.single_use(a)
     {
@@ -216,7 +216,7 @@ fn lshr(r: &mut Rewriter<'_>, a: Value, n: u32, ty: Type) -> Option<Value> {
     }
     if let Some((x, inner)) = r.is_bin_k(a, BinOp::Shl) {
         let inner = inner as u32 & (width - 1);
-        // Nothing was lost on the left: the two shifts only move.
+        // If the left shift loses no bits, the two shifts combine into one.
         let lossless = bound(r.func, x, 3).hi <= type_max(ty) >> inner;
         if lossless && inner >= n {
             return Some(if inner == n { x } else { shift(r, BinOp::Shl, x, inner - n) });
@@ -257,16 +257,16 @@ fn ashr(r: &mut Rewriter<'_>, a: Value, n: u32, ty: Type) -> Option<Value> {
         .then(|| extract(r, TernOp::Sbfe, x, n - inner, ty.bits() - n))
 }
 
-/// Bits `low .. low + size` of a 32-bit value.
+/// Emits the extraction of bits `low .. low + size` of a 32-bit value.
 pub(super) fn extract(r: &mut Rewriter<'_>, op: TernOp, x: Value, low: u32, size: u32) -> Value {
     let low = r.konst(Type::I32, low.into());
     let size = r.konst(Type::I32, size.into());
     r.emit(crate::op::Op::Tern(op), &[x, low, size], Type::I32)
 }
 
-/// `(x << n) + (y >> (32 - n))`, and the same with `|` and `^`: the two halves share no bit, so it is a
-/// funnel shift. A variable count must rotate one value, since a count of 0 then gives `x | x` only
-/// for `|`.
+/// Recognises `(x << n) + (y >> (32 - n))`, also with `|` and `^`: the two halves have no common bit, so this
+/// is a funnel shift. Only constant counts are recognised here, because a variable count of 0 gives `x | x`
+/// only for `|` and for a rotation of one value.
 pub(super) fn rotate(r: &mut Rewriter<'_>, a: Value, b: Value, ty: Type) -> Option<Value> {
     if ty != Type::I32 {
         return None;

@@ -1,8 +1,8 @@
-//! Algebraic simplification: for each operation, what simpler value it equals.
+//! Algebraic simplification: finds a simpler value that equals an operation.
 //!
-//! A rule looks at an operation and the operations that compute its arguments, and returns a value
-//! that is equal on every input, made by [`Rewriter::emit`]. Rules never loop: each one shortens the
-//! expression or moves a constant outwards (to where addresses and comparisons can absorb it).
+//! A rule examines an operation and the operations that compute its arguments, and returns a value that is
+//! equal for every input, created with [`Rewriter::emit`]. Rules cannot loop, because each rule either
+//! shortens the expression or moves a constant outwards (to where addresses and comparisons can absorb it).
 
 mod address;
 mod bits;
@@ -22,7 +22,8 @@ use crate::op::{BinOp, IntCc, Op, TernOp, UnOp};
 use crate::semantics;
 use crate::types::Type;
 
-/// A simpler value equal to the operation, if a rule knows one. Arguments are in canonical order.
+/// Returns a simpler value that equals the operation, if a rule finds one. Arguments must be in canonical
+/// order.
 pub(super) fn simplify(r: &mut Rewriter<'_>, op: Op, args: &[Value], ty: Type) -> Option<Value> {
     if let Some(bits) = fold(r.func, op, args, ty) {
         return Some(r.konst(ty, bits));
@@ -45,13 +46,13 @@ pub(super) fn simplify(r: &mut Rewriter<'_>, op: Op, args: &[Value], ty: Type) -
     }
 }
 
-/// The constant an operation on constants is.
+/// Returns the constant result of an operation on constants.
 pub(super) fn fold(func: &Function, op: Op, args: &[Value], ty: Type) -> Option<u64> {
     let arg_ty = func.ty(*args.first()?);
     semantics::evaluate(op, arg_ty, ty, |n| func.const_bits(args[n]))
 }
 
-/// Puts constants on the right, and the arguments of commutative operations in order of definition.
+/// Moves constants to the right, and orders the arguments of commutative operations by their definition.
 /// Returns whether it changed anything.
 pub(super) fn canonicalize(func: &Function, def: &mut Def) -> bool {
     let [a, b, _] = def.args;
@@ -92,7 +93,7 @@ fn is_commutative(op: BinOp) -> bool {
     )
 }
 
-/// The comparison with its sides exchanged.
+/// Returns the comparison that is equivalent if its two sides are exchanged.
 pub(super) fn swap_cc(cc: IntCc) -> IntCc {
     match cc {
         IntCc::Eq | IntCc::Ne => cc,
@@ -107,7 +108,7 @@ pub(super) fn swap_cc(cc: IntCc) -> IntCc {
     }
 }
 
-/// The comparison that holds exactly when this one does not.
+/// Returns the comparison that holds exactly when this comparison does not.
 pub(super) fn invert_cc(cc: IntCc) -> IntCc {
     match cc {
         IntCc::Eq => IntCc::Ne,
@@ -147,7 +148,7 @@ fn unary(r: &mut Rewriter<'_>, op: UnOp, a: Value, ty: Type) -> Option<Value> {
         }
         UnOp::ReverseBits => r.is_un(a, UnOp::ReverseBits),
         UnOp::FFloor | UnOp::FCeil | UnOp::FTrunc | UnOp::FRound => {
-            // Rounding what is already an integer changes nothing.
+            // Rounding a value that is already an integer changes nothing.
             let rounded = [UnOp::FFloor, UnOp::FCeil, UnOp::FTrunc, UnOp::FRound];
             rounded.iter().any(|&op| r.is_un(a, op).is_some()).then_some(a)
         }
@@ -155,8 +156,8 @@ fn unary(r: &mut Rewriter<'_>, op: UnOp, a: Value, ty: Type) -> Option<Value> {
     }
 }
 
-/// A branch or switch on a constant becomes a jump, a branch on a complement exchanges its targets, one whose two
-/// ways are the same becomes a jump.
+/// Simplifies a terminator: a branch or switch on a constant becomes a jump, a branch on a negated condition
+/// gets its targets exchanged, and a branch with two equal edges becomes a jump.
 pub(super) fn branch(func: &mut Function, inst: Inst) {
     if let Op::Switch(switch) = func.insts[inst].op
         && let Some(value) = func.const_bits(func.args(inst)[0])
@@ -194,7 +195,8 @@ pub(super) fn branch(func: &mut Function, inst: Inst) {
 mod tests {
     use super::super::testing::{ops, optimized, store_of};
 
-    /// Operations that are left of a body that computes `v9`, but for the load and store around it.
+    /// Returns the operations that are left of a body that computes `v9`, without the load and store around
+    /// it.
     fn left(body: &str) -> Vec<String> {
         let mut ops = ops(&optimized(&store_of(body), 1));
         ops.retain(|op| op != "load" && op != "store");
@@ -216,7 +218,7 @@ mod tests {
         let maj = "v4 = lane_id.i32\nv5 = and.i32 v0, v1\nv6 = and.i32 v0, v4\nv7 = and.i32 v1, v4\n\
                    v8 = xor.i32 v5, v6\nv9 = xor.i32 v8, v7";
         assert_eq!(left(maj), ["lane_id", "xor", "bfi"]);
-        // With `^` around an `|` it is something else: at x = y = z = 1 the result is 0.
+        // With `^` around an `|` the expression is not a majority: at x = y = z = 1 its result is 0.
         let other = "v4 = lane_id.i32\nv5 = or.i32 v1, v4\nv6 = and.i32 v0, v5\nv7 = and.i32 v1, v4\nv9 = xor.i32 v6, v7";
         assert!(!left(other).contains(&"bfi".to_string()));
     }
@@ -233,7 +235,7 @@ mod tests {
 
     #[test]
     fn small_values_need_no_sign_cases() {
-        // A work-item's position is below 1024: signed division is unsigned, and needs no correction.
+        // A work-item's position is below 1024, so signed division is unsigned and needs no correction.
         assert_eq!(left("v4 = const.i32 16\nv9 = srem.i32 v0, v4"), ["and"]);
         assert_eq!(left("v4 = const.i32 10\nv9 = sdiv.i32 v0, v4"), ["umulhi"]);
         assert_eq!(left("v4 = const.i32 1024\nv9 = urem.i32 v0, v4"), [""; 0]);

@@ -1,16 +1,16 @@
-//! What callers and functions of a module have agreed on, found out while it is compiled.
+//! Observes, during a compilation, which registers callers and functions have agreed on.
 
 use kernc::isa::{self, Callee, MachFunc, Reg, RegRange, RegSet, Subtarget};
 use kernc::sim::{Agreement, Scramble};
 use std::collections::HashMap;
 
-/// What is seen of a compilation.
+/// Facts collected from a compilation.
 #[derive(Default)]
 pub(super) struct Agreements {
-    /// The IR as it is when machine code is made of it.
+    /// The IR from which the machine code is generated.
     pub(super) module: ir::Module,
     functions: HashMap<String, Agreement>,
-    /// What each call may change, by whom it calls.
+    /// Each call's callee, and the registers that the call may clobber.
     calls: Vec<(Callee, RegSet)>,
 }
 
@@ -26,7 +26,7 @@ impl kernc::Observer for Agreements {
         self.calls.extend(func.calls.iter().map(|call| (call.callee, call.clobbers)));
         if func.role == isa::FuncRole::Callee {
             let mut known = Agreement::default();
-            // The address to return to; its other fixed inputs are preserved.
+            // The return address; the other fixed inputs are preserved.
             known.given.insert(RegRange { first: Reg(30), len: 2 });
             func.inputs.iter().for_each(|&(_, first)| known.given.insert(RegRange { first, len: 1 }));
             self.functions.insert(func.name.clone(), known);
@@ -35,7 +35,7 @@ impl kernc::Observer for Agreements {
 }
 
 impl Agreements {
-    /// For each function what all its callers take for changed.
+    /// Returns for each function the registers that all its callers treat as clobbered.
     pub(super) fn scramble(self) -> Scramble {
         let all = |wanted: &dyn Fn(Callee) -> bool| {
             let sets = self.calls.iter().filter(|call| wanted(call.0)).map(|call| call.1);
@@ -57,7 +57,7 @@ impl Agreements {
     }
 }
 
-/// What two sets have both.
+/// Returns the intersection of two sets.
 fn both(one: &RegSet, other: &RegSet) -> RegSet {
     let mut set = RegSet::default();
     for first in one.iter().filter(|&reg| other.contains(reg)) {

@@ -1,8 +1,9 @@
-//! What functions take and give, beside the counter that ends them.
+//! Parameter and result types of the generated functions. Each function also has the shared counter that ends
+//! the recursion as its first parameter.
 
 use super::writer::Writer;
 
-/// A kind of function.
+/// Kind of a function: its parameter and result types, and some properties of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Word,
@@ -21,23 +22,23 @@ pub(super) enum Kind {
     Slice,
     Reference,
     Cells,
-    /// Reads most of its arguments in a condition without an effect.
+    /// Reads most of its arguments only in a condition without an effect.
     Dead,
-    /// Reads its first argument alone.
+    /// Reads only its first argument.
     Ignoring,
-    /// Returns more dwords than there are registers for results, as a struct.
+    /// Returns a struct of more dwords than there are registers for results.
     Bulk,
-    /// The same, as an array.
+    /// Returns an array of more dwords than there are registers for results.
     Rows,
 }
 
-/// The type of a function of words, which most addresses are of.
+/// Type of functions over words, the type of most function pointers.
 pub(super) const WORD: &str = "fn(*private u32, u32, u32) -> u32";
 
-/// Words of [`Kind::Wide`]: more than fit into registers.
+/// Number of words of [`Kind::Wide`]: more than fit into registers.
 const WIDE: usize = 33;
 
-/// Words of [`Kind::Bulk`] and [`Kind::Rows`]: more than fit into registers.
+/// Number of words of [`Kind::Bulk`] and [`Kind::Rows`]: more than fit into registers.
 const MANY: usize = 36;
 
 impl Kind {
@@ -64,7 +65,7 @@ impl Kind {
         Kind::Rows,
     ];
 
-    /// Parameters behind the counter, and the result, as they are written.
+    /// Returns the source text of the parameters and the result.
     pub(super) fn signature(self) -> String {
         let text = match self {
             Kind::Word => "a: u32, b: u32) -> u32",
@@ -93,17 +94,19 @@ impl Kind {
         format!("(fuel: *private u32, {}", text.replace("Word", WORD))
     }
 
-    /// Whether it has a form for other objects: arrays by themselves have none.
+    /// Returns whether a function of this kind can be called from other objects; functions with arrays as
+    /// parameters or results cannot.
     pub(super) fn passes_outside(self) -> bool {
         !matches!(self, Kind::List | Kind::Dead | Kind::Rows)
     }
 
-    /// A condition without an effect, which reads arguments: they die when the optimiser drops it.
+    /// Returns a condition without an effect that reads arguments. The arguments are dead when the optimiser
+    /// removes the condition.
     pub(super) fn idle(self) -> Option<&'static str> {
         (self == Kind::Dead).then_some("p[a % 40] > s.a[a % 12]")
     }
 
-    /// Numbers that the parameters have.
+    /// Returns expressions for the numbers in the parameters.
     pub(super) fn numbers(self) -> &'static [&'static str] {
         match self {
             Kind::Word | Kind::Bulk | Kind::Rows => &["a", "b"],
@@ -129,12 +132,12 @@ impl Kind {
         }
     }
 
-    /// Addresses of four numbers that it has for those whom it calls.
+    /// Returns the parameter that is an address of four numbers, which the function may pass to its callees.
     pub(super) fn slice(self) -> Option<&'static str> {
         (self == Kind::Slice).then_some("p")
     }
 
-    /// Functions of words that it has, by expressions.
+    /// Returns expressions for the functions over words in the parameters.
     pub(super) fn callees(self) -> &'static [&'static str] {
         match self {
             Kind::Higher => &["f"],
@@ -143,7 +146,7 @@ impl Kind {
         }
     }
 
-    /// A value of the result's type; nothing where there is none.
+    /// Returns a value of the result type; an empty text if there is no result.
     pub(super) fn result(self, of: &mut Writer) -> String {
         let a = of.number(2);
         match self {
@@ -169,7 +172,7 @@ impl Kind {
         }
     }
 
-    /// Arguments behind the counter.
+    /// Returns the arguments after the counter.
     pub(super) fn arguments(self, of: &mut Writer) -> String {
         let (a, b) = (of.number(2), of.number(1));
         match self {
@@ -215,7 +218,7 @@ impl Kind {
         }
     }
 
-    /// A number made of a result, `r`.
+    /// Returns an expression that combines the parts of a result `r` to a number.
     pub(super) fn folded(self) -> &'static str {
         match self {
             Kind::Word | Kind::Higher | Kind::Table | Kind::Slice | Kind::Cells | Kind::Dead => "r",

@@ -1,11 +1,14 @@
-//! Random programs of functions that call each other: graphs of up to 60 functions with recursion, pointers to functions that lanes share or do
-//! not, calls in branches and loops, variables whose addresses are passed, arrays in each call, arguments on the stack, variables of the module
-//! and of the group, barriers, operations of waves, arguments that nothing reads, results in memory. A third of the programs is compiled once more
-//! as two to four objects, which are linked.
+//! Random programs of functions that call each other: call graphs of up to 60 functions with recursion;
+//! function pointers that are uniform or divergent; calls in branches and loops; addresses of variables as
+//! arguments; arrays in each call frame; arguments on the stack; variables of the module and of the group;
+//! barriers; operations across a wave; unused arguments; results in memory. A third of the programs are also
+//! compiled as two to four objects, which are linked.
 //!
-//! A counter that all calls of a work-item share ends them: a function that finds it empty returns at once, so that any graph ends.
+//! All calls of a work-item share a counter: a function that finds the counter empty returns at once, so that
+//! each call graph terminates.
 //!
-//! The compiled code runs in strict mode, with garbage in all registers that a call may change, when it begins and when it returns.
+//! The compiled code runs in strict mode. At each call and return, the emulator fills all registers that the
+//! call may clobber with garbage.
 
 mod agreements;
 mod kinds;
@@ -28,28 +31,28 @@ use kernc::sim::{Mode, Scramble};
 use kernc::{Compiler, Convention, DebugInfo, Dialect, Dwarf, Options};
 use std::ops::ControlFlow;
 
-/// Most functions of a program.
+/// Largest number of functions of a program.
 pub const MOST: usize = 60;
-/// Functions of a program in which everything is looked at.
+/// Number of functions of a program in which everything is examined.
 pub const FEW: usize = 6;
-/// Most statements of a function, but for those in blocks.
+/// Largest number of statements of a function, without those in nested blocks.
 pub const STATEMENTS: usize = 6;
 
 /// A program, and how it is run.
 #[derive(Clone)]
 pub struct Program {
-    /// Its text.
+    /// Source text of the program.
     pub source: String,
-    /// The dispatch of its kernel, `k`.
+    /// Sizes of the dispatch of its kernel `k`.
     pub shape: Shape,
-    /// Where its functions have their arguments.
+    /// Calling convention of its functions.
     pub call_abi: Convention,
-    /// Of how many objects it is linked, beside being compiled as one.
+    /// Number of objects as which the program is also compiled and linked.
     pub objects: usize,
 }
 
-/// Runs the program of a seed: the interpreter on the IR as it is and optimised, and with `emulates` also compiled, in the emulator. A failing
-/// program is made smaller by leaving functions and statements out.
+/// Runs the program of a seed: the interpreter on the original and the optimised IR, and with `emulates` also
+/// the compiled code in the emulator. Reduces a failing program by removing functions and statements.
 pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failure>> {
     let failure = |program: &Program| caught(|| run(program, config, emulates)).err();
     let mut program = generate(seed, MOST, STATEMENTS);
@@ -62,7 +65,8 @@ pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failu
     Err(Box::new(Failure { seed, target: config.target, what, source, shape }))
 }
 
-/// Runs the compiled program of a seed, in both dialects of call frame information, and unwinds on the way.
+/// Runs the compiled program of a seed with both dialects of call frame information, and unwinds the call
+/// stack during the run.
 pub fn unwinds(seed: u64, config: &Config, effort: Effort) -> Result<Counts, Box<Failure>> {
     let program = generate(seed, effort.functions, STATEMENTS);
     let mut counts = Counts::default();
@@ -112,13 +116,14 @@ fn unwinds_in(
     }
 }
 
-/// Whether the compiler may refuse a program.
+/// Returns whether the compiler may refuse a program for this reason.
 fn is_refused(error: &kernc::Error, config: &Config, call_abi: Convention) -> bool {
-    // Results of exported functions lie wherever a generic pointer says.
+    // Results of exported functions are written through a generic pointer, which needs FLAT instructions.
     lacks_flat(error, config)
-        // Calls keep none of the first forty VGPRs: scalars that find no register would have to lie in one.
+        // No call preserves any of the first forty VGPRs, so with a budget of forty VGPRs, scalars cannot be
+        // spilled to VGPR lanes.
         || error.code() == "E0110" && of_forty(error)
-        // It has no form for some type.
+        // The calling convention does not support one of the types.
         || error.code() == "E0091" && call_abi != Convention::Today
 }
 
@@ -164,8 +169,8 @@ fn run(program: &Program, config: &Config, emulates: bool) -> Result<(), String>
     Ok(())
 }
 
-/// Compiles the program as several objects, links them and runs what comes out. Who calls whom is known at run time alone, so that
-/// registers hold no garbage beyond what the code leaves there.
+/// Compiles the program as several objects, links them and runs the result. The call graph is known only at
+/// run time, so the emulator puts no garbage into registers.
 fn linked(program: &Program, config: &Config, options: &Options, expected: &[u8]) -> Result<(), String> {
     let what = format!("{} objects {:?}", program.objects, options.opt_level);
     let mut objects = Vec::new();
@@ -184,14 +189,15 @@ fn linked(program: &Program, config: &Config, options: &Options, expected: &[u8]
     read(&file, program.call_abi).map_err(|error| format!("checker, {what}: {error}"))?;
     let way = (config.mode, program.call_abi);
     let found = emulate_scrambled(way, &file, "k", &program.shape, Scramble::default());
-    // Nothing is inlined between objects, so that recursion may take more stack than a kernel asks for where its depth is not known.
+    // Nothing is inlined between objects. So recursion may need more stack than the kernel requests where the
+    // depth is unknown.
     if found.as_ref().is_err_and(|error| error.starts_with("stack overflow")) {
         return Ok(());
     }
     compare(expected, &found.map_err(|error| format!("emulator, {what}: {error}"))?, &format!("code, {what}"))
 }
 
-/// Whether a budget was refused that has no VGPR which calls keep.
+/// Returns whether the compiler refused a budget of at most forty VGPRs, none of which calls preserve.
 fn of_forty(error: &kernc::Error) -> bool {
     let text = error.render(false);
     let budget = text.split("does not fit into ").nth(1).and_then(|rest| rest.split_once(" VGPRs"));
@@ -231,7 +237,7 @@ mod tests {
         emulate_scrambled((Mode::STRICT, Convention::Today), object.bytes(), "k", &shape, scramble)
     }
 
-    /// The harness knows what `f` may change, and garbage beyond that is noticed.
+    /// The test knows which registers `f` may clobber; garbage in more registers is detected.
     #[test]
     fn garbage_is_where_it_may_be() {
         let agreed = |scramble: &mut Scramble| {

@@ -1,9 +1,11 @@
-//! A program as sources of several objects: each function is in one of them, and declared in the others.
+//! Splits a program into the sources of several objects: each function is defined in one of them, and
+//! declared in the others.
 //!
-//! The text of a program is what the writer makes, and what is left of it when it has been made smaller: items begin at the first
-//! column, and a function ends with a brace there.
+//! The program's text comes from the writer or from the reduction of a failing program: items begin at the
+//! first column, and a function ends with a brace there.
 
-/// The sources. Variables, tables and the kernel are in the first one; a variable of a function is in each that has the function.
+/// Returns the sources. Variables, tables and the kernel are in the first source; a variable inside a
+/// function stays with its function.
 pub(super) fn split(source: &str, objects: usize) -> Vec<String> {
     let mut sources = vec![String::new(); objects];
     let mut functions = 0;

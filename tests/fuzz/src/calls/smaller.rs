@@ -1,9 +1,9 @@
-//! Makes a failing program smaller: leaves out functions, blocks and statements, and takes blocks out of what is around them.
+//! Reduces a failing program: removes functions, blocks and statements, and replaces blocks by their content.
 
 use super::Program;
 use crate::shrink::kind;
 
-/// The smallest program found that fails in the same way, and how it does.
+/// Returns the smallest program found that fails in the same way, and its failure.
 pub(super) fn smaller(
     mut program: Program,
     mut what: String,
@@ -28,7 +28,8 @@ pub(super) fn smaller(
     (program, what)
 }
 
-/// Texts without what begins in a line: all of it, or what is around it.
+/// Returns texts without the item that begins in line `at`: without the whole item, and without only its
+/// first and last line.
 fn candidates(source: &str, at: usize) -> Vec<String> {
     let lines: Vec<&str> = source.lines().collect();
     let without = |gone: &dyn Fn(usize) -> bool| {

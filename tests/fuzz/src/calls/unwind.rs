@@ -1,8 +1,9 @@
-//! Call frame information held against what happened: while a program runs, the judge keeps what each caller had when it called, and unwinds at
-//! instructions to see whether the frames, and the registers that are said to be anywhere, are those.
+//! Tests call frame information against execution. While a program runs, the judge records each caller's
+//! registers at its call. At many instructions it unwinds the call stack and compares the frames and the
+//! recovered registers with the recorded ones.
 //!
-//! A register may be said to be lost only if all callers of the function take it for changed ([`Agreements`]): nothing is right by saying
-//! nothing.
+//! The information may say that a register is lost only if all callers of the function treat it as clobbered
+//! ([`Agreements`]). So information that says nothing does not pass the test.
 //!
 //! [`Agreements`]: super::agreements::Agreements
 
@@ -18,72 +19,83 @@ use kernc::sim::{Agreement, Debugger, Go, Stopped};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Later visits to an instruction are looked at if a number from here up is 0: the first ones always are.
+/// A later visit to an instruction is examined with a probability of 1 in this number; the first visits
+/// always are.
 const RARELY: usize = 1 << 13;
-/// Of those so many.
+/// Largest number of later visits that are examined.
 const LATER: u32 = 24;
-/// Callers whose registers are all looked at, each time; of all others where they are.
+/// Number of innermost callers whose registers are compared at each examined visit; for the outer callers
+/// only the frames are compared.
 const NEAR: usize = 1;
-/// The same where a call has led to a function for the first time.
+/// Number of innermost callers whose registers are compared where a call has entered a function for the first
+/// time from its call site.
 const NEARER: usize = 4;
-/// The same, rarely: each asks those below it.
+/// Number of innermost callers whose registers are compared at a later visit. It is small, because each
+/// caller's registers are computed from all the frames inside it.
 const DEEP: usize = 12;
-/// Callers that are looked at where nothing is new but how deep calls are.
+/// Number of callers whose frames are compared if only the depth of the call stack is new.
 const SHALLOW: usize = 3;
 
-/// How much of a run is looked at.
+/// How much of a run is examined.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Functions of a program at most.
+    /// Largest number of functions of a program.
     pub functions: usize,
-    /// Places at most.
+    /// Largest number of instructions at which the registers are compared.
     pub places: u64,
-    /// Visits to each instruction.
+    /// Number of first visits to each instruction that are examined.
     pub visits: u32,
-    /// A run in which for so many instructions none has come that is new, or new at its depth of calls, is cut.
+    /// The run is cut after this many instructions without an instruction that is new, or new at its depth of
+    /// the call stack.
     pub patience: u64,
 }
 
 impl Effort {
-    /// Each instruction that runs, once.
+    /// Examines each executed instruction once.
     pub const EACH: Effort =
         Effort { functions: super::MOST, places: u64::MAX, visits: 1, patience: 200_000 };
 }
 
-/// What has been looked at.
+/// What was examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Runs, and those that were cut: nothing new came any more.
+    /// Number of runs.
     pub runs: u64,
-    /// See [`Counts::runs`].
+    /// Number of runs that were cut because no new instruction came any more.
     pub cut: u64,
-    /// Programs that the compiler refuses, as it may.
+    /// Number of programs that the compiler refuses for a permitted reason.
     pub refused: u64,
-    /// Instructions that were executed.
+    /// Number of instructions that were executed.
     pub steps: u64,
-    /// Instructions at which it was unwound, each as often as it was.
+    /// Number of visits to instructions at which registers were compared.
     pub places: u64,
-    /// Of those where all callers were found, also where no registers were looked at: each instruction at each depth of calls.
+    /// Number of visits at which frames were compared, with or without registers: each instruction at each
+    /// depth of the call stack.
     pub stacks: u64,
-    /// Instructions, each once.
+    /// Number of different instructions that were executed.
     pub instructions: u64,
-    /// Their bytes, of those of all functions.
+    /// Bytes of the instructions that were executed.
     pub bytes: u64,
-    /// See above.
+    /// Bytes of all functions.
     pub of_bytes: u64,
-    /// Frames whose return address and beginning were right.
+    /// Number of frames whose return address and frame address were right.
     pub frames: u64,
-    /// Registers of callers that were found, and right.
+    /// Number of callers' registers that were recovered with the right value.
     pub found: u64,
-    /// Scalar ones that are said to be lost, as all callers of the function expect.
+    /// Number of scalar registers that the information says are lost, where all callers of the function
+    /// expect it.
     pub lost_scalars: u64,
-    /// The same of vector registers.
+    /// Number of vector registers that the information says are lost, where all callers of the function
+    /// expect it.
     pub lost_vectors: u64,
-    /// Of vector registers among them, lanes that were not active: they were found, and right.
+    /// Number of inactive lanes of the vector registers in `lost_vectors`; their values were recovered and
+    /// right.
     pub parts: u64,
-    /// Arguments in a lane that the caller's entry of the call knows, and right.
+    /// Number of arguments in a lane whose value, according to the entry of the call site, was right.
     pub passed: u64,
-    /// Those that it says something of which cannot be found out: the function may have been jumped to, or its caller's caller does not say.
+    /// Number of arguments whose value could not be recovered although the entry of the call site describes
+    /// it: the function may have been reached by a jump, or an outer caller does not describe its own
+    /// arguments.
     pub not_passed: u64,
 }
 
@@ -108,7 +120,7 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
-/// Looks on while a program runs.
+/// Compares call frame information with the execution while a program runs.
 pub(super) struct Judge {
     dialect: Dialect,
     lanes: u32,
@@ -119,13 +131,13 @@ pub(super) struct Judge {
     inner: Mutex<Inner>,
 }
 
-/// A function's rows.
+/// A function with the rows of its call frame information.
 struct Function {
     from: u64,
     to: u64,
     common: Common,
     rows: Vec<Row>,
-    /// What all its callers take for changed.
+    /// Registers that all callers of the function treat as clobbered.
     lost: RegSet,
 }
 
@@ -133,38 +145,39 @@ struct Function {
 struct Inner {
     waves: FxHashMap<([u32; 3], u32), Wave>,
     visits: FxHashMap<u64, Visits>,
-    /// Functions by where they were called: the first instruction, and where it returns to.
+    /// Functions by call: address of the first instruction, and return address.
     entered: FxHashSet<(u64, u64)>,
-    /// Calls that have returned, whose room is used again.
+    /// Records of calls that have returned; their memory is reused.
     spare: Vec<Call>,
     counts: Counts,
-    /// Later visits that were looked at.
+    /// Number of later visits that were examined.
     later: u32,
-    /// Instructions since one came for the first time.
+    /// Number of instructions since the last one that was new.
     idle: u64,
     wrong: Option<String>,
     rng: Option<Rng>,
 }
 
-/// Of an instruction.
+/// Facts about the visits to an instruction.
 struct Visits {
     count: u32,
     kind: Kind,
-    /// The depths of calls at which it has come, the last for all that are deeper.
+    /// Set of the depths of the call stack at which the instruction was executed; the last bit stands for all
+    /// greater depths.
     depths: u64,
 }
 
 #[derive(Default)]
 struct Wave {
     calls: Vec<Call>,
-    /// The last instruction, and what it was.
+    /// Kind of the last instruction.
     last: Option<Kind>,
 }
 
-/// What a caller had when it called.
+/// State of a caller at its call.
 #[derive(Default)]
 struct Call {
-    /// Where it goes on, an address of the file.
+    /// Return address, as an address of the file.
     back: u64,
     exec: u64,
     scalars: Vec<u32>,
@@ -179,7 +192,8 @@ enum Kind {
 }
 
 impl Judge {
-    /// Reads an object's frames. `lost`: what callers of a function take for changed, by its name.
+    /// Reads an object's call frame information. `lost` returns the registers that the callers of a function
+    /// treat as clobbered, by the name of the function.
     pub(super) fn new(
         object: &[u8],
         (dialect, lanes, effort): (Dialect, u32, Effort),
@@ -210,7 +224,7 @@ impl Judge {
         Ok(Judge { dialect, lanes, effort, functions, frames, info, inner: Mutex::new(inner) })
     }
 
-    /// What was looked at, or what was wrong.
+    /// Returns the counts, or the first error.
     pub(super) fn finish(self) -> Result<Counts, String> {
         let mut inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
         inner.counts.runs = 1;
@@ -237,7 +251,7 @@ impl Judge {
             counts.bytes += at.length();
             Visits { count: 0, kind: kind(at), depths: 0 }
         });
-        // The call has just been made: it was noted before.
+        // After a jump to the return address of the innermost call, the call has returned.
         if wave.last == Some(Kind::Jump) && wave.calls.last().is_some_and(|call| call.back == address) {
             spare.extend(wave.calls.pop());
         }
@@ -271,7 +285,7 @@ impl Judge {
         Ok(())
     }
 
-    /// Unwinds where a wave has stopped: the registers of so many callers, and where all are.
+    /// Unwinds a stopped wave: compares the registers of the `near` innermost callers, and the frames of all.
     fn at(&self, at: &Stopped<'_>, calls: &[Call], near: usize, counts: &mut Counts) -> Result<(), String> {
         counts.stacks += 1;
         counts.places += u64::from(near > 0);
@@ -283,7 +297,7 @@ impl Judge {
         }
     }
 
-    /// What the caller's entry of the call says of arguments is what they were at the call.
+    /// Checks that the entry of the call site gives the arguments the values that they had at the call.
     fn passed(&self, state: &State<'_>, call: &Call, counts: &mut Counts) -> Result<(), String> {
         let site = self.info.calls.site(call.back);
         let site =
@@ -310,7 +324,7 @@ impl Judge {
         Ok(())
     }
 
-    /// Unwinds one frame, and those around it. `depth`: callers so far.
+    /// Unwinds one frame, and recursively the frames around it. `depth` is the number of callers so far.
     fn unwind(
         &self,
         machine: &dyn Machine,
@@ -356,7 +370,7 @@ impl Judge {
     }
 }
 
-/// A caller as it is unwound, and as it was.
+/// A caller, as it is unwound and as it was at the call.
 struct Look<'a> {
     function: &'a Function,
     caller: &'a Caller<'a>,
@@ -368,7 +382,7 @@ impl Look<'_> {
     fn registers(&self, counts: &mut Counts) -> Result<(), String> {
         let exec = Register::of(Bank::Exec, 0, self.lanes).ok_or("EXEC has no number")?;
         let size = self.lanes as usize / 8;
-        // A function keeps it.
+        // A function preserves EXEC.
         self.one(exec, 126, &self.call.exec.to_le_bytes()[..size])?;
         for (number, value) in (0..106).zip(&self.call.scalars) {
             let register = Register::of(Bank::Sgpr, number, self.lanes).ok_or("an SGPR has no number")?;
@@ -395,7 +409,8 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Lanes of a vector register that were not active, if the others are lost.
+    /// Compares a vector register. If the register is lost, its inactive lanes still have to be right;
+    /// returns their number. Returns `None` if all lanes were recovered.
     fn vector(&self, register: Register, code: u16, expected: &[u8]) -> Result<Option<u64>, String> {
         let mut bytes = [0; 256];
         let bytes = &mut bytes[..expected.len()];
@@ -403,7 +418,8 @@ impl Look<'_> {
         let there = self.caller.register_there(register, bytes);
         match there {
             Ok(there) if there == lanes => self.same(register, 0, bytes, expected).map(|()| None),
-            // Of more than active lanes, or by a function that was called, it is lost: which parts, is looked at run by run.
+            // If more than the active lanes are lost, or a callee has lost them, `lost` compares the register
+            // in contiguous parts.
             Ok(there) if (there | self.call.exec) & lanes != lanes => self.lost(register, code, expected),
             Err(_) => self.lost(register, code, expected),
             Ok(_) if !self.function.lost.contains(Reg(code)) => self.lost(register, code, expected),
@@ -418,7 +434,7 @@ impl Look<'_> {
         }
     }
 
-    /// The same of a register that may not be lost, or of which more is.
+    /// Compares a vector register that must not be lost, or of which more than the active lanes are lost.
     fn lost(&self, register: Register, code: u16, expected: &[u8]) -> Result<Option<u64>, String> {
         match self.one(register, code, expected)? {
             true => Ok(None),
@@ -426,7 +442,8 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a register is where it is said to be; `code`: which it is, for those who may say that it is lost.
+    /// Compares a register. Returns false if it is lost and may be; `code` is its number in the set of
+    /// registers that may be lost.
     fn one(&self, register: Register, code: u16, expected: &[u8]) -> Result<bool, String> {
         let mut bytes = [0; 256];
         let bytes = &mut bytes[..expected.len()];
@@ -438,7 +455,8 @@ impl Look<'_> {
         }
     }
 
-    /// Of a register that is lost: lanes that were not active have theirs, which are looked at run by run. How many there are.
+    /// Compares the inactive lanes of a lost register, in contiguous parts. Returns the number of inactive
+    /// lanes.
     fn inactive(&self, register: Register, expected: &[u8]) -> Result<u64, String> {
         let is_inactive = |lane: u32| lane < self.lanes && self.call.exec >> lane & 1 == 0;
         let (mut count, mut lane) = (0, 0);
@@ -476,7 +494,7 @@ impl Look<'_> {
 }
 
 impl Call {
-    /// A call is made here.
+    /// Records the state of a caller that makes a call here.
     fn begin(&mut self, at: &Stopped<'_>) {
         self.back = at.address() + at.length();
         self.exec = at.exec();
@@ -487,7 +505,7 @@ impl Call {
     }
 }
 
-/// What all callers of a function take for changed.
+/// Returns the registers that all callers of a function treat as clobbered.
 pub(super) fn lost(known: &Agreement) -> RegSet {
     let mut lost = if known.named.is_empty() { known.pointed } else { known.named };
     lost.insert(RegRange { first: Reg(30), len: 2 });
@@ -502,7 +520,7 @@ fn kind(at: &Stopped<'_>) -> Kind {
     }
 }
 
-/// A lane to look at: one that is active in all callers, and here if there is one.
+/// Returns a lane that is active in all callers, and also active here if such a lane exists.
 fn first_lane(exec: u64, calls: &[Call]) -> u32 {
     let active = calls.last().map_or(u64::MAX, |call| call.exec);
     let here = exec & active;
@@ -529,14 +547,15 @@ impl Debugger for Judge {
     fn trapped(&self, _: &Stopped<'_>, _: &kernc::sim::Fault) {}
 }
 
-/// A wave, as expressions see it.
+/// A stopped wave as location expressions read it.
 struct State<'a> {
     at: &'a Stopped<'a>,
     lane: u32,
 }
 
 impl State<'_> {
-    /// Scratch memory as it lies: dwords of all lanes beside each other (seed 000, line 740).
+    /// Reads scratch memory in its physical order, in which the dwords of all lanes alternate (seed 000, line
+    /// 740).
     fn wave_memory(&self, address: u64, bytes: &mut [u8]) -> bool {
         let lanes = u64::from(self.at.lanes());
         (address..).zip(bytes).all(|(at, byte)| {
@@ -569,7 +588,7 @@ impl Machine for State<'_> {
                 &self.at.vector((first + number) as u16).ok_or_else(missing)?[..]
             }
         };
-        // What is read begins and ends with a dword.
+        // Reads begin and end at a dword boundary.
         let from = dwords.get(first / 4..).filter(|_| first.is_multiple_of(4)).ok_or(Reason::Outside)?;
         let to = bytes.chunks_mut(4).zip(from);
         to.for_each(|(to, dword)| to.copy_from_slice(&dword.to_le_bytes()[..to.len()]));

@@ -1,4 +1,4 @@
-//! The text of a program: functions of all kinds, and a kernel that calls them.
+//! Generates the text of a program: functions of all kinds, and a kernel that calls them.
 
 use super::Program;
 use super::kinds::{Kind, WORD};
@@ -7,20 +7,22 @@ use crate::rng::Rng;
 use kernc::Convention;
 use std::fmt::Write;
 
-/// The program of a seed with at most so many functions, each with at most so many statements.
+/// Generates the program of a seed with at most `functions` functions of at most `statements` statements
+/// each.
 pub fn generate(seed: u64, functions: usize, statements: usize) -> Program {
     let mut rng = Rng::new(seed);
     let most = functions.min(1 << rng.below(7));
     let count = 1 + rng.below(most);
-    // A third of the programs is compiled as several objects, too.
+    // A third of the programs are also compiled as several objects.
     let objects = if rng.one_in(3) { 2 + rng.below(3) } else { 1 };
     let choice: Vec<Kind> =
         Kind::ALL.into_iter().filter(|kind| objects == 1 || kind.passes_outside()).collect();
     let kinds = (0..count).map(|n| if n == 0 { Kind::Word } else { *rng.pick(&choice) }).collect();
-    // What all of them have together stays about the same.
+    // Programs with many functions have shorter functions, so that their total size stays about the same.
     let statements = if count > 20 { statements.div_ceil(2) } else { statements };
     let exports = rng.one_in(6);
-    // Functions that work-items of a group run together, and that nobody calls but the kernel and each other.
+    // Functions that all work-items of a group execute together; only the kernel and other such functions
+    // call them.
     let together = if rng.one_in(3) { 1 + rng.below(3) } else { 0 };
     let writer = Writer {
         rng,
@@ -37,7 +39,7 @@ pub fn generate(seed: u64, functions: usize, statements: usize) -> Program {
     writer.module(exports, objects)
 }
 
-/// What writes it.
+/// State of the generator.
 pub(super) struct Writer {
     rng: Rng,
     kinds: Vec<Kind>,
@@ -45,13 +47,13 @@ pub(super) struct Writer {
     together: usize,
     out: String,
     depth: usize,
-    /// What function is written; none: the kernel.
+    /// Kind of the current function; `None` in the kernel.
     kind: Option<Kind>,
-    /// Numbers that can be read here.
+    /// Expressions for the numbers that can be read here.
     own: Vec<String>,
-    /// Loops and other things of the function so far that have names of their own.
+    /// Number of names used so far in the function.
     names: usize,
-    /// Elements of the function's array.
+    /// Number of elements of the function's array.
     elements: usize,
 }
 
@@ -81,7 +83,7 @@ impl Writer {
             self.function(n, exports);
         }
         self.kernel(group);
-        // What objects of today have, half of the time.
+        // Half of the programs use `Convention::Today`.
         let call_abi =
             [Convention::Today, Convention::Guide, Convention::Today, Convention::Llvm14][self.rng.below(4)];
         Program { source: self.out, shape, call_abi, objects }
@@ -120,7 +122,8 @@ impl Writer {
         );
     }
 
-    /// A function with barriers, which calls itself or others of its kind as often as it is told, the same in all work-items.
+    /// Writes a function with barriers. It calls itself or another such function as often as its argument
+    /// says, equally in all work-items.
     fn together(&mut self, n: usize) {
         let (next, step) = (self.rng.below(self.together), 1 + self.rng.below(7));
         let attribute = ["", "#[inline(never)]\n"][self.rng.below(2)];
@@ -162,7 +165,7 @@ impl Writer {
         match kind {
             Kind::Unit => self.line(&format!("*p += {number};")),
             Kind::Reference => self.line(&format!("(*held).c[a & 1] = {number};\n    (*held).b += 3;")),
-            // A call in place of a return, as often as not.
+            // In a third of the cases, the function returns the result of a tail call.
             Kind::Word if self.rng.one_in(3) => {
                 let (callee, a) = (self.word_callee(), self.number(1));
                 self.line(&format!("return {callee}(fuel, {a}, {number});"));
@@ -175,7 +178,7 @@ impl Writer {
         self.out.push_str("}\n");
     }
 
-    /// A statement that returns.
+    /// Returns a `return` statement.
     fn give_back(&mut self) -> String {
         match self.kind.map(|kind| kind.result(self)) {
             Some(value) if !value.is_empty() => format!("return {value};"),
@@ -183,7 +186,7 @@ impl Writer {
         }
     }
 
-    /// Variables that statements work on.
+    /// Declares the variables on which the statements work.
     fn variables(&mut self) {
         self.names = 0;
         self.elements = [4, 4, 6, 40][self.rng.below(4)];
@@ -284,7 +287,8 @@ impl Writer {
         self.line("}");
     }
 
-    /// A loop that goes on while there is fuel, which each turn takes some of.
+    /// Writes a loop that runs while the shared counter is large enough; each iteration decrements the
+    /// counter.
     fn burn(&mut self) {
         let least = 3 + self.rng.below(30);
         self.line(&format!("while *fuel > {least} {{"));
@@ -308,7 +312,7 @@ impl Writer {
         self.line("}");
     }
 
-    /// What lanes that are here together know of each other.
+    /// Writes an operation across the active lanes.
     fn lanes(&mut self) {
         let (place, cond, number) = (self.place(), self.cond(), self.number(1));
         let value = match self.rng.below(7) {
@@ -322,20 +326,21 @@ impl Writer {
         self.line(&format!("{place} += {value};"));
     }
 
-    /// A variable in LDS that belongs to the function: each work-item has an element, which lives across a call.
+    /// Writes a variable in LDS that belongs to the function, with an element per work-item.
     fn own_lds(&mut self) {
         let (name, number, place) = (self.name("cell"), self.number(2), self.place());
         self.line("{");
         self.depth += 1;
         self.line(&format!("shared {name}: [u32; 128];"));
         self.line(&format!("{name}[local_id(0)] = {number};"));
-        // A call of the same function would write the variable, too.
+        // No call comes between the store and the load, because a call of the same function would overwrite
+        // the variable.
         self.line(&format!("{place} ^= {name}[local_id(0)];"));
         self.depth -= 1;
         self.line("}");
     }
 
-    /// Many numbers that live across a call.
+    /// Writes many numbers that are live across a call.
     fn press(&mut self) {
         let count = [6, 12, 24, 48][self.rng.below(4)];
         let name = self.name("k");
@@ -349,7 +354,7 @@ impl Writer {
         self.line(&format!("{place} ^= {};", sum.join(" + ")));
     }
 
-    /// Atomic operations on what no other work-item touches.
+    /// Writes an atomic operation on an element that no other work-item accesses.
     fn add(&mut self) {
         let (place, number) = (self.place(), self.number(1));
         let (at, scope) = *self.rng.pick(&[("&L[local_id(0)]", "workgroup"), ("&G[global_id(0)]", "agent")]);
@@ -357,7 +362,7 @@ impl Writer {
         self.line(&format!("{place} += atomic_{op}({at}, {number}, relaxed, {scope});"));
     }
 
-    /// A call of some function, directly or through a pointer.
+    /// Writes a call of a random function, directly or through a pointer.
     fn call(&mut self) {
         let at = self.rng.below(self.kinds.len());
         let (name, kind) = (format!("fn_{at}"), self.kinds[at]);
@@ -393,7 +398,7 @@ impl Writer {
         }
     }
 
-    /// The address of a number of this call's, or of one that was handed in.
+    /// Returns the address of a number of this call's variables, or an address parameter.
     pub(super) fn address(&mut self) -> String {
         match self.rng.below(5) {
             0 => format!("&mine[{} % {}]", self.number(1), self.elements),
@@ -404,7 +409,7 @@ impl Writer {
         }
     }
 
-    /// The address of four numbers.
+    /// Returns an address of four numbers.
     pub(super) fn slice(&mut self) -> String {
         match self.kind.and_then(Kind::slice) {
             Some(slice) if self.rng.one_in(2) => slice.to_owned(),
@@ -418,7 +423,7 @@ impl Writer {
         format!("fn_{}", self.rng.pick(&words))
     }
 
-    /// A function of words as a value.
+    /// Returns a function over words as a value.
     pub(super) fn word_value(&mut self) -> String {
         match self.rng.below(6) {
             0 => format!("T[{} & 3]", self.number(1)),
@@ -432,7 +437,8 @@ impl Writer {
         self.kind.map_or(&[], Kind::callees)
     }
 
-    /// What a function of a word is called by: its name, an entry of a table, a choice that lanes share or do not.
+    /// Returns a callee for a function over words: a name, an entry of a table, or a choice that is uniform
+    /// or divergent.
     fn word_callee(&mut self) -> String {
         match self.rng.below(10) {
             0 => format!("T[{} & 3]", self.number(1)),

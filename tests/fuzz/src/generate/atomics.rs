@@ -1,7 +1,7 @@
-//! Atomic operations on all types and spaces, and fences.
+//! Atomic operations on all types and address spaces, and fences.
 //!
-//! What work-items share is changed by one operation that commutes, and not read. Floats that are added are small whole
-//! numbers: their sums are exact in any order.
+//! Memory that work-items share is changed by a single operation that commutes, and not read. Floats that are
+//! added are small integers, so that their sums are exact in each order.
 
 use super::Generator;
 use super::stmt::line;
@@ -9,7 +9,7 @@ use crate::program::{OWN, Stmt};
 use crate::types::Ty;
 
 const ORDERS: [&str; 6] = ["relaxed", "relaxed", "acquire", "release", "acq_rel", "seq_cst"];
-/// Of what no other work-item looks at.
+/// Scopes for memory that no other work-item accesses.
 const SCOPES: [&str; 10] = [
     "singlethread",
     "wavefront",
@@ -33,13 +33,13 @@ impl Generator {
         }
     }
 
-    /// `release, global`: an order, and the widest scopes.
+    /// Returns an order and one of the widest scopes, as in `release, global`.
     fn order(&mut self) -> (&'static str, &'static str) {
         let scope = *self.rng.pick(&["agent", "agent", "system", "agent_one_as", "system_one_as"]);
         (*self.rng.pick(&ORDERS), scope)
     }
 
-    /// Words 12 to 29 of the counters, by type.
+    /// Returns an operation on words 12 to 29 of the counters; each type has its own words.
     fn shared_sum(&mut self) -> Stmt {
         let (order, scope) = self.order();
         let small = self.expr(Ty::U32, 2);
@@ -61,7 +61,7 @@ impl Generator {
         line(format!("atomic_{op}({place}, {value}, {order}, {scope});"))
     }
 
-    /// Adds by means of compare-and-swap.
+    /// Adds to a counter in a loop with compare-and-swap.
     fn swap_loop(&mut self) -> Stmt {
         let (order, scope) = self.order();
         let (n, value) = (self.fresh(), self.expr(Ty::U32, 2));
@@ -88,7 +88,7 @@ impl Generator {
         line(format!("fence({order}, {scope}{spaces});"))
     }
 
-    /// On the item's own place, so that old values are known.
+    /// Returns an operation on the work-item's own memory, so that the old values are known.
     fn own_atomic(&mut self) -> Stmt {
         let (order, scope) = (*self.rng.pick(&ORDERS), *self.rng.pick(&SCOPES));
         let index = self.expr(Ty::U32, 1);

@@ -1,23 +1,23 @@
-//! Loops, blocks and branches that have a value, and the ways out of them.
+//! Loops, blocks and branches with a value, and the jumps out of them.
 
 use super::Generator;
 use super::stmt::{counted, line};
 use crate::program::Stmt;
 use crate::types::Ty;
 
-/// What `break` leaves.
+/// A loop or block that `break` can leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Open {
-    /// Number of its label.
+    /// Number of the label.
     pub n: usize,
-    /// Whether `continue`, and ways out without a label, may mean it.
+    /// Whether this is a loop, which `continue` and jumps without a label may target.
     pub is_loop: bool,
-    /// Type of what is brought along.
+    /// Type of the value that `break` carries.
     pub value: Option<Ty>,
 }
 
 impl Generator {
-    /// `break` or `continue` of something around.
+    /// Returns a `break` or `continue` of an enclosing loop or block.
     pub(super) fn way_out(&mut self) -> String {
         let innermost = self.open[self.open.len() - 1];
         let unlabelled = innermost.is_loop && self.rng.one_in(2);
@@ -32,7 +32,7 @@ impl Generator {
         }
     }
 
-    /// The body of something that is left with a value.
+    /// Returns the body of a loop or block that is left with a value.
     fn body_with_value(&mut self, depth: usize, open: Open) -> Vec<Stmt> {
         self.open.push(open);
         let mut body = self.block(depth + 1, false);
@@ -44,13 +44,13 @@ impl Generator {
         body
     }
 
-    /// A variable, and how a value changes it.
+    /// Returns a variable and an assignment operator.
     pub(super) fn target(&mut self, ty: Ty) -> String {
         let op = if self.rng.one_in(2) { "=" } else { "+=" };
         format!("{} {op}", self.var(ty))
     }
 
-    /// `x = 'l: { … break 'l v; … w };`, or without a value.
+    /// Writes `x = 'l: { … break 'l v; … w };`, or a labelled block without a value.
     pub(super) fn labelled(&mut self, depth: usize) -> Stmt {
         let n = self.fresh();
         if self.rng.one_in(3) {
@@ -63,7 +63,7 @@ impl Generator {
         Stmt::Value(format!("{target} 'l{n}: {{"), body, format!("    {} }};", self.expr(ty, 2)))
     }
 
-    /// `x = loop { … break v; … };`
+    /// Writes `x = loop { … break v; … };`.
     pub(super) fn loop_value(&mut self, depth: usize) -> Stmt {
         let (n, ty) = (self.fresh(), self.ty());
         let (target, turns) = (self.target(ty), 1 + self.rng.below(6));
@@ -74,7 +74,7 @@ impl Generator {
         Stmt::Block(outer, vec![Stmt::Value(head, body, "};".to_owned())])
     }
 
-    /// `x = if c { … v } else { … w };`, or a `match` with such arms.
+    /// Writes `x = if c { … v } else { … w };`, or a `match` with such arms.
     pub(super) fn chosen_value(&mut self, depth: usize) -> Stmt {
         let ty = self.ty();
         let target = self.target(ty);

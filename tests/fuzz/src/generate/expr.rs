@@ -1,4 +1,4 @@
-//! Expressions and conditions.
+//! Generates expressions and conditions.
 
 use super::Generator;
 use crate::program::{ARRAYS, INPUTS, PASSED, TABLE};
@@ -6,7 +6,8 @@ use crate::types::Ty;
 
 impl Generator {
     pub(super) fn uniform_condition(&mut self) -> String {
-        // Functions are called under conditions, and dimensions beyond the first are positions like any other.
+        // These conditions are uniform in a work-group. Functions use them too, although a function may be
+        // called under a divergent condition.
         match self.rng.below(6) {
             0 => format!("(n & {}) != 0", 1 << self.rng.below(8)),
             1 => format!("s > {}", self.rng.below(100) as i32 - 50),
@@ -65,7 +66,7 @@ impl Generator {
         if self.rng.one_in(16) && self.functions.contains(&ty) {
             return self.call(ty, depth);
         }
-        // What they hold is less deep, so that none is within another one without end.
+        // Nested operands get a smaller depth, so that the nesting ends.
         if depth >= 2
             && self.rng.one_in(3)
             && let Some(value) = self.special(ty, depth)
@@ -84,7 +85,7 @@ impl Generator {
         if ty.is_float() { self.float_expr(ty, depth) } else { self.int_expr(ty, depth) }
     }
 
-    /// One of the program's themes, or what all programs have now and then.
+    /// Returns an expression of one of the program's themes, or of a feature that all programs use.
     fn special(&mut self, ty: Ty, depth: usize) -> Option<String> {
         type Way = fn(&mut Generator, Ty, usize) -> Option<String>;
         let features = self.features;
@@ -98,7 +99,7 @@ impl Generator {
             (features.memory, Generator::space),
         ];
         let ways: Vec<Way> = themes.iter().filter(|theme| theme.0).map(|theme| theme.1).collect();
-        // Functions are many.
+        // There are many mathematical functions, so programs with this theme use them more often.
         let way = match features.maths {
             Some(of) if ty.lanes().1 == of && !self.rng.one_in(3) => Generator::mathematics,
             _ => *self.rng.pick(&ways),
@@ -119,7 +120,7 @@ impl Generator {
         format!("({head} {{ {arms}_ => {default} }})")
     }
 
-    /// A constant for arm `n`: any, a small one, one of two, or one in equal steps.
+    /// Returns a constant for arm `n`: arbitrary, small, one of two values, or values in equal steps.
     fn row_number(&mut self, ty: Ty, kind: usize, n: u32) -> String {
         let (lanes, scalar) = ty.lanes();
         let number = match kind {
@@ -133,8 +134,8 @@ impl Generator {
         if lanes == 1 { one } else { format!("{}({one})", ty.name()) }
     }
 
-    /// `match x`, and patterns that may overlap, near each other or far apart, for some of the values it has; or a row of
-    /// them, not much longer than `most`.
+    /// Returns the head of a `match` and random patterns for some values, close together or far apart, which
+    /// may overlap; or a row of consecutive patterns, not much longer than `most`.
     pub(super) fn matched(&mut self, most: usize) -> (String, Vec<String>) {
         if self.rng.one_in(3) {
             return self.matched_row(most);
@@ -164,7 +165,7 @@ impl Generator {
         (head, patterns)
     }
 
-    /// `match x`, mostly of what all lanes have the same, and patterns one after the other with few holes.
+    /// Returns the head of a `match`, mostly on a uniform value, and consecutive patterns with few gaps.
     fn matched_row(&mut self, most: usize) -> (String, Vec<String>) {
         let count = 3 + self.rng.below(most);
         let range = count + self.rng.below(6);
@@ -193,7 +194,7 @@ impl Generator {
         let name = ty.name();
         match self.rng.below(6) {
             0 => format!("(({}) as {name})", self.condition(1)),
-            // By way of a type that the program has no variables of.
+            // Converts through a type of which the program has no variables.
             1..=2 => {
                 let (value, by) = (self.leaf(self.types[0]), Ty::any_scalar(&mut self.rng));
                 self.by_way(&value, by, ty, depth)
@@ -206,7 +207,8 @@ impl Generator {
         }
     }
 
-    /// A value as another type, computed with there, and then as a third one.
+    /// Returns a value that is converted to the type `by`, used in a computation, and converted to the type
+    /// `ty`.
     fn by_way(&mut self, value: &str, by: Ty, ty: Ty, depth: usize) -> String {
         let (by_name, name) = (by.name(), ty.name());
         let (n, other) = (self.fresh(), self.literal(by));
@@ -234,7 +236,7 @@ impl Generator {
         )
     }
 
-    /// A lane of a vector; a bit pattern; a value of another lane of the wave.
+    /// Returns a lane of a vector, a bit pattern, or a value of another lane of the wave.
     fn lane(&mut self, ty: Ty, depth: usize) -> String {
         if self.features.waves && matches!(ty, Ty::U32 | Ty::I32 | Ty::U64) && self.rng.one_in(2) {
             if ty == Ty::U64 {
@@ -292,7 +294,7 @@ impl Generator {
         }
     }
 
-    /// What vectors have and many programs do not.
+    /// Returns a vector operation that many programs do not use.
     fn lanes_expr(&mut self, ty: Ty, a: &str) -> String {
         let (n, (lanes, lane), name) = (self.fresh(), ty.lanes(), ty.name());
         let (b, c) = (self.leaf(ty), self.leaf(ty));
@@ -329,7 +331,7 @@ impl Generator {
             9 => format!("({a} {} ({}{} & {b}))", self.rng.pick(&["<<", ">>"]), bits - 1, ty.name()),
             10 if self.rng.one_in(3) => format!("clamp({a}, {b} & 15, 100)"),
             10 => format!("{}({a}, {b})", self.rng.pick(&["min", "max"])),
-            // Division is by something that is not zero.
+            // The divisor is never zero.
             11 => format!("({a} {} ({b} | 1))", self.rng.pick(&["/", "%"])),
             12 => format!("({a} {} {})", self.rng.pick(&["/", "%"]), 1 + self.rng.below(126)),
             13 if bits >= 32 => {
@@ -356,7 +358,7 @@ impl Generator {
         }
     }
 
-    /// An operation on bytes and halves.
+    /// Returns an operation on bytes or halves of words.
     fn of_parts(&mut self, ty: Ty, a: &str, b: &str) -> String {
         let (a, whole) = (self.byte_or_half(ty, a), self.rng.one_in(2));
         let b = if whole { b.to_owned() } else { self.byte_or_half(ty, b) };
@@ -368,7 +370,7 @@ impl Generator {
         }
     }
 
-    /// A byte or half.
+    /// Returns a byte or half of a word.
     fn byte_or_half(&mut self, ty: Ty, value: &str) -> String {
         match self.rng.below(6) {
             0 => format!("({value} & {})", self.rng.pick(&[255, 65535])),
@@ -388,7 +390,8 @@ impl Generator {
             5 => format!("fma({a}, {b}, {})", self.leaf(ty)),
             6 => format!("{}({a})", self.rng.pick(&["floor", "ceil", "trunc", "abs", "round"])),
             7 => format!("(-{a})"),
-            // Quieting and signed zeros of min and max are not fixed by the language: keep them away.
+            // The language does not specify the quieting of NaNs and the sign of zeros for min and max; the
+            // addition removes both.
             8 if self.rng.one_in(2) => format!("({}({a}, {b}) + 0.0)", self.rng.pick(&["min", "max"])),
             8 => format!("clamp({a} + 0.5, -1000.0, 1000.0)"),
             9 => format!("({a} / {b})"),
@@ -441,7 +444,7 @@ impl Generator {
         if self.types.contains(&ty) { self.var(ty) } else { self.literal(ty) }
     }
 
-    /// Something that is loaded, or depends on where the work-item is.
+    /// Returns a value that is loaded, or that depends on the position of the work-item.
     fn memory(&mut self, ty: Ty) -> Option<String> {
         let index = self.var(Ty::U32);
         let own = self.features.own && self.result.is_none() && self.rng.one_in(2);
@@ -461,7 +464,7 @@ impl Generator {
             (Ty::U32, _) => {
                 let dim = self.rng.below(3);
                 let places = ["group_id", "local_id", "global_id", "num_groups", "local_size", "global_size"];
-                // The size of a ragged group is no constant: leave it to the tests of the built-ins.
+                // The size of an incomplete group is not a constant; other tests cover these built-ins.
                 let count = if self.shape.even() { places.len() } else { 4 };
                 format!("{}({dim})", places[self.rng.below(count)])
             }
@@ -470,7 +473,7 @@ impl Generator {
             (Ty::U8, 0..=2) => format!("in8[{index} & 1023]"),
             (Ty::U8, 3) => format!("NARROW[{index} & {}]", TABLE - 1),
             (Ty::I16, 0..=3) => format!("in16[{index} & 511]"),
-            // A signalling NaN is not one that a minimum has to leave out.
+            // The addition quiets signalling NaNs, which a minimum treats differently.
             (Ty::F16, 0..=2) => format!("((in16 as *const global f16)[{index} & 511] + 0.0)"),
             (Ty::I16X2, 0..=2) => format!("(in16 as *const global i16x2)[{index} & 255]"),
             (Ty::U32X2, 0..=2) => format!("u32x2(input[{index} & 255], input[({index} + 1) & 255])"),
@@ -479,12 +482,12 @@ impl Generator {
         })
     }
 
-    /// Part of the input, whatever its type.
+    /// Returns an element of the input, read as the type `ty`.
     fn input_of(&mut self, ty: Ty, index: &str) -> String {
         let pointer = *self.rng.pick(&["input", "in8", "in16"]);
         let last = INPUTS * 4 / ty.bytes() - 1;
         let value = format!("({pointer} as *const global {})[{index} & {last}]", ty.name());
-        // A signalling NaN is not one that a minimum has to leave out.
+        // The addition quiets signalling NaNs, which a minimum treats differently.
         if ty.is_float() { format!("({value} + 0.0)") } else { value }
     }
 }

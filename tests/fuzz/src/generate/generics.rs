@@ -1,9 +1,10 @@
-//! Generic functions: over types of a bound and over constants, with calls that say which or leave it to the arguments.
+//! Generic functions over types with a bound and over constants. Calls give the type arguments, or leave them
+//! to be inferred.
 
 use super::Generator;
 use crate::types::Ty;
 
-/// What a generic function takes.
+/// Parameters and result of a generic function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// `(a: T, b: T) -> T`
@@ -14,9 +15,9 @@ enum Form {
     Tuple,
     /// `(p: *private T, a: T) -> T`
     Pointer,
-    /// `(a: T) -> T`, of a number and a flag.
+    /// `(a: T) -> T`, with a number and a flag as constant parameters.
     Consts,
-    /// `(c: bool, a: T, b: T) -> T` of anything.
+    /// `(c: bool, a: T, b: T) -> T` for all types.
     Any,
 }
 
@@ -27,7 +28,7 @@ const FORMS: [Form; 6] = [Form::Two, Form::Array, Form::Tuple, Form::Pointer, Fo
 pub struct Generic {
     form: Form,
     bound: &'static str,
-    /// As it stands in the program.
+    /// Source text of the function.
     pub text: String,
 }
 
@@ -104,7 +105,7 @@ impl Generator {
         format!("fn generic_{n}<{params}>({head}) -> {result} {{\n{lines}    {}\n}}\n", value_of(form, "t"))
     }
 
-    /// An expression of type `T` that every type of the bound has.
+    /// Returns an expression of type `T` that is valid for all types of the bound.
     fn generic_expr(&mut self, name: &str, bound: &str, depth: usize) -> String {
         if depth == 0 || self.rng.one_in(4) {
             return match self.rng.below(4) {
@@ -128,7 +129,8 @@ impl Generator {
         }
     }
 
-    /// A call of one that takes a type, or what has nothing to do with them.
+    /// Returns a call of a generic function that accepts the type, or a simple expression if no function
+    /// accepts it.
     pub(super) fn generic_call(&mut self, ty: Ty, depth: usize) -> String {
         let fitting: Vec<usize> =
             (0..self.generic.len()).filter(|&n| fits(self.generic[n].bound, ty)).collect();

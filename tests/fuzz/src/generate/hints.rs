@@ -1,5 +1,5 @@
-//! What says something about a program and does not change what it means: promises, conditions on the processor, attributes,
-//! and values that nobody knows in a place where they do not matter.
+//! Language features that do not change the meaning of a program: promises, conditions on the processor,
+//! attributes, and unknown values in places where they do not matter.
 
 use super::Generator;
 use super::stmt::line;
@@ -7,7 +7,8 @@ use crate::program::{Stmt, TABLE};
 use crate::types::Ty;
 
 impl Generator {
-    /// A value with a promise that holds, or chosen by something that is never or always so.
+    /// Returns a value with a promise that holds, or a value selected by a condition that is always or never
+    /// true.
     pub(super) fn promised(&mut self, ty: Ty, depth: usize) -> Option<String> {
         let (a, n) = (self.expr(ty, depth - 1), self.fresh());
         let (b, x) = (self.leaf(ty), self.var(Ty::U32));
@@ -19,7 +20,7 @@ impl Generator {
             1 => format!(
                 "({{ let x{n} = {x} & 15; assume(x{n} < 16); if x{n} > 15 {{ unreachable() }} else {{ {a} }} }})"
             ),
-            // No clock counts so far, and a dispatch has no such number.
+            // No clock reaches this value, and no dispatch has this number, so the conditions are false.
             2 => format!("(if clock() > 0xffff_ffff_0000_0000 {{ {b} }} else {{ {a} }})"),
             3 => format!("(if dispatch_id() == 0xfedc_ba98 {{ {b} }} else {{ {a} }})"),
             4 => {
@@ -38,7 +39,7 @@ impl Generator {
         })
     }
 
-    /// A condition on the processor.
+    /// Returns a condition on the processor.
     fn processor(&mut self) -> String {
         let one = match self.rng.below(3) {
             0 => format!("generation = \"gfx{}\"", 6 + self.rng.below(5)),
@@ -52,7 +53,8 @@ impl Generator {
         }
     }
 
-    /// A statement that promises something, or that a processor may lack, or that nothing moves across.
+    /// Returns a statement with a promise or a condition on the processor, or a statement across which no
+    /// code moves.
     pub(super) fn promise(&mut self) -> Stmt {
         let (ty, n) = (self.ty(), self.fresh());
         let (var, value, x) = (self.var(ty), self.expr(ty, 2), self.var(Ty::U32));
@@ -83,7 +85,7 @@ impl Generator {
         })
     }
 
-    /// What a kernel says of itself, and what is so anyway.
+    /// Returns an attribute of a kernel that is true anyway.
     pub(super) fn attribute(&mut self) -> String {
         let items = self.shape.group_items();
         let [x, y, z] = self.shape.group;
@@ -93,7 +95,7 @@ impl Generator {
             2 => format!("#[waves_per_eu({})]", 1 + self.rng.below(4)),
             3 => format!("#[waves_per_eu(1, {})]", 1 + self.rng.below(8)),
             4 => "#[vec_type_hint(f32x4)]".to_owned(),
-            // Indices of pointers are masked.
+            // Indices of pointers are masked, so all buffers are small.
             5 => "#[small_buffers]".to_owned(),
             6 => "#[denormals(keep)]".to_owned(),
             7 => "#[ieee(on)]".to_owned(),

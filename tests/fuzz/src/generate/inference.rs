@@ -1,9 +1,9 @@
-//! Literals whose types follow from other places, constants of the types, and conditions on the processor.
+//! Literals whose types are inferred, constants of the types, and conditions on the processor.
 
 use super::Generator;
 use crate::types::Ty;
 
-/// Constants of the floats.
+/// Names of the constants of the float types.
 const FLOATS: [&str; 26] = [
     "MAX",
     "MIN",
@@ -34,12 +34,12 @@ const FLOATS: [&str; 26] = [
 ];
 
 impl Generator {
-    /// A constant of a float type.
+    /// Returns a constant of a float type.
     pub(super) fn constant(&mut self, ty: Ty) -> String {
         format!("{}::{}", ty.name(), self.rng.pick(&FLOATS))
     }
 
-    /// A value in which something has no type of its own, or a constant has one.
+    /// Returns a value with a literal whose type is inferred, or with a constant of a type.
     pub(super) fn inferred(&mut self, ty: Ty, depth: usize) -> Option<String> {
         if !ty.is_scalar() {
             return None;

@@ -1,30 +1,33 @@
-//! Functions of floats.
+//! Mathematical functions of floats.
 //!
-//! Programs that are about functions take many of them, of one of the float types, once a few calls of what the library has, as a body of the library
-//! is inlined where it is called.
+//! Programs with this theme use many functions of one float type, but only a few calls of library functions,
+//! because the body of a library function is inlined at each call.
 
 use super::Generator;
 use super::stmt::line;
 use crate::program::Stmt;
 use crate::types::Ty;
 
-/// Which types a function takes.
+/// Types that a function accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
-    /// Every float and every vector.
+    /// All floats and vectors of floats.
     Any,
-    /// Vectors, of so many lanes.
+    /// Vectors with one of these numbers of lanes.
     Vectors(&'static [usize]),
-    /// `f32` and its vectors.
+    /// `f32` and vectors of `f32`.
     F32,
 }
 
-/// Functions that are called alike: which, of what, and the call. In the call stand `$f` for the name, `$a`, `$b` and `$c` for
-/// operands, `$p` and `$q` for positive ones of no great size, `$t` and `$i` for the type and `i32` in its shape, `$z` and `$j` for zeros of these, `$k` for a small
-/// whole number and `$n` for what makes names unlike.
+/// Functions with the same form of call: accepted types, whether the function is a library function, names,
+/// and the text of the call. In the text, `$f` stands for the name; `$a`, `$b` and `$c` for operands; `$p`
+/// and `$q` for positive operands of moderate size; `$t` and `$i` for the type and for `i32` with the same
+/// number of lanes; `$z` and `$j` for zeros of these two types; `$k` for a small integer; and `$n` for a
+/// number that makes names unique.
 type Row = (Of, bool, &'static [&'static str], &'static str);
 
-/// Calls of the library are marked: they cost. NaNs have signs and zeros have signs that are nobody's: sums with 0 and comparisons keep them away.
+/// Library functions are marked because they generate much code. The signs of NaNs and of some zeros are not
+/// specified; additions of 0 and comparisons keep them out of the results.
 const ROWS: &[Row] = &[
     (
         Of::Any,
@@ -66,7 +69,7 @@ const ROWS: &[Row] = &[
     (Of::Any, false, &["maxmag", "minmag", "min", "max"], "($f($a, $b) + 0.0)"),
     (Of::Any, false, &["fma", "mix", "smoothstep"], "$f($a, $b, $c)"),
     (Of::Any, false, &["clamp"], "($f($a, -8.0, $p) + 0.0)"),
-    // The sign of a NaN is nobody's.
+    // The sign of a NaN is not specified, so the clamp removes NaNs.
     (Of::Any, false, &["copysign"], "$f($a, clamp($b + 0.5, -8.0, 8.0))"),
     (Of::Any, false, &["ldexp"], "$f($a, $k)"),
     (Of::Any, false, &["frexp_exp", "ilogb"], "($f($b + $a) as $t)"),
@@ -75,7 +78,8 @@ const ROWS: &[Row] = &[
     (Of::Vectors(&[2, 3, 4]), false, &["distance", "fast_distance", "dot"], "$t($f($a, $b))"),
     (Of::Vectors(&[2, 3, 4]), false, &["normalize", "fast_normalize"], "$f($a)"),
     (Of::Vectors(&[3, 4]), false, &["cross"], "$f($a, $b)"),
-    // The bare instructions flush denormals, which the interpreter does not: neither operands nor results are any.
+    // The native instructions flush denormals, which the interpreter does not, so neither operands nor
+    // results are denormal.
     (Of::Any, false, &["native_rcp", "native_recip", "native_rsqrt", "native_sqrt"], "$f($p)"),
     (Of::Any, false, &["native_divide"], "$f($p, $q)"),
     (
@@ -118,13 +122,13 @@ impl Of {
 }
 
 impl Generator {
-    /// Assigns what a function of the program's float gives.
+    /// Assigns the result of a function of the program's float type.
     pub(super) fn function_of_floats(&mut self) -> Stmt {
         let of = |ty: &Ty| Some(ty.lanes().1) == self.features.maths;
         let types: Vec<Ty> = self.types.iter().copied().filter(of).collect();
         let ty = *self.rng.pick(&types);
         let (var, n) = (self.var(ty), self.fresh());
-        // Few programs stay with numbers, if nothing brings them back.
+        // Values soon become NaN, so half of the assignments replace a NaN by another value.
         let value = self.mathematics(ty, 2).unwrap_or_else(|| self.leaf(ty));
         match self.rng.one_in(2) {
             true => line(format!("{var} = {value};")),
@@ -135,12 +139,12 @@ impl Generator {
         }
     }
 
-    /// A function of floats, with operands.
+    /// Returns a call of a mathematical function with operands.
     pub(super) fn mathematics(&mut self, ty: Ty, depth: usize) -> Option<String> {
         if !ty.is_float() {
             return self.of_float(ty);
         }
-        // A library function of a long vector is as much code as its lanes.
+        // A library function of a vector generates code for each lane.
         let costly = self.costly >= ty.lanes().0;
         let library = costly && self.rng.one_in(2);
         let rows =
@@ -154,7 +158,7 @@ impl Generator {
         Some(self.called(call, name, ty, depth))
     }
 
-    /// The call of a row.
+    /// Expands the text of a call.
     fn called(&mut self, call: &str, name: &str, ty: Ty, depth: usize) -> String {
         let n = self.fresh().to_string();
         let mut text = String::new();
@@ -179,7 +183,7 @@ impl Generator {
         text
     }
 
-    /// A whole number that a function of floats gives.
+    /// Returns an integer that a function of floats produces.
     fn of_float(&mut self, ty: Ty) -> Option<String> {
         let of = self.features.maths?;
         let (lanes, lane) = ty.lanes();

@@ -1,13 +1,18 @@
-//! Random valid kernels.
+//! Generates random valid kernels.
 //!
-//! A program is a tree of statements, so that a failing one can be made smaller by leaving statements out. Every
-//! variable is declared and initialised at the top, loops are bounded, indices are masked, barriers stand only where
-//! all work-items of a group come, shared memory is written in one's own place only between barriers, atomics of one
-//! word commute, and plain stores go to the item's own place in memory: any subset of the statements is still a valid
-//! program with one meaning.
+//! A program is a tree of statements, so that a failing program can be reduced by removing statements. Each
+//! subset of the statements is a valid program with one meaning, because:
 //!
-//! Each program uses a random part of the features, its themes, and these come often in it: two thousand programs have every part
-//! of the language (`tests/fuzz/tests/parts.rs` asks), and each part meets programs that are full of it.
+//! * each variable is declared and initialised at the beginning,
+//! * loops are bounded, and indices are masked,
+//! * barriers are only where all work-items of a group arrive,
+//! * a work-item writes shared memory only at its own index, between barriers,
+//! * the atomics on a shared word commute, and
+//! * plain stores go to the work-item's own memory.
+//!
+//! Each program uses a random subset of the features, its themes, and uses them often. So two thousand
+//! programs cover all parts of the language (`tests/fuzz/tests/parts.rs` checks this), and each part occurs
+//! in programs that are full of it.
 
 mod atomics;
 mod blocks;
@@ -27,32 +32,32 @@ use crate::types::{Ty, Vars};
 use blocks::Open;
 use generics::Generic;
 
-/// What a program may use.
+/// Features that a program may use.
 #[derive(Clone, Copy, Debug)]
 struct Features {
-    /// Exchange through shared memory, which needs barriers.
+    /// Exchange of values through shared memory, which needs barriers.
     barriers: bool,
-    /// `return` in the middle of a kernel; not together with barriers.
+    /// `return` in the middle of a kernel; never together with barriers.
     returns: bool,
-    /// Whole-wave operations.
+    /// Operations across a wave.
     waves: bool,
     /// Atomics.
     atomics: bool,
-    /// The item's own place in memory.
+    /// Stores to the work-item's own memory.
     own: bool,
     /// The large private array.
     big: bool,
-    /// Many ways out of one loop.
+    /// Many exits of one loop.
     exits: bool,
-    /// Loops and blocks that have values.
+    /// Loops and blocks with a value.
     values: bool,
-    /// Tuples, structs and arrays that are taken apart.
+    /// Destructured tuples, structs and arrays.
     patterns: bool,
     /// Generic functions.
     generics: bool,
-    /// Functions of one of the floats.
+    /// Mathematical functions of this float type.
     maths: Option<Ty>,
-    /// Generic pointers, hints, other types in memory, views of `shared` memory.
+    /// Generic pointers, access hints, types in memory, and views of `shared` memory.
     memory: bool,
 }
 
@@ -60,7 +65,7 @@ impl Features {
     fn some(rng: &mut Rng) -> Features {
         let barriers = rng.one_in(2);
         let waves = rng.one_in(4);
-        // Functions are slow to compile: programs about them have fewer other themes.
+        // Mathematical functions are slow to compile, so programs with this theme have fewer other themes.
         let maths = (rng.below(5) < 2).then(|| *rng.pick(&[Ty::F16, Ty::F32, Ty::F32, Ty::F64, Ty::F64]));
         let rare = if maths.is_some() { 5 } else { 3 };
         Features {
@@ -80,16 +85,16 @@ impl Features {
     }
 }
 
-/// How large a program is.
+/// Size of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Some hundred machine instructions, loops three deep.
+    /// A few hundred machine instructions, with loops up to three deep.
     Small,
-    /// 5,000 to 50,000 machine instructions, all shapes mixed, loops two deep.
+    /// 5,000 to 50,000 machine instructions of all forms, with loops up to two deep.
     Large,
 }
 
-/// Statements of the smallest large program.
+/// Number of statements of the smallest large program.
 const LARGE_FUEL: usize = 500;
 
 struct Generator {
@@ -98,30 +103,30 @@ struct Generator {
     shape: Shape,
     types: Vec<Ty>,
     each: usize,
-    /// Device functions so far, by type of the result.
+    /// Result types of the device functions so far.
     functions: Vec<Ty>,
-    /// Result of the function being written; none in a kernel.
+    /// Result type of the current function; `None` in a kernel.
     result: Option<Ty>,
-    /// Numbers that names have taken.
+    /// Number of names used so far.
     names: usize,
-    /// Loops that may be left or continued here, innermost last.
+    /// Loops and blocks that can be left or continued here, innermost last.
     open: Vec<Open>,
     /// Generic functions so far.
     generic: Vec<Generic>,
-    /// Statements left.
+    /// Number of statements that may still be generated.
     fuel: usize,
-    /// What is left for calls that are much code.
+    /// Number of lanes of expensive calls that may still be generated.
     costly: usize,
     size: Size,
 }
 
-/// The program of a seed.
+/// Generates the program of a seed.
 pub fn generate(seed: u64, size: Size) -> Program {
     let mut rng = Rng::new(seed);
     let features = Features::some(&mut rng);
     let types = Ty::some(&mut rng, features.maths);
     let shape = match size {
-        // Values move between lanes where waves are full.
+        // Operations across a wave need full waves, so most programs with them have such sizes.
         Size::Small if features.waves && !rng.one_in(4) => SHAPES[2 + rng.below(3)],
         Size::Small => *rng.pick(&SHAPES),
         Size::Large => SHAPES[2 + rng.below(2)],
@@ -171,7 +176,8 @@ impl Generator {
         let result = self.ty();
         self.result = Some(result);
         self.fuel = 2 + self.rng.below(6);
-        // Calls inside of loops of loops would take long: functions have few loops themselves.
+        // Functions may be called inside nested loops, so they have few loops themselves to limit the run
+        // time.
         let stmts = self.block(2, false);
         self.functions.push(result);
         Body {
@@ -182,9 +188,9 @@ impl Generator {
         }
     }
 
-    /// What a function may say of itself.
+    /// Returns random attributes of a function.
     fn wishes(&mut self) -> Vec<String> {
-        // Calls that stay are another kind of programs: `calls`.
+        // Functions that are not inlined are tested by the programs of `calls`.
         let all = ["#[inline]", "#[inline(always)]", "#[allow(unused_variable)]"];
         if self.rng.one_in(4) { vec![(*self.rng.pick(&all)).to_owned()] } else { Vec::new() }
     }
@@ -199,7 +205,7 @@ impl Generator {
         Body { name: format!("test{n}"), result: None, attrs: self.budgets(), stmts }
     }
 
-    /// Few registers, sometimes, and what the kernel asks for.
+    /// Returns random attributes of a kernel, among them small register budgets.
     fn budgets(&mut self) -> Vec<String> {
         let mut attrs = Vec::new();
         if self.size == Size::Large {
@@ -217,24 +223,24 @@ impl Generator {
         attrs
     }
 
-    /// A type of variables.
+    /// Returns a random type of variables.
     fn ty(&mut self) -> Ty {
         *self.rng.pick(&self.types)
     }
 
-    /// A type of variables that is no vector.
+    /// Returns a random scalar type of variables.
     fn scalar(&mut self) -> Ty {
         let scalars: Vec<Ty> = self.types.iter().copied().filter(|ty| ty.is_scalar()).collect();
         *self.rng.pick(&scalars)
     }
 
-    /// A number for a name that occurs nowhere else.
+    /// Returns a number for a unique name.
     fn fresh(&mut self) -> usize {
         self.names += 1;
         self.names - 1
     }
 
-    /// A variable of a type that occurs.
+    /// Returns a variable of a type that the program uses.
     fn var(&mut self, ty: Ty) -> String {
         format!("{}_{}", ty.name(), self.rng.below(self.each))
     }

@@ -1,4 +1,4 @@
-//! Tuples, structs and arrays: made, passed on, taken apart, matched.
+//! Tuples, structs and arrays: constructed, passed, destructured and matched.
 
 use super::Generator;
 use super::stmt::line;
@@ -6,7 +6,7 @@ use crate::program::Stmt;
 use crate::types::Ty;
 
 impl Generator {
-    /// A value that takes the way through a tuple, an array or a struct.
+    /// Returns a value that passes through a tuple, an array or a struct.
     pub(super) fn taken_apart(&mut self, ty: Ty, depth: usize) -> String {
         let (n, other) = (self.fresh(), self.ty());
         let (a, b) = (self.expr(ty, depth - 1), self.expr(ty, 1));
@@ -35,7 +35,7 @@ impl Generator {
         }
     }
 
-    /// Something out of a struct whose parts are numbers, an array and another struct.
+    /// Returns a part of a struct that contains numbers, an array and another struct.
     fn of_struct(&mut self, ty: Ty, a: &str, n: usize) -> String {
         let node = self.node();
         match ty {
@@ -57,7 +57,7 @@ impl Generator {
         }
     }
 
-    /// A struct within which is another one.
+    /// Returns a struct that contains another struct.
     fn node(&mut self) -> String {
         let (a, b, c) = (self.expr(Ty::U32, 1), self.leaf(Ty::F32), self.leaf(Ty::U64));
         let (w, flag) = (self.leaf(Ty::U16), self.condition(0));
@@ -70,7 +70,8 @@ impl Generator {
         format!("(Node {{ id: {id} & 7, inner: {inner}, weights: [{w}, 2, {w} >> 3], flag: {flag} }})")
     }
 
-    /// A tuple, array or struct to match, and patterns for some of its values, which name parts of it.
+    /// Returns a tuple, array or struct to match, and patterns for some of its values, which bind parts of
+    /// it.
     fn tuple_patterns(&mut self, n: usize) -> (String, Vec<String>) {
         let (a, b) = (self.expr(Ty::U32, 1), self.var(Ty::U32));
         let condition = self.condition(1);
@@ -116,7 +117,7 @@ impl Generator {
         (format!("({value})"), kept)
     }
 
-    /// `match` on several values at once.
+    /// Writes a `match` on several values at once.
     pub(super) fn match_parts(&mut self, depth: usize) -> Stmt {
         let n = self.fresh();
         let (value, patterns) = self.tuple_patterns(n);
@@ -136,7 +137,7 @@ impl Generator {
         Stmt::Block(format!("match {value} {{"), arms)
     }
 
-    /// `match` whose arms are assignments and ways out.
+    /// Writes a `match` whose arms are assignments and jumps.
     pub(super) fn short_arms(&mut self) -> Stmt {
         let (head, patterns) = self.matched(6);
         let mut arms = Vec::new();
@@ -155,7 +156,7 @@ impl Generator {
         Stmt::Block(format!("{head} {{"), arms)
     }
 
-    /// Several places at once, from left to right.
+    /// Assigns to several places at once, from left to right.
     pub(super) fn assign_parts(&mut self) -> Stmt {
         let text = self.assign_parts_text();
         line(format!("{text};"))
@@ -168,7 +169,7 @@ impl Generator {
         match self.rng.below(4) {
             0 => format!("({a}, arr[{} & 7], _) = ({x}, {z}, {y})", self.var(Ty::U32)),
             1 => format!("({a}, ({b}, st.a)) = ({x}, ({y}, {z}))"),
-            // Exchanged.
+            // The values of two variables are exchanged.
             2 => {
                 let other = self.var(first);
                 format!("({a}, {other}) = ({other}, {a})")

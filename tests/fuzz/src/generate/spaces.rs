@@ -1,4 +1,5 @@
-//! Memory: generic pointers, hints, types that are stored only, views of the work-group memory that a dispatch sizes.
+//! Memory: generic pointers, access hints, types that exist only in memory, and views of dynamically sized
+//! work-group memory.
 
 use super::Generator;
 use super::stmt::line;
@@ -6,7 +7,8 @@ use crate::program::{INPUTS, OWN, Stmt};
 use crate::types::Ty;
 
 impl Generator {
-    /// A value that comes by a generic pointer, with a hint, or by way of a type of memory.
+    /// Returns a value that is loaded through a generic pointer or with a hint, or converted to a type that
+    /// exists only in memory.
     pub(super) fn space(&mut self, ty: Ty, depth: usize) -> Option<String> {
         let index = self.var(Ty::U32);
         let n = self.fresh();
@@ -35,7 +37,7 @@ impl Generator {
             }
             (Ty::F32, 3) => format!("(((in16 as *const global bf16)[{index} & 511] as f32) + 0.0)"),
             (Ty::F32, _) => format!("((((in16 as *const global bf16x2)[{index} & 255] as f32x2) + 0.0).y)"),
-            // Without NaNs, whose bits are nobody's.
+            // The clamp removes NaNs, whose bits are not specified.
             (Ty::U16, 0..=2) => {
                 let value = self.expr(Ty::F32, depth - 1);
                 format!("bitcast::<u16>(clamp({value}, -9.0, 9.0) as bf16)")
@@ -45,7 +47,7 @@ impl Generator {
         })
     }
 
-    /// The address of a word, as a generic pointer.
+    /// Returns the address of a word as a generic pointer.
     fn place(&mut self, written: bool) -> String {
         let index = self.var(Ty::U32);
         let own = self.result.is_none();
@@ -60,7 +62,7 @@ impl Generator {
         }
     }
 
-    /// Changes memory by a pointer.
+    /// Writes memory through a pointer.
     pub(super) fn pointer_stmt(&mut self) -> Stmt {
         let (n, index) = (self.fresh(), self.expr(Ty::U32, 1));
         let (value, var) = (self.expr(Ty::U32, 2), self.var(Ty::U32));
@@ -94,11 +96,12 @@ impl Generator {
         })
     }
 
-    /// Words written, and halves of them read, between barriers.
+    /// Writes words to work-group memory and reads halves of words, between barriers.
     pub(super) fn shared_views(&mut self) -> Stmt {
         let (var, value) = (self.var(Ty::U32), self.expr(Ty::U32, 2));
         let half = self.rng.below(2);
-        // Nobody writes the places of work-items that a ragged last group lacks.
+        // In an incomplete last group, the words of missing work-items are not written, so they are not read
+        // either.
         let other = if self.shape.even() {
             format!("((lid + {}) % {})", self.rng.below(64), self.shape.group_items())
         } else {

@@ -1,4 +1,4 @@
-//! Statements.
+//! Generates statements.
 
 use super::blocks::Open;
 use super::{Generator, Size};
@@ -27,7 +27,7 @@ impl Generator {
         out
     }
 
-    /// `uniform`: all work-items of the group come here together.
+    /// Returns a random statement. `uniform`: all work-items of the group execute the statement together.
     fn stmt(&mut self, depth: usize, uniform: bool) -> Stmt {
         let deepest = if self.size == Size::Large { 2 } else { 3 };
         if self.rng.one_in(4)
@@ -64,7 +64,7 @@ impl Generator {
         }
     }
 
-    /// A statement of one of the program's themes, or what all programs have now and then.
+    /// Returns a statement of one of the program's themes, or of a feature that all programs use.
     fn special_stmt(&mut self, depth: usize, deepest: usize, uniform: bool) -> Option<Stmt> {
         type Way = fn(&mut Generator, usize) -> Stmt;
         let features = self.features;
@@ -90,7 +90,7 @@ impl Generator {
         if ways.is_empty() { None } else { Some(self.rng.pick(&ways)(self, depth)) }
     }
 
-    /// `if`, alone, with `else`, or with some `else if`.
+    /// Returns an `if`, possibly with `else` and several `else if`.
     fn if_chain(&mut self, depth: usize) -> Stmt {
         let mut arms = vec![(format!("if {} {{", self.condition(2)), self.block(depth + 1, false))];
         if self.rng.one_in(4) {
@@ -114,7 +114,7 @@ impl Generator {
         Stmt::Block(format!("{head} {{"), arms)
     }
 
-    /// Several ways out of the loops around, with something done before each.
+    /// Returns several jumps out of the enclosing loops, each after an assignment.
     fn exits(&mut self) -> Stmt {
         let mut body = Vec::new();
         for _ in 0..2 + self.rng.below(8) {
@@ -138,7 +138,7 @@ impl Generator {
         let ty = self.ty();
         let (var, value) = (self.var(ty), self.expr(ty, 2));
         line(match self.rng.below(6) {
-            // Division is by something that is not zero.
+            // The divisor is never zero.
             0 if ty.is_float() => format!("{var} {} {value};", self.rng.pick(&["/=", "%="])),
             0 => format!("{var} {} ({value} | 1);", self.rng.pick(&["/=", "%="])),
             1 if !ty.is_float() => format!("{var} {} {};", self.rng.pick(&["<<=", ">>="]), self.leaf(ty)),
@@ -155,7 +155,7 @@ impl Generator {
         line(format!("arr[({index}) & 7] = {value};"))
     }
 
-    /// Changes a variable that was the same for all, by something that is the same for all.
+    /// Changes a variable that is initially uniform, by a uniform value.
     fn step_uniform(&mut self) -> Stmt {
         let number = self.rng.below(1000);
         line(match self.rng.below(5) {
@@ -189,7 +189,7 @@ impl Generator {
         line(format!("flag_{} = {value};", self.rng.below(2)))
     }
 
-    /// Stores to the item's own place, which is reached through pointers to several types.
+    /// Stores to the work-item's own memory, through pointers of several types.
     fn own_store(&mut self) -> Stmt {
         let index = self.expr(Ty::U32, 1);
         let at = |count: u32| format!("[gid * {count} + (({index}) & {})]", count - 1);
@@ -201,7 +201,8 @@ impl Generator {
         })
     }
 
-    /// Each counter has one operation that commutes; an item's own place any, and the old value may be used.
+    /// Returns an atomic operation. Each shared counter has one operation, which commutes; a work-item's own
+    /// memory has any operation, and the old value may be used.
     fn atomic(&mut self) -> Stmt {
         const OPS: [&str; 6] = ["add", "xor", "or", "and", "min", "max"];
         let value = self.expr(Ty::U32, 2);
@@ -210,7 +211,8 @@ impl Generator {
             *self.rng.pick(&["agent", "workgroup", "system"]),
         );
         if self.rng.one_in(2) {
-            // Groups meet in these words; those from the twelfth on are `shared_sum`'s.
+            // Work-items of all groups share these counters. The counters from the twelfth on belong to
+            // `shared_sum`.
             let slot = self.rng.below(12);
             let scope = if scope == "workgroup" { "agent" } else { scope };
             let op = OPS[slot % OPS.len()];
@@ -227,7 +229,7 @@ impl Generator {
             ));
         }
         if self.rng.one_in(4) {
-            // Small whole numbers, so that no rounding and no NaN tells implementations apart.
+            // Small integers, so that sums are exact and NaNs do not occur.
             let op = *self.rng.pick(&["add", "sub", "min", "max"]);
             let start = self.expr(Ty::U32, 1);
             return line(format!(
@@ -240,7 +242,7 @@ impl Generator {
         line(format!("{var} ^= atomic_{op}({place}, {value}, {order}, {scope});"))
     }
 
-    /// Leaves or continues one of the loops around, under a condition.
+    /// Returns a conditional jump out of an enclosing loop, or to its next iteration.
     fn jump(&mut self) -> Stmt {
         let condition = self.condition(1);
         let way = self.way_out();
@@ -256,7 +258,7 @@ impl Generator {
         Stmt::Block(format!("if {condition} {{"), vec![line(what)])
     }
 
-    /// All of the group come here, and then see what the others stored in `shared` memory.
+    /// Returns a barrier after which each work-item sees what the others have stored in `shared` memory.
     pub(super) fn meeting(&mut self) -> &'static str {
         self.rng.pick::<&str>(&[
             "barrier();",
@@ -266,7 +268,7 @@ impl Generator {
         ])
     }
 
-    /// Hands values on through shared memory.
+    /// Exchanges values between work-items through shared memory.
     fn exchange(&mut self) -> Stmt {
         let var = self.var(Ty::U32);
         let value = self.expr(Ty::U32, 2);
@@ -304,7 +306,8 @@ impl Generator {
                 ))],
             );
         }
-        // Nobody writes the places of work-items that a ragged last group lacks.
+        // In an incomplete last group, the elements of missing work-items are not written, so they are not
+        // read either.
         let [group, _, _] = self.shape.group;
         let [grid, _, _] = self.shape.grid;
         let live = match self.shape.even() {
@@ -322,7 +325,7 @@ impl Generator {
         )
     }
 
-    /// An operation on a value of another lane, where all lanes of every wave are.
+    /// Returns an operation with a value of another lane, in a place where all lanes of all waves are active.
     pub(super) fn neighbours(&mut self) -> Stmt {
         let ty = self.scalar();
         if !self.shape.group_items().is_multiple_of(64) || !self.shape.even() || ty.bits() < 32 {
@@ -351,7 +354,8 @@ impl Generator {
     fn open_loop(&mut self, depth: usize) -> (usize, Vec<Stmt>) {
         let n = self.fresh();
         self.open.push(Open { n, is_loop: true, value: None });
-        // `break` under a divergent condition makes the rest of the body divergent.
+        // A `break` under a divergent condition makes the rest of the body divergent, so the body is not
+        // generated as uniform.
         let body = self.block(depth + 1, false);
         self.open.pop();
         (n, body)
@@ -375,7 +379,7 @@ impl Generator {
         Stmt::Block(format!("{unroll}'l{n}: for i{n} in 0{dots}{bound} {{"), body)
     }
 
-    /// A loop that all work-items of the group go through together, barriers and all.
+    /// Returns a loop that all work-items of the group execute together, so that it may contain barriers.
     fn uniform_loop(&mut self, depth: usize) -> Stmt {
         let (unroll, turns) = (self.unroll(), 1 + self.rng.below(4));
         let outer = std::mem::take(&mut self.open);
@@ -415,14 +419,15 @@ impl Generator {
         let head = if self.rng.one_in(2) {
             format!("'l{n}: loop {{ c{n} += 1; if c{n} > {turns} || {condition} {{ break; }}")
         } else {
-            // The bound alone: the same for all work-items.
+            // Without the random condition, the exit is uniform.
             format!("'l{n}: loop {{ c{n} += 1; if c{n} > {turns} {{ break; }}")
         };
         counted(n, head, body)
     }
 }
 
-/// A loop with a counter of its own. Its head counts, so that it stays bounded without any statement of its body.
+/// Returns a loop with a counter of its own. The head of the loop increments the counter, so that the loop
+/// stays bounded when statements of its body are removed.
 pub(super) fn counted(n: usize, head: String, body: Vec<Stmt>) -> Stmt {
     Stmt::Block(format!("if true {{ let mut c{n}: u32 = 0;"), vec![Stmt::Block(head, body)])
 }

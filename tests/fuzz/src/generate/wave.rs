@@ -6,14 +6,14 @@ use crate::program::Stmt;
 use crate::types::Ty;
 
 impl Generator {
-    /// Assigns what the active lanes give, whichever they are.
+    /// Assigns the result of an operation across the active lanes, whichever lanes are active.
     pub(super) fn active_lanes_stmt(&mut self) -> Stmt {
         let ty = self.scalar();
         let (var, value) = (self.var(ty), self.active_lanes(ty, 2).unwrap_or_else(|| self.leaf(ty)));
         line(format!("{var} = {value};"))
     }
 
-    /// What the language defines whatever lanes are active.
+    /// Returns an operation whose result the language defines for each set of active lanes.
     pub(super) fn active_lanes(&mut self, ty: Ty, depth: usize) -> Option<String> {
         let value = self.expr(ty, depth - 1);
         let whole = ty.is_scalar() && !ty.is_float();
@@ -40,7 +40,7 @@ impl Generator {
         })
     }
 
-    /// A value of another lane, where all lanes of every wave are.
+    /// Assigns a value of another lane, in a place where all lanes of all waves are active.
     pub(super) fn whole_waves(&mut self) -> Stmt {
         if !self.shape.group_items().is_multiple_of(64) || !self.shape.even() {
             return self.assign();
@@ -63,7 +63,8 @@ impl Generator {
                 "permute({value}, (lane_id() * {} + {from}) % wave_size())",
                 2 * self.rng.below(16) + 1
             ),
-            // Even lanes to the lower half, odd ones to the upper: no two to the same.
+            // Even lanes move to the lower half and odd lanes to the upper half, so that no two lanes write
+            // the same lane.
             8 => format!("permute({value}, lane_id() / 2 + (lane_id() & 1) * (wave_size() / 2))"),
             9 => format!("read_lane({value}, {} % wave_size())", self.rng.below(64)),
             _ if ty.is_scalar() => {

@@ -1,7 +1,9 @@
-//! Between a load's issue and its wait its registers do not hold the value: nothing is said to be there.
+//! Checks that no variable has its location in a register between the issue of a load of that register and
+//! the wait for the load, because the register does not hold the value yet.
 //!
-//! Strict mode keeps account of what is under way, the debugger says in which registers variables are; at no instruction has an operation yet to write
-//! one of those. What was sent for with other lanes writes theirs.
+//! Strict mode records the outstanding operations, and the debugger says in which registers variables are. At
+//! no instruction may an outstanding operation have yet to write one of these registers. An operation that
+//! was issued with other lanes active does not count, because it writes the register only in those lanes.
 
 use super::look::Object;
 use debug::Sights;
@@ -9,16 +11,16 @@ use kernc::sim::{Debugger, Fault, Go, Operation, Report, Stopped};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Looks at variables while something is under way.
+/// Checks the registers of variables while operations are outstanding.
 pub(super) struct Arrivals<'a> {
     state: Mutex<State<'a>>,
-    /// What was sent for with other lanes counts, too: a planted mistake.
+    /// Whether operations of other lanes count too: an injected error.
     counts_others: bool,
 }
 
 struct State<'a> {
     sights: Sights<'a>,
-    /// By group, wave and address: EXEC when the wave was there last.
+    /// EXEC at the wave's last visit to an address, by group, wave and address.
     lanes: FxHashMap<([u32; 3], u32, u64), u64>,
     looked: u64,
     wrong: Option<String>,
@@ -30,7 +32,7 @@ impl<'a> Arrivals<'a> {
         Arrivals { state: Mutex::new(state), counts_others }
     }
 
-    /// How many registers of variables were looked at, and what was wrong.
+    /// Returns the number of registers that were checked, and the first error.
     pub(super) fn into_found(self) -> (u64, Option<String>) {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         (state.looked, state.wrong)
@@ -50,7 +52,8 @@ impl Debugger for Arrivals<'_> {
         };
         let mut operations = at.in_flight().map_or(Vec::new(), |found| found.operations);
         operations.retain(|one| one.writes && (self.counts_others || is_of_lane(one)));
-        // Where EXEC is set, those that are active are on their way to elsewhere.
+        // An instruction that writes EXEC is skipped, because the active lanes there may be about to be
+        // parked.
         if operations.is_empty() || at.exec() == 0 || at.text().contains("exec") {
             return Go::On;
         }

@@ -1,4 +1,5 @@
-//! The debugger's side: what it says where compiled code comes to a statement, held against the trace.
+//! The debugger's side: compares the values that the debugger finds at each statement of the compiled code
+//! with the trace.
 
 use super::trace::{Event, Known, Meaning, Trace};
 use super::{Count, MOST, Planted, item_of, lanes, number_of};
@@ -10,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A compiled program.
 pub(super) struct Object<'a> {
-    /// Its file.
+    /// Bytes of the object file.
     pub(super) bytes: &'a [u8],
     info: dwarf::DebugInfo,
     frames: Option<dwarf::Frames>,
-    /// Addresses where statements begin: the numbers of their places.
+    /// Numbers of the places of statements, by the address where the statement begins.
     statements: FxHashMap<u64, u32>,
 }
 
@@ -27,20 +28,20 @@ impl<'a> Object<'a> {
         for (address, place) in codeobj::disasm::Lines::read(&object).rows_of_statements() {
             match meaning.place((place.line, place.column)) {
                 Some(number) => statements.insert(address, number),
-                // A function begins before its first statement does.
+                // A function has a row before its first statement, which is not in the table.
                 None => statements.remove(&address),
             };
         }
         Ok(Object { bytes, info, frames, statements })
     }
 
-    /// What it says of places.
+    /// Returns the variables by address, for reading.
     pub(super) fn sights(&self) -> Sights<'_> {
         Sights::new(&self.info, self.frames.as_ref())
     }
 }
 
-/// Compares what the debugger says with the trace.
+/// Compares the values that the debugger finds with the trace.
 pub(super) struct Looker<'a> {
     object: &'a Object<'a>,
     meaning: &'a Meaning<'a>,
@@ -51,25 +52,25 @@ pub(super) struct Looker<'a> {
 
 struct State<'a> {
     sights: Sights<'a>,
-    /// By address: which variable of those in force there a name is.
+    /// By address: the index of the variable that each name means there.
     by_name: FxHashMap<u64, Arc<[Option<usize>]>>,
     reads: Reads,
-    /// How far each work-item has come in its trace.
+    /// Position of each work-item in its trace.
     next: Vec<usize>,
     count: Count,
     wrong: Option<String>,
 }
 
-/// What variables hold for one lane, each read when it is asked for.
+/// Values of variables for one lane, each read when it is first needed.
 #[derive(Default)]
 struct Reads {
     by_variable: Vec<Read>,
-    /// Counts lanes.
+    /// Number of lanes read so far, which identifies the current lane.
     turn: u64,
     planted: Planted,
 }
 
-/// Lanes after which a planted mistake is made.
+/// Number of lanes that are read before an injected error begins.
 const GOOD: u64 = 1000;
 
 #[derive(Default)]
@@ -77,7 +78,7 @@ struct Read {
     bytes: Vec<u8>,
     there: Vec<bool>,
     is_whole: bool,
-    /// Of which lane it is.
+    /// The lane (as `Reads::turn`) to which the value belongs.
     turn: u64,
 }
 
@@ -100,7 +101,7 @@ impl Reads {
 }
 
 impl Read {
-    /// What bytes of the variable say that a leaf is, if they are there.
+    /// Returns the value of a fragment, if all its bytes have a location.
     fn leaf(&self, offset: u32, size: u8) -> Option<u64> {
         let range = offset as usize..offset as usize + usize::from(size);
         let bytes = self.bytes.get(range.clone())?;
@@ -114,7 +115,7 @@ impl Read {
     }
 }
 
-/// What the debugger says that is not so.
+/// A wrong value that the debugger gave.
 #[derive(Clone, Copy)]
 struct Wrong {
     name: u32,
@@ -131,7 +132,8 @@ struct Lane<'a> {
 }
 
 impl Lane<'_> {
-    /// Whether all that the debugger says is so at a statement; how much there is, and how much it says.
+    /// Compares all variables of the lane with a visit of the trace. Returns the counts, or the first wrong
+    /// value.
     fn agrees(&self, trace: &Trace<'_>, event: &Event, reads: &mut Reads) -> Result<Count, Wrong> {
         let mut count = Count { stops: 1, ..Count::default() };
         for known in trace.known(event) {
@@ -143,7 +145,7 @@ impl Lane<'_> {
     }
 }
 
-/// Compares the leaves of a variable.
+/// Compares the fragments of a variable.
 fn compare(
     trace: &Trace<'_>,
     known: &Known<'_>,
@@ -168,7 +170,8 @@ fn compare(
     Ok(())
 }
 
-/// Whether bits of so many bytes are no number, as a float: which one it is, nobody promises.
+/// Returns whether the bits are a NaN as a float of this size. NaNs are not compared, because their bits are
+/// not specified.
 fn is_nan(bits: u64, bytes: u8) -> bool {
     match bytes {
         2 => bits & 0x7fff > 0x7c00,
@@ -196,7 +199,7 @@ impl<'a> Looker<'a> {
         Looker { object, meaning, shape, traces, state: Mutex::new(state) }
     }
 
-    /// What there was and what was known, and what was wrong.
+    /// Returns the counts, and the first error.
     pub(super) fn into_found(self) -> (Count, Option<String>) {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         (state.count, state.wrong)
@@ -231,7 +234,7 @@ impl<'a> Looker<'a> {
                     next[number] = n + 1;
                     *count = count.plus(more);
                 }
-                // What came later was not kept.
+                // The trace was cut at its largest length, so the visit may come later.
                 None if trace.events.len() >= MOST => next[number] = MOST,
                 None => {
                     let (line, column) = self.meaning.place_of(place);
@@ -243,7 +246,7 @@ impl<'a> Looker<'a> {
         Ok(())
     }
 
-    /// Which variable each name is.
+    /// Returns the index of the variable that each name means.
     fn by_name(&self, sight: &Sight<'_>) -> Arc<[Option<usize>]> {
         let mut by_name = vec![None; self.meaning.names()];
         for (at, seen) in sight.variables().iter().enumerate() {
@@ -288,7 +291,8 @@ impl Debugger for Looker<'_> {
 mod tests {
     use super::*;
 
-    /// What is said of a variable of two scalars, the second of four bytes, that is 0x11 and `meant`.
+    /// Compares a variable of two fragments: one byte with the value 0x11, and four bytes with the value
+    /// `meant`.
     fn said(bytes: &[Option<u8>], meant: u64, in_memory: bool) -> Result<Count, u64> {
         let (trace, known) = Trace::of_one(0, &[(0, 1), (4, 4)], &[0x11, meant], in_memory);
         let read = Read {
@@ -310,7 +314,7 @@ mod tests {
             bytes
         };
         assert_eq!(said(&of(7), 7, false).map(|count| (count.all, count.there)), Ok((2, 2)));
-        // Of a wider value the low bytes count.
+        // A value wider than its fragment is compared by its low bytes.
         assert!(said(&of(7), 7 | 1 << 32, false).is_ok());
         assert_eq!(said(&of(8), 7, false), Err(8));
         assert_eq!(said(&of(8), 0, false), Err(8));

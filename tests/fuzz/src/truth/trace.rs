@@ -1,6 +1,7 @@
-//! The interpreter's trace: the statements that each work-item came to, with its variables there.
+//! The interpreter's trace: the statements that each work-item has reached, with its variables at each.
 //!
-//! What is the same each time that anybody comes to a statement ([`Statement`]) is found out once; a trace is numbers, one behind the other.
+//! Facts about a statement that are the same for each visit ([`Statement`]) are computed once. A trace is a
+//! flat list of numbers.
 
 use super::{Item, MOST, lanes, number_of, place};
 use crate::program::Shape;
@@ -13,17 +14,17 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// What a program means, as far as traces have it.
+/// Facts about a program that traces need.
 pub(super) struct Meaning<'a> {
-    /// By number of the function; none for those without variables.
+    /// Functions by number; `None` for functions without variables.
     funcs: Vec<Option<Tracked<'a>>>,
-    /// Numbers of names.
+    /// Numbers of the variable names.
     names: Numbers<&'a str>,
-    /// Numbers of places where statements begin: line and column.
+    /// Numbers of the places (line and column) where statements begin.
     places: Numbers<(u32, u32)>,
 }
 
-/// Numbers of things, in the order in which they come.
+/// Assigns consecutive numbers to things in the order of their first use.
 struct Numbers<T>(FxHashMap<T, u32>);
 
 impl<T: Copy + Eq + std::hash::Hash> Numbers<T> {
@@ -37,24 +38,24 @@ impl<T: Copy + Eq + std::hash::Hash> Numbers<T> {
 struct Tracked<'a> {
     func: &'a Function,
     track: &'a Track,
-    /// Its first instruction.
+    /// The function's first instruction.
     entry: Option<Inst>,
-    /// Records in front of an instruction.
+    /// Records by the instruction before which they are.
     before: FxHashMap<Inst, Range<usize>>,
-    /// By record: the statement that begins there.
+    /// The statement that begins at each record; `None` for records of other kinds.
     statements: Vec<Option<Statement>>,
-    /// By variable: the number of its first leaf among all leaves of the function.
+    /// Index of each variable's first fragment among all fragments of the function.
     first_leaf: Vec<usize>,
-    /// How many leaves there are.
+    /// Number of fragments of the function.
     leaves: usize,
 }
 
-/// Where a statement begins.
+/// The beginning of a statement.
 struct Statement {
     place: u32,
-    /// Variables that may be known there; of those of one name, which stand beside each other, the innermost first.
+    /// Variables that may have a value there. Variables of the same name are adjacent, the innermost first.
     candidates: Vec<Candidate>,
-    /// Values that are needed from here on.
+    /// Values that are live from here on.
     live: Bits,
 }
 
@@ -63,7 +64,7 @@ struct Candidate {
     name: u32,
 }
 
-/// A set of values.
+/// A set of SSA values.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Bits(Vec<u64>);
 
@@ -87,7 +88,7 @@ impl Bits {
     }
 }
 
-/// Values that are needed in front of each of some instructions, and behind it.
+/// Computes the live values before each instruction in `wanted`, by iteration to a fixpoint.
 fn live(func: &Function, wanted: &FxHashSet<Inst>) -> FxHashMap<Inst, Bits> {
     let count = func.layout.iter().map(|block| block.as_u32() as usize + 1).max().unwrap_or(0);
     let mut at_begin = vec![Bits(vec![0; func.values.len().div_ceil(64)]); count];
@@ -117,7 +118,8 @@ fn live(func: &Function, wanted: &FxHashSet<Inst>) -> FxHashMap<Inst, Bits> {
     found
 }
 
-/// Whether a type has addresses in it, which the interpreter has others of.
+/// Returns whether a type contains addresses. The interpreter uses different addresses than the emulator, so
+/// such values cannot be compared.
 fn has_pointer(types: &[TypeInfo], ty: u32) -> bool {
     match types.get(ty as usize) {
         Some(TypeInfo::Pointer { .. } | TypeInfo::Function { .. } | TypeInfo::Opaque { .. }) => true,
@@ -127,7 +129,8 @@ fn has_pointer(types: &[TypeInfo], ty: u32) -> bool {
     }
 }
 
-/// What an atomic operation has found may be another value each time.
+/// Returns whether a variable holds the result of an atomic operation, which may differ between the
+/// executions.
 fn is_found(name: &str) -> bool {
     name.starts_with("old") || name == "found" || name == "stored"
 }
@@ -178,7 +181,7 @@ impl<'a> Meaning<'a> {
         Tracked { func, track, entry, before: insts.collect(), statements, first_leaf, leaves }
     }
 
-    /// Variables that are in scope at a byte of the source.
+    /// Returns the variables that are in scope at a byte of the source.
     fn candidates(&mut self, track: &'a Track, offset: u32, can_be_known: &[bool]) -> Vec<Candidate> {
         let mut found: Vec<Candidate> = Vec::new();
         for (number, variable) in track.variables.iter().enumerate() {
@@ -190,53 +193,54 @@ impl<'a> Meaning<'a> {
         found
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     pub(super) fn name(&self, name: &str) -> Option<u32> {
         self.names.0.get(name).copied()
     }
 
-    /// The name of a number.
+    /// Returns the name with a number.
     pub(super) fn name_of(&self, number: u32) -> &'a str {
         self.names.0.iter().find(|name| *name.1 == number).map_or("", |name| name.0)
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     pub(super) fn names(&self) -> usize {
         self.names.0.len()
     }
 
-    /// The number of a place.
+    /// Returns the number of a place.
     pub(super) fn place(&self, place: (u32, u32)) -> Option<u32> {
         self.places.0.get(&place).copied()
     }
 
-    /// The place of a number.
+    /// Returns the place with a number.
     pub(super) fn place_of(&self, number: u32) -> (u32, u32) {
         self.places.0.iter().find(|place| *place.1 == number).map_or((0, 0), |place| *place.0)
     }
 }
 
-/// A statement that a work-item came to.
+/// A visit of a work-item to a statement.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) place: u32,
-    /// Its variables there: a part of [`Trace::known`].
+    /// Range of the variables at this visit in [`Trace::known`].
     known: Range<u32>,
 }
 
-/// A variable at a statement.
+/// A variable at a visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'a> {
     pub(super) name: u32,
-    /// In private memory, which may not have been written yet: the interpreter's is 0 then.
+    /// Whether the variable is in private memory that may not have been written yet; the interpreter reads 0
+    /// there.
     pub(super) in_memory: bool,
-    /// Offset and size of its scalars.
+    /// Offset and size of each fragment (scalar) of the variable.
     pub(super) leaves: &'a [(u32, u8)],
-    /// What they are: from there on in [`Trace::leaves`].
+    /// Index of the variable's first fragment in [`Trace::leaves`].
     at: u32,
 }
 
-/// A scalar of a variable at a statement.
+/// A fragment of a variable at a visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownLeaf {
     pub(super) bits: u64,
@@ -244,35 +248,35 @@ pub(super) struct KnownLeaf {
     pub(super) is_live: bool,
 }
 
-/// What a leaf is to a work-item.
+/// The current value of a fragment in a work-item.
 #[derive(Clone, Copy)]
 struct Now {
     bits: u64,
     value: Option<Value>,
 }
 
-/// What a work-item came to.
+/// Trace of a work-item.
 #[derive(Default)]
 pub(super) struct Trace<'a> {
     pub(super) events: Vec<Event>,
     known: Vec<Known<'a>>,
     leaves: Vec<KnownLeaf>,
-    /// By depth of calls: what leaves are now.
+    /// Current values of the fragments, by depth of the call stack.
     now: Vec<Vec<Option<Now>>>,
 }
 
 impl<'a> Trace<'a> {
-    /// Variables at a statement.
+    /// Returns the variables at a visit.
     pub(super) fn known(&self, event: &Event) -> &[Known<'a>] {
         &self.known[event.known.start as usize..event.known.end as usize]
     }
 
-    /// What the scalars of one are.
+    /// Returns the values of a variable's fragments.
     pub(super) fn leaves(&self, known: &Known<'a>) -> &[KnownLeaf] {
         &self.leaves[known.at as usize..known.at as usize + known.leaves.len()]
     }
 
-    /// For tests: one variable, and what its scalars are.
+    /// Returns, for tests, a trace with one variable whose fragments have the given values.
     #[cfg(test)]
     pub(super) fn of_one(
         name: u32,
@@ -285,7 +289,7 @@ impl<'a> Trace<'a> {
         (trace, Known { name, in_memory, leaves, at: 0 })
     }
 
-    /// Begins a call at a depth.
+    /// Resets the fragments of a call frame at the beginning of a call.
     fn enter(&mut self, depth: usize, leaves: usize) {
         if self.now.len() <= depth {
             self.now.resize(depth + 1, Vec::new());
@@ -335,7 +339,7 @@ struct Memory<'a> {
     variable: &'a Variable,
 }
 
-/// Adds what the leaves of a variable are, as long as they are known; whether all are.
+/// Appends the values of a variable's fragments, up to the first unknown one. Returns whether all are known.
 fn values(now: &[Option<Now>], memory: &Memory<'_>, live: &Bits, out: &mut Vec<KnownLeaf>) -> bool {
     let Memory { at, lane, func, variable } = *memory;
     let mut home = None;
@@ -359,11 +363,11 @@ fn values(now: &[Option<Now>], memory: &Memory<'_>, live: &Bits, out: &mut Vec<K
     true
 }
 
-/// Writes the interpreter's trace of a dispatch.
+/// Records the interpreter's trace of a dispatch.
 pub(super) struct Tracer<'a> {
     meaning: &'a Meaning<'a>,
     shape: &'a Shape,
-    /// By number of the work-item.
+    /// Traces by number of the work-item.
     traces: RefCell<Vec<Trace<'a>>>,
 }
 
@@ -372,12 +376,12 @@ impl<'a> Tracer<'a> {
         Tracer { meaning, shape, traces: RefCell::default() }
     }
 
-    /// What it has written, by number of the work-item.
+    /// Returns the traces by number of the work-item.
     pub(super) fn traces(self) -> Vec<Trace<'a>> {
         self.traces.into_inner()
     }
 
-    /// Does something with the traces of all lanes that are active.
+    /// Calls `what` with the trace of each active lane.
     fn each(&self, at: &At<'_>, mut what: impl FnMut(&mut Trace<'a>, usize)) {
         let mut traces = self.traces.borrow_mut();
         for lane in lanes(at.active) {

@@ -10,25 +10,25 @@ use isa::{Feature, Target};
 use objwriter::descriptor::{self as fields, FIELDS, Registers};
 use std::ops::Range;
 
-/// A field whose value names symbols of later lines.
+/// Field whose value refers to symbols of later lines.
 struct Later {
     name: String,
     value: Value,
-    /// Of the directive and of the value, as positions of all texts.
+    /// Spans of the directive and of the value, in the positions of all texts.
     spans: [(u32, u32); 2],
 }
 
-/// A kernel descriptor whose fields are not all known yet.
+/// Kernel descriptor with fields that are not known yet.
 pub(crate) struct Unfinished {
     target: &'static Target,
     block: Block,
     descriptor: [u8; fields::SIZE],
-    /// Section and offset.
+    /// Section and offset of the descriptor.
     pub place: (u32, u64),
     span: (u32, u32),
 }
 
-/// What the directives of a block said.
+/// Contents of the directives of a block.
 #[derive(Default)]
 struct Block {
     later: Vec<Later>,
@@ -94,7 +94,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Fills in the descriptors that waited for symbols.
+    /// Fills in descriptors with fields that refer to later symbols.
     pub(crate) fn finish_descriptors(&mut self) {
         for mut kernel in std::mem::take(&mut self.unfinished) {
             let range = |span: (u32, u32)| span.0 as usize..span.1 as usize;
@@ -212,7 +212,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Register counts, and what must be there.
+    /// Computes the register counts of a descriptor, and checks required directives.
     fn finish_descriptor(
         &mut self,
         target: &Target,
@@ -264,7 +264,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Writes the descriptor here and defines `name.kd`.
+    /// Writes the descriptor at the current position and defines `name.kd`.
     fn write_descriptor(
         &mut self,
         name: &str,
@@ -276,7 +276,7 @@ impl Assembler {
         let label = format!("{name}.kd");
         self.define_label(&label, span.clone())?;
         let descriptor_symbol = self.symbols.get_or_add(&label, place);
-        // The descriptor is as visible as the kernel is so far; the kernel itself must not be preempted.
+        // The descriptor gets the current visibility of the kernel. The kernel itself must not be preempted.
         let (mut binding, visibility) = (self.symbols[kernel].binding, self.symbols[kernel].visibility);
         if !self.symbols[kernel].is_defined() {
             binding.get_or_insert(sym::STB_GLOBAL);

@@ -1,7 +1,8 @@
-//! Directives about call frames: how to find the caller's registers from every place of a function.
+//! Directives about call frames, which say how to find the caller's registers at every position of a
+//! function.
 //!
-//! What they say is encoded while it is read, as instructions of DWARF. Where the instructions belong is noted beside
-//! them; `frames` writes both at the end.
+//! The directives are encoded as DWARF instructions while they are read. The position to which the
+//! instructions belong is noted with them, and `frames` writes both at the end.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -12,7 +13,7 @@ use objwriter::leb;
 use objwriter::operations::*;
 use std::ops::Range;
 
-/// What belongs to a function.
+/// Directives that are allowed only inside a function.
 const IN_FRAME: [&str; 21] = [
     "adjust_cfa_offset",
     "def_cfa",
@@ -37,7 +38,7 @@ const IN_FRAME: [&str; 21] = [
     "window_save",
 ];
 
-/// The encoding of a pointer that is left out.
+/// Encoding of a pointer that is omitted.
 const DW_EH_PE_OMIT: i64 = 0xff;
 
 impl Assembler {
@@ -77,7 +78,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// `.cfi_sections [.eh_frame][, .debug_frame]`
+    /// Handles `.cfi_sections [.eh_frame][, .debug_frame]`.
     fn cfi_sections(&mut self, cur: &mut Cursor) -> Result<()> {
         (self.frames.for_unwinder, self.frames.for_debugger) = (false, false);
         cur.blank();
@@ -95,7 +96,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// `.cfi_startproc [simple]`
+    /// Handles `.cfi_startproc [simple]`.
     fn begin_frame(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         cur.blank();
         let start = cur.pos;
@@ -122,7 +123,7 @@ impl Assembler {
         self.frames.present().ok_or_else(|| outside(span))
     }
 
-    /// `encoding, symbol`; nothing if the encoding says so.
+    /// Reads `encoding, symbol`. Returns `None` if the encoding says that there is no pointer.
     fn cfi_pointer(&mut self, cur: &mut Cursor) -> Result<Option<Pointer>> {
         cur.blank();
         let start = cur.pos;
@@ -130,7 +131,8 @@ impl Assembler {
         if encoding == DW_EH_PE_OMIT {
             return Ok(None);
         }
-        // Formats 0 to 4 and 8 to 12, but none that varies in length; absolute or relative to the place, maybe indirect.
+        // Formats 0 to 4 and 8 to 12 are allowed, except those of variable length. Pointers are absolute or
+        // relative to their position, and may be indirect.
         let is_known = encoding & !0xff == 0
             && matches!(encoding & 7, 0 | 2 | 3 | 4)
             && matches!(encoding & 0x70, 0 | 0x10);
@@ -142,7 +144,7 @@ impl Assembler {
         Ok(Some(Pointer { encoding: encoding as u8, symbol }))
     }
 
-    /// An instruction of the present frame, at the present place.
+    /// Reads an instruction for the current frame at the current position.
     fn cfi_instruction(&mut self, cur: &mut Cursor, what: &str, span: &Range<usize>) -> Result<()> {
         let cfa_offset = self.frame(span)?.cfa_offset;
         let mut out = Vec::new();
@@ -201,7 +203,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// `.cfi_escape byte[, ...]`: instructions as they are.
+    /// Reads `.cfi_escape byte[, ...]`: encoded instructions.
     fn cfi_escape(&mut self, cur: &mut Cursor, out: &mut Vec<u8>) -> Result<()> {
         loop {
             out.push(self.absolute(cur)? as u8);
@@ -211,13 +213,13 @@ impl Assembler {
         }
     }
 
-    /// A number after a comma.
+    /// Reads a number after a comma.
     fn cfi_operand(&mut self, cur: &mut Cursor) -> Result<i64> {
         cur.expect(b',')?;
         self.absolute(cur)
     }
 
-    /// A register: its name, or its number in DWARF.
+    /// Reads a register: its name, or its DWARF number.
     fn cfi_register(&mut self, cur: &mut Cursor) -> Result<u32> {
         cur.blank();
         let start = cur.pos;
@@ -241,7 +243,7 @@ fn with_register(out: &mut Vec<u8>, code: u8, register: u32) {
     leb::unsigned(out, register.into());
 }
 
-/// The register was saved so many bytes from the CFA.
+/// Appends the instruction that says at which offset in bytes from the CFA a register was saved.
 fn saved_at(out: &mut Vec<u8>, register: u32, offset: i64) {
     match (offset / DATA_UNIT, register) {
         (units @ ..0, _) => {

@@ -1,26 +1,26 @@
-//! `.if` and its family.
+//! `.if` and related directives.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use std::ops::Range;
 
-/// An open `.if`.
+/// Open `.if`.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
-    /// Whether the lines here count.
+    /// Whether the current lines are assembled.
     pub active: bool,
-    /// Whether a branch was taken, or none may be.
+    /// Whether a branch has been taken already, or none may be taken.
     done: bool,
     seen_else: bool,
     pub span: Range<usize>,
 }
 
-/// Deeper nesting is an error.
+/// Maximum nesting depth.
 const MAX_CONDITIONS: usize = 1000;
 
 impl Assembler {
-    /// Handles the directives of the `.if` family; `false` if it is none of them.
+    /// Handles `.if` and related directives. Returns `false` if the directive is not one of them.
     pub(crate) fn conditional(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<bool> {
         match name {
             ".else" | ".elseif" => {
@@ -48,7 +48,7 @@ impl Assembler {
             match self.test(cur, name) {
                 Ok(holds) => holds,
                 Err(mistake) => {
-                    // So that `.endif` finds its `.if`.
+                    // This entry lets `.endif` find its `.if`.
                     self.conditions.push(Condition { active: false, done: true, seen_else: false, span });
                     return Err(mistake);
                 }
@@ -129,7 +129,7 @@ fn is_if(name: &str) -> bool {
     name.starts_with(".if") && (TESTS.contains(&name) || name == ".ifnes")
 }
 
-/// `.ifc a, b`: the texts, blanks around them apart.
+/// Reads `.ifc a, b`. Returns whether both texts are equal, ignoring blanks around them.
 fn same_text(cur: &mut Cursor) -> Result<bool> {
     let rest = cur.rest();
     let Some((first, second)) = rest.split_once(',') else {

@@ -55,7 +55,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// `.dcb.* count, value` and `.ds.* count`.
+    /// Handles `.dcb.* count, value` and `.ds.* count`.
     fn repeated_data(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
         let size: usize = match name {
             ".ds.p" | ".ds.x" => 12,
@@ -118,9 +118,9 @@ impl Assembler {
         Ok(())
     }
 
-    /// Appends a value of `size` bytes, now or at the end.
+    /// Appends a value of `size` bytes, or a fixup if the value is not known yet.
     pub(crate) fn emit_value(&mut self, value: Value, size: u8, span: Range<usize>) -> Result<()> {
-        // A difference of labels is known as soon as both are.
+        // A difference of labels is known as soon as both labels are.
         if let Some(number) = self.known(value) {
             let bits = u32::from(size) * 8;
             let fits = bits == 64 || (-(1i64 << (bits - 1))..1i64 << bits).contains(&number);
@@ -156,7 +156,7 @@ impl Assembler {
         }
     }
 
-    /// `.octa 0x...`: numbers of 16 bytes.
+    /// Handles `.octa 0x...`: numbers of 16 bytes.
     fn octa(&mut self, cur: &mut Cursor) -> Result<()> {
         loop {
             cur.blank();
@@ -169,7 +169,7 @@ impl Assembler {
         }
     }
 
-    /// `.version "text"`: a note.
+    /// Handles `.version "text"`, which writes a note.
     fn version_note(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let mut text = cur.string()?;
         text.push(0);
@@ -188,7 +188,7 @@ impl Assembler {
         })
     }
 
-    /// `.reloc offset, R_AMDGPU_ABS32[, expression]`: a relocation of this section.
+    /// Handles `.reloc offset, R_AMDGPU_ABS32[, expression]`, which adds a relocation to this section.
     fn reloc(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         cur.blank();
         let start = cur.pos;
@@ -239,7 +239,7 @@ impl Assembler {
             cur.blank();
             match zero {
                 true => bytes.push(0),
-                // Strings side by side are one, if nothing ends them.
+                // Adjacent strings are joined, if no zero byte ends them.
                 false if cur.peek() == b'"' => {
                     self.emit(&bytes, &(start..cur.pos))?;
                     continue;
@@ -253,7 +253,7 @@ impl Assembler {
         }
     }
 
-    /// `.fill repeat[, size[, value]]`
+    /// Handles `.fill repeat[, size[, value]]`.
     fn fill(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let repeat = self.repetitions(cur)?;
         let size = if cur.eat(b',') { self.absolute(cur)? } else { 1 };
@@ -264,7 +264,7 @@ impl Assembler {
         }
         // A negative size writes nothing.
         let size = usize::try_from(size).unwrap_or(0);
-        // As GNU's assembler: a size above 8 is 8, and of the value only 4 bytes count.
+        // GNU's assembler does the same: a size above 8 becomes 8, and only 4 bytes of the value are used.
         let mut pattern = [0; 8];
         pattern[..4].copy_from_slice(&(value as u32).to_le_bytes());
         match &pattern[..size.min(8)] {
@@ -273,7 +273,7 @@ impl Assembler {
         }
     }
 
-    /// `.space count[, byte]`
+    /// Handles `.space count[, byte]`.
     fn space(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let count = self.repetitions(cur)?;
         let byte = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
@@ -283,7 +283,7 @@ impl Assembler {
         }
     }
 
-    /// A count that labels behind it may decide.
+    /// Reads a count, which may depend on later labels.
     fn repetitions(&mut self, cur: &mut Cursor) -> Result<i64> {
         cur.blank();
         let start = cur.pos;
@@ -305,7 +305,7 @@ impl Assembler {
     }
 }
 
-/// A number of 16 bytes.
+/// Reads a number of 16 bytes.
 pub(super) fn octa(cur: &mut Cursor) -> Result<u128> {
     cur.blank();
     let start = cur.pos;
@@ -318,7 +318,7 @@ pub(super) fn octa(cur: &mut Cursor) -> Result<u128> {
     value.map_err(|_| error(cur.span_from(start), "a number of up to 128 bits is expected"))
 }
 
-/// The bits of a float of 4 or 8 bytes: a number, rounded once, or what else a float may be.
+/// Reads a float of 4 or 8 bytes: a number that is rounded once, infinity, or NaN. Returns its bits.
 fn float(cur: &mut Cursor, size: usize) -> Result<[u8; 8]> {
     cur.blank();
     let start = cur.pos;
@@ -332,7 +332,7 @@ fn float(cur: &mut Cursor, size: usize) -> Result<[u8; 8]> {
         match (cur.name().map(str::to_ascii_lowercase).as_deref(), is_single) {
             (Some("inf" | "infinity"), true) => f32::INFINITY.to_bits().into(),
             (Some("inf" | "infinity"), false) => f64::INFINITY.to_bits(),
-            // The NaN whose every bit is set, as LLVM has it.
+            // LLVM uses the NaN in which every bit is set.
             (Some("nan"), true) => 0x7fff_ffff,
             (Some("nan"), false) => i64::MAX as u64,
             _ => return Err(error(cur.span_from(start), "expected a number")),

@@ -6,12 +6,12 @@ use crate::error::{Result, error};
 use crate::files::File;
 use std::ops::Range;
 
-/// What an `.include` takes of the budget for expansions beside its text, so that files which include each other many
-/// times come to an end.
+/// Number of bytes that each `.include` takes from the expansion budget in addition to its text, so that
+/// files which include each other many times are stopped.
 const COST: usize = 1 << 14;
 
 impl Assembler {
-    /// `.include "file"`: its statements, as if they stood here.
+    /// Handles `.include "file"`: reads the statements of the file at this point.
     pub(super) fn include(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let File { name, bytes } = self.load(cur, span)?;
         cur.expect_end()?;
@@ -20,7 +20,7 @@ impl Assembler {
         self.run_file(&name, &text, span.start..cur.pos, COST)
     }
 
-    /// `.incbin "file"[, skip[, count]]`: its bytes.
+    /// Handles `.incbin "file"[, skip[, count]]`: writes the bytes of the file.
     pub(super) fn incbin(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let File { name, bytes } = self.load(cur, span)?;
         let mut number = |what: &str| {

@@ -1,7 +1,7 @@
-//! `.file` and `.loc`: which line of which source file the code is of.
+//! `.file` and `.loc`, which assign code to lines of source files.
 //!
-//! `.loc` makes no row of the line table by itself: the next instruction or datum does, so that the row begins where that
-//! lies. `lines` writes the table at the end.
+//! `.loc` alone does not add a row to the line table. The next instruction or datum does, so that the row
+//! begins at its position. `lines` writes the table at the end.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -25,7 +25,8 @@ impl Assembler {
         Ok(true)
     }
 
-    /// `.file number ["directory"] "name" [md5 0x...] [source "text"]`; `.file "name"` says nothing that is written.
+    /// Handles `.file number ["directory"] "name" [md5 0x...] [source "text"]`. `.file "name"` without a
+    /// number has no effect on the output.
     fn file(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         cur.blank();
         let number = match cur.peek() {
@@ -71,7 +72,7 @@ impl Assembler {
             lines.root = Some(file);
             return Ok(());
         }
-        // What repeats file 0 is that file, and its number stays free.
+        // A file that is the same as file 0 is that file, and its number stays free.
         if lines.root.as_ref().is_some_and(|root| (&root.name, root.md5) == (&file.name, file.md5)) {
             return Ok(());
         }
@@ -95,7 +96,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// `.loc file [line [column]] [options]`
+    /// Handles `.loc file [line [column]] [options]`.
     fn loc(&mut self, cur: &mut Cursor) -> Result<()> {
         cur.blank();
         let start = cur.pos;
@@ -121,7 +122,7 @@ impl Assembler {
             }
             self.loc_option(cur, &mut location)?;
         }
-        // Of two in a row the first gets its row too.
+        // If two `.loc` directives follow each other, the first one gets a row, too.
         self.make_row();
         self.lines.location = location;
         self.lines.is_pending = true;
@@ -155,7 +156,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// What is appended now is of the line that the last `.loc` said.
+    /// Adds a row for the last `.loc`, if it has none yet. Called before bytes are appended.
     #[inline]
     pub(crate) fn make_row(&mut self) {
         if self.lines.is_pending {
@@ -178,7 +179,7 @@ fn whole_number(cur: &mut Cursor, what: &str) -> Result<i64> {
     }
 }
 
-/// Directory and name of a path.
+/// Splits a path into directory and name.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     let without_slashes = |path: &[u8]| path.iter().rposition(|&byte| byte != b'/').map_or(0, |at| at + 1);
     match path.iter().rposition(|&byte| byte == b'/') {

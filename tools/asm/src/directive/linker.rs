@@ -1,5 +1,5 @@
-//! Directives with which compilers tell linkers about symbols: versions, addresses that matter, what optimisation at link
-//! time has taken out.
+//! Directives with which compilers inform linkers about symbols: versions, significant addresses, and symbols
+//! that link-time optimisation has removed.
 
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, continues_name};
@@ -10,24 +10,26 @@ use crate::symbol::{Definition, Symbol, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// What the directives said.
+/// Contents of the directives.
 #[derive(Default)]
 pub(crate) struct ForLinker {
-    /// `.addrsig`: the object says which symbols' addresses matter.
+    /// `.addrsig`: whether the object lists the symbols whose addresses are significant.
     pub addrsig: bool,
-    /// Names in `.addrsig_sym`, which is no use of a symbol.
+    /// Names in `.addrsig_sym`, which does not count as a use of the symbol.
     address_matters: Vec<String>,
     versions: Vec<Version>,
-    /// Symbols that `.lto_discard` takes out.
+    /// Symbols that `.lto_discard` removes.
     discarded: FxHashSet<Box<str>>,
-    /// `.lto_set_conditional`: by the symbol that is waited for, those that take its value when it is defined.
+    /// Contents of `.lto_set_conditional`: for each symbol, the symbols that get its value when it is
+    /// defined.
     waiting: FxHashMap<SymbolId, Vec<SymbolId>>,
 }
 
-/// `.symver`
+/// Contents of a `.symver` directive.
 struct Version {
     symbol: SymbolId,
-    /// Name and version, between them `@`, `@@` for the version that is taken by default, or `@@@` for what fits.
+    /// Name and version, separated by `@`, by `@@` for the default version, or by `@@@` for the one of the
+    /// two that fits.
     name: String,
     keeps_old_name: bool,
     span: (u32, u32),
@@ -47,7 +49,7 @@ impl Assembler {
                 let name = cur.expect_name("a symbol")?.to_string();
                 self.for_linker.address_matters.push(name);
             }
-            // The object just has the symbols.
+            // The symbols become part of the object; nothing else is needed.
             ".no_dead_strip" => {
                 cur.blank();
                 if !cur.at_end() {
@@ -65,7 +67,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// `.symver symbol, name@version[, remove]`
+    /// Handles `.symver symbol, name@version[, remove]`.
     fn symver(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let symbol = self.symbol_in(cur)?;
         cur.expect(b',')?;
@@ -91,7 +93,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// `.lto_discard [symbol, ...]`: replaces the list.
+    /// Handles `.lto_discard [symbol, ...]`, which replaces the list of discarded symbols.
     fn lto_discard(&mut self, cur: &mut Cursor) -> Result<()> {
         self.for_linker.discarded.clear();
         cur.blank();
@@ -107,13 +109,13 @@ impl Assembler {
         }
     }
 
-    /// Whether definitions and attributes of a symbol count for nothing.
+    /// Returns whether definitions and attributes of a symbol are ignored.
     #[inline]
     pub(crate) fn is_discarded(&self, name: &str) -> bool {
         !self.for_linker.discarded.is_empty() && self.for_linker.discarded.contains(name)
     }
 
-    /// `.lto_set_conditional symbol, target`
+    /// Handles `.lto_set_conditional symbol, target`.
     fn lto_set_conditional(&mut self, cur: &mut Cursor) -> Result<()> {
         let (symbol, span, target) = self.symbol_and_target(cur)?;
         if self.symbols[symbol].is_defined() {
@@ -129,7 +131,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Gives the symbols that waited for this one its value.
+    /// Defines the symbols that were waiting for this symbol, with its value.
     #[inline]
     pub(crate) fn define_conditional(&mut self, target: SymbolId) {
         if !self.for_linker.waiting.is_empty() {
@@ -150,13 +152,13 @@ impl Assembler {
         }
     }
 
-    /// Puts those that wait for a symbol on top of a stack, the first of them topmost.
+    /// Pushes the symbols that wait for a symbol to a stack, so that the first one is on top.
     fn take_waiting(&mut self, target: SymbolId, stack: &mut Vec<(SymbolId, SymbolId)>) {
         let waiting = self.for_linker.waiting.remove(&target).unwrap_or_default();
         stack.extend(waiting.into_iter().rev().map(|symbol| (symbol, target)));
     }
 
-    /// Makes the names that `.symver` asks for.
+    /// Creates the names that `.symver` directives request.
     pub(crate) fn bind_versions(&mut self) {
         for version in std::mem::take(&mut self.for_linker.versions) {
             if let Err(message) = self.bind_version(&version) {
@@ -201,7 +203,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Whether one symbol is just another name of the other.
+    /// Returns whether one symbol is an alias of the other.
     fn is_name_of(&self, symbol: &Symbol, other: SymbolId) -> bool {
         match symbol.definition {
             Definition::Value { value: Value::Expr(id), .. } => {
@@ -211,7 +213,8 @@ impl Assembler {
         }
     }
 
-    /// The symbols whose addresses matter, if the object says so: private labels by their section.
+    /// Returns the symbols whose addresses are significant, if the object lists them. Private labels are
+    /// represented by their section.
     pub(crate) fn addrsig(&mut self) -> Option<Vec<Target>> {
         let mut targets = Vec::new();
         for name in std::mem::take(&mut self.for_linker.address_matters) {
@@ -220,7 +223,7 @@ impl Assembler {
         self.for_linker.addrsig.then_some(targets)
     }
 
-    /// What stands for a name whose address matters, if the object has something that does.
+    /// Returns what represents a name whose address is significant, if the object contains it.
     fn address_of(&mut self, name: &str) -> Option<Target> {
         let Some(id) = self.symbols.find(name) else {
             let section = self.section_names.get(name).copied()?;
@@ -247,7 +250,7 @@ impl Assembler {
     }
 }
 
-/// A name with `@`, or one in quotes.
+/// Reads a name that contains `@`, or a name in quotes.
 fn versioned_name(cur: &mut Cursor) -> Result<String> {
     let start = cur.pos;
     let name = cur.expect_name("a name with a version")?;

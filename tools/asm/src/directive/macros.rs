@@ -1,6 +1,6 @@
 //! `.macro`, `.rept`, `.irp`, `.irpc`.
 //!
-//! A body is kept as text; what it expands to is text again and is read like the source.
+//! A body is stored as text. Its expansion is text as well, which is read like the source.
 
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name, continues_name};
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A macro.
+/// Macro.
 #[derive(Clone, Debug)]
 pub(crate) struct Macro(Rc<Body>);
 
@@ -114,7 +114,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// A macro's name stands where an instruction would.
+    /// Expands a macro whose name is used like an instruction.
     pub(crate) fn invoke(&mut self, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
         let Some(Macro(body)) = self.macros.get(name).cloned() else { return Ok(()) };
         cur.pos = start + name.len();
@@ -145,7 +145,7 @@ impl Assembler {
         let text = body(cur, LOOPS, &[".endr"]).ok_or_else(|| no_end(span, ".endr"))?;
         let count =
             usize::try_from(count?).map_err(|_| error(span.clone(), "a negative number of repetitions"))?;
-        // An empty body could be repeated for ever at no cost in text.
+        // The extra byte ensures that repetitions of an empty body are limited, too.
         if count.saturating_mul(text.len() + 1) > self.expansion_budget {
             return Err(self.too_much(span.clone()));
         }
@@ -171,7 +171,7 @@ impl Assembler {
         self.run_expansion(&all, span.clone())
     }
 
-    /// What the parameter of `.irp` or `.irpc` stands for, one after the other.
+    /// Returns the values of the parameter of `.irp` or `.irpc`.
     fn repeated_values(&mut self, cur: &mut Cursor, characters: bool) -> Result<Vec<String>> {
         cur.expect(b',')?;
         cur.blank();
@@ -206,7 +206,7 @@ fn no_end(span: &Range<usize>, end: &str) -> crate::error::Error {
     error(span.clone(), format!("no `{end}` ends this")).label("begins here")
 }
 
-/// `name`, `name:req`, `name:vararg`, `name=default`.
+/// Reads a parameter: `name`, `name:req`, `name:vararg` or `name=default`.
 fn parameter(cur: &mut Cursor) -> Result<Parameter> {
     let name = cur.expect_name("the name of a parameter")?.to_string();
     let mut parameter = Parameter { name, default: None, required: false, vararg: false };
@@ -222,13 +222,14 @@ fn parameter(cur: &mut Cursor) -> Result<Parameter> {
     if cur.eat(b'=') {
         cur.blank();
         let default = argument(cur, false);
-        // What is required has no default.
+        // A required parameter has no default.
         parameter.default = (!parameter.required).then_some(default);
     }
     Ok(parameter)
 }
 
-/// The lines up to the one that ends the body; the cursor is then behind its first word.
+/// Returns the lines up to the line that ends the body. Afterwards, the cursor is after the first word of
+/// that line.
 fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<&'s str> {
     cur.skip_line();
     let start = cur.pos;
@@ -255,7 +256,8 @@ fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<
 }
 
 impl Body {
-    /// The text with a backslash before each parameter: `.altmacro` lets that out, and takes a `&` behind one for nothing.
+    /// Returns the body with a backslash before each parameter. With `.altmacro`, the source may omit the
+    /// backslash, and a `&` after a parameter is removed.
     fn plain<'t>(text: &'t str, names: &[&str], alternative: bool) -> Cow<'t, str> {
         if !alternative {
             return Cow::Borrowed(text);
@@ -269,7 +271,7 @@ impl Body {
                 Some(name) if names.contains(&name) => {
                     out.push_str(if has_backslash { "" } else { "\\" });
                     out.push_str(name);
-                    // What follows belongs to no name that is longer.
+                    // The text that follows must not become part of the name.
                     if cur.peek() == b'&' {
                         cur.pos += 1;
                         out.push_str("\\()");
@@ -291,7 +293,8 @@ impl Body {
 }
 
 impl Assembler {
-    /// The values of a macro's parameters; `.altmacro` has `%expression` and `<text>`.
+    /// Returns the values of a macro's parameters. With `.altmacro`, arguments may be `%expression` and
+    /// `<text>`.
     fn arguments(&mut self, cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> {
         if !self.alternative_macros {
             return arguments(cur, parameters);
@@ -300,7 +303,8 @@ impl Assembler {
         arguments(&mut Cursor::new(&text), parameters)
     }
 
-    /// The arguments as they were without `.altmacro`. `%` and `<` are its own where an argument begins, else operators.
+    /// Converts `.altmacro` arguments to the ordinary syntax. `%` and `<` are special only at the beginning
+    /// of an argument; otherwise they are operators.
     fn alternative_text(&mut self, cur: &mut Cursor, parameters: &[Parameter]) -> Result<String> {
         let mut text = String::new();
         let mut begins = true;
@@ -332,7 +336,7 @@ impl Assembler {
     }
 }
 
-/// `<text>` as a string in quotes, where `!` takes what follows as it is.
+/// Converts `<text>` to a string in quotes. In the text, `!` escapes the next character.
 fn angle_string(cur: &mut Cursor, out: &mut String) -> Result<()> {
     let start = cur.pos;
     cur.pos += 1;
@@ -355,7 +359,7 @@ fn angle_string(cur: &mut Cursor, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Arguments up to the end of the statement.
+/// Returns the arguments up to the end of the statement.
 fn all_arguments(cur: &mut Cursor) -> Vec<String> {
     let mut values = Vec::new();
     loop {
@@ -368,7 +372,7 @@ fn all_arguments(cur: &mut Cursor) -> Vec<String> {
     }
 }
 
-/// The values of the parameters: by position or by name, else the defaults.
+/// Returns the values of the parameters: arguments by position or by name, otherwise defaults.
 fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> {
     let mut values: Vec<Option<String>> = vec![None; parameters.len()];
     let mut by_name = false;
@@ -389,7 +393,7 @@ fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> 
             let text = argument(cur, false);
             return Err(error(here(cur), format!("too many arguments: `{text}`")));
         }
-        // The last one takes the rest of the line, whichever parameter it is for.
+        // The last parameter takes the rest of the line, even if the argument is for another parameter.
         let value = argument(cur, parameters[count].vararg);
         if !value.is_empty() {
             values[named.unwrap_or(count)] = Some(value);
@@ -404,7 +408,7 @@ fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> 
         .collect())
 }
 
-/// `name=`: the parameter that it names.
+/// If the argument begins with `name=`, returns the index of that parameter.
 fn named_argument(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Option<usize>> {
     let mut copy = *cur;
     let Some(name) = copy.name() else { return Ok(None) };
@@ -428,7 +432,8 @@ const fn is_operator(byte: u8) -> bool {
     )
 }
 
-/// One argument: up to a comma, or a blank that no operator is next to; parentheses and strings keep together.
+/// Reads one argument: up to a comma, or up to a blank that is not next to an operator. Parentheses and
+/// strings are kept together.
 fn argument(cur: &mut Cursor, everything: bool) -> String {
     if everything {
         return cur.rest().to_owned();
@@ -439,7 +444,7 @@ fn argument(cur: &mut Cursor, everything: bool) -> String {
     while !cur.is_end() && !cur.at_end() {
         match cur.peek() {
             b'"' => {
-                // Without its end, a string is taken as it is.
+                // A string without an end is taken literally.
                 if cur.string().is_err() {
                     continue;
                 }
@@ -462,14 +467,14 @@ fn argument(cur: &mut Cursor, everything: bool) -> String {
         cur.pos += 1;
     }
     let text = cur.text.get(start..cur.pos).unwrap_or_default().trim();
-    // A string stands for its contents.
+    // A string is replaced with its contents.
     match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
         Some(inside) if !inside.contains('"') => inside.to_owned(),
         _ => text.to_owned(),
     }
 }
 
-/// Appends the body with its parameters replaced; `false` if the result exceeds the budget.
+/// Appends the body with its parameters replaced. Returns `false` if the result exceeds the budget.
 fn expand(
     body: &str,
     names: &[&str],
@@ -520,7 +525,7 @@ fn parameter_value<'v>(
     while bytes.get(end).is_some_and(|&byte| continues_name(byte)) {
         end += 1;
     }
-    // A name may stand before a dot that does not belong to it.
+    // A parameter's name may be followed by a dot that does not belong to the name.
     let whole = &body[start..end];
     let first = whole.split('.').next().unwrap_or(whole);
     for name in [whole, first] {

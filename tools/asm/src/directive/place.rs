@@ -1,4 +1,4 @@
-//! Directives that move the place: alignment and `.org`.
+//! Directives that move the current position: alignment and `.org`.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -7,28 +7,29 @@ use crate::expr::{Reduced, Value};
 use crate::subsection::Part;
 use std::ops::Range;
 
-/// `s_nop 0`, which code is padded with.
+/// `s_nop 0`, with which code is padded.
 pub(crate) const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
 
-/// How far a directive moves the place. In a subsection only the end of the text tells.
+/// Movement of the current position by a directive. In a subsection, the distance is known only at the end of
+/// the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Move {
-    /// Not at all: a subsection begins.
+    /// No movement: a subsection begins.
     None,
     Align(Alignment),
-    /// `.org`: up to an offset, with that byte.
+    /// `.org`: moves to an offset, and fills with a byte.
     Org(Value, u8),
 }
 
-/// An alignment, a power of two.
+/// Alignment to a power of two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alignment {
     align: u64,
-    /// What pads; otherwise zeros, and in code instructions that do nothing.
+    /// Value with which to pad. The default is zeros, or in code instructions that do nothing.
     fill: Option<i64>,
-    /// Bytes of `fill`.
+    /// Size of `fill` in bytes.
     unit: u64,
-    /// More padding than that is none.
+    /// Maximum padding. If more would be needed, nothing is padded.
     most: u64,
 }
 
@@ -56,7 +57,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// `.p2align power[, fill[, most]]`; `.balign bytes[, ...]`.
+    /// Handles `.p2align power[, fill[, most]]` and `.balign bytes[, ...]`.
     fn align(&mut self, cur: &mut Cursor, span: &Range<usize>, power: bool, unit: u64) -> Result<()> {
         let value = self.absolute(cur)?;
         let align = match power {
@@ -75,13 +76,13 @@ impl Assembler {
                 alignment.most = u64::try_from(self.absolute(cur)?).unwrap_or(0);
             }
         }
-        // The file is padded to it too.
+        // The file is padded to the alignment as well.
         let more = align.saturating_sub(self.current().align);
         self.reserve(more, span)?;
         self.go(Move::Align(alignment), span)
     }
 
-    /// Moves, now or when it is known where the subsection begins.
+    /// Moves now, or, in a subsection, when its offset is known.
     fn go(&mut self, to: Move, span: &Range<usize>) -> Result<()> {
         if self.place.number == 0 {
             return self.make_move(to, span);
@@ -92,7 +93,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Moves the place in the current section.
+    /// Moves the position in the current section.
     pub(crate) fn make_move(&mut self, to: Move, span: &Range<usize>) -> Result<()> {
         match to {
             Move::None => Ok(()),
@@ -111,7 +112,7 @@ impl Assembler {
             return Ok(());
         }
         if code {
-            // Bytes that make no whole instruction come first, as zeros.
+            // Bytes that do not make a whole instruction come first, as zeros.
             self.emit_repeated(&[0], padding % 4, span)?;
             return self.emit_repeated(&S_NOP, padding / 4, span);
         }
@@ -132,7 +133,7 @@ impl Assembler {
                 .map(|place| self.in_section(place))
                 .filter(|place| place.0 == section)
                 .map(|place| place.1.wrapping_add(constant as u64)),
-            // A distance to what comes later.
+            // The offset is a distance to a later label.
             _ => u64::try_from(self.count(offset, span.clone())).ok(),
         };
         let to = base.ok_or_else(|| error(span.clone(), unknown))?;

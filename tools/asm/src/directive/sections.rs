@@ -11,7 +11,7 @@ use crate::symbol::{Definition, SymbolId};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Letters of a section's flags.
+/// Letters of section flags.
 const FLAGS: [(u8, u64); 11] = [
     (b'a', elf::SHF_ALLOC),
     (b'w', elf::SHF_WRITE),
@@ -25,7 +25,7 @@ const FLAGS: [(u8, u64); 11] = [
     (b'R', elf::SHF_GNU_RETAIN),
     (b'?', SAME_GROUP),
 ];
-/// Not of ELF: the group of the section before, if it is in one.
+/// Flag that ELF does not have: the group of the previous section, if that section is in one.
 const SAME_GROUP: u64 = 1 << 63;
 
 /// Names of section types.
@@ -50,7 +50,7 @@ impl Assembler {
         match name {
             ".text" | ".data" | ".bss" | ".rodata" | ".hsatext" | ".tdata" | ".tbss" => {
                 let number = self.subsection_number(cur)?;
-                // Early assemblers put the code of V2 into a section of its own; loaders look for `.text`.
+                // Early assemblers put V2 code into a section of its own, but loaders look for `.text`.
                 let name = if name == ".hsatext" { ".text" } else { name };
                 let (kind, flags, _) = defaults(name);
                 let section = self.section_named(name, kind, flags);
@@ -89,7 +89,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// Which subsection: nothing is 0.
+    /// Reads the number of a subsection; 0 if there is none.
     fn subsection_number(&mut self, cur: &mut Cursor) -> Result<u32> {
         cur.blank();
         if cur.at_end() {
@@ -103,8 +103,8 @@ impl Assembler {
         })
     }
 
-    /// `name[, "flags"[, @type[, entry size][, group[, comdat]][, linked][, unique, number]]]`, of `.pushsection` also
-    /// `name, subsection[, ...]`.
+    /// Reads the operands of `.section`: `name[, "flags"[, @type[, entry size][, group[, comdat]][, linked][,
+    /// unique, number]]]`. For `.pushsection` also `name, subsection[, ...]`.
     fn section_operands(&mut self, cur: &mut Cursor, is_push: bool) -> Result<Place> {
         cur.blank();
         let start = cur.pos;
@@ -165,7 +165,7 @@ impl Assembler {
         Ok(Place { section: id, number })
     }
 
-    /// What follows the type of a section and its entry size.
+    /// Reads the operands after the type and entry size of a section.
     fn kin(&mut self, cur: &mut Cursor, flags: u64, group: Option<(SymbolId, bool)>) -> Result<Kin> {
         let mut kin = Kin { group, ..Kin::default() };
         if flags & elf::SHF_GROUP != 0 && group.is_none() {
@@ -204,7 +204,7 @@ impl Assembler {
         Ok(kin)
     }
 
-    /// The section that a symbol lies in, or that has the name.
+    /// Returns the section that contains a symbol, or that has this name.
     fn section_with(&self, name: &str) -> Option<u32> {
         let symbol = self.symbols.find(name).map(|id| self.symbols[id].definition);
         match symbol {
@@ -213,13 +213,13 @@ impl Assembler {
         }
     }
 
-    /// `.ident "text"`: a string of the section `.comment`.
+    /// Handles `.ident "text"`: writes a string to the section `.comment`.
     pub(super) fn ident(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let text = cur.string()?;
         let is_new = !self.section_names.contains_key(".comment");
         let id = self.section_named(".comment", elf::SHT_PROGBITS, elf::SHF_MERGE | elf::SHF_STRINGS);
         self.sections[id as usize].entry_size = 1;
-        // An empty string begins the section.
+        // The section begins with an empty string.
         let mut bytes = if is_new { vec![0] } else { Vec::new() };
         bytes.extend_from_slice(&text);
         bytes.push(0);
@@ -227,7 +227,7 @@ impl Assembler {
     }
 }
 
-/// What tells sections of the same name apart.
+/// Properties that distinguish sections with the same name.
 #[derive(Default)]
 struct Kin {
     group: Option<(SymbolId, bool)>,
@@ -236,7 +236,7 @@ struct Kin {
 }
 
 impl Kin {
-    /// What the section is known by.
+    /// Returns the key that identifies the section.
     fn key<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match (self.group, self.linked, self.unique) {
             (None, None, None) => name.into(),
@@ -247,7 +247,8 @@ impl Kin {
     }
 }
 
-/// Names of sections have characters that other names have not: up to a comma or blank.
+/// Reads the name of a section, which may contain characters that other names may not: up to a comma or
+/// blank.
 fn section_name(cur: &mut Cursor) -> Result<String> {
     cur.blank();
     if cur.peek() == b'"' {
@@ -263,7 +264,7 @@ fn section_name(cur: &mut Cursor) -> Result<String> {
     }
 }
 
-/// `#alloc, #write`, as LLVM wrote flags until version 14.
+/// Reads flags such as `#alloc, #write`, as LLVM wrote them until version 14.
 fn sun_flags(cur: &mut Cursor) -> Result<u64> {
     let mut flags = 0;
     loop {

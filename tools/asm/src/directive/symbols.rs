@@ -10,7 +10,7 @@ use std::ops::Range;
 
 pub(crate) use objwriter::elf as sym;
 
-/// Of GNU's two kinds one is a type and one a binding.
+/// GNU extensions: a symbol type and a binding with the same number.
 const STT_GNU_IFUNC: u8 = 10;
 const STB_GNU_UNIQUE: u8 = 10;
 const UNIQUE: &str = "gnu_unique_object";
@@ -73,7 +73,7 @@ impl Assembler {
         }
     }
 
-    /// `.type name, @function`; `%`, `STT_FUNC` and `"function"` are other spellings.
+    /// Handles `.type name, @function`. Other spellings are `%function`, `STT_FUNC` and `"function"`.
     fn symbol_type(&mut self, cur: &mut Cursor) -> Result<()> {
         let id = self.symbol_in(cur)?;
         cur.eat(b',');
@@ -96,7 +96,7 @@ impl Assembler {
         if lower == UNIQUE {
             self.symbols[id].binding = Some(STB_GNU_UNIQUE);
         }
-        // A function does not become an object again.
+        // A function cannot become an object again.
         self.symbols[id].kind = self.symbols[id].kind.max(*value);
         self.symbols.register(id);
         Ok(())
@@ -119,7 +119,7 @@ impl Assembler {
         self.set_symbol(&name, value, fixed, start..cur.pos)
     }
 
-    /// A symbol, where it stands, and behind a comma another.
+    /// Reads a symbol, and after a comma another symbol. Also returns the span of the first symbol.
     pub(super) fn symbol_and_target(
         &mut self,
         cur: &mut Cursor,
@@ -132,7 +132,7 @@ impl Assembler {
         Ok((symbol, span, self.symbol_in(cur)?))
     }
 
-    /// `.weakref alias, target`
+    /// Handles `.weakref alias, target`.
     fn weakref(&mut self, cur: &mut Cursor) -> Result<()> {
         let (alias, span, target) = self.symbol_and_target(cur)?;
         self.symbols.register(target);
@@ -147,12 +147,12 @@ impl Assembler {
         Ok(())
     }
 
-    /// `.comm name, size[, power of alignment]`
+    /// Handles `.comm name, size[, power of alignment]`.
     fn common(&mut self, cur: &mut Cursor, span: &Range<usize>, local: bool) -> Result<()> {
         let id = self.symbol_in(cur)?;
         cur.expect(b',')?;
         let size = self.absolute(cur)?;
-        // LLVM reads the alignment as a power of two on this machine.
+        // For this target, LLVM takes the alignment as an exponent of 2.
         let power = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
         let (Ok(size), 0..=31) = (u64::try_from(size), power) else {
             return Err(error(span.clone(), "the size or the alignment is out of range")
@@ -190,14 +190,15 @@ impl Assembler {
         Ok(())
     }
 
-    /// `.amdgpu_lds name, size[, align]`: a symbol in LDS, which the linker places (seed 000, line 480).
+    /// Handles `.amdgpu_lds name, size[, align]`: a symbol in LDS, which the linker places (seed 000, line
+    /// 480).
     fn lds(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let id = self.symbol_in(cur)?;
         cur.expect(b',')?;
         let size = self.absolute(cur)?;
         let align = if cur.eat(b',') { self.absolute(cur)? } else { 4 };
         let room = self.settings.target.map_or(0x1_0000, |target| {
-            // A work-group of GFX10 may have the memory of two compute units.
+            // A work-group of GFX10 may use the LDS of two compute units.
             let units = if target.generation == isa::Generation::Gfx10 { 2 } else { 1 };
             units * i64::from(target.max_lds_per_group)
         });
@@ -212,11 +213,11 @@ impl Assembler {
         symbol.definition = Definition::Lds { size: size as u64, align: align as u64 };
         symbol.kind = STT_OBJECT;
         symbol.binding.get_or_insert(STB_GLOBAL);
-        // It is part of the object where something uses it, or says `.globl`.
+        // The symbol becomes part of the object if something uses it, or by `.globl`.
         Ok(())
     }
 
-    /// Makes the symbols of an expression part of the object: something emitted refers to them.
+    /// Makes the symbols of an expression part of the object, because emitted data refers to them.
     pub(crate) fn register_used(&mut self, value: Value) {
         if let Value::Expr(id) = value {
             self.register_tree(id, 0);
@@ -239,7 +240,7 @@ impl Assembler {
     }
 }
 
-/// Sets the binding. What is known to be global or local cannot become the other; weak is stronger than both.
+/// Sets the binding. A global symbol cannot become local and vice versa, but both can become weak.
 fn bind(symbol: &mut Symbol, binding: u8) -> std::result::Result<(), String> {
     match symbol.binding {
         Some(before) if before != binding && binding != STB_WEAK => {

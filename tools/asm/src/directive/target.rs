@@ -1,4 +1,4 @@
-//! Directives about the processor, the code object's version, kernels and metadata.
+//! Directives about the processor, the code object version, kernels and metadata.
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -51,7 +51,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// `.amdgcn_target "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-"`, or V3's `gfx906+xnack`.
+    /// Handles `.amdgcn_target "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-"`, or V3's `gfx906+xnack`.
     fn amdgcn_target(&mut self, cur: &mut Cursor) -> Result<()> {
         cur.blank();
         let start = cur.pos;
@@ -79,7 +79,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Refuses a directive that only `amdhsa` has.
+    /// Rejects a directive that is for `amdhsa` only.
     pub(super) fn only_hsa(&self, name: &str, span: &Range<usize>) -> Result<()> {
         match self.settings.os() {
             Os::AmdHsa => Ok(()),
@@ -88,7 +88,7 @@ impl Assembler {
         }
     }
 
-    /// `.kernc_elf_header os_abi, abi_version, flags`: a file header that no target id stands for.
+    /// Handles `.kernc_elf_header os_abi, abi_version, flags`: a file header that no target id represents.
     fn elf_header(&mut self, cur: &mut Cursor) -> Result<()> {
         let mut numbers = [0; 3];
         for (n, number) in numbers.iter_mut().enumerate() {

@@ -32,7 +32,7 @@ impl Assembler {
         Ok(true)
     }
 
-    /// `.hsa_code_object_version major, minor`
+    /// Handles `.hsa_code_object_version major, minor`.
     fn code_object_version(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let major = self.number_32(cur)?;
         cur.expect(b',')?;
@@ -41,7 +41,7 @@ impl Assembler {
         self.note("AMD", NT_VERSION, &note::version(major, minor), span)
     }
 
-    /// `.hsa_code_object_isa [major, minor, stepping, "vendor", "arch"]`
+    /// Handles `.hsa_code_object_isa [major, minor, stepping, "vendor", "arch"]`.
     fn code_object_isa(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         cur.blank();
         let (mut vendor, mut arch) = (b"AMD".to_vec(), b"AMDGPU".to_vec());
@@ -76,7 +76,8 @@ impl Assembler {
         self.note("AMD", NT_ISA_VERSION, &desc, span)
     }
 
-    /// Without `--mcpu` the numbers name the processor, and an odd stepping says that XNACK replay is on.
+    /// Sets the processor from its version if `--mcpu` is not given. An odd stepping means that XNACK replay
+    /// is on.
     fn target_of_isa(&mut self, version: [u32; 3], span: &Range<usize>) -> Result<()> {
         let find = |[major, minor, stepping]: [u32; 3]| {
             PROCESSORS.iter().find(|target| target.version == (major, minor, stepping))
@@ -109,7 +110,7 @@ impl Assembler {
         u32::try_from(value).map_err(|_| error(cur.span_from(start), "the number does not fit 32 bits"))
     }
 
-    /// `.amdgpu_hsa_kernel name`; register counting starts anew.
+    /// Handles `.amdgpu_hsa_kernel name`, which also resets the counts of registers.
     fn hsa_kernel(&mut self, cur: &mut Cursor) -> Result<()> {
         let id = self.symbol_in(cur)?;
         self.symbols[id].kind = STT_AMDGPU_HSA_KERNEL;
@@ -121,7 +122,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// `key = value` lines up to `.end_amd_kernel_code_t`.
+    /// Reads `key = value` lines up to `.end_amd_kernel_code_t`.
     fn kernel_code(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let Some(target) = self.settings.target else {
             return Err(

@@ -1,22 +1,23 @@
-//! Numbers as operands: each operand reads a constant in its own type.
+//! Numbers as operands. Each operand reads a constant in its own type.
 
 use isa::table::Num;
 use isa::{Operand, inline_half};
 
-/// A number as written, signs and bars around it already applied by [`Constant::modified`].
+/// Number in the source, after [`Constant::modified`] has applied signs and bars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Constant {
     Int(i64),
     Float(f64),
 }
 
-/// Why a number cannot stand where it does.
+/// Reason why a number is not allowed as an operand.
 pub(super) type Refusal = &'static str;
 
 const TOO_WIDE: Refusal = "the number does not fit the operand";
 const OVERFLOW: Refusal = "the number is too large or too small for the operand's float type";
 
-/// The source code of an inline constant with these bits; `inv_2pi` tells whether 1/(2*pi) is one.
+/// Returns the operand for a number: an inline constant if there is one with these bits, otherwise a literal.
+/// `inv_2pi`: whether 1/(2*pi) is an inline constant.
 pub(super) fn operand(value: Constant, num: Num, packed: bool, inv_2pi: bool) -> Result<Operand, Refusal> {
     let operand = match value {
         Constant::Int(value) => int(value, num, packed)?,
@@ -24,7 +25,7 @@ pub(super) fn operand(value: Constant, num: Num, packed: bool, inv_2pi: bool) ->
     };
     let is_bits = matches!(value, Constant::Int(_));
     match operand {
-        // All of its 64 bits count where there is no such constant.
+        // If the inline constant does not exist, all 64 bits matter, so they do not fit a literal.
         Operand::Inline(248) if !inv_2pi && num.is_wide() && (is_bits || num != Num::F64) => Err(TOO_WIDE),
         Operand::Inline(248) if !inv_2pi => Ok(Operand::Literal(match num {
             Num::F16 => 0x3118,
@@ -46,7 +47,7 @@ fn int(value: i64, num: Num, packed: bool) -> Result<Operand, Refusal> {
         return Ok(Operand::Literal(word(value)?));
     }
     if packed && num.is_half() {
-        // One word serves both halves.
+        // The same 32-bit value applies to both halves.
         let bits = word(value)?;
         return Ok(match (num, u16::try_from(bits)) {
             _ if matches!(bits as i32, -16..=64) => Operand::int(bits as i32),
@@ -76,7 +77,7 @@ fn float(value: f64, num: Num) -> Result<Operand, Refusal> {
     match num {
         Num::F64 => {
             let bits = value.to_bits();
-            // The hardware has the high half only.
+            // A literal provides only the high half.
             Ok(Operand::f64(bits).unwrap_or(Operand::Literal((bits >> 32) as u32)))
         }
         _ if num.is_wide() => match Operand::f64(value.to_bits()) {
@@ -87,12 +88,12 @@ fn float(value: f64, num: Num) -> Result<Operand, Refusal> {
             let half = half_bits(value)?;
             Ok(inline_half(half).map_or(Operand::Literal(u32::from(half)), Operand::Inline))
         }
-        // 16-bit integers too: a float is a 32-bit one.
+        // This includes 16-bit integers, for which a float is a 32-bit float.
         _ => Ok(Operand::f32(single_bits(value)?)),
     }
 }
 
-/// A constant as the bits of a literal that is always there (`v_madmk_f32`).
+/// Returns the bits of a constant in an instruction that always has a literal (`v_madmk_f32`).
 pub(super) fn literal(value: Constant, num: Num) -> Result<u32, Refusal> {
     match value {
         Constant::Int(value) if num.is_half() => {
@@ -108,7 +109,7 @@ pub(super) fn literal(value: Constant, num: Num) -> Result<u32, Refusal> {
 }
 
 impl Constant {
-    /// With `neg` and `abs` around it: they are the sign bit of a number of the operand's type.
+    /// Applies `neg` and `abs`, which change the sign bit of a number of the operand's type.
     pub fn modified(self, neg: bool, abs: bool, num: Num) -> Constant {
         if !neg && !abs {
             return self;
@@ -140,7 +141,7 @@ fn word(value: i64) -> Result<u32, Refusal> {
     }
 }
 
-/// Precision may be lost, magnitude not.
+/// Rounding may lose precision, but the value must not overflow or become zero.
 fn single_bits(value: f64) -> Result<u32, Refusal> {
     let single = value as f32;
     if single.is_infinite() && value.is_finite() || single == 0.0 && value != 0.0 {

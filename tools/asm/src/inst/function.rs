@@ -1,4 +1,5 @@
-//! Operands with a syntax of their own: `hwreg()`, `sendmsg()`, `gpr_idx()`, `swizzle()`, the counters of `s_waitcnt`.
+//! Operands with a syntax of their own: `hwreg()`, `sendmsg()`, `gpr_idx()`, `swizzle()`, the counters of
+//! `s_waitcnt`.
 
 use super::Instructions;
 use super::operand::{Arg, ArgValue};
@@ -10,10 +11,10 @@ use isa::names::{MSG_GS, MSG_GS_DONE, MSG_SYSMSG};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Names of hardware registers and messages on a processor.
+/// Names of the hardware registers and messages of a processor.
 ///
-/// They are read off the printer, so that there is one table of them: every value of the fields is printed and its name
-/// noted.
+/// They are derived from the printer, so that there is only one table: every value of the fields is printed,
+/// and the printed name is noted.
 pub(super) struct Names {
     registers: FxHashMap<Box<str>, u8>,
     messages: FxHashMap<Box<str>, u8>,
@@ -38,13 +39,14 @@ impl Names {
     }
 }
 
-/// Whether the operand is a list of counters.
+/// Returns whether the operand of an instruction is a list of counters.
 pub(super) fn is_waitcnt(name: &str) -> bool {
     matches!(name, "s_waitcnt" | "s_waitcnt_depctr")
 }
 
 impl Assembler {
-    /// The number that a function stands for; `(` is here. `None` if there is no such function.
+    /// Returns the number that a function stands for, or `None` if there is no such function. The cursor is
+    /// at `(`.
     pub(super) fn function(
         &mut self,
         known: &mut Instructions,
@@ -66,7 +68,7 @@ impl Assembler {
         Ok(Some(value))
     }
 
-    /// A name of a table, or a number.
+    /// Reads a name that `find` knows, or a number.
     fn named_number(
         &mut self,
         cur: &mut Cursor,
@@ -103,7 +105,7 @@ impl Assembler {
         let names = known.functions.get_or_insert_with(|| Names::new(known.target));
         let (id, span) = self.named_number(cur, |name| names.messages.get(name).copied())?;
         let id = field(id, 0, 15, span.clone())?;
-        // What is said by numbers need not make sense.
+        // A message that is given by number is not checked.
         let is_named = begins_name(cur.text.as_bytes()[span.start]);
         let (first, count) = operations(id);
         if !cur.eat(b',') {
@@ -129,7 +131,7 @@ impl Assembler {
         Ok(id | operation << 4 | stream << 8)
     }
 
-    /// `{id: 1, offset: 0, size: 32}`, in any order; `{` is here.
+    /// Reads `{id: 1, offset: 0, size: 32}`, in any order. The cursor is at `{`.
     pub(super) fn hwreg_fields(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<u16> {
         let names = known.functions.get_or_insert_with(|| Names::new(known.target));
         cur.pos += 1;
@@ -183,7 +185,8 @@ impl Assembler {
         Ok(bits)
     }
 
-    /// `vmcnt(0) & lgkmcnt(0)`: separators are optional. Or a plain number.
+    /// Reads the counters of `s_waitcnt`, such as `vmcnt(0) & lgkmcnt(0)` with optional separators, or a
+    /// plain number.
     pub(super) fn waitcnt_operand(
         &mut self,
         known: &mut Instructions,
@@ -248,11 +251,12 @@ impl Assembler {
         self.push_waitcnt(known, cur, start, mask)
     }
 
-    /// `depctr_vm_vsrc(1) depctr_va_vcc(0)`; counters that are not named are not waited for.
+    /// Reads the counters of `s_waitcnt_depctr`, such as `depctr_vm_vsrc(1) depctr_va_vcc(0)`. A counter that
+    /// is not named is not waited for.
     fn depctr_operand(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<()> {
         let target = known.target;
         let start = cur.pos;
-        // Bits of no counter are 0.
+        // Bits that belong to no counter are 0.
         let mut bits = isa::names::dependency_counters(target).fold(0, |all, row| all | row.mask());
         let mut seen = 0;
         loop {
@@ -302,7 +306,7 @@ impl Assembler {
     }
 }
 
-/// The first operation of a message and how many there are.
+/// Returns the first operation of a message, and the number of operations.
 fn operations(message: u16) -> (u16, u16) {
     match u32::from(message) {
         MSG_GS => (1, 3),
@@ -319,7 +323,7 @@ fn field(value: i64, min: i64, max: i64, span: Range<usize>) -> Result<u16> {
     }
 }
 
-/// `swizzle(MODE, ...)` of `ds_swizzle_b32`: the 16-bit offset. `swizzle` is here.
+/// Reads `swizzle(MODE, ...)` of `ds_swizzle_b32`. Returns the 16-bit offset. The cursor is at `swizzle`.
 pub(super) fn swizzle(asm: &mut Assembler, cur: &mut Cursor) -> Result<u16> {
     cur.name();
     cur.expect(b'(')?;
@@ -340,7 +344,8 @@ pub(super) fn swizzle(asm: &mut Assembler, cur: &mut Cursor) -> Result<u16> {
             bits
         }
         "BITMASK_PERM" => bit_mask(cur)?,
-        // Bits 4:0 of the lane number are masked, set, flipped.
+        // In these modes, bits 4:0 of the lane number are ANDed with a mask, ORed with a mask, and XORed with
+        // a mask.
         "BROADCAST" => {
             let group = power_of_two(asm, cur, 2, 32)?;
             cur.expect(b',')?;
@@ -376,7 +381,8 @@ fn power_of_two(asm: &mut Assembler, cur: &mut Cursor, min: i64, max: i64) -> Re
     }
 }
 
-/// `"01pi0"`: each bit of the lane number becomes 0, 1, itself, or its inverse.
+/// Reads a mask such as `"01pi0"`: each bit of the lane number becomes 0, 1, itself (`p`), or its inverse
+/// (`i`).
 fn bit_mask(cur: &mut Cursor) -> Result<u16> {
     cur.blank();
     let start = cur.pos;

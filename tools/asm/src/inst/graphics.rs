@@ -9,18 +9,18 @@ use isa::graphics_names as names;
 use isa::table::{AddressParts, Family, Kind, Row};
 use isa::{Feature, Generation, Lane, MachInst, ModFlags, Operand, Scattered, Target};
 
-/// What these instructions have beside others.
+/// Modifiers that only these instructions have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written {
     pub dmask: Option<u8>,
     pub dim: Option<u8>,
-    /// The whole format, or its two halves.
+    /// The whole format, or its two halves (the fields after this one).
     pub format: Option<u8>,
     pub data_format: Option<u8>,
     pub numeric_format: Option<u8>,
 }
 
-/// VGPRs of a line's scattered address.
+/// VGPRs of a scattered image address in the current line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Addresses {
     numbers: [u8; MAX_ADDRESSES],
@@ -29,7 +29,7 @@ pub(super) struct Addresses {
 
 const MAX_ADDRESSES: usize = 13;
 
-/// Reads an operand that only these instructions have; `None` if there is something else here.
+/// Reads an operand that only these instructions have; `None` if the text is something else.
 pub(super) fn operand(
     asm: &mut Assembler,
     known: &mut Instructions,
@@ -65,7 +65,7 @@ pub(super) fn operand(
     Ok(Some(Arg { value: ArgValue::Named(kind, number), ..Arg::default() }))
 }
 
-/// `[v5, v9, v7]`: an image address in any registers; `[` is here.
+/// Reads an image address in arbitrary registers, such as `[v5, v9, v7]`. The cursor is at `[`.
 fn addresses(asm: &mut Assembler, known: &mut Instructions, cur: &mut Cursor) -> Result<Arg> {
     let start = cur.pos;
     cur.pos += 1;
@@ -83,7 +83,7 @@ fn addresses(asm: &mut Assembler, known: &mut Instructions, cur: &mut Cursor) ->
         *slot = range.first.number() as u8;
         all.len += 1;
         if !cur.eat(b',') {
-            // A single register needs no list.
+            // A single register does not need a list.
             break if all.len == 1 { ArgValue::Reg(range) } else { ArgValue::Scattered };
         }
     };
@@ -93,14 +93,14 @@ fn addresses(asm: &mut Assembler, known: &mut Instructions, cur: &mut Cursor) ->
 }
 
 impl Addresses {
-    /// The operand in the row's place, and those behind the last if that has not room for all.
+    /// Returns the operand for the address, and further operands if one does not have room for all registers.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         let operand = |numbers| Scattered::new(numbers).map_or(Operand::None, Operand::Scattered);
         self.numbers[..self.len].chunks(Scattered::MAX).map(operand)
     }
 }
 
-/// Reads a modifier after its `:`; `false` if it is none of these.
+/// Reads a modifier after its `:`. Returns `false` if it is not one of these modifiers.
 pub(super) fn modifier(
     asm: &mut Assembler,
     mods: &mut Written,
@@ -122,7 +122,7 @@ fn number(asm: &mut Assembler, cur: &mut Cursor, max: u8) -> Result<u8> {
     super::modifier::small(asm, cur, i64::from(max)).map(|value| value as u8)
 }
 
-/// `SQ_RSRC_IMG_2D_ARRAY` or `2D_ARRAY`.
+/// Reads the shape of an image, such as `SQ_RSRC_IMG_2D_ARRAY` or `2D_ARRAY`.
 fn dim(cur: &mut Cursor) -> Result<u8> {
     cur.blank();
     let start = cur.pos;
@@ -135,7 +135,7 @@ fn dim(cur: &mut Cursor) -> Result<u8> {
     names::image_dim(&cur.text[start..cur.pos]).ok_or_else(unknown)
 }
 
-/// A number, or `[BUF_FMT_32_FLOAT]`, `[BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_FLOAT]`.
+/// Reads a format: a number, `[BUF_FMT_32_FLOAT]`, or `[BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_FLOAT]`.
 fn format(asm: &mut Assembler, cur: &mut Cursor) -> Result<u8> {
     cur.blank();
     if cur.peek() != b'[' {
@@ -161,7 +161,7 @@ fn format(asm: &mut Assembler, cur: &mut Cursor) -> Result<u8> {
     found.ok_or_else(|| error(cur.span_from(start), "unknown buffer format").label("not on this processor"))
 }
 
-/// Controls of these families, in the instruction.
+/// Returns the modifiers of these instruction families in the form that the instruction stores.
 pub(super) fn lane(target: &Target, row: &Row, line: &Line) -> std::result::Result<Lane, &'static str> {
     let written = &line.mods.graphics;
     let of_image = written.dmask.is_some() || written.dim.is_some();
@@ -195,7 +195,7 @@ fn image(target: &Target, written: &Written) -> std::result::Result<Lane, &'stat
     }
 }
 
-/// In a compressed export each pair of sources is one register: the first of the pair, as LLVM reads it.
+/// In a compressed export, each pair of sources is one register. LLVM uses the first source of the pair.
 pub(super) fn pair_sources(inst: &mut MachInst) {
     if inst.op.family() != Family::Exp || !inst.mods.flags.contains(ModFlags::COMPR) {
         return;

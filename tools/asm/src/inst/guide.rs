@@ -1,11 +1,12 @@
-//! Spellings that the guide's examples use and LLVM no longer takes; `docs/isa-errata.md` lists them.
+//! Accepts spellings from the guide's examples that LLVM does not accept any more; `docs/isa-errata.md` lists
+//! them.
 
 use super::operand::ArgValue;
 use super::{Instructions, Line};
 use isa::ModFlags;
 use isa::table::{Family, Row};
 
-/// Turns the line into what today's syntax would say.
+/// Changes the line to the current syntax.
 pub(super) fn modernise(known: &mut Instructions, rows: (u32, u32)) {
     let Some(op) = known.opcodes.get(rows.0 as usize) else { return };
     let row = op.row();
@@ -17,7 +18,8 @@ pub(super) fn modernise(known: &mut Instructions, rows: (u32, u32)) {
     }
 }
 
-/// `ds_write_src2_b64 v2 offset0:4 offset1:8`: the two bytes of what is one offset now (seed 000, line 4446).
+/// Joins the offsets of `ds_write_src2_b64 v2 offset0:4 offset1:8`. They are the two bytes of what is a
+/// single offset in the current syntax (seed 000, line 4446).
 fn join_offsets(row: &Row, line: &mut Line) {
     let mods = &mut line.mods;
     if row.name.starts_with("ds_write_src2")
@@ -28,7 +30,8 @@ fn join_offsets(row: &Row, line: &mut Line) {
     }
 }
 
-/// `buffer_store_dwordx4 v[1:4], ... tfe`: the status register behind the data was not written down.
+/// Adds the status register of `buffer_store_dwordx4 v[1:4], ... tfe` to the data. The old syntax did not
+/// mention it.
 fn add_status_register(row: &Row, line: &mut Line) {
     let width = row.ops.first().map(|data| data.width);
     if line.mods.flags.contains(ModFlags::TFE)
@@ -40,7 +43,7 @@ fn add_status_register(row: &Row, line: &mut Line) {
     }
 }
 
-/// `s_cbranch_join s[4:5]`: the saved stack pointer is the first of the two.
+/// Shortens the operand of `s_cbranch_join s[4:5]` to the first register, which is the saved stack pointer.
 fn shorten_saved_place(row: &Row, line: &mut Line) {
     if row.name == "s_cbranch_join"
         && let ArgValue::Reg(range) = &mut line.args[0].value

@@ -1,8 +1,9 @@
-//! Instructions: from a line of text to words in the section.
+//! Instructions: turns a line of text into words of the section.
 //!
-//! `operand` and `modifier` read the line without knowing the instruction; `select` finds the row and form of the table
-//! that takes what was read, and lets `isa::encode` have the last word; `constant` turns numbers into the operand's own
-//! type; `function` knows the operands with a syntax of their own (`hwreg()`, `sendmsg()`, `s_waitcnt`, ...).
+//! `operand` and `modifier` read the line without knowing the instruction. `select` finds the row and form of
+//! the table that match the line, and `isa::encode` decides whether the result is valid. `constant` converts
+//! numbers to the type of the operand. `function` handles operands with a syntax of their own (`hwreg()`,
+//! `sendmsg()`, `s_waitcnt`, ...).
 
 mod constant;
 mod function;
@@ -26,13 +27,13 @@ use operand::Arg;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Most operands a line may have.
+/// Maximum number of operands in a line.
 const MAX_ARGS: usize = 24;
 
-/// A processor's instructions and registers by name, and the line being read.
+/// Instructions and registers of a processor by name, and the current line.
 pub(crate) struct Instructions {
     target: &'static Target,
-    /// Rows of a mnemonic: a range of `opcodes`.
+    /// For each mnemonic, the range of its rows in `opcodes`.
     names: FxHashMap<&'static str, (u32, u32)>,
     opcodes: Vec<Opcode>,
     registers: FxHashMap<Box<str>, RegRange>,
@@ -87,11 +88,11 @@ impl Instructions {
     }
 }
 
-/// Suffixes that ask for a form.
+/// Suffixes that request a form.
 const SUFFIXES: [(&str, Form); 4] =
     [("_e32", Form::E32), ("_e64", Form::Full), ("_dpp", Form::Dpp), ("_sdwa", Form::Sdwa)];
 
-/// What a field of the instruction being written is to hold in the end.
+/// Field of the current instruction whose value is not known yet.
 struct Pending {
     value: Value,
     branch: bool,
@@ -109,7 +110,7 @@ impl Assembler {
         done
     }
 
-    /// Reads a register, for its number in DWARF.
+    /// Reads a register. Returns its DWARF number.
     pub fn dwarf_register(&mut self, cur: &mut Cursor) -> Result<u32> {
         let start = cur.pos;
         let Some(known) = self.instructions.take() else {
@@ -175,7 +176,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// The fixup of an instruction, its offset still from the instruction's start.
+    /// Returns the fixup of an instruction. Its offset is relative to the start of the instruction.
     fn fixup_of(&mut self, words: &[u32], pending: Pending) -> Fixup {
         let kind = match pending.branch {
             true => {
@@ -185,12 +186,12 @@ impl Assembler {
             false => FixupKind::Literal { relative: self.is_relative(pending.value) },
         };
         self.register_used(pending.value);
-        // A literal is the instruction's last dword.
+        // A literal is the last dword of the instruction.
         let offset = if pending.branch { 0 } else { words.len() as u64 * 4 - 4 };
         Fixup { offset, value: pending.value, kind, span: self.span_of(pending.span) }
     }
 
-    /// `.amdgcn.next_free_vgpr` and its kind follow the highest register named.
+    /// Updates `.amdgcn.next_free_vgpr` and similar symbols, which count the registers that the source uses.
     fn count_registers(&mut self, target: &Target, line: &Line) {
         let mut highest = [0u16; 3];
         for arg in line.args() {
@@ -218,7 +219,8 @@ impl Assembler {
         self.raise(self.counts.vgpr[1], self.kernel_vgprs());
     }
 
-    /// VGPRs that V2 counts: on gfx90a with the accumulation VGPRs behind them, on gfx908 the more of both.
+    /// Returns the number of VGPRs for V2. On gfx90a, accumulation VGPRs come after the others; on gfx908,
+    /// the larger number counts.
     fn kernel_vgprs(&self) -> i64 {
         let plain = i64::from(self.counts.plain_vgprs);
         let agprs = self.known(self.symbol_number(self.counts.agpr)).unwrap_or(0);
@@ -246,7 +248,7 @@ impl Assembler {
 }
 
 impl Instructions {
-    /// The rows of a mnemonic and the form that its suffix asks for.
+    /// Returns the rows of a mnemonic, and the form that its suffix requests.
     #[inline]
     fn lookup(&self, name: &str) -> Option<((u32, u32), Option<Form>)> {
         if let Some(range) = self.find(name) {

@@ -1,4 +1,4 @@
-//! Reading modifiers: `offset:16`, `glc`, `quad_perm:[0,1,2,3]`, `dst_sel:BYTE_0`, ...
+//! Reads modifiers: `offset:16`, `glc`, `quad_perm:[0,1,2,3]`, `dst_sel:BYTE_0`, ...
 
 use super::{function, graphics};
 use crate::assembler::Assembler;
@@ -6,17 +6,17 @@ use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use isa::{Feature, Generation, ModFlags, SdwaSel, Target};
 
-/// Modifiers as written, before the instruction is known.
+/// Modifiers as they are written, before the instruction is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written {
     pub flags: ModFlags,
-    /// Said to be off.
+    /// Flags that the text turns off.
     denied: ModFlags,
-    /// Modifiers with a value that were there, by their place in `KEYS`.
+    /// Modifiers with a value that the text contains, as a bit set of indices into `KEYS`.
     seen: u32,
     pub omod: u8,
     pub offset: Option<i64>,
-    /// `offset0`, `offset1`.
+    /// Values of `offset0` and `offset1`.
     pub offsets: [Option<u8>; 2],
     pub op_sel: Option<Bits>,
     pub op_sel_hi: Option<Bits>,
@@ -24,19 +24,19 @@ pub(super) struct Written {
     pub neg_hi: Option<Bits>,
     pub sdwa: Option<Sdwa>,
     pub dpp: Option<Dpp>,
-    /// `cbsz`, `abid`, `blgp`.
+    /// Values of `cbsz`, `abid` and `blgp`.
     pub matrix: Option<[u8; 3]>,
     pub graphics: graphics::Written,
 }
 
-/// `[1,0,1]`.
+/// List of bits, such as `[1,0,1]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bits {
     pub bits: u8,
     pub count: u8,
 }
 
-/// SDWA selections; what is not written has a default.
+/// SDWA selections. A selection that is not written has a default.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sdwa {
     pub dst: Option<SdwaSel>,
@@ -55,7 +55,7 @@ pub(super) struct Dpp {
     pub lanes: Option<u32>,
 }
 
-/// Modifiers that are a word.
+/// Modifiers that consist of a single word.
 const FLAGS: [(&str, ModFlags); 21] = [
     ("glc", ModFlags::GLC),
     ("slc", ModFlags::SLC),
@@ -95,7 +95,7 @@ impl Written {
         *self = Written::default();
     }
 
-    /// Whether a modifier of `KEYS` is written.
+    /// Returns whether a modifier of `KEYS` is written.
     pub fn has(&self, key: &str) -> bool {
         self.seen != 0
             && KEYS.iter().position(|known| *known == key).is_some_and(|at| self.seen >> at & 1 != 0)
@@ -110,7 +110,7 @@ impl Written {
     }
 }
 
-/// Reads the modifier whose name was just read; `false` if it is none.
+/// Reads the modifier whose name was just read. Returns `false` if the name is not a modifier.
 #[inline]
 pub(super) fn modifier(
     asm: &mut Assembler,
@@ -132,7 +132,7 @@ pub(super) fn modifier(
         mods.flags |= *flag;
         return Ok(true);
     }
-    // Flags can be said to be off.
+    // A flag can be turned off with the prefix `no`.
     if let Some(rest) = name.strip_prefix("no")
         && let Some((_, flag)) = FLAGS.iter().find(|(text, _)| *text == rest)
     {
@@ -146,14 +146,14 @@ pub(super) fn modifier(
     match name {
         "row_mirror" => mods.dpp().ctrl = Some(0x140),
         "row_half_mirror" => mods.dpp().ctrl = Some(0x141),
-        // Since GFX10 the disassembler writes these with a number.
+        // Since GFX10 the disassembler writes these modifiers with a number.
         "row_shl" | "row_shr" | "row_ror" => return Err(cur.unexpected("`:` and a distance")),
         _ => return Ok(false),
     }
     Ok(true)
 }
 
-/// Whether instructions of the processor have the flag, as far as generations differ.
+/// Returns whether instructions of the processor have the flag, as far as generations differ.
 fn has_flag(target: &Target, flag: ModFlags) -> bool {
     match flag {
         ModFlags::DLC => target.generation == Generation::Gfx10,
@@ -164,7 +164,7 @@ fn has_flag(target: &Target, flag: ModFlags) -> bool {
     }
 }
 
-/// The modifiers that have a value, and which of them a line has.
+/// Modifiers with a value. Their indices identify them in `Written::seen`.
 const KEYS: [&str; 25] = [
     "offset",
     "inst_offset",
@@ -193,9 +193,9 @@ const KEYS: [&str; 25] = [
     "nfmt",
 ];
 
-/// As [`keyed`], once a line.
+/// Reads a modifier as [`keyed`] does, and rejects a second one of the same kind in a line.
 fn once(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
-    // `mul` and `div` fill the same field.
+    // `mul` and `div` set the same field.
     let field = if name == "div" { "mul" } else { name };
     if let Some(at) = KEYS.iter().position(|key| *key == field) {
         if mods.seen >> at & 1 != 0 {
@@ -242,7 +242,8 @@ fn keyed(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, 
         "fi" => mods.flags.set(ModFlags::FETCH_INACTIVE, small(asm, cur, 1)? == 1),
         "row_mask" => mods.dpp().row_mask = Some(small(asm, cur, 15)? as u8),
         "bank_mask" => mods.dpp().bank_mask = Some(small(asm, cur, 15)? as u8),
-        // The field says 1 whichever number stands here: `bound_ctrl:0` is the older spelling (seed 000, line 4521).
+        // The field is 1 for both numbers, because `bound_ctrl:0` is the older spelling (seed 000, line
+        // 4521).
         "bound_ctrl" => {
             small(asm, cur, 1)?;
             mods.flags |= ModFlags::BOUND_CTRL;
@@ -279,7 +280,7 @@ fn dpp_control(asm: &mut Assembler, cur: &mut Cursor, name: &str) -> Result<Opti
     if !known {
         return Ok(None);
     }
-    // First and last distance, and the control word of the distance 0.
+    // First and last distance, and the control word for distance 0.
     let (first, last, base) = match name {
         "row_shl" => (1, 15, 0x100),
         "row_shr" => (1, 15, 0x110),
@@ -316,7 +317,7 @@ fn offset(asm: &mut Assembler, cur: &mut Cursor) -> Result<i64> {
     asm.absolute(cur)
 }
 
-/// A number from 0 to `max`.
+/// Reads a number from 0 to `max`.
 pub(super) fn small(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<i64> {
     cur.blank();
     let start = cur.pos;
@@ -327,7 +328,7 @@ pub(super) fn small(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<i
     }
 }
 
-/// `[a,b,...]`: up to eight small numbers.
+/// Reads a list `[a,b,...]` of up to eight small numbers.
 fn list(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<([u8; 8], u8)> {
     let mut values = [0; 8];
     let mut count = 0;
@@ -347,7 +348,7 @@ fn list(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<([u8; 8], u8)
     Ok((values, count as u8))
 }
 
-/// `[7,6,5,4,3,2,1,0]`
+/// Reads the lanes of `dpp8`, such as `[7,6,5,4,3,2,1,0]`.
 fn lanes(asm: &mut Assembler, cur: &mut Cursor) -> Result<u32> {
     cur.blank();
     let start = cur.pos;

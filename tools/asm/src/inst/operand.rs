@@ -1,4 +1,4 @@
-//! Reading operands: registers, numbers, symbols, and the signs and bars around them.
+//! Reads operands: registers, numbers, symbols, and the signs and bars around them.
 
 use super::{Instructions, Line, MAX_ARGS, function, graphics, modifier, registers};
 use crate::assembler::Assembler;
@@ -9,7 +9,7 @@ use crate::number::{self, Number};
 use isa::table::Kind;
 use isa::{Feature, Reg, RegRange};
 
-/// An operand as written.
+/// Operand as it is written in the source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arg {
     pub value: ArgValue,
@@ -20,20 +20,20 @@ pub(super) struct Arg {
     pub end: u32,
 }
 
-/// What an operand is.
+/// Value of an operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum ArgValue {
-    /// `off`.
+    /// The word `off`.
     #[default]
     Off,
     Reg(RegRange),
     Int(i64),
     Float(f64),
-    /// Not known yet.
+    /// Expression whose value is not known yet.
     Expr(ExprId),
-    /// The number that a function like `hwreg()` stands for.
+    /// Number that a function such as `hwreg()` stands for.
     Field(u16),
-    /// A number with a name that only operands of the kind have.
+    /// Number with a name that only operands of this kind have.
     Named(Kind, u8),
     /// The registers in the line's `addresses`.
     Scattered,
@@ -46,7 +46,7 @@ impl Arg {
 }
 
 impl Assembler {
-    /// Reads the rest of the line: operands and modifiers, commas between them optional.
+    /// Reads the rest of the line: operands and modifiers, with optional commas between them.
     pub(super) fn operands(&mut self, known: &mut Instructions, cur: &mut Cursor, name: &str) -> Result<()> {
         known.line.len = 0;
         known.line.mods.clear();
@@ -55,7 +55,7 @@ impl Assembler {
             return self.waitcnt_operand(known, cur, name);
         }
         let mut comma = false;
-        // A comma at the end is LLVM's to take, too.
+        // LLVM also accepts a comma at the end.
         while !cur.at_end() {
             if !self.modifier_or_operand(known, cur, name, comma)? {
                 break;
@@ -111,7 +111,8 @@ impl Assembler {
                 cur.pos += 1;
                 let inside = *cur;
                 let mut arg = self.plain_operand(known, cur, depth)?;
-                // What goes on behind the first number or symbol would be in doubt about the bar that ends it.
+                // If the expression continued after the first number or symbol, it would be unclear which bar
+                // ends it.
                 if matches!(arg.value, ArgValue::Int(_) | ArgValue::Expr(_))
                     && !self.is_primary(inside, cur.pos)
                 {
@@ -142,7 +143,8 @@ impl Assembler {
         }
     }
 
-    /// Whether what begins at `cur` and ends at `end` is one number, symbol or expression in parentheses, with its sign.
+    /// Returns whether the text from `cur` to `end` is a single number, symbol or expression in parentheses,
+    /// with an optional sign.
     fn is_primary(&mut self, mut cur: Cursor, end: usize) -> bool {
         cur.blank();
         self.one_value(&mut cur).is_ok() && {
@@ -151,7 +153,7 @@ impl Assembler {
         }
     }
 
-    /// An operand without signs and bars of its own.
+    /// Reads an operand without signs and bars of its own.
     fn plain_operand(&mut self, known: &mut Instructions, cur: &mut Cursor, depth: u32) -> Result<Arg> {
         let start = cur.pos;
         let arg = self.operand(known, cur, depth + 1)?;
@@ -161,14 +163,14 @@ impl Assembler {
         }
     }
 
-    /// Whether the `-` here belongs to the operand (`-v1`, `-|v1|`) rather than to a number.
+    /// Returns whether the `-` here belongs to the operand (`-v1`, `-|v1|`) and not to a number.
     fn negates_operand(&mut self, known: &Instructions, cur: &Cursor) -> bool {
         let mut copy = *cur;
         copy.pos += 1;
         copy.blank();
         match copy.peek() {
             b'|' | b'[' => true,
-            // `--v1`: refused where the second sign is read.
+            // An operand such as `--v1` is rejected when the second sign is read.
             b'-' => self.negates_operand(known, &copy),
             byte if begins_name(byte) => {
                 let name = copy.name().unwrap_or_default();
@@ -221,7 +223,7 @@ impl Assembler {
         value(self.expression_operand(cur, depth)?)
     }
 
-    /// A number, if no expression goes on after it.
+    /// Reads a number, if no expression continues after it.
     fn number_operand(&mut self, cur: &mut Cursor, depth: u32) -> Result<ArgValue> {
         let start = cur.pos;
         let negative = cur.peek() == b'-';
@@ -260,7 +262,7 @@ impl Assembler {
         })
     }
 
-    /// `v5`, `s[2:3]`, `ttmp4`, `vcc`: a register, if one is here.
+    /// Reads a register such as `v5`, `s[2:3]`, `ttmp4` or `vcc`, if there is one.
     #[inline]
     pub(super) fn register(&mut self, known: &Instructions, cur: &mut Cursor) -> Result<Option<RegRange>> {
         let (base, prefix) = match cur.peek() {
@@ -321,7 +323,7 @@ impl Assembler {
         self.absolute(cur)
     }
 
-    /// `[s0,s1]`: consecutive registers; `[` is here.
+    /// Reads a list of consecutive registers, such as `[s0,s1]`. The cursor is at `[`.
     fn register_list(&mut self, known: &Instructions, cur: &mut Cursor) -> Result<RegRange> {
         let start = cur.pos;
         cur.pos += 1;
@@ -352,10 +354,11 @@ impl Assembler {
     }
 }
 
-/// Whether what is here is a symbol, whatever it is called: the label of a branch, or behind a comma of a scalar instruction.
+/// Returns whether the name here is a symbol, even if it is also the name of something else: the label of a
+/// branch, or an operand after a comma in a scalar instruction.
 fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     let branches = || ["branch", "call", "subvector"].iter().any(|part| mnemonic.contains(part));
-    // Instructions that reach memory have modifiers, with a comma in front or without.
+    // Memory instructions have modifiers, with or without a comma before them.
     let reaches_memory = || {
         ["s_load", "s_buffer_", "s_store", "s_scratch_", "s_atomic_", "s_atc_"]
             .iter()
@@ -368,9 +371,11 @@ fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
     }
 }
 
-/// Whether `a16` or `scc` is here and means the flag, not the register: no comma separates it from the operands.
+/// Returns whether `a16` or `scc` here is the flag and not a register. The flag is not separated from the
+/// operands by a comma.
 fn is_flag(known: &Instructions, cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
-    // `scc` may be all there is (`buffer_wbl2 scc`); `a16` belongs to images, which begin with their texels.
+    // `scc` may be the only operand (`buffer_wbl2 scc`), but `a16` is used with image instructions, which
+    // begin with other operands.
     if known.line.len == 0
         && known.target.has(Feature::MAI)
         && cur.text.as_bytes()[cur.pos..].starts_with(b"a16")

@@ -1,9 +1,9 @@
-//! Names of the registers that are not numbered.
+//! Names of registers without numbers.
 
 use isa::{Reg, RegRange, Target};
 use rustc_hash::FxHashMap;
 
-/// Other names of registers, as assemblers accept them: name, code, dwords.
+/// Alternative names of registers that assemblers accept: name, code, number of dwords.
 const ALIASES: [(&str, u16, u8); 12] = [
     ("shared_base", 235, 2),
     ("shared_limit", 236, 2),
@@ -19,7 +19,7 @@ const ALIASES: [(&str, u16, u8); 12] = [
     ("src_scc", 253, 1),
 ];
 
-/// Registers by name: whatever the printer calls them on this processor, and the aliases.
+/// Returns the registers by name: the names that the printer uses on this processor, and the aliases.
 pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
     let mut names: FxHashMap<Box<str>, RegRange> = FxHashMap::default();
     let mut name = String::new();
@@ -45,7 +45,8 @@ pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
     names
 }
 
-/// Whether some processor has a register of that name: it is no symbol on the others.
+/// Returns whether some processor has a register with this name. On other processors, the name is not a
+/// symbol either.
 pub(super) fn is_name(name: &str) -> bool {
     isa::special::named().any(|register| register.name == name)
         || ALIASES.iter().any(|(alias, ..)| *alias == name)
@@ -54,19 +55,19 @@ pub(super) fn is_name(name: &str) -> bool {
         || is_accumulator(name)
 }
 
-/// `a5`, `acc5`.
+/// Returns whether a name is that of an accumulation VGPR, such as `a5` or `acc5`.
 fn is_accumulator(name: &str) -> bool {
     let number = name.strip_prefix("acc").or_else(|| name.strip_prefix('a')).unwrap_or_default();
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `v5.l`: GFX11 has registers of 16 bits.
+/// Returns whether a name is that of half a VGPR, such as `v5.l`: GFX11 has 16-bit registers.
 fn half_of_vgpr(name: &str) -> bool {
     let whole = name.strip_suffix(".l").or_else(|| name.strip_suffix(".h"));
     whole.and_then(|name| name.strip_prefix('v')).is_some_and(|number| number.parse::<u8>().is_ok())
 }
 
-/// Where the trap temporaries begin.
+/// Returns the first trap temporary register.
 pub(super) fn first_ttmp(target: &Target) -> Reg {
     let mut name = String::new();
     let found = (102..128).map(Reg).find(|&first| {
@@ -76,7 +77,8 @@ pub(super) fn first_ttmp(target: &Target) -> Reg {
     found.unwrap_or(Reg(108))
 }
 
-/// A register's number in DWARF, as of waves of 64 lanes: LLVM's assembler knows no others.
+/// Returns the DWARF number of a register in waves of 64 lanes, because LLVM's assembler uses no other
+/// numbers.
 pub(super) fn dwarf_number(target: &Target, range: RegRange) -> Option<u32> {
     let mut name = String::new();
     let _ = isa::print::write_reg(target, range, &mut name);

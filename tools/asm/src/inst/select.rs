@@ -1,4 +1,4 @@
-//! Finding the row and form of the table that a line means.
+//! Finds the row and form of the instruction table that a line means.
 
 use super::constant::{self, Constant};
 use super::modifier::Written;
@@ -11,10 +11,11 @@ use isa::table::{Caps, Family, Flags, Kind, OpSpec};
 use isa::{Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel, Target};
 use std::ops::Range;
 
-/// Why a row or form does not take the line, and how far it got: the furthest failure is the one worth telling.
+/// Reason why a row or form does not match the line. The rank says how far matching got, because the failure
+/// with the highest rank is reported.
 struct Mismatch {
     rank: u8,
-    /// The operand of the line it is about.
+    /// Index of the line's operand that does not match.
     arg: Option<usize>,
     message: String,
 }
@@ -41,7 +42,8 @@ pub(super) fn select(
         for form in forms(known.target, op, row, asked, &known.line.mods) {
             match attempt(known, op, row, form) {
                 Ok(pending) => return Ok(pending),
-                // Nobody asked for the last resort: the other forms say better what is wrong.
+                // The source did not request this last form, so the errors of the other forms are more
+                // helpful.
                 Err(_) if form == Form::Sdwa && asked.is_none() && known.line.mods.sdwa.is_none() => {}
                 Err(mismatch) => {
                     if best.as_ref().is_none_or(|best| best.rank < mismatch.rank) {
@@ -54,8 +56,8 @@ pub(super) fn select(
     Err(describe(known, best, asked, name, span))
 }
 
-/// The forms to try, shortest first. SDWA comes last, as in LLVM: it takes `v_cndmask_b32 v1, 0, 1` of GFX10, whose mask is not written,
-/// and `sext`.
+/// Returns the forms to try, shortest first. SDWA comes last, as in LLVM: it accepts `v_cndmask_b32 v1, 0, 1`
+/// on GFX10, where the mask is not written, and `sext`.
 fn forms(
     target: &'static isa::Target,
     op: Opcode,
@@ -68,18 +70,18 @@ fn forms(
     let is_vop3 = matches!(row.family, Family::Vop3 | Family::Vop3p);
     let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vintrp);
     let (list, count) = match wanted {
-        // A suffix may say what goes without saying.
+        // A suffix may request the form that is the only one anyway.
         Some(Form::E32) if !vop && !is_vop3 => ([Form::Full, NONE, NONE], 1),
         Some(Form::Full) if is_vop3 => ([Form::Full, NONE, NONE], 1),
         Some(_) if !vop => ([NONE, NONE, NONE], 0),
-        // Without another encoding `Full` is the 32-bit one.
+        // If there is no 64-bit encoding, `Full` is the 32-bit encoding.
         Some(Form::E32) if row.flags.contains(Flags::NO_E64) && vop => ([Form::Full, NONE, NONE], 1),
         Some(Form::Full) if row.flags.contains(Flags::NO_E64) => ([NONE, NONE, NONE], 0),
         Some(form) => ([form, NONE, NONE], 1),
         None if !vop => ([Form::Full, NONE, NONE], 1),
         None if sdwa => ([Form::Sdwa, NONE, NONE], 1),
         None if dpp => ([Form::Dpp, NONE, NONE], 1),
-        // `mul:1` has a place in the long form only.
+        // Only the long form has a field for `mul:1`.
         None if omod => ([Form::Full, NONE, NONE], 1),
         None => ([Form::E32, Form::Full, Form::Sdwa], 3),
     };
@@ -98,7 +100,7 @@ fn attempt(
     let mut sources = Sources::default();
     let mut next = 0;
     let missing = row.ops.len().saturating_sub(known.line.len);
-    // Which line operand each row operand came from, for errors.
+    // For each operand of the row, the operand of the line from which it came. Used for errors.
     let mut origin = [None; isa::inst::MAX_OPERANDS];
     for (index, spec) in row.ops.iter().enumerate() {
         let left = row.ops.len() - index;
@@ -118,7 +120,8 @@ fn attempt(
             return Err(Mismatch::new(1, None, "too few operands"));
         };
         origin[index] = Some(next);
-        // VOP3 has bits for the signs of float sources, constants too; elsewhere they change the constant.
+        // VOP3 has bits for the signs of float sources, including constants. In other forms the signs change
+        // the constant itself.
         let signed = matches!(form, Form::Full | Form::Sdwa) && row.is_valu() && spec.num.is_float();
         let operand = convert(known, row, spec, &arg, signed, &mut pending)
             .map_err(|message| Mismatch::new(2, Some(next), message))?;
@@ -155,7 +158,8 @@ fn attempt(
     }
 }
 
-/// Whether the sum of a matrix instruction is in another file than its destination: gfx90a has one bit for both.
+/// Returns whether the sum of a matrix instruction is in another register file than the destination. gfx90a
+/// has a single bit for both.
 fn mixes_files(target: &Target, row: &Row, inst: &MachInst) -> bool {
     let one_bit = row.caps.contains(Caps::MFMA) && target.has(isa::Feature::GFX90A);
     match inst.operands() {
@@ -191,7 +195,7 @@ impl Sources {
     }
 }
 
-/// An operand of the row that the text leaves out although others follow.
+/// Returns an operand of the row that the text omits although later operands follow.
 fn absent(
     known: &Instructions,
     row: &Row,
@@ -205,7 +209,7 @@ fn absent(
     let returns = !row.flags.contains(Flags::ATOMIC) || flags.contains(ModFlags::GLC);
     let flat = matches!(row.family, Family::Flat | Family::Global | Family::Scratch);
     match spec.kind {
-        // An atomic that returns nothing, a load that goes to LDS.
+        // The destination of an atomic without a result, or of a load to LDS.
         _ if index == 0 && lacking && spec.role == Role::Def && flat && !returns => Some(Operand::None),
         _ if index == 0
             && lacking
@@ -222,8 +226,9 @@ fn absent(
     }
 }
 
-/// Whether the text may leave out a lane mask. GFX10 alone lets all short forms do so; the others those of compares and
-/// selections, and GFX9 the sums that have a name of their own. Of two masks GFX10 has both or none.
+/// Returns whether the text may omit a lane mask. On GFX10, all short forms may; on other generations, only
+/// those of comparisons and selections, and on GFX9 additions with a name of their own. If there are two
+/// masks, GFX10 omits both or none.
 fn implies_mask(known: &Instructions, row: &Row, form: Form, given: Option<&Arg>) -> bool {
     let target = known.target;
     let is_mask =
@@ -241,7 +246,7 @@ fn implies_mask(known: &Instructions, row: &Row, form: Form, given: Option<&Arg>
     }
 }
 
-/// What a last operand is if it is not written.
+/// Returns the value of a last operand that is not written.
 fn implied(spec: &OpSpec, index: usize, row: &Row) -> Option<Operand> {
     match spec.kind {
         Kind::SmemOffset => Some(Operand::Imm(0)),
@@ -250,7 +255,7 @@ fn implied(spec: &OpSpec, index: usize, row: &Row) -> Option<Operand> {
     }
 }
 
-/// An operand as the row wants it.
+/// Converts an operand to what the row requires.
 fn convert(
     known: &Instructions,
     row: &Row,
@@ -267,7 +272,7 @@ fn convert(
         ArgValue::Reg(range) if range.first.is_agpr() && !takes_accumulators(spec.kind) => {
             return Err("an accumulation VGPR cannot stand here");
         }
-        // Half of an aperture is no offset.
+        // Half of an aperture register is not allowed as an offset.
         ArgValue::Reg(range) if spec.kind == Kind::SmemOffset && matches!(range.first.0, 235..=239) => {
             return Err("this register cannot stand here");
         }
@@ -309,7 +314,7 @@ fn convert(
             Constant::Float(_) => Err("an integer is expected"),
         },
         Kind::Label => match value {
-            // Distances are 16 bits, written with sign or without.
+            // Distances have 16 bits and may be written as signed or unsigned numbers.
             Constant::Int(value) => match (i16::try_from(value), u16::try_from(value)) {
                 (Ok(value), _) => Ok(Operand::Imm(value.into())),
                 (_, Ok(value)) => Ok(Operand::Imm((value as i16).into())),
@@ -326,29 +331,31 @@ fn convert(
     }
 }
 
-/// Whether an operand may be an accumulation VGPR, on processors that allow it.
+/// Returns whether an operand may be an accumulation VGPR, on processors that allow it.
 const fn takes_accumulators(kind: Kind) -> bool {
     matches!(kind, Kind::Agpr | Kind::Avgpr | Kind::Acc | Kind::Vgpr | Kind::Texels)
 }
 
-/// `null`, apertures and status bits are as wide as the operand that they stand for.
+/// Adapts `null`, apertures and status bits to the width of the operand for which they stand.
 fn widened(target: &Target, row: &Row, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
     let is_descriptor = spec.kind == Kind::Sgpr && spec.role == Role::Use && spec.width >= 4;
     let any_width = match range.first.0 {
         125 => target.generation == isa::Generation::Gfx10 && !is_descriptor,
         235..=239 => true,
-        // `s_movrels_b64` too: hardware and decoder have the same sources as for `s_movrels_b32`, of which LLVM takes them.
+        // This includes `s_movrels_b64`: hardware and decoder accept the same sources as for `s_movrels_b32`,
+        // but LLVM accepts them only for the latter.
         251..=253 => matches!(spec.kind, Kind::Ssrc | Kind::Vsrc) || row.name == "s_movrels_b64",
         _ => false,
     };
-    // The sum of a matrix instruction is one value for all.
+    // The sum of a matrix instruction is one value for all elements, so it is not widened.
     if !any_width || spec.kind == Kind::Acc {
         return range;
     }
     isa::RegRange { len: spec.dwords(target).max(1), ..range }
 }
 
-/// Numbers that cannot be written with a sign, unlike other fields of 16 bits: of unsigned compares, and offsets that have none.
+/// Returns whether a 16-bit number must not be negative: operands of unsigned comparisons, and unsigned
+/// offsets.
 fn is_unsigned(target: &Target, row: &Row, spec: &OpSpec) -> bool {
     match spec.kind {
         Kind::SmemOffset => target.generation < Generation::Gfx9,
@@ -399,15 +406,15 @@ fn modifiers(
     let mods = &mut inst.mods;
     mods.flags = written.flags;
     if row.has_no_scope() && target.has(isa::Feature::GFX90A) {
-        // Taken, and without meaning.
+        // The flag is accepted but has no meaning.
         mods.flags -= ModFlags::SCC;
     }
     if row.has_mask_out() && target.generation < Generation::Gfx8 && !row.caps.contains(Caps::INT_CLAMP) {
-        // The mask stands in the bit's place.
+        // The field of this bit contains the mask.
         mods.flags -= ModFlags::CLAMP;
     }
     if has_offset_register && written.offset == Some(0) && target.generation == Generation::Gfx9 {
-        // An offset that is written has its place beside an SGPR, even if it is 0.
+        // If both an SGPR and an offset are written, the offset has a field of its own, even if it is 0.
         mods.flags |= ModFlags::OFFEN;
     }
     mods.omod = written.omod;
@@ -430,7 +437,7 @@ fn modifiers(
         return Err("the instruction does not take op_sel here");
     }
     if let Some(bits) = written.op_sel {
-        // The destination's bit comes last, whatever the number of sources.
+        // The bit of the destination is last, whatever the number of sources.
         let below = bits.bits & ((1u16 << sources.count) as u8).wrapping_sub(1);
         let destination = bits.count > sources.count && bits.bits >> sources.count & 1 != 0;
         if bits.count > sources.count + 1 {
@@ -479,7 +486,7 @@ fn packed_modifiers(
     if row.caps.contains(Caps::MIX) && (written.neg_lo.is_some() || written.neg_hi.is_some()) {
         return Err("signs of mixed precision stand before the operands");
     }
-    // Neither mixed precision nor accumulation registers have halves to select by default.
+    // Neither mixed-precision instructions nor accumulation registers select halves by default.
     let halves = !row.caps.intersects(Caps::MIX | Caps::MFMA) && !row.has_kind(Kind::Agpr);
     let default = if halves { all } else { 0 };
     mods.op_sel_hi = written.op_sel_hi.map_or(default, |bits| bits.bits & all);
@@ -514,7 +521,7 @@ fn sdwa(row: &Row, written: &Written, sources: &Sources) -> Lane {
     let compare = row.family == Family::Vopc;
     Lane::Sdwa {
         dst: dword(sdwa.dst),
-        // Unused bits are kept unless the text says otherwise.
+        // Unused bits are preserved unless the text says otherwise.
         unused: if compare { 0 } else { sdwa.unused.unwrap_or(2) },
         src0: dword(sdwa.src0),
         src1: dword(sdwa.src1),
@@ -583,7 +590,7 @@ fn describe(
         .note(format!("it is written `{}`", pattern(name, op.row())))
 }
 
-/// `v_add_f32 VGPR, source, source`: the operands of a row.
+/// Returns the operands of a row as text, such as `v_add_f32 VGPR, source, source`.
 fn pattern(name: &str, row: &Row) -> String {
     let mut text = name.to_owned();
     for (n, spec) in row.ops.iter().enumerate() {

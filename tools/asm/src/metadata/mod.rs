@@ -17,7 +17,7 @@ use std::ops::Range;
 use wrong::Mistakes;
 
 impl Assembler {
-    /// `.amdgpu_metadata`: MessagePack in a note of code object V3 and later.
+    /// Handles `.amdgpu_metadata`, which writes MessagePack to a note of code object V3 and later.
     pub(crate) fn amdgpu_metadata(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let (at, text) = body(cur, ".end_amdgpu_metadata", span)?;
         let tree = yaml::parse(text).map_err(|mistake| misread(at, mistake))?;
@@ -35,7 +35,7 @@ impl Assembler {
         self.note("AMDGPU", NT_METADATA, &bytes, span)
     }
 
-    /// `.amd_amdgpu_hsa_metadata`: YAML in a note of code object V2.
+    /// Handles `.amd_amdgpu_hsa_metadata`, which writes YAML to a note of code object V2.
     pub(crate) fn hsa_metadata(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let (at, text) = body(cur, ".end_amd_amdgpu_hsa_metadata", span)?;
         let tree = yaml::parse(text).map_err(|mistake| misread(at, mistake))?;
@@ -64,7 +64,7 @@ impl Assembler {
     }
 }
 
-/// The lines up to the directive `end`, and where they begin.
+/// Returns the lines up to the directive `end`, and the position at which they begin.
 fn body<'s>(cur: &mut Cursor<'s>, end: &str, span: &Range<usize>) -> Result<(usize, &'s str)> {
     cur.expect_end()?;
     cur.skip_line();
@@ -84,7 +84,8 @@ fn misread(start: usize, (at, message): yaml::Mistake) -> crate::error::Error {
     error(start + at..start + at + 1, message).label("in the metadata")
 }
 
-/// The first code object version with metadata of the version that `amdhsa.version` names; V6 has that of V5.
+/// Returns the first code object version whose metadata has the version in `amdhsa.version`. V6 has the same
+/// metadata version as V5.
 fn version(tree: &Node) -> Option<u8> {
     let Some(Node::Seq(numbers)) = tree.get("amdhsa.version") else { return None };
     let [Node::Scalar(major), Node::Scalar(minor)] = numbers.as_slice() else { return None };

@@ -1,13 +1,13 @@
-//! What the scalars of metadata mean: YAML's texts as a tree of values.
+//! Interprets the scalars of metadata: converts YAML texts to values.
 
 use codeobj::yaml::Node;
 use objwriter::Value;
 use objwriter::value::unsigned;
 
-/// The tree, as LLVM reads it: a scalar means the same in quotes and without.
+/// Returns the value of a node as LLVM reads it: quotes do not change the meaning of a scalar.
 pub(super) fn value(node: &Node) -> Value {
     match node {
-        // A key without a value is an empty sequence to LLVM.
+        // LLVM reads a key without a value as an empty sequence.
         Node::Empty => Value::Seq(Vec::new()),
         Node::Scalar(text) => meaning(text),
         Node::Text(text) => Value::from(text.clone()),
@@ -23,7 +23,7 @@ pub(super) fn key(text: &str) -> Value {
     meaning(text)
 }
 
-/// What the text of a scalar without a tag means.
+/// Returns the value of a scalar without a tag.
 pub(super) fn meaning(text: &str) -> Value {
     if let Some(value) = unsigned(text) {
         return Value::Uint(value);
@@ -41,12 +41,13 @@ pub(super) fn meaning(text: &str) -> Value {
             Value::Bool(false)
         }
         "" => Value::Nil,
-        // LLVM reads those as numbers, too, but loses them when it writes.
+        // LLVM also reads these as floats, but loses them when it writes.
         _ => float(text).map_or_else(|| Value::from(text.to_owned()), Value::Float),
     }
 }
 
-/// A number with a point or an exponent, as C's `strtod` reads it; hexadecimal ones have to have an exponent.
+/// Reads a number with a point or an exponent, as `strtod` of C does. Hexadecimal numbers must have an
+/// exponent.
 fn float(text: &str) -> Option<f64> {
     if let Ok(value) = text.parse() {
         return Some(value);

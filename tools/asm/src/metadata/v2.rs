@@ -1,6 +1,7 @@
-//! Code object V2's metadata: what the source says, as a tree that [`objwriter::metadata_v2`] writes.
+//! Checks the metadata of code object V2 and turns it into a tree that [`objwriter::metadata_v2`] writes.
 //!
-//! Unlike later versions, no key may be there that the table lacks, and a scalar is what its key wants: `Name: 3` is a string.
+//! In contrast to later versions, unknown keys are errors, and a scalar is read as the type that its key
+//! requires: `Name: 3` is a string.
 
 use super::scalar;
 use super::wrong::{Mistakes, one_of};
@@ -8,12 +9,12 @@ use codeobj::yaml::{Entry, Node};
 use objwriter::Value;
 use objwriter::metadata_v2::{Key, Kind, ROOT};
 
-/// The tree of a document. What is missing, unknown or of the wrong kind is a mistake.
+/// Returns the tree of a document. Missing and unknown keys, and values of a wrong type, are errors.
 pub(super) fn tree(node: &Node, mistakes: &mut Mistakes) -> Value {
     mapping(node, ROOT, ("", 0), mistakes)
 }
 
-/// A mapping under a key of the mapping around it.
+/// Checks a mapping under a key of the enclosing mapping.
 fn mapping(node: &Node, keys: &[Key], under: (&str, usize), mistakes: &mut Mistakes) -> Value {
     if !matches!(node, Node::Map(_)) {
         mistakes.add(under, "expected a mapping in the metadata".to_owned(), None);
@@ -70,7 +71,7 @@ fn text(node: &Node) -> Option<Value> {
     node.text().map(|text| Value::from(text.to_owned()))
 }
 
-/// Numbers are not negative.
+/// Returns a number, which must not be negative.
 fn number(node: &Node) -> Option<Value> {
     Some(scalar::meaning(node.text()?)).filter(|value| matches!(value, Value::Uint(_)))
 }

@@ -1,24 +1,24 @@
-//! Metadata of code object V3 and later, held against the keys that runtimes look for.
+//! Checks the metadata of code object V3 and later against the keys that runtimes look for.
 //!
 //! # Source
-//! Seed 000, line 2369, and what LLVM 19 takes: keys of later versions, and keys that are not in the table, which anybody may
-//! add. A number or a truth value may be tagged as a string, and becomes what the key wants.
+//! Seed 000, line 2369, and what LLVM 19 accepts: keys of later versions, and unknown keys, which anyone may
+//! add. A number or boolean that is tagged as a string is converted to the type that the key requires.
 
 use super::scalar;
 use super::wrong::{Mistakes, one_of};
 use codeobj::yaml::{Entry, Node};
 use objwriter::Value;
 
-/// The kind of value that a key must have.
+/// Type of value that a key requires.
 enum Kind {
     Text,
     Word(&'static [&'static str]),
     Number,
     Flag,
-    /// A sequence of this many numbers.
+    /// Sequence of this many numbers.
     Numbers(usize),
     Texts,
-    /// A sequence of mappings of these keys; what each describes.
+    /// Sequence of mappings with these keys, and a word for what each mapping describes.
     Maps(&'static [Key], &'static str),
 }
 
@@ -123,12 +123,12 @@ static VALUE_KINDS: [&str; 31] = [
     "hidden_queue_ptr",
 ];
 
-/// The tree of a document, and its mistakes.
+/// Returns the tree of a document. Adds its errors to `mistakes`.
 pub(super) fn tree(root: &Node, mistakes: &mut Mistakes) -> Value {
     mapping(root, &ROOT, ("", 0), "object", mistakes)
 }
 
-/// A mapping of keys that describes `what`; it stands under a key of the mapping around it.
+/// Checks a mapping that describes `what`, under a key of the enclosing mapping.
 fn mapping(
     node: &Node,
     keys: &'static [Key],
@@ -158,7 +158,8 @@ fn mapping(
     Value::Map(entries.iter().map(|entry| value(entry, mistakes)).collect())
 }
 
-/// Whether a key is another but for letters in the wrong case, `-` for `_`, or a letter too many or too few.
+/// Returns whether two keys differ only in the case of letters, in `-` and `_`, or in one letter that is
+/// additional, missing or different.
 fn alike(written: &str, key: &str) -> bool {
     let letters = |text: &str| -> Vec<u8> {
         text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
@@ -204,7 +205,7 @@ fn value(key: &Key, entry: &Entry, mistakes: &mut Mistakes) -> Value {
     })
 }
 
-/// A string.
+/// Returns a string.
 fn text(node: &Node) -> Option<Value> {
     match node {
         Node::Text(_) | Node::Scalar(_) => Some(scalar::value(node)).filter(|value| value.as_str().is_some()),

@@ -1,10 +1,10 @@
-//! What is wrong with metadata, each mistake with its place.
+//! Errors in metadata, with their positions.
 
 use crate::error::{Error, error};
 
-/// Mistakes so far, in the order of the text.
+/// Errors so far, in the order of the text.
 pub(super) struct Mistakes {
-    /// Where the metadata begins in the text that is being read.
+    /// Position in the source text at which the metadata begins.
     start: usize,
     pub list: Vec<Error>,
 }
@@ -14,7 +14,7 @@ impl Mistakes {
         Mistakes { start, list: Vec::new() }
     }
 
-    /// Notes a mistake about a key, which stands at that byte of the metadata.
+    /// Adds an error about a key at byte `at` of the metadata.
     pub fn add(&mut self, (key, at): (&str, usize), message: String, note: Option<String>) {
         let place = self.start + at;
         let mistake = error(place..place + key.len().max(1), message).label("in the metadata");
@@ -25,7 +25,7 @@ impl Mistakes {
     }
 }
 
-/// `a`, `b` or `c`.
+/// Returns a list of alternatives, such as `a`, `b` or `c`.
 pub(super) fn one_of(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {

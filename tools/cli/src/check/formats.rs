@@ -1,4 +1,4 @@
-//! Reports as JSON and as SARIF 2.1.0.
+//! Writes reports as JSON and as SARIF 2.1.0.
 
 use crate::rules::level_of;
 use check::object::{self, Located, Place, Report};
@@ -62,7 +62,7 @@ pub(super) fn tree(report: &Report, file: &str) -> Value {
     })
 }
 
-/// How SARIF calls it.
+/// Returns the name of a level in SARIF.
 fn severity(level: Level) -> &'static str {
     match level {
         Level::Certain => "error",

@@ -1,4 +1,4 @@
-//! `kernc check FILE`: missing waits and hazards in the code of a code object, found without running it.
+//! `kernc check FILE`: finds missing waits and hazards in the code of a code object without running it.
 
 mod formats;
 mod progress;
@@ -91,7 +91,8 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     if counts(&report) > 0 { Err(Failure::Reported) } else { Ok(()) }
 }
 
-/// Checks each code object of a container. In the report for people, code objects without a finding only count.
+/// Checks each code object of a container. The report for people shows only code objects with findings; the
+/// others are only counted.
 fn all(checker: &mut Checker<'_>, opened: &Opened<'_>) -> Result<(), Failure> {
     let format = checker.args.format();
     let mut total = Total::default();
@@ -145,7 +146,7 @@ impl CheckArgs {
     }
 }
 
-/// Checks code objects as the command line says.
+/// Checks code objects with the options of the command line.
 struct Checker<'a> {
     args: &'a CheckArgs,
     options: Options<'a>,
@@ -163,7 +164,7 @@ impl<'a> Checker<'a> {
         };
         let mut policy = args.rules.policy()?;
         if args.flat_lds {
-            // Whoever names this option wants both waits.
+            // A user of this option wants both waits, so the rule must always count.
             policy.deny("flat-partial-wait");
         }
         Ok(Checker { args, options, policy })
@@ -207,7 +208,7 @@ fn counts(report: &Report) -> usize {
     report.findings.len() + report.notes.iter().filter(|note| note.counts).count()
 }
 
-/// What counts of what is wrong with an object, for a page; nothing of one that cannot be checked.
+/// Returns the findings about an object that count, for a page; empty if the object cannot be checked.
 pub fn findings(bytes: &[u8], file: &Path, policy: &Policy) -> Vec<page::Finding> {
     let Ok(object) = parse(file, bytes) else { return Vec::new() };
     let Ok(mut report) = object::check(&object, &Options::default()) else { return Vec::new() };
@@ -220,7 +221,7 @@ fn paged(report: &Report) -> Vec<page::Finding> {
     report.findings.iter().map(page::of_static).chain(notes).collect()
 }
 
-/// Leaves in the report what counts.
+/// Removes from the report the findings that do not count.
 fn judge(report: &mut Report, policy: &Policy, file: &Path) {
     let hidden = &mut report.hidden;
     report.findings.retain(|located| {

@@ -1,13 +1,13 @@
-//! How far a check is, shown on a terminal.
+//! Shows the progress of a check on a terminal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// A line on a terminal that says how far a check is. Without a terminal nothing is printed.
+/// A line on a terminal that shows the progress of a check. Without a terminal nothing is printed.
 pub(super) struct Progress {
     is_terminal: bool,
     begun: Instant,
-    /// Milliseconds after which the line is printed again.
+    /// Time since the start, in milliseconds, at which the line is printed again.
     next: AtomicU64,
 }
 
@@ -15,7 +15,7 @@ impl Progress {
     /// Milliseconds before the first line and between two lines.
     const PAUSE: u64 = 500;
 
-    /// Returns progress that begins now.
+    /// Returns the progress of a check that begins at this moment.
     pub(super) fn new() -> Progress {
         use std::io::IsTerminal;
         let is_terminal = std::io::stderr().is_terminal();
@@ -37,7 +37,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     pub(super) fn clear(&self) {
         if self.next.load(Ordering::Relaxed) > Progress::PAUSE {
             eprint!("\r\x1b[K");

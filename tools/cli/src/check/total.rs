@@ -1,4 +1,4 @@
-//! What is said of all code objects of a container together.
+//! Sums over all code objects of a container.
 
 use super::{counts, formats};
 use check::Level;
@@ -11,19 +11,19 @@ use std::path::Path;
 /// Sums over the code objects of a container.
 #[derive(Default)]
 pub(super) struct Total {
-    /// Code objects that were checked.
+    /// Number of code objects that were checked.
     pub objects: usize,
     instructions: usize,
-    /// Kernels and functions.
+    /// Number of kernels and functions.
     entries: usize,
-    /// Findings and notes that count.
+    /// Number of findings and notes that count.
     pub reports: usize,
     unfollowed: usize,
-    /// How many findings of each rule count, the most serious rules first.
+    /// Number of findings of each rule that count; the most serious rules come first.
     found: BTreeMap<(std::cmp::Reverse<Level>, &'static str), usize>,
-    /// How many findings of each rule do not count.
+    /// Number of findings of each rule that do not count.
     hidden: BTreeMap<&'static str, usize>,
-    /// Code objects that were not checked, and why.
+    /// Code objects that were not checked, with the reasons.
     pub not_checked: Vec<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! The assembly side of the page: functions, and a row for each instruction.
+//! The assembly part of the page: functions, with a row for each instruction.
 
 use super::facts::{Fact, Step};
 use check::object::{Entries, Part};
@@ -9,14 +9,14 @@ use kernc::sim::{self, Executed, Profile};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// A kernel or function. Fields that hold nothing are left out of the page.
+/// A kernel or function. Empty fields are left out of the page.
 #[derive(Serialize)]
 pub struct Function {
     name: String,
     pub facts: Vec<Fact>,
-    /// A kernel, and not the one that ran.
+    /// Whether this is a kernel other than the one that ran.
     pub did_not_run: bool,
-    /// How many waves a SIMD holds with how many VGPRs.
+    /// Number of waves per SIMD for each number of VGPRs.
     pub steps: Vec<Step>,
     rows: Vec<Row>,
 }
@@ -26,27 +26,28 @@ pub struct Function {
 struct Row {
     address: u64,
     text: String,
-    /// Source (its number in the page's list), line, column.
+    /// Source line: index of the source in the page's list, line, and column.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<(usize, u32, u32)>,
-    /// The address that it may branch to.
+    /// Address that the instruction may branch to.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<u64>,
-    /// What is alive in front of it: VGPRs, accumulation VGPRs, SGPRs.
+    /// Number of live registers before the instruction: VGPRs, accumulation VGPRs, SGPRs.
     alive: (u16, u16, u16),
-    /// Waves that have executed it; not there if nothing was counted.
+    /// Number of waves that have executed the instruction; `None` if executions were not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
-    /// Lanes that were active on average.
+    /// Average number of active lanes.
     #[serde(skip_serializing_if = "Option::is_none")]
     lanes: Option<f64>,
-    /// Passes that bank conflicts have added.
+    /// Number of additional passes due to bank conflicts.
     #[serde(skip_serializing_if = "is_zero")]
     conflicts: u64,
-    /// The compiler's reason to insert it.
+    /// Reason for which the compiler inserted the instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// What a wait does, as the code has it; there and empty if that is nothing.
+    /// What a wait waits for, derived from the code. The list is empty for an unneeded wait, and `None` for
+    /// other instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     waits: Option<Vec<String>>,
 }
@@ -56,7 +57,8 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// All functions of an object, in the order of the code. Names of sources are added to `names`.
+/// Returns all functions of an object in the order of the code. Names of source files are appended to
+/// `names`.
 pub fn functions(
     entries: &Entries<'_, '_>,
     lines: &Lines,
@@ -96,12 +98,12 @@ impl Function {
         Function { name, facts: Vec::new(), did_not_run: false, steps: Vec::new(), rows: Vec::new() }
     }
 
-    /// Whether its first instruction is there.
+    /// Returns whether the function's first instruction is at this address.
     pub fn begins_at(&self, address: u64) -> bool {
         self.rows.first().is_some_and(|row| row.address == address)
     }
 
-    /// Adds the compiler's reasons.
+    /// Adds the compiler's reasons to the rows.
     pub fn explain(&mut self, kernel: &sim::KernelInfo, reasons: &[kernc::Reason]) {
         for reason in reasons.iter().filter(|reason| reason.kernel == kernel.name) {
             let address = kernel.entry + u64::from(reason.offset);
@@ -113,7 +115,7 @@ impl Function {
 }
 
 impl Row {
-    /// What was counted; nothing, for an instruction that was never reached.
+    /// Sets the counts of the row. They are zero for an instruction that was never executed.
     fn count(&mut self, executed: Option<&Executed>) {
         self.count = Some(executed.map_or(0, |executed| executed.count));
         self.lanes = executed.and_then(Executed::mean_lanes).map(|lanes| (lanes * 10.0).round() / 10.0);
@@ -121,7 +123,7 @@ impl Row {
     }
 }
 
-/// What the code of a part says of itself.
+/// Facts about a part that are derived from its code.
 struct Known<'a> {
     part: &'a Part,
     alive: Vec<pressure::Alive>,
@@ -160,7 +162,7 @@ impl Known<'_> {
     }
 }
 
-/// Where a branch with a distance goes.
+/// Returns the target of a branch with a relative distance.
 fn branch(placed: &check::program::Placed) -> Option<u64> {
     let label = placed.inst.op.row().ops.iter().position(|spec| spec.kind == Kind::Label)?;
     let Some(isa::Operand::Imm(distance)) = placed.inst.operands().get(label) else { return None };

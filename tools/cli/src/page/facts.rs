@@ -1,4 +1,4 @@
-//! What a kernel occupies, and what a run has shown, as names and values.
+//! Facts about a kernel's resources and about a run, as names and values.
 
 use super::code::Function;
 use isa::{Occupancy, OccupancyLimit, Usage};
@@ -6,11 +6,11 @@ use kernc::Target;
 use kernc::sim::{self, KernelInfo, Profile, Traffic};
 use serde::Serialize;
 
-/// A name and a value.
+/// A name with its value.
 #[derive(Serialize)]
 pub struct Fact(String, String);
 
-/// So many waves fit on a SIMD with at most so many VGPRs.
+/// Number of waves that fit on a SIMD, and the largest number of VGPRs with which they fit.
 #[derive(Serialize)]
 pub struct Step(u32, u32);
 
@@ -18,7 +18,7 @@ fn fact(name: &str, value: impl ToString) -> Fact {
     Fact(name.to_owned(), value.to_string())
 }
 
-/// Registers, memory and occupancy.
+/// Sets the facts about a kernel: registers, memory and occupancy.
 pub fn of_kernel(object: &sim::CodeObject, kernel: &KernelInfo, function: &mut Function) {
     let target = kernel.subtarget(object.subtarget());
     let group = match (kernel.reqd_group, kernel.max_group) {
@@ -41,7 +41,7 @@ pub fn of_kernel(object: &sim::CodeObject, kernel: &KernelInfo, function: &mut F
     function.steps = steps.filter(|step| step.1 > 0).collect();
 }
 
-/// What limits occupancy, and what would help.
+/// Returns what limits the occupancy, and what would raise it.
 fn limit(target: &Target, occupancy: &Occupancy) -> String {
     match occupancy.limit {
         OccupancyLimit::Vgprs => {
@@ -54,13 +54,14 @@ fn limit(target: &Target, occupancy: &Occupancy) -> String {
     }
 }
 
-/// The most VGPRs with which a SIMD holds so many waves; 0 if there are none.
+/// Returns the largest number of VGPRs with which a SIMD can hold this many waves; 0 if it cannot hold so
+/// many.
 fn most_vgprs(target: &Target, waves: u32) -> u32 {
     let fits = |vgprs: &u32| target.waves_by_vgprs(*vgprs) >= waves;
     (1..=target.addressable_vgprs).rev().find(fits).unwrap_or(0)
 }
 
-/// What a run has moved and how long it might take.
+/// Returns the memory traffic of a run and an estimate of its duration.
 pub fn of_run(profile: &Profile, kernel: &KernelInfo) -> Vec<Fact> {
     let mut facts = vec![fact("waves", profile.waves())];
     facts.push(fact("active lanes of vector arithmetic", format!("{:.1} %", 100.0 * profile.active_lanes())));

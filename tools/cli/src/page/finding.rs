@@ -1,40 +1,41 @@
-//! Findings of the checker and of strict mode, as the page has them.
+//! Findings of the checker and of strict mode in the form that the page shows.
 
 use check::object::{Located, Note};
 use kernc::sim::{self, Fault, Report};
 use serde::Serialize;
 
-/// Something that was found.
+/// A finding.
 #[derive(Serialize)]
 pub struct Finding {
-    /// Who has found it: `check`, `run`.
+    /// Source of the finding: `check` or `run`.
     by: &'static str,
     rule: String,
     level: &'static str,
     text: String,
-    /// What would mend it.
+    /// Advice on how to fix the problem.
     help: Option<String>,
-    /// Addresses of the instructions that it is about; the one where it shows is the last.
+    /// Addresses of the instructions that the finding is about; the instruction at which the problem shows is
+    /// the last.
     at: Vec<u64>,
-    /// The calls under way where it shows, innermost first.
+    /// Active calls at the place where the problem shows, innermost first.
     calls: Vec<Call>,
     notes: Vec<String>,
 }
 
-/// A call under way.
+/// An active call.
 #[derive(Serialize)]
 struct Call {
     function: String,
     caller: String,
     /// Address of the call.
     at: u64,
-    /// Its place in the source.
+    /// Source position of the call.
     source: Option<String>,
-    /// How many such calls there are, one in the other.
+    /// Number of nested calls like this one (recursion).
     count: u64,
-    /// How many others follow that are left out.
+    /// Number of calls after this one that are left out.
     skipped: u64,
-    /// The same in words.
+    /// The call as text.
     text: String,
 }
 
@@ -50,7 +51,7 @@ fn of_call(call: &sim::Called) -> Call {
     }
 }
 
-/// What the checker has found.
+/// Converts a finding of the checker.
 pub fn of_static(located: &Located) -> Finding {
     let first = located.first.iter().filter(|_| !located.is_alone());
     Finding {
@@ -65,7 +66,7 @@ pub fn of_static(located: &Located) -> Finding {
     }
 }
 
-/// What the checker could not read.
+/// Converts a note about code that the checker could not read.
 pub fn of_note(note: &Note) -> Finding {
     Finding {
         by: "check",
@@ -79,7 +80,7 @@ pub fn of_note(note: &Note) -> Finding {
     }
 }
 
-/// What strict mode has found.
+/// Converts a finding of strict mode.
 pub fn of_report(report: &Report) -> Finding {
     let other = report.other.as_ref();
     Finding {
@@ -94,7 +95,7 @@ pub fn of_report(report: &Report) -> Finding {
     }
 }
 
-/// What has ended a run, other than a finding of strict mode.
+/// Converts a fault that ended a run; findings of strict mode are converted by [`of_report`].
 pub fn of_fault(fault: &Fault) -> Finding {
     let at = |location: &sim::Location| location.offset;
     let calls = fault.places().first().map_or(&[][..], |at| &at.calls);

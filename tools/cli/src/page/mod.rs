@@ -1,8 +1,8 @@
-//! `--html FILE`: one self-contained page of what is known of a code object: source beside assembly, heat by line, why each
-//! wait is there, register pressure, occupancy, bank conflicts, findings.
+//! `--html FILE`: writes a self-contained page about a code object: source next to assembly, heat by line,
+//! the reason of each wait, register pressure, occupancy, bank conflicts, findings.
 //!
-//! Rust says what is known ([`Page`], which goes into the page as JSON); `page.js` shows it, `page.css` says how that looks.
-//! The page asks nothing of the network.
+//! Rust collects the data ([`Page`], which is embedded in the page as JSON); `page.js` displays it and
+//! `page.css` defines the style. The page makes no network requests.
 
 mod code;
 mod facts;
@@ -18,43 +18,43 @@ use std::path::Path;
 
 pub use finding::{Finding, of_fault, of_note, of_report, of_static};
 
-/// What is shown.
+/// Input of the page.
 pub struct Content<'a> {
-    /// The command that made it: `check`, `run`.
+    /// Command that makes the page: `check`, `run`.
     pub command: &'a str,
-    /// The file that was read.
+    /// File that was read.
     pub file: &'a Path,
-    /// The code object.
+    /// Bytes of the code object.
     pub object: &'a [u8],
-    /// Read it for this processor, whatever the header says.
+    /// Processor to decode the code for, overriding the object's header.
     pub target: Option<&'static kernc::Target>,
-    /// Knows the texts of sources.
+    /// Provides the texts of the sources.
     pub teller: &'a Teller,
-    /// Why the compiler has inserted instructions, if it is known.
+    /// Reasons for which the compiler inserted instructions, if known.
     pub reasons: &'a [kernc::Reason],
-    /// The kernel that ran.
+    /// Kernel that ran.
     pub kernel: Option<&'a str>,
-    /// What was counted, and of which kernel.
+    /// Profile of the run, and the kernel that it belongs to.
     pub profile: Option<(&'a Profile, &'a sim::KernelInfo)>,
-    /// What was found.
+    /// Findings to show.
     pub findings: Vec<Finding>,
 }
 
-/// The page's data.
+/// Data of the page.
 #[derive(Serialize)]
 struct Page {
     command: String,
     file: String,
     version: &'static str,
     target: String,
-    /// The kernel that ran.
+    /// Kernel that ran.
     kernel: Option<String>,
     functions: Vec<code::Function>,
     sources: Vec<Source>,
     findings: Vec<Finding>,
-    /// Wave instructions of the run, if one was counted.
+    /// Number of wave instructions executed in the run, if a profile was recorded.
     executed: Option<u64>,
-    /// What else the run has shown: name and value.
+    /// Other facts about the run.
     run: Vec<facts::Fact>,
 }
 
@@ -62,11 +62,11 @@ struct Page {
 #[derive(Serialize)]
 struct Source {
     name: String,
-    /// `None`: it could not be read.
+    /// Lines of the source; `None` if it could not be read.
     lines: Option<Vec<String>>,
 }
 
-/// Writes the page.
+/// Writes the page to a file.
 pub fn save(to: &Path, content: Content<'_>) -> Result<(), Failure> {
     write(to, html(&page(content)?)?.as_bytes())
 }
@@ -80,7 +80,7 @@ fn page(content: Content<'_>) -> Result<Page, Failure> {
     let counts = content.profile.map(|(profile, _)| profile);
     let mut names = Vec::new();
     let mut functions = code::functions(&entries, &lines, counts, &mut names);
-    // What a loader would refuse has no facts.
+    // An object that the loader rejects has no facts.
     if let Ok(loaded) = sim::CodeObject::load(bytes) {
         for kernel in loaded.kernels() {
             let found = functions.iter_mut().find(|function| function.begins_at(kernel.entry));
@@ -108,7 +108,7 @@ fn page(content: Content<'_>) -> Result<Page, Failure> {
     })
 }
 
-/// The file, and the kernel that ran, as the text of an element.
+/// Returns the title of the page, escaped for HTML: the file, and the kernel that ran.
 fn title(page: &Page) -> String {
     let name = Path::new(&page.file)
         .file_name()
@@ -118,10 +118,10 @@ fn title(page: &Page) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// The template with everything in its place.
+/// Returns the template with all its parts filled in.
 fn html(page: &Page) -> Result<String, Failure> {
     let data = serde_json::to_string(page).map_err(|error| Failure::Internal(format!("error: {error}\n")))?;
-    // Inside of a script element only `<` could end it.
+    // In a script element, only `<` could end the data.
     let data = data.replace('<', "\\u003c");
     let parts = [("/* page.css */", include_str!("page.css")), ("/* page.js */", include_str!("page.js"))];
     let template = include_str!("page.html").replace("<!-- title -->", &title(page));

@@ -1,11 +1,11 @@
-//! What a kernel is launched with: arguments and dynamic LDS.
+//! Launch parameters of a kernel: arguments and dynamic LDS.
 
 use super::load::{Dynamic, Loaded};
 use super::{RunArgs, split};
 use crate::Failure;
 use kernc::sim::{self, ArgError, ArgInfo, ArgValue, Conversion, KernelInfo};
 
-/// Arguments of a launch, as texts.
+/// Arguments of a launch as texts.
 pub struct Texts {
     pub named: Vec<(String, String)>,
     pub positional: Vec<String>,
@@ -24,12 +24,13 @@ impl Texts {
         })
     }
 
-    /// Values in the order of the signature, and bytes of LDS for a variable of the body.
+    /// Returns the argument values in the order of the kernel's parameters, and the number of bytes of
+    /// dynamic LDS.
     pub fn bind(&self, loaded: &Loaded, kernel: &KernelInfo) -> Result<(Vec<ArgValue>, u32), Failure> {
         self.bind_with(loaded, kernel, |text, info| sim::parse_arg(text, info, self.conversion))
     }
 
-    /// The same, with another way to read an argument's text.
+    /// Does the work of [`Texts::bind`] with another parser for argument texts.
     pub fn bind_with(
         &self,
         loaded: &Loaded,
@@ -55,7 +56,7 @@ impl Texts {
     }
 }
 
-/// Whether the size of a `shared dyn` variable is given where there is one.
+/// Reports a missing size of a `shared dyn` variable, or a size that the kernel does not need.
 fn check_lds(given: Option<u32>, loaded: &Loaded, kernel: &KernelInfo) -> Result<(), Failure> {
     let name = &kernel.name;
     match (loaded.dynamic(kernel), given) {
@@ -74,12 +75,12 @@ fn takes_lds(kernel: &KernelInfo) -> bool {
     kernel.explicit_args().any(|arg| arg.kind == sim::ArgKind::DynamicShared)
 }
 
-/// What `--cast` says.
+/// Returns the conversion that `--cast` selects.
 pub fn conversion(cast: bool) -> Conversion {
     if cast { Conversion::Cast } else { Conversion::Refuse }
 }
 
-/// An argument that cannot be had.
+/// Converts an error about an argument to a failure.
 pub fn wrong(error: ArgError) -> Failure {
     match error {
         ArgError::Text(why) => Failure::Usage(why),

@@ -1,4 +1,4 @@
-//! `--compare OTHER[:RTOL[:ATOL]]`: two programs with equal arguments, side by side.
+//! `--compare OTHER[:RTOL[:ATOL]]`: runs two programs with equal arguments and compares them.
 
 use super::RunArgs;
 use super::arguments::Texts;
@@ -11,10 +11,10 @@ use kernc::sim::compare::{Tolerance, differences};
 use kernc::sim::{self, Buffer, KernelInfo, Mode, RunStats};
 use std::path::Path;
 
-/// Something that a run counts.
+/// Returns a counter of a run.
 type Count = fn(&RunStats) -> u64;
 
-/// What is compared of two runs, by name.
+/// Counters that are compared, by name.
 const COUNTS: [(&str, Count); 9] = [
     ("wave instructions", |stats| stats.instructions),
     ("SALU", |stats| stats.salu),
@@ -27,7 +27,7 @@ const COUNTS: [(&str, Count); 9] = [
     ("waves", |stats| stats.waves),
 ];
 
-/// A run that ended well.
+/// A run that ended without an error.
 struct Ended {
     stats: RunStats,
     cycles: u64,
@@ -35,7 +35,7 @@ struct Ended {
     buffers: Vec<Option<Buffer>>,
 }
 
-/// Runs both and prints a table.
+/// Runs both programs and prints a table.
 pub fn run(
     args: &RunArgs,
     (loaded, launch): (&Loaded, &Launch<'_>),
@@ -50,7 +50,7 @@ pub fn run(
     let (path, tolerance) =
         sim::args::split_tolerance(other).map_err(|why| Failure::Usage(format!("`--compare`: {why}")))?;
     let second = Loaded::new(Path::new(path), args)?;
-    // The same kernel, or the only one.
+    // Uses the kernel with the same name in the other program, or its only kernel.
     let same = second.object.kernel(&launch.kernel.name).map(|kernel| kernel.name.clone());
     let args = &RunArgs { kernel: same, ..args.clone() };
     let other = Launch::new(args, &second, texts).map_err(|failure| in_file(&second.name, failure))?;
@@ -59,7 +59,7 @@ pub fn run(
     unmet(compare_buffers(launch.kernel, [&loaded.name, &second.name], &found, tolerance))
 }
 
-/// The other file is meant.
+/// Adds the name of the other file to an error.
 fn in_file(name: &str, failure: Failure) -> Failure {
     match failure {
         Failure::Usage(why) => Failure::Usage(format!("{name}: {why}")),
@@ -97,7 +97,7 @@ fn print_counts(names: [&String; 2], found: &[Ended; 2]) {
     }
 }
 
-/// Prints which buffers are equal; tells of the others.
+/// Prints which buffers are equal and returns a text about the differences of the others.
 fn compare_buffers(
     kernel: &KernelInfo,
     names: [&String; 2],

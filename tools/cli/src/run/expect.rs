@@ -1,4 +1,4 @@
-//! `--expect NAME=CONTENTS[:RTOL[:ATOL]]`: what a buffer shall hold when the kernel has ended.
+//! `--expect NAME=CONTENTS[:RTOL[:ATOL]]`: compares the final contents of a buffer with expected contents.
 
 use super::arguments::wrong;
 use super::shown::buffer_at;
@@ -8,23 +8,23 @@ use kernc::sim::compare::{Differences, Tolerance, differences};
 use kernc::sim::{self, ArgError, ArgInfo, ArgValue, Buffer, Conversion, Device, KernelInfo, Placed};
 use std::fmt::Write;
 
-/// What a buffer shall hold.
+/// Expected contents of a buffer.
 pub struct Wanted {
     pub name: String,
-    /// How the user has written it.
+    /// Expected contents as the user has written them.
     text: String,
     contents: Buffer,
     tolerance: Tolerance,
 }
 
-/// The same of an argument.
+/// Expected contents of the buffer of an argument.
 pub struct Expected {
     at: usize,
     wanted: Wanted,
 }
 
 impl Expected {
-    /// Reads the option, before anything runs.
+    /// Parses the option; called before anything runs.
     pub fn new(
         option: &str,
         kernel: &KernelInfo,
@@ -40,7 +40,7 @@ impl Expected {
         Ok(Expected { at, wanted: Wanted::new(&name, &text, given, info, conversion)? })
     }
 
-    /// What there is to tell; nothing if the buffer holds what it shall.
+    /// Returns a text about the differences; empty if the buffer has the expected contents.
     fn check(&self, device: &Device, placed: &Placed) -> Result<String, Failure> {
         let found = placed.read(device, self.at).map_err(failure)?;
         Ok(found.map_or(String::new(), |found| self.wanted.tell(&found)))
@@ -48,7 +48,7 @@ impl Expected {
 }
 
 impl Wanted {
-    /// Reads what a buffer for a parameter shall hold that holds `given` at first.
+    /// Parses the expected contents of the buffer of a parameter; `given` is the initial buffer.
     pub fn new(
         name: &str,
         text: &str,
@@ -63,12 +63,12 @@ impl Wanted {
         };
         fits(&wanted, given)
             .map_err(|why| Failure::Usage(format!("expected of `{name}`: `{contents}` has {why}")))?;
-        // Integers of one size are taken for what the buffer has.
+        // Integers of the same size are reinterpreted as the buffer's type.
         let wanted = Buffer { element: given.element, ..wanted };
         Ok(Wanted { name: name.to_owned(), text: contents.to_owned(), contents: wanted, tolerance })
     }
 
-    /// What there is to tell of what the buffer holds.
+    /// Returns a text about the differences between a buffer and the expected contents.
     pub fn tell(&self, found: &Buffer) -> String {
         let all = differences(found, &self.contents, self.tolerance);
         let Differences { count, total, .. } = all;
@@ -83,7 +83,7 @@ impl Wanted {
     }
 }
 
-/// Whether a buffer can hold what is wanted.
+/// Checks that the expected contents have the buffer's type and length.
 fn fits(wanted: &Buffer, given: &Buffer) -> Result<(), String> {
     let (ours, theirs) = (wanted.element, given.element);
     if ours != theirs && !ours.is_integer_as_wide_as(theirs) {
@@ -95,7 +95,7 @@ fn fits(wanted: &Buffer, given: &Buffer) -> Result<(), String> {
     Ok(())
 }
 
-/// The worst differences in columns.
+/// Returns a table of the largest differences.
 pub fn table(all: &Differences, like: &Buffer, names: [&str; 2]) -> String {
     let mut rows = vec![["index".to_owned(), names[0].to_owned(), names[1].to_owned(), "error".to_owned()]];
     rows.extend(all.worst.iter().map(|one| {
@@ -118,13 +118,13 @@ pub fn table(all: &Differences, like: &Buffer, names: [&str; 2]) -> String {
     text
 }
 
-/// How far a number is off: a short text.
+/// Returns a short text for the error of a number.
 fn error(error: f64) -> String {
     let text = error.to_string();
     if text.len() <= 8 { text } else { format!("{error:.3e}") }
 }
 
-/// An index in an array of that shape.
+/// Returns the index of an element in an array of this shape.
 fn place(index: usize, shape: &[u64]) -> String {
     let mut rest = index as u64;
     let mut parts: Vec<String> = Vec::new();
@@ -136,13 +136,13 @@ fn place(index: usize, shape: &[u64]) -> String {
     if parts.len() > 1 { format!("[{}]", parts.join(", ")) } else { index.to_string() }
 }
 
-/// Checks all that is expected; what is not met ends the command.
+/// Checks all expected contents. Returns a failure if some are not met.
 pub fn check_all(expected: &[Expected], device: &Device, placed: &Placed) -> Result<(), Failure> {
     let texts: Result<Vec<String>, Failure> = expected.iter().map(|one| one.check(device, placed)).collect();
     unmet(texts?.concat())
 }
 
-/// Nothing to tell is well.
+/// Returns a failure if there are differences to report.
 pub fn unmet(text: String) -> Result<(), Failure> {
     if text.is_empty() { Ok(()) } else { Err(Failure::Differs(text)) }
 }

@@ -1,4 +1,4 @@
-//! A launch: a kernel, its arguments and its size; and how a run that has ended is told of.
+//! Launches: a kernel, its arguments and its size. Also reports how a run has ended.
 
 use super::arguments::Texts;
 use super::load::Loaded;
@@ -10,14 +10,14 @@ use kernc::sim::{self, Device, Fault, KernelInfo, Mode, Placed};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// A dispatch that has ended, well or not, on a device of its own.
+/// A dispatch that has ended, with or without a fault, and the device that it ran on.
 pub struct Run {
     pub device: Device,
     pub placed: Placed,
     pub stats: Result<sim::RunStats, Fault>,
 }
 
-/// A kernel and what it is launched with.
+/// A kernel with its launch parameters.
 pub struct Launch<'a> {
     pub object: &'a sim::CodeObject,
     pub kernel: &'a KernelInfo,
@@ -25,14 +25,14 @@ pub struct Launch<'a> {
     pub dynamic_lds: u32,
     pub grid: [u32; 3],
     pub group: [u32; 3],
-    /// The global offset.
+    /// Global offset of the dispatch.
     pub offset: [u64; 3],
-    /// Who is asked before each instruction.
+    /// Debugger that is called before each instruction.
     pub debugger: Option<&'a dyn sim::Debugger>,
 }
 
 impl<'a> Launch<'a> {
-    /// What the command line says.
+    /// Returns the launch that the command line describes.
     pub fn new(args: &RunArgs, loaded: &'a Loaded, texts: &Texts) -> Result<Launch<'a>, Failure> {
         let kernel = loaded.kernel(args.kernel.as_deref())?;
         let (values, dynamic_lds) = texts.bind(loaded, kernel)?;
@@ -42,7 +42,7 @@ impl<'a> Launch<'a> {
         Ok(Launch { object, kernel, values, dynamic_lds, grid, group, offset, debugger: None })
     }
 
-    /// Runs it on a device of its own.
+    /// Runs the dispatch on a new device.
     pub fn run(&self, args: &RunArgs, mode: Mode, observe: &sim::Observe) -> Result<Run, Failure> {
         let mut device = device(args, mode);
         let module = device.load(self.object).map_err(failure)?;
@@ -50,7 +50,7 @@ impl<'a> Launch<'a> {
         Ok(Run { device, placed, stats })
     }
 
-    /// Runs it on a device that has the object.
+    /// Runs the dispatch on a device that has loaded the object.
     pub fn run_on(
         &self,
         device: &mut Device,
@@ -77,7 +77,7 @@ impl<'a> Launch<'a> {
             ..sim::Dispatch::default()
         };
         let stats = match self.debugger {
-            // The terminal is another's.
+            // The debugger uses the terminal, so no progress is shown.
             Some(_) => device.run(module, &dispatch),
             None => progress::shown(&progress, || device.run(module, &dispatch)),
         };
@@ -85,25 +85,26 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Wave instructions of a run: what a kernel that hangs takes some seconds for.
+/// Returns the default limit on wave instructions, which a hanging kernel reaches in some seconds.
 fn budget(mode: Mode) -> u64 {
     if mode == Mode::Fast { 200_000_000 } else { 50_000_000 }
 }
 
-/// A device as the command line wants it.
+/// Returns a device with the settings of the command line.
 pub fn device(args: &RunArgs, mode: Mode) -> Device {
     let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
     device.set_mode(mode);
     device.set_schedule(args.schedule.seed());
     device.set_level(args.rules.lowest());
     device.set_convention(super::super::abi::convention(&args.common.call_abi));
-    // A target id that is wrong was refused when the file was read.
+    // A wrong target id was rejected when the file was read.
     let asked = args.common.target.asked().ok().flatten();
     device.set_xnack(asked.and_then(|(_, modes)| modes.xnack));
     device
 }
 
-/// Grid and group: what is given, what the kernel requires, or 64.
+/// Returns the grid and the group size. The group size is the given one, the one that the kernel requires, or
+/// 64.
 pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32; 3], [u32; 3]), Failure> {
     let group = match (group, kernel.reqd_group) {
         ([], Some(required)) => required,
@@ -125,7 +126,7 @@ pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32
     Ok((extent(grid, "--grid")?, group))
 }
 
-/// Returns the global offset: what is given, else zeros. A kernel that reads none is refused.
+/// Returns the global offset, by default zeros. An offset for a kernel that does not use it is an error.
 pub fn offset(kernel: &KernelInfo, given: &[u64]) -> Result<[u64; 3], Failure> {
     let mut out = [0; 3];
     let refuse = |why: &str| Err(Failure::Usage(format!("{}: {why}", kernel.name)));
@@ -158,7 +159,7 @@ fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {
 }
 
 impl Run {
-    /// The buffers that it has left, in the order of the arguments.
+    /// Returns the contents of the buffers after the run, in the order of the arguments.
     pub fn finished(self, teller: &Teller) -> Result<Vec<sim::Buffer>, Failure> {
         self.stats.map_err(|fault| stopped(&fault, teller))?;
         let read = |at| self.placed.read(&self.device, at).map_err(failure).transpose();
@@ -166,7 +167,7 @@ impl Run {
     }
 }
 
-/// What a run has printed, and where it has called for a debugger.
+/// Prints the output of a run, and the position of a debug trap if there was one.
 pub fn spoken(device: &mut Device, teller: &Teller) {
     out!("{}", device.take_printed());
     if let Some(at) = device.debug_trap() {
@@ -174,12 +175,12 @@ pub fn spoken(device: &mut Device, teller: &Teller) {
     }
 }
 
-/// What the device does not do.
+/// Converts a fault of the device to a failure.
 pub fn failure(fault: Fault) -> Failure {
     Failure::Fault(format!("fault: {fault}\n"))
 }
 
-/// A dispatch that did not end well.
+/// Converts the fault that ended a dispatch to a failure.
 pub fn stopped(fault: &Fault, teller: &Teller) -> Failure {
     let text = teller.fault(fault);
     match fault {
@@ -188,9 +189,9 @@ pub fn stopped(fault: &Fault, teller: &Teller) -> Failure {
     }
 }
 
-/// The mode that was asked for, or the one that fits what else was.
+/// Returns the requested mode, or else the mode that suits the other options.
 pub fn mode(args: &RunArgs, policy: &Policy) -> Result<Mode, Failure> {
-    // What does not count must not end the run.
+    // Findings that do not count must not end the run.
     let strict = Mode::Strict { keep_going: args.keep_going || policy.has_exceptions() };
     match (args.mode.as_deref(), args.observe.is_active()) {
         (Some("fast"), _) => Ok(Mode::Fast),
@@ -204,7 +205,7 @@ pub fn mode(args: &RunArgs, policy: &Policy) -> Result<Mode, Failure> {
     }
 }
 
-/// What counts of what strict mode has listed.
+/// Returns the findings of strict mode that count.
 pub fn counting<'a>(
     loaded: &Loaded,
     kernel: &KernelInfo,
@@ -219,7 +220,8 @@ pub fn counting<'a>(
     })
 }
 
-/// The first finding of each rule at the same lines of the source, with how many more there are: an unrolled loop has many.
+/// Returns the first finding of each rule for the same source lines, with the number of further ones. An
+/// unrolled loop can have many.
 pub fn by_line<'a>(reports: impl Iterator<Item = &'a sim::Report>) -> Vec<sim::Report> {
     let mut groups: Vec<(&sim::Report, usize)> = Vec::new();
     let mut places: HashMap<_, usize> = HashMap::new();
@@ -243,10 +245,10 @@ pub fn by_line<'a>(reports: impl Iterator<Item = &'a sim::Report>) -> Vec<sim::R
     groups.into_iter().map(one).collect()
 }
 
-/// A place in the code: a file and a line, or the address where there is no source.
+/// A position in the code: a file and a line, or the address if there is no source position.
 type Line<'a> = Result<(&'a str, u32), u64>;
 
-/// Rule and lines of a finding.
+/// Returns the rule and the source lines of a finding.
 fn lines(report: &sim::Report) -> (&str, Line<'_>, Option<Line<'_>>) {
     (&report.rule, line(&report.at), report.other.as_ref().map(|(at, _)| line(at)))
 }
@@ -255,7 +257,7 @@ fn line(at: &sim::Location) -> Line<'_> {
     at.source.as_ref().map(|source| (source.file.as_str(), source.line)).ok_or(at.offset)
 }
 
-/// What strict mode has listed.
+/// Reports the findings of strict mode.
 pub fn found(
     args: &RunArgs,
     loaded: &Loaded,

@@ -1,4 +1,4 @@
-//! `kernc run FILE --list`: the kernels of a file and how they are called.
+//! `kernc run FILE --list`: lists the kernels of a file with their parameters.
 
 use super::load::{Dynamic, Loaded};
 use kernc::sim::{ArgInfo, ArgKind, KernelInfo};
@@ -27,7 +27,7 @@ pub fn print(loaded: &Loaded) {
     }
 }
 
-/// Name or position, type, and what to give for it.
+/// Returns the row of a parameter: its name or position, its type, and the form of its argument.
 fn row(at: usize, arg: &ArgInfo) -> [String; 3] {
     let ty = match (&arg.type_name, arg.element, &arg.kind) {
         (Some(name), ..) => name.clone(),
@@ -46,7 +46,7 @@ fn row(at: usize, arg: &ArgInfo) -> [String; 3] {
     [arg.name.clone().unwrap_or_else(|| at.to_string()), ty, what]
 }
 
-/// The size of groups that it wants.
+/// Returns the text about the group size that the kernel requires.
 fn group(kernel: &KernelInfo) -> String {
     match (kernel.reqd_group, kernel.max_group) {
         (Some([x, y, z]), _) => format!("{x},{y},{z} required"),

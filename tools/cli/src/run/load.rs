@@ -1,4 +1,4 @@
-//! What is run: a code object, or a source that one is made of.
+//! Loads the program to run: a code object, or a source that is compiled to one.
 
 use super::RunArgs;
 use crate::compile::loadable;
@@ -11,32 +11,33 @@ use kernc::ir::{Module, Op, Space};
 use kernc::sim;
 use std::path::{Path, PathBuf};
 
-/// A code object, and what only its source says.
+/// A code object, and facts that are known only for compiled sources.
 pub struct Loaded {
-    /// Its name in messages.
+    /// Name of the program in messages.
     pub name: String,
     pub file: PathBuf,
     pub object: sim::CodeObject,
-    /// Its file.
+    /// Bytes of the object file.
     pub bytes: Vec<u8>,
-    /// Why the compiler has inserted instructions; nothing is known of objects.
+    /// Reasons of inserted instructions; empty if the program is an object.
     pub reasons: Vec<kernc::Reason>,
     pub teller: Teller,
-    /// Each kernel with a `shared dyn` variable of its body, by their names; nothing is known of objects.
+    /// For each kernel with a `shared dyn` variable in its body, the names of kernel and variable. `None` if
+    /// the program is an object.
     dynamic: Option<Vec<(String, String)>>,
 }
 
-/// How many bytes of `shared dyn` a kernel wants from whoever launches it.
+/// Whether a launch must give the size of the kernel's `shared dyn` variable.
 pub enum Dynamic<'a> {
-    /// Its body has a variable of that name.
+    /// The kernel's body has a `shared dyn` variable with this name.
     Variable(&'a str),
-    /// None.
+    /// The kernel has no `shared dyn` variable.
     No,
-    /// The object does not say.
+    /// The object does not say whether it has one.
     Unknown,
 }
 
-/// What is kept of a compilation.
+/// Results of a compilation that are kept.
 #[derive(Default)]
 struct Seen {
     ir: kernc::KeepIr,
@@ -58,7 +59,7 @@ impl kernc::Observer for Seen {
 }
 
 impl Loaded {
-    /// Reads a file; a source is compiled with the options of the command.
+    /// Reads a file. A source is compiled with the options of the command line.
     pub fn new(file: &Path, args: &RunArgs) -> Result<Loaded, Failure> {
         let bytes = read(file)?;
         if bytes.starts_with(b"\x7fELF") || is_container(&bytes) {
@@ -78,7 +79,7 @@ impl Loaded {
         let target = args.common.target.subtarget()?;
         let mut options = args.common.options(file)?;
         if args.is_debugged && options.debug == kernc::DebugInfo::Lines {
-            // All that our own debugger understands.
+            // kernc's own debugger understands full debug information with all extensions.
             options.debug = kernc::DebugInfo::Full;
             options.dwarf.dialect = kernc::Dialect::Heterogeneous;
         }
@@ -91,16 +92,16 @@ impl Loaded {
             return Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned()));
         };
         loadable(&object)?;
-        // Only a page shows reasons.
+        // Only the HTML page shows the reasons.
         let reasons = if args.html.is_some() { object.reasons() } else { Vec::new() };
         let bytes = object.bytes().to_vec();
         let (object, teller) = (parse(&name, &bytes, None)?, Teller::new(file, Some(&source), args.isa));
-        // Machine IR that was read has no IR.
+        // There is no IR if the input was machine IR.
         let dynamic = (!seen.ir.0.funcs.is_empty()).then(|| dynamic_variables(&seen.ir.0));
         Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
     }
 
-    /// Reads a code object, or the one of a container that the options choose.
+    /// Reads a code object, or the code object of a container that the options choose.
     fn of_object(file: &Path, bytes: &[u8], args: &RunArgs) -> Result<Loaded, Failure> {
         let asked = args.common.target.asked()?;
         let opened = container::open(file, bytes, &args.entry, asked)?;
@@ -128,7 +129,7 @@ impl Loaded {
         })
     }
 
-    /// The kernel of that name, or the only one.
+    /// Returns the kernel with this name, or the only kernel.
     pub fn kernel(&self, name: Option<&str>) -> Result<&sim::KernelInfo, Failure> {
         let object = &self.object;
         let names =
@@ -143,7 +144,7 @@ impl Loaded {
         }
     }
 
-    /// What is known of a kernel's `shared dyn` variable.
+    /// Returns what is known about a kernel's `shared dyn` variable.
     pub fn dynamic(&self, kernel: &sim::KernelInfo) -> Dynamic<'_> {
         let Some(dynamic) = &self.dynamic else { return Dynamic::Unknown };
         let found = dynamic.iter().find(|(of, _)| *of == kernel.name);
@@ -156,7 +157,7 @@ fn parse(name: &str, bytes: &[u8], target: Option<&'static Target>) -> Result<si
     object.map_err(|error| Failure::File(format!("{name}: {error}")))
 }
 
-/// Says what the parameters of the chosen kernel are, if the command line does.
+/// Describes the parameters of the chosen kernel as `--params` says, if it is given.
 fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure> {
     let Some(text) = &args.params else { return Ok(()) };
     let name = match (&args.kernel, object.kernels()) {
@@ -171,7 +172,8 @@ fn describe(object: &mut sim::CodeObject, args: &RunArgs) -> Result<(), Failure>
     object.set_parameters(&name, text).map_err(|why| Failure::Usage(format!("`--params`: {why}")))
 }
 
-/// Kernels and the dynamically sized variables that they name. All calls are inlined by now.
+/// Returns the kernels with the dynamically sized LDS variables that they use. All calls have been inlined at
+/// this point.
 fn dynamic_variables(module: &Module) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for func in module.funcs.values().filter(|func| func.kernel.is_some()) {
@@ -179,7 +181,7 @@ fn dynamic_variables(module: &Module) -> Vec<(String, String)> {
             let Op::GlobalAddr(global) = func.insts[*inst].op else { continue };
             let data = &module.globals[global];
             if data.dynamic && data.space == Space::Shared {
-                // The frontend calls it `kernel.variable`.
+                // The frontend names the variable `kernel.variable`.
                 let variable = data.name.rsplit('.').next().unwrap_or_default();
                 found.push((func.name.to_string(), variable.to_owned()));
                 break;

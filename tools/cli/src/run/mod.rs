@@ -1,4 +1,5 @@
-//! `kernc run FILE`: a kernel in the emulator. FILE is a source text or a code object, ours or another compiler's.
+//! `kernc run FILE`: runs a kernel in the emulator. FILE is a source text or a code object of kernc or of
+//! another compiler.
 
 mod arguments;
 mod compare;
@@ -25,7 +26,7 @@ use load::Loaded;
 use shown::Shown;
 use std::path::{Path, PathBuf};
 
-/// What arguments may be.
+/// Help text about the forms of arguments.
 const FORMS: &str = "\
 Buffers:
   iota:COUNT, fill:COUNT:VALUE, random:SEED:COUNT, zeros:COUNT, [1, 2, 3]   each with an optional :TYPE
@@ -75,7 +76,7 @@ pub struct RunArgs {
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     named: Vec<String>,
     /// What the parameters of the kernel are, where the object does not say it: `src: *const f32, n: u32`.
-    // `-P` has the id `params`.
+    // The id is `parameters` because the option `-P` has the id `params`.
     #[arg(id = "parameters", long = "params", value_name = "NAME: TYPE, ...", conflicts_with_all = ["compare", "script"])]
     params: Option<String>,
     /// Bytes of dynamic LDS, for a `shared dyn` variable of the kernel's body.
@@ -143,7 +144,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(script) = &args.script {
         return script::run(script, args);
     }
-    // clap asks for a file where there is no script.
+    // clap requires a file if there is no script.
     let Some(file) = &args.file else { return Ok(()) };
     let loaded = Loaded::new(file, args)?;
     if args.list {
@@ -158,7 +159,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Runs a kernel and shows what it leaves.
+/// Runs a kernel and prints its results.
 fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), Failure> {
     let policy = args.rules.policy()?;
     let mode = mode(args, &policy)?;
@@ -195,7 +196,7 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
     expect::check_all(&expected, &device, &placed)
 }
 
-/// What `--expect` asks for.
+/// Returns the expectations of the `--expect` options.
 fn expected(args: &RunArgs, launch: &Launch<'_>) -> Result<Vec<Expected>, Failure> {
     let new = |option: &String| {
         Expected::new(option, launch.kernel, &launch.values, arguments::conversion(args.cast))
@@ -203,7 +204,7 @@ fn expected(args: &RunArgs, launch: &Launch<'_>) -> Result<Vec<Expected>, Failur
     args.expect.iter().map(new).collect()
 }
 
-/// Writes the page of a run.
+/// Writes the HTML page of a run.
 fn save_page(
     html: &Path,
     args: &RunArgs,
@@ -214,7 +215,7 @@ fn save_page(
 ) -> Result<(), Failure> {
     let mut findings: Vec<page::Finding> =
         by_line(counting(loaded, kernel, device.reports(), policy)).iter().map(page::of_report).collect();
-    // What strict mode has found is among the reports.
+    // A finding that ended the run is also among the device's reports.
     findings.extend(fault.filter(|fault| !matches!(fault, sim::Fault::Found(_))).map(page::of_fault));
     findings.extend(check::findings(&loaded.bytes, &loaded.file, policy));
     let content = page::Content {

@@ -1,4 +1,4 @@
-//! A line on the terminal for who waits long.
+//! A progress line on the terminal during long runs.
 
 use crate::capture;
 use kernc::sim::Progress;
@@ -6,11 +6,11 @@ use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Nobody is told of a shorter run.
+/// Time before the first progress line; shorter runs show none.
 const PATIENCE: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// Does something long; meanwhile standard error says how far it is, if it is a terminal.
+/// Runs `work` and meanwhile shows its progress on standard error, if that is a terminal.
 pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() || capture::is_on() {
         return work();
@@ -35,7 +35,7 @@ pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
 
 fn tell(text: &str) {
     let mut stderr = std::io::stderr();
-    // A terminal that is gone is nobody's loss.
+    // A failure to write to the terminal does not matter.
     let _ = stderr.write_all(text.as_bytes());
     let _ = stderr.flush();
 }

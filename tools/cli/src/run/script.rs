@@ -1,4 +1,4 @@
-//! `kernc run --script FILE.toml`: dispatches one after the other, over buffers that they share.
+//! `kernc run --script FILE.toml`: runs several dispatches one after the other on shared buffers.
 
 use super::arguments::{Texts, conversion};
 use super::expect::{Wanted, unmet};
@@ -15,37 +15,38 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use toml::Value;
 
-/// The file. Paths are relative to where the command runs.
+/// The script file. Paths are relative to the working directory of the command.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Script {
-    /// Kernel source or code object of dispatches that name none.
+    /// Kernel source or code object of dispatches that do not name one.
     file: Option<PathBuf>,
-    /// As `--mcpu`, `--mode` and `-P`, where the command line does not say it.
+    /// Same meanings as `--mcpu`, `--mode` and `-P`, which override these values.
     mcpu: Option<String>,
     mode: Option<String>,
     #[serde(default)]
     params: BTreeMap<String, Value>,
-    /// What buffers hold at first, as arguments say it.
+    /// Initial contents of buffers, in the syntax of arguments.
     #[serde(default)]
     buffers: BTreeMap<String, Value>,
     dispatch: Vec<Step>,
 }
 
-/// A dispatch.
+/// A dispatch of the script.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
     file: Option<PathBuf>,
     kernel: Option<String>,
-    /// One to three numbers, or one alone.
+    /// One to three numbers: a single number or a list.
     grid: Value,
     group: Option<Value>,
     offset: Option<Value>,
     dynamic_lds: Option<u32>,
-    /// A table by name, or an array in order: names of buffers, or what `--arg` takes.
+    /// Arguments: a table with names, or a list in the order of the parameters. Each is the name of a buffer
+    /// or an argument as for `--arg`.
     args: Option<Value>,
-    /// After the dispatch: buffers to print, to write and to compare, and whether to print what was executed.
+    /// Buffers to print, to write and to compare after the dispatch, and whether to print statistics.
     #[serde(default)]
     print: Vec<String>,
     #[serde(default)]
@@ -59,13 +60,13 @@ struct Step {
 /// A buffer of the script on the device.
 struct Shared {
     address: DevicePtr,
-    /// What it held at first.
+    /// Initial contents of the buffer.
     first: Buffer,
-    /// The parameter that it was for first: its type is how it is printed.
+    /// Parameter that used the buffer first. Its type decides how the buffer is printed.
     info: ArgInfo,
 }
 
-/// A file on the device.
+/// A code object that is loaded on the device.
 struct Module {
     loaded: Loaded,
     id: sim::ModuleId,
@@ -79,7 +80,7 @@ struct Ready<'a> {
     wanted: Vec<Wanted>,
 }
 
-/// Runs a script: everything is read and checked before the first dispatch.
+/// Runs a script. Everything is read and checked before the first dispatch.
 pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     if args.observe.is_active() || args.schedule.explores() {
         let why = "`--script` does not go together with `--profile`, `--trace`, `--coverage`, `--idle-waits` and `--schedules`";
@@ -107,7 +108,7 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     done
 }
 
-/// The command line's options, and what the script adds.
+/// Returns the options of the command line, completed by those of the script.
 fn with_options(script: &Script, args: &RunArgs) -> Result<RunArgs, Failure> {
     let mut args = args.clone();
     args.common.target.or(script.mcpu.as_deref());
@@ -126,7 +127,7 @@ fn with_options(script: &Script, args: &RunArgs) -> Result<RunArgs, Failure> {
     Ok(args)
 }
 
-/// The file of each dispatch on the device; one that several name is there once.
+/// Loads the file of each dispatch on the device. A file that several dispatches name is loaded once.
 fn load(
     script: &Script,
     args: &RunArgs,
@@ -153,7 +154,7 @@ fn load(
     steps.collect()
 }
 
-/// Makes dispatches ready, and buffers when they are first used.
+/// Prepares dispatches, and creates buffers at their first use.
 struct Planner<'d> {
     script: &'d Script,
     device: &'d mut Device,
@@ -198,7 +199,7 @@ impl Planner<'_> {
         Ok(Ready { step, module, launch, wanted })
     }
 
-    /// A buffer by its name, or what an argument's text says.
+    /// Returns the buffer with this name, or the value that an argument text describes.
     fn value(&mut self, text: &str, info: &ArgInfo) -> Result<ArgValue, ArgError> {
         if info.kind != ArgKind::GlobalBuffer {
             return sim::parse_arg(text, info, conversion(self.cast));
@@ -214,7 +215,8 @@ impl Planner<'_> {
         sim::parse_arg(text, info, conversion(self.cast))
     }
 
-    /// The address of a shared buffer. The parameter that uses it first says of what type its numbers are.
+    /// Returns the address of a shared buffer. The first parameter that uses the buffer decides the type of
+    /// its elements.
     fn shared(&mut self, name: &str, contents: &Value, info: &ArgInfo) -> Result<DevicePtr, ArgError> {
         if let Some(shared) = self.buffers.get(name) {
             let (has, wanted) = (shared.first.element, info.element);
@@ -247,7 +249,7 @@ impl Planner<'_> {
         Ok(address)
     }
 
-    /// A buffer that a dispatch has used by now.
+    /// Returns a buffer that an earlier dispatch has used.
     fn used(&self, name: &str) -> Result<&Shared, Failure> {
         self.buffers.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.buffers.keys().map(String::as_str).collect();
@@ -257,7 +259,7 @@ impl Planner<'_> {
     }
 }
 
-/// Runs what is ready, and shows what is asked for after each.
+/// Runs the prepared dispatches and prints the requested results after each.
 fn execute(
     ready: &[Ready<'_>],
     device: &mut Device,
@@ -295,7 +297,7 @@ fn execute(
 }
 
 impl Shared {
-    /// What it holds now.
+    /// Returns the current contents of the buffer.
     fn read(&self, device: &Device) -> Result<Buffer, Failure> {
         let mut now = self.first.clone();
         device.read(self.address, &mut now.bytes).map_err(failure)?;
@@ -303,7 +305,7 @@ impl Shared {
     }
 }
 
-/// A value of the file as one would write it on the command line.
+/// Returns a value of the file in the syntax of the command line.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -319,7 +321,7 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-/// One number or several.
+/// Returns one number or several as a list.
 fn numbers<T: TryFrom<i64>>(value: &Value, key: &str) -> Result<Vec<T>, Failure> {
     let list = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     let number = |value: &Value| value.as_integer().and_then(|number| T::try_from(number).ok());
@@ -329,7 +331,7 @@ fn numbers<T: TryFrom<i64>>(value: &Value, key: &str) -> Result<Vec<T>, Failure>
     })
 }
 
-/// Where in the script something is wrong.
+/// Adds a position in the script to an error.
 fn at_place(place: &str, failure: Failure) -> Failure {
     match failure {
         Failure::Usage(why) => Failure::Usage(format!("{place}: {why}")),

@@ -1,17 +1,17 @@
-//! `--print` and `--out`: what buffers hold when the kernel has ended.
+//! `--print` and `--out`: print and write buffers when the kernel has ended.
 
 use super::{RunArgs, failure, split};
 use crate::{Failure, check_output, write};
 use kernc::sim::{self, Device, Placed};
 use std::path::Path;
 
-/// The buffers that are to be shown, by the positions of their arguments.
+/// Buffers to print and to write, by the positions of their arguments.
 pub struct Shown {
     print: Vec<(String, usize)>,
     out: Vec<(String, usize)>,
 }
 
-/// The position of an argument that is a buffer.
+/// Returns the position of the argument with this name, which must be a buffer.
 pub fn buffer_at(kernel: &sim::KernelInfo, values: &[sim::ArgValue], name: &str) -> Result<usize, Failure> {
     let at = sim::args::position(kernel, name).map_err(Failure::Usage)?;
     match values.get(at) {
@@ -40,7 +40,7 @@ impl Shown {
     }
 
     pub fn show(&self, kernel: &sim::KernelInfo, device: &Device, placed: &Placed) -> Result<(), Failure> {
-        // All of them are buffers: `new` has looked.
+        // `new` has checked that all these arguments are buffers.
         let buffer = |at| placed.read(device, at).map_err(failure);
         for (name, at) in &self.print {
             if let (Some(buffer), Some(info)) = (buffer(*at)?, kernel.explicit_args().nth(*at)) {
@@ -55,7 +55,7 @@ impl Shown {
     }
 }
 
-/// Writes a `.npy` file.
+/// Writes a buffer to a `.npy` file.
 pub fn write_array(file: &str, buffer: &sim::Buffer) -> Result<(), Failure> {
     write(Path::new(file), &sim::write_npy(buffer))
 }

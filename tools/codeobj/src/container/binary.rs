@@ -1,16 +1,16 @@
-//! LLVM's offload binaries: one image each, with its properties as pairs of texts.
+//! LLVM's offload binaries: each contains one image, with properties as pairs of strings.
 
 use super::{Part, Parts, number, range};
 
 /// First bytes of an offload binary.
 pub const MAGIC: &[u8] = b"\x10\xff\x10\xad";
 
-/// Lists the one image of an offload binary.
+/// Lists the single image of an offload binary.
 pub fn parts(data: &[u8]) -> Parts {
     read(data).unwrap_or_else(|| Parts::damaged("the offload binary is cut off"))
 }
 
-/// Returns the size that the header says.
+/// Returns the size that the header gives.
 pub fn extent(data: &[u8]) -> Option<usize> {
     usize::try_from(number::<8>(data, 8)?).ok().filter(|&size| size >= 32)
 }
@@ -42,7 +42,7 @@ fn read(data: &[u8]) -> Option<Parts> {
     Some(Parts { parts: vec![Part { name, target, range: is_gpu.then_some(image) }], problem: None })
 }
 
-/// Reads a text that ends with a zero.
+/// Reads a zero-terminated string.
 fn text(data: &[u8], offset: u64) -> Option<String> {
     let rest = data.get(usize::try_from(offset).ok()?..)?;
     let end = rest.iter().position(|&byte| byte == 0)?;

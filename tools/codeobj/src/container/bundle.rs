@@ -1,18 +1,18 @@
-//! Offload bundles: a header with a row for each entry, then the entries' files.
+//! Offload bundles: a header with a row for each entry, followed by the entries' files.
 
 use super::{Part, Parts, number, range};
 
 /// First bytes of a bundle.
 pub const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// Entries that a header may name: clang makes one for each processor and one for the host.
+/// Maximum number of entries. clang makes one for each processor and one for the host.
 const ENTRIES: u64 = 1 << 16;
 
-/// A row of the header.
+/// Row of the header.
 struct Row {
     offset: u64,
     size: u64,
-    /// `hipv4-amdgcn-amd-amdhsa--gfx906`: what offloads, and to which target.
+    /// Entry id, such as `hipv4-amdgcn-amd-amdhsa--gfx906`: the kind of offloading, and the target.
     id: String,
 }
 
@@ -32,7 +32,7 @@ pub fn parts(data: &[u8]) -> Parts {
     found
 }
 
-/// Returns where the last entry ends.
+/// Returns the offset at which the last entry ends.
 pub fn extent(data: &[u8]) -> Option<usize> {
     let (rows, problem) = rows(data);
     if problem.is_some() {
@@ -43,7 +43,7 @@ pub fn extent(data: &[u8]) -> Option<usize> {
     Some(ends.max().unwrap_or(0).max(header))
 }
 
-/// Reads the header: its rows, and what is wrong with it.
+/// Reads the header. Returns its rows, and a message if something is wrong.
 fn rows(data: &[u8]) -> (Vec<Row>, Option<String>) {
     let cut = || Some("the header of the bundle is cut off".to_owned());
     let Some(count) = number::<8>(data, MAGIC.len()) else { return (Vec::new(), cut()) };
@@ -62,7 +62,7 @@ fn rows(data: &[u8]) -> (Vec<Row>, Option<String>) {
     (rows, None)
 }
 
-/// Returns the target of an entry id whose architecture is a GPU of AMD, with the id's first word (what offloads) taken away.
+/// Returns the target of an entry id for an AMD GPU: the id without its first word, the kind of offloading.
 fn gpu_target(id: &str) -> Option<String> {
     let at = id.find("amdgcn")?;
     Some(id[at..].to_owned())

@@ -1,4 +1,4 @@
-//! Compressed bundles: a header, then the bundle by zlib or zstd.
+//! Compressed bundles: a header, followed by a bundle that is compressed with zlib or zstd.
 
 use super::number;
 use std::io::Read;
@@ -6,13 +6,14 @@ use std::io::Read;
 /// First bytes of a compressed bundle.
 pub const MAGIC: &[u8] = b"CCOB";
 
-/// What the header says.
+/// Header of a compressed bundle.
 struct Header {
     method: u64,
-    /// Bytes of the whole compressed bundle with its header; version 1 does not say.
+    /// Size of the compressed bundle including the header, in bytes; `None` in version 1, which does not give
+    /// it.
     file_size: Option<u64>,
     unpacked_size: u64,
-    /// Bytes of the header.
+    /// Size of the header in bytes.
     length: usize,
 }
 
@@ -33,7 +34,7 @@ fn header(data: &[u8]) -> Result<Header, String> {
     Ok(Header { method, file_size, unpacked_size, length })
 }
 
-/// Returns the size that the header says.
+/// Returns the size that the header gives.
 pub fn extent(data: &[u8]) -> Option<usize> {
     let Header { file_size, length, .. } = header(data).ok()?;
     usize::try_from(file_size?).ok().filter(|&size| size >= length)
@@ -57,7 +58,7 @@ pub fn unpack(data: &[u8], limit: u64) -> Result<Vec<u8>, String> {
             let decoder = ruzstd::decoding::StreamingDecoder::new(packed);
             let mut decoder = decoder.map_err(|error| damaged(error.to_string()))?;
             let mut unpacked = Vec::new();
-            // One byte more than there should be: enough to see that there are more.
+            // Reading one byte more than expected shows whether there is more data.
             let read = decoder.by_ref().take(unpacked_size + 1).read_to_end(&mut unpacked);
             read.map_err(|error| damaged(error.to_string()))?;
             unpacked

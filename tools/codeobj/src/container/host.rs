@@ -1,18 +1,18 @@
-//! Host programs, libraries and objects (ELF, PE/COFF): sections that hold bundles or images.
+//! Host programs, libraries and objects (ELF, PE/COFF), in which sections contain bundles or images.
 
 use super::{Part, Parts, range};
 use object::{Object, ObjectSection};
 
-/// First bytes of a COFF object for x86-64, which has no other mark.
+/// First bytes of a COFF object for x86-64, which has no other signature.
 pub const COFF_X86_64: [u8; 2] = [0x64, 0x86];
 
-/// Sections of bundles (`.hip_fat` is PE's, which cuts names to eight bytes) and of offload binaries.
+/// Names of sections with bundles (PE truncates the first name to `.hip_fat`) or offload binaries.
 const SECTIONS: [&str; 3] = [".hip_fatbin", ".hip_fat", ".llvm.offloading"];
 
-/// What the names of sections begin with that hold an entry each; the rest of the name is the entry's id.
+/// Prefix of the names of sections that contain one entry each. The rest of the name is the entry's id.
 const ENTRY: &str = "__CLANG_OFFLOAD_BUNDLE__";
 
-/// Lists the sections that hold GPU code.
+/// Lists the sections that contain GPU code.
 pub fn parts(data: &[u8]) -> Parts {
     let file = match object::File::parse(data) {
         Ok(file) => file,

@@ -1,8 +1,8 @@
-//! Files that hold code objects: offload bundles of clang, compressed ones, LLVM's offload binaries, archives, and host
-//! programs and libraries with any of these in a section.
+//! Files that hold code objects: offload bundles of clang, compressed bundles, LLVM's offload binaries,
+//! archives, and host programs and libraries with any of these in a section.
 //!
-//! Containers nest: a member of an archive may be a host object with a section of bundles, and the bundles may be
-//! compressed. [`Contents::read`] opens all of them and lists each AMD GPU code object with the way to it.
+//! Containers nest: a member of an archive may be a host object with a section of bundles, and the bundles
+//! may be compressed. [`Contents::read`] opens all of them and lists each AMD GPU code object with its path.
 //!
 //! Reading a code object is the task of [`crate::elf`]. The hash of compressed bundles is not checked.
 //!
@@ -20,20 +20,21 @@ use crate::elf::EM_AMDGPU;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Containers within containers that are opened: an archive of host objects with compressed bundles nests four deep.
+/// Maximum nesting depth of containers. An archive of host objects with compressed bundles has depth four.
 const DEPTH: usize = 8;
 
-/// Bytes that the compressed bundles of one file may unpack to, together.
+/// Maximum total size in bytes to which the compressed bundles of one file may unpack.
 const UNPACKED: u64 = 8 << 30;
 
-/// A code object in a container.
+/// Code object in a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'data> {
-    /// The way to the code object: names of archive members, sections and bundle entries, outermost first.
+    /// Path to the code object: names of archive members, sections and bundle entries, outermost first.
     pub path: Vec<String>,
-    /// The target id that the container names, such as `amdgcn-amd-amdhsa--gfx90a:xnack-`; empty if it names none.
+    /// Target id that the container gives, such as `amdgcn-amd-amdhsa--gfx90a:xnack-`; empty if it gives
+    /// none.
     pub target: String,
-    /// The code object's file.
+    /// Bytes of the code object.
     pub bytes: Cow<'data, [u8]>,
 }
 
@@ -50,23 +51,23 @@ impl Entry<'_> {
     }
 }
 
-/// A part of a container that holds no code object which can be read, and why.
+/// Part of a container that does not contain a readable code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The way to the part.
+    /// Path to the part.
     pub path: Vec<String>,
-    /// What the part is, or what is wrong with it.
+    /// Reason why the part was left out.
     pub why: Reason,
 }
 
-/// Why a part of a container was left out.
+/// Reason why a part of a container was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Code for the host, or a part without code.
+    /// The part contains code for the host, or no code.
     NoGpuCode,
-    /// GPU code in another form than a code object; the text names the form.
+    /// The part contains GPU code in another form than a code object. The text names the form.
     OtherForm(&'static str),
-    /// The part is damaged; the text says how.
+    /// The part is damaged. The text describes the damage.
     Damaged(String),
 }
 
@@ -80,20 +81,21 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a container holds.
+/// Contents of a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents<'data> {
-    /// The code objects, in file order.
+    /// Code objects, in file order.
     pub entries: Vec<Entry<'data>>,
-    /// Parts that are no code object, in file order.
+    /// Parts that are not code objects, in file order.
     pub left_out: Vec<LeftOut>,
 }
 
 impl<'data> Contents<'data> {
-    /// Opens a container, and the containers in it. Returns nothing for a file that is no container: a code object, a
-    /// text, anything unknown.
+    /// Opens a container, and the containers in it. Returns `None` for a file that is not a container: a code
+    /// object, a text, or an unknown file.
     ///
-    /// A damaged container is read as far as it goes; [`Contents::left_out`] says what is wrong with the rest.
+    /// A damaged container is read as far as possible. [`Contents::left_out`] says what is wrong with the
+    /// rest.
     pub fn read(bytes: &'data [u8]) -> Option<Contents<'data>> {
         if !is_container(bytes) {
             return None;
@@ -109,12 +111,12 @@ impl<'data> Contents<'data> {
     }
 }
 
-/// Returns whether a file is a container, by its first bytes.
+/// Returns whether a file is a container, judging by its first bytes.
 pub fn is_container(bytes: &[u8]) -> bool {
     !matches!(kind(bytes), Kind::Unknown | Kind::CodeObject)
 }
 
-/// What a file is, by its first bytes.
+/// Kind of a file, judging by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     CodeObject,
@@ -124,7 +126,7 @@ enum Kind {
     Bundle,
     Compressed,
     OffloadBinary,
-    /// A form of GPU code that is no code object.
+    /// GPU code in a form that is not a code object.
     Other(&'static str),
     Unknown,
 }
@@ -151,7 +153,7 @@ fn kind(bytes: &[u8]) -> Kind {
     }
 }
 
-/// The way to a part, and the target id that the nearest container names for it.
+/// Path to a part, and the target id that the nearest container gives for it.
 #[derive(Clone, Default)]
 struct Way {
     path: Vec<String>,
@@ -159,7 +161,7 @@ struct Way {
 }
 
 impl Way {
-    /// Returns the way to a part of that name.
+    /// Returns the path to a part with that name.
     fn to(&self, name: impl Into<String>) -> Way {
         let mut way = self.clone();
         way.path.push(name.into());
@@ -172,15 +174,15 @@ impl Way {
     }
 }
 
-/// Opens containers, and collects what they hold.
+/// State of opening containers.
 struct Opener<'data> {
     contents: Contents<'data>,
-    /// Bytes that compressed bundles have unpacked to so far.
+    /// Total number of bytes that have been unpacked so far.
     unpacked: u64,
 }
 
 impl<'data> Opener<'data> {
-    /// Opens a part: lists it if it is a code object, goes on with its parts if it is a container.
+    /// Opens a part: adds a code object to the list, and opens the parts of a container.
     fn open(&mut self, data: Cow<'data, [u8]>, way: &Way) {
         if way.path.len() > DEPTH {
             return self.leave_out(way, Reason::Damaged(format!("containers nest more than {DEPTH} deep")));
@@ -217,7 +219,7 @@ impl<'data> Opener<'data> {
         }
     }
 
-    /// Opens containers that stand one after the other, with zeros between them, as in a section of a host program.
+    /// Opens containers that follow one another, with zeros between them, as in a section of a host program.
     fn row(&mut self, data: Cow<'data, [u8]>, way: &Way) {
         let first = extent(&data).map_or(data.len(), |size| size.min(data.len()));
         let is_alone = data[first..].iter().all(|&byte| byte == 0);
@@ -255,7 +257,7 @@ impl<'data> Opener<'data> {
     }
 }
 
-/// Returns how many bytes the container at the beginning of `data` has, if its header says so.
+/// Returns the size of the container at the beginning of `data`, if its header gives the size.
 fn extent(data: &[u8]) -> Option<usize> {
     match kind(data) {
         Kind::Bundle => bundle::extent(data),
@@ -265,16 +267,16 @@ fn extent(data: &[u8]) -> Option<usize> {
     }
 }
 
-/// A part of a container.
+/// Part of a container.
 struct Part {
     name: String,
-    /// The target id that the container names for the part, if it names one.
+    /// Target id that the container gives for the part, if any.
     target: Option<String>,
-    /// Where the part's bytes are; `None` for a part that is not for a GPU.
+    /// Range of the part's bytes; `None` for a part that is not for a GPU.
     range: Option<std::ops::Range<usize>>,
 }
 
-/// The parts of a container, and what ended the reading early.
+/// Parts of a container, and the problem that ended reading, if any.
 #[derive(Default)]
 struct Parts {
     parts: Vec<Part>,
@@ -287,7 +289,7 @@ impl Parts {
     }
 }
 
-/// Returns a part of a buffer: borrowed from the file where the buffer is, otherwise a copy.
+/// Returns a part of a buffer. The part is borrowed if the buffer is borrowed, and otherwise a copy.
 fn slice<'data>(data: &Cow<'data, [u8]>, range: std::ops::Range<usize>) -> Cow<'data, [u8]> {
     match data {
         Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[range]),
@@ -322,7 +324,7 @@ fn archive_parts(data: &[u8]) -> Parts {
     found
 }
 
-/// Returns the range of bytes if all of them are in the file.
+/// Returns the range of bytes, if the file contains all of them.
 fn range(data: &[u8], offset: u64, size: u64) -> Option<std::ops::Range<usize>> {
     let end = offset.checked_add(size)?;
     (end <= data.len() as u64).then_some(offset as usize..end as usize)

@@ -1,7 +1,7 @@
-//! Sections of code.
+//! Writes code sections.
 //!
-//! One pass, one string, nothing allocated for an instruction: labels are put in afterwards, in place, where the branches
-//! that were seen lead.
+//! The text is written in one pass into one string, without allocations for single instructions. Labels are
+//! inserted afterwards, in place, at the targets of the branches that were written.
 
 use super::marks::{Marks, Relocations};
 use super::{Listing, expr};
@@ -12,36 +12,39 @@ use isa::table::{Family, Kind, Num};
 use isa::{Decoder, MachInst, Operand, Reg, Target, op};
 use std::fmt::{self, Write};
 
-/// Words that fill space: what loaders and linkers leave, `s_nop 0`, `s_code_end`. Long runs become `.fill`.
+/// Words that fill gaps: zeros from loaders and linkers, `s_nop 0`, `s_code_end`. Long runs of them become
+/// `.fill`.
 const PADDING: [u32; 3] = [0, 0xbf80_0000, 0xbf9f_0000];
-/// Words of padding that are worth a `.fill`.
+/// Minimum number of padding words that become a `.fill`.
 const RUN: usize = 8;
-/// Column of the comments.
+/// Column of comments.
 const COMMENT: usize = 60;
-/// Bytes of text that a word of code is guessed to need, and with its address and bytes.
+/// Estimated size of the text for a word of code in bytes, and of the text that includes the address and the
+/// bytes.
 const LINE: usize = 28;
 const RAW_LINE: usize = 64;
 
-/// State while a section is printed.
+/// State while a section is written.
 struct Printer<'a, 'b, 'data> {
     listing: &'a Listing<'b, 'data>,
     section: usize,
     /// Address of the section, for comments.
     base: u64,
-    /// 0 for `.text`: see [`expr::Names::label`].
+    /// Section number for labels, 0 for `.text`: see [`expr::Names::label`].
     label_section: usize,
-    /// Where branches lead, in words from the section's beginning.
+    /// Branch targets, in words from the beginning of the section.
     targets: Vec<i64>,
-    /// Where the text of the section begins.
+    /// Offset in the text at which the section begins.
     begin: usize,
-    /// Where the line of the instruction at a word begins in the section's text, plus one; 0 inside of instructions.
+    /// For each word, the offset in the section's text of the line of the instruction that begins there, plus
+    /// one; 0 inside instructions.
     starts: Vec<u32>,
     lines: super::lines::Cursor<'a>,
-    /// The last `s_getpc_b64`: its destination, and the address it gives.
+    /// Destination of the last `s_getpc_b64`, and the address that it returns.
     program_counter: Option<(Reg, u64)>,
-    /// What stands before V2's kernels, by address.
+    /// Headers before V2's kernels, sorted by address.
     headers: Vec<KernelCode<'data>>,
-    /// The processor, with the wavefront size of the code here.
+    /// Processor with the wave size of the current code.
     target: &'static Target,
 }
 
@@ -100,7 +103,7 @@ impl Printer<'_, '_, '_> {
         let decoders = [decoder, other];
         let mut is_other = false;
         let mut at = 0;
-        // The next symbol's beginning: no instruction goes over it.
+        // No instruction extends beyond the beginning of the next symbol.
         let mut limit = words.len();
         let mut stop = 0;
         while at < words.len() {
@@ -143,7 +146,8 @@ impl Printer<'_, '_, '_> {
                     length
                 }
                 Err(_) => match decoder.decode_tolerant(rest) {
-                    // What hardware and LLVM read, although no text says all of the bits.
+                    // The hardware and LLVM accept this encoding, but the text does not express all of its
+                    // bits.
                     Ok((inst, length)) if relocations.next_place() >= (at + length) as u64 * 4 => {
                         let start = out.len();
                         isa::write_inst(self.listing.target, &inst, None, out);
@@ -167,7 +171,8 @@ impl Printer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether an instruction of a kernel with the other wavefront size has another text in the file's.
+    /// Returns whether an instruction of a kernel with the other wave size has a different text in the wave
+    /// size of the file.
     fn is_said_otherwise(&self, inst: &MachInst, decoder: &Decoder, words: &[u32]) -> bool {
         let (mut here, mut there) = (String::new(), String::new());
         isa::write_inst(self.target, inst, None, &mut here);
@@ -206,7 +211,8 @@ impl Printer<'_, '_, '_> {
         self.address(inst, at + length, out)
     }
 
-    /// Names what `s_getpc_b64` and an addition find, in a comment. Linkers leave numbers there.
+    /// Comments an addition to the result of `s_getpc_b64` with the name of the symbol at the computed
+    /// address, because linkers leave only a number there.
     fn address(&mut self, inst: &MachInst, next: usize, out: &mut String) -> fmt::Result {
         match *inst.operands() {
             [Operand::Reg(to)] if inst.op == op::S_GETPC_B64 => {
@@ -230,7 +236,7 @@ impl Printer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Replaces the distance at the end of a branch by a label.
+    /// Replaces the distance at the end of a branch with a label.
     fn branch(&mut self, inst: &MachInst, next: usize, out: &mut String) -> fmt::Result {
         let Some(&Operand::Imm(distance)) = inst.operands().last() else { return Ok(()) };
         let target = next as i64 + i64::from(distance);
@@ -240,7 +246,7 @@ impl Printer<'_, '_, '_> {
         self.listing.names.label(self.label_section, target * 4, out)
     }
 
-    /// An instruction whose text would be assembled to other words, as these words.
+    /// Writes an instruction as words, because its text would be assembled to other words.
     fn as_words(&self, start: usize, words: &[u32], out: &mut String) -> fmt::Result {
         let text = out.split_off(start);
         out.push_str(".long ");
@@ -250,7 +256,7 @@ impl Printer<'_, '_, '_> {
         write!(out, " ; {text}")
     }
 
-    /// An instruction with a relocated literal or branch distance.
+    /// Writes an instruction with a relocated literal or branch distance.
     fn relocated(
         &mut self,
         inst: &MachInst,
@@ -270,7 +276,7 @@ impl Printer<'_, '_, '_> {
             && words[length - 1] == 0
             && relocations.ahead(begin + length as u64 * 4).nth(1).is_none()
         {
-            // Written as a reference that has no meaning here, which the expression then replaces.
+            // The operand is written as a placeholder, which the expression replaces.
             let mut inst = *inst;
             inst.ops[literal] = Operand::Reloc(0);
             isa::write_inst(self.target, &inst, None, out);
@@ -293,7 +299,7 @@ impl Printer<'_, '_, '_> {
         expr::relocation(self.listing.object, &self.listing.names, record, table, true, out)
     }
 
-    /// Comments on relocations that no expression says.
+    /// Writes comments about relocations that no expression produces.
     fn unsaid(
         &self,
         at: usize,
@@ -307,7 +313,7 @@ impl Printer<'_, '_, '_> {
         Ok(())
     }
 
-    /// The 256 bytes before a kernel of a code object V2. They are no instructions.
+    /// Writes the 256-byte header of a kernel of a code object V2, if one begins here.
     fn kernel_header(
         &mut self,
         at: usize,
@@ -326,7 +332,7 @@ impl Printer<'_, '_, '_> {
         };
         let header = self.headers[index];
         self.line_begins(at, out);
-        // The assembler wants the wave size that it knows itself.
+        // The assembler accepts only the wave size that it derives itself.
         let wave_size = u64::from(self.listing.target.wave_size.trailing_zeros());
         let is_expressible = kernel_code::unnamed(&header.bytes).next().is_none()
             && Key::by_name("wavefront_size").is_some_and(|key| key.get(&header.bytes) == wave_size);
@@ -337,7 +343,7 @@ impl Printer<'_, '_, '_> {
         }
         out.push_str("\t.amd_kernel_code_t\n");
         for key in KEYS {
-            // LLVM 14 does not print this one either.
+            // LLVM 14 does not print this key either if it is 0.
             let value = key.get(&header.bytes);
             if key.is_signed() {
                 writeln!(out, "\t\t{} = {}", key.name, key.get_signed(&header.bytes))?;
@@ -349,20 +355,20 @@ impl Printer<'_, '_, '_> {
         Ok(Some(at + WORDS))
     }
 
-    /// Notes that the line of the instruction at a word begins here. Beyond 4 GB of text there are no labels but those that
-    /// are expressions.
+    /// Notes that the line of the instruction at word `at` begins here. Beyond 4 GB of text, offsets do not
+    /// fit, so labels become expressions.
     fn line_begins(&mut self, at: usize, out: &str) {
         self.starts[at] = u32::try_from(out.len() - self.begin + 1).unwrap_or(0);
     }
 
-    /// Puts labels where branches lead. Labels inside of an instruction or outside of the section are expressions at the
-    /// end.
+    /// Inserts labels at branch targets. Targets inside an instruction or outside the section are defined by
+    /// expressions at the end.
     fn put_labels(mut self, out: &mut String) -> fmt::Result {
         let names = &self.listing.names;
         self.targets.sort_unstable();
         self.targets.dedup();
         let mut labels = String::new();
-        // Places in the text, and where their labels end in `labels`.
+        // Offsets in the text, and the ends of their labels in `labels`.
         let mut places = Vec::new();
         for &target in &self.targets {
             let start = usize::try_from(target).ok().and_then(|target| self.starts.get(target).copied());
@@ -386,8 +392,8 @@ impl Printer<'_, '_, '_> {
     }
 }
 
-/// Inserts pieces of `pieces` into a text, in place: a second text of that size would cost more than the moves. `places`:
-/// where each piece goes, and where it ends in `pieces`, in rising order.
+/// Inserts pieces of `pieces` into a text in place, because a second text of that size would cost more than
+/// moving. `places`: for each piece, its offset in the text and its end in `pieces`, in ascending order.
 fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
     let mut bytes = std::mem::take(out).into_bytes();
     let (mut from, mut to) = (bytes.len(), bytes.len() + pieces.len());
@@ -402,15 +408,15 @@ fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
         bytes[to..to + end - begin].copy_from_slice(&pieces.as_bytes()[begin..end]);
         end = begin;
     }
-    // Whole lines were moved, so it is still UTF-8.
+    // Only whole lines were moved, so the text is still UTF-8.
     *out = String::from_utf8(bytes).unwrap_or_default();
 }
 
-/// What `isa` writes for a reference to a variable without a program around it.
+/// Text that `isa` writes for a reference to a variable if there is no program.
 const PLACEHOLDER: &str = "reloc0";
 
-/// Whether the text shows the literal that follows the instruction as one. What looks like an inline constant, or is cut to
-/// 16 bits, an assembler would encode otherwise.
+/// Returns whether the text shows the instruction's literal as a literal. An assembler would encode it
+/// differently if it looks like an inline constant or is truncated to 16 bits.
 fn says_literal(inst: &MachInst, text: &str) -> bool {
     let row = inst.op.row();
     let mut literals = row.ops.iter().zip(inst.operands()).filter_map(|(spec, operand)| match *operand {
@@ -423,8 +429,8 @@ fn says_literal(inst: &MachInst, text: &str) -> bool {
     })
 }
 
-/// Whether an inline constant is shown as its half-precision bits, which an assembler takes for a literal: LLVM shows the float
-/// constants of 16-bit integers so.
+/// Returns whether the text shows an inline constant as its half-precision bits, which an assembler would
+/// take for a literal. This is how LLVM prints float constants of 16-bit integer operands.
 fn shows_half_bits(inst: &MachInst) -> bool {
     let row = inst.op.row();
     let is_float = |operand: &Operand| matches!(operand, Operand::Inline(240..));
@@ -436,14 +442,15 @@ fn shows_half_bits(inst: &MachInst) -> bool {
             .any(|(spec, operand)| is_float(operand) && spec.num.is_half() && spec.num != Num::F16)
 }
 
-/// Whether a message is named although there are more bits than those of its name, operation and stream.
+/// Returns whether the text names a message although the operand has more bits than those of the name,
+/// operation and stream.
 fn hides_bits(inst: &MachInst, text: &str) -> bool {
     matches!(inst.op, op::S_SENDMSG | op::S_SENDMSGHALT)
         && matches!(inst.ops[0], Operand::Imm(bits) if bits & 0xfc80 != 0)
         && text.contains('(')
 }
 
-/// `0x1f`, without a string of its own.
+/// Writes a number such as `0x1f` to `buffer`, without allocating a string.
 fn hexadecimal(value: u32, buffer: &mut [u8; 10]) -> &str {
     let digits = (8 - value.leading_zeros() as usize / 4).max(1);
     buffer[..2].copy_from_slice(b"0x");
@@ -453,7 +460,7 @@ fn hexadecimal(value: u32, buffer: &mut [u8; 10]) -> &str {
     std::str::from_utf8(&buffer[..2 + digits]).unwrap_or_default()
 }
 
-/// Address and words of a line as a comment.
+/// Writes the address and words of a line as a comment.
 fn raw(start: usize, place: u64, words: &[u32], out: &mut String) -> fmt::Result {
     let width = out.len() - start;
     write!(out, "{:pad$}// {place:012X}:", "", pad = COMMENT.saturating_sub(width).max(1))?;

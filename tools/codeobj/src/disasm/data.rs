@@ -1,4 +1,4 @@
-//! Sections of data: kernel descriptors as blocks, everything else as numbers.
+//! Writes data sections: kernel descriptors as blocks, everything else as numbers.
 
 use super::marks::{Marks, Relocations};
 use super::{Listing, expr};
@@ -6,7 +6,7 @@ use crate::elf::Section;
 use crate::names;
 use std::fmt::{self, Write};
 
-/// Zero bytes that become `.zero`.
+/// Minimum number of zero bytes that become a `.zero`.
 const ZEROS: usize = 16;
 
 impl Listing<'_, '_> {
@@ -19,7 +19,7 @@ impl Listing<'_, '_> {
         out: &mut String,
     ) -> fmt::Result {
         let mut at = 0;
-        // What the file lacks of a section, a section without contents has as zeros.
+        // A section without contents in the file consists of zeros.
         let size = if section.is_zeros() { section.size } else { section.data.len() as u64 };
         loop {
             if let Some(next) = self.kernel_descriptor(index, at, marks, relocations, out)? {
@@ -45,7 +45,8 @@ impl Listing<'_, '_> {
         self.marks(index, marks, section.size, out)
     }
 
-    /// A relocated field. Where no expression makes the relocation, its bytes, and a comment.
+    /// Writes a relocated field. If no expression produces the relocation, writes the bytes of the field and
+    /// a comment.
     fn relocated_data(
         &self,
         section: &Section<'_>,
@@ -66,7 +67,7 @@ impl Listing<'_, '_> {
             writeln!(out, "\t; {} is not expressible", names::relocation(record.kind))?;
             numbers(section.data.get(at as usize..end as usize).unwrap_or(&[]), at, out)?;
         }
-        // A second record for the same field is more than an expression can say.
+        // An expression cannot represent a second relocation of the same field.
         while let Some((_, record, _)) = relocations.take(end) {
             writeln!(out, "\t; {} overlaps", names::relocation(record.kind))?;
         }
@@ -74,7 +75,7 @@ impl Listing<'_, '_> {
     }
 }
 
-/// Bytes as numbers, eight words a line.
+/// Writes bytes as numbers, up to eight words in a line.
 pub(super) fn numbers(mut bytes: &[u8], mut at: u64, out: &mut String) -> fmt::Result {
     while !bytes.is_empty() {
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();

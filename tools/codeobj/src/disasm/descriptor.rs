@@ -1,4 +1,4 @@
-//! Kernel descriptors as `.amdhsa_kernel` blocks, or as bytes where the directives cannot say what is in them.
+//! Writes kernel descriptors as `.amdhsa_kernel` blocks, or as bytes if the directives cannot express them.
 
 use super::marks::{Mark, Marks, Relocations};
 use super::{Listing, data, expr, waves};
@@ -13,8 +13,8 @@ use std::fmt::{self, Write};
 const R_AMDGPU_REL64: u32 = 5;
 const ENTRY: std::ops::Range<usize> = ENTRY_OFFSET as usize..ENTRY_OFFSET as usize + 8;
 
-/// How many registers `.amdhsa_next_free_sgpr` and the `.amdhsa_reserve_*` are to say. Whether XNACK_MASK is reserved is
-/// not free: assemblers want what the target id says.
+/// Register numbers for `.amdhsa_next_free_sgpr` and the `.amdhsa_reserve_*` directives. Whether XNACK_MASK
+/// is reserved cannot be chosen, because assemblers require what the target id says.
 struct Sgprs {
     next_free: u32,
     vcc: bool,
@@ -22,12 +22,12 @@ struct Sgprs {
 }
 
 impl Sgprs {
-    /// A way to say a number of blocks; `None` if there is none.
+    /// Returns numbers that produce a given number of blocks; `None` if there are none.
     fn of(blocks: u32, target: &Target, xnack_mask: bool) -> Option<Sgprs> {
         let major = target.version.0;
         let count = match Granules::of(target).sgpr {
             Some(granule) => (blocks + 1) * granule,
-            // GFX10 does not count them.
+            // GFX10 does not count SGPRs.
             None if blocks == 0 => 8,
             None => return None,
         };
@@ -36,7 +36,8 @@ impl Sgprs {
         }
         let reserves = [(false, false), (true, false), (true, true)];
         reserves.into_iter().find_map(|(vcc, flat_scratch)| {
-            // GFX6 has no such registers; assemblers count them all the same, and no directive stops them.
+            // GFX6 has no FLAT_SCRATCH registers, but assemblers count them anyway, and no directive prevents
+            // that.
             let flat_scratch = flat_scratch || major < 7;
             let none = Registers { vgprs: 0, sgprs: 0, vcc, flat_scratch, xnack_mask };
             let next_free = count.checked_sub(none.extra_sgprs(target))?;
@@ -48,7 +49,7 @@ impl Sgprs {
 }
 
 impl Listing<'_, '_> {
-    /// A kernel descriptor that begins at `at`. The end of what was written.
+    /// Writes the kernel descriptor that begins at `at`, if there is one. Returns the offset after it.
     pub(super) fn kernel_descriptor(
         &self,
         index: usize,
@@ -94,7 +95,8 @@ impl Listing<'_, '_> {
         Ok(Some(end))
     }
 
-    /// Whether the descriptor's entry is the symbol that its name says. `None` if relocations do something else to it.
+    /// Returns whether the descriptor's entry point is the symbol that the descriptor's name implies. Returns
+    /// `None` if relocations change the descriptor in another way.
     fn entry(
         &self,
         descriptor: &Descriptor<'_>,
@@ -103,7 +105,7 @@ impl Listing<'_, '_> {
         relocations: &Relocations,
     ) -> Option<bool> {
         if !self.object.header.is_relocatable() {
-            // A loader has nothing to relocate here.
+            // In a loadable file, no relocation may apply to the descriptor.
             return (relocations.next_place() >= end)
                 .then(|| self.names.all_at(descriptor.entry()).any(|name| name == descriptor.kernel));
         }
@@ -119,7 +121,7 @@ impl Listing<'_, '_> {
         is_usual.then_some(true)
     }
 
-    /// Why directives cannot say it.
+    /// Returns the reason why directives cannot express the descriptor, if there is one.
     fn obstacle(&self, index: usize, at: u64, descriptor: &Descriptor<'_>) -> Option<String> {
         let target = waves::for_kernel(self.target, descriptor.is_wave32());
         let section = &self.object.sections[index];
@@ -169,7 +171,7 @@ impl Listing<'_, '_> {
         out.push('\n');
         for (name, field) in directives(target) {
             let value = field.get(bytes);
-            // Older assemblers do not know these; they are 0 without the directive.
+            // Older assemblers do not know these directives. The fields are 0 without them.
             let is_recent = matches!(
                 name,
                 "uses_dynamic_stack"
@@ -202,7 +204,7 @@ impl Listing<'_, '_> {
     }
 }
 
-/// The most registers that make the same number of blocks.
+/// Returns the largest number of registers that produces the same number of blocks.
 fn next_free_vgpr(bytes: &[u8; SIZE], target: &Target) -> u32 {
     (VGPR_BLOCKS.get(bytes) as u32 + 1) * Granules::of(target).vgpr
 }

@@ -1,4 +1,4 @@
-//! Names and expressions as the assembler reads them.
+//! Writes names and expressions as the assembler reads them.
 
 use super::marks::names_a_place;
 use crate::elf::{CodeObject, Relocation, SHN_AMDGPU_LDS, Symbol};
@@ -6,20 +6,20 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write};
 
-/// Names of one file's symbols, and of the labels that the text adds.
+/// Names of a file's symbols, and of the labels that the text adds.
 pub struct Names<'data> {
-    /// Names that several symbols have; only the first can be a label.
+    /// For each name, the number of the first symbol with that name. Only the first can be a label.
     first: HashMap<&'data str, usize>,
-    /// Begins every label that is not the file's own.
+    /// Prefix of every label that is not from the file.
     prefix: String,
-    /// Sections whose beginning an expression needs.
+    /// Sections whose beginnings are used in expressions.
     bases: RefCell<BTreeSet<usize>>,
-    /// Symbols of loadable files by address.
+    /// Symbols of loadable files, sorted by address.
     by_address: Vec<(u64, &'data str)>,
 }
 
 impl<'data> Names<'data> {
-    /// The names of a file.
+    /// Collects the names of a file.
     pub fn new(object: &CodeObject<'data>) -> Names<'data> {
         let mut first = HashMap::new();
         for (number, symbol) in
@@ -27,7 +27,7 @@ impl<'data> Names<'data> {
         {
             first.entry(symbol.name).or_insert(number);
         }
-        // `.L` keeps labels out of the symbol table.
+        // The prefix `.L` keeps labels out of the symbol table.
         let mut prefix = ".L_".to_owned();
         while first.keys().any(|name| name.starts_with(&prefix)) {
             prefix.push('_');
@@ -42,23 +42,23 @@ impl<'data> Names<'data> {
         Names { first, prefix, bases: RefCell::default(), by_address }
     }
 
-    /// The symbol at an address of a loadable file.
+    /// Returns a symbol at an address of a loadable file.
     pub fn at(&self, address: u64) -> Option<&'data str> {
         let index = self.by_address.binary_search_by_key(&address, |(at, _)| *at).ok()?;
         Some(self.by_address[index].1)
     }
 
-    /// All symbols at an address of a loadable file.
+    /// Returns all symbols at an address of a loadable file.
     pub fn all_at(&self, address: u64) -> impl Iterator<Item = &'data str> {
         let first = self.by_address.partition_point(|(at, _)| *at < address);
         self.by_address[first..].iter().take_while(move |(at, _)| *at == address).map(|(_, name)| *name)
     }
 
-    /// Puts labels where sections begin that [`Names::section`] was asked for. `begins`: sections
-    /// and their places in the text, in the order of the text.
+    /// Inserts labels at the beginnings of the sections for which [`Names::section`] was called. `begins`:
+    /// sections and the offsets in the text where they begin, in the order of the text.
     pub fn put_section_labels(&self, begins: &[(usize, usize)], out: &mut String) {
         let bases = self.bases.borrow();
-        // From the last to the first, so that the places to come stay where they are.
+        // Insertion goes from the last to the first, so that earlier offsets stay valid.
         for (index, place) in begins.iter().rev().filter(|(index, _)| bases.contains(index)) {
             out.insert_str(*place, &format!("{}:\n", self.section_label(*index)));
         }
@@ -68,7 +68,8 @@ impl<'data> Names<'data> {
         format!("{}section{index}", self.prefix)
     }
 
-    /// Whether the symbol of that number may stand in the text: another one before it may have its name.
+    /// Returns whether the symbol with that number can be a label. It cannot if an earlier symbol has the
+    /// same name.
     pub fn is_unique(&self, number: usize, symbol: &Symbol<'_>) -> bool {
         self.first.get(symbol.name) == Some(&number)
     }
@@ -76,7 +77,7 @@ impl<'data> Names<'data> {
     /// Writes the label of an offset in a section.
     pub fn label(&self, section: usize, offset: i64, out: &mut String) -> fmt::Result {
         out.push_str(&self.prefix);
-        // Most files have one section of code, and most labels are in it: those carry no number.
+        // Labels of `.text`, where most labels are, carry no section number.
         if section != 0 {
             write!(out, "{section}_")?;
         }
@@ -93,7 +94,7 @@ impl<'data> Names<'data> {
     }
 }
 
-/// Writes a name, in quotes where it would not be one otherwise.
+/// Writes a name, in quotes if the assembler would not read it as a name otherwise.
 pub fn name(name: &str, out: &mut String) {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '@');
     let starts_plain = name.starts_with(|c: char| !c.is_ascii_digit() && c != '@');
@@ -113,8 +114,8 @@ pub fn name(name: &str, out: &mut String) {
     out.push('"');
 }
 
-/// What follows a symbol in an expression for a relocation type, and whether the place is subtracted. `None`: the
-/// assembler has no expression for it in a field of that size.
+/// Returns the suffix of a symbol in an expression for a relocation type, and whether the current position is
+/// subtracted. Returns `None` if the assembler has no expression for this type in a field of that size.
 fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
     Some(match (kind, bytes) {
         (1, 4) => ("@abs32@lo", false),
@@ -128,18 +129,18 @@ fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
         (9, 4) => ("@gotpcrel32@hi", false),
         (10, 4) => ("@rel32@lo", false),
         (11, 4) => ("@rel32@hi", false),
-        // What a loader adds its base to: the addend is an address in the file.
+        // A loader adds its base to this value, so the addend is an address in the file.
         (13, 8) => ("", false),
         _ => return None,
     })
 }
 
-/// Bytes of the field that a relocation type changes.
+/// Returns the size in bytes of the field that a relocation type changes.
 pub fn field_size(kind: u32) -> usize {
     if matches!(kind, 3 | 5 | 13) { 8 } else { 4 }
 }
 
-/// A place in the text that an expression can name.
+/// Place that an expression can name.
 enum Base<'data> {
     /// A symbol.
     Symbol(&'data str),
@@ -147,8 +148,9 @@ enum Base<'data> {
     Section(usize),
 }
 
-/// Writes the expression that makes a relocation. `instruction`: as an operand, where a plain symbol is relative to the
-/// place and there is no `.`. False if there is none.
+/// Writes the expression that produces a relocation. `instruction`: whether the expression is an instruction
+/// operand, where a plain symbol is relative to the position and `.` is not available. Returns `false` if
+/// there is no such expression.
 pub fn relocation(
     object: &CodeObject<'_>,
     names: &Names<'_>,
@@ -170,7 +172,7 @@ pub fn relocation(
             None => return Ok(false),
         },
     };
-    // A plain symbol as an operand is relative to its place; there is no way to write an absolute one.
+    // As an operand, a plain symbol is relative to the position. An absolute symbol cannot be expressed.
     let relative = match (suffix, relative, instruction) {
         ("", false, true) => return Ok(false),
         ("", true, true) => false,
@@ -190,7 +192,7 @@ pub fn relocation(
     Ok(true)
 }
 
-/// The section and offset of an address in a loadable file.
+/// Returns the section and offset of an address in a loadable file.
 fn loaded_place(object: &CodeObject<'_>, address: i64) -> Option<(usize, i64)> {
     let address = u64::try_from(address).ok().filter(|_| !object.header.is_relocatable())?;
     let holds = |section: &crate::elf::Section<'_>| {

@@ -1,11 +1,11 @@
-//! Sections that a linker keeps or drops together: templates' code, above all.
+//! Section groups: sections that a linker keeps or drops together, mostly code of C++ templates.
 
 use super::{Listing, expr};
 use crate::elf::CodeObject;
 use object::elf as abi;
 use std::fmt::{self, Write};
 
-/// Number of the group of each section; 0 if it is in none.
+/// For each section, the number of its group section; 0 if it is in no group.
 pub(super) struct Groups(Vec<usize>);
 
 impl Groups {
@@ -29,7 +29,8 @@ fn words(data: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 impl Listing<'_, '_> {
-    /// What `.section` says of the group of a section, behind its type: nothing if it is in none.
+    /// Writes the operands of `.section` that name the group of a section. They come after the section type.
+    /// Writes nothing if the section is in no group.
     pub(super) fn group(&self, section: usize, out: &mut String) -> fmt::Result {
         let Some(group) = self.group_name(section) else { return Ok(()) };
         out.push(',');
@@ -38,7 +39,7 @@ impl Listing<'_, '_> {
         if first == Some(abi::GRP_COMDAT.0) { write!(out, ",comdat") } else { Ok(()) }
     }
 
-    /// The symbol by which the group of a section is known.
+    /// Returns the name of the symbol that identifies the group of a section.
     pub(super) fn group_name(&self, section: usize) -> Option<&str> {
         let group = self.groups.0.get(section).copied().filter(|&group| group != 0)?;
         let group = &self.object.sections[group];

@@ -1,58 +1,58 @@
-//! Source lines from DWARF's line tables, as comments.
+//! Source lines from DWARF line tables, as comments.
 
 use crate::elf::{CodeObject, Section};
 use gimli::{EndianSlice, LittleEndian};
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// A place in a source text, as a line table names it.
+/// Source location, as a line table gives it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourcePlace {
     /// Name of the file.
     pub file: String,
-    /// From 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// From 1; 0 where the table does not say.
+    /// Column, counted from 1; 0 if the table does not give it.
     pub column: u32,
 }
 
-/// `saxpy.k:7`.
+/// Formats the location as `saxpy.k:7`.
 impl fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
 }
 
-/// A place in the code and the source line that begins there.
+/// Code address, and the source line that begins there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Row {
     address: u64,
     /// Index in [`Lines::files`].
     file: u32,
-    /// 0 where there is none.
+    /// Line; 0 for none.
     line: u32,
     column: u32,
     is_statement: bool,
-    /// Code ends here.
+    /// Whether the code ends here.
     is_end: bool,
-    /// What brings a function's parameters to their places ends here.
+    /// Whether the function's prologue, which moves the parameters to their places, ends here.
     is_prologue_end: bool,
 }
 
-/// All line tables of a file.
+/// Line tables of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     files: Vec<String>,
-    /// Texts of files that are embedded in the table, by their numbers.
+    /// Texts of files that are embedded in the table, by file number.
     texts: Vec<(u32, String)>,
     rows: Vec<Row>,
 }
 
-/// Rows that are read at most; a damaged table can claim any number.
+/// Maximum number of rows that are read, because a damaged table can contain any number.
 const ROWS: usize = 1 << 22;
 
 impl Lines {
-    /// Reads what can be read.
+    /// Reads the line tables, as far as they can be read.
     pub fn read(object: &CodeObject<'_>) -> Lines {
         let mut lines = Lines::default();
         let line = relocated(object, ".debug_line", section_base);
@@ -64,7 +64,7 @@ impl Lines {
         let line = gimli::DebugLine::from(slice(&line));
         let texts = Texts { str: slice(&strings[0]), line_str: slice(&strings[1]) };
         let mut offset = 0;
-        // Programs follow one another: each header says where its own ends.
+        // Line programs follow one another, and each header gives the length of its program.
         while let Ok(program) = line.program(gimli::DebugLineOffset(offset), 8, None, None) {
             let header = program.header();
             let step = header.unit_length() + if header.format() == gimli::Format::Dwarf64 { 12 } else { 4 };
@@ -84,7 +84,7 @@ impl Lines {
     ) -> Option<()> {
         let first = self.files.len() as u32;
         let header = program.header();
-        // Version 5 counts files from 0, older ones from 1.
+        // Version 5 counts files from 0, older versions from 1.
         if header.version() < 5 {
             self.files.push("?".to_owned());
         }
@@ -115,7 +115,7 @@ impl Lines {
         Some(())
     }
 
-    /// The source of the instruction at `place` of a section, an address of that section.
+    /// Returns the source location of the instruction at address `place` of a section.
     pub fn at(
         &self,
         index: usize,
@@ -129,37 +129,40 @@ impl Lines {
         self.place(row).filter(|_| row.address >= base)
     }
 
-    /// The source of the instruction at an address of a linked file.
+    /// Returns the source location of the instruction at an address of a linked file.
     pub fn of_address(&self, address: u64) -> Option<SourcePlace> {
         let end = self.rows.partition_point(|row| row.address <= address);
         self.place(self.rows.get(end.checked_sub(1)?)?)
     }
 
-    /// Whether a table says something of an address of a linked file, be it that it is of no line.
+    /// Returns whether a line table covers an address of a linked file, even if the table gives no line for
+    /// it.
     pub fn covers(&self, address: u64) -> bool {
         let end = self.rows.partition_point(|row| row.address <= address);
         self.rows[..end].last().is_some_and(|row| !row.is_end)
     }
 
-    /// The text of a source file, if the table has it embedded (`-gembed-source`; LLVM's extension of DWARF 5's line tables).
+    /// Returns the text of a source file, if the table embeds it (`-gembed-source`, LLVM's extension of DWARF
+    /// 5 line tables).
     pub fn text(&self, file: &str) -> Option<&str> {
         let is_it = |number: u32| self.files.get(number as usize).is_some_and(|name| name == file);
         self.texts.iter().find(|(number, _)| is_it(*number)).map(|(_, text)| text.as_str())
     }
 
-    /// Every place in the source that has code, in the order of addresses; some come several times.
+    /// Returns every source location that has code, in the order of addresses. A location may appear several
+    /// times.
     pub fn all(&self) -> impl Iterator<Item = SourcePlace> {
         self.rows.iter().filter_map(|row| self.place(row))
     }
 
-    /// Where lines begin: addresses in ascending order, each with its place in the source; none where the table says that there is none, or
-    /// that code ends.
+    /// Returns the addresses at which lines begin, in ascending order, with their source locations. The
+    /// location is `None` where the table gives none or the code ends.
     pub fn rows(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
         self.rows.iter().map(|row| (row.address, self.place(row)))
     }
 
-    /// The rows that a debugger steps by: [`Lines::rows`] without those that begin no statement. Code of no line in the midst of a statement is
-    /// the statement's.
+    /// Returns the rows by which a debugger steps: [`Lines::rows`] without rows that do not begin a
+    /// statement. Code without a line in the middle of a statement belongs to that statement.
     pub fn statements(&self) -> impl Iterator<Item = (u64, Option<SourcePlace>)> {
         let mut last = None;
         let steps = self.rows.iter().enumerate().filter(move |(at, row)| {
@@ -174,12 +177,13 @@ impl Lines {
         steps.map(|(_, row)| (row.address, self.place(row)))
     }
 
-    /// Where prologues of functions end, in ascending order.
+    /// Returns the addresses at which prologues of functions end, in ascending order.
     pub fn prologue_ends(&self) -> impl Iterator<Item = u64> {
         self.rows.iter().filter(|row| row.is_prologue_end).map(|row| row.address)
     }
 
-    /// Where statements begin. Of rows at one address the last one counts.
+    /// Returns the addresses at which statements begin. If several rows have the same address, the last row
+    /// counts.
     pub fn rows_of_statements(&self) -> impl Iterator<Item = (u64, SourcePlace)> {
         let steps = self.rows.iter().filter(|row| row.is_statement && row.line != 0);
         steps.filter_map(|row| Some((row.address, self.place(row)?)))
@@ -190,9 +194,9 @@ impl Lines {
         (line != 0).then(|| SourcePlace { file: file.to_owned(), line, column })
     }
 
-    /// A reader of the rows of one section.
+    /// Returns a cursor over the rows of one section.
     pub(crate) fn cursor(&self, index: usize, section: &Section<'_>, relocatable: bool) -> Cursor<'_> {
-        // Addresses of relocatable files have been made unique by `relocated`.
+        // In relocatable files, `relocated` has made the addresses of different sections distinct.
         let base = if relocatable { section_base(index) } else { section.address };
         let rest = &self.rows[self.rows.partition_point(|row| row.address < base)..];
         let shift = base.wrapping_sub(section.address);
@@ -221,7 +225,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Walks along the rows while instructions are printed.
+/// Position in the rows while instructions are printed.
 pub(crate) struct Cursor<'a> {
     files: &'a [String],
     rest: &'a [Row],
@@ -230,7 +234,8 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Writes the source line of the instruction at `place` if it is another than that before, and what `beside` has to say of it.
+    /// Writes the source line of the instruction at `place`, if it differs from the previous one, and the
+    /// text that `beside` returns for it.
     pub(crate) fn comment(&mut self, place: u64, beside: Option<super::Beside<'_>>, out: &mut String) {
         let Some(first) = self.rest.first() else { return };
         let address = place.wrapping_add(self.shift);
@@ -254,13 +259,14 @@ impl Cursor<'_> {
     }
 }
 
-/// Sections of relocatable files all begin at 0; this tells their addresses apart.
+/// Returns a distinct base address for each section of a relocatable file, because all of its sections begin
+/// at 0.
 fn section_base(index: usize) -> u64 {
     (index as u64) << 40
 }
 
-/// A debug section; of a relocatable object with its relocations applied, each section of code as if it were loaded where `base`
-/// says. Empty if there is none of that name.
+/// Returns the contents of a debug section, or nothing if there is no such section. In a relocatable file,
+/// applies the relocations as if each code section were loaded at the address that `base` returns.
 pub fn relocated<'data>(
     object: &CodeObject<'data>,
     name: &str,
@@ -293,7 +299,8 @@ pub fn relocated<'data>(
     Cow::Owned(bytes)
 }
 
-/// Bytes of the field that a relocation of a debug section fills; such sections have no other relocations than of addresses.
+/// Returns the size in bytes of the field that a relocation of a debug section changes. Such sections only
+/// have relocations with absolute addresses.
 fn absolute_size(kind: u32) -> Option<usize> {
     match kind {
         // R_AMDGPU_ABS32_LO, R_AMDGPU_ABS32.

@@ -1,27 +1,28 @@
-//! The places of a section where something other than contents is to be said: symbols, their ends, relocations.
+//! Places in a section where the text needs more than contents: beginnings and ends of symbols, and
+//! relocations.
 
 use crate::elf::{CodeObject, Relocation, Symbol};
 use std::cmp::Ordering;
 
-/// What stands at a place.
+/// Event at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A symbol that began earlier ends: index in the symbol table.
+    /// End of a symbol: index in the symbol table.
     End(u32),
-    /// A symbol begins.
+    /// Beginning of a symbol: index in the symbol table.
     Start(u32),
-    /// A mark that something else has said.
+    /// Mark that has been handled elsewhere.
     Said,
 }
 
-/// Marks of a section, in the order of their places. Ends come before starts of the same place.
+/// Marks of a section, sorted by place. At the same place, ends precede beginnings.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
     marks: Vec<(u64, Mark)>,
     next: usize,
 }
 
-/// Symbol types that name a place.
+/// Returns whether a symbol names a place. Section and file symbols do not.
 pub fn names_a_place(symbol: &Symbol<'_>) -> bool {
     const SECTION: u8 = 3;
     const FILE: u8 = 4;
@@ -29,7 +30,7 @@ pub fn names_a_place(symbol: &Symbol<'_>) -> bool {
 }
 
 impl Marks {
-    /// The marks of section `index`, by offset from its beginning. Symbols that lie outside of it are not among them.
+    /// Collects the marks of section `index`, by offset. Symbols outside the section are ignored.
     pub fn of(object: &CodeObject<'_>, index: usize) -> Marks {
         let section = &object.sections[index];
         let base = if object.header.is_relocatable() { 0 } else { section.address };
@@ -54,18 +55,19 @@ impl Marks {
         Marks { marks, next: 0 }
     }
 
-    /// Where the next mark is.
+    /// Returns the offset of the next mark.
     pub fn next_place(&self) -> Option<u64> {
         self.marks.get(self.next).map(|(place, _)| *place)
     }
 
-    /// Where the next symbol begins after `place`.
+    /// Returns the offset after `place` at which the next symbol begins.
     pub fn next_start(&self, place: u64) -> Option<u64> {
         let rest = self.marks.get(self.next..)?;
         rest.iter().find(|(at, mark)| *at > place && matches!(mark, Mark::Start(_))).map(|(at, _)| *at)
     }
 
-    /// The symbol that begins at `place`, if no other begins there or before `end`, and it ends at `end`.
+    /// Returns the symbol that begins at `place` and ends at `end`, if no other symbol begins between them or
+    /// at `place`.
     pub fn only_start(&self, place: u64, end: u64) -> Option<u32> {
         if self.next_place()? != place {
             return None;
@@ -85,7 +87,7 @@ impl Marks {
         is_alone.then_some(number)
     }
 
-    /// Leaves out a mark that is still to come.
+    /// Marks a later mark as handled elsewhere.
     pub fn forget(&mut self, place: u64, mark: Mark) {
         let ahead = self.marks[self.next..].iter_mut().take_while(|(at, _)| *at <= place);
         for entry in ahead.filter(|entry| **entry == (place, mark)) {
@@ -93,7 +95,7 @@ impl Marks {
         }
     }
 
-    /// Takes the next mark if it is at `place` or before.
+    /// Takes the next mark if it is at or before `place`.
     pub fn take(&mut self, place: u64) -> Option<(u64, Mark)> {
         let &(at, mark) = self.marks.get(self.next).filter(|(at, _)| *at <= place)?;
         self.next += 1;
@@ -110,7 +112,7 @@ fn order(a: Mark, b: Mark) -> Ordering {
     key(a).cmp(&key(b))
 }
 
-/// The relocations of a section by offset from its beginning, each with the index of its symbol table's section.
+/// Relocations of a section, sorted by offset, each with the index of its symbol table's section.
 #[derive(Clone, Debug, Default)]
 pub struct Relocations {
     records: Vec<(u64, Relocation, usize)>,
@@ -118,7 +120,7 @@ pub struct Relocations {
 }
 
 impl Relocations {
-    /// Those of section `index`.
+    /// Collects the relocations of section `index`.
     pub fn of(object: &CodeObject<'_>, index: usize) -> Relocations {
         let section = &object.sections[index];
         let relocatable = object.header.is_relocatable();
@@ -138,17 +140,17 @@ impl Relocations {
         Relocations { records, next: 0 }
     }
 
-    /// Where the next one is.
+    /// Returns the offset of the next relocation.
     pub fn next_place(&self) -> u64 {
         self.records.get(self.next).map_or(u64::MAX, |(offset, _, _)| *offset)
     }
 
-    /// Those to come that lie before `end`.
+    /// Returns the remaining relocations before `end`.
     pub fn ahead(&self, end: u64) -> impl Iterator<Item = &(u64, Relocation, usize)> {
         self.records[self.next..].iter().take_while(move |(offset, _, _)| *offset < end)
     }
 
-    /// Takes the next one if it lies before `end`.
+    /// Takes the next relocation if it is before `end`.
     pub fn take(&mut self, end: u64) -> Option<(u64, Relocation, usize)> {
         let &record = self.records.get(self.next).filter(|(offset, _, _)| *offset < end)?;
         self.next += 1;

@@ -1,17 +1,19 @@
-//! Code objects as assembly: text from which an assembler makes the same bytes again.
+//! Prints code objects as assembly text from which an assembler makes the same bytes again.
 //!
-//! # What comes out
-//! Directives for the target and the version, then each loaded section: code as instructions with labels at branch
-//! targets, kernel descriptors as `.amdhsa_kernel` blocks, data as numbers, and the notes as the directives that write
-//! them. What a directive cannot say (reserved bits, unusual metadata) is written as bytes; what is no instruction, as
-//! `.long`. Relocations of relocatable files are expressions.
+//! # Output
+//! Directives for the target and the version; then each loaded section: code as instructions with labels at
+//! branch targets, kernel descriptors as `.amdhsa_kernel` blocks, data as numbers, and notes as the
+//! directives that write them. What directives cannot express (reserved bits, unusual metadata) is written as
+//! bytes, and words that are not instructions as `.long`. Relocations of relocatable files become
+//! expressions.
 //!
 //! # Guarantees
-//! Nothing stops it: whatever the file holds, the text covers every byte of its code and data once.
+//! Disassembly never fails because of the contents: whatever the file contains, the text covers every byte of
+//! its code and data once.
 //!
-//! # Not here
-//! Tables that only a linker makes (`.dynsym`, `.hash`, `.dynamic`), and debug information: linking the assembled text
-//! makes the former again, the latter is shown as comments only.
+//! # Not included
+//! Tables that only a linker makes (`.dynsym`, `.hash`, `.dynamic`), because linking the assembled text makes
+//! them again; and debug information, which appears only in comments.
 
 mod code;
 mod data;
@@ -33,25 +35,26 @@ use crate::names;
 use isa::{Feature, Target};
 use std::fmt::{self, Write};
 
-/// What to print beside the instructions.
+/// Options for printing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Read the code for this processor, whatever the header says.
+    /// Processor for which the code is decoded, overriding the header.
     pub target: Option<&'static Target>,
-    /// Lanes of a wavefront where no kernel's descriptor says it (GFX10); otherwise the first kernel's, or 32.
+    /// Wave size of code that no kernel descriptor covers (GFX10). The default is the wave size of the first
+    /// kernel, or 32.
     pub wave_size: Option<u32>,
-    /// Address and bytes of each instruction, as a comment.
+    /// Whether to add the address and bytes of each instruction as a comment.
     pub raw: bool,
-    /// Source lines, where the file has them.
+    /// Whether to add source lines, if the file has them.
     pub lines: bool,
 }
 
-/// The processor is unknown, and none was given.
+/// Error: the processor is unknown, and none was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownProcessor {
-    /// `EF_AMDGPU_MACH`.
+    /// `EF_AMDGPU_MACH` field of the file.
     pub mach: u32,
-    /// Its name, if it has one.
+    /// Name of the processor, if it is known.
     pub name: Option<&'static str>,
 }
 
@@ -68,15 +71,16 @@ impl fmt::Display for UnknownProcessor {
 
 impl std::error::Error for UnknownProcessor {}
 
-/// What is said where a source line begins, of the address of an instruction and its place in the source: lines of text, which become comments.
+/// Function that is called where a source line begins, with the address of an instruction and its source
+/// location. It returns lines of text, which become comments.
 pub type Beside<'a> = &'a dyn Fn(u64, &SourcePlace) -> String;
 
-/// The code object as assembly.
+/// Returns the code object as assembly text.
 pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String, UnknownProcessor> {
     disassemble_beside(object, options, None)
 }
 
-/// The same, with something beside the source lines.
+/// Returns the code object as assembly text, with the results of `beside` as comments at source lines.
 ///
 /// # Errors
 /// The processor is unknown, and none was given.
@@ -113,7 +117,7 @@ struct Listing<'a, 'data> {
     names: expr::Names<'data>,
     groups: groups::Groups,
     waves: waves::Waves,
-    /// What stands before V2's kernels, by address.
+    /// Headers before V2's kernels, sorted by address.
     headers: Vec<KernelCode<'data>>,
     lines: lines::Lines,
     beside: Option<Beside<'a>>,
@@ -124,9 +128,10 @@ impl<'data> Listing<'_, 'data> {
     fn write(&self, processor: &str, out: &mut String) -> fmt::Result {
         self.prologue(processor, out)?;
         let mut left_out = Vec::new();
-        // Sections of a sound file do not overlap; those of a damaged one must not multiply.
+        // Sections of a valid file do not overlap. The budget prevents a damaged file from producing a huge
+        // text.
         let mut budget = self.object.file_size;
-        // Code first: a descriptor's symbol takes its binding from the kernel's.
+        // Code comes first because the symbol of a descriptor gets its binding from the symbol of its kernel.
         let (mut shown, mut begins) = (Vec::new(), Vec::new());
         for (index, section) in self.object.sections.iter().enumerate().skip(1) {
             match self.is_shown(section) {
@@ -172,7 +177,7 @@ impl<'data> Listing<'_, 'data> {
         Ok(())
     }
 
-    /// Whether the section is part of the text.
+    /// Returns whether the section is part of the text.
     fn is_shown(&self, section: &Section<'_>) -> bool {
         let is_contents = matches!(names::section_type(section.kind).as_str(), "PROGBITS" | "NOBITS");
         let is_linkers = matches!(section.name, ".relro_padding" | ".got" | ".got.plt" | ".plt")
@@ -180,7 +185,7 @@ impl<'data> Listing<'_, 'data> {
         section.is_loaded() && is_contents && !is_linkers && !section.name.is_empty()
     }
 
-    /// What the text does not hold.
+    /// Writes comments about sections that the text does not contain, and about problems of the file.
     fn epilogue(&self, left_out: &[&Section<'_>], out: &mut String) -> fmt::Result {
         let shown = |section: &&&Section<'_>| {
             section.name.starts_with(".debug") || section.is_loaded() && section.name == ".got"
@@ -199,7 +204,7 @@ impl<'data> Listing<'_, 'data> {
         Ok(())
     }
 
-    /// Whether the kernels have descriptors (V3 and later) rather than headers before their code.
+    /// Returns whether kernels have descriptors (V3 and later) instead of headers before their code.
     fn is_hsa_v3(&self) -> bool {
         self.identity.os_abi == OsAbi::Hsa && self.identity.version != Some(2)
     }

@@ -1,4 +1,4 @@
-//! Notes as the directives that write them, or as bytes.
+//! Writes notes as the directives that produce them, or as bytes.
 
 use super::{Listing, data};
 use crate::identity::Setting;
@@ -8,7 +8,7 @@ use object::elf::SHT_NOTE;
 use std::fmt::{self, Write};
 
 impl Listing<'_, '_> {
-    /// The directives of V2 that stand before everything else.
+    /// Writes the directives of V2 that precede everything else.
     pub(super) fn prologue_v2(&self, processor: &str, out: &mut String) -> fmt::Result {
         if !self.has_expressible_notes() {
             writeln!(out, "\t.amdgcn_target \"{}\"", self.identity.target_id(processor))?;
@@ -45,7 +45,7 @@ impl Listing<'_, '_> {
         Ok(())
     }
 
-    /// Whether directives make exactly the notes of the file.
+    /// Returns whether directives produce exactly the notes of the file.
     fn has_expressible_notes(&self) -> bool {
         let is_v2 = self.identity.version == Some(2);
         let sections = self.object.sections.iter().filter(|section| section.kind == SHT_NOTE.0);
@@ -54,7 +54,7 @@ impl Listing<'_, '_> {
             .all(|(notes, damage)| damage.is_none() && notes.iter().all(|note| is_expressible(note, is_v2)))
     }
 
-    /// Every note that the prologue does not say.
+    /// Writes every note that the prologue does not contain.
     pub(super) fn notes(&self, out: &mut String) -> fmt::Result {
         for (index, section) in self.object.sections.iter().enumerate() {
             if section.kind != SHT_NOTE.0 {
@@ -76,17 +76,17 @@ impl Listing<'_, '_> {
     }
 }
 
-/// Whether text can stand in quotes as it is.
+/// Returns whether a text can be written in quotes without escapes.
 fn is_quotable(text: &str) -> bool {
     text.chars().all(|c| !c.is_control() && !matches!(c, '"' | '\\'))
 }
 
-/// Whether a directive makes exactly this note.
+/// Returns whether a directive produces exactly this note.
 fn is_expressible(note: &Note<'_>, is_v2: bool) -> bool {
     match note.meaning() {
         Meaning::Version { .. } => is_v2 && note.desc.len() == 8,
         Meaning::Isa { vendor, architecture, .. } => {
-            // Sizes count the zero byte of each string.
+            // The sizes include the zero byte of each string.
             let size = 16 + vendor.len() + 1 + architecture.len() + 1;
             is_v2 && is_quotable(vendor) && is_quotable(architecture) && note.desc.len() == size
         }
@@ -119,7 +119,7 @@ fn directives(note: &Note<'_>, out: &mut String) -> fmt::Result {
             out.push_str("\t.end_amdgpu_metadata\n");
             Ok(())
         }
-        // The prologue says the rest.
+        // The other notes are in the prologue.
         _ => Ok(()),
     }
 }

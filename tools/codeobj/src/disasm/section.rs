@@ -1,4 +1,4 @@
-//! A section: its directive, its symbols, and who prints its contents.
+//! Writes a section: its directive, its symbols and its contents.
 
 use super::marks::{Mark, Marks, Relocations, names_a_place};
 use super::{Listing, expr};
@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 const SHN_ABS: u16 = 0xfff1;
 const SHN_COMMON: u16 = 0xfff2;
 
-/// Sections whose flags no directive changes: assemblers begin with them.
+/// Sections whose flags no directive can change, because assemblers predefine them.
 const FLAGS: [(&str, &str); 7] = [
     (".rodata", "a"),
     (".eh_frame", "a"),
@@ -21,7 +21,8 @@ const FLAGS: [(&str, &str); 7] = [
 ];
 
 impl Listing<'_, '_> {
-    /// Writes a section, and where its contents begin in the text.
+    /// Writes a section. Appends to `begins` the index of the section and the offset in the text where its
+    /// contents begin.
     pub(super) fn section(
         &self,
         index: usize,
@@ -36,7 +37,7 @@ impl Listing<'_, '_> {
             name => {
                 out.push_str("\t.section ");
                 expr::name(name, out);
-                // Assemblers take no section of entries without a size.
+                // Assemblers do not accept a mergeable section without an entry size.
                 let merges = section.entry_size > 0;
                 let said = |c: &char| match c {
                     'M' => merges,
@@ -75,8 +76,8 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// Writes what is to be said at `place`. Marks of earlier places were inside of something that cannot be divided:
-    /// their symbols are defined by expressions.
+    /// Writes the marks up to `place`. A mark before `place` is inside something that cannot be divided, so
+    /// its symbol is defined by an expression.
     pub(super) fn marks(&self, index: usize, marks: &mut Marks, place: u64, out: &mut String) -> fmt::Result {
         while let Some((at, mark)) = marks.take(place) {
             let (Mark::Start(number) | Mark::End(number)) = mark else { continue };
@@ -109,7 +110,7 @@ impl Listing<'_, '_> {
         writeln!(out, ", {}", symbol.size)
     }
 
-    /// A symbol's properties and its label.
+    /// Writes a symbol's properties and its label.
     fn start(
         &self,
         index: usize,
@@ -130,7 +131,7 @@ impl Listing<'_, '_> {
             self.names.section(index, out)?;
             writeln!(out, "+{at:#x}")?;
         }
-        // The end of what does not end in its section is no mark.
+        // If a symbol ends outside its section, there is no mark for its end, so its size is written here.
         let section = &self.object.sections[index];
         if symbol.size > 0 && at.checked_add(symbol.size).is_none_or(|end| end > section.size) {
             self.size(symbol, out)?;
@@ -138,7 +139,7 @@ impl Listing<'_, '_> {
         Ok(())
     }
 
-    /// Binding, visibility and type.
+    /// Writes the binding, visibility and type of a symbol.
     pub(super) fn properties(&self, symbol: &Symbol<'_>, out: &mut String) -> fmt::Result {
         let directive = |directive: &str, out: &mut String| {
             out.push_str(directive);
@@ -171,7 +172,7 @@ impl Listing<'_, '_> {
         writeln!(out, ",@{kind}")
     }
 
-    /// Symbols that are in no section: defined elsewhere, in LDS, common or absolute.
+    /// Writes the symbols that are in no section: undefined, LDS, common and absolute symbols.
     pub(super) fn outside_symbols(&self, out: &mut String) -> fmt::Result {
         let mut first = true;
         for (number, symbol) in self.object.symbols().iter().enumerate().skip(1) {
@@ -193,7 +194,7 @@ impl Listing<'_, '_> {
             expr::name(symbol.name, out);
             match symbol.section {
                 SHN_ABS => writeln!(out, ", {:#x}", symbol.value)?,
-                // `st_value` is the alignment.
+                // For LDS and common symbols, `st_value` is the alignment.
                 _ => writeln!(out, ", {}, {}", symbol.size, symbol.value)?,
             }
         }

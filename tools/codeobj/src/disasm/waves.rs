@@ -1,15 +1,16 @@
-//! Kernels of the other wavefront size.
+//! Kernels whose wave size differs from that of the file.
 //!
-//! GFX10 code is for wavefronts of 32 or of 64 lanes, and only the kernels' descriptors say for which. The words are the
-//! same, but the text is not (`vcc` or `vcc_lo`), and an assembler reads a file for one size. So a file has the size of
-//! its first kernel; where kernels of the other size lie is noted here.
+//! GFX10 code is compiled for waves of 32 or 64 lanes, and only kernel descriptors say which. The encoding of
+//! an instruction is the same, but its text is not (`vcc` or `vcc_lo`), and an assembler reads a whole file
+//! for one size. So a file gets the size of its first kernel, and this module records where the kernels of
+//! the other size are.
 
 use super::marks::names_a_place;
 use crate::elf::CodeObject;
 use isa::{Feature, Target};
 use std::collections::HashMap;
 
-/// The processor with the wavefront size that is asked for, or with that of the file's first kernel.
+/// Returns the processor with the given wave size, or with that of the file's first kernel.
 pub fn with_wave_size(
     object: &CodeObject<'_>,
     target: &'static Target,
@@ -19,7 +20,7 @@ pub fn with_wave_size(
     for_kernel(target, wave_size.map_or_else(first, |lanes| lanes == 32))
 }
 
-/// The processor with the wavefront size of a kernel; it has no choice before GFX10.
+/// Returns the processor with the wave size of a kernel. Processors before GFX10 have only one wave size.
 pub fn for_kernel(target: &'static Target, wave32: bool) -> &'static Target {
     if !target.has(Feature::WAVE32) {
         return target;
@@ -27,16 +28,16 @@ pub fn for_kernel(target: &'static Target, wave32: bool) -> &'static Target {
     target.with_wave_size(if wave32 { 32 } else { 64 }).unwrap_or(target)
 }
 
-/// Where the code of kernels lies whose wavefront size is not the file's.
+/// Positions of the code of kernels whose wave size is not that of the file.
 pub struct Waves {
-    /// Section, first byte, byte after the last; sorted.
+    /// Ranges: section, offset of the first byte, offset of the byte after the last. Sorted.
     ranges: Vec<(usize, u64, u64)>,
-    /// The processor with the other size.
+    /// Processor with the other wave size.
     pub target: &'static Target,
 }
 
 impl Waves {
-    /// Those of a file that is read for `target`.
+    /// Finds the kernels of the other wave size in a file that is read for `target`.
     pub fn of(object: &CodeObject<'_>, target: &'static Target) -> Waves {
         let file_is_wave32 = target.wave_size == 32;
         let others: Vec<&str> = object
@@ -62,7 +63,7 @@ impl Waves {
             let index = usize::from(symbol.section);
             let section = &object.sections[index];
             let base = if object.header.is_relocatable() { 0 } else { section.address };
-            // Without a size, it goes on to the next symbol.
+            // A symbol without a size extends to the next symbol.
             let next = starts.get(starts.partition_point(|&start| start <= (index, symbol.value)));
             let next = next.filter(|(section, _)| *section == index).map_or(u64::MAX, |(_, place)| *place);
             let end = if symbol.size > 0 { symbol.value.saturating_add(symbol.size) } else { next };
@@ -72,7 +73,7 @@ impl Waves {
         waves
     }
 
-    /// Whether the code at an offset in a section is of the other size.
+    /// Returns whether the code at an offset in a section has the other wave size.
     pub fn is_other(&self, section: usize, offset: u64) -> bool {
         let after = self.ranges.partition_point(|&(index, begin, _)| (index, begin) <= (section, offset));
         let range = after.checked_sub(1).map(|n| self.ranges[n]);

@@ -1,4 +1,4 @@
-//! The report for programs: the same facts as a tree.
+//! Report about a code object as a tree for programs, with the same facts as the text.
 
 use super::{display_name, kernel, place, role};
 use crate::descriptor::{Descriptor, Unit, fields_by_place};
@@ -27,7 +27,7 @@ fn seq(items: impl IntoIterator<Item = Value>) -> Value {
     Value::Seq(items.into_iter().collect())
 }
 
-/// What a code object says, as a tree. `target` as in [`super::text`].
+/// Returns the report as a tree. For `target` see [`super::text`].
 pub fn json(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>) -> Value {
     let identity = Identity::of_object(object);
     let target = target.or(identity.target);
@@ -113,7 +113,7 @@ fn one_note(object: &CodeObject<'_>, note: &Note<'_>) -> Value {
             ("stepping", uint(stepping)),
         ]),
         Meaning::IsaName(name) => string(name),
-        // A text that cannot be read stays one.
+        // A YAML text that cannot be read remains a string.
         Meaning::Yaml(text) => yaml::v2_metadata(text).unwrap_or_else(|| string(text)),
         Meaning::Metadata(value) => value,
         Meaning::Registers(registers) => seq(registers
@@ -132,7 +132,7 @@ fn one_note(object: &CodeObject<'_>, note: &Note<'_>) -> Value {
     ])
 }
 
-/// Descriptors, or what V2 has in their place.
+/// Returns the descriptors, or V2's headers in their place.
 fn kernels(object: &CodeObject<'_>, identity: &Identity, target: Option<&Target>) -> Value {
     if identity.version == Some(2) {
         return seq(object.kernel_codes().map(|header| kernel_header(object, &header)));
@@ -162,7 +162,7 @@ fn kernel_descriptor(object: &CodeObject<'_>, descriptor: &Descriptor<'_>, targe
         .filter(|field| field.unit == Unit::Register || target.is_none_or(|target| field.on.has(target)));
     let fields = fields.map(|field| {
         let value = field.get(&descriptor.bytes);
-        // The two fields of the preload word are too short as names of their own.
+        // The names of the two fields of the preload word are too short to be clear.
         let is_preload = field.byte == 58 && field.unit != Unit::Register;
         let name = format!("{}{}", if is_preload { "kernarg_preload_" } else { "" }, field.name);
         let value = match field.unit {

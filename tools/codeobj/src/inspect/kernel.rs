@@ -1,9 +1,9 @@
-//! Which function a kernel descriptor starts.
+//! Finds the function that a kernel descriptor starts.
 
 use crate::descriptor::{Descriptor, ENTRY_OFFSET};
 use crate::elf::CodeObject;
 
-/// Where a kernel begins: a symbol's name if there is one at the place, else the address.
+/// Returns the place where a kernel begins: the name of a symbol, or the address if there is no symbol.
 pub fn entry(object: &CodeObject<'_>, descriptor: &Descriptor<'_>) -> String {
     if object.header.is_relocatable() {
         let tables = object.relocation_tables.iter().filter(|table| table.target == descriptor.section);

@@ -1,4 +1,4 @@
-//! Everything a code object says, for people ([`text`]) and for programs ([`json`]).
+//! Reports everything in a code object, for people ([`text`]) and for programs ([`json`]).
 
 mod json;
 mod kernel;
@@ -10,7 +10,7 @@ pub use text::text;
 use crate::elf::{CodeObject, Symbol};
 use crate::names;
 
-/// The section a symbol is in, as a name.
+/// Returns the name of the section that contains a symbol.
 fn place(object: &CodeObject<'_>, symbol: &Symbol<'_>) -> String {
     match symbol.section {
         0 => "UND".to_owned(),
@@ -24,7 +24,7 @@ fn place(object: &CodeObject<'_>, symbol: &Symbol<'_>) -> String {
     }
 }
 
-/// A symbol's name; a section symbol has that of its section.
+/// Returns the name of a symbol, or of its section for a section symbol.
 fn display_name<'a>(object: &CodeObject<'a>, symbol: &Symbol<'a>) -> &'a str {
     if symbol.name.is_empty() && names::symbol_type(symbol.kind) == "SECTION" {
         return object.sections.get(usize::from(symbol.section)).map_or("", |section| section.name);
@@ -32,7 +32,7 @@ fn display_name<'a>(object: &CodeObject<'a>, symbol: &Symbol<'a>) -> &'a str {
     symbol.name
 }
 
-/// The kind of file in a word.
+/// Returns the kind of the file as a word.
 fn role(object: &CodeObject<'_>) -> &'static str {
     match names::file_type(object.header.file_type).as_str() {
         "REL" => "relocatable",

@@ -1,4 +1,4 @@
-//! The report for people.
+//! Report about a code object as text for people.
 
 use super::{display_name, kernel, place, role};
 use crate::descriptor::{Descriptor, Unit, explain, fields_by_place};
@@ -11,7 +11,7 @@ use isa::Target;
 use object::elf::SHT_NOTE;
 use std::fmt::Write;
 
-/// What a code object says. `target` reads it as code for another processor than its header names.
+/// Returns the report. `target`: processor for which the code is read, overriding the header.
 pub fn text(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>) -> String {
     let identity = Identity::of_object(object);
     let target = target.or(identity.target);
@@ -188,7 +188,7 @@ fn one_note(note: &Note<'_>, out: &mut String) -> Done {
     }
 }
 
-/// Bytes of something unknown, the first of them.
+/// Writes the first bytes of unknown contents.
 fn hex(bytes: &[u8], out: &mut String) -> Done {
     const SHOWN: usize = 256;
     for (n, row) in bytes.chunks(16).take(SHOWN / 16).enumerate() {
@@ -252,7 +252,7 @@ fn kernel_descriptor(
     Ok(())
 }
 
-/// The structure before a kernel's code in code objects V2.
+/// Writes the header before a kernel's code in code objects V2.
 fn kernel_header(object: &CodeObject<'_>, header: &KernelCode<'_>, out: &mut String) -> Done {
     let section = object.sections.get(header.section).map_or("", |section| section.name);
     writeln!(out, "\nKernel {}", header.kernel)?;

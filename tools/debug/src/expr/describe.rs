@@ -1,4 +1,4 @@
-//! What types consist of, written as the language declares them.
+//! Declarations of types, written in the syntax of the language.
 
 use super::Language;
 use super::types::{Ty, Types, View};
@@ -6,7 +6,8 @@ use crate::format::{Field, fields};
 use dwarf::{DebugInfo, Die};
 
 impl Types<'_> {
-    /// A type: of a struct or an enumeration all of it, also where a pointer leads to one.
+    /// Returns the declaration of a type. A struct or enumeration is written with all its members, also as
+    /// the target of a pointer.
     pub(crate) fn described(self, ty: &Ty) -> String {
         match self.view(ty) {
             View::Struct(die) => self.structure(die, ty),
@@ -21,14 +22,14 @@ impl Types<'_> {
             }
             View::Pointer { to, .. } if matches!(self.view(&to), View::Struct(_)) => {
                 let (pointer, name, whole) = (self.name(ty), self.name(&to), self.described(&to));
-                // `*global P` is of `P`, and `P *`, too.
+                // kernc writes `*global P`, with the target at the end; C writes `P *`.
                 match pointer.strip_suffix(&name) {
                     Some(before) => format!("{before}{whole}"),
                     None => pointer.replacen(&name, &whole, 1),
                 }
             }
             View::Number(scalar) => match ty {
-                // What a `typedef` of C names.
+                // A `typedef` of C is replaced by the type for which it stands.
                 Ty::Die(die) if self.language == Language::C => self.base_name(*die),
                 _ => scalar.name(self.language),
             },
@@ -36,10 +37,10 @@ impl Types<'_> {
         }
     }
 
-    /// The name of the base type that a name of C stands for.
+    /// Returns the name of the base type for which a name of C stands.
     fn base_name(self, die: u64) -> String {
         let mut die = die;
-        // As far as programs go.
+        // The number of steps is limited, because a damaged object may have cycles.
         for _ in 0..16 {
             let entry = self.info.and_then(|info| info.entry(die));
             match entry.filter(|entry| entry.tag != "DW_TAG_base_type").and_then(crate::variables::type_of) {
@@ -65,7 +66,7 @@ impl Types<'_> {
         format!("{head} {{\n{lines}}}")
     }
 
-    /// A line of a struct.
+    /// Returns a field as a line of a struct declaration.
     fn field(self, info: &DebugInfo, field: &Field<'_>) -> String {
         let ty = info.type_name(Some(field.ty));
         if self.language == Language::Kernc {

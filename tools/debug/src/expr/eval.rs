@@ -1,4 +1,4 @@
-//! What expressions mean where a wave stands; without a wave, their types.
+//! Evaluates expressions for a stopped wave; without a wave, computes their types.
 
 use super::lex::Literal;
 use super::near::hint;
@@ -16,39 +16,39 @@ use crate::write::Writer;
 use dwarf::{AddressSpace, Location, Part, Storage};
 use sim::{Flat, Stopped};
 
-/// Bytes of a value that are read at most.
+/// Largest number of bytes of a value that are read.
 const MOST: u64 = 1 << 16;
 
-/// Fields within fields without names that are looked through.
+/// Largest depth of nested nameless fields that is searched.
 const DEPTH: u32 = 8;
 
-/// Evaluates expressions at a place of the code.
+/// Evaluates expressions at an address of the code.
 pub(crate) struct Evaluator<'a> {
     program: &'a Program,
     pub scope: Option<Scope<'a>>,
     pub types: Types<'a>,
-    /// The wave that stands there; none if only types are asked for.
+    /// The stopped wave; `None` if only types are computed.
     pub at: Option<&'a Stopped<'a>>,
-    /// The lane whose values are asked for.
+    /// Lane for which expressions are evaluated.
     pub lane: u32,
-    /// Numbers that were typed have no values, either.
+    /// Whether literals have no values either, so that nothing but types is computed.
     only_types: bool,
 }
 
 impl<'a> Evaluator<'a> {
-    /// For a lane of a wave. `level` as [`Scope::new`] has it.
+    /// Creates an evaluator for a lane of a stopped wave. `level` as in [`Scope::new`].
     pub(crate) fn new(at: &'a Stopped<'a>, program: &'a Program, lane: u32, level: usize) -> Evaluator<'a> {
         Evaluator { at: Some(at), lane, ..Evaluator::of_types(program, at.address(), level) }
     }
 
-    /// For types alone, at an address of the file.
+    /// Creates an evaluator that computes only types, at an address of the file.
     pub(crate) fn of_types(program: &'a Program, address: u64, level: usize) -> Evaluator<'a> {
         let scope = program.scope(address, level);
         let types = Types { info: program.info.as_ref(), language: program.language(address) };
         Evaluator { program, scope, types, at: None, lane: 0, only_types: false }
     }
 
-    /// The same place, for types alone.
+    /// Returns an evaluator for the same address that computes only types.
     fn without_wave(&self) -> Evaluator<'a> {
         Evaluator { at: None, only_types: true, scope: self.scope.clone(), ..*self }
     }
@@ -57,18 +57,18 @@ impl<'a> Evaluator<'a> {
         self.types.language
     }
 
-    /// Whether a name is that of a type, and hides no variable.
+    /// Returns whether a name is that of a type and not that of a variable.
     fn is_type(&self, name: &str) -> bool {
         let is_variable = || self.scope.as_ref().is_some_and(|scope| scope.variable(name).is_some());
         (parse::is_word(name) || self.types.has(name)) && !is_variable()
     }
 
-    /// Reads an expression.
+    /// Parses an expression.
     pub(crate) fn parse(&self, text: &str) -> Result<Expr, Problem> {
         parse::expression(text, self.language(), &|name| self.is_type(name))
     }
 
-    /// The type of an expression, which is not evaluated, or the type that a text names.
+    /// Returns the type of an expression, which is not evaluated, or the type that the text names.
     pub(crate) fn type_of(&self, text: &str) -> Result<Ty, Problem> {
         let types = self.without_wave();
         let value = types.parse(text).and_then(|expr| types.eval(&expr));
@@ -79,27 +79,27 @@ impl<'a> Evaluator<'a> {
         value.map(|value| value.ty).or_else(|problem| named().ok_or(problem))
     }
 
-    /// The value of an expression.
+    /// Parses and evaluates an expression.
     pub(crate) fn value(&self, text: &str) -> Result<Value, Problem> {
         self.eval(&self.parse(text)?)
     }
 
-    /// Makes sure that a condition can hold.
+    /// Checks a condition without a wave.
     ///
     /// # Errors
-    /// It is no expression, names what is not there, or is nothing that holds or does not.
+    /// The text is no expression, uses an unknown name, or has a value that is neither true nor false.
     pub(crate) fn condition(&self, text: &str) -> Result<(), Problem> {
         let types = self.without_wave();
         let value = types.eval(&self.parse(text)?)?;
         types.truth(&value).map(drop)
     }
 
-    /// Whether a condition holds.
+    /// Returns whether a condition holds.
     pub(crate) fn holds(&self, condition: &Expr) -> Result<bool, Problem> {
         Ok(self.truth(&self.eval(condition)?)?.unwrap_or(false))
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub(crate) fn eval(&self, expr: &Expr) -> Result<Value, Problem> {
         match expr {
             Expr::Literal(literal) if self.only_types => Ok(Value { content: None, ..typed(*literal) }),
@@ -119,7 +119,7 @@ impl<'a> Evaluator<'a> {
             }
             Expr::Cast(of, ty) => self.cast(&self.eval(of)?, ty),
             Expr::SizeOf(of) => {
-                // Where an operand has no value, it still has a type.
+                // An operand that has no value still has a type.
                 let value = self.eval(of).or_else(|_| self.without_wave().eval(of))?;
                 self.size_of(&value.ty)
             }
@@ -127,7 +127,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The bytes of a type as a number: in C a `size_t`, in kernc one that goes with all integers.
+    /// Returns the size of a type in bytes as a number: in C a `size_t`, in kernc a literal, which combines
+    /// with all integer types.
     fn size_of(&self, ty: &Ty) -> Result<Value, Problem> {
         if matches!(self.types.view(ty), View::Code | View::Unknown) {
             return Err(format!("the size of {} is not known", self.types.name(ty)));
@@ -157,7 +158,8 @@ impl<'a> Evaluator<'a> {
         Ok(Value::number(operand))
     }
 
-    /// `&&`, `||`: the right side is evaluated only if it matters, but has to make sense.
+    /// Evaluates `&&` or `||`. The right operand is evaluated only if it decides the result; otherwise only
+    /// its type is checked.
     fn logical(&self, op: Binary, left: &Expr, right: &Expr) -> Result<Value, Problem> {
         let first = self.truth(&self.eval(left)?)?;
         let decided = first.filter(|&first| first == (op == Binary::Either));
@@ -175,7 +177,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value::number(Operand::new(scalar, truth)))
     }
 
-    /// Whether a value counts as true; none if only its type is known.
+    /// Returns whether a value counts as true; `None` if only its type is known.
     fn truth(&self, value: &Value) -> Result<Option<bool>, Problem> {
         match self.types.view(&value.ty) {
             View::Number(_) | View::Enum(..) => Ok(self.number(value)?.truth()),
@@ -187,7 +189,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The number that a value is.
+    /// Converts a value to a number.
     pub(crate) fn number(&self, value: &Value) -> Result<Operand, Problem> {
         let scalar = match self.types.view(&value.ty) {
             View::Number(scalar) | View::Enum(_, scalar) => scalar,
@@ -240,7 +242,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// An array in memory as a pointer to its first element; anything else as it is.
+    /// Converts an array in memory to a pointer to its first element; returns any other value unchanged.
     fn decayed(&self, value: &Value) -> Value {
         let View::Array { of, is_vector: false, .. } = self.types.view(&value.ty) else {
             return value.clone();
@@ -249,7 +251,7 @@ impl<'a> Evaluator<'a> {
         self.address_of(&first).unwrap_or_else(|_| value.clone())
     }
 
-    /// `&x`
+    /// Evaluates `&x`.
     fn address_of(&self, value: &Value) -> Result<Value, Problem> {
         let pointer = |space| Ty::Pointer(Box::new(value.ty.clone()), space);
         if self.at.is_none() {
@@ -261,7 +263,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value::new(pointer(space), Some(Content::of(address.to_le_bytes()[..bytes].to_vec()))))
     }
 
-    /// A pointer into LDS or private memory as a flat one; any other value as it is.
+    /// Converts a pointer into LDS or private memory to a flat pointer; returns any other value unchanged.
     fn flat(&self, value: &Value) -> Result<Value, Problem> {
         let View::Pointer { to, space, .. } = self.types.view(&value.ty) else { return Ok(value.clone()) };
         let flat: fn(u64) -> Flat = match space {
@@ -274,7 +276,8 @@ impl<'a> Evaluator<'a> {
         Ok(Value::new(Ty::Pointer(Box::new(to), AddressSpace::GENERIC), content))
     }
 
-    /// Where a value leads: a pointer's target, an array, or a number as a flat address.
+    /// Returns the address to which a value refers: the target of a pointer, the place of an array, or a
+    /// number taken as a flat address.
     pub(crate) fn target(&self, value: &Value) -> Result<(AddressSpace, u64), Problem> {
         let value = self.decayed(value);
         let space = match self.types.view(&value.ty) {
@@ -292,7 +295,7 @@ impl<'a> Evaluator<'a> {
     fn cast(&self, value: &Value, text: &TypeText) -> Result<Value, Problem> {
         let ty = self.types.named(text)?;
         let mut value = self.decayed(value);
-        // A pointer to anywhere has to say which memory it leads into.
+        // A cast to a pointer of 8 bytes needs a flat address, which says into which memory it points.
         if matches!(self.types.view(&ty), View::Pointer { bytes: 8, .. }) {
             value = self.flat(&value)?;
         }
@@ -331,7 +334,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Where a function is.
+    /// Returns the address of a function as a pointer to code.
     fn function(&self, name: &str) -> Option<Value> {
         let start = self.program.function(name)?.start;
         let content = self.at.map(|at| Content::of(start.wrapping_add(at.base()).to_le_bytes().to_vec()));
@@ -350,7 +353,7 @@ impl<'a> Evaluator<'a> {
         format!("nothing is called `{name}` here{}", hint(name, names.chain(functions)))
     }
 
-    /// What is at a place.
+    /// Reads the value at a location.
     fn load(&self, location: Location, ty: Ty, unit: usize) -> Result<Value, Problem> {
         let Some(at) = self.at else { return Ok(Value::new(ty, None)) };
         let bytes = self.types.size(&ty).min(MOST);
@@ -365,7 +368,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value { location: Some(location), ..Value::new(ty, Some(content)) })
     }
 
-    /// Bytes of memory, with those bits that nothing has written.
+    /// Returns bytes that were read from memory, together with the bits that no instruction has written.
     pub(crate) fn content(&self, space: AddressSpace, address: u64, bytes: Vec<u8>) -> Content {
         let undefined = self.at.and_then(|at| {
             let location = Location::memory(space, address).ok()?;
@@ -412,7 +415,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A vector of some components of a vector.
+    /// Returns a vector of the chosen components of a vector.
     fn swizzled(&self, value: &Value, of: &Ty, chosen: &[u64]) -> Result<Value, Problem> {
         let ty = Ty::Vector(Box::new(of.clone()), chosen.len() as u64);
         let Some(content) = &value.content else { return Ok(Value::new(ty, None)) };
@@ -423,7 +426,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value { registers: value.registers.clone(), ..Value::new(ty, Some(content)) })
     }
 
-    /// A field of so many bits from one on.
+    /// Reads a bit-field of `count` bits, starting at bit `from`.
     fn bits(&self, value: &Value, (from, count): (u64, u64), ty: &Ty) -> Result<Value, Problem> {
         let Some(content) = &value.content else { return Ok(Value::new(ty.clone(), None)) };
         let scalar = match self.types.view(ty) {
@@ -436,7 +439,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value::new(ty.clone(), Some(Content::of(crate::format::extracted(all, from % 8, count, scalar)))))
     }
 
-    /// Element of an array, or so many steps behind a pointer.
+    /// Returns an element of an array, or of the memory to which a pointer points.
     fn element(&self, value: &Value, index: Option<i128>) -> Result<Value, Problem> {
         match self.types.view(&value.ty) {
             View::Array { of, count, .. } => {
@@ -476,14 +479,15 @@ impl<'a> Evaluator<'a> {
         Ok(Value { location, registers, ..Value::new(ty, Some(content)) })
     }
 
-    /// The text of a value; `letter`: how numbers are written, if not as their types have it.
+    /// Returns the text of a value, with numbers in the format `letter`; without `letter`, in the format of
+    /// their types.
     pub(crate) fn text(&self, value: &Value, letter: Option<Letter>) -> String {
         let base = self.at.map_or(0, Stopped::base);
         let writer = Writer { types: self.types, program: self.program, base, letter };
         value.content.as_ref().map_or(String::new(), |content| writer.text(&value.ty, content))
     }
 
-    /// What a value consists of.
+    /// Returns the parts of a value.
     pub(crate) fn parts(&self, value: &Value) -> Parts {
         match self.types.view(&value.ty) {
             View::Struct(die) => {
@@ -502,7 +506,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The value of a number that was typed.
+/// Returns the value of a literal.
 fn typed(literal: Literal) -> Value {
     let int = |value: u64| match (i32::try_from(value), i64::try_from(value)) {
         (Ok(_), _) => Scalar::INT,
@@ -524,21 +528,22 @@ fn whole(number: Number) -> i128 {
     }
 }
 
-/// A pointer so many bytes further on.
+/// Returns a pointer advanced by `bytes`.
 fn moved(pointer: &Value, address: Operand, bytes: Option<i128>) -> Value {
     let sum =
         address.number.zip(bytes).map(|(address, bytes)| Number::Int(whole(address).wrapping_add(bytes)));
     Value { ty: pointer.ty.clone(), ..Value::number(Operand::new(address.scalar, sum)) }
 }
 
-/// The number of a component: `x`, `w`, `s0`, `sf`.
+/// Returns the index of a vector component: `x`, `w`, `s0`, `sf`.
 fn component(name: &str) -> Option<u64> {
     let letter = ["x", "y", "z", "w"].iter().position(|one| *one == name);
     let digit = || name.strip_prefix(['s', 'S']).filter(|digit| digit.len() == 1);
     letter.map(|at| at as u64).or_else(|| u64::from_str_radix(digit()?, 16).ok())
 }
 
-/// The numbers of several components of a vector of `count`: `xy`, `s0f`; in OpenCL also `lo`, `hi`, `even`, `odd`.
+/// Returns the indices of several components of a vector with `count` components: `xy`, `s0f`; in OpenCL also
+/// `lo`, `hi`, `even`, `odd`.
 fn swizzle(name: &str, count: u64, language: Language) -> Option<Vec<u64>> {
     let whole = count.next_power_of_two();
     let half: Option<Vec<u64>> = match (name, language) {
@@ -560,14 +565,15 @@ fn swizzle(name: &str, count: u64, language: Language) -> Option<Vec<u64>> {
     chosen.filter(|chosen| [2, 3, 4, 8, 16].contains(&chosen.len()) && chosen.iter().all(|&at| at < count))
 }
 
-/// Bits that nothing has written of what is at a place; none where nothing is known of that.
+/// Returns the mask of the bits at a location that no instruction has written; `None` if the location cannot
+/// be split into parts.
 fn undefined(location: &Location, bytes: usize, frame: &Frame<'_>) -> Option<Vec<u8>> {
     let mut mask = vec![0; bytes];
     let mut at = 0;
     for Part { location, bits } in location.parts(8 * bytes as u128).ok()? {
         let (from, count) = (at / 8, bits as usize / 8);
         at += bits as usize;
-        // What is a part of a byte, or in no register and no memory, counts as defined.
+        // A part that is not whole bytes, or is neither in a register nor in memory, counts as defined.
         let is_kept = matches!(location.storage, Storage::Register(_) | Storage::Memory(_));
         if !is_kept || location.bit % 8 != 0 || from * 8 + count * 8 != at {
             continue;

@@ -1,12 +1,12 @@
-//! Words, numbers and signs of an expression.
+//! Splits an expression into words, numbers and signs.
 
 use super::number::{Kind, Scalar};
 use super::{Language, Problem};
 
-/// A number that was typed.
+/// A literal as the user has written it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Literal {
-    /// Its type, if it has a suffix.
+    /// Value, and the type if the literal has a suffix.
     Int(u64, Option<Scalar>),
     Float(f64, Option<Scalar>),
     Bool(bool),
@@ -33,20 +33,20 @@ impl std::fmt::Display for Token {
     }
 }
 
-/// Longer ones first.
+/// Longer signs come before their prefixes, because the first match is taken.
 const SIGNS: [&str; 32] = [
     "<<=", ">>=", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=",
     "|=", "^=", "=", "<", ">", "[", "]", "(", ")", ".", "*", "&", "!", "-", "+",
 ];
 const MORE: [&str; 7] = ["~", "/", "%", "^", "|", ",", ";"];
 
-/// Words, numbers and signs of an expression at most: what is nested is no deeper than that.
+/// Largest number of tokens of an expression, which also bounds the depth of nesting.
 const MOST: usize = 256;
 
-/// Splits an expression.
+/// Splits an expression into tokens.
 ///
 /// # Errors
-/// Something is no part of one, or there are too many.
+/// Some text is not a token, or there are too many tokens.
 pub(crate) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Problem> {
     let mut all: Vec<Token> = Vec::new();
     let mut rest = text.trim_start();
@@ -54,7 +54,7 @@ pub(crate) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Probl
         let (token, length) = match first {
             '$' => register(rest),
             '\'' => character(rest)?,
-            // `t.0.1`: parts of tuples are no floats.
+            // In `t.0.1` the parts of tuples are names, not a float.
             '0'..='9' if matches!(all.last(), Some(Token::Sign("." | "->"))) => {
                 let length = word(rest);
                 (Token::Name(rest[..length].to_owned()), length)
@@ -87,12 +87,12 @@ fn named(word: &str) -> Token {
     }
 }
 
-/// Bytes of the word at the beginning.
+/// Returns the length in bytes of the word at the beginning of the text.
 fn word(text: &str) -> usize {
     text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
-/// `$v3`, `$s[4:5]`.
+/// Reads a register: `$v3`, `$s[4:5]`.
 fn register(text: &str) -> (Token, usize) {
     let mut length = 1 + word(&text[1..]);
     if text[length..].starts_with('[')
@@ -104,7 +104,7 @@ fn register(text: &str) -> (Token, usize) {
     (Token::Register(text[1..length].to_owned()), length)
 }
 
-/// `'a'`, `'\n'`: a number of C's type `char`.
+/// Reads a character, `'a'` or `'\n'`, as a number of C's type `char`.
 fn character(text: &str) -> Result<(Token, usize), Problem> {
     let wrong = || "a character is written `'a'`".to_owned();
     let end = text[1..].find('\'').filter(|&end| end > 0).ok_or_else(wrong)?;
@@ -121,7 +121,8 @@ fn character(text: &str) -> Result<(Token, usize), Problem> {
     Ok((Token::Literal(Literal::Int(value.into(), Some(char))), end + 2))
 }
 
-/// Bytes of the number at the beginning: digits, letters, a point in front of a digit, and the sign of an exponent.
+/// Returns the length in bytes of the number at the beginning of the text: digits, letters, a decimal point
+/// that is not followed by a field name, and the sign of an exponent.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_hex = text.starts_with("0x") || text.starts_with("0X");
@@ -143,7 +144,7 @@ fn number_length(text: &str) -> usize {
     at
 }
 
-/// `12`, `1_000u64`, `0xff`, `0b101`, `1.5e-3f`.
+/// Reads a number: `12`, `1_000u64`, `0xff`, `0b101`, `1.5e-3f`.
 fn number(text: &str, language: Language) -> Result<(Token, usize), Problem> {
     let length = number_length(text);
     let written = &text[..length];
@@ -185,7 +186,8 @@ fn number(text: &str, language: Language) -> Result<(Token, usize), Problem> {
     Ok((Token::Literal(Literal::Int(value, scalar)), length))
 }
 
-/// C's unsigned type of a number that is written in hexadecimal, say, and fits no signed type of that width (C11, 6.4.4.1).
+/// Returns C's unsigned type for a number that is not decimal and does not fit the signed type of the same
+/// width (C11, 6.4.4.1).
 fn unsigned(value: u64, radix: u32) -> Option<Scalar> {
     let bytes = match (radix, value) {
         (10, _) => return None,
@@ -196,7 +198,8 @@ fn unsigned(value: u64, radix: u32) -> Option<Scalar> {
     Scalar::of(Kind::Unsigned, bytes)
 }
 
-/// The type that a suffix gives, of C's and of kernc's; none inside for no suffix, none for what is no suffix.
+/// Returns the type of a suffix of C or kernc: `Some(None)` for an empty suffix, `None` for an unknown
+/// suffix.
 fn suffix_of(suffix: &str) -> Option<Option<Scalar>> {
     let lower = suffix.to_ascii_lowercase();
     let (kind, bytes) = match lower.as_str() {

@@ -1,7 +1,8 @@
-//! Expressions that are typed to be shown, to be watched, or to decide whether a wave stops: `s.b[1]`, `*p + 2`, `$v3 & 0xff`,
-//! `i > 2 && i < 5`.
+//! Expressions that the user types to display a value, to watch it, or as the condition of a breakpoint:
+//! `s.b[1]`, `*p + 2`, `$v3 & 0xff`, `i > 2 && i < 5`.
 //!
-//! One evaluator serves all commands. It runs without a wave, too, for types alone: that is how a condition is checked when it is set.
+//! One evaluator serves all commands. It also runs without a wave and then computes only types; this is how a
+//! condition is checked when it is set.
 
 mod describe;
 mod eval;
@@ -22,15 +23,15 @@ pub use shown::{Parts, Shown};
 pub(crate) use types::{Ty, Types, View};
 pub(crate) use value::{Content, UNDEFINED, Value};
 
-/// Why something cannot be shown.
+/// Message that says why an expression is wrong or has no value.
 pub type Problem = String;
 
-/// Whose operators and types an expression has: those of the compile unit.
+/// Language whose operators and types an expression uses: that of the compile unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// kernc's.
     #[default]
     Kernc,
-    /// C's, and those of languages made of it.
+    /// C, and languages derived from it.
     C,
 }

@@ -1,8 +1,9 @@
-//! Names that may have been meant.
+//! Suggestions for misspelt names.
 
 use isa::spelling::nearest;
 
-/// Returns ": did you mean `count`?" for the name that is most like one that is unknown; nothing if none is like it.
+/// Returns ": did you mean `count`?" with the known name that is most similar to an unknown name; an empty
+/// string if no name is similar.
 pub(crate) fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(name, known).map_or(String::new(), |other| format!(": did you mean `{other}`?"))
 }

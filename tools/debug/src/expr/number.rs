@@ -1,13 +1,15 @@
-//! Arithmetic on typed numbers, as C has it: operands are converted to a common type, integers have widths and signs.
+//! Arithmetic on typed numbers with C's rules: operands are converted to a common type, and integers have
+//! widths and signs.
 //!
-//! Unsigned integers wrap around. What C leaves undefined is an error: signed results that do not fit, divisors of 0, shifts by the width
-//! or more. An operand without a value has only a type: the result has one, too, so that expressions are checked before any wave stands.
+//! Unsigned integers wrap around. What C leaves undefined is an error: signed results that do not fit,
+//! divisors of 0, and shifts by the width of the type or more. An operand without a value has only a type,
+//! and so has the result. This allows expressions to be checked before a wave stops.
 
 use super::parse::Binary;
 use super::{Language, Problem};
 use half::f16;
 
-/// What the bits of a number mean.
+/// Interpretation of the bits of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,
@@ -20,7 +22,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scalar {
     pub kind: Kind,
-    /// 1, 2, 4 or 8; of floats not 1.
+    /// Size in bytes: 1, 2, 4 or 8; a float has at least 2.
     pub bytes: u8,
 }
 
@@ -29,7 +31,7 @@ impl Scalar {
     pub(crate) const BOOL: Scalar = Scalar { kind: Kind::Bool, bytes: 1 };
     pub(crate) const DOUBLE: Scalar = Scalar { kind: Kind::Float, bytes: 8 };
 
-    /// Returns a type of so many bytes; none if there is no such number.
+    /// Returns the type of a kind with this size; `None` if there is no such type.
     pub(crate) fn of(kind: Kind, bytes: usize) -> Option<Scalar> {
         let is_there = match kind {
             Kind::Float => matches!(bytes, 2 | 4 | 8),
@@ -46,7 +48,7 @@ impl Scalar {
         self.kind == Kind::Float
     }
 
-    /// Returns the name that the language has for the type.
+    /// Returns the name of the type in a language.
     pub(crate) fn name(self, language: Language) -> String {
         let bits = self.bits();
         match (language, self.kind) {
@@ -72,7 +74,7 @@ impl Scalar {
         }
     }
 
-    /// The number that little-endian bytes are.
+    /// Reads a number of the type from little-endian bytes.
     pub(crate) fn read(self, bytes: &[u8]) -> Number {
         let mut all = [0; 8];
         let count = bytes.len().min(usize::from(self.bytes)).min(8);
@@ -87,7 +89,7 @@ impl Scalar {
         }
     }
 
-    /// The bytes of a number of the type, little-endian.
+    /// Returns the little-endian bytes of a number of the type.
     pub(crate) fn write(self, number: Number) -> Vec<u8> {
         let bits = match (self.convert(number), self.bytes) {
             (Number::Int(value), _) => value as u64,
@@ -98,7 +100,7 @@ impl Scalar {
         bits.to_le_bytes()[..usize::from(self.bytes)].to_vec()
     }
 
-    /// The low bits of an integer, with the sign of the type.
+    /// Truncates an integer to the width of the type, with sign extension for a signed type.
     fn wrapped(self, value: i128) -> i128 {
         let spare = 128 - self.bits();
         match self.kind {
@@ -107,7 +109,8 @@ impl Scalar {
         }
     }
 
-    /// The nearest number of the type: integers wrap around, floats that are too large for an integer become the largest, NaN becomes 0.
+    /// Converts a number to the type. Integers wrap around. Floats that are out of range become the least or
+    /// greatest integer, and NaN becomes 0.
     pub(crate) fn convert(self, number: Number) -> Number {
         match (number, self.kind) {
             (Number::Int(value), Kind::Bool) => Number::Int(i128::from(value != 0)),
@@ -122,7 +125,7 @@ impl Scalar {
         }
     }
 
-    /// An integer as a float, rounded once.
+    /// Converts an integer to a float with a single rounding.
     fn rounded(self, double: f64, value: i128) -> Number {
         match self.bytes {
             4 => Number::Float((value as f32).into()),
@@ -138,7 +141,7 @@ impl Scalar {
         })
     }
 
-    /// The least and the greatest integer of the type.
+    /// Returns the least and the greatest integer of the type.
     pub(crate) fn range(self) -> (i128, i128) {
         let bits = self.bits();
         match self.kind {
@@ -183,9 +186,10 @@ impl Number {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Operand {
     pub scalar: Scalar,
-    /// None if only the type is known.
+    /// Value; `None` if only the type is known.
     pub number: Option<Number>,
-    /// It was typed without a suffix: in kernc it takes the type of the other operand.
+    /// Whether the operand was written as a literal without a suffix; in kernc such an operand takes the type
+    /// of the other operand.
     pub is_literal: bool,
 }
 
@@ -194,12 +198,12 @@ impl Operand {
         Operand { scalar, number: number.map(|number| scalar.convert(number)), is_literal: false }
     }
 
-    /// The nearest number of another type.
+    /// Converts the operand to another type.
     pub(crate) fn to(self, scalar: Scalar) -> Operand {
         Operand::new(scalar, self.number)
     }
 
-    /// Whether the number is not 0; none if only its type is known.
+    /// Returns whether the number is not 0; `None` if only the type is known.
     pub(crate) fn truth(self) -> Option<bool> {
         self.number.map(|number| !number.is_zero())
     }
@@ -213,13 +217,13 @@ impl Operand {
     }
 }
 
-/// C's integer promotion: narrower integers and truth values become `int`.
+/// Applies C's integer promotion: narrower integers and truth values become `int`.
 fn promoted(scalar: Scalar) -> Scalar {
     if scalar.is_float() || scalar.bytes >= 4 { scalar } else { Scalar::INT }
 }
 
-/// The type that both operands are converted to: C's usual arithmetic conversions. In kernc, a literal that is a float takes the other's
-/// type, if that is a float.
+/// Returns the type to which both operands are converted (C's usual arithmetic conversions). In kernc, a
+/// float literal takes the type of the other operand if that is a float.
 fn common(left: Operand, right: Operand, language: Language) -> Scalar {
     let (a, b) = (promoted(left.scalar), promoted(right.scalar));
     match (a.is_float(), b.is_float()) {
@@ -244,10 +248,10 @@ fn common(left: Operand, right: Operand, language: Language) -> Scalar {
     }
 }
 
-/// Computes with two numbers.
+/// Applies an operator to two numbers.
 ///
 /// # Errors
-/// The operator has no meaning for these types, or the result is none of the type.
+/// The operator is not defined for these types, or the result does not fit the type.
 pub(crate) fn binary(
     op: Binary,
     left: Operand,
@@ -278,8 +282,9 @@ pub(crate) fn binary(
     fits(scalar, number, language)
 }
 
-/// Sums, products and quotients of narrower floats, rounded once more, are what they would be at once: a double has more than twice the
-/// digits. Remainders are exact.
+/// Computes with doubles. Sums, products and quotients of narrower floats that are rounded to the narrow type
+/// afterwards are equal to results with a single rounding, because a double has more than twice the digits.
+/// Remainders are exact.
 fn of_floats(op: Binary, a: f64, b: f64) -> f64 {
     match op {
         Binary::Add => a + b,
@@ -290,7 +295,8 @@ fn of_floats(op: Binary, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Numbers of 64 bits: no sum or difference overflows, and of a product of unsigned numbers the low bits are right.
+/// Computes with integers of at most 64 bits. Sums and differences do not overflow 128 bits, and the low bits
+/// of a product are right even if the product wraps.
 fn of_integers(op: Binary, a: i128, b: i128) -> Result<i128, Problem> {
     if b == 0 && matches!(op, Binary::Div | Binary::Rem) {
         return Err("division by zero".to_owned());
@@ -307,7 +313,7 @@ fn of_integers(op: Binary, a: i128, b: i128) -> Result<i128, Problem> {
     })
 }
 
-/// A result of a type: unsigned ones wrap around, signed ones have to fit.
+/// Converts a result to its type: unsigned results wrap around, signed results have to fit.
 fn fits(scalar: Scalar, number: Option<i128>, language: Language) -> Result<Operand, Problem> {
     let (least, most) = scalar.range();
     match number {
@@ -318,7 +324,7 @@ fn fits(scalar: Scalar, number: Option<i128>, language: Language) -> Result<Oper
     }
 }
 
-/// Shifts: the type is that of the left operand.
+/// Shifts an integer; the result has the promoted type of the left operand.
 fn shift(op: Binary, left: Operand, right: Operand, language: Language) -> Result<Operand, Problem> {
     let scalar = promoted(left.scalar);
     if scalar.is_float() || right.scalar.is_float() {
@@ -331,12 +337,12 @@ fn shift(op: Binary, left: Operand, right: Operand, language: Language) -> Resul
     if !(0..i128::from(scalar.bits())).contains(&count) {
         return Err(format!("{} has no shift by {count}", scalar.name(language)));
     }
-    // Bits that are shifted out are lost, as in C and kernc.
+    // As in C and kernc, bits that are shifted out are lost.
     let shifted = if op == Binary::Shl { value << count } else { value >> count };
     Ok(Operand::new(scalar, Some(Number::Int(scalar.wrapped(shifted)))))
 }
 
-/// The negative of a number.
+/// Returns the negated number.
 pub(crate) fn negative(operand: Operand, language: Language) -> Result<Operand, Problem> {
     let scalar = promoted(operand.scalar);
     let negated = match operand.to(scalar).number {
@@ -347,7 +353,7 @@ pub(crate) fn negative(operand: Operand, language: Language) -> Result<Operand, 
     Ok(Operand { is_literal: operand.is_literal, ..negated })
 }
 
-/// The bits of an integer, each inverted.
+/// Returns the integer with each bit inverted.
 pub(crate) fn complement(operand: Operand, language: Language) -> Result<Operand, Problem> {
     let scalar = promoted(operand.scalar);
     if scalar.is_float() {
@@ -357,7 +363,7 @@ pub(crate) fn complement(operand: Operand, language: Language) -> Result<Operand
     Ok(Operand::new(scalar, number))
 }
 
-/// `!`: whether a number is 0. In kernc that is of truth values, and of integers the complement.
+/// Applies `!`: whether a number is 0. In kernc, `!` of an integer is the bitwise complement.
 pub(crate) fn not(operand: Operand, language: Language) -> Result<Operand, Problem> {
     match (language, operand.scalar.kind) {
         (Language::Kernc, Kind::Signed | Kind::Unsigned) => complement(operand, language),
@@ -365,12 +371,12 @@ pub(crate) fn not(operand: Operand, language: Language) -> Result<Operand, Probl
     }
 }
 
-/// The text of a number.
+/// Returns a number as text.
 pub(crate) fn text(scalar: Scalar, number: Number) -> String {
     match (number, scalar.bytes) {
         (Number::Int(value), _) if scalar.kind == Kind::Bool => (value != 0).to_string(),
         (Number::Int(value), _) => value.to_string(),
-        // As short as the type allows.
+        // The shortest text that reads back as the same `f32`.
         (Number::Float(value), 4) => format!("{:?}", value as f32),
         (Number::Float(value), _) => format!("{value:?}"),
     }

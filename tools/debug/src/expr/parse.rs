@@ -1,4 +1,4 @@
-//! The syntax of expressions: of C's and of kernc's operators, each with the precedence that the language has.
+//! Parses expressions with the operators of C or kernc and the precedence of that language.
 
 use super::lex::{Literal, Token, tokens};
 use super::{Language, Problem};
@@ -30,7 +30,7 @@ pub(crate) enum Binary {
     Either,
 }
 
-/// Operators with their signs, and how tightly they bind in kernc and in C.
+/// Operators with their signs and their precedences in kernc and in C; a higher number binds tighter.
 const OPERATORS: [(&str, Binary, u8, u8); 18] = [
     ("||", Binary::Either, 1, 1),
     ("&&", Binary::Both, 2, 2),
@@ -52,16 +52,16 @@ const OPERATORS: [(&str, Binary, u8, u8); 18] = [
     ("%", Binary::Rem, 9, 10),
 ];
 
-/// Whether an order of two numbers, none if one is NaN, is what a comparison asks for.
+/// Decides whether a comparison holds for an order of two numbers; the order is `None` if a number is NaN.
 pub(crate) type Holds = fn(Option<Ordering>) -> bool;
 
 impl Binary {
-    /// Its sign.
+    /// Returns the operator's sign.
     pub(crate) fn sign(self) -> &'static str {
         OPERATORS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
     }
 
-    /// What holds, if it is a comparison.
+    /// Returns the predicate of a comparison; `None` for other operators.
     pub(crate) fn comparison(self) -> Option<Holds> {
         Some(match self {
             Binary::Eq => |order| order == Some(Ordering::Equal),
@@ -75,16 +75,16 @@ impl Binary {
     }
 }
 
-/// An operator in front of its operand.
+/// A prefix operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unary {
     Plus,
     Minus,
     Not,
     Complement,
-    /// What a pointer points to.
+    /// `*`: the target of a pointer.
     Target,
-    /// Where something is in memory.
+    /// `&`: the address of a value in memory.
     Address,
 }
 
@@ -97,7 +97,8 @@ const UNARY: [(&str, Unary); 6] = [
     ("&", Unary::Address),
 ];
 
-/// A type that was typed: a name, and pointers to it, the innermost first.
+/// A type as the user has written it: a name, and the address spaces of the pointers to it, innermost pointer
+/// first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TypeText {
     pub name: String,
@@ -115,13 +116,13 @@ pub(crate) enum Expr {
     Field(Box<Expr>, String),
     Index(Box<Expr>, Box<Expr>),
     Cast(Box<Expr>, TypeText),
-    /// Bytes of a value.
+    /// `sizeof` a value.
     SizeOf(Box<Expr>),
-    /// Bytes of a type.
+    /// `sizeof` a type.
     SizeOfType(TypeText),
 }
 
-/// Words that say where what a pointer points to is, of C's and of kernc's.
+/// Words of C and kernc that name the address space of a pointer's target.
 const SPACES: [(&str, AddressSpace); 10] = [
     ("global", AddressSpace::GLOBAL),
     ("__global", AddressSpace::GLOBAL),
@@ -135,19 +136,19 @@ const SPACES: [(&str, AddressSpace); 10] = [
     ("generic", AddressSpace::GENERIC),
 ];
 
-/// Words of a type that change nothing about a value.
+/// Words of a type that do not change the value.
 const QUALIFIERS: [&str; 6] = ["const", "volatile", "restrict", "struct", "union", "enum"];
 
-/// Words that together are the name of a type in C.
+/// Words that in combination form the name of a type in C.
 const WORDS: [&str; 5] = ["unsigned", "signed", "long", "short", "int"];
 
-/// What knows which names are types.
+/// Decides whether a name is that of a type.
 pub(crate) type IsType<'a> = &'a dyn Fn(&str) -> bool;
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// What has no place in one, or what is missing.
+/// Something is missing or misplaced; the error says what.
 pub(crate) fn expression(text: &str, language: Language, is_type: IsType<'_>) -> Result<Expr, Problem> {
     let mut parser = Parser::new(text, language, is_type)?;
     let expr = parser.binary(0)?;
@@ -155,10 +156,10 @@ pub(crate) fn expression(text: &str, language: Language, is_type: IsType<'_>) ->
     Ok(expr)
 }
 
-/// Reads a type.
+/// Parses a type.
 ///
 /// # Errors
-/// It is none.
+/// The text is not a type.
 pub(crate) fn type_text(text: &str, language: Language, is_type: IsType<'_>) -> Result<TypeText, Problem> {
     let mut parser = Parser::new(text, language, is_type)?;
     let ty = parser.ty(true)?;
@@ -208,7 +209,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What comes is an operand, and something else is there, or nothing.
+    /// Returns the error for a missing operand: it names the token in its place, or the token before the end.
     fn no_operand(&self) -> Problem {
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         match (before, self.tokens.get(self.at)) {
@@ -236,7 +237,7 @@ impl<'a> Parser<'a> {
         Some((op, if self.language == Language::Kernc { kernc } else { c }))
     }
 
-    /// Operators that bind at least as tightly.
+    /// Parses operators whose precedence is at least `least`.
     fn binary(&mut self, least: u8) -> Result<Expr, Problem> {
         let mut left = self.cast()?;
         let mut compared = false;
@@ -253,7 +254,7 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    /// `x as f32`
+    /// Parses a cast: `x as f32`.
     fn cast(&mut self) -> Result<Expr, Problem> {
         let mut value = self.unary()?;
         while self.tokens.get(self.at) == Some(&Token::Name("as".to_owned())) {
@@ -282,11 +283,11 @@ impl<'a> Parser<'a> {
         self.postfix()
     }
 
-    /// What follows `sizeof`: a type in parentheses, or an operand.
+    /// Parses what follows `sizeof`: a type in parentheses, or an operand.
     fn size(&mut self) -> Result<Expr, Problem> {
         let stars =
             self.tokens.iter().skip(self.at + 1).take_while(|token| **token == Token::Sign("*")).count();
-        // kernc writes the stars of a pointer in front of its type.
+        // kernc writes the stars of a pointer before the type.
         if self.is_at("(") && self.begins_type(self.at + 1 + stars) {
             self.at += 1;
             let ty = self.ty(true)?;
@@ -331,7 +332,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether a type begins at a token.
+    /// Returns whether a type begins at token `at`.
     fn begins_type(&self, at: usize) -> bool {
         match self.tokens.get(at) {
             Some(Token::Name(name)) => (self.is_type)(name),
@@ -339,13 +340,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `f32`, `*global u32`, `unsigned int`, `struct S *`, `global float *`; a `*` behind the type of `x as f32 * 2` is an operator.
+    /// Parses a type: `f32`, `*global u32`, `unsigned int`, `struct S *`, `global float *`. Without
+    /// `takes_stars`, a `*` after the name is an operator, as in `x as f32 * 2`.
     fn ty(&mut self, takes_stars: bool) -> Result<TypeText, Problem> {
         let mut pointers = Vec::new();
         while self.takes("*") {
             pointers.push(self.space().unwrap_or(AddressSpace::GENERIC));
         }
-        // kernc writes the outermost pointer first.
+        // kernc writes the outermost pointer first, but `pointers` begins with the innermost.
         pointers.reverse();
         let space = self.space();
         let mut words: Vec<String> = Vec::new();
@@ -374,7 +376,7 @@ impl<'a> Parser<'a> {
         Ok(TypeText { name: words.join(" "), pointers })
     }
 
-    /// Words in front of a type: the last one that says where it is.
+    /// Skips qualifiers and words for address spaces before a type. Returns the last address space.
     fn space(&mut self) -> Option<AddressSpace> {
         let mut space = None;
         while let Some(Token::Name(name)) = self.tokens.get(self.at) {
@@ -389,12 +391,12 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a word is part of a type, whatever names there are.
+/// Returns whether a word is part of a type in each program, whatever types the program declares.
 pub(crate) fn is_word(name: &str) -> bool {
     QUALIFIERS.contains(&name) || WORDS.contains(&name) || SPACES.iter().any(|row| row.0 == name)
 }
 
-/// Whether a word goes on after `unsigned` or `long`.
+/// Returns whether a word can continue a type that begins with `unsigned` or `long`.
 fn is_more(name: &str) -> bool {
     WORDS.contains(&name) || matches!(name, "char" | "double")
 }

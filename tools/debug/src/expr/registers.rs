@@ -1,4 +1,4 @@
-//! `$v3`, `$s4`, `$s[4:5]`, `$exec`, `$vcc`, `$scc`, `$m0`, `$mode`, `$pc`.
+//! Registers in expressions: `$v3`, `$s4`, `$s[4:5]`, `$exec`, `$vcc`, `$scc`, `$m0`, `$mode`, `$pc`.
 
 use super::Problem;
 use super::types::Ty;
@@ -6,18 +6,18 @@ use super::value::{Content, Value, any};
 use isa::Reg;
 use sim::{Dword, Stopped};
 
-/// Registers that are named at once.
+/// Largest number of registers in one name.
 const MOST: u16 = 16;
 
-/// A register by its name.
+/// A parsed register name.
 enum Named {
     Exec,
     Pc,
     Scc,
     Mode,
-    /// Scalar registers with codes of their own.
+    /// First and last of special scalar registers, by their operand codes.
     Scalars(u16, u16),
-    /// The first and last of a bank: `s`, `v`, `a`.
+    /// Bank (`s`, `v` or `a`), and the numbers of the first and last register.
     Bank(char, u16, u16),
 }
 
@@ -44,7 +44,7 @@ fn parse(name: &str) -> Option<Named> {
     })
 }
 
-/// The value of registers for a lane of a wave; without a wave, their type.
+/// Returns the value of registers for a lane of a wave; without a wave, only the type.
 ///
 /// # Errors
 /// There is no such register.

@@ -1,23 +1,24 @@
-//! A value for a lane, to be shown.
+//! A value for a lane, converted for display.
 
 use crate::spot::Spot;
 
-/// A value for a lane.
+/// A value for a lane, converted for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// As text.
+    /// The value as text.
     pub text: String,
-    /// Its type, as a user would write it.
+    /// Type of the value as the user would write it.
     pub ty: String,
-    /// What it consists of.
+    /// Parts of the value.
     pub parts: Parts,
-    /// Where it is in memory, if it is there.
+    /// Where the value is in memory, if it is in memory.
     pub spot: Option<Spot>,
-    /// The waits that it takes until it is there, if it is in registers that a memory operation has yet to write: `vmcnt(0)`.
+    /// The waits, such as `vmcnt(0)`, after which the value is available; `None` unless an outstanding memory
+    /// operation has yet to write its registers.
     pub pending: Option<String>,
 }
 
-/// The value, and whether it is there.
+/// Formats the value, and says whether it is available.
 impl std::fmt::Display for Shown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)?;
@@ -25,21 +26,21 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// What a value consists of.
+/// The parts of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parts {
-    /// Nothing.
+    /// The value has no parts.
     None,
-    /// Fields, by their names.
+    /// Fields, by name.
     Fields(Vec<String>),
-    /// So many elements.
+    /// Number of elements.
     Elements(u64),
-    /// What it points to.
+    /// The target of a pointer.
     Target,
 }
 
 impl Parts {
-    /// How many.
+    /// Returns the number of parts.
     pub fn count(&self) -> u64 {
         match self {
             Parts::None => 0,
@@ -49,7 +50,8 @@ impl Parts {
         }
     }
 
-    /// Some of them: what each is called, and the expression for it where that of the whole is `text`.
+    /// Returns the names and expressions of `count` parts, starting at part `from`. `text` is the expression
+    /// of the whole value.
     pub fn within<'a>(
         &'a self,
         text: &'a str,

@@ -1,18 +1,18 @@
-//! Constant expressions beside Rust's arithmetic, and what is refused.
+//! Compares constant expressions with Rust's arithmetic, and checks error messages.
 
 use super::number::{Kind, Number, Operand, Scalar, binary, text};
 use super::parse::Binary;
 use super::{Evaluator, Language, Problem};
 use crate::program::Program;
 
-/// The value of an expression without names.
+/// Evaluates an expression without names in kernc.
 fn evaluated(source: &str) -> Result<String, Problem> {
     let program = Program::default();
     let evaluator = Evaluator::of_types(&program, 0, 0);
     evaluator.value(source).map(|value| evaluator.text(&value, None))
 }
 
-/// The same as C has it.
+/// Evaluates an expression without names in C.
 fn evaluated_as_c(source: &str) -> Result<String, Problem> {
     let program = Program::default();
     let mut evaluator = Evaluator::of_types(&program, 0, 0);
@@ -20,13 +20,13 @@ fn evaluated_as_c(source: &str) -> Result<String, Problem> {
     evaluator.value(source).map(|value| evaluator.text(&value, None))
 }
 
-/// The next of a sequence of numbers that look random.
+/// Returns the next number of a pseudo-random sequence.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// Operators with their precedence in Rust, which kernc has, and in C.
+/// Operators with their precedences in kernc, which are those of Rust, and in C.
 const TABLE: [(&str, u8, u8); 14] = [
     ("||", 1, 1),
     ("&&", 2, 2),
@@ -44,14 +44,15 @@ const TABLE: [(&str, u8, u8); 14] = [
     ("%", 9, 10),
 ];
 
-/// An expression, its value and how tightly its operator binds; no value if Rust has none, or none of the type.
+/// An expression, its value and the precedence of its outermost operator. `value` is `None` if the expression
+/// has no value in Rust, or the value does not fit the type.
 struct Tree {
     text: String,
     value: Option<i64>,
     strength: u8,
 }
 
-/// A random expression of `i64`, with parentheses only where the language needs them.
+/// Generates a random expression of `i64`, with parentheses only where the language needs them.
 fn tree(state: &mut u64, depth: u32, is_c: bool) -> Tree {
     if depth == 0 || next(state).is_multiple_of(5) {
         let value = [0, 1, 2, 3, 7, 63, 64, 1 << 31, i64::MAX, 12345][next(state) as usize % 10];
@@ -64,7 +65,7 @@ fn tree(state: &mut u64, depth: u32, is_c: bool) -> Tree {
     let (sign, kernc, c) = TABLE[next(state) as usize % TABLE.len()];
     let strength = if is_c { c } else { kernc };
     let (left, right) = (tree(state, depth - 1, is_c), tree(state, depth - 1, is_c));
-    // In kernc comparisons do not chain.
+    // Comparisons do not chain in kernc.
     let is_chained = !is_c && strength == 3 && left.strength == 3;
     let in_parentheses =
         |tree: &Tree, is_needed| if is_needed { format!("({})", tree.text) } else { tree.text.clone() };
@@ -76,7 +77,7 @@ fn tree(state: &mut u64, depth: u32, is_c: bool) -> Tree {
     Tree { text, value: reference(sign, left.value, right.value), strength }
 }
 
-/// What Rust has for an operator.
+/// Applies an operator with Rust's arithmetic.
 fn reference(sign: &str, left: Option<i64>, right: Option<i64>) -> Option<i64> {
     let truth = |holds: bool| Some(i64::from(holds));
     match (sign, left?) {
@@ -102,7 +103,8 @@ fn reference(sign: &str, left: Option<i64>, right: Option<i64>) -> Option<i64> {
     }
 }
 
-/// C has `int` for what holds or not, so that its results are wider where such a one is an operand; here everything is converted back.
+/// In C a comparison has the type `int`, so its result may be an operand of a different width; the texts of
+/// truth values are converted back for the comparison.
 #[test]
 fn random_expressions_are_what_rust_says() {
     let mut state = 1;
@@ -122,7 +124,8 @@ fn random_expressions_are_what_rust_says() {
                 values += 1;
             }
             (None, Err(_)) => errors += 1,
-            // Of two truth values a sum or a shift is an `int`, which is narrower than the reference's.
+            // In C a sum or shift of two truth values is an `int`, which is narrower than the reference's
+            // `i64`.
             (Some(_), Err(why)) => {
                 assert!(why.contains("i32") || why.contains("int"), "{}: {why}", tree.text)
             }
@@ -132,7 +135,8 @@ fn random_expressions_are_what_rust_says() {
     assert!(values > 1500 && errors > 300, "{values} {errors}");
 }
 
-/// Each operator on two numbers of each pair of types: the type that C converts to, and Rust's result in it.
+/// Applies each operator to two numbers of each pair of types, and compares with Rust's result in the type to
+/// which C converts.
 #[test]
 fn operators_on_all_types() {
     let types: Vec<Scalar> = [Kind::Signed, Kind::Unsigned]
@@ -149,7 +153,7 @@ fn operators_on_all_types() {
             Operand::new(scalar, Some(Number::Int(bits.into())))
         };
         let (left, right) = (number(a), number(b));
-        // C11, 6.3.1.8.
+        // The usual arithmetic conversions, C11, 6.3.1.8.
         let (is_unsigned, bits) = match (a.bits().max(32), b.bits().max(32)) {
             (x, y) if x == y => (
                 (x == a.bits() && a.kind == Kind::Unsigned) || (y == b.bits() && b.kind == Kind::Unsigned),
@@ -179,7 +183,7 @@ fn operators_on_all_types() {
                 (false, _) => reference(sign, Some(x as i64), Some(y as i64)).map(i128::from),
             };
             let found = binary(op, left, right, Language::C).ok().map(of);
-            // The greatest negative number by -1 has a remainder in mathematics.
+            // Mathematically the least integer has a remainder by -1, although its quotient overflows.
             if sign == "%" && y == -1 {
                 continue;
             }
@@ -267,7 +271,7 @@ fn what_expressions_are() {
     for (source, wanted) in cases {
         assert_eq!(evaluated(source).as_deref(), Ok(wanted), "{source}");
     }
-    // Where C differs.
+    // Expressions whose values differ in C.
     let c = [
         ("5 & 3 == 1", "0"),
         ("1 == 1", "1"),
@@ -332,7 +336,7 @@ fn what_is_refused() {
         let short: String = source.chars().take(40).collect();
         assert_eq!(evaluated(source), Err(why.to_owned()), "{short}");
     }
-    // As deep as it may be.
+    // Expressions of the greatest allowed depth.
     for source in ["(".repeat(120) + "1" + &")".repeat(120), "-".repeat(254) + "1", "!".repeat(254) + "true"]
     {
         evaluated(&source).expect("it is not too deep");

@@ -1,4 +1,4 @@
-//! Types of values: those of the debug information, and those that expressions make.
+//! Types of values: types of the debug information, and types that expressions create.
 
 use super::number::{Kind, Scalar};
 use super::parse::TypeText;
@@ -9,23 +9,24 @@ use dwarf::{AddressSpace, Content, DebugInfo, Die};
 /// The type of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ty {
-    /// An entry of the debug information.
+    /// A type of the debug information, by the offset of its entry.
     Die(u64),
-    /// An array of several dimensions, without so many of the outer ones.
+    /// An array of several dimensions without its outermost dimensions: the entry of the array, and the
+    /// number of dimensions that are removed.
     Rows(u64, usize),
     /// A number.
     Scalar(Scalar),
-    /// Registers: so many bytes, which count as an unsigned number.
+    /// Raw bits of registers: this number of bytes, taken as an unsigned number.
     Bits(usize),
-    /// A pointer into a memory.
+    /// A pointer to a type, in an address space.
     Pointer(Box<Ty>, AddressSpace),
-    /// A vector of so many elements, as components of a vector are.
+    /// A vector with this number of elements, which a swizzle has created.
     Vector(Box<Ty>, u64),
-    /// Code, of which no type is known.
+    /// Code without a known type.
     Code,
 }
 
-/// What a type is made of.
+/// Structure of a type.
 pub(crate) enum View<'a> {
     Number(Scalar),
     Bits,
@@ -41,12 +42,12 @@ pub(crate) enum View<'a> {
     },
     Struct(&'a Die),
     Enum(&'a Die, Scalar),
-    /// A function, as what a pointer points to.
+    /// A function, as the target of a pointer.
     Code,
     Unknown,
 }
 
-/// Names of numbers in C, OpenCL and kernc that objects may not describe, as they do not use them.
+/// Names of number types in C, OpenCL and kernc; an object describes only those that it uses.
 const NUMBERS: [(&str, Kind, u8); 40] = [
     ("bool", Kind::Bool, 1),
     ("_Bool", Kind::Bool, 1),
@@ -90,7 +91,7 @@ const NUMBERS: [(&str, Kind, u8); 40] = [
     ("double", Kind::Float, 8),
 ];
 
-/// Entries that are types with names.
+/// Tags of the entries that describe named types.
 const NAMED: [&str; 7] = [
     "DW_TAG_base_type",
     "DW_TAG_structure_type",
@@ -101,7 +102,7 @@ const NAMED: [&str; 7] = [
     "DW_TAG_array_type",
 ];
 
-/// The types of an object, in a language.
+/// The types of an object, seen from a language.
 #[derive(Clone, Copy)]
 pub(crate) struct Types<'a> {
     pub info: Option<&'a DebugInfo>,
@@ -109,7 +110,7 @@ pub(crate) struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    /// What a type is made of.
+    /// Returns the structure of a type.
     pub(crate) fn view(self, ty: &Ty) -> View<'a> {
         let (info, die) = match (self.info, ty) {
             (Some(info), Ty::Die(die)) => (info, *die),
@@ -129,7 +130,7 @@ impl<'a> Types<'a> {
         match shape(info, die) {
             Shape::Base { die, bytes } => scalar_of(die, bytes).map_or(View::Unknown, View::Number),
             Shape::Pointer { to, space, bytes } => {
-                // What points to no type points to bytes.
+                // The target of a pointer without a target type (`void *`) is taken as bytes.
                 let byte = Ty::Scalar(Scalar { kind: Kind::Unsigned, bytes: 1 });
                 View::Pointer { to: to.map_or(byte, Ty::Die), space, bytes }
             }
@@ -151,7 +152,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Bytes of a type.
+    /// Returns the size of a type in bytes.
     pub(crate) fn size(self, ty: &Ty) -> u64 {
         match ty {
             Ty::Die(die) => self.info.map_or(0, |info| size(info, *die)),
@@ -162,13 +163,13 @@ impl<'a> Types<'a> {
             Ty::Scalar(scalar) => scalar.bytes.into(),
             Ty::Bits(bytes) => *bytes as u64,
             Ty::Pointer(_, space) => space.address_bits().map_or(8, |bits| u64::from(bits) / 8),
-            // Three elements take the place of four.
+            // A vector of three elements occupies four.
             Ty::Vector(of, count) => count.next_power_of_two().saturating_mul(self.size(of)),
             Ty::Code => 0,
         }
     }
 
-    /// The type as a user would write it.
+    /// Returns the type's name as the user would write it.
     pub(crate) fn name(self, ty: &Ty) -> String {
         match ty {
             Ty::Die(die) => self.info.map_or("?".to_owned(), |info| info.type_name(Some(*die))),
@@ -205,14 +206,14 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The names of an enumeration, and their numbers.
+    /// Returns the names of an enumeration with their numbers.
     pub(crate) fn enumerators(self, die: &Die) -> Vec<(&'a str, i128)> {
         let Some(info) = self.info else { return Vec::new() };
         let children = info.index_of(die.offset).into_iter().flat_map(|at| info.children(at));
         children.filter_map(enumerator).collect()
     }
 
-    /// The enumeration that has a name, and its number.
+    /// Returns the enumeration that contains a name, and the number of the name.
     pub(crate) fn enumerated(self, name: &str) -> Option<(Ty, i128)> {
         let info = self.info?;
         let mut all = info.entries.iter().filter(|die| die.tag == "DW_TAG_enumeration_type");
@@ -222,21 +223,21 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Whether a name is that of a type.
+    /// Returns whether a name is that of a type.
     pub(crate) fn has(self, name: &str) -> bool {
         NUMBERS.iter().any(|row| row.0 == name) || self.find(name).is_some()
     }
 
-    /// The type of a name that the object describes.
+    /// Returns the type with a name that the object describes.
     fn find(self, name: &str) -> Option<Ty> {
         let is_it = |die: &&Die| NAMED.contains(&die.tag.as_str()) && die.text("DW_AT_name") == Some(name);
         self.info?.entries.iter().find(is_it).map(|die| Ty::Die(die.offset))
     }
 
-    /// The type that was typed.
+    /// Returns the type that the user has written.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// No type has that name.
     pub(crate) fn named(self, text: &TypeText) -> Result<Ty, Problem> {
         let number = || {
             let row = NUMBERS.iter().find(|row| row.0 == text.name)?;
@@ -253,7 +254,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// What an array of several dimensions is without some of the outer ones.
+/// Returns the structure of an array of several dimensions without its `taken` outermost dimensions.
 fn rows(info: &DebugInfo, die: u64, taken: usize) -> View<'_> {
     let of = |array| {
         let (counts, of) = (counts(info, array), crate::variables::type_of(array)?);
@@ -264,7 +265,7 @@ fn rows(info: &DebugInfo, die: u64, taken: usize) -> View<'_> {
     info.entry(die).and_then(of).unwrap_or(View::Unknown)
 }
 
-/// The name and the number of an entry of an enumeration.
+/// Returns the name and number of an entry of an enumeration.
 fn enumerator(die: &Die) -> Option<(&str, i128)> {
     match die.get("DW_AT_const_value")? {
         Content::Number(number) => Some((die.text("DW_AT_name")?, *number)),
@@ -272,7 +273,7 @@ fn enumerator(die: &Die) -> Option<(&str, i128)> {
     }
 }
 
-/// The number that a base type is.
+/// Returns the number type of a base type.
 fn scalar_of(die: &Die, bytes: u64) -> Option<Scalar> {
     let kind = match encoding(die) {
         "DW_ATE_float" => Kind::Float,

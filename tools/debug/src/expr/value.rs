@@ -1,4 +1,4 @@
-//! A value, and where it is.
+//! A value, with its type, content and location.
 
 use super::Problem;
 use super::number::{Operand, Scalar};
@@ -10,16 +10,16 @@ use crate::waves::Who;
 use dwarf::{AddressSpace, Location};
 use isa::Reg;
 
-/// Why nothing can be computed with a value of which bits are undefined.
+/// Message for a computation with a value that has undefined bits.
 pub(crate) const UNDEFINED: &str = "a value is undefined: nothing has written it";
 
 /// The bytes of a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Content {
     pub bytes: Vec<u8>,
-    /// Which bytes are anywhere, if not all are.
+    /// Whether each byte has a location; `None` if all bytes have.
     pub there: Option<Vec<bool>>,
-    /// Bits that nothing has written, if there are any.
+    /// Mask of the bits that no instruction has written; `None` if there are none.
     pub undefined: Option<Vec<u8>>,
 }
 
@@ -28,7 +28,7 @@ impl Content {
         Content { bytes, ..Content::default() }
     }
 
-    /// The bytes, if all are there and are defined.
+    /// Returns the bytes, if all have locations and are defined.
     pub(crate) fn whole(&self) -> Result<&[u8], Problem> {
         if self.there.is_some() {
             return Err(Nowhere::Here.to_string());
@@ -39,7 +39,7 @@ impl Content {
         }
     }
 
-    /// Joins contents; what lacks to a size is padding.
+    /// Concatenates contents and pads the result to `size` bytes.
     pub(crate) fn joined(parts: &[Content], size: usize) -> Content {
         let all = |mask: fn(&Content) -> Vec<u8>| {
             let mut bytes: Vec<u8> = parts.iter().flat_map(mask).collect();
@@ -59,7 +59,7 @@ impl Content {
         }
     }
 
-    /// Some of the bytes.
+    /// Returns `size` bytes of the content, starting at byte `from`.
     pub(crate) fn part(&self, from: usize, size: usize) -> Result<Content, Problem> {
         let range = from..from.saturating_add(size);
         let bytes = self.bytes.get(range.clone()).ok_or("it is outside")?.to_vec();
@@ -73,10 +73,10 @@ impl Content {
     }
 }
 
-/// Which bytes are anywhere, if not all are.
+/// Returns `there` if some byte has no location, `None` if all bytes have one.
 ///
 /// # Errors
-/// None is.
+/// No byte has a location.
 pub(crate) fn missing(there: Vec<bool>) -> Result<Option<Vec<bool>>, Problem> {
     match (there.contains(&true), there.contains(&false)) {
         (false, true) => Err(Nowhere::Here.to_string()),
@@ -85,21 +85,21 @@ pub(crate) fn missing(there: Vec<bool>) -> Result<Option<Vec<bool>>, Problem> {
     }
 }
 
-/// A mask, if it has a bit.
+/// Returns a mask if some bit of it is set.
 pub(crate) fn any(mask: Vec<u8>) -> Option<Vec<u8>> {
     mask.iter().any(|&byte| byte != 0).then_some(mask)
 }
 
-/// A value, and where it is.
+/// A value, with its type, content and location.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     pub ty: Ty,
-    /// None if only the type was asked for.
+    /// Content; `None` if the evaluation computes only types.
     pub content: Option<Content>,
     pub location: Option<Location>,
-    /// Registers that were named.
+    /// Registers that the expression names.
     pub registers: Vec<Reg>,
-    /// It was typed, as a number without a type.
+    /// Whether the value is a literal without a type suffix.
     pub is_literal: bool,
 }
 
@@ -114,14 +114,14 @@ impl Value {
         Value { is_literal, ..Value::new(Ty::Scalar(scalar), content) }
     }
 
-    /// The number that the bytes are as a type.
+    /// Reads the content as a number of a type.
     pub(crate) fn operand(&self, scalar: Scalar) -> Result<Operand, Problem> {
         let bytes = self.content.as_ref().map(Content::whole).transpose()?;
         let number = bytes.map(|bytes| scalar.read(bytes));
         Ok(Operand { is_literal: self.is_literal, ..Operand::new(scalar, number) })
     }
 
-    /// Registers that it is in.
+    /// Returns the registers that hold the value.
     pub(crate) fn registers(&self) -> Vec<Reg> {
         let mut all = self.registers.clone();
         if let Some(location) = &self.location {
@@ -130,7 +130,7 @@ impl Value {
         all
     }
 
-    /// Where it is in memory.
+    /// Returns where the value is in memory.
     pub(crate) fn spot(&self, who: Who, lane: u32) -> Option<Spot> {
         let (space, address) = self.location.as_ref()?.address()?;
         let place = match space {

@@ -1,4 +1,4 @@
-//! What buffers hold, from text: generated numbers, lists, files.
+//! Parses the contents of buffers from text: generated numbers, lists, files.
 
 use super::layout::Layout;
 use super::value::{self, Literal, check_range};
@@ -8,17 +8,17 @@ use crate::metadata::{ArgInfo, Scalar};
 use crate::npy::read_npy;
 use std::path::Path;
 
-/// The forms, for messages.
+/// The syntax forms, for error messages.
 const FORMS: &str = "`iota:COUNT`, `fill:COUNT:VALUE`, `random:SEED:COUNT`, `zeros:COUNT`, `[1, 2, ...]`, `@FILE.npy` or \
                      `@FILE:TYPE`";
 
-/// What the elements of a buffer are.
+/// The element type of a buffer.
 pub(super) struct Elements {
-    /// Their type, if the object tells.
+    /// Scalar type of the elements, if the object records it.
     scalar: Option<Scalar>,
-    /// The type that the pointer points to, if the object tells.
+    /// Type that the pointer points to, if the object records it.
     pointee: Option<Layout>,
-    /// The parameter's type in messages.
+    /// Name of the parameter's type for error messages.
     name: String,
 }
 
@@ -34,12 +34,12 @@ impl Elements {
         Elements { scalar, pointee, name }
     }
 
-    /// The struct that the buffer holds, where it is not just numbers of one type.
+    /// Returns the struct that the buffer holds, unless it holds only numbers of one type.
     fn records(&self) -> Option<&Layout> {
         self.pointee.as_ref().filter(|pointee| self.scalar.is_none() || matches!(pointee, Layout::Struct(_)))
     }
 
-    /// The type of numbers that nobody gives a type.
+    /// Returns the type of numbers without an explicit type.
     fn default(&self) -> Result<Scalar, String> {
         match (self.scalar, self.records()) {
             (Some(scalar), _) => Ok(scalar),
@@ -51,10 +51,10 @@ impl Elements {
         }
     }
 
-    /// Numbers in the type that the kernel reads. Structs are also taken as bytes.
+    /// Converts numbers to the type that the kernel reads. Structs may also be given as bytes.
     ///
     /// # Errors
-    /// The numbers are of another type, and are not to be converted.
+    /// Fails if the numbers are of another type and conversion was not asked for.
     fn in_type(&self, buffer: Buffer, what: &str, conversion: Conversion) -> Result<Buffer, ArgError> {
         let wanted = self.scalar.unwrap_or(buffer.element);
         let is_raw = buffer.element == Scalar::U8 && self.records().is_some();
@@ -73,7 +73,7 @@ impl Elements {
         }
     }
 
-    /// Numbers of a file, if they are what the kernel reads, or can be made so.
+    /// Checks and converts the numbers of a file for the kernel.
     fn accept(&self, buffer: Buffer, path: &str, conversion: Conversion) -> Result<Buffer, ArgError> {
         let buffer = self.in_type(buffer, path, conversion)?;
         let room = self.pointee.as_ref().map_or(1, Layout::size).max(1);
@@ -96,7 +96,7 @@ impl Elements {
     }
 }
 
-/// Reads what a buffer shall hold.
+/// Parses the contents of a buffer.
 pub(super) fn parse(text: &str, elements: &Elements, conversion: Conversion) -> Result<Buffer, ArgError> {
     if let Some(file) = text.strip_prefix('@') {
         return parse_file(file, elements, conversion);
@@ -106,7 +106,7 @@ pub(super) fn parse(text: &str, elements: &Elements, conversion: Conversion) -> 
     elements.in_type(buffer, &format!("`{text}`"), conversion)
 }
 
-/// `FILE.npy`, or `FILE:TYPE` with raw numbers.
+/// Reads `FILE.npy`, or raw numbers from `FILE:TYPE`.
 fn parse_file(file: &str, elements: &Elements, conversion: Conversion) -> Result<Buffer, ArgError> {
     let typed = file.rsplit_once(':').and_then(|(path, name)| Some((path, Scalar::by_name(name)?)));
     let path = typed.map_or(file, |(path, _)| path);
@@ -139,7 +139,7 @@ fn raw(bytes: Vec<u8>, element: Scalar, path: &str) -> Result<Buffer, ArgError> 
     Ok(Buffer { element, shape, bytes })
 }
 
-/// `[1, 2, 3]`, with a type behind or the parameter's.
+/// Parses `[1, 2, 3]`, with an explicit type or the parameter's type.
 fn parse_list(text: &str, elements: &Elements) -> Result<Buffer, String> {
     let typed = text.rsplit_once("]:").and_then(|(list, name)| Some((list, Scalar::by_name(name)?)));
     let list = typed.map_or(text, |(list, _)| &text[..=list.len()]);
@@ -159,7 +159,7 @@ fn parse_list(text: &str, elements: &Elements) -> Result<Buffer, String> {
     Ok(Buffer { element, shape: vec![(bytes.len() / element.bytes()) as u64], bytes })
 }
 
-/// How many numbers a kind of generated contents takes.
+/// Returns the number of numeric parameters of a kind of generated contents.
 pub(super) fn numbers_of(kind: &str) -> Option<usize> {
     match kind {
         "iota" | "zeros" => Some(1),
@@ -196,7 +196,7 @@ fn generate(text: &str, elements: &Elements) -> Result<Buffer, String> {
     }
 }
 
-/// So many structs of zeros.
+/// Returns a buffer of `count` structs of zeros.
 fn zeros(count: u64, records: &Layout) -> Result<Buffer, String> {
     let element = records.scalar().unwrap_or(Scalar::U8);
     let numbers = records.size() / element.bytes() as u64;
@@ -211,7 +211,8 @@ pub(super) fn parse_count(text: &str) -> Result<u64, String> {
     .ok_or_else(|| format!("`{text}` is not a count"))
 }
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// Returns a random number from SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/// generators, 2014).
 fn random(element: Scalar, state: &mut u64) -> Number {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut bits = *state;
@@ -219,7 +220,7 @@ fn random(element: Scalar, state: &mut u64) -> Number {
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^= bits >> 31;
     match element {
-        // As many bits as the type has, so that rounding does not make a 1.
+        // Only as many bits are used as the type has, so that rounding never gives 1.
         Scalar::F16 => Number::Float((bits >> 53) as f64 / (1u64 << 11) as f64),
         Scalar::F32 => Number::Float((bits >> 40) as f64 / (1u64 << 24) as f64),
         Scalar::F64 => Number::Float((bits >> 11) as f64 / (1u64 << 53) as f64),
@@ -228,7 +229,8 @@ fn random(element: Scalar, state: &mut u64) -> Number {
 }
 
 impl Buffer {
-    /// The same numbers in another type: integers wrap, floats are rounded, between the two the conversion saturates.
+    /// Converts the numbers to another type: integers wrap, floats are rounded, and conversions between
+    /// integers and floats saturate.
     pub fn cast(&self, element: Scalar) -> Buffer {
         let mut bytes = Vec::with_capacity(self.numbers().count() * element.bytes());
         self.numbers().for_each(|number| encode(element, number, &mut bytes));

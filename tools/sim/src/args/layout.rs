@@ -1,66 +1,70 @@
-//! How values lie in memory: types as text, `Coef { rx: f32, rows: [f32x3; 2] }`, laid out as C does.
+//! Memory layout of values. Types are written as text, such as `Coef { rx: f32, rows: [f32x3; 2] }`, and laid
+//! out as in C.
 //!
-//! kernc's objects carry the fields of structs in the names of types; for those of other compilers one can write them down.
+//! kernc's objects record the fields of structs in the names of types. For objects of other compilers, the
+//! user can write the types down.
 
 use crate::buffer::decode;
 use crate::metadata::{ArgInfo, Scalar};
 use std::fmt;
 
-/// Deepest nesting that is read: an object may say anything.
+/// Maximum nesting depth, because an object may contain any text.
 const MAX_NESTING: u32 = 32;
-/// Most bytes of a type.
+/// Maximum size of a type in bytes.
 const MAX_BYTES: u64 = 1 << 31;
 
-/// A type, as far as memory is concerned.
+/// The memory layout of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// A number.
     Scalar(Scalar),
-    /// An address of that many bytes.
+    /// An address of this many bytes.
     Pointer(u32),
-    /// Numbers next to one another; three take the room of four.
+    /// A vector of numbers; three numbers are padded to four.
     Vector(Scalar, u32),
-    /// Values one behind the other.
+    /// An array of values.
     Array(Box<Layout>, u32),
-    /// Fields in order.
+    /// A struct, with its fields in order.
     Struct(Vec<Field>),
 }
 
 /// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub name: String,
-    /// Bytes in front of it.
+    /// Byte offset of the field.
     pub offset: u64,
-    /// Its type.
+    /// Layout of the field.
     pub layout: Layout,
 }
 
 impl Layout {
-    /// Reads the text of a type: a scalar (`f32`, `unsigned int`), a vector (`f32x4`, `float4`), `[TYPE; COUNT]`, a pointer, or
-    /// `NAME { FIELD: TYPE, ... }`, whose name may be left out.
+    /// Parses the text of a type: a scalar (`f32`, `unsigned int`), a vector (`f32x4`, `float4`), `[TYPE;
+    /// COUNT]`, a pointer, or `NAME { FIELD: TYPE, ... }`, in which the name is optional.
     pub fn parse(text: &str) -> Option<Layout> {
         let mut rest = text;
         let layout = parse(&mut rest, MAX_NESTING)?;
         (rest.trim_start().is_empty() && layout.size() <= MAX_BYTES).then_some(layout)
     }
 
-    /// The type behind the text of a pointer, ours (`*const global f32`) or OpenCL's (`float4*`).
+    /// Returns the type that a pointer type points to, in kernc's syntax (`*const global f32`) or in OpenCL's
+    /// (`float4*`).
     pub fn of_pointee(text: &str) -> Option<Layout> {
         let text = text.trim();
         let pointee = text.strip_prefix('*').or_else(|| text.strip_suffix('*'))?;
         Layout::parse(without_qualifiers(pointee).0)
     }
 
-    /// The type of an argument, if the object tells: of the value, or of what its pointer points to.
+    /// Returns the type of an argument, if the object records it: the type of the value, or the type that its
+    /// pointer points to.
     pub fn of(info: &ArgInfo) -> Option<Layout> {
         let text = info.type_name.as_deref()?;
         Layout::of_pointee(text)
             .or_else(|| Layout::parse(text).filter(|it| it.size() == u64::from(info.size)))
     }
 
-    /// Bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         match self {
             Layout::Scalar(scalar) => scalar.bytes() as u64,
@@ -74,7 +78,7 @@ impl Layout {
         }
     }
 
-    /// Its address is a multiple of this.
+    /// Returns the alignment in bytes.
     pub fn align(&self) -> u64 {
         match self {
             Layout::Array(element, _) => element.align(),
@@ -83,7 +87,7 @@ impl Layout {
         }
     }
 
-    /// What bytes hold, as one would write it for an argument. Bytes that are missing are zeros.
+    /// Formats bytes as a value of this type, in the syntax of arguments. Missing bytes count as zeros.
     pub fn text(&self, bytes: &[u8]) -> String {
         let number = |scalar: Scalar, at: usize| {
             let mut value = [0; 8];
@@ -100,7 +104,7 @@ impl Layout {
             Layout::Pointer(size) => number(if *size == 4 { Scalar::U32 } else { Scalar::U64 }, 0),
             Layout::Vector(scalar, lanes) => listed((0..*lanes).map(|lane| number(*scalar, lane as usize))),
             Layout::Array(element, count) => {
-                // No more than there are bytes for.
+                // The loop is limited to elements for which there are bytes.
                 let there = (bytes.len() as u64).div_ceil(element.size().max(1));
                 let count = u64::from(*count).min(there);
                 listed((0..count).map(|at| of(element, at * element.size())))
@@ -113,7 +117,7 @@ impl Layout {
         }
     }
 
-    /// Lays out fields one behind the other.
+    /// Lays out fields in sequence.
     pub(super) fn of_fields(fields: impl IntoIterator<Item = (String, Layout)>) -> Layout {
         let mut end = 0u64;
         let place = |(name, layout): (String, Layout)| {
@@ -124,7 +128,7 @@ impl Layout {
         Layout::Struct(fields.into_iter().map(place).collect())
     }
 
-    /// The scalar that it consists of, if there is no other and nothing lies between.
+    /// Returns the scalar type, if the type consists only of scalars of this type, without padding.
     pub fn scalar(&self) -> Option<Scalar> {
         match self {
             Layout::Scalar(scalar) => Some(*scalar),
@@ -162,14 +166,14 @@ fn listed(values: impl Iterator<Item = String>) -> String {
     format!("[{}]", values.collect::<Vec<_>>().join(", "))
 }
 
-/// Reads a type off the front of a text.
+/// Parses a type at the front of a text, and removes it from the text.
 fn parse(rest: &mut &str, depth: u32) -> Option<Layout> {
     let depth = depth.checked_sub(1)?;
     *rest = rest.trim_start();
     if let Some(pointer) = rest.strip_prefix('*') {
         let (pointee, bytes) = without_qualifiers(pointer);
         *rest = pointee;
-        // What it points to is not part of the value, and need not be known.
+        // The pointee is not part of the value, so that its type need not be known.
         if parse(rest, depth).is_none() {
             *rest = pointee;
             skip(rest)?;
@@ -193,7 +197,7 @@ fn parse(rest: &mut &str, depth: u32) -> Option<Layout> {
     number
 }
 
-/// Takes a type off the front of which nothing is known but where it ends: a name, or what is in brackets.
+/// Removes an unknown type from the front of a text: a name, or text in brackets.
 fn skip(rest: &mut &str) -> Option<()> {
     *rest = rest.trim_start();
     if !rest.starts_with(['[', '(']) {
@@ -222,7 +226,7 @@ fn parse_fields(rest: &mut &str, depth: u32) -> Option<Layout> {
     Some(Layout::of_fields(fields))
 }
 
-/// A scalar or vector by its name.
+/// Returns the scalar or vector type with this name.
 fn named(name: &str) -> Option<Layout> {
     if let Some(scalar) = Scalar::by_name(name) {
         return Some(Layout::Scalar(scalar));
@@ -232,7 +236,8 @@ fn named(name: &str) -> Option<Layout> {
     Some(Layout::Vector(Scalar::by_name(stem.strip_suffix('x').unwrap_or(stem))?, lanes))
 }
 
-/// Leaves out qualifiers and address spaces; and how many bytes an address of that space has.
+/// Removes qualifiers and address spaces from the front of a text. Returns the rest, and the size in bytes of
+/// an address in this address space.
 fn without_qualifiers(text: &str) -> (&str, u32) {
     let (mut rest, mut bytes) = (text, 8);
     loop {
@@ -245,14 +250,14 @@ fn without_qualifiers(text: &str) -> (&str, u32) {
     }
 }
 
-/// Takes a text off the front.
+/// Removes `text` from the front of `rest`. Returns whether it was there.
 fn eat(rest: &mut &str, text: &str) -> bool {
     let found = rest.trim_start().strip_prefix(text);
     *rest = found.unwrap_or(rest);
     found.is_some()
 }
 
-/// Takes a word off the front.
+/// Removes a word from the front of `rest`, and returns it.
 fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     let text = rest.trim_start();
     let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
@@ -260,7 +265,7 @@ fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     (end > 0).then(|| &text[..end])
 }
 
-/// All words in front, without `struct`: `unsigned int`.
+/// Removes all words from the front of `rest`, and returns them without `struct`, such as `unsigned int`.
 fn words(rest: &mut &str) -> String {
     let mut name = String::new();
     while let Some(word) = word(rest) {
@@ -280,7 +285,7 @@ mod tests {
         Layout::parse(text).map(|layout| (layout.size(), layout.align()))
     }
 
-    /// Sizes as `clang` lays out the same structs.
+    /// Checks sizes and alignments against `clang`'s layout of the same structs.
     #[test]
     fn sizes_are_those_of_c() {
         assert_eq!(shape("f32"), Some((4, 4)));

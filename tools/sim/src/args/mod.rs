@@ -1,4 +1,4 @@
-//! Kernel arguments from text, and their way to the device and back.
+//! Parses kernel arguments from text, copies buffers to the device, and reads the buffers back.
 //!
 //! | text | meaning |
 //! |-|-|
@@ -14,10 +14,11 @@
 //! | `{rx: 1.0, rows: [{1, 2}, {3, 4}]}` | a struct: fields by name, or all of them in order |
 //! | `@FILE` | the bytes of a value |
 //!
-//! COUNT counts numbers, also where the parameter points to vectors; `zeros` of structs counts structs. TYPE is the parameter's, where
-//! that is known, or a conversion was asked for. The type of a struct is in
-//! kernc's objects; where an object says nothing ([`Layout::of`]), numbers in braces need a type behind them (`{1.0f32, 3u32}`) and
-//! lie one behind the other as in C.
+//! COUNT is a number of scalar elements, also where the parameter points to vectors; in `zeros` for a
+//! parameter that points to structs it is a number of structs. TYPE defaults to the type of the parameter, if
+//! that is known. TYPE may differ from it only if a conversion was asked for. The type of a struct is
+//! recorded in kernc's objects. Where an object does not record it ([`Layout::of`]), numbers in braces need a
+//! type suffix (`{1.0f32, 3u32}`) and are laid out in sequence as in C.
 
 mod contents;
 mod layout;
@@ -39,32 +40,32 @@ use value::Literal;
 /// The value of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArgValue {
-    /// Bytes of a value.
+    /// The bytes of a value.
     Value(Vec<u8>),
-    /// A buffer of its own.
+    /// A buffer with contents, for which memory is allocated.
     Buffer(Buffer),
-    /// A buffer that is on the device already.
+    /// The address of a buffer that is already on the device.
     Address(DevicePtr),
-    /// Bytes of dynamic LDS.
+    /// Number of bytes of dynamic LDS.
     Lds(u32),
 }
 
-/// What becomes of a file's numbers that are not of the parameter's type.
+/// How to treat numbers of a file whose type differs from the parameter's type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conversion {
-    /// They are an error. Integers of the same size are of one type here.
+    /// Such numbers are an error. Integers of the same size count as the same type.
     #[default]
     Refuse,
-    /// They are converted ([`Buffer::cast`]).
+    /// The numbers are converted ([`Buffer::cast`]).
     Cast,
 }
 
-/// Why an argument cannot be had.
+/// Why an argument cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgError {
-    /// Its text, or what it means for this parameter.
+    /// The text is wrong, or does not fit the parameter.
     Text(String),
-    /// The file that it names.
+    /// The file that the text names cannot be used.
     File(String),
 }
 
@@ -84,7 +85,7 @@ impl From<String> for ArgError {
 }
 
 impl ArgError {
-    /// With what it speaks of in front.
+    /// Returns the error with a prefix that names the argument or file.
     #[must_use]
     pub fn of(self, what: &str) -> ArgError {
         match self {
@@ -94,7 +95,7 @@ impl ArgError {
     }
 }
 
-/// Reads the text of an argument.
+/// Parses the text of an argument.
 pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<ArgValue, ArgError> {
     match info.kind {
         ArgKind::ByValue => parse_value(text, info).map(ArgValue::Value),
@@ -106,10 +107,10 @@ pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<A
     }
 }
 
-/// Takes the tolerance off the text of a buffer's contents: `CONTENTS[:RTOL[:ATOL]]`.
+/// Splits the tolerance off the text of a buffer's contents: `CONTENTS[:RTOL[:ATOL]]`.
 pub fn split_tolerance(text: &str) -> Result<(&str, Tolerance), String> {
     let (mut contents, mut numbers) = (text, Vec::new());
-    // Numbers of the contents themselves are none of it.
+    // Numbers that belong to the contents themselves are not a tolerance.
     let own = contents::numbers_of(text.split(':').next().unwrap_or_default()).unwrap_or(0);
     while let Some((rest, number)) = contents.rsplit_once(':') {
         let Ok(number) = number.parse::<f64>() else { break };
@@ -130,7 +131,8 @@ pub fn split_tolerance(text: &str) -> Result<(&str, Tolerance), String> {
     }
 }
 
-/// What the buffer of an argument holds, as text: numbers, or structs where the parameter points to such.
+/// Returns the contents of an argument's buffer as text: numbers, or structs if the parameter points to
+/// structs.
 pub fn contents_text(info: &ArgInfo, buffer: &Buffer) -> String {
     match Layout::of(info).filter(|_| info.kind == ArgKind::GlobalBuffer) {
         Some(layout @ Layout::Struct(_)) if layout.size() > 0 => {
@@ -141,7 +143,7 @@ pub fn contents_text(info: &ArgInfo, buffer: &Buffer) -> String {
     }
 }
 
-/// Reads `lds:BYTES`.
+/// Parses `lds:BYTES`.
 pub fn parse_lds(text: &str) -> Result<u32, String> {
     let bytes = text.strip_prefix("lds:").and_then(|bytes| parse_count(bytes).ok()?.try_into().ok());
     bytes.ok_or_else(|| format!("expected `lds:BYTES` for shared memory, found `{text}`"))
@@ -175,10 +177,11 @@ fn parse_value(text: &str, info: &ArgInfo) -> Result<Vec<u8>, ArgError> {
     Ok(bytes)
 }
 
-/// The type of a value: what the object says, what the text says, or what little else there can be.
+/// Returns the type of a value: the type in the object, else the type in the text, else a guess from the
+/// size.
 fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
     let (size, scalar) = (info.size as usize, info.element);
-    // Metadata of old has the type of a vector's elements only.
+    // Old metadata records only the type of a vector's elements.
     let of_scalar = |scalar: Scalar| match size / scalar.bytes() {
         1 => Some(Layout::Scalar(scalar)),
         lanes @ (2 | 4 | 8 | 16) => Some(Layout::Vector(scalar, value.lanes(lanes))),
@@ -190,12 +193,14 @@ fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
     told.or_else(|| value::own_layout(value)).or_else(|| unnamed(value))
 }
 
-/// What an argument is called: its name, or its position where the object has no names (clang's, unless told otherwise).
+/// Returns the name of an argument, or its position if the object records no names (clang records none by
+/// default).
 pub fn name_of(at: usize, arg: &ArgInfo) -> String {
     arg.name.clone().unwrap_or_else(|| at.to_string())
 }
 
-/// The position of an argument that is called by its name, or by its position counted from 0. The error lists them all.
+/// Returns the position of an argument, given its name or its position counted from 0. The error lists all
+/// arguments.
 pub fn position(kernel: &KernelInfo, name: &str) -> Result<usize, String> {
     let args = || kernel.explicit_args().enumerate();
     let found = args().find(|(_, arg)| arg.name.as_deref() == Some(name)).map(|(at, _)| at);
@@ -208,7 +213,8 @@ fn names(kernel: &KernelInfo) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Arguments by name and by position, in the order of the kernel's signature. Every one must be given exactly once.
+/// Combines arguments given by name and by position, in the order of the kernel's signature. Each argument
+/// must be given exactly once.
 pub fn bind(
     kernel: &KernelInfo,
     named: &[(String, String)],
@@ -218,7 +224,7 @@ pub fn bind(
     bind_with(kernel, named, positional, |text, info| parse_arg(text, info, conversion))
 }
 
-/// The same, with another way to read an argument's text than [`parse_arg`].
+/// Does the same as [`bind`], but parses the texts with `read` instead of [`parse_arg`].
 pub fn bind_with(
     kernel: &KernelInfo,
     named: &[(String, String)],
@@ -249,19 +255,19 @@ pub fn bind_with(
     bound.collect()
 }
 
-/// Arguments on the device.
+/// Arguments that have been copied to the device.
 #[derive(Clone, Debug, Default)]
 pub struct Placed {
     /// The explicit part of the argument segment.
     pub kernarg: Vec<u8>,
-    /// Dynamic LDS, all together.
+    /// Total number of bytes of dynamic LDS.
     pub dynamic_lds: u32,
-    /// Address and former contents of each argument's buffer.
+    /// Address and initial contents of each argument's buffer.
     buffers: Vec<Option<(DevicePtr, Buffer)>>,
 }
 
 impl Placed {
-    /// Copies buffers to the device and lays out the arguments, which [`bind`] has made.
+    /// Copies buffers to the device and lays out the arguments that [`bind`] has returned.
     pub fn new(device: &mut Device, kernel: &KernelInfo, values: &[ArgValue]) -> Result<Placed, Fault> {
         let mut placed = Placed::default();
         for (info, value) in kernel.explicit_args().zip(values) {
@@ -288,7 +294,8 @@ impl Placed {
         Ok(placed)
     }
 
-    /// Dynamic LDS lies behind the kernel's own, aligned for what the pointer points to.
+    /// Reserves dynamic LDS after the kernel's own LDS, aligned for the type that the pointer points to.
+    /// Returns its offset.
     fn place_lds(&mut self, kernel: &KernelInfo, info: &ArgInfo, size: u32) -> u32 {
         let own = kernel.descriptor.group_segment;
         let align = info.pointee_align.clamp(1, 1 << 16);
@@ -297,12 +304,13 @@ impl Placed {
         start
     }
 
-    /// How many arguments there are.
+    /// Returns the number of arguments.
     pub fn arguments(&self) -> usize {
         self.buffers.len()
     }
 
-    /// What the buffer of the argument at a position (hidden ones not counted) holds now.
+    /// Reads back the buffer of the argument at a position (hidden arguments are not counted). Returns `None`
+    /// if the argument has no buffer.
     pub fn read(&self, device: &Device, at: usize) -> Result<Option<Buffer>, Fault> {
         let Some(Some((address, before))) = self.buffers.get(at) else { return Ok(None) };
         let mut after = before.clone();
@@ -349,7 +357,7 @@ mod tests {
         ArgInfo { type_name: Some(type_name.to_owned()), ..info(kind, None, size) }
     }
 
-    /// A file that goes away.
+    /// A temporary file that is removed when it is dropped.
     struct Temporary(std::path::PathBuf);
 
     impl Temporary {
@@ -399,7 +407,7 @@ mod tests {
         assert_eq!(buffer("[1, 2.5]"), Err("`[1]`: 2.5 is not an integer, but the type is i32".into()));
     }
 
-    /// Numbers of a type that the text names are the parameter's, become such, or are refused.
+    /// Contents with a TYPE must have the parameter's type, are converted to it, or are refused.
     #[test]
     fn types_behind_contents() {
         let of = typed(ArgKind::GlobalBuffer, "*const global f32", 8);
@@ -421,7 +429,7 @@ mod tests {
                 "{text}"
             );
         }
-        // Integers of one size differ in how they are printed.
+        // Integers of the same size differ only in how they are printed.
         assert_eq!(buffer("iota:2:u32"), Ok("u32: 0, 1".into()));
         assert!(buffer("iota:2:u16").is_err());
     }
@@ -438,12 +446,12 @@ mod tests {
         let plain = typed(ArgKind::GlobalBuffer, "*global P { x: f32, y: [f32; 2] }", 8);
         let found = buffer_for(&plain, "[{1, [2, 3]}, {x: 4, y: [5, 6]}]", Conversion::Refuse);
         assert_eq!(found, Ok("f32: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0".into()));
-        // `zeros` counts structs, also those of numbers of one type; other contents count numbers.
+        // `zeros` counts structs, also structs whose fields all have one type; other contents count numbers.
         let plain_of = |text: &str| buffer_for(&plain, text, Conversion::Refuse);
         assert_eq!(plain_of("zeros:2"), Ok(format!("f32: {}", ["0.0"; 6].join(", "))));
         assert_eq!(plain_of("iota:3"), Ok("f32: 0.0, 1.0, 2.0".into()));
         assert!(plain_of("iota:3:u32").is_err());
-        // The bytes of a struct are no numbers.
+        // The raw bytes of a struct are accepted as `u8`, but not as other numbers.
         let raw = Temporary::new("struct.bin", &[0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64]);
         assert!(
             plain_of(&format!("{}:u8", raw.text())).is_ok_and(|found| found.starts_with("u8: 0, 0, 128, 63"))
@@ -511,7 +519,8 @@ mod tests {
         let file = Temporary::new("value.bin", &[0, 0, 128, 63, 7, 0, 0, 0]);
         assert_eq!(value(&file.text(), &told), Ok(bytes));
         assert!(value(&file.text(), &typed(ArgKind::ByValue, "struct S", 12)).is_err());
-        // A name alone says nothing, and eight bytes are not taken for an integer.
+        // A type name without a definition gives no layout, and a value of eight bytes is not assumed to be
+        // an integer.
         for silent in [typed(ArgKind::ByValue, "struct Coef", 8), info(ArgKind::ByValue, None, 8)] {
             let own = ArgValue::Value(vec![0, 0, 128, 63, 3, 0, 0, 0]);
             assert_eq!(value("{1.0f32, 3u32}", &silent), Ok(own));
@@ -547,7 +556,7 @@ mod tests {
         let infinite = f32::NEG_INFINITY.to_le_bytes().to_vec();
         assert_eq!(value("-inf", Some(Scalar::F32), 4), Ok(ArgValue::Value(infinite)));
         assert_eq!(value("0xffffffff", Some(Scalar::I32), 4), Ok(ArgValue::Value(vec![255; 4])));
-        // Where the object does not tell the type, the number does.
+        // Where the object does not give the type, the form of the number decides.
         assert_eq!(value("4294967295", None, 4), Ok(ArgValue::Value(vec![255; 4])));
         assert!(value("4294967296", None, 4).is_err());
         assert_eq!(value("1.0", None, 4), Ok(ArgValue::Value(vec![0, 0, 128, 63])));

@@ -1,13 +1,14 @@
-//! The parameters of a kernel as text, for objects that do not say what they are.
+//! Parses the parameters of a kernel from text, for objects that do not describe them.
 
 use super::Layout;
 use crate::metadata::{ArgInfo, ArgKind, Scalar};
 
-/// Reads `src: *const f32, n: u32, tile: *shared f32`: pointers are addresses of buffers, those to `shared` or `local` memory
-/// offsets in dynamic LDS. Each lies behind the one before, aligned as in C.
+/// Parses `src: *const f32, n: u32, tile: *shared f32`. Pointers are addresses of buffers; pointers to
+/// `shared` or `local` memory are offsets in dynamic LDS. The parameters are laid out in sequence, aligned as
+/// in C.
 ///
 /// # Errors
-/// What cannot be read.
+/// Fails if the text cannot be parsed.
 pub(crate) fn parameters(text: &str) -> Result<Vec<ArgInfo>, String> {
     let mut args: Vec<ArgInfo> = Vec::new();
     for part in split(text) {
@@ -46,7 +47,7 @@ pub(crate) fn parameters(text: &str) -> Result<Vec<ArgInfo>, String> {
     Ok(args)
 }
 
-/// The parts between commas that are in no brackets.
+/// Splits a text at the commas that are not in brackets.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut open) = (Vec::new(), 0, 0u32);
     for (at, c) in text.char_indices() {

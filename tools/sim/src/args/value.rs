@@ -1,13 +1,13 @@
-//! Values from text: numbers, `[1, 2]`, `{rx: 1.0, ry: 2.0}`, laid out as a type says.
+//! Parses values from text: numbers, `[1, 2]`, `{rx: 1.0, ry: 2.0}`, and lays them out as a type says.
 
 use super::layout::{Field, Layout};
 use crate::buffer::{Number, decode, encode, parse_number};
 use crate::metadata::Scalar;
 
-/// Deepest nesting of brackets.
+/// Maximum nesting depth of brackets.
 const MAX_NESTING: u32 = 32;
 
-/// What a text says, before a type gives it a meaning.
+/// A parsed value before it is converted to a type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal<'a> {
     Number(&'a str),
@@ -16,7 +16,7 @@ pub(super) enum Literal<'a> {
 }
 
 impl<'a> Literal<'a> {
-    /// Reads a whole text; `1, 2, 3` is a list.
+    /// Parses a whole text; `1, 2, 3` is a list.
     pub(super) fn parse(text: &'a str) -> Result<Literal<'a>, String> {
         let mut rest = text.trim();
         let first = element(&mut rest, MAX_NESTING)?;
@@ -35,7 +35,8 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// How many lanes of a vector it gives that has room for so many.
+    /// Returns the number of lanes of a vector made from this value, given that the vector has room for
+    /// `room` lanes.
     pub(super) fn lanes(&self, room: usize) -> u32 {
         match self {
             Literal::List(list) if room == 4 && list.len() == 3 => 3,
@@ -43,7 +44,7 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// What it is called in messages.
+    /// Returns a description for error messages.
     fn describe(&self) -> String {
         match self {
             Literal::Number(text) => format!("`{text}`"),
@@ -53,7 +54,7 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// Reads an element off the front.
+/// Parses an element at the front of a text, and removes it from the text.
 fn element<'a>(rest: &mut &'a str, depth: u32) -> Result<Literal<'a>, String> {
     let depth = depth.checked_sub(1).ok_or("too many brackets")?;
     *rest = rest.trim_start();
@@ -78,7 +79,7 @@ fn element<'a>(rest: &mut &'a str, depth: u32) -> Result<Literal<'a>, String> {
     Ok(value)
 }
 
-/// `name: value` or values alone, up to the brace.
+/// Parses `name: value` pairs, or values without names, up to the closing brace.
 fn fields<'a>(rest: &mut &'a str, depth: u32) -> Result<Literal<'a>, String> {
     let (mut named, mut list) = (Vec::new(), Vec::new());
     separated(rest, '}', |rest| {
@@ -99,7 +100,7 @@ fn fields<'a>(rest: &mut &'a str, depth: u32) -> Result<Literal<'a>, String> {
     }
 }
 
-/// Reads elements with commas between, and perhaps one behind, up to a bracket.
+/// Parses elements separated by commas, with an optional trailing comma, up to a closing bracket.
 fn separated<'a>(
     rest: &mut &'a str,
     close: char,
@@ -123,7 +124,7 @@ fn separated<'a>(
     }
 }
 
-/// Appends a value's bytes; `path` is what it is called.
+/// Appends the bytes of a value. `path` names the value in error messages.
 pub(super) fn write(
     value: &Literal<'_>,
     layout: &Layout,
@@ -187,12 +188,12 @@ fn write_fields(
     Ok(())
 }
 
-/// Where in a value something is wrong; nothing of the value itself.
+/// Returns the prefix of an error message that names a part of a value; empty for the whole value.
 fn prefix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("`{}`: ", path.trim_start_matches('.')) }
 }
 
-/// What a value of a type looks like.
+/// Describes the form of a value of a type.
 fn form(layout: &Layout) -> String {
     match layout {
         Layout::Scalar(scalar) => format!("one number of type {}", scalar.name()),
@@ -214,7 +215,7 @@ fn write_number(text: &str, scalar: Scalar, path: &str, out: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-/// A number and the type behind it, like `2.0f32` or `7u64`.
+/// Parses a number with an optional type suffix, such as `2.0f32` or `7u64`.
 fn number(text: &str) -> Option<(Number, Option<Scalar>)> {
     if let Some(number) = parse_number(text) {
         return Some((number, None));
@@ -224,8 +225,9 @@ fn number(text: &str) -> Option<(Number, Option<Scalar>)> {
     Some((parse_number(text[..at].trim_end_matches('_'))?, Some(suffix)))
 }
 
-/// Refuses numbers that a type has not: integers outside of its range, and numbers that would become infinite. Digits of base 16 and 2
-/// are the bits, also those of a negative number.
+/// Checks that a type can represent a number: integers must be in its range, and floats must not become
+/// infinite. Hexadecimal and binary digits give the bits of the value, so they may also give a negative
+/// number.
 pub(super) fn check_range(number: Number, element: Scalar, text: &str) -> Result<(), String> {
     let does_not_fit = || Err(format!("{text} does not fit {}", element.name()));
     match (number, element.limits()) {
@@ -247,7 +249,7 @@ fn is_bits(text: &str) -> bool {
     ["0x", "0b"].iter().any(|base| text.starts_with(base))
 }
 
-/// Whether digits stand for a number that rounds to infinity in a float type.
+/// Returns whether digits give a number that rounds to infinity in a float type.
 fn becomes_infinite(number: Number, element: Scalar, text: &str) -> bool {
     let mut bytes = Vec::new();
     encode(element, number, &mut bytes);
@@ -255,7 +257,7 @@ fn becomes_infinite(number: Number, element: Scalar, text: &str) -> bool {
     is_infinite && text.contains(|c: char| c.is_ascii_digit())
 }
 
-/// The type that a value has by its own words: numbers with a type behind them, laid out one behind the other.
+/// Returns the type given by the value's own type suffixes. Numbers are laid out in sequence.
 pub(super) fn own_layout(value: &Literal<'_>) -> Option<Layout> {
     match value {
         Literal::Number(text) => number(text)?.1.map(Layout::Scalar),
@@ -271,11 +273,12 @@ pub(super) fn own_layout(value: &Literal<'_>) -> Option<Layout> {
     }
 }
 
-/// The type of a lone number whose type nobody tells: by the room for it and the look of the text.
+/// Guesses the type of a single number whose type is not given, from the size of its parameter and the form
+/// of the text.
 pub(super) fn guess(value: &Literal<'_>, bytes: u32) -> Option<Layout> {
     let Literal::Number(text) = value else { return None };
     let number = parse_number(text)?;
-    // A number above the signed ones is an unsigned one.
+    // A number above the range of the signed type is taken as unsigned.
     let candidates: &[Scalar] = match (bytes, number) {
         (1, Number::Int(_)) => &[Scalar::I8, Scalar::U8],
         (2, Number::Int(_)) => &[Scalar::I16, Scalar::U16],

@@ -1,4 +1,5 @@
-//! Accesses to memory, scratch and LDS: the only way by which instructions reach them, so that a watcher sees all.
+//! Accesses to memory, scratch and LDS. Instructions access memory only through these functions, so that a
+//! watcher sees every access.
 
 use super::{Cx, Flow};
 use crate::fault::{Access, NOWHERE, OUTSIDE, Trap};
@@ -9,20 +10,21 @@ use crate::wave::{ActiveLanes, reg};
 use isa::target::Feature;
 use std::sync::atomic::Ordering;
 
-/// The lane of scalar accesses.
+/// Lane number that stands for scalar accesses.
 pub(crate) const SCALAR: usize = u32::MAX as usize;
 
-/// Where a lane's access goes.
+/// The target of a lane's access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
-    /// An address of memory.
+    /// An address in memory.
     Linear(u64),
-    /// An offset in the lane's private memory, which is swizzled: dwords of lanes lie side by side.
+    /// An offset in the lane's private memory, which is swizzled: the same dword of consecutive lanes is
+    /// stored consecutively.
     Private { base: u64, offset: u32 },
-    /// An offset in LDS. On GFX6 to GFX8 M0 says where LDS ends for the wave: what lies behind reads as zero, and is not
-    /// written.
+    /// An offset in LDS. On GFX6 to GFX8, M0 holds the end of LDS for the wave: reads beyond it return zero,
+    /// and writes beyond it have no effect.
     Lds(u32),
-    /// An offset in LDS that M0 is a part of, and so does not limit.
+    /// An offset in LDS that was computed from M0, so that M0 is not also a limit.
     WholeLds(u32),
 }
 
@@ -36,7 +38,7 @@ impl Place {
         }
     }
 
-    /// The address to name in a fault.
+    /// Returns the address to name in a fault.
     fn address(self) -> u64 {
         match self {
             Place::Linear(address) => address,
@@ -44,7 +46,7 @@ impl Place {
         }
     }
 
-    /// Whether its bytes do not lie together: private memory beyond a dword.
+    /// Returns whether the bytes are not contiguous, because they cross a dword of private memory.
     fn is_split(self, bytes: u32) -> bool {
         matches!(self, Place::Private { offset, .. } if offset % 4 + bytes > 4)
     }
@@ -67,12 +69,12 @@ impl Place {
     }
 }
 
-/// Address of a byte of a lane's private memory.
+/// Returns the address of a byte of a lane's private memory.
 fn swizzle(lanes: u32, base: u64, offset: u32, lane: usize) -> u64 {
     base.wrapping_add(u64::from(offset / 4) * u64::from(lanes) * 4 + lane as u64 * 4 + u64::from(offset % 4))
 }
 
-/// Bytes that are there, all of them.
+/// A checked position in memory: all accessed bytes exist.
 enum Spot<'a> {
     Memory(&'a Buffer, u64),
     Scratch { word: usize, shift: u32 },
@@ -80,7 +82,7 @@ enum Spot<'a> {
 }
 
 impl Spot<'_> {
-    /// The address as a watcher sees it.
+    /// Returns the address as a watcher sees it.
     fn address(&self) -> (Space, u64) {
         match self {
             Spot::Memory(buffer, offset) => (Space::Global, buffer.base() + offset),
@@ -89,23 +91,24 @@ impl Spot<'_> {
         }
     }
 
-    /// The access as a watcher sees it.
+    /// Returns the access as a watcher sees it.
     fn access(&self, op: &Op, bytes: u32, kind: Access, lane: usize) -> MemAccess {
         let (space, address) = self.address();
         MemAccess { space, address, bytes, lane: lane as u32, kind, flags: op.flags, scalar: lane == SCALAR }
     }
 }
 
-/// What the accesses of all lanes have in common.
+/// Properties that the accesses of all lanes share.
 #[derive(Clone, Copy)]
 pub(crate) struct Common<'a> {
-    /// The allocation that holds them.
+    /// The allocation that contains all accesses.
     pub(crate) buffer: &'a Buffer,
-    /// All lanes are active, and each one goes on where the one before it ends.
+    /// Whether all lanes are active, and the access of each lane begins where the access of the previous lane
+    /// ends.
     pub(crate) in_step: bool,
 }
 
-/// The low bits of as many bytes.
+/// Returns a mask of the low `bytes` bytes.
 fn byte_mask(bytes: u32) -> u64 {
     (1 << (bytes * 8)) - 1
 }
@@ -126,8 +129,9 @@ impl<'a> Cx<'a> {
         Some(Spot::Memory(buffer, offset))
     }
 
-    /// The dword of scratch at an address and the position in it, if the address is this wave's. Eight bytes (of an
-    /// atomic) begin at a dword and need not lie together.
+    /// Returns the index of the scratch dword at an address and the bit position in it, if the address
+    /// belongs to this wave. An 8-byte access (of an atomic) must begin at a dword; its two dwords need not
+    /// be contiguous.
     fn scratch_word(&self, address: u64, bytes: u32) -> Option<(usize, u32)> {
         let offset = address.wrapping_sub(self.wave.scratch_base);
         let word = usize::try_from(offset / 4).ok()?;
@@ -135,12 +139,12 @@ impl<'a> Cx<'a> {
             .then_some((word, offset as u32 % 4 * 8))
     }
 
-    /// Where M0 ends LDS for this wave.
+    /// Returns the end of LDS for this wave according to M0.
     fn lds_limit(&self) -> u32 {
         if self.target.has(Feature::LDS_NO_M0) { u32::MAX } else { self.wave.sgpr[reg::M0] }
     }
 
-    /// Whether M0 keeps an access from LDS; the watcher is told.
+    /// Returns whether the limit in M0 excludes an LDS access. Notifies the watcher in that case.
     fn is_limited(
         &mut self,
         op: &Op,
@@ -161,7 +165,8 @@ impl<'a> Cx<'a> {
         Ok(true)
     }
 
-    /// Before GFX9, which can do without, LDS accesses are aligned to their size.
+    /// Checks the alignment of an LDS access. Processors before GFX9 need accesses to be aligned to their
+    /// size.
     pub(crate) fn check_lds_alignment(
         &self,
         address: u32,
@@ -189,7 +194,8 @@ impl<'a> Cx<'a> {
         self.read_anything(op, place, bytes, lane)
     }
 
-    /// Shows the watcher the read of a dword.
+    /// Notifies the watcher of the read of a dword. Returns the value that replaces the value in memory, if
+    /// any.
     #[inline]
     fn see(&mut self, op: &Op, spot: Spot<'_>, lane: usize) -> Result<Option<u32>, Trap> {
         match &mut self.watch {
@@ -282,7 +288,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Where an atomic of 4 or 8 bytes acts; the watcher has been told.
+    /// Returns the position of an atomic of 4 or 8 bytes, after notifying the watcher.
     fn atomic_spot(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<Spot<'a>, Trap> {
         if !place.address().is_multiple_of(u64::from(bytes)) {
             return Err(place.misaligned(bytes, Access::Atomic, lane));
@@ -294,7 +300,7 @@ impl<'a> Cx<'a> {
         Ok(spot)
     }
 
-    /// Replaces a dword in one step; gives the old one.
+    /// Changes a dword atomically, and returns the old value.
     pub(crate) fn update32(
         &mut self,
         op: &Op,
@@ -320,7 +326,7 @@ impl<'a> Cx<'a> {
         Ok(old)
     }
 
-    /// Notes where an atomic has acted, if that has changed anything.
+    /// Records the position of an atomic, if the atomic has changed the value.
     fn note_change(&mut self, (space, address): (Space, u64), lane: usize, changed: bool) {
         if changed {
             self.wave.changed = Some((space, address, lane as u32));
@@ -328,7 +334,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Replaces two dwords in one step; gives the old ones.
+    /// Changes two dwords atomically, and returns the old value.
     pub(crate) fn update64(
         &mut self,
         op: &Op,
@@ -355,7 +361,7 @@ impl<'a> Cx<'a> {
         Ok(old)
     }
 
-    /// A dword of an atomic that the watcher knows of.
+    /// Reads a dword for an atomic that the watcher was already notified of.
     fn read_quietly(&self, place: Place, lane: usize) -> Result<u32, Trap> {
         let spot = self.spot(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
         Ok(self.load(spot, 4))
@@ -367,7 +373,8 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    /// An instruction that only acts on caches. There is one copy of memory: without a watcher nothing can be stale.
+    /// Runs an instruction that only acts on caches. Without a watcher there are no caches, so that nothing
+    /// can be stale.
     pub(crate) fn cache(&mut self, operation: CacheOp) -> Flow {
         let memory = self.memory;
         match self.watch.as_mut().map_or(Ok(()), |watch| watch.cache(memory, operation)) {
@@ -376,7 +383,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The one allocation that holds the accesses of all lanes to so many dwords, if they are aligned.
+    /// Returns the allocation that contains the accesses of all active lanes to `DWORDS` aligned dwords, if
+    /// there is one such allocation.
     #[inline(always)]
     pub(crate) fn common_buffer<const DWORDS: usize>(
         &self,
@@ -404,8 +412,8 @@ impl<'a> Cx<'a> {
         (!bad).then_some(Common { buffer, in_step })
     }
 
-    /// Whether all active lanes access LDS inside of it, up to `end` bytes after their address, which is a multiple of
-    /// `align`. From GFX9 on dwords need be aligned, if at all.
+    /// Returns whether all active lanes access bytes inside of LDS, up to `end` bytes after their addresses,
+    /// and the addresses are aligned to `align`. From GFX9 on, dword alignment suffices.
     #[inline(always)]
     pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32, align: u32) -> bool {
         let bytes = self.lds_bytes.min(self.lds_limit());
@@ -421,8 +429,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Whether reads of dwords, which lie inside of LDS, need not go to the watcher one by one: there is none, or it has
-    /// seen them all at once.
+    /// Returns whether dword reads inside of LDS may proceed without notifying the watcher of each: there is
+    /// no watcher, or it has accepted all of them at once.
     #[inline(always)]
     pub(crate) fn reads_lds_at_once(
         &mut self,

@@ -1,7 +1,7 @@
-//! Reciprocals, roots, exponentials, logarithms, sines: what the hardware approximates.
+//! Reciprocals, roots, exponentials, logarithms and sines, which the hardware approximates.
 //!
-//! They are computed in double precision and rounded once to the nearest number, whatever MODE's rounding is. The
-//! hardware is within the bounds that [`crate::fidelity`] states.
+//! They are computed in double precision and rounded once to nearest, regardless of MODE. The hardware's
+//! results are within the error bounds that [`crate::fidelity`] states.
 
 use super::real::Real;
 use super::valu::Format;
@@ -21,7 +21,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
-/// A NaN stays, quiet; an argument outside of the domain gives a negative one (CLRX, "GcnInstrsVop1", from experiments).
+/// Computes an approximated function. A NaN argument is quieted and returned; an argument outside of the
+/// domain gives a negative NaN (CLRX, "GcnInstrsVop1", from experiments).
 #[inline(always)]
 fn approximate<T: Real>(cx: &mut Cx<'_>, op: &Op, f: impl Fn(f64) -> f64) -> Flow {
     let saturate = T::FORMAT == Format::F16 && cx.round::<T>().saturate;
@@ -77,17 +78,17 @@ fn double(base: &str) -> Option<Handler> {
     })
 }
 
-/// What f32 cannot hold becomes its largest number.
+/// Clamps a value to the finite range of f32.
 fn finite32(value: f64) -> f64 {
     value.clamp(-f64::from(f32::MAX), f64::from(f32::MAX))
 }
 
-/// What would be infinite as an f32 becomes zero.
+/// Replaces a value that would be infinite in f32 by zero.
 fn zero_for_infinity(value: f64) -> f64 {
     if (value as f32).is_infinite() { 0.0f64.copysign(value) } else { value }
 }
 
-/// The first 1216 bits of 2/pi behind the binary point.
+/// The first 1216 bits of 2/pi after the binary point.
 const TWO_OVER_PI: [u64; 19] = [
     0xa2f9_836e_4e44_1529,
     0xfc27_57d1_f534_ddc0,
@@ -109,11 +110,12 @@ const TWO_OVER_PI: [u64; 19] = [
     0x6bfb_5fb1_1f8d_5d08,
     0x5603_3046_fc7b_6bab,
 ];
-/// Bits that the hardware's table has.
+/// Number of bits in the hardware's table.
 const TABLE_BITS: u32 = 1201;
 
-/// 53 bits of 2/pi, for the reduction of large angles: `segment` counts in 53 bits, and so far as the angle is large the
-/// first ones, which would give whole turns, are skipped (Vega ISA, V_TRIG_PREOP_F64).
+/// Returns 53 bits of 2/pi, for the reduction of large angles. `segment` counts units of 53 bits. For a large
+/// angle, the first bits are skipped, because they would contribute only whole turns (Vega ISA,
+/// V_TRIG_PREOP_F64).
 fn trig_preop(angle: f64, segment: u32) -> f64 {
     let exponent = Ieee::exponent(angle);
     let skipped = if exponent > 1077 { (exponent - 1077) as u32 } else { 0 };
@@ -131,7 +133,7 @@ fn table_bit(at: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// The segments are what is left of 2/pi.
+    /// Checks that consecutive segments hold consecutive bits of 2/pi.
     #[test]
     fn segments_of_two_over_pi() {
         let first = trig_preop(1.0, 0);
@@ -139,7 +141,7 @@ mod tests {
         assert!(first <= std::f64::consts::FRAC_2_PI);
         let second = trig_preop(1.0, 1);
         assert!(second < 2f64.powi(-53) && second > 0.0);
-        // 2/pi * pi/2 = 1 to 106 bits: pi/2 in two parts (from fdlibm).
+        // 2/pi * pi/2 = 1 to 106 bits, with pi/2 in two parts (from fdlibm).
         let (high, low) = (std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17);
         let product = first * high;
         let error = first.mul_add(high, -product);
@@ -152,13 +154,13 @@ mod tests {
         assert_eq!(trig_preop(1.0, 31), 0.0);
     }
 
-    /// Sine of a large angle by the table against the C library's own reduction.
+    /// Compares the sine of large angles, reduced with the table, with the C library's own reduction.
     #[test]
     fn reduces_large_angles() {
         for angle in [1e5f64, 1e10, 12_345_678_901_234.5, 1e22, 3.7e50, 1e100, 1e300] {
             let exponent = Ieee::exponent(angle);
             let unscale = if exponent >= 1968 { -128 } else { 0 };
-            // Whole quarter turns cancel modulo four; the products are exact enough in pieces of 26 bits.
+            // Multiples of four quarter turns cancel; the products are exact enough in pieces of 26 bits.
             let mut turns = 0.0f64;
             let small = libm::ldexp(angle, unscale);
             for segment in 0..3 {

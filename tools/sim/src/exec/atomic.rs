@@ -1,8 +1,8 @@
-//! Read-modify-write operations, the same for LDS, flat and buffer instructions.
+//! Read-modify-write operations of LDS, flat, buffer and scalar instructions.
 
 use half::f16;
 
-/// What an atomic instruction does to its memory location.
+/// The operation of an atomic instruction on its memory location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Atomic {
     #[default]
@@ -25,18 +25,18 @@ pub(crate) enum Atomic {
     AddFloat,
     MinFloat,
     MaxFloat,
-    /// Two halves of f16.
+    /// Adds two packed f16 values.
     AddPacked,
-    /// Not below zero.
+    /// Subtracts, but not below zero.
     SubClamped,
-    /// Subtracts one operand, or adds the other where that would go below zero.
+    /// Subtracts one operand, or adds the other operand if the difference would be negative.
     Wrap,
-    /// Replaces each dword whose new value has the highest bit set, which is not stored.
+    /// Replaces each dword whose new value has the highest bit set; this bit itself is not stored.
     SwapMarked,
 }
 
 impl Atomic {
-    /// The operation of an instruction: `global_atomic_add_x2`, `ds_add_rtn_u32`.
+    /// Returns the operation of an instruction name, such as `global_atomic_add_x2` or `ds_add_rtn_u32`.
     pub(crate) fn of_name(name: &str) -> Option<Atomic> {
         let stem = match name.split_once("_atomic_") {
             Some((_, rest)) => rest.strip_suffix("_x2").unwrap_or(rest),
@@ -71,12 +71,12 @@ impl Atomic {
         })
     }
 
-    /// Whether there is a second operand.
+    /// Returns whether the operation has a second operand.
     pub(crate) fn has_compare(self) -> bool {
         matches!(self, Atomic::CompareSwap | Atomic::CompareSwapFloat | Atomic::MaskOr | Atomic::Wrap)
     }
 
-    /// The new value of a 32-bit location. `other` is the comparand, or the mask of `MaskOr`.
+    /// Returns the new value of a 32-bit location. `other` is the comparison value, or the mask of `MaskOr`.
     pub(crate) fn apply32(self, old: u32, value: u32, other: u32) -> u32 {
         let float = |value: u32| f64::from(f32::from_bits(value));
         match self {
@@ -115,7 +115,7 @@ impl Atomic {
         }
     }
 
-    /// The new value of a 64-bit location.
+    /// Returns the new value of a 64-bit location. `other` is the comparison value, or the mask of `MaskOr`.
     pub(crate) fn apply64(self, old: u64, value: u64, other: u64) -> u64 {
         let float = f64::from_bits;
         match self {
@@ -147,7 +147,8 @@ impl Atomic {
         }
     }
 
-    /// Operations that do not depend on where the sign is: 32-bit values are zero-extended, results cut off.
+    /// Performs the operations that do not depend on the width. 32-bit values are zero-extended, and results
+    /// are truncated.
     fn integer(self, old: u64, value: u64, other: u64) -> u64 {
         match self {
             Atomic::CompareSwap => {
@@ -165,7 +166,7 @@ impl Atomic {
             Atomic::And => old & value,
             Atomic::Or => old | value,
             Atomic::Xor => old ^ value,
-            // The first operand clears, the second sets.
+            // The first operand clears bits, the second sets bits.
             Atomic::MaskOr => old & !other | value,
             Atomic::Inc => {
                 if old >= value {
@@ -182,7 +183,8 @@ impl Atomic {
                 }
             }
             Atomic::SubClamped => old.saturating_sub(value),
-            // The first operand is taken away, the second added: `ds_wrap_rtn_b32`, whose operands have comparand first.
+            // `ds_wrap_rtn_b32` subtracts its first operand, or adds its second. `other` is the first
+            // operand, as in instructions with a comparison value.
             Atomic::Wrap => {
                 if old >= other {
                     old - other

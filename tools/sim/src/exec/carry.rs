@@ -5,8 +5,9 @@ use super::{Cx, Flow, Handler};
 use crate::op::Op;
 use crate::wave::{Lanes, expand_on};
 
-/// By name, without the words that generations put into it: `v_add_i32` of GFX6 is `v_add_u32` of GFX8, `v_add_co_u32` of
-/// GFX9; `v_addc_u32` is `v_addc_co_u32`, `v_add_co_ci_u32`.
+/// Returns the handler for a name without its encoding suffix. The names differ between generations:
+/// `v_add_i32` of GFX6 is `v_add_u32` of GFX8 and `v_add_co_u32` of GFX9; `v_addc_u32` is `v_addc_co_u32` and
+/// `v_add_co_ci_u32`.
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "v_add_co_u32" | "v_add_u32" | "v_add_i32" => {
@@ -42,7 +43,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 
 #[inline(always)]
 fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
-    // In 32 bits, for as many lanes at a time as there can be.
+    // The computation uses 32 bits, so that as many lanes as possible are computed at a time.
     let half = a.wrapping_add(b);
     let sum = half.wrapping_add(carry);
     (sum, u32::from(half < a) | u32::from(sum < half))
@@ -54,7 +55,7 @@ fn difference(a: u32, b: u32, borrow: u32) -> (u32, u32) {
     (half.wrapping_sub(borrow), u32::from(a < b) | u32::from(half < borrow))
 }
 
-/// `limit` is what CLAMP makes of a result with a carry.
+/// Runs an addition or subtraction with carry. `limit` is the result of CLAMP if there is a carry.
 #[inline(always)]
 fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32, u32)) -> Flow {
     let exec = cx.wave.exec();
@@ -70,7 +71,8 @@ fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32
     flow
 }
 
-/// A sum in all lanes; no closure, for the reason that [`EachLane`](super::valu::EachLane) is none.
+/// The computation for all lanes. A type, not a closure, for the same reason as in
+/// [`EachLane`](super::valu::EachLane).
 struct Sum<'a, F> {
     a: Source<'a>,
     b: Source<'a>,
@@ -98,7 +100,7 @@ impl<F: Fn(u32, u32, u32) -> (u32, u32)> pulp::WithSimd for Sum<'_, F> {
     }
 }
 
-/// The function gives the sum, whether it overflows, and the sum that CLAMP wants.
+/// Runs a multiply-add. The function returns the sum, whether it overflows, and the clamped sum.
 fn multiply_add(cx: &mut Cx<'_>, op: &Op, f: fn(u32, u32, u64) -> (u64, bool, u64)) -> Flow {
     let exec = cx.wave.exec();
     let mut carry = 0u64;

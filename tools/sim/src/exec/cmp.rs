@@ -1,4 +1,4 @@
-//! Vector compares: `v_cmp_*` writes a lane mask, `v_cmpx_*` EXEC as well.
+//! Vector compares: `v_cmp_*` writes a lane mask, `v_cmpx_*` also writes EXEC.
 
 use super::valu::{Source, Value, collect_mask, fetch, value, write_mask};
 use super::{Cx, Flow, Handler};
@@ -8,14 +8,15 @@ use crate::wave::Lanes;
 use half::f16;
 use std::marker::PhantomData;
 
-/// The sixteen relations of floats in the order of the opcodes: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
+/// The sixteen conditions for floats in the order of the opcodes: bit 0 less, bit 1 equal, bit 2 greater, bit
+/// 3 unordered.
 const FLOAT_CONDITIONS: [&str; 16] =
     ["f", "lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt", "tru"];
-/// The eight of integers.
+/// The eight conditions for integers, in the order of the opcodes.
 const INT_CONDITIONS: [&str; 8] = ["f", "lt", "eq", "le", "gt", "ne", "ge", "t"];
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
-    // Those with an `s` raise an exception for a quiet NaN too.
+    // Instructions with an `s` also raise an exception for a quiet NaN.
     let starts = [("v_cmpx_", true), ("v_cmpsx_", true), ("v_cmp_", false), ("v_cmps_", false)];
     let start = |(start, exec): (&str, bool)| name.strip_prefix(start).map(|rest| (rest, exec));
     let (rest, writes_exec) = starts.into_iter().find_map(start)?;
@@ -59,8 +60,8 @@ fn pick<T: Value + PartialOrd>(condition: usize, writes_exec: bool) -> Option<Ha
     Some(table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15))
 }
 
-/// The relations of values, as functions with names so that the conditions that share one share its loop.
-// `a < b || a > b` is not `a != b` where one is a NaN.
+/// The relations as named functions, so that conditions with the same relation share one compiled loop.
+// `a < b || a > b` differs from `a != b` if one value is a NaN.
 #[allow(clippy::double_comparisons)]
 mod relations {
     pub(super) fn less<T: PartialOrd>(a: T, b: T) -> bool {
@@ -87,7 +88,7 @@ mod relations {
 }
 
 fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    // The upper eight conditions are the lower ones denied; their bits tell so.
+    // Each of the upper eight conditions is the negation of a lower one, and its number is the complement.
     let holds = match if CONDITION < 8 { CONDITION } else { 15 - CONDITION } {
         0 => 0,
         1 => lanes_where(cx, op, relations::less::<T>),
@@ -101,7 +102,7 @@ fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mu
     conclude::<EXEC>(cx, op, if CONDITION < 8 { holds } else { !holds })
 }
 
-/// The lanes whose values are so related.
+/// Returns the lanes for whose values the relation holds.
 #[inline(never)]
 fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> bool) -> u64 {
     let [a, b, ..] = &mut cx.scratch.sources;
@@ -110,7 +111,8 @@ fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> boo
     cx.wave.arch.dispatch(Comparison { a, b, related, ty: PhantomData })
 }
 
-/// A comparison of all lanes; no closure, for the reason that [`EachLane`](super::valu::EachLane) is none.
+/// A comparison of all lanes. A type, not a closure, for the same reason as in
+/// [`EachLane`](super::valu::EachLane).
 struct Comparison<'a, T, F> {
     a: Source<'a>,
     b: Source<'a>,
@@ -152,7 +154,8 @@ fn class_handler(ty: &str, writes_exec: bool) -> Option<Handler> {
     })
 }
 
-/// The bit of `v_cmp_class` that describes a value: signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, +0, ...
+/// Returns the bit of `v_cmp_class` for a value: signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, +0,
+/// and so on.
 fn class_bit<T: Ieee>(value: T) -> u32 {
     let kind = match value {
         value if value.signalling() => return 1,
@@ -171,7 +174,7 @@ fn class<T: Value + Ieee, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 fn class16<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     classify::<f16, EXEC>(cx, op, |value| {
-        // Every f16 is a normal f32 or special in the same way, but for denormals.
+        // As an f32, every f16 has the same class, except for denormals, which become normal, and for NaNs.
         match value.to_bits() {
             bits if bits & 0x7fff > 0x7c00 => 1 + u32::from(bits >> 9 & 1),
             bits if bits & 0x7c00 == 0 && bits & 0x3ff != 0 => {

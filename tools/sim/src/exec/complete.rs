@@ -1,4 +1,4 @@
-//! Every instruction of every processor has a meaning, or a refusal that says why.
+//! Checks that every instruction of every processor is implemented, or refused with a reason.
 
 use super::handler;
 use crate::fidelity::{Fidelity, fidelity};

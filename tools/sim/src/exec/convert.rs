@@ -1,4 +1,5 @@
-//! Conversions between number formats. Float to integer saturates, and NaN gives 0, as Rust's `as` does.
+//! Conversions between number formats. A conversion from float to integer saturates, and gives 0 for NaN, as
+//! Rust's `as` does.
 
 use super::real::{Real, nearest};
 use super::valu::{Format, Value, flushes, lanes, rounding};
@@ -32,7 +33,8 @@ fn to_int(name: &str) -> Option<Handler> {
     })
 }
 
-/// A NaN counts as infinity here (CLRX, "GcnInstrsVop1", from experiments).
+/// Converts to an integer. In these instructions a NaN counts as infinity (CLRX, "GcnInstrsVop1", from
+/// experiments).
 #[inline(always)]
 fn bounded(source: f32, value: f64) -> i32 {
     match source.is_nan() {
@@ -42,7 +44,7 @@ fn bounded(source: f32, value: f64) -> i32 {
     }
 }
 
-/// An integer to a float that may have to be rounded.
+/// Converts an integer to a float, which may need rounding.
 #[inline(always)]
 fn from_int<A: Value + Into<i64>, T: Real>(cx: &mut Cx<'_>, op: &Op, host: impl Fn(A) -> T) -> Flow {
     if nearest(cx, T::FORMAT) {
@@ -89,7 +91,7 @@ fn wide_nan(value: f32) -> f64 {
     f64::of_bits(soft::convert::<soft::Single, soft::Double>(Round::NEAREST, value.bits()))
 }
 
-/// The half next to a number, by the mode.
+/// Rounds a number to a half, according to the mode.
 pub(super) fn to_half(round: Round, value: f32) -> f16 {
     f16::of_bits(soft::convert::<soft::Single, soft::Half>(round, value.bits()))
 }
@@ -129,7 +131,8 @@ fn packing(name: &str) -> Option<Handler> {
         "v_cvt_pk_i16_i32" => lanes!((a: i32, b: i32) -> u32 => {
             pack(a.clamp(-0x8000, 0x7fff) as u32, b.clamp(-0x8000, 0x7fff) as u32)
         }),
-        // The third source is the old value: an operand of one, the destination of the other.
+        // The third source is the old value: an operand of the first instruction, the destination of the
+        // second.
         "v_cvt_pk_u8_f32" | "v_cvt_pkaccum_u8_f32" => |cx, op| {
             let round = rounding(cx.wave, Format::F32);
             cx.map3(op, |a: f32, b: u32, c: u32| {
@@ -147,7 +150,8 @@ fn packing(name: &str) -> Option<Handler> {
     })
 }
 
-/// Exponents as `frexp` gives them. GFX6 has -1 for what is infinite or no number.
+/// Handlers that return the exponent as `frexp` does. GFX6 returns -1 for infinities and NaNs, later
+/// generations 0.
 fn exponents(target: &Target, name: &str) -> Option<Handler> {
     let first = target.generation == Generation::Gfx6;
     Some(match name {
@@ -165,12 +169,12 @@ fn pack(low: u32, high: u32) -> u32 {
     low & 0xffff | high << 16
 }
 
-/// Signed normalised: -1.0..=1.0 to 16 bits.
+/// Converts -1.0..=1.0 to a signed normalised number of 16 bits.
 fn norm_i16(value: f32) -> u32 {
     (value.clamp(-1.0, 1.0) * 32767.0).round_ties_even() as i32 as u32
 }
 
-/// Unsigned normalised: 0.0..=1.0 to 16 bits.
+/// Converts 0.0..=1.0 to an unsigned normalised number of 16 bits.
 fn norm_u16(value: f32) -> u32 {
     (value.clamp(0.0, 1.0) * 65535.0).round_ties_even() as u32
 }

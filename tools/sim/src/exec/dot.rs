@@ -1,4 +1,4 @@
-//! Dot products of 2, 4 and 8 parts of a dword.
+//! Dot products of the 2, 4 or 8 parts of a dword.
 
 use super::valu::{Value, finish, plain};
 use super::{Cx, Flow, Handler};
@@ -28,7 +28,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// The sum of products of the parts of two dwords, exact before it is cut off or saturated.
+/// Returns the sum of the products of the parts of two dwords, plus `c`. The sum is exact before it is
+/// truncated or saturated.
 #[inline(always)]
 fn dot<const BITS: u32, const SIGNED: bool>(a: u32, b: u32, c: u32, clamp: bool) -> u32 {
     let part = |value: u32, at: u32| {
@@ -44,15 +45,17 @@ fn dot<const BITS: u32, const SIGNED: bool>(a: u32, b: u32, c: u32, clamp: bool)
     }
 }
 
-/// The products are exact, their sum is rounded to the nearest f32 (in f64 before, which is exact unless the products
-/// are far apart).
+/// Returns the dot product of two pairs of halves, plus `c`. The products are exact, and their sum is rounded
+/// to the nearest f32. The sum is first computed in f64, which is exact unless the products differ much in
+/// size.
 #[inline(always)]
 fn halves(a: u32, b: u32, c: f32) -> f32 {
     let value = |bits: u32| f64::from(float::half_to_single(f16::from_bits(bits as u16)));
     (value(a) * value(b) + value(a >> 16) * value(b >> 16) + f64::from(c)) as f32
 }
 
-/// The halves that `op_sel` and `op_sel_hi` name, negated where the modifiers say so: of pairs of halves.
+/// Returns the halves that `op_sel` and `op_sel_hi` select from a pair of halves, negated if the modifiers
+/// ask for it.
 fn selected(op: &Op, at: usize, word: u32) -> u32 {
     let half = |select: u8, negate: u8| {
         let sign = if op.rules.packed_float { u32::from(negate >> at & 1) << 15 } else { 0 };
@@ -61,7 +64,7 @@ fn selected(op: &Op, at: usize, word: u32) -> u32 {
     half(op.op_sel, op.neg) | half(op.op_sel_hi, op.abs) << 16
 }
 
-/// The forms of VOP3P.
+/// Runs an instruction in VOP3P encoding.
 fn words<T: Value>(cx: &mut Cx<'_>, op: &Op, f: impl Fn(u32, u32, T) -> T) -> Flow {
     let pairs = op.rules.packed_halves;
     let [a, b, c, _] = &mut cx.scratch.sources;

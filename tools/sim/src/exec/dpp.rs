@@ -1,11 +1,12 @@
-//! Data-parallel primitives: sources from other lanes (GCN3 ISA and Vega ISA, "Data Parallel Processing"; RDNA ISA,
-//! "DPP16" and "DPP8").
+//! Data-parallel primitives (DPP): sources that come from other lanes (GCN3 ISA and Vega ISA, "Data Parallel
+//! Processing"; RDNA ISA, "DPP16" and "DPP8").
 
 use crate::op::Op;
 use crate::wave::{Lanes, Wave};
 use isa::{Lane, ModFlags};
 
-/// The lane of the wave that a lane reads, if the control word names one.
+/// Returns the lane of the wave that a lane reads; `None` if the control word names no lane of the wave for
+/// it.
 pub(crate) fn source(control: Lane, lane: usize) -> Option<usize> {
     match control {
         Lane::Dpp { ctrl, .. } => dpp16(ctrl, lane),
@@ -43,13 +44,13 @@ fn dpp16(ctrl: u16, lane: usize) -> Option<usize> {
     }
 }
 
-/// The lane that is really read: one that is switched off gives nothing unless `fi` asks for it.
+/// Returns the lane that is actually read. An inactive lane gives no value unless `fi` asks for it.
 fn readable(op: &Op, exec: u64, lane: usize) -> Option<usize> {
     let inactive = op.flags.contains(ModFlags::FETCH_INACTIVE);
     source(op.lane, lane).filter(|&from| inactive || exec >> from & 1 != 0)
 }
 
-/// Replaces each lane's value by that of the lane it reads, or by zero.
+/// Replaces each lane's value by the value of the lane that it reads, or by zero.
 pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     let exec = wave.exec();
     for (lane, value) in values.iter_mut().enumerate() {
@@ -57,8 +58,9 @@ pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
     }
 }
 
-/// Returns the lanes that get a value from a lane which is switched off: zero, or, if it is a move, what the register held
-/// before. A lane that the control word takes from outside of the row or the wave gets what it asks for.
+/// Returns the lanes that read an inactive lane, and therefore get zero, or keep their old value if the
+/// instruction is a move. A lane whose source is outside of the row or the wave is not included, because the
+/// control word asks for that.
 pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
     let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else {
         let Lane::Dpp8 { .. } = op.lane else { return 0 };
@@ -73,7 +75,7 @@ pub(crate) fn reads_inactive(op: &Op, exec: u64, is_move: bool) -> u64 {
     inactive_sources(op, exec, exec & bits(row_mask, 16) & bits(bank_mask, 4))
 }
 
-/// Those of some lanes that read one which is switched off.
+/// Returns those of `lanes` that read an inactive lane.
 fn inactive_sources(op: &Op, exec: u64, lanes: u64) -> u64 {
     if op.flags.contains(ModFlags::FETCH_INACTIVE) {
         return 0;
@@ -82,8 +84,8 @@ fn inactive_sources(op: &Op, exec: u64, lanes: u64) -> u64 {
     crate::wave::ActiveLanes(lanes).filter(off).fold(0, |all, lane| all | 1 << lane)
 }
 
-/// Lanes that the instruction writes: those of enabled rows and banks whose source can be read. With `bound_ctrl`, and
-/// always in DPP8, the others are written too: from zero.
+/// Returns the lanes that the instruction writes: the lanes of enabled rows and banks whose source can be
+/// read. With `bound_ctrl`, and always in DPP8, lanes whose source cannot be read are written with zero.
 pub(crate) fn write_mask(op: &Op, exec: u64) -> u64 {
     let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else { return exec };
     let zero_fill = op.flags.contains(ModFlags::BOUND_CTRL);

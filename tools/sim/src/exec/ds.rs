@@ -66,13 +66,14 @@ fn writes(name: &str) -> Option<Handler> {
     })
 }
 
-/// The address register of each lane.
+/// Returns the address register for each lane.
 #[inline(always)]
 pub(super) fn addresses(cx: &mut Cx<'_>, op: &Op) -> Lanes {
     *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0]).0
 }
 
-/// Addresses without a register: M0, and a dword for each lane (Vega ISA: DS_READ_ADDTID_B32).
+/// Returns addresses that do not come from a register: M0 plus one dword per lane (Vega ISA:
+/// DS_READ_ADDTID_B32).
 fn addresses_by_lane(cx: &Cx<'_>) -> Lanes {
     let base = cx.wave.sgpr[reg::M0] & 0xffff;
     std::array::from_fn(|lane| base + lane as u32 * 4)
@@ -97,13 +98,13 @@ fn read2(cx: &mut Cx<'_>, op: &Op, size: u32, stride: u32) -> Flow {
     }
 }
 
-/// The two offsets of an instruction, in bytes.
+/// Returns the two offsets of an instruction in bytes.
 pub(super) fn element_offsets(op: &Op, unit: u32) -> [u32; 2] {
     let offsets = op.offset as u32;
     [(offsets & 255) * unit, (offsets >> 8 & 255) * unit]
 }
 
-/// Reads dwords that are parts of elements of so many bytes.
+/// Reads dwords that are parts of elements of `element` bytes.
 #[inline(always)]
 fn read_dwords(
     cx: &mut Cx<'_>,
@@ -150,7 +151,7 @@ fn read_dwords(
     Flow::Next
 }
 
-/// Reads `N` dwords that lie together for each active lane, which are known to be there.
+/// Reads `N` consecutive dwords for each active lane. The dwords are known to exist.
 #[inline(never)]
 fn gather<const N: usize>(lds: &[u32], addresses: &Lanes, exec: u64, registers: &mut [Lanes]) {
     let Some(registers) = registers.first_chunk_mut::<N>() else { return };
@@ -205,7 +206,7 @@ fn read_part(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     Flow::Next
 }
 
-/// Writes an element, dwords of registers from `data` on, to an offset.
+/// Writes an element to an offset. The data is in the registers from `data` on, one dword per register.
 #[inline(always)]
 fn write_dwords(
     cx: &mut Cx<'_>,

@@ -32,13 +32,13 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// A register, or two, of a lane.
+/// Returns a lane's value of one register, or of a pair.
 fn operand(cx: &Cx<'_>, at: usize, lane: usize, wide: bool) -> u64 {
     let high = if wide { u64::from(cx.wave.vgpr[at + 1][lane]) << 32 } else { 0 };
     u64::from(cx.wave.vgpr[at][lane]) | high
 }
 
-/// The old value goes to the destination, if there is one.
+/// Writes the old value to the destination, if there is one.
 fn set_old(cx: &mut Cx<'_>, op: &Op, behind: usize, lane: usize, old: u64, wide: bool) {
     if op.dst == NONE {
         return;
@@ -50,7 +50,7 @@ fn set_old(cx: &mut Cx<'_>, op: &Op, behind: usize, lane: usize, old: u64, wide:
     }
 }
 
-/// Changes a dword or two as the instruction says.
+/// Performs the instruction's operation on one dword, or on two.
 fn update(
     cx: &mut Cx<'_>,
     op: &Op,
@@ -62,7 +62,7 @@ fn update(
     if wide {
         return cx.update64(op, place, lane, |old| op.atomic.apply64(old, value, other));
     }
-    // Sums of f32 obey MODE, as those in memory do not.
+    // In LDS, sums of f32 obey MODE; in memory, they do not.
     let (flush_in, flush_out) = match op.atomic {
         Atomic::AddFloat => cx.wave.flush32,
         _ => (false, false),
@@ -75,8 +75,9 @@ fn update(
     cx.update32(op, place, lane, change).map(u64::from)
 }
 
-/// Lanes act one after another, as an atomic's order among them is not defined. With a comparand, DS instructions
-/// have it (or the mask) first and the new value second.
+/// Performs an atomic. The lanes act one after another, which is allowed because their order is undefined. In
+/// instructions with a comparison value, DS instructions have the comparison value (or the mask) first and
+/// the new value second.
 fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     let addresses = addresses(cx, op);
     let (first, second) = (data_register(op.src[1]), data_register(op.src[2]));
@@ -92,14 +93,14 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     Flow::Next
 }
 
-/// Two exchanges, the second's offset in the upper byte.
+/// Performs two exchanges; the upper byte of the offset field holds the offset of the second exchange.
 fn exchange2(cx: &mut Cx<'_>, op: &Op, dwords: usize, stride: u32) -> Flow {
     let offsets = element_offsets(op, dwords as u32 * 4 * stride);
     let data = [data_register(op.src[1]), data_register(op.src[2])];
     let addresses = addresses(cx, op);
     let wide = dwords == 2;
     for lane in ActiveLanes(cx.wave.exec()) {
-        // Both are read before the destination, which may be among them, is written.
+        // Both values are read before the destination is written, because it may overlap them.
         let values = data.map(|at| operand(cx, at, lane, wide));
         for (at, (offset, value)) in offsets.into_iter().zip(values).enumerate() {
             let place = Place::Lds(addresses[lane].wrapping_add(offset));
@@ -117,27 +118,27 @@ fn exchange2(cx: &mut Cx<'_>, op: &Op, dwords: usize, stride: u32) -> Flow {
     Flow::Next
 }
 
-/// The two addresses of `ds_*_src2_*`: of the result and of the operand, whose distance in dwords is in the offset or
-/// in the upper bits of the address (Vega ISA: DS_ADD_SRC2_U32).
+/// Returns the two addresses of `ds_*_src2_*`: that of the result, and that of the operand. Their distance in
+/// dwords is in the offset field, or in the upper bits of the address (Vega ISA: DS_ADD_SRC2_U32).
 fn both_places(op: &Op, address: u32) -> [Place; 2] {
     let (low, high) = (op.offset as u32 & 255, op.offset as u32 >> 8 & 255);
     let (base, distance) = if high & 0x80 != 0 {
         (address & 0x1_ffff, (address as i32 >> 17) as u32)
     } else {
-        // 15 bits, the highest of which is the sign.
+        // The distance has 15 bits and is signed.
         (address, (((high << 8 | low) << 17) as i32 >> 17) as u32)
     };
     [Place::Lds(base), Place::Lds(base.wrapping_add(distance.wrapping_mul(4)))]
 }
 
-/// A dword or two of LDS.
+/// Reads one dword of LDS, or two.
 fn read(cx: &mut Cx<'_>, op: &Op, place: Place, lane: usize, wide: bool) -> Result<u64, Trap> {
     let low = cx.read(op, place, 4, lane)?;
     let high = if wide { cx.read(op, place.plus(4), 4, lane)? } else { 0 };
     Ok(u64::from(low) | u64::from(high) << 32)
 }
 
-/// An atomic whose operand is in LDS.
+/// Performs an atomic whose operand is in LDS.
 fn atomic_inside(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     let addresses = addresses(cx, op);
     for lane in ActiveLanes(cx.wave.exec()) {
@@ -151,7 +152,7 @@ fn atomic_inside(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     Flow::Next
 }
 
-/// A copy inside of LDS.
+/// Copies dwords within LDS.
 fn copy(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     let addresses = addresses(cx, op);
     for lane in ActiveLanes(cx.wave.exec()) {
@@ -167,7 +168,8 @@ fn copy(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     Flow::Next
 }
 
-/// Adds or takes away the number of active lanes, once for the wave; all lanes get the old value. M0 holds the address.
+/// Adds or subtracts the number of active lanes, once for the wave. All active lanes get the old value. M0
+/// holds the address.
 fn count(cx: &mut Cx<'_>, op: &Op, change: fn(u32, u32) -> u32) -> Flow {
     let exec = cx.wave.exec();
     if exec == 0 {

@@ -1,4 +1,4 @@
-//! LDS instructions that move data between lanes and leave LDS alone.
+//! LDS instructions that move data between lanes without accessing LDS.
 
 use super::ds::addresses;
 use super::valu::{plain, write};
@@ -11,7 +11,7 @@ use isa::target::Generation;
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     Some(match name {
         "ds_nop" => |_, _| Flow::Next,
-        // Two more patterns from GFX9 on (Vega ISA: DS_SWIZZLE_B32).
+        // From GFX9 on there are two more patterns (Vega ISA: DS_SWIZZLE_B32).
         "ds_swizzle_b32" if target.generation >= Generation::Gfx9 => {
             |cx, op| swizzle(cx, op, patterns_of_gfx9)
         }
@@ -22,7 +22,7 @@ pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     })
 }
 
-/// Lane exchange by a pattern in the offset: which lane a lane reads from.
+/// Exchanges data between lanes. `pattern` computes from the offset field and a lane the lane to read from.
 fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow {
     let exec = cx.wave.exec();
     let data = addresses(cx, op);
@@ -36,7 +36,7 @@ fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow
     Flow::Next
 }
 
-/// Among four lanes any, among 32 by masks.
+/// Patterns of all generations: any permutation of each four lanes, or masks within 32 lanes.
 fn patterns(control: usize, lane: usize) -> usize {
     if control & 0x8000 != 0 {
         lane & !3 | control >> (2 * (lane & 3)) & 3
@@ -49,12 +49,12 @@ fn patterns(control: usize, lane: usize) -> usize {
 fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
     let mask = control & 31;
     match control {
-        // The butterflies of a Fourier transform: bits above the mask are reversed.
+        // The butterflies of a Fourier transform: the bits above the mask are reversed.
         0xe000.. => {
             let reversed = (lane as u32 & 31).reverse_bits() >> 27;
             lane & 32 | (reversed >> mask.count_ones()) as usize | lane & mask
         }
-        // Rotation of the lanes outside of the mask.
+        // Rotation of the lane number bits that are outside of the mask.
         0xc000.. => {
             let distance = control >> 5 & 31;
             let to = if control & 1 << 10 != 0 { lane.wrapping_sub(distance) } else { lane + distance };
@@ -64,7 +64,8 @@ fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
     }
 }
 
-/// The lane that a byte address names, as lane `lane` sees it. GFX10 exchanges among 32 lanes, also in waves of 64.
+/// Returns the lane that a byte address names, seen from lane `lane`. GFX10 exchanges data within 32 lanes,
+/// also in waves of 64 lanes.
 fn named_lane(cx: &Cx<'_>, address: u32, lane: usize) -> usize {
     match cx.target.generation {
         Generation::Gfx10 => lane & 32 | (address / 4 % 32) as usize,
@@ -78,7 +79,8 @@ fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
     (lanes, data)
 }
 
-/// Returns the lanes for which `ds_bpermute_b32`, or else `ds_swizzle_b32`, reads a lane that is switched off.
+/// Returns the lanes that read an inactive lane, for `ds_bpermute_b32` if `by_address` is set, else for
+/// `ds_swizzle_b32`.
 pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 {
     let exec = cx.wave.exec();
     let pattern = if cx.target.generation >= Generation::Gfx9 { patterns_of_gfx9 } else { patterns };
@@ -90,7 +92,8 @@ pub(crate) fn reads_inactive(cx: &mut Cx<'_>, op: &Op, by_address: bool) -> u64 
     ActiveLanes(exec).filter(|&lane| exec >> from(lane) & 1 == 0).fold(0, |all, lane| all | 1 << lane)
 }
 
-/// Each lane sends its data to the lane its address names; the highest sender wins.
+/// Sends the data of each lane to the lane that its address names. If several lanes name one lane, the
+/// highest wins.
 fn permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let (targets, data) = operands(cx, op);
@@ -102,7 +105,7 @@ fn permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Each lane fetches from the lane its address names; inactive lanes give zero.
+/// Fetches the data of the lane that the address names, for each lane; inactive lanes give zero.
 fn backward_permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let (sources, data) = operands(cx, op);

@@ -1,4 +1,4 @@
-//! Program flow: SOPP.
+//! Program flow instructions: SOPP.
 
 use super::{Cx, Flow, Handler, hwreg, relative};
 use crate::fault::Trap;
@@ -39,7 +39,7 @@ fn branches(name: &str) -> Option<Handler> {
         "s_cbranch_vccnz" => branch!(|wave| wave.vcc() != 0),
         "s_cbranch_execz" => branch!(|wave| wave.exec() == 0),
         "s_cbranch_execnz" => branch!(|wave| wave.exec() != 0),
-        // No debugger is attached that would have set the conditions.
+        // These conditions are set only by an attached debugger, and none is attached.
         "s_cbranch_cdbgsys"
         | "s_cbranch_cdbguser"
         | "s_cbranch_cdbgsys_or_user"
@@ -48,7 +48,7 @@ fn branches(name: &str) -> Option<Handler> {
     })
 }
 
-/// Why a scalar instruction is always refused.
+/// Returns why a scalar instruction is always refused.
 pub(super) fn refusal(name: &str) -> Option<&'static str> {
     Some(match name {
         "s_sendmsghalt" => "nobody would make the wave go on",
@@ -58,7 +58,8 @@ pub(super) fn refusal(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What means nothing where every instruction completes at once and nobody measures.
+/// Returns a handler that does nothing, for instructions that have no effect if every instruction completes
+/// at once and nothing is measured.
 fn hints(name: &str) -> Option<Handler> {
     Some(match name {
         "s_nop" | "s_waitcnt" | "s_waitcnt_depctr" | "s_wait_idle" => nothing,
@@ -70,7 +71,8 @@ fn hints(name: &str) -> Option<Handler> {
 
 fn states(name: &str) -> Option<Handler> {
     Some(match name {
-        // `s_endpgm_saved` belongs to the trap handler, `s_endpgm_ordered_ps_done` to pixel shaders; both end the wave.
+        // `s_endpgm_saved` belongs to the trap handler, and `s_endpgm_ordered_ps_done` to pixel shaders; both
+        // end the wave.
         "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" => |_, _| Flow::End,
         "s_barrier" => |_, _| Flow::Barrier,
         "s_sleep" => |_, _| Flow::Sleep,
@@ -89,10 +91,10 @@ fn states(name: &str) -> Option<Handler> {
     })
 }
 
-/// `s_trap` as the runtime's trap handler understands it (seed 000, line 4041).
+/// Runs `s_trap` as the runtime's trap handler does (seed 000, line 4041).
 fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
     match op.imm(0) as u32 & 0xff {
-        // No debugger is installed: the wave goes on.
+        // No debugger is installed, so the wave continues.
         DEBUG_TRAP => {
             let wave = &mut cx.wave;
             if wave.debug_traps == 0 {
@@ -120,7 +122,8 @@ const REFUSED_MESSAGES: [(u32, &str); 11] = [
     (15, "only the trap handler sends system messages"),
 ];
 
-/// A message leaves the wave as it was. The interrupt tells the host to look at a signal, which the host does anyway.
+/// Sends a message, which does not change the wave. The interrupt tells the host to look at a signal, which
+/// the host does anyway.
 fn send(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let message = op.imm(0) as u32 & 15;
     if message == 1 {

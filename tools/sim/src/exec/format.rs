@@ -1,9 +1,9 @@
-//! Formats of typed buffer accesses: what components there are, and which numbers their bits stand for.
+//! Formats of typed buffer accesses: the components of an element, and the numbers that their bits represent.
 
 use half::f16;
 use isa::target::Generation;
 
-/// What the bits of a component stand for.
+/// The numbers that the bits of a component represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Unorm,
@@ -12,21 +12,21 @@ pub(crate) enum Number {
     Sscaled,
     Uint,
     Sint,
-    /// GFX6 and GFX7: odd numbers over the largest.
+    /// GFX6 and GFX7: (2 n + 1) divided by the largest value.
     SnormOgl,
     Float,
 }
 
-/// Layout and meaning of a typed element.
+/// Layout and number type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
-    /// Bits of each component, from the lowest on; 0 where there is none.
+    /// Number of bits of each component, from the lowest component on; 0 for absent components.
     bits: [u8; 4],
     number: Number,
 }
 
-/// Components of the data formats, lowest bits first. The names count from the highest: in `10_11_11` the first
-/// component has 11 bits.
+/// Component sizes of the data formats, lowest bits first. The names of the formats begin with the highest
+/// bits: in `10_11_11` the first component has 11 bits.
 const COMPONENTS: [[u8; 4]; 15] = [
     [0, 0, 0, 0],
     [8, 0, 0, 0],
@@ -56,8 +56,8 @@ const NUMBERS: [Number; 8] = [
     Number::Float,
 ];
 
-/// Data formats in the order in which GFX10 counts their combinations, with how many numbers each has: six that are no
-/// floats, seven with, or the three of 32 bits.
+/// Data formats in the order in which GFX10 numbers the combinations, with their number of number types: six
+/// without floats, seven with floats, or three for 32-bit components.
 const UNIFIED: [(u8, u8); 14] = [
     (1, 6),
     (2, 7),
@@ -76,7 +76,7 @@ const UNIFIED: [(u8, u8); 14] = [
 ];
 
 impl Format {
-    /// Data format and numeric format, as GFX6 to GFX9 have them.
+    /// Returns the format for a data format and a number format, as GFX6 to GFX9 encode them.
     pub(crate) fn split(data: u8, number: u8, generation: Generation) -> Option<Format> {
         let bits = *COMPONENTS.get(usize::from(data))?;
         let number = NUMBERS[usize::from(number & 7)];
@@ -85,7 +85,7 @@ impl Format {
         (format.has_meaning() && (number != Number::SnormOgl || old)).then_some(format)
     }
 
-    /// A format of GFX10.
+    /// Returns the format for a format code of GFX10.
     pub(crate) fn unified(code: u8) -> Option<Format> {
         if code == 0 {
             return Some(Format { bits: COMPONENTS[0], number: Number::Unorm });
@@ -106,7 +106,8 @@ impl Format {
         None
     }
 
-    /// The manuals give no meaning to floats of 8, 10 with 2, or to fractions of 32 bits.
+    /// Returns whether the manuals define the format. They do not define floats with components of 8, or of
+    /// 10 and 2 bits, or fractions of 32 bits.
     fn has_meaning(self) -> bool {
         match self.number {
             Number::Float => !self.bits.contains(&8) && !self.bits.contains(&2),
@@ -115,7 +116,7 @@ impl Format {
         }
     }
 
-    /// Whether it says that there is nothing: loads give zero, stores do nothing.
+    /// Returns whether this is the invalid format: loads return zero, and stores do nothing.
     pub(crate) fn is_invalid(self) -> bool {
         self.bits[0] == 0
     }
@@ -124,12 +125,12 @@ impl Format {
         self.bits.iter().map(|&bits| u32::from(bits)).sum::<u32>() / 8
     }
 
-    /// Whether components are integers, not floats, in registers.
+    /// Returns whether components are integers in registers, not floats.
     pub(crate) fn is_integer(self) -> bool {
         matches!(self.number, Number::Uint | Number::Sint)
     }
 
-    /// What absent components are: 0, 0, 0, 1.
+    /// Returns the value of an absent component: 0, 0, 0, 1 for the four components.
     fn absent(self, component: usize) -> u32 {
         match component {
             3 => self.one(),
@@ -137,12 +138,12 @@ impl Format {
         }
     }
 
-    /// One, as a number of a register.
+    /// Returns the register representation of the number one.
     pub(crate) fn one(self) -> u32 {
         if self.is_integer() { 1 } else { 1f32.to_bits() }
     }
 
-    /// The four components of an element, as 32-bit numbers.
+    /// Unpacks an element to its four components as 32-bit numbers.
     pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
         let mut shift = 0;
         std::array::from_fn(|component| match self.bits[component] {
@@ -155,7 +156,7 @@ impl Format {
         })
     }
 
-    /// The element of four components.
+    /// Packs four components to an element.
     pub(crate) fn pack(self, components: [u32; 4]) -> u128 {
         let (mut element, mut shift) = (0, 0);
         for (value, bits) in components.into_iter().zip(self.bits).filter(|(_, bits)| *bits != 0) {
@@ -167,7 +168,7 @@ impl Format {
 
     fn expand(self, raw: u32, bits: u8) -> u32 {
         let signed = (raw << (32 - bits)) as i32 >> (32 - bits);
-        // Quotients are exact in f64 before they are rounded once.
+        // The quotient is computed in f64 so that it is rounded only once.
         let fraction = |value: f64, most: u32| ((value / f64::from(most)) as f32).to_bits();
         match self.number {
             Number::Unorm => fraction(raw.into(), mask(bits)),
@@ -180,7 +181,7 @@ impl Format {
             Number::Float => match bits {
                 32 => raw,
                 16 => f32::from(f16::from_bits(raw as u16)).to_bits(),
-                // Five bits of exponent like f16, no sign, six or five bits of fraction.
+                // These floats have five exponent bits, as f16 has, no sign, and six or five fraction bits.
                 _ => f32::from(f16::from_bits((raw << (15 - bits)) as u16)).to_bits(),
             },
         }
@@ -188,7 +189,7 @@ impl Format {
 
     fn reduce(self, value: u32, bits: u8) -> u32 {
         let float = f64::from(f32::from_bits(value));
-        // NaN becomes 0 in conversions to integers.
+        // A NaN becomes 0 in the conversions to integers.
         let round = |value: f64, low: f64, high: f64| value.clamp(low, high).round_ties_even();
         let (most, half) = (f64::from(mask(bits)), f64::from(mask(bits - 1)));
         match self.number {
@@ -207,12 +208,12 @@ impl Format {
     }
 }
 
-/// The lowest bits.
+/// Returns a mask of the low `bits` bits.
 fn mask(bits: u8) -> u32 {
     u32::MAX >> (32 - bits)
 }
 
-/// An unsigned float of 10 or 11 bits, rounded toward zero; negative numbers become zero.
+/// Converts to an unsigned float of 10 or 11 bits, rounded toward zero. Negative numbers become zero.
 fn small_float(value: u32, bits: u8) -> u32 {
     let float = f32::from_bits(value);
     let fraction_bits = u32::from(bits) - 5;
@@ -222,10 +223,11 @@ fn small_float(value: u32, bits: u8) -> u32 {
         _ if float <= 0.0 => 0,
         _ if float.is_infinite() => infinity,
         _ => {
-            // As an integer of units in the last place of numbers of the same exponent.
+            // The value as a number of units in the last place at its exponent.
             let exponent = ((value >> 23) as i32 - 127).max(-14);
             let units = (f64::from(float) * 2f64.powi(fraction_bits as i32 - exponent)).trunc() as u32;
-            // The hidden bit adds one to the exponent; subnormal numbers lack it.
+            // The hidden bit of a normal number adds one to the exponent field; a subnormal number has no
+            // hidden bit.
             let coded = (((exponent + 14) as u32) << fraction_bits) + units;
             coded.min(infinity - 1)
         }

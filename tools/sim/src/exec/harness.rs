@@ -1,4 +1,4 @@
-//! What the tests of single instructions share: processors by name, assembled text, and a wave that runs code.
+//! Helpers for tests of single instructions: processors by name, assembled text, and a wave that runs code.
 
 use super::{Cx, Flow, Scratch};
 use crate::fault::Trap;
@@ -9,16 +9,16 @@ use crate::wave::Wave;
 use isa::Target;
 use object::{Object, ObjectSection};
 
-/// Instructions after which code is taken not to end.
+/// Maximum number of executed instructions; code that executes more is taken for an endless loop.
 const MOST: usize = 1000;
 
-/// A processor with waves of so many lanes.
+/// Returns a processor with waves of `lanes` lanes.
 pub(crate) fn processor(name: &str, lanes: u32) -> &'static Target {
     let target = Target::by_name(name).and_then(|target| target.with_wave_size(lanes));
     target.unwrap_or_else(|| panic!("no {name} with waves of {lanes} lanes"))
 }
 
-/// The words of a text.
+/// Assembles a text, and returns its words.
 pub(crate) fn assemble(target: &'static Target, text: &str) -> Vec<u32> {
     let options =
         asm::Options { target: Some(target), wave64: target.wave_size == 64, ..asm::Options::default() };
@@ -28,7 +28,7 @@ pub(crate) fn assemble(target: &'static Target, text: &str) -> Vec<u32> {
     code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
-/// A wave, and what is around it.
+/// A wave and its environment.
 pub(crate) struct Bench<'a> {
     pub(crate) wave: &'a mut Wave,
     pub(crate) lds: &'a mut [u32],
@@ -38,12 +38,13 @@ pub(crate) struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Nobody watches.
+    /// Creates a bench without a watcher.
     pub(crate) fn new(wave: &'a mut Wave, lds: &'a mut [u32], memory: &'a Memory) -> Bench<'a> {
         Bench { wave, lds, memory, clock: 0, watch: None }
     }
 
-    /// Runs from the first instruction to the end of the code, or to what is not simply followed by the next instruction.
+    /// Runs from the first instruction to the end of the code, or to an instruction that is not simply
+    /// followed by the next one.
     pub(crate) fn run(mut self, target: &'static Target, code: &[Code; 1]) -> Result<Flow, Trap> {
         let mut scratch = Scratch::new();
         let lds_bytes = 4 * self.lds.len() as u32;

@@ -1,7 +1,8 @@
-//! Hardware registers: `s_getreg`, `s_setreg`, and what else writes MODE.
+//! Hardware registers: `s_getreg`, `s_setreg`, and other instructions that write MODE.
 //!
-//! Numbers as `isa::names` has them. Fields: Vega ISA and RDNA ISA, "Hardware registers"; of GPR_ALLOC and LDS_ALLOC the
-//! manuals name only the register, and the fields are those that the context-save code of the Linux kernel's driver relies on.
+//! Register numbers are those of `isa::names`. Fields are taken from the Vega ISA and RDNA ISA, "Hardware
+//! registers". For GPR_ALLOC and LDS_ALLOC the manuals name only the register; their fields are those that
+//! the context-save code of the Linux kernel's driver uses.
 
 use super::{Cx, Flow, Handler, place};
 use crate::fault::Trap;
@@ -30,7 +31,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Number, offset and mask of a `hwreg` operand.
+/// Returns number, offset and mask of a `hwreg` operand.
 fn field(op: &Op) -> (u32, u32, u32) {
     let operand = op.imm(0) as u32;
     let (offset, size) = (operand >> 6 & 31, (operand >> 11 & 31) + 1);
@@ -70,7 +71,7 @@ fn set(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Writes MODE, unless it asks for what there is not.
+/// Writes MODE. Fails if the value enables a feature that is not emulated.
 pub(super) fn set_mode(cx: &mut Cx<'_>, mode: u32) -> Flow {
     if mode & mode::EXCEPTIONS != 0 {
         return cx.fail(Trap::Refused("floating-point exceptions do not trap"));
@@ -83,9 +84,9 @@ fn has_xnack_mask(cx: &Cx<'_>) -> bool {
     cx.target.generation == Generation::Gfx10 && !cx.target.has(Feature::GFX10_3)
 }
 
-/// The value of a register of which the bits of `mask` are wanted.
+/// Returns the value of a register, of which the instruction uses the bits in `mask`.
 fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
-    /// TRAPSTS: exceptions of floating point and integer division.
+    /// Bits of TRAPSTS for floating-point exceptions and integer division by zero.
     const EXCEPTIONS: u32 = 0x7f;
     let (generation, wave) = (cx.target.generation, &*cx.wave);
     let gfx10 = generation == Generation::Gfx10;
@@ -96,13 +97,14 @@ fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
         3 => wave.trap_status,
         4 if !gfx10 => place::hw_id(wave, cx.target),
         5 => registers(cx),
-        // In units of 64 dwords, of which two at a time are given out.
+        // The size is in units of 64 dwords, and two units at a time are allocated.
         6 => (cx.lds_bytes.next_multiple_of(512) / 256) << 12,
-        // Every instruction completes at once: all counters are zero.
+        // Every instruction completes at once, so that all counters are zero.
         7 => 0,
-        // Bits 63:48 of the private aperture below those of the shared one.
+        // Bits 63:48 of the private aperture are in the lower half, those of the shared aperture in the upper
+        // half.
         15 if generation >= Generation::Gfx9 => SHARED_APERTURE & 0xffff_0000 | PRIVATE_APERTURE >> 16,
-        // TBA and TMA belong to the trap handler.
+        // TBA and TMA belong to the trap handler and read as zero.
         16..=19 if generation >= Generation::Gfx9 => 0,
         20 | 21 if gfx10 => wave.sgpr[reg::HIDDEN_FLAT_SCRATCH + number as usize - 20],
         22 if has_xnack_mask(cx) => wave.sgpr[reg::HIDDEN_XNACK_MASK],
@@ -115,7 +117,7 @@ fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
 }
 
 fn status(cx: &Cx<'_>) -> u32 {
-    /// TRAP_EN and VALID.
+    /// The bits TRAP_EN and VALID.
     const ALWAYS: u32 = 1 << 6 | 1 << 16;
     let wave = &*cx.wave;
     let bits = [(0, wave.scc), (9, wave.exec() == 0), (10, wave.vcc() == 0), (11, wave.group_waves > 1)];
@@ -123,7 +125,7 @@ fn status(cx: &Cx<'_>) -> u32 {
     ALWAYS | u32::from(wave.priority) << 3 | bits
 }
 
-/// GPR_ALLOC. The registers of each wave begin at zero.
+/// Returns GPR_ALLOC. The registers of each wave begin at zero.
 fn registers(cx: &Cx<'_>) -> u32 {
     let (wave, target) = (&*cx.wave, cx.target);
     let total = if target.has(Feature::GFX90A) { wave.vgprs + wave.agprs } else { wave.vgprs };

@@ -1,4 +1,5 @@
-//! Scalar instructions that set the program counter: calls, returns, forks of GFX6-GFX9, the subvector loop of GFX10.
+//! Scalar instructions that set the program counter: calls, returns, the forks of GFX6-GFX9, and the
+//! subvector loop of GFX10.
 
 use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
@@ -46,15 +47,15 @@ fn jump(cx: &mut Cx<'_>, target: u64) -> Flow {
     if cx.wave.jump(cx.code, target) { Flow::Next } else { cx.fail(Trap::Fetch(target)) }
 }
 
-/// Goes on as many dwords further as source `at` says.
+/// Branches by the number of dwords in source `at`.
 fn branch(cx: &mut Cx<'_>, op: &Op, at: usize) -> Flow {
     cx.wave.pc = cx.wave.pc.wrapping_add(op.imm(at) as u32);
     Flow::Next
 }
 
-/// SGPRs of an entry of the stack of forks: a lane mask, then an address.
+/// Number of SGPRs of an entry of the fork stack: a lane mask, then an address.
 const ENTRY: u32 = 4;
-/// Entries there are.
+/// Number of entries of the fork stack.
 const ENTRIES: u32 = 8;
 
 fn stack_pointer(cx: &Cx<'_>) -> u32 {
@@ -66,15 +67,15 @@ fn set_stack_pointer(cx: &mut Cx<'_>, entries: u32) {
     cx.wave.set_mode(mode);
 }
 
-/// Where an entry of the stack is; the wave must have the registers.
+/// Returns the first SGPR of a stack entry. Fails if the wave does not have the registers.
 fn entry(cx: &Cx<'_>, number: u32) -> Result<usize, Trap> {
     let (at, end) = (number * ENTRY, (number + 1) * ENTRY);
     if end > u32::from(cx.wave.sgprs) { Err(Trap::Register(end as u16 - 1)) } else { Ok(at as usize) }
 }
 
-/// Takes the path that fewer lanes want and puts the other one on the stack (Vega ISA, "Conditional Branch
-/// Instructions with Fork and Join"). The larger half is the one that is kept for later, so that eight entries are
-/// enough for 64 lanes.
+/// Takes the path that fewer lanes take, and pushes the other path on the stack (Vega ISA, "Conditional
+/// Branch Instructions with Fork and Join"). Because the path with more lanes is the one that is pushed,
+/// eight entries suffice for 64 lanes.
 fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
     let (condition, exec) = (cx.wave.scalar64(op.src[0]), cx.wave.exec());
     let (pass, fail) = (condition & exec, !condition & exec);
@@ -103,7 +104,7 @@ fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
     if falls_through { Flow::Next } else { jump(cx, target) }
 }
 
-/// Goes on with the path that was put off, unless the stack is as deep as it was before the fork.
+/// Continues with a path from the stack, unless the stack is as deep as before the fork.
 fn join(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let depth = stack_pointer(cx);
     if depth == cx.wave.scalar(op.src[0]) {
@@ -124,8 +125,8 @@ fn join(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 const NEEDS_WAVE64: &str = "a wave of 32 lanes has no subvectors";
 
-/// Runs the loop for the lower half first and keeps the upper half's mask, or only for the half that has active lanes
-/// (RDNA ISA, "S_SUBVECTOR_LOOP_BEGIN").
+/// Starts the loop with the lower half of EXEC and saves the mask of the upper half. If only one half has
+/// active lanes, runs the loop only for that half (RDNA ISA, "S_SUBVECTOR_LOOP_BEGIN").
 fn begin_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.lanes == 32 {
         return cx.fail(Trap::Refused(NEEDS_WAVE64));
@@ -143,8 +144,8 @@ fn begin_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Ends the loop, or repeats it for the upper half; either way the register holds the mask of the half that is not
-/// active, and in the end EXEC is whole again.
+/// Ends the loop, or repeats it for the upper half. The register holds the mask of the half that is not
+/// running; at the end EXEC has both halves again.
 fn end_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.lanes == 32 {
         return cx.fail(Trap::Refused(NEEDS_WAVE64));

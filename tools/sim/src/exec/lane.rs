@@ -1,4 +1,4 @@
-//! Vector instructions that look across lanes, at single ones, or at registers that M0 names.
+//! Vector instructions that read across lanes, access single lanes, or access registers selected by M0.
 
 use super::valu::{plain, write};
 use super::{Cx, Flow, Handler};
@@ -51,7 +51,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// A register behind a source; a constant's upper half behind its lower one.
+/// Returns the source `count` registers after another source. For a constant, returns its upper half if
+/// `count` is odd.
 pub(super) fn following(src: Src, count: u16) -> Src {
     match src {
         Src::V(at) => Src::V(at + count),
@@ -74,7 +75,7 @@ fn read_lane(cx: &mut Cx<'_>, op: &Op, lane: usize) -> Flow {
     Flow::Next
 }
 
-/// Writes one lane, whether active or not.
+/// Writes one lane, whether it is active or not.
 fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (value, lane) = (cx.wave.scalar(op.src[0]), lane_number(cx, op));
     if let Some(lanes) = cx.wave.vgpr.get_mut(usize::from(op.dst.wrapping_sub(VGPR0))) {
@@ -83,7 +84,7 @@ fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// Adds the number of set bits below the lane in the mask's half that starts at `base`.
+/// Adds the number of set bits below the lane, in the half of the mask that starts at bit `base`.
 fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     let exec = cx.wave.exec();
     let [a, b, ..] = &mut cx.scratch.sources;
@@ -99,8 +100,9 @@ fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     Flow::Next
 }
 
-/// Each lane of a row of 16 reads the lane of its own row, or with `other` 16 of the row beside it, that four bits of two
-/// scalars name (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds `fi` and `bound_ctrl`.
+/// Lets each lane of a row of 16 read a lane of the same row, or with `other` = 16 of the neighbouring row.
+/// Four bits of two scalars give the lane number (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds `fi` and
+/// `bound_ctrl`.
 fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     let exec = cx.wave.exec();
     let select = u64::from(cx.wave.scalar(op.src[1])) | u64::from(cx.wave.scalar(op.src[2])) << 32;
@@ -119,19 +121,20 @@ fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     Flow::Next
 }
 
-/// Offsets of source and destination in the halves of M0, ten bits each.
+/// Returns the offsets of source and destination: ten bits in each half of M0.
 fn two_offsets(cx: &Cx<'_>) -> (u16, u16) {
     let m0 = cx.wave.sgpr[reg::M0];
     ((m0 & 0x3ff) as u16, (m0 >> 16 & 0x3ff) as u16)
 }
 
-/// The index of a VGPR so far behind another. Beyond those of the wave the hardware takes the first.
+/// Returns the index of the VGPR `offset` registers after another. Beyond the registers of the wave, the
+/// hardware uses the first register.
 fn relative(cx: &Cx<'_>, number: u16, offset: u16) -> u16 {
     let at = number.wrapping_add(offset);
     if number >= AGPR0 - VGPR0 || at < cx.wave.vgprs { at } else { 0 }
 }
 
-/// Exchanges two VGPRs: both are destinations.
+/// Exchanges two VGPRs, both of which are destinations.
 fn swap(cx: &mut Cx<'_>, op: &Op, first: u16, second: u16) -> Flow {
     let exec = cx.wave.exec();
     let first = relative(cx, op.dst.wrapping_sub(VGPR0), first);
@@ -143,7 +146,7 @@ fn swap(cx: &mut Cx<'_>, op: &Op, first: u16, second: u16) -> Flow {
     Flow::Next
 }
 
-/// A move between registers whose numbers are added to. The sources are read by their new numbers.
+/// Moves between registers whose numbers are increased by `source` and `destination`.
 fn relative_move(cx: &mut Cx<'_>, op: &Op, source: u16, destination: u16) -> Flow {
     let moved = match op.src[0] {
         Src::V(at) => Src::V(relative(cx, at, source)),

@@ -1,6 +1,6 @@
-//! The source `src_lds_direct`: a value of LDS, the same for all lanes.
+//! The source `src_lds_direct`: a value read from LDS, the same for all lanes.
 //!
-//! M0 has its byte address in bits 15:0 and its type in 18:16 (Vega ISA, "LDS Direct Reads").
+//! M0 holds its byte address in bits 15:0 and its type in bits 18:16 (Vega ISA, "LDS Direct Reads").
 
 use super::access::Place;
 use super::{Cx, Flow};
@@ -8,11 +8,11 @@ use crate::fault::Trap;
 use crate::op::{Op, Src};
 use crate::wave::reg;
 
-/// The source as instructions name it, and where its value is put for them.
+/// The source as instructions name it, and the register that holds its value when the instruction runs.
 const NAMED: Src = Src::Special(isa::Reg::LDS_DIRECT.0);
 const VALUE: Src = Src::S(reg::HIDDEN_LDS_DIRECT as u8);
 
-/// Makes an instruction that has the source read LDS first.
+/// Makes the handler of an instruction read LDS first, if the instruction has this source.
 pub(crate) fn prepare(op: &mut Op) {
     if !op.src.contains(&NAMED) {
         return;

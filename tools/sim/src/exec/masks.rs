@@ -1,13 +1,14 @@
-//! Scalar instructions that read and write EXEC: `s_*_saveexec`, `s_*_wrexec`, of 64 and of 32 bits.
+//! Scalar instructions that read and write EXEC: `s_*_saveexec` and `s_*_wrexec`, with 64 and with 32 bits.
 //!
-//! The width is that of the name, whatever the size of the wave: in a wave of 32 lanes `s_and_saveexec_b64` works on
-//! EXEC_HI too, which is an ordinary register there, and in one of 64 `s_and_saveexec_b32` leaves it alone.
+//! The name gives the width, regardless of the size of the wave. In a wave of 32 lanes, `s_and_saveexec_b64`
+//! also changes EXEC_HI, which is an ordinary register there. In a wave of 64 lanes, `s_and_saveexec_b32`
+//! does not change EXEC_HI.
 
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
 use crate::wave::reg;
 
-/// `dst = exec; exec = f(source, exec)`; SCC says whether any lane is left.
+/// Handlers for `dst = exec; exec = f(source, exec)`. SCC tells whether any lane is still active.
 macro_rules! saveexec {
     (|$s:ident, $exec:ident| $body:expr) => {
         (
@@ -23,7 +24,7 @@ macro_rules! saveexec {
     };
 }
 
-/// `dst = exec = f(source, exec)`.
+/// Handlers for `dst = exec = f(source, exec)`.
 macro_rules! writeexec {
     (|$s:ident, $exec:ident| $body:expr) => {
         (
@@ -65,7 +66,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     }
 }
 
-/// Writes the destination, then EXEC: if they are the same, EXEC stays.
+/// Writes the destination, then EXEC. If the destination is EXEC, the value for EXEC remains.
 fn store64(cx: &mut Cx<'_>, op: &Op, result: u64, exec: u64) -> Flow {
     cx.wave.set_pair(usize::from(op.dst), result);
     cx.wave.set_pair(reg::EXEC, exec);

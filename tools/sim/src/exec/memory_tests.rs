@@ -1,4 +1,4 @@
-//! Memory instructions one by one: written in assembler, on a machine of one wave.
+//! Tests of single memory instructions, written in assembler, on a machine with one wave.
 
 mod addresses;
 mod atomics;

@@ -1,8 +1,9 @@
-//! Matrix multiplication and addition: `D = A * B + C` of small blocks spread over the lanes of a wave.
+//! Matrix multiplication and addition: `D = A * B + C` of small blocks that are spread over the lanes of a
+//! wave.
 //!
-//! Where an element lies is what AMD's matrix instruction calculator says. EXEC and MODE do not matter (CDNA ISA, "Matrix
-//! Arithmetic Instructions"). Each element is a chain of fused multiply-adds in the order of `k`; the hardware does not
-//! say in which order or how exactly it adds.
+//! AMD's matrix instruction calculator gives the positions of the elements. EXEC and MODE have no effect
+//! (CDNA ISA, "Matrix Arithmetic Instructions"). Each element is computed by a chain of fused multiply-adds
+//! in the order of `k`; the order and the rounding of the hardware's additions are not documented.
 
 use super::lane::following;
 use super::valu::{plain, write};
@@ -12,13 +13,13 @@ use crate::op::Op;
 use crate::wave::{Lanes, Wave};
 use half::{bf16, f16};
 
-/// What the matrices are made of.
+/// The types of the matrices' elements.
 trait Element {
     type Factor: Copy;
     type Sum: Copy;
-    /// Elements of a factor in a lane's registers.
+    /// Number of elements of a factor in a lane's registers.
     const PER_LANE: usize;
-    /// Dwords of a sum.
+    /// Number of dwords of a sum.
     const WORDS: usize = 1;
     fn factor(bits: u64, at: usize) -> Self::Factor;
     fn sum(bits: u64) -> Self::Sum;
@@ -95,7 +96,7 @@ impl Element for Double {
     }
 }
 
-/// Rows and columns, the length of the sums, the number of independent blocks.
+/// Makes a handler. Parameters: number of rows and columns, length of the sums, number of independent blocks.
 macro_rules! matrix {
     ($element:ident $size:literal $k:literal $blocks:literal) => {
         |cx, op| multiply::<$element>(cx, op, &Shape { size: $size, k: $k, blocks: $blocks })
@@ -142,12 +143,13 @@ struct Shape {
 }
 
 impl Shape {
-    /// Lane and place in it of element `k` of a row of A or a column of B.
+    /// Returns the lane, and the position in the lane, of element `k` of a row of A or of a column of B.
     fn factor(&self, per_lane: usize, at: usize, k: usize, block: usize) -> (usize, usize) {
         ((at + self.size * (block + self.blocks * (k / per_lane))) & 63, k % per_lane)
     }
 
-    /// Lane and register of an element of C and D; `doubles` are pairs of registers.
+    /// Returns the lane and register of an element of C and D. With `doubles`, an element is a pair of
+    /// registers.
     fn sum(&self, doubles: bool, row: usize, column: usize, block: usize) -> (usize, usize) {
         match (self.size, doubles) {
             (32, _) => (column + 32 * (row / 4 % 2), row / 8 * 4 + row % 4 + 16 * block),
@@ -159,13 +161,13 @@ impl Shape {
     }
 }
 
-/// Registers of the largest sum.
+/// Maximum number of registers of the sums.
 const MOST: usize = 32;
 
 fn multiply<E: Element>(cx: &mut Cx<'_>, op: &Op, shape: &Shape) -> Flow {
     let doubles = E::WORDS == 2;
     let registers = shape.size * shape.size * shape.blocks * E::WORDS / 64;
-    // In f64, `blgp` holds signs.
+    // In f64 instructions, the `blgp` field holds the signs.
     let signs = if doubles { op.neg } else { 0 };
     let a = factors(cx.wave, op, 0, signs & 1 != 0);
     let b = factors(cx.wave, op, 1, signs & 2 != 0);
@@ -207,7 +209,7 @@ fn multiply<E: Element>(cx: &mut Cx<'_>, op: &Op, shape: &Shape) -> Flow {
     Flow::Next
 }
 
-/// A factor's one or two registers of each lane.
+/// Returns the one or two registers of a factor for each lane.
 fn factors(wave: &Wave, op: &Op, at: usize, negate: bool) -> [u64; 64] {
     let words = if op.rules.wide_factors { 2 } else { 1 };
     let mut temp = [[0; 64]; 2];
@@ -216,7 +218,7 @@ fn factors(wave: &Wave, op: &Op, at: usize, negate: bool) -> [u64; 64] {
     std::array::from_fn(|lane| super::valu::lane_bits(source, lane, words) ^ sign)
 }
 
-/// The lane of B that is read instead of one: `blgp`.
+/// Returns the lane of B that is read in place of `lane`, according to `blgp`.
 fn permuted(lane: usize, blgp: u8) -> usize {
     match blgp {
         1 => lane % 32,

@@ -1,4 +1,4 @@
-//! Mixed precision: sources of f32 or f16, arithmetic in f32, a result in either.
+//! Mixed precision: sources of type f32 or f16, arithmetic in f32, and a result of either type.
 
 use super::convert::to_half;
 use super::real::{Real, nearest};
@@ -9,7 +9,7 @@ use crate::op::Op;
 use crate::soft::{self, Round, Single};
 use half::f16;
 
-/// Where the result goes.
+/// The part of the register that receives the result.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Whole,
@@ -29,7 +29,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// What MODE and the instruction say about f32.
+/// How f32 arithmetic is done, as MODE and the instruction specify.
 #[derive(Clone, Copy)]
 struct Arithmetic {
     fused: bool,
@@ -59,9 +59,10 @@ impl Arithmetic {
     }
 }
 
-/// A source is an f32, or the half of it that `op_sel` names where `op_sel_hi` is set.
+/// Runs the instruction. A source is an f32, or the half of the register that `op_sel` selects if `op_sel_hi`
+/// is set.
 fn mix(cx: &mut Cx<'_>, op: &Op, fused: bool, part: Part) -> Flow {
-    // `v_mad_mix` is as blind to denormals as `v_mad_f32`.
+    // `v_mad_mix` flushes denormals, as `v_mad_f32` does.
     let flush = if fused { flushes(cx.wave, Format::F32) } else { (true, true) };
     let round = rounding(cx.wave, Format::F32);
     let arithmetic = Arithmetic { fused, fast: nearest(cx, Format::F32), round, flush };

@@ -1,4 +1,5 @@
-//! The meaning of instructions, one file a family. Each handler runs one instruction for one wave.
+//! The implementation of instructions, with one file per instruction family. Each handler runs one
+//! instruction for one wave.
 
 pub(crate) mod access;
 mod approx;
@@ -58,27 +59,28 @@ use crate::wave::{Lanes, Wave};
 use isa::table::{Family, Flags, Row};
 use isa::{MachInst, ModFlags, Target};
 
-/// What happens next.
+/// What happens after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// Go on.
+    /// The wave continues.
     Next,
-    /// Wait for the other waves of the group.
+    /// The wave waits for the other waves of the group.
     Barrier,
-    /// The wave is done.
+    /// The wave has ended.
     End,
-    /// Let others run first.
+    /// Other waves run first.
     Sleep,
-    /// Go on, but let others run first: the wave seems to wait for what one of them does.
+    /// The wave continues, but other waves run first, because the wave seems to wait for one of them.
     Poll,
-    /// `Cx::trap` says what went wrong.
+    /// The instruction failed; `Cx::trap` holds the reason.
     Trap,
 }
 
 /// Executes an instruction.
 pub(crate) type Handler = for<'a, 'b, 'c> fn(&'b mut Cx<'a>, &'c Op) -> Flow;
 
-/// Temporaries of vector instructions, kept so that none has to clear them.
+/// Temporaries of vector instructions. They are reused, so that they need not be cleared for each
+/// instruction.
 pub(crate) struct Scratch {
     pub(crate) sources: [[Lanes; 2]; 4],
     pub(crate) result: [Lanes; 2],
@@ -90,7 +92,7 @@ impl Scratch {
     }
 }
 
-/// A wave and all it can reach.
+/// A wave, and all state that its instructions can access.
 pub(crate) struct Cx<'a> {
     pub(crate) wave: &'a mut Wave,
     /// LDS in dwords, and its size in bytes.
@@ -102,11 +104,11 @@ pub(crate) struct Cx<'a> {
     /// The processor, with the size of this wave.
     pub(crate) target: &'static Target,
     pub(crate) trap: Option<Trap>,
-    /// A counter for `s_memtime`.
+    /// Value of the counter that `s_memtime` reads.
     pub(crate) clock: u64,
-    /// Whether 64-bit atomics are in use, so that 64-bit accesses must be one step.
+    /// Whether the code uses 64-bit atomics, so that 64-bit accesses must be atomic.
     pub(crate) locked64: bool,
-    /// Who sees accesses to memory; nobody in fast mode.
+    /// Watcher that is called at each access to memory; `None` in fast mode.
     pub(crate) watch: Option<&'a mut dyn Watch>,
 }
 
@@ -118,12 +120,12 @@ impl Cx<'_> {
     }
 }
 
-/// The handler of instructions without meaning.
+/// Handler of unsupported instructions.
 pub(crate) fn unsupported(cx: &mut Cx<'_>, _: &Op) -> Flow {
     cx.fail(Trap::Unsupported)
 }
 
-/// Why an instruction is refused; `None` if it has a meaning.
+/// Returns why an instruction is refused; `None` if it is supported.
 pub(crate) fn refusal(row: &Row, flags: ModFlags) -> Option<&'static str> {
     match row.family {
         Family::Mimg | Family::Exp | Family::Vintrp => Some("graphics only"),
@@ -136,9 +138,10 @@ pub(crate) fn refusal(row: &Row, flags: ModFlags) -> Option<&'static str> {
     }
 }
 
-/// The handler of an instruction.
+/// Returns the handler of an instruction.
 ///
-/// Where meanings differ between processors the choice is made here, once, not each time the instruction runs.
+/// If an instruction differs between processors, the choice is made here once, and not each time the
+/// instruction runs.
 pub(crate) fn handler(target: &'static Target, row: &Row, inst: &MachInst) -> Option<Handler> {
     let (name, flags) = (row.name, inst.mods.flags);
     if refusal(row, flags).is_some() {

@@ -1,4 +1,4 @@
-//! Buffer instructions: accesses through a resource of four SGPRs. Scratch is reached this way, too.
+//! Buffer instructions: accesses through a resource in four SGPRs. They can also access scratch.
 
 use super::access::Place;
 use super::resource::{ADDRESSES, Addressing, Resource};
@@ -96,20 +96,20 @@ fn load_to_lds(name: &str) -> Option<Handler> {
 /// The operands of a buffer access.
 pub(super) struct Access {
     pub(super) resource: Resource,
-    /// The first SGPR of the resource.
+    /// Number of the first SGPR of the resource.
     first: u8,
     indexed: bool,
     scalar_offset: u64,
     pub(super) exec: u64,
     index: Lanes,
     offset: Lanes,
-    /// Upper halves, of 64-bit addresses in VGPRs; then the lower ones are in `offset`.
+    /// Upper halves of 64-bit addresses in VGPRs. In this case the lower halves are in `offset`.
     high: Option<Lanes>,
     immediate: u32,
 }
 
 impl Access {
-    /// `first` is the position of the address among the sources.
+    /// Reads the operands. `first` is the position of the address among the sources.
     pub(super) fn new(cx: &mut Cx<'_>, op: &Op, first: usize) -> Access {
         Access::of(cx, op, op.src[first], op.src[first + 1], op.src[first + 2])
     }
@@ -148,12 +148,14 @@ impl Access {
         access
     }
 
-    /// Where a lane's bytes are, `after` bytes behind the first; `None` if they are out of range.
+    /// Returns the position of a lane's bytes, `after` bytes after its first byte; `None` if they are out of
+    /// range.
     pub(super) fn place(&self, lane: usize, after: u32, bytes: u64) -> Option<Place> {
         let (index, offset) = (u64::from(self.index[lane]), self.offset[lane]);
         let place = match &self.high {
-            // The sum has 32 bits. A negative VGPR with a larger immediate is in range: clang folds the immediate into
-            // accesses whose VGPR may be negative on GFX9, and on GFX8, which checked the VGPR by itself, does not.
+            // The sum has 32 bits, so that a negative VGPR with a larger immediate is in range. clang relies
+            // on this on GFX9: it folds the immediate into accesses whose VGPR may be negative. It does not
+            // do so on GFX8, which checks the VGPR separately.
             None => {
                 let offset = offset.wrapping_add(self.immediate).wrapping_add(after);
                 self.resource.place(index, offset.into(), self.scalar_offset, lane, bytes)?
@@ -168,7 +170,7 @@ impl Access {
         Some(Place::Linear(place))
     }
 
-    /// The same; a watcher is told of what is out of range.
+    /// Returns the same as [`Access::place`], and notifies the watcher if the bytes are out of range.
     pub(super) fn checked_place(
         &self,
         cx: &mut Cx<'_>,
@@ -195,7 +197,7 @@ impl Access {
         Ok(place)
     }
 
-    /// Up to 4 bytes of a lane; 0 if they are out of range.
+    /// Reads up to 4 bytes for a lane; returns 0 if they are out of range.
     fn read(&self, cx: &mut Cx<'_>, op: &Op, lane: usize, after: u32, bytes: u32) -> Result<u32, Trap> {
         match self.checked_place(cx, lane, after, bytes, fault::Access::Read)? {
             Some(place) => cx.read(op, place, bytes, lane),
@@ -203,7 +205,7 @@ impl Access {
         }
     }
 
-    /// Writes up to 4 bytes of a lane, if they are in range.
+    /// Writes up to 4 bytes for a lane, if they are in range.
     fn write(
         &self,
         cx: &mut Cx<'_>,
@@ -220,7 +222,8 @@ impl Access {
     }
 }
 
-/// The end of a load: with TFE the register behind the data says that all pages were there.
+/// Completes a load. With TFE, the register after the data is set to 0, which means that all pages were
+/// present.
 pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     if op.flags.contains(ModFlags::TFE) {
         let status = usize::from(op.dst.wrapping_sub(VGPR0)) + usize::from(op.widest) - 1;
@@ -229,7 +232,7 @@ pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     Flow::Next
 }
 
-/// The lock that makes a 64-bit access one step beside 64-bit atomics, where there are any.
+/// Takes the lock that makes a 64-bit access atomic with respect to 64-bit atomics, if the code has any.
 fn lock64<'a>(cx: &Cx<'a>, place: Option<Place>, dwords: u32) -> Option<MutexGuard<'a, ()>> {
     match place {
         Some(Place::Linear(address)) if cx.locked64 && dwords == 2 => Some(cx.memory.lock64(address)),
@@ -237,7 +240,7 @@ fn lock64<'a>(cx: &Cx<'a>, place: Option<Place>, dwords: u32) -> Option<MutexGua
     }
 }
 
-/// Two dwords of each lane at once.
+/// Loads two dwords per lane, each pair in one step.
 fn load_pairs(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let access = Access::new(cx, op, 0);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
@@ -312,9 +315,9 @@ fn store_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u32) -> Flow {
     Flow::Next
 }
 
-/// The data is source and, with GLC, destination.
+/// Performs an atomic. The data operand is a source and, with GLC, the destination.
 fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
-    // The data operand is tied: its uses come after address, resource and offset.
+    // The data operand is tied, so that it follows address, resource and offset among the sources.
     let access = Access::new(cx, op, 0);
     let data = data_register(op.src[3]);
     for lane in ActiveLanes(access.exec) {
@@ -338,8 +341,8 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     Flow::Next
 }
 
-/// Where a lane's dword is in LDS: at M0, offset of the instruction and four times the lane's number (Vega ISA, "Memory
-/// Buffer Load to LDS").
+/// Returns the position of a lane's dword in LDS: M0, plus the offset of the instruction, plus four times the
+/// lane number (Vega ISA, "Memory Buffer Load to LDS").
 pub(super) fn lds_place(cx: &Cx<'_>, op: &Op, lane: usize) -> Place {
     let base = cx.wave.sgpr[crate::wave::reg::M0] & 0xffff;
     Place::WholeLds(base.wrapping_add(op.offset as u32).wrapping_add(lane as u32 * 4))

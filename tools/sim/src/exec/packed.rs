@@ -1,4 +1,4 @@
-//! Packed arithmetic of VOP3P: two halves, or on gfx90a two f32, at once.
+//! Packed arithmetic of VOP3P: operations on two halves at once, or on gfx90a on two f32.
 
 use super::real::{Exact, Real, nearest};
 use super::valu::{self, Format, Narrow, Source, flushes, plain, rounding, write};
@@ -13,7 +13,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     ints(name).or_else(|| floats(name)).or_else(|| singles(name))
 }
 
-/// A handler from an exact integer expression over the halves: unsigned ones, or signed ones.
+/// Makes a handler from an exact integer expression over the halves, as signed or unsigned numbers.
 macro_rules! packed {
     ($T:ty, |$a:ident, $b:ident, $c:ident| $body:expr) => {
         |cx, op| {
@@ -86,7 +86,8 @@ fn extremum(cx: &mut Cx<'_>, op: &Op, f: fn(f16, f16) -> f16) -> Flow {
     })
 }
 
-/// Which halves of the sources make the low and the high half of the result, and which of them are negated.
+/// Selects the halves of the sources from which the low and the high half of the result are computed, and the
+/// halves to negate.
 #[derive(Clone, Copy)]
 struct Select {
     halves: [u8; 2],
@@ -94,7 +95,7 @@ struct Select {
 }
 
 impl Select {
-    /// Each half of the result from those of the sources.
+    /// Computes each half of the result from the same half of the sources.
     const EACH: Select = Select { halves: [0, 7], negate: [0, 0] };
 
     fn of(op: &Op) -> Select {
@@ -102,13 +103,14 @@ impl Select {
     }
 }
 
-/// Words of the three sources.
+/// Returns the dwords of the three sources.
 fn words<'a>(wave: &'a Wave, op: &Op, temps: &'a mut [[Lanes; 2]; 4]) -> [&'a Lanes; 3] {
     let [a, b, c, _] = temps;
     [plain(wave, op.src[0], 1, a).0, plain(wave, op.src[1], 1, b).0, plain(wave, op.src[2], 1, c).0]
 }
 
-/// Runs a function over both halves of each lane. A negated half has its sign changed, which is of floats only.
+/// Runs a function over both halves of each lane. Negation changes the sign bit of a half, and applies only
+/// to floats.
 fn halves(cx: &mut Cx<'_>, op: &Op, select: Select, f: impl Fn([u16; 3]) -> u16) -> Flow {
     let sources = words(cx.wave, op, &mut cx.scratch.sources);
     let floats = op.rules.packed_float;
@@ -130,7 +132,7 @@ fn halves(cx: &mut Cx<'_>, op: &Op, select: Select, f: impl Fn([u16; 3]) -> u16)
     Flow::Next
 }
 
-/// What MODE and CLAMP do to halves.
+/// How MODE and CLAMP affect halves.
 #[derive(Clone, Copy)]
 struct FloatHalves {
     flush: (bool, bool),
@@ -172,7 +174,7 @@ fn real_halves(
     })
 }
 
-/// What the host says where it is right, else the exact result.
+/// Returns the result of host arithmetic if it is correct, else the exact result.
 #[inline(always)]
 fn either<T: Real, const N: usize>(
     fast: bool,
@@ -214,7 +216,7 @@ fn singles(name: &str) -> Option<Handler> {
     })
 }
 
-/// Two dwords; a constant counts for both.
+/// Returns a source of two dwords; a constant is used for both.
 fn pair<'a>(wave: &'a Wave, src: Src, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     if let Src::K(value) = src {
         *temp = [[value as u32; 64]; 2];
@@ -223,7 +225,7 @@ fn pair<'a>(wave: &'a Wave, src: Src, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     plain(wave, src, 2, temp)
 }
 
-/// Runs an operation over two f32 of each lane; `op_sel` names the dwords.
+/// Runs an operation over two f32 of each lane; `op_sel` selects the dwords.
 fn pairs(cx: &mut Cx<'_>, op: &Op, host: impl Fn([f32; 3]) -> f32, exact: Exact) -> Flow {
     let (fast, round) = (nearest(cx, Format::F32), rounding(cx.wave, Format::F32));
     let (flush, dx10) = (flushes(cx.wave, Format::F32), cx.wave.dx10_clamp);

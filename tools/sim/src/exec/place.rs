@@ -1,23 +1,24 @@
-//! Where a wave runs, as HW_ID tells it: a function of the group's number, the same in every run.
+//! The place where a wave runs, as HW_ID reports it. It is computed from the group's number, so that it is
+//! the same in every run.
 //!
-//! The dispatcher gives each shader engine a group in turn, and inside of an engine each compute unit. Here groups are placed
-//! that way over a device of fixed size, as if all took equally long: engines first, then their arrays, then compute units;
-//! the waves of a group go round the SIMDs of its compute unit, behind those of the groups that were there before. Real
-//! dispatchers give a group to whatever has room, on devices of other sizes: programs that need more than plausible numbers
-//! read what no one promises.
+//! The dispatcher assigns groups round-robin to shader engines, and within an engine round-robin to compute
+//! units. This module places the groups in this way on a device of fixed size, as if all groups took equally
+//! long: first over engines, then over their arrays, then over compute units. The waves of a group are
+//! distributed round-robin over the SIMDs of its compute unit, in slots after those of the unit's earlier
+//! groups. Hardware dispatchers assign a group to any unit with room, and devices have other sizes: programs
+//! that need more than plausible numbers rely on values that are not guaranteed.
 //!
-//! Fields: GCN3 and Vega ISA, "HW_ID"; RDNA ISA, "HW_ID1", "HW_ID2".
 
 use crate::wave::Wave;
 use isa::{Feature, Generation, Target};
 
-/// A device: what it is made of.
+/// The parts of a device.
 struct Device {
     engines: u64,
     arrays: u64,
-    /// Compute units of an array, on GFX10 work-group processors.
+    /// Number of compute units of an array; on GFX10, number of work-group processors.
     units: u64,
-    /// Waves that a SIMD holds.
+    /// Number of waves that a SIMD holds.
     slots: u32,
 }
 
@@ -34,14 +35,14 @@ impl Device {
     }
 }
 
-/// The parts of HW_ID.
+/// The fields of HW_ID.
 struct Place {
     engine: u32,
     array: u32,
     unit: u32,
     simd: u32,
     slot: u32,
-    /// The group's number among those of its compute unit.
+    /// Number of the group among the groups of its compute unit.
     group: u32,
 }
 
@@ -51,7 +52,8 @@ fn place(wave: &Wave, target: &Target) -> Place {
     let (engine, rest) = (group % engines, group / engines);
     let (array, rest) = (rest % arrays, rest / arrays);
     let (unit, rest) = (rest % units, rest / units);
-    // A work-group processor has two compute units of two SIMDs; in CU mode a group has one of them.
+    // A work-group processor has two compute units with two SIMDs each; in CU mode a group uses one compute
+    // unit.
     let half = target.generation == Generation::Gfx10 && !wave.wgp_mode;
     let (simds, first, round) = if half { (2, rest % 2 * 2, rest / 2) } else { (4, 0, rest) };
     let before = round.wrapping_mul(u64::from(wave.group_waves.div_ceil(simds)));
@@ -66,7 +68,7 @@ fn place(wave: &Wave, target: &Target) -> Place {
     }
 }
 
-/// HW_ID of GFX6 to GFX9, HW_ID1 of GFX10.
+/// Returns HW_ID of GFX6 to GFX9, or HW_ID1 of GFX10.
 pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
     let Place { engine, array, unit, simd, slot, group } = place(wave, target);
     match target.generation {
@@ -75,7 +77,7 @@ pub(super) fn hw_id(wave: &Wave, target: &Target) -> u32 {
     }
 }
 
-/// HW_ID2 of GFX10: of the queue nothing, and the group.
+/// Returns HW_ID2 of GFX10. Its queue fields are zero; only the group is set.
 pub(super) fn hw_id2(wave: &Wave, target: &Target) -> u32 {
     place(wave, target).group << 16
 }
@@ -86,7 +88,7 @@ mod tests {
     use crate::descriptor::Descriptor;
     use std::collections::HashSet;
 
-    /// All waves that are on the device at a time are somewhere else.
+    /// Checks that waves that are on the device at the same time have different places.
     #[test]
     fn places_are_taken_once() {
         for (name, groups, waves, wgp_mode) in [

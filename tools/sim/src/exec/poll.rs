@@ -1,25 +1,26 @@
-//! Instructions by which waves wait for one another: atomics that return, and loads that act at L2.
+//! Detects waves that wait for one another, by instructions that such waves use: atomics that return a value,
+//! and loads that act at L2.
 //!
-//! Where such an instruction finds what it found the last time, with the same operands in the same lanes, its wave waits for
-//! another one, or seems to: it gives way.
+//! If such an instruction gets the same result as the last time, with the same operands in the same lanes,
+//! its wave is taken to wait for another wave, and lets other waves run.
 
 use super::{Cx, Flow};
 use crate::op::{AGPR0, Class, NONE, Op, Src, VGPR0};
 use crate::wave::Wave;
 use isa::ModFlags;
 
-/// What such an instruction has found.
+/// The operands and the result of such an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Found {
-    /// Range and index of the instruction.
+    /// Code range and index of the instruction.
     at: (u32, u32),
     exec: u64,
-    /// Its operands and its result in the first active lane.
+    /// Operands and result in the first active lane.
     operands: [u32; 4],
     result: u32,
 }
 
-/// What the last instructions of a wave have found: as many as a loop that waits has, and more.
+/// The last results of a wave, for as many instructions as a waiting loop usually has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastFound {
     list: [Found; 4],
@@ -27,7 +28,7 @@ pub(crate) struct LastFound {
 }
 
 impl LastFound {
-    /// Enters what an instruction has found; whether it is what it had found before.
+    /// Records a result. Returns whether the instruction had the same result before.
     fn enter(&mut self, found: Found) -> bool {
         match self.list.iter_mut().find(|last| last.at == found.at) {
             Some(last) => std::mem::replace(last, found) == found,
@@ -40,7 +41,7 @@ impl LastFound {
     }
 }
 
-/// Makes an instruction give way where it finds what it has found before.
+/// Makes an instruction let other waves run if it gets the same result as before.
 pub(crate) fn prepare(op: &mut Op, is_atomic: bool) {
     let in_memory = matches!(op.class, Class::Vmem | Class::Smem) && op.flags.contains(ModFlags::GLC);
     let atomic_in_lds = op.class == Class::Lds && is_atomic;
@@ -65,7 +66,7 @@ fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.found.enter(found) { Flow::Poll } else { Flow::Next }
 }
 
-/// The low dword of an operand in a lane.
+/// Returns the low dword of an operand in a lane.
 fn value(wave: &Wave, src: Src, lane: usize) -> u32 {
     match src {
         Src::V(at) => wave.vgpr.get(usize::from(at)).map_or(0, |lanes| lanes[lane]),

@@ -1,8 +1,9 @@
 //! Vector arithmetic on floats of all three formats.
 //!
-//! Each operation has two meanings: what the host computes, which is right when results are rounded to the nearest even
-//! number and are no NaNs, and the exact one of [`crate::soft`], which is right always. The first runs over whole
-//! vectors; where it does not suffice the second runs lane by lane.
+//! Each operation has two implementations. The first is host arithmetic, which is correct if results are
+//! rounded to nearest even and are not NaNs. The second is the exact implementation in [`crate::soft`], which
+//! is always correct. The first runs on whole vectors; where it does not suffice, the second runs lane by
+//! lane.
 
 use super::valu::{
     self, Done, EachLane, Format, Shaped, Source, Value, fetch, finish, flushes, lane_bits, value, write_mask,
@@ -15,7 +16,7 @@ use crate::wave::ActiveLanes;
 use half::f16;
 use std::marker::PhantomData;
 
-/// A float that vector instructions compute with.
+/// A float type that vector instructions compute with.
 pub(crate) trait Real: Value + Ieee {
     type Soft: soft::Format;
     fn widen(self) -> f64;
@@ -23,7 +24,7 @@ pub(crate) trait Real: Value + Ieee {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     fn fused(self, b: Self, c: Self) -> Self;
-    /// Denormals become zeros.
+    /// Replaces a denormal by a zero of the same sign.
     fn flushed(self) -> Self;
 }
 
@@ -61,8 +62,9 @@ macro_rules! native {
 native!(f32, Single);
 native!(f64, Double);
 
-/// Products and sums of two in f32 have more than twice the bits, so that rounding twice is rounding once. A product and a
-/// third value may be so far apart that f64 does not hold their sum: it is rounded to odd first.
+/// Products and sums of two halves are computed in f32, which has more than twice the bits, so that rounding
+/// twice equals rounding once. In a fused multiply-add, the product and the addend may be so far apart that
+/// f64 does not hold their sum exactly, so the sum is rounded to odd first.
 impl Real for f16 {
     type Soft = soft::Half;
     #[inline(always)]
@@ -92,10 +94,10 @@ impl Real for f16 {
     }
 }
 
-/// The exact meaning of an operation on one lane.
+/// The exact implementation of an operation on the bits of one lane.
 pub(crate) type Exact = fn(Round, [u64; 3]) -> u64;
 
-/// Whether host arithmetic rounds like the wave.
+/// Returns whether host arithmetic rounds as the wave's MODE asks for.
 #[inline(always)]
 pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
     const FP16_OVFL: u32 = 1 << 23;
@@ -108,7 +110,8 @@ pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
 }
 
 impl Cx<'_> {
-    /// Runs an operation of `N` sources that rounds. `host` takes three, of which those behind the `N`th mean nothing.
+    /// Runs an operation of `N` sources that rounds. `host` always gets three values; the values after the
+    /// `N`th have no meaning.
     #[inline(always)]
     pub(crate) fn real<T: Real, const N: usize>(
         &mut self,
@@ -119,7 +122,8 @@ impl Cx<'_> {
         if !nearest(self, T::FORMAT) {
             return exactly::<T>(self, op, N, exact);
         }
-        // The usual way to flush, which is f32's; anything else goes the long way.
+        // Flushing f32 denormals in both sources and results is the common case, and has a fast path. Other
+        // cases take the general path.
         let mode = T::FORMAT == Format::F32 && op.rules.denormals == super::rules::Denormals::Mode;
         if mode && flushes(self.wave, T::FORMAT) == (true, true) && !op.src_modified && !op.dst_modified {
             return match self.lanewise(op, [&T::PLAIN; N], Host::<T, _, true>(host, PhantomData)) {
@@ -139,7 +143,8 @@ impl Cx<'_> {
     }
 }
 
-/// An operation as the host does it, whose NaNs are doubtful. With `FLUSH` its sources and results are flushed.
+/// An operation in host arithmetic. A NaN result counts as doubtful. With `FLUSH`, sources and results are
+/// flushed.
 struct Host<T, F, const FLUSH: bool>(F, PhantomData<T>);
 
 impl<T: Real, F: Fn([T; 3]) -> T, const N: usize, const FLUSH: bool> EachLane<N> for Host<T, F, FLUSH> {
@@ -160,7 +165,7 @@ impl<T: Real, F: Fn([T; 3]) -> T, const N: usize, const FLUSH: bool> EachLane<N>
     }
 }
 
-/// Whether a lane that counts has a NaN as its result.
+/// Returns whether an active lane has a NaN as its result.
 #[cold]
 #[inline(never)]
 fn active_nan<T: Real>(cx: &Cx<'_>) -> bool {
@@ -168,7 +173,7 @@ fn active_nan<T: Real>(cx: &Cx<'_>) -> bool {
     ActiveLanes(cx.wave.exec()).any(|lane| T::from_words(result[0][lane], result[1][lane]).nan())
 }
 
-/// Runs the exact meaning of an operation.
+/// Runs the exact implementation of an operation on the active lanes.
 #[cold]
 #[inline(never)]
 pub(crate) fn exactly<T: Value>(cx: &mut Cx<'_>, op: &Op, count: usize, f: Exact) -> Flow {
@@ -235,7 +240,7 @@ fn arithmetic<T: Real>(base: &str) -> Option<Handler> {
         "v_fmamk" => |cx, op| {
             cx.real::<T, 3>(op, |[a, k, b]| a.fused(k, b), |r, [a, k, b]| soft::fma::<T::Soft>(r, a, k, b))
         },
-        // Two roundings, and never denormals.
+        // These instructions round twice and always flush denormals.
         "v_mad" | "v_mac" | "v_madak" | "v_madmk" => |cx, op| {
             cx.real::<T, 3>(op, |[a, b, c]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
         },
@@ -246,7 +251,8 @@ fn arithmetic<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// The first source's NaN comes first in whatever order the difference is taken.
+/// Subtracts `a` from `b`. If both are NaNs, the NaN of the first source is the result, although the operands
+/// of the subtraction are swapped.
 fn subrev<T: Real>(round: Round, a: u64, b: u64) -> u64 {
     soft::nan_of::<T::Soft>(&[a, b]).unwrap_or_else(|| soft::sub::<T::Soft>(round, b, a))
 }
@@ -267,7 +273,7 @@ fn exact_mad<T: Real>(round: Round, a: u64, b: u64, c: u64) -> u64 {
     })
 }
 
-/// DX9 rules, in f32 only: zero times anything is zero.
+/// Instructions with DX9 rules, in f32 only: zero times anything is zero.
 fn legacy(base: &str) -> Option<Handler> {
     Some(match base {
         "v_mul_legacy" => |cx, op| {
@@ -288,13 +294,14 @@ fn legacy(base: &str) -> Option<Handler> {
                 op,
                 |[a, b, c]| if a == 0.0 || b == 0.0 { 0.0 + c } else { a.mul_add(b, c) },
                 |r, [a, b, c]| match is_zero(a) || is_zero(b) {
-                    // The product is +0: a sum with -0 is not -0.
+                    // The product is +0, so that the sum with -0 is +0.
                     true => soft::add::<soft::Single>(r, 0, c),
                     false => soft::fma::<soft::Single>(r, a, b, c),
                 },
             )
         },
-        // The second source is tested as AMD's IL says (MUL_LIT), the third as experiments show.
+        // The second source is tested as AMD's IL specifies (MUL_LIT); the test of the third source was found
+        // by experiments.
         "v_mullit" => |cx, op| {
             cx.real::<f32, 3>(
                 op,
@@ -333,7 +340,7 @@ fn exact_legacy(round: Round, a: u64, b: u64) -> u64 {
     if is_zero(a) || is_zero(b) { 0 } else { soft::mul::<soft::Single>(round, a, b) }
 }
 
-/// Chooses between the meanings in IEEE mode and out of it.
+/// Chooses the implementation for IEEE mode or for the other mode.
 macro_rules! by_mode {
     ($cx:ident, $ieee:ident => $body:expr) => {
         if $cx.wave.ieee {
@@ -361,7 +368,8 @@ fn extrema<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// An exact operation of one source: NaNs are quieted, everything else is as the host says.
+/// Makes an operation of one source that is exact: NaNs are quieted, and other values are computed by the
+/// host.
 macro_rules! exact1 {
     ($T:ident, $f:expr) => {
         |cx, op| {
@@ -411,7 +419,7 @@ fn integral<T: Real>(base: &str) -> Option<Handler> {
     })
 }
 
-/// Without the way through f64, for the host's vector unit.
+/// Versions for f32 without a conversion to f64, so that the compiler can vectorise them for the host.
 fn integral32(base: &str) -> Option<Handler> {
     macro_rules! single {
         ($f:expr) => {
@@ -450,14 +458,15 @@ fn scaled<T: Real>(round: Round, a: T, power: i32) -> T {
     T::of_bits(soft::scale::<T::Soft>(round, a.bits(), power))
 }
 
-/// The difference to the integer below. The host's is exact, but where it rounds up to one.
+/// Returns the difference between a value and the next lower integer. Host arithmetic is exact except where
+/// it rounds up to one.
 #[inline(always)]
 fn fract(a: f64, below_one: f64) -> f64 {
     let part = a - a.floor();
     if part > below_one { below_one } else { part }
 }
 
-/// A NaN, with the sign of the source, of what has no fraction.
+/// Returns the fraction of a value, or a NaN with the sign of the source if the source is infinite or a NaN.
 fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
     let value = T::of_bits(a);
     if value.infinite() || value.nan() {
@@ -465,7 +474,8 @@ fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
         return soft::nan_of::<T::Soft>(&[a]).unwrap_or(sign | T::infinity() | T::quiet_bit());
     }
     let floor = T::narrow(value.widen().floor()).bits();
-    // Rounding down, a difference that is zero is -0; a fraction has no sign.
+    // When rounding down, a difference of zero is -0; the sign is cleared, because a fraction is never
+    // negative.
     let part = soft::sub::<T::Soft>(round, a, floor) & !T::sign_bit();
     part.min(T::BELOW_ONE.bits())
 }
@@ -503,8 +513,8 @@ fn div_scale<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     flow
 }
 
-/// The last step of a division, scaled back where `v_div_scale` set VCC: up if the quotient is large (the denominator
-/// was scaled), down if it is small (the numerator was).
+/// Runs the last step of a division. Scales the quotient back where `v_div_scale` has set VCC: up if the
+/// quotient is large (the denominator was scaled), down if it is small (the numerator was scaled).
 fn div_fmas<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (exec, vcc) = (cx.wave.exec(), cx.wave.vcc());
     if vcc & exec == 0 {
@@ -536,7 +546,8 @@ fn div_fmas<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 mod tests {
     use super::*;
 
-    /// What the host computes for halves, by way of wider formats, is what one rounding gives.
+    /// Checks that host arithmetic for halves, which uses wider formats, gives the same results as rounding
+    /// once.
     #[test]
     fn halves_are_rounded_once() {
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
@@ -544,7 +555,7 @@ mod tests {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            // Small exponents' products underflow; close ones cancel; all of them come up.
+            // Random bits cover all cases: products of small exponents underflow, and close values cancel.
             [state as u16, (state >> 16) as u16, (state >> 32) as u16]
         };
         let same = |what: &str, host: f16, exact: u64, of: [u16; 3]| {

@@ -1,7 +1,8 @@
-//! Scalar moves between registers whose numbers M0 is added to, and M0's part in VGPR indexing.
+//! Scalar moves between registers whose numbers are increased by M0, and the scalar instructions for VGPR
+//! indexing.
 //!
-//! What lies beyond the wave's registers is read as s0 and written nowhere (Vega ISA, "Out-of-Range behavior"); that is
-//! never meant, and stops the wave here.
+//! On hardware, a register beyond the wave's registers reads as s0, and writes to it have no effect (Vega
+//! ISA, "Out-of-Range behavior"). No program intends this, so the emulator stops the wave.
 
 use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
@@ -41,12 +42,12 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// The register `index` places after `base`.
+/// Returns the index of the register `index` registers after `base`.
 fn place(cx: &Cx<'_>, base: u16, index: u32, dwords: u32) -> Result<usize, Trap> {
     let code = u32::from(base).wrapping_add(index);
     match base {
         SINK.. => Ok(usize::from(SINK)),
-        // M0 moves within the numbered registers only.
+        // M0 may only select numbered registers.
         _ if base >= cx.target.numbered_sgprs() && index == 0 => Ok(usize::from(base)),
         _ if base >= cx.target.numbered_sgprs() || code > u32::from(cx.wave.sgprs) - dwords => {
             Err(Trap::Register(code.min(255) as u16))
@@ -87,7 +88,7 @@ fn to_relative(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     Flow::Next
 }
 
-/// Ten bits of M0 for either register (RDNA ISA, "S_MOVRELSD_2_B32").
+/// Moves between registers; ten bits of M0 are added to each register number (RDNA ISA, "S_MOVRELSD_2_B32").
 fn between_relatives(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let m0 = cx.wave.sgpr[reg::M0];
     let moved = source(cx, op, m0 & 0x3ff, 1).and_then(|value| {

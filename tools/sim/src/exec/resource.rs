@@ -1,31 +1,32 @@
-//! Buffer resources: four SGPRs that say where a buffer is, what it holds and where it ends.
+//! Buffer resources: four SGPRs that hold a buffer's address, format and size.
 
 use super::format::Format;
 use crate::op::Src;
 use crate::wave::Wave;
 use isa::target::Generation;
 
-/// Bits of an address, as many as the base has: it may be a small negative number where VGPRs hold the pointer.
+/// Mask of an address, which has as many bits as the base. The base may be a small negative number if VGPRs
+/// hold the pointer.
 pub(super) const ADDRESSES: u64 = (1 << 48) - 1;
 
 /// How an instruction forms the address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Addressing {
     pub(crate) indexed: bool,
-    /// 64 bits in VGPRs, of GFX6 and GFX7.
+    /// Whether VGPRs hold a 64-bit address (GFX6 and GFX7).
     pub(crate) long: bool,
 }
 
-/// When an access is out of range.
+/// The rule for range checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Range {
-    /// Never.
+    /// Accesses are not checked.
     Unchecked,
-    /// By its bytes; on GFX8 those of the index, too.
+    /// The byte offset is checked; on GFX8 it includes the bytes of the index.
     Bytes { with_index: bool },
-    /// By its index, and where `offset` by the bytes of the record, too.
+    /// The index is checked, and if `offset` is set also the byte offset in the record.
     Records { offset: bool },
-    /// If there are no records at all.
+    /// Accesses are out of range only if there are no records at all.
     Empty,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct Resource {
     stride: u64,
     records: u64,
     swizzle: bool,
-    /// Bytes of an element of a swizzled buffer.
+    /// Size in bytes of an element of a swizzled buffer.
     element: u64,
     index_stride: u64,
     add_lane: bool,
@@ -61,10 +62,10 @@ impl Resource {
         let add_lane = words[3] & Self::ADD_TID_ENABLE != 0;
         let mut stride = u64::from(words[1] >> 16 & 0x3fff);
         if add_lane && matches!(generation, Generation::Gfx8 | Generation::Gfx9) {
-            // The data format's field then holds the stride's upper bits.
+            // In this case the data format field holds the upper bits of the stride.
             stride |= u64::from(words[3] >> 15 & 15) << 14;
         }
-        // With an address in VGPRs a base of -4 sets all the bits above it; they mean nothing then.
+        // If VGPRs hold the address, a base of -4 sets all bits above it, which therefore have no meaning.
         let swizzle = words[1] & Self::SWIZZLE_ENABLE != 0 && !how.long;
         Resource {
             base: u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32,
@@ -78,7 +79,7 @@ impl Resource {
             index_stride: 8 << (words[3] >> 21 & 3),
             add_lane,
             range: match (how.long, add_lane && !how.indexed) {
-                // Private memory is not checked, nor are addresses that are not offsets.
+                // Private memory is not range-checked, and neither are addresses in VGPRs.
                 (true, _) | (_, true) => Range::Unchecked,
                 _ => range(generation, words[3], how.indexed, stride, swizzle),
             },
@@ -86,22 +87,23 @@ impl Resource {
         }
     }
 
-    /// The four dwords.
+    /// Returns the four dwords of the resource.
     pub(crate) fn words(&self) -> [u32; 4] {
         self.words
     }
 
-    /// Whether places of lanes are swizzled, as private memory is.
+    /// Returns whether the addresses of lanes are swizzled, as in private memory.
     pub(crate) fn swizzles(&self) -> bool {
         self.swizzle || self.add_lane
     }
 
-    /// Bytes as scalar loads see them.
+    /// Returns the size in bytes as scalar loads see it.
     pub(crate) fn bytes(&self) -> u64 {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
 
-    /// The format, and for each component of the result where it comes from (`DST_SEL`); `None` for reserved ones.
+    /// Returns the format, and for each component of the result its source (`DST_SEL`); `None` for reserved
+    /// formats.
     pub(crate) fn format(&self, generation: Generation) -> Option<(Format, [u8; 4])> {
         let word = self.words[3];
         let format = match generation {
@@ -111,7 +113,8 @@ impl Resource {
         Some((format?, std::array::from_fn(|at| (word >> (3 * at) & 7) as u8)))
     }
 
-    /// Address of an access; `None` if it is out of range, where loads give zero and stores do nothing.
+    /// Returns the address of an access, or `None` if it is out of range, in which case loads return zero and
+    /// stores do nothing.
     #[inline(always)]
     pub(crate) fn place(
         &self,
@@ -144,7 +147,7 @@ impl Resource {
     }
 }
 
-/// How a generation checks: by what the count of records counts.
+/// Returns the rule for range checks of a generation.
 fn range(generation: Generation, word3: u32, indexed: bool, stride: u64, swizzle: bool) -> Range {
     match generation {
         Generation::Gfx6 | Generation::Gfx7 if stride == 0 => Range::Bytes { with_index: false },
@@ -153,7 +156,7 @@ fn range(generation: Generation, word3: u32, indexed: bool, stride: u64, swizzle
         Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx9 => {
             Range::Records { offset: swizzle }
         }
-        // `OOB_SELECT`.
+        // The field `OOB_SELECT`.
         Generation::Gfx10 => match word3 >> 28 & 3 {
             0 => Range::Records { offset: true },
             1 => Range::Records { offset: false },
@@ -177,7 +180,7 @@ mod tests {
 
     #[test]
     fn records_are_counted_as_the_generation_does() {
-        // Ten records of 16 bytes; the last dword of the ninth, and one beyond.
+        // Ten records of 16 bytes: the last dword of the tenth record is in range, the next record is not.
         for (generation, records, word3) in [
             (Generation::Gfx6, 10, 0),
             (Generation::Gfx7, 10, 0),
@@ -200,14 +203,14 @@ mod tests {
 
     #[test]
     fn elements_are_swizzled() {
-        // Element size 8, index stride 16, stride 32: element 2 of record 17.
+        // Element size 8, index stride 16, stride 32: byte 3 of element 2 of record 17.
         let words = [0, 32 << 16 | Resource::SWIZZLE_ENABLE, 64, 2 << 19 | 1 << 21];
         let expected = (32 + 16) * 16 + 8 + 3;
         for generation in [Generation::Gfx6, Generation::Gfx7, Generation::Gfx8] {
             let resource = Resource::parse(words, generation, INDEXED);
             assert_eq!(resource.place(17, 19, 0, 0, 1), Some(expected), "{generation:?}");
         }
-        // From GFX9 on elements have 4 bytes: byte 3 of element 4.
+        // From GFX9 on elements have 4 bytes, so that this is byte 3 of element 4.
         let resource = Resource::parse(words, Generation::Gfx9, INDEXED);
         assert_eq!(resource.place(17, 19, 0, 0, 1), Some((32 + 16) * 16 + 4 + 3));
         assert_eq!(resource.place(17, 32, 0, 0, 1), None, "beyond the record");

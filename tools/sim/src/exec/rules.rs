@@ -1,36 +1,36 @@
-//! What an instruction does to its sources and results beside its meaning, by processor.
+//! Processor-dependent rules for the sources and results of an instruction, apart from its operation.
 
 use isa::Target;
 use isa::table::{Caps, Family, Num, Role, Row};
 use isa::target::Generation;
 
-/// What happens to denormals.
+/// How denormals are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Denormals {
-    /// As MODE says for the format of each source and of the result.
+    /// MODE decides, by the formats of each source and of the result.
     #[default]
     Mode,
-    /// They stay.
+    /// Denormals are kept.
     Keep,
-    /// They become zeros of their sign, whatever MODE says.
+    /// Denormals become zeros of the same sign, regardless of MODE.
     Flush,
 }
 
-/// See [`rules`].
+/// Rules of an instruction on a processor. See [`rules`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) denormals: Denormals,
-    /// A 16-bit result leaves the upper half of its register alone.
+    /// Whether a 16-bit result leaves the upper half of its register unchanged.
     pub(crate) keep_high: bool,
-    /// VOP3P of halves: `op_sel` chooses among them.
+    /// Whether it is a VOP3P instruction with halves as sources, from which `op_sel` selects.
     pub(crate) packed_halves: bool,
-    /// VOP3P of floats: the modifiers of signs mean something.
+    /// Whether it is a VOP3P instruction with float sources, to which sign modifiers apply.
     pub(crate) packed_float: bool,
-    /// Factors of a matrix instruction take two registers.
+    /// Whether the factors of a matrix instruction take two registers.
     pub(crate) wide_factors: bool,
 }
 
-/// The rules of an instruction on a processor.
+/// Returns the rules of an instruction on a processor.
 pub(crate) fn rules(target: &Target, row: &Row) -> Rules {
     let num = row.ops.get(1).map(|spec| (spec.num, spec.width));
     let packed = row.family == Family::Vop3p;
@@ -46,14 +46,15 @@ pub(crate) fn rules(target: &Target, row: &Row) -> Rules {
 fn denormals(target: &Target, name: &str) -> Denormals {
     let extremum = ["v_min", "v_max", "v_med3"].iter().any(|start| name.starts_with(start));
     match name {
-        // Before GFX9, MODE does not reach these.
+        // Before GFX9, MODE has no effect on these instructions.
         _ if extremum && target.generation < Generation::Gfx9 => Denormals::Keep,
         _ if name.contains("_class_") => Denormals::Keep,
-        // "Denormals are flushed" (Vega ISA, V_RCP_F32 and its neighbours). Sine and cosine are of the same unit.
+        // "Denormals are flushed" (Vega ISA, V_RCP_F32 and the following instructions). Sine and cosine are
+        // computed by the same unit.
         "v_rcp_f32" | "v_rcp_iflag_f32" | "v_rcp_clamp_f32" | "v_rcp_legacy_f32" | "v_rsq_f32"
         | "v_rsq_clamp_f32" | "v_rsq_legacy_f32" | "v_sqrt_f32" | "v_exp_f32" | "v_exp_legacy_f32"
         | "v_log_f32" | "v_log_clamp_f32" | "v_log_legacy_f32" => Denormals::Flush,
-        // These flush in between too, which their handlers do.
+        // These instructions also flush intermediate results, so that their handlers do all the flushing.
         "v_mad_f32" | "v_mac_f32" | "v_madak_f32" | "v_madmk_f32" | "v_mad_legacy_f32"
         | "v_mac_legacy_f32" | "v_mad_f16" | "v_mad_legacy_f16" | "v_mac_f16" | "v_madak_f16"
         | "v_madmk_f16" => Denormals::Keep,
@@ -61,7 +62,8 @@ fn denormals(target: &Target, name: &str) -> Denormals {
     }
 }
 
-/// GFX8 clears the upper half of a 16-bit result; GFX10 leaves it alone; on GFX9 that depends on the instruction.
+/// Returns whether a 16-bit result keeps the upper half of its register. GFX8 clears the upper half, GFX10
+/// keeps it; on GFX9 it depends on the instruction.
 fn keeps_high(target: &Target, row: &Row) -> bool {
     let half = row.ops.first().is_some_and(|spec| spec.role != Role::Use && spec.num.is_half());
     if !half || row.family == Family::Vop3p || row.ops[0].num == Num::V2F16 {

@@ -1,4 +1,4 @@
-//! Sums of absolute differences, one at a time and in fours; average and clamp of bytes.
+//! Sums of absolute differences, single and in groups of four; average and clamp of bytes.
 
 use super::valu::{clamped, fetch, lanes, plain, write};
 use super::{Cx, Flow, Handler, dpp};
@@ -30,7 +30,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Of four bytes. Masked, bytes that are zero in the reference do not count.
+/// Returns the sum of absolute differences of four bytes. If `masked`, bytes that are zero in the reference
+/// do not count.
 #[inline(always)]
 fn sad8(a: u32, reference: u32, masked: bool) -> u32 {
     (0..4).fold(0, |sum, byte| {
@@ -39,7 +40,7 @@ fn sad8(a: u32, reference: u32, masked: bool) -> u32 {
     })
 }
 
-/// Four sums of 16 bits, of the bytes from 0, 1, 2 and 3 on.
+/// Returns a function that computes four sums of 16 bits, for the bytes from 0, 1, 2 and 3 on.
 fn quad(clamp: bool, masked: bool) -> impl Fn(u64, u32, u64) -> u64 {
     move |a, reference, c| {
         (0..4).fold(0, |all, at| {
@@ -50,7 +51,7 @@ fn quad(clamp: bool, masked: bool) -> impl Fn(u64, u32, u64) -> u64 {
     }
 }
 
-/// The same with four sums of 32 bits in four registers.
+/// Computes four sums of 32 bits in four registers.
 fn quad_words(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let [a, b, ..] = &mut cx.scratch.sources;
     let a = fetch::<u64>(cx.wave, op, 0, a);
@@ -87,11 +88,11 @@ mod tests {
 
     #[test]
     fn four_at_once() {
-        // Bytes 1 2 3 4 5 6 7 8 against 1 2 3 4: 0, 4, 8, 12 apart.
+        // Bytes 1 2 3 4 5 6 7 8 against 1 2 3 4: the sums are 0, 4, 8, 12.
         let bytes = 0x0807_0605_0403_0201;
         assert_eq!(quad(false, false)(bytes, 0x0403_0201, 0xffff_0002_0001_0000), 0x000b_000a_0005_0000);
         assert_eq!(quad(true, false)(bytes, 0x0403_0201, 0xffff_0002_0001_0000), 0xffff_000a_0005_0000);
-        // Only the lowest byte counts.
+        // Only the lowest byte of the reference is not zero.
         assert_eq!(quad(false, true)(bytes, 0x0000_0001, 0), 0x0003_0002_0001_0000);
     }
 }

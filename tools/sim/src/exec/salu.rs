@@ -3,7 +3,7 @@
 use super::{Cx, Flow, Handler, hwreg, jump, masks, relative};
 use crate::op::Op;
 
-/// 32-bit sources and result; the expression gives result and SCC.
+/// Makes a handler with 32-bit sources and result. The expression gives the result and SCC.
 macro_rules! s32 {
     (|$a:ident, $b:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -18,7 +18,7 @@ macro_rules! s32 {
     }};
 }
 
-/// 64-bit sources and result.
+/// Makes a handler with 64-bit sources and result.
 macro_rules! s64 {
     (|$a:ident, $b:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -33,7 +33,7 @@ macro_rules! s64 {
     }};
 }
 
-/// 64-bit source, 32-bit result.
+/// Makes a handler with a 64-bit source and a 32-bit result.
 macro_rules! s64to32 {
     (|$a:ident, $scc:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -48,7 +48,7 @@ macro_rules! s64to32 {
     }};
 }
 
-/// A compare of two sources of a type.
+/// Makes a handler that compares two sources of a type.
 macro_rules! scmp {
     ($read:ident, |$a:ident, $b:ident| $body:expr) => {{
         fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -232,7 +232,7 @@ fn constants(name: &str) -> Option<Handler> {
         "s_cmovk_i32" => s32!(|a, b, scc| (if scc { a as i16 as u32 } else { b }, scc)),
         "s_addk_i32" => s32!(|a, b, _scc| signed((b as i32).overflowing_add(i32::from(a as i16)))),
         "s_mulk_i32" => s32!(|a, b, scc| (b.wrapping_mul(a as i16 as u32), scc)),
-        // Counters are always zero, and a version means nothing to the hardware.
+        // Counters are always zero, and `s_version` has no effect on the hardware.
         "s_waitcnt_vscnt" | "s_waitcnt_vmcnt" | "s_waitcnt_expcnt" | "s_waitcnt_lgkmcnt" | "s_version" => {
             |_, _| Flow::Next
         }
@@ -252,7 +252,7 @@ fn constants(name: &str) -> Option<Handler> {
     })
 }
 
-/// The upper half of a product.
+/// Returns the upper half of a product.
 fn high(product: u64) -> u32 {
     (product >> 32) as u32
 }
@@ -274,12 +274,12 @@ fn shift_add(a: u32, b: u32, shift: u32) -> (u32, bool) {
     (sum as u32, sum >> 32 != 0)
 }
 
-/// A position, or -1 if there is none.
+/// Returns a position, or -1 if there is none.
 fn first(none: bool, position: u32) -> u32 {
     if none { u32::MAX } else { position }
 }
 
-/// `bits` of the control word: offset from 0, width from 16.
+/// Returns a bit field. The control word holds the offset from bit 0 on and the width from bit 16 on.
 fn field(value: u64, control: u32, offset_mask: u32) -> u64 {
     let (offset, width) = (control & offset_mask, control >> 16 & 0x7f);
     let shifted = value >> offset;
@@ -292,12 +292,12 @@ fn signed_field(value: i64, control: u32, offset_mask: u32, size: u32) -> i64 {
     if width == 0 { 0 } else { shifted << (64 - width) >> (64 - width) }
 }
 
-/// One bit for each four, set if any of them is.
+/// Returns one bit for each four bits, which is set if any of the four is set.
 fn quads(mask: u64) -> u64 {
     (0..16).fold(0, |bits, quad| bits | u64::from(mask >> (4 * quad) & 15 != 0) << quad)
 }
 
-/// Four bits for each four, set if any of them is.
+/// Returns four bits for each four bits, which are set if any of the four is set.
 fn whole_quads(mask: u64) -> u64 {
     (0..16).fold(0, |bits, quad| if mask >> (4 * quad) & 15 != 0 { bits | 15 << (4 * quad) } else { bits })
 }

@@ -1,9 +1,9 @@
-//! Sub-dword addressing: parts of registers as sources and destinations (GCN3 ISA, "SDWA").
+//! Sub-dword addressing (SDWA): parts of registers as sources and destinations (GCN3 ISA, "SDWA").
 
 use crate::wave::Lanes;
 use isa::SdwaSel;
 
-/// Position and width in bits of a selection.
+/// Returns position and width of a selection in bits.
 fn bits_of(select: SdwaSel) -> (u32, u32) {
     match select {
         SdwaSel::Dword => (0, 32),
@@ -13,14 +13,15 @@ fn bits_of(select: SdwaSel) -> (u32, u32) {
     }
 }
 
-/// The selected part, extended to a dword.
+/// Returns the selected part, extended to a dword.
 pub(crate) fn extract(value: u32, select: SdwaSel, sext: bool) -> u32 {
     let (at, bits) = bits_of(select);
     let top = value << (32 - bits - at);
     if sext { (top as i32 >> (32 - bits)) as u32 } else { top >> (32 - bits) }
 }
 
-/// Puts results into the selected part. `unused`: the rest becomes 0 zero, 1 the sign above and zero below, 2 what it was.
+/// Moves results to the selected part. `unused` gives the value of the other bits: 0 zero, 1 the sign above
+/// the part and zero below it, 2 the old value.
 pub(crate) fn place(select: SdwaSel, unused: u8, old: &Lanes, result: &mut Lanes) {
     let (at, bits) = bits_of(select);
     let mask = (u64::MAX >> (64 - bits)) as u32;

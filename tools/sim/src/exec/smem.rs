@@ -1,4 +1,4 @@
-//! Scalar memory.
+//! Scalar memory instructions.
 
 use super::access::{Place, SCALAR};
 use super::resource::{Addressing, Resource};
@@ -18,7 +18,7 @@ pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
 }
 
 fn loads(target: &Target, name: &str) -> Option<Handler> {
-    // The first two generations count immediate offsets in dwords.
+    // GFX6 and GFX7 count immediate offsets in dwords.
     let dwords = matches!(target.generation, Generation::Gfx6 | Generation::Gfx7);
     Some(match (name, dwords) {
         ("s_load_dword", false) => |cx, op| load::<1>(cx, op, 1),
@@ -83,7 +83,8 @@ fn atomics(name: &str) -> Option<Handler> {
 fn others(name: &str) -> Option<Handler> {
     Some(match name {
         "s_memtime" | "s_memrealtime" => |cx, op| {
-            // Time passes between two readings, but not more than instructions take: the next turn begins with those.
+            // The clock advances between two readings, but by no more than the instructions take, because the
+            // wave's next turn starts from the instruction count.
             cx.clock += 4;
             let clock = cx.clock;
             cx.wave.set_pair(usize::from(op.dst), clock);
@@ -94,7 +95,7 @@ fn others(name: &str) -> Option<Handler> {
             cx.wave.set_scalar(op.dst, number);
             Flow::Next
         },
-        // Translations are looked up in advance, which nobody sees.
+        // These instructions only prefetch address translations, which has no visible effect.
         "s_atc_probe" | "s_atc_probe_buffer" => |_, _| Flow::Next,
         "s_dcache_inv" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: false }),
         "s_dcache_inv_vol" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: true }),
@@ -107,22 +108,24 @@ fn others(name: &str) -> Option<Handler> {
     })
 }
 
-/// Offset from source `at`: an immediate in units of so many bytes, or a register and an immediate.
+/// Returns the offset in source `at`: an immediate in units of `UNIT` bytes, or the sum of a register and an
+/// immediate.
 fn offset<const UNIT: u64>(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
     match op.src[at] {
-        // A literal of GFX7 has 32 bits and no sign; counted in dwords, no offset is negative.
+        // A literal of GFX7 has 32 bits and is unsigned, so an offset in dwords is never negative.
         Src::K(value) if UNIT == 4 => u64::from(value as u32) * UNIT,
         Src::K(value) => value,
         register => u64::from(cx.wave.scalar(register)).wrapping_add(op.offset as i64 as u64),
     }
 }
 
-/// Address from a base in a register pair. The low two bits are ignored (Vega ISA, "Scalar Memory Operations").
+/// Returns an address computed from a base in a register pair. The low two bits are ignored (Vega ISA,
+/// "Scalar Memory Operations").
 fn address<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
     cx.wave.scalar64(op.src[base]).wrapping_add(offset::<UNIT>(cx, op, base + 1)) & !3
 }
 
-/// A fault names the whole access.
+/// Checks the whole access, so that a fault names the whole access.
 fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Trap> {
     let reason = NOWHERE;
     match cx.memory.find(address, bytes.into()) {
@@ -131,7 +134,7 @@ fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Tr
     }
 }
 
-/// The end of an instruction that may have failed.
+/// Ends an instruction that may have failed.
 fn done(cx: &mut Cx<'_>, result: Result<(), Trap>) -> Flow {
     match result {
         Ok(()) => Flow::Next,
@@ -155,7 +158,7 @@ fn write_dwords(cx: &mut Cx<'_>, op: &Op, address: u64, dwords: u32) -> Result<(
     Ok(())
 }
 
-/// A dword of a data operand.
+/// Returns a dword of a data operand.
 fn data(cx: &Cx<'_>, src: Src, dword: u32) -> u32 {
     match src {
         Src::S(first) => cx.wave.sgpr[(usize::from(first) + dword as usize) & 255],
@@ -177,8 +180,8 @@ fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     done(cx, result)
 }
 
-/// Address in a wave's scratch as it lies in memory: offsets in registers count 64 bytes (Vega ISA, "Scalar Memory
-/// Operations").
+/// Returns an address in a wave's interleaved scratch memory. Offsets in registers count units of 64 bytes
+/// (Vega ISA, "Scalar Memory Operations").
 fn scratch_address(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
     let offset = match op.src[base + 1] {
         Src::K(value) => value,
@@ -199,13 +202,14 @@ fn scratch_store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     done(cx, result)
 }
 
-/// A buffer, and the offset in it.
+/// Returns a buffer resource, and the offset of the access in the buffer.
 fn buffer<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> (Resource, u64) {
     let resource = Resource::read(cx.wave, op.src[base], cx.target.generation, Addressing::default());
     (resource, offset::<UNIT>(cx, op, base + 1) & !3)
 }
 
-/// Address of some bytes of a buffer; beyond its end it reads as zero and is not written.
+/// Returns the address of bytes in a buffer, or `None` beyond its end, where reads return zero and writes
+/// have no effect.
 fn in_buffer(resource: &Resource, offset: u64, bytes: u64) -> Option<u64> {
     let end = offset.checked_add(bytes)?;
     (end <= resource.bytes()).then(|| resource.base + offset)
@@ -257,8 +261,8 @@ fn buffer_atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     done(cx, result)
 }
 
-/// A read-modify-write. The data is tied to the destination, so it comes behind base and offset: the new value, and
-/// behind it the comparand.
+/// Performs an atomic. The data operand is tied to the destination, so it follows base and offset. It holds
+/// the new value, followed by the comparison value.
 fn update(cx: &mut Cx<'_>, op: &Op, address: u64, wide: bool) -> Result<(), Trap> {
     let place = Place::Linear(address);
     let word = |cx: &Cx<'_>, at: u32| data(cx, op.src[2], at);
@@ -274,7 +278,7 @@ fn update(cx: &mut Cx<'_>, op: &Op, address: u64, wide: bool) -> Result<(), Trap
     Ok(())
 }
 
-/// With GLC the old value replaces the data.
+/// Writes the old value over the data operand, if GLC is set.
 fn set_old(cx: &mut Cx<'_>, op: &Op, old: u64, wide: bool) {
     match (op.dst, wide) {
         (NONE, _) => {}
@@ -283,7 +287,7 @@ fn set_old(cx: &mut Cx<'_>, op: &Op, old: u64, wide: bool) {
     }
 }
 
-/// The cache line of an address (and the next) need not be written back.
+/// Tells the cache that the line of an address (or two lines) need not be written back.
 fn discard(cx: &mut Cx<'_>, op: &Op, bytes: u32) -> Flow {
     let address = cx.wave.scalar64(op.src[0]).wrapping_add(offset::<1>(cx, op, 1));
     cx.cache(CacheOp::DiscardScalar { address, bytes })

@@ -1,4 +1,5 @@
-//! Single instructions: machine code as `llvm-mc` 19 assembles it, results worked out by hand from the manual.
+//! Tests of single instructions: machine code as `llvm-mc` 19 assembles it, and results computed by hand from
+//! the manual.
 
 use super::Flow;
 use super::harness::{Bench, processor};
@@ -8,12 +9,12 @@ use crate::op::Code;
 use crate::wave::{Wave, reg};
 use isa::Target;
 
-/// IEEE mode, DX10 clamp, all denormals, 8 VGPRs.
+/// Returns a descriptor with IEEE mode, DX10 clamp, all denormals, and 8 VGPRs.
 fn descriptor() -> Descriptor {
     Descriptor { rsrc1: 1 | 0xf0 << 12 | 1 << 21 | 1 << 23, ..Descriptor::default() }
 }
 
-/// A wave and LDS to run instructions on.
+/// A wave and LDS for running instructions.
 struct Machine {
     wave: Wave,
     lds: Vec<u32>,
@@ -25,7 +26,7 @@ impl Machine {
         Machine::on("gfx906", 64)
     }
 
-    /// Machine code of another processor, with waves of so many lanes.
+    /// Creates a machine for another processor, with waves of `lanes` lanes.
     fn on(name: &str, lanes: u32) -> Machine {
         let target = processor(name, lanes);
         let mut wave = Wave::new(0, &descriptor(), target);
@@ -33,7 +34,7 @@ impl Machine {
         Machine { wave, lds: vec![0; 256], target }
     }
 
-    /// `v0`..`v3`, the same in all lanes.
+    /// Sets the VGPRs from `v0` on, to the same values in all lanes.
     fn vgprs(mut self, values: &[u32]) -> Machine {
         for (at, value) in values.iter().enumerate() {
             self.wave.vgpr[at] = [*value; 64];
@@ -41,7 +42,7 @@ impl Machine {
         self
     }
 
-    /// `s4`, `s5`, ...
+    /// Sets the SGPRs from `s4` on.
     fn sgprs(mut self, values: &[u32]) -> Machine {
         self.wave.sgpr[4..4 + values.len()].copy_from_slice(values);
         self
@@ -59,13 +60,13 @@ impl Machine {
     }
 }
 
-/// Runs with `v0`... and compares `v2` of the first lane.
+/// Runs code with the given VGPRs from `v0` on, and checks `v2` of the first lane.
 fn expect(what: &str, code: &[u32], vgprs: &[u32], v2: u32) {
     let got = Machine::new().vgprs(vgprs).run(code).v2();
     assert_eq!(got, v2, "{what}: {got:#x}, expected {v2:#x}");
 }
 
-/// The same for `v[2:3]`.
+/// Runs code with the given VGPRs from `v0` on, and checks `v[2:3]` of the first lane.
 fn expect64(what: &str, code: &[u32], vgprs: &[u32], value: u64) {
     let machine = Machine::new().vgprs(vgprs).run(code);
     let got = u64::from(machine.v2()) | u64::from(machine.wave.vgpr[3][0]) << 32;
@@ -103,7 +104,7 @@ fn integers() {
 fn carries() {
     let machine = Machine::new().vgprs(&[0xffff_ffff, 1]).run(&[0x3204_0300]);
     assert_eq!((machine.v2(), machine.wave.vcc()), (0, !0), "v_add_co_u32");
-    // v_addc_co_u32_e64 v2, s[4:5], v0, v1, s[6:7]: the carry comes into lane 0 only.
+    // v_addc_co_u32_e64 v2, s[4:5], v0, v1, s[6:7]: only lane 0 has a carry-in.
     let machine =
         Machine::new().vgprs(&[7, 0xffff_fff8]).sgprs(&[0, 0, 1, 0]).run(&[0xd11c_0402, 0x001a_0300]);
     assert_eq!(
@@ -152,7 +153,7 @@ fn floats() {
     expect("v_frexp_mant_f32", &[0x7e04_6900], &[f(-8.0)], f(-0.5));
     expect("v_add_f32 clamp", &[0xd101_8002, 0x0002_0300], &[f(3.0), f(4.0)], f(1.0));
     expect("v_add_f32 clamp of a NaN", &[0xd101_8002, 0x0002_0300], &[f(f32::NAN), f(4.0)], 0);
-    // In IEEE mode there are no output modifiers.
+    // IEEE mode ignores output modifiers.
     expect("v_mul_f32 mul:2", &[0xd105_0002, 0x0802_0300], &[f(3.0), f(4.0)], f(12.0));
     expect("v_mac_f32 flushes denormals", &[0x2c04_0300], &[1, f(1.0), 1], 0);
     expect("v_fma_f32 -v0, v1, |v1|", &[0xd1cb_0402, 0x2406_0300], &[f(3.0), f(-2.0)], f(8.0));
@@ -209,7 +210,7 @@ fn halves() {
         &[0x0003_0005, 7, 0x9999_1111],
         26 << 16 | 0x1111,
     );
-    // Low: v0.hi + -v1.lo; high: v0.lo + v1.hi.
+    // Low half: v0.hi + -v1.lo; high half: v0.lo + v1.hi.
     let code = [0xd38f_4802, 0x5002_0300];
     expect("v_pk_add_f16 with selections", &code, &[0x4200_3c00, 0x4400_4000], 0x4500_3c00);
     expect("v_pk_mad_u16", &[0xd389_4002, 0x1c06_0300], &[0x0002_0003, 0x0004_ffff], 0x000c_fffc);
@@ -232,7 +233,7 @@ fn lanes() {
     machine.wave.set_pair(reg::EXEC, !4);
     let machine = machine.run(&[0x7e04_02fa, 0xff01_1100]);
     let got = machine.wave.vgpr[2];
-    // Lane 0 has no source, lane 2 is not active, and lane 3 would read from it.
+    // Lane 0 has no source, lane 2 is inactive, and lane 3 would read lane 2.
     assert_eq!(got[..5], [0xaaaa, 0, 0xaaaa, 0xaaaa, 3], "v_mov_b32_dpp row_shr:1");
     assert_eq!((got[16], got[17]), (0xaaaa, 16), "rows are apart");
 
@@ -265,7 +266,7 @@ fn lanes() {
     assert_eq!((machine.wave.vgpr[0][9], machine.v2()), (3, 1), "v_swap_b32 v0, v2");
 }
 
-/// Runs with `s4`... and SCC, compares `s4`, `s5` and SCC.
+/// Runs code with the given SGPRs from `s4` on and SCC, and checks `s4`, `s5` and SCC.
 fn expect_scalar(what: &str, code: &[u32], sgprs: &[u32], scc: bool, expected: (u32, u32, bool)) {
     let mut machine = Machine::new().sgprs(sgprs);
     machine.wave.scc = scc;

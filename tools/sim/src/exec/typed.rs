@@ -1,4 +1,5 @@
-//! Loads and stores that convert: `buffer_*_format_*` by the format in the resource, `tbuffer_*` by the instruction's.
+//! Loads and stores with format conversion. The format comes from the resource in `buffer_*_format_*`, and
+//! from the instruction in `tbuffer_*`.
 
 use super::format::Format;
 use super::mubuf::{Access, finish, lds_place};
@@ -11,12 +12,12 @@ use half::f16;
 use isa::target::{Feature, Generation};
 use isa::{Lane, Target};
 
-/// How components lie in registers.
+/// The layout of components in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// A dword each.
+    /// One dword per component.
     Dwords,
-    /// Two halves a register; half a register is left as it is, or cleared.
+    /// Two halves per register. The unused half of a register keeps its value or is cleared.
     Packed { clears: bool },
     /// Halves, each in a register of its own.
     Unpacked,
@@ -28,7 +29,7 @@ const PACKED: Layout = Layout::Packed { clears: false };
 /// GFX8 writes whole registers (GCN3 ISA, "D16").
 const CLEARING: Layout = Layout::Packed { clears: true };
 
-/// The handler of `load_format_xyzw` and the like.
+/// Returns the handler of `load_format_xyzw` and similar instructions.
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     match (target.has(Feature::UNPACKED_D16), target.generation) {
         (true, _) => unpacked(name),
@@ -92,10 +93,10 @@ fn unpacked(name: &str) -> Option<Handler> {
     })
 }
 
-/// Where components come from: 0, 1, or from 4 on those of the element.
+/// Selection of components: 0 and 1 stand for these constants, 4 to 7 for the components of the element.
 const IDENTITY: [u8; 4] = [4, 5, 6, 7];
 
-/// The format of an access and the selection of components: of the instruction, or of the resource.
+/// Returns the format and the component selection of an access, from the instruction or from the resource.
 fn format(cx: &Cx<'_>, op: &Op, access: &Access) -> Result<(Format, [u8; 4]), Trap> {
     let generation = cx.target.generation;
     let found = match (op.lane, generation) {
@@ -108,7 +109,7 @@ fn format(cx: &Cx<'_>, op: &Op, access: &Access) -> Result<(Format, [u8; 4]), Tr
     found.ok_or(Trap::Unsupported)
 }
 
-/// The components of a lane's element, selected. The element is in range as a whole, or not at all.
+/// Returns the selected components of a lane's element. The element is in range or out of range as a whole.
 fn components(
     cx: &mut Cx<'_>,
     op: &Op,
@@ -135,7 +136,7 @@ fn components(
     }))
 }
 
-/// A component of 16 bits.
+/// Converts a component to 16 bits.
 fn narrow(format: Format, value: u32) -> u32 {
     match format.is_integer() {
         true => value & 0xffff,
@@ -220,7 +221,7 @@ fn store<const COUNT: usize>(cx: &mut Cx<'_>, op: &Op, layout: Layout) -> Flow {
     Flow::Next
 }
 
-/// `buffer_load_format_x` with `lds`.
+/// Runs `buffer_load_format_x` with `lds`.
 pub(super) fn to_lds(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let access = Access::new(cx, op, 0);
     let format = match format(cx, op, &access) {

@@ -1,8 +1,8 @@
-//! What all vector instructions share: reading sources with their modifiers, running a function over 64 lanes, and
-//! writing the result under EXEC.
+//! The parts that all vector instructions share: reading sources with their modifiers, running a function
+//! over 64 lanes, and writing the result under EXEC.
 //!
-//! The function runs for inactive lanes too; only the write looks at EXEC. That keeps the loops free of branches, so
-//! that the host's vector unit executes them.
+//! The function runs for inactive lanes, too; only the write looks at EXEC. The loops therefore have no
+//! branches, so that the compiler can vectorise them for the host.
 
 use super::rules::Denormals;
 use super::{Cx, Flow, Scratch, dpp, sdwa};
@@ -14,7 +14,7 @@ use isa::Lane;
 use std::marker::PhantomData;
 use std::ops::Index;
 
-/// Format of a value, as far as modifiers care.
+/// Format of a value, as far as modifiers distinguish formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Int,
@@ -23,7 +23,7 @@ pub(crate) enum Format {
     F64,
 }
 
-/// A value of a lane.
+/// A value of one lane.
 pub(crate) trait Value: Copy {
     const WORDS: usize = 1;
     const FORMAT: Format = Format::Int;
@@ -44,7 +44,8 @@ macro_rules! value {
     )* };
 }
 
-/// 32 bits whose sign may be changed as an f32's, but which are otherwise left alone (`v_cndmask_b32`).
+/// 32 bits whose sign can be changed like the sign of an f32, but which are otherwise used unchanged
+/// (`v_cndmask_b32`).
 #[derive(Clone, Copy)]
 pub(crate) struct Bits(pub(crate) u32);
 
@@ -62,7 +63,8 @@ value! {
     Bits, 1, Int, |low, _high| Bits(low), |v| (v.0, 0);
 }
 
-/// Words of a source. A pair and no array: functions return those in registers.
+/// The low and the high words of a source. A pair, not an array, because functions return a pair in
+/// registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a>(pub(crate) &'a Lanes, pub(crate) &'a Lanes);
 
@@ -75,7 +77,7 @@ impl Index<usize> for Source<'_> {
     }
 }
 
-/// The bits of a lane of a source.
+/// Returns the bits of a lane of a source.
 #[inline(always)]
 pub(crate) fn lane_bits(source: Source<'_>, lane: usize, words: usize) -> u64 {
     match words {
@@ -84,7 +86,7 @@ pub(crate) fn lane_bits(source: Source<'_>, lane: usize, words: usize) -> u64 {
     }
 }
 
-/// How MODE rounds results of a format; f16 and f64 share a field.
+/// Returns how MODE rounds results of a format; f16 and f64 share a field.
 #[inline(always)]
 pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
     match format {
@@ -94,7 +96,7 @@ pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
     }
 }
 
-/// Whether MODE flushes sources and results of a format.
+/// Returns whether MODE flushes denormal sources and denormal results of a format.
 #[inline(always)]
 pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
     match format {
@@ -104,7 +106,8 @@ pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
     }
 }
 
-/// The same for an instruction that may have its own mind.
+/// Returns whether an instruction flushes denormal sources and denormal results of a format. Some
+/// instructions ignore MODE here.
 #[inline(always)]
 fn flushes_of(wave: &Wave, op: &Op, format: Format) -> (bool, bool) {
     match (format, op.rules.denormals) {
@@ -114,7 +117,7 @@ fn flushes_of(wave: &Wave, op: &Op, format: Format) -> (bool, bool) {
     }
 }
 
-/// Reads a source as it stands, without modifiers.
+/// Reads a source without applying modifiers.
 #[inline(always)]
 pub(crate) fn plain<'a>(wave: &'a Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     match src {
@@ -126,7 +129,8 @@ pub(crate) fn plain<'a>(wave: &'a Wave, src: Src, words: usize, temp: &'a mut [L
     }
 }
 
-/// The same of what all lanes share. Not inlined, so that VGPRs need none of the registers that this saves.
+/// Reads a source that all lanes share. Not inlined, because its register use would slow down the path for
+/// VGPRs.
 #[inline(never)]
 fn scalar<'a>(wave: &Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     let value = if words == 2 { wave.scalar64(src) } else { u64::from(wave.scalar(src)) };
@@ -137,9 +141,9 @@ fn scalar<'a>(wave: &Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> 
     Source(&temp[0], &temp[1])
 }
 
-/// A scalar for all lanes, in stores as wide as the loads that follow: those of two narrow stores would have to wait for the
-/// cache. Not inlined: where LLVM sees the stores of one word and of two it makes them one sequence of stores, each to an
-/// address that it has chosen before.
+/// Copies a scalar to all lanes, with stores as wide as the loads that follow, because a load that covers two
+/// narrower stores would have to wait until the stores reach the cache. Not inlined, because LLVM would merge
+/// the stores for one word and for two words into one sequence of stores through computed addresses.
 #[inline(never)]
 fn spread(arch: pulp::Arch, value: u32, lanes: &mut Lanes) {
     arch.dispatch(|| *lanes = [value; 64]);
@@ -156,7 +160,8 @@ pub(crate) fn fetch<'a, T: Value>(
     source(wave, op, at, &T::SHAPE, temp)
 }
 
-/// The one copy of it: hundreds of handlers would hold theirs.
+/// Reads source `at` with a given shape. Not generic and not inlined, so that the hundreds of handlers share
+/// one copy.
 #[inline(never)]
 fn source<'a>(wave: &'a Wave, op: &Op, at: usize, shape: &Shape, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     if shape.plain || op.src_plain && !wave.flushes {
@@ -169,12 +174,12 @@ fn source<'a>(wave: &'a Wave, op: &Op, at: usize, shape: &Shape, temp: &'a mut [
     modified(wave, op, at, shape, flush, temp)
 }
 
-/// What has to be known about a value to modify it.
+/// Properties of a value type that the modifiers need.
 pub(crate) struct Shape {
     words: usize,
     bytes: usize,
     format: Format,
-    /// Read as it stands, whatever the instruction asks for.
+    /// Whether the source is read without modifiers, whatever the instruction asks for.
     plain: bool,
 }
 
@@ -189,7 +194,7 @@ impl<T: Value> Shaped for T {
         Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, plain: false };
 }
 
-/// Reads a source with everything that can happen on the way: another lane, a part of the dword, a changed sign.
+/// Reads a source and applies all modifiers: lane permutation, part of the dword, changed sign.
 #[cold]
 #[inline(never)]
 fn modified<'a>(
@@ -235,7 +240,7 @@ fn modified<'a>(
     Source(&temp[0], &temp[1])
 }
 
-/// Denormals become zeros of their sign.
+/// Replaces denormals by zeros of the same sign.
 fn flush_denormals(values: &mut [Lanes; 2], format: Format) {
     let [low, high] = values;
     let keep = |number: bool, sign: u32| if number { u32::MAX } else { sign };
@@ -252,8 +257,8 @@ fn flush_denormals(values: &mut [Lanes; 2], format: Format) {
     }
 }
 
-/// Output modifiers and clamp of a float. "Output modifiers are ignored" in IEEE mode and while output denormals are
-/// enabled; "-0 is flushed to +0" (Vega ISA, "Output modifiers").
+/// Applies the output modifier and the clamp of a float. "Output modifiers are ignored" in IEEE mode and
+/// while output denormals are enabled; "-0 is flushed to +0" (Vega ISA, "Output modifiers").
 fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut [Lanes; 2]) {
     let omod = if wave.ieee || !flushes(wave, format).1 { 0 } else { op.omod & 3 };
     if omod != 0 || op.clamp() {
@@ -274,14 +279,14 @@ fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut
             };
         }
     }
-    // "If output denormals are disabled, the output modifier is applied and denormals are flushed": also by instructions that
-    // flush no denormals of their own, or always.
+    // "If output denormals are disabled, the output modifier is applied and denormals are flushed": this also
+    // holds for instructions that never flush denormals themselves, or always flush them.
     if flush || omod != 0 {
         flush_denormals(result, format);
     }
 }
 
-/// To 0.0..=1.0; NaN becomes zero where DX10_CLAMP is set.
+/// Clamps a value to 0.0..=1.0. A NaN becomes zero if DX10_CLAMP is set.
 #[inline(always)]
 pub(crate) fn clamp(value: f64, dx10_clamp: bool) -> f64 {
     match value {
@@ -291,7 +296,7 @@ pub(crate) fn clamp(value: f64, dx10_clamp: bool) -> f64 {
     }
 }
 
-/// Puts the result into the part of the destination that SDWA, `op_sel` or the processor selects.
+/// Moves the result into the part of the destination that SDWA, `op_sel` or the processor selects.
 fn place(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
     if let Lane::Sdwa { dst, unused, .. } = op.lane {
         sdwa::place(dst, unused, old, result);
@@ -302,7 +307,7 @@ fn place(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
     }
 }
 
-/// Writes the lanes of `mask`.
+/// Writes the lanes of `mask` to a VGPR.
 #[inline(never)]
 pub(crate) fn write(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
     write_here(wave, at, values, mask);
@@ -323,7 +328,7 @@ fn write_here(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
     });
 }
 
-/// Writes a lane mask: to a pair of SGPRs, or to one where waves have 32 lanes.
+/// Writes a lane mask: to a pair of SGPRs, or to one SGPR in a wave of 32 lanes.
 pub(crate) fn write_mask(wave: &mut Wave, code: u16, mask: u64) {
     if code != NONE {
         wave.set_mask(usize::from(code), mask);
@@ -336,7 +341,8 @@ pub(crate) fn finish<T: Value>(wave: &mut Wave, scratch: &mut Scratch, op: &Op) 
     conclude(wave, scratch, op, &T::SHAPE)
 }
 
-/// The one copy of it.
+/// Writes `scratch.result` to the destination, for a result of a given shape. Not generic, so that all
+/// handlers share one copy.
 #[inline(never)]
 fn conclude(wave: &mut Wave, scratch: &mut Scratch, op: &Op, shape: &Shape) -> Flow {
     let flush = flushes_of(wave, op, shape.format).1;
@@ -348,7 +354,7 @@ fn conclude(wave: &mut Wave, scratch: &mut Scratch, op: &Op, shape: &Shape) -> F
     Flow::Next
 }
 
-/// Writes `scratch.result` as it is.
+/// Writes `scratch.result` to the destination without modifiers.
 pub(crate) fn store<T: Value>(wave: &mut Wave, scratch: &Scratch, op: &Op) {
     let exec = wave.exec();
     put(wave, scratch, op, T::WORDS, exec);
@@ -372,19 +378,19 @@ fn finish_slowly(wave: &Wave, scratch: &mut Scratch, op: &Op, shape: &Shape, flu
     dpp::write_mask(op, wave.exec())
 }
 
-/// How far an instruction has come.
+/// How far the execution of an instruction has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
-    /// The result is in its register.
+    /// The result has been written to its register.
     Landed,
-    /// It is in `scratch.result`.
+    /// The result is in `scratch.result`.
     Evaluated,
-    /// It is there, and a lane of it, active or not, is not what it should be.
+    /// The result is in `scratch.result`, and a lane of the result, active or not, may be wrong.
     Doubtful,
 }
 
-/// Writes a result under EXEC if nothing is to be done to it and all lanes are active, which is the common case; otherwise
-/// leaves it in `scratch.result` for [`finish`].
+/// Writes a result directly to its register if it needs no modifiers and all lanes are active, which is the
+/// common case. Otherwise leaves the result in `scratch.result` for [`finish`].
 #[inline(always)]
 pub(crate) fn land<R: Value>(
     wave: &mut Wave,
@@ -409,15 +415,16 @@ pub(crate) fn land<R: Value>(
     if doubtful { Done::Doubtful } else { Done::Evaluated }
 }
 
-/// What is done with each lane of `N` sources. No closure, because only a function with a name can insist on being inlined to
-/// where the host's vector extensions are on.
+/// A function that is applied to each lane of `N` sources. A trait, not a closure, because only a named
+/// function can be marked `#[inline(always)]`, and the function must be inlined where the host's vector
+/// extensions are enabled.
 pub(crate) trait EachLane<const N: usize> {
     type Result: Value;
-    /// The value, and whether it is doubtful.
+    /// Returns the value, and whether it is doubtful.
     fn lane(&self, read: &[Source<'_>; N], lane: usize) -> (Self::Result, bool);
 }
 
-/// It, on its way over all lanes.
+/// The application of an [`EachLane`] function to all lanes.
 struct Lanewise<'a, const N: usize, F> {
     wave: &'a mut Wave,
     scratch: &'a mut Scratch,
@@ -432,7 +439,7 @@ impl<const N: usize, F: EachLane<N>> pulp::WithSimd for Lanewise<'_, N, F> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Done {
         let Lanewise { wave, scratch, op, shapes, f } = self;
-        // Locals cannot overlap the sources, which lets the loop be vectorised.
+        // Local arrays cannot overlap the sources, so that the compiler can vectorise the loop.
         let (mut low, mut high, mut doubts) = ([0; 64], [0; 64], 0);
         if let Some(temps) = scratch.sources.first_chunk_mut::<N>() {
             let mut read = [Source(&NOTHING, &NOTHING); N];
@@ -456,7 +463,7 @@ impl<const N: usize, F: EachLane<N>> pulp::WithSimd for Lanewise<'_, N, F> {
 
 static NOTHING: Lanes = [0; 64];
 
-/// Two sources and the result, borrowed apart.
+/// Two sources and the result, borrowed separately.
 pub(crate) struct Scratch2<'a> {
     pub(crate) a: &'a mut [Lanes; 2],
     pub(crate) b: &'a mut [Lanes; 2],
@@ -470,18 +477,18 @@ impl Scratch2<'_> {
     }
 }
 
-/// A lane mask that is read as a source.
+/// Returns a lane mask that is a source operand.
 pub(crate) fn mask_of(wave: &Wave, src: Src) -> u64 {
     wave.mask(src)
 }
 
-/// A lane of a source as a value.
+/// Returns one lane of a source as a value.
 #[inline(always)]
 pub(crate) fn value<T: Value>(source: &Source<'_>, lane: usize) -> T {
     T::from_words(source[0][lane], source[1][lane])
 }
 
-/// Functions of values.
+/// Adapter from a function of values to [`EachLane`].
 struct Map<F, T>(F, PhantomData<T>);
 
 impl<A: Value, R: Value, F: Fn(A) -> R> EachLane<1> for Map<F, (A, R)> {
@@ -509,7 +516,7 @@ impl<A: Value, B: Value, C: Value, R: Value, F: Fn(A, B, C) -> R> EachLane<3> fo
 }
 
 impl Cx<'_> {
-    /// Does something with each lane of `N` sources.
+    /// Applies a function to each lane of `N` sources.
     #[inline(always)]
     pub(crate) fn lanewise<const N: usize>(
         &mut self,
@@ -551,15 +558,16 @@ impl Cx<'_> {
         self.map(op, [&A::SHAPE, &B::SHAPE, &C::SHAPE], Map(f, PhantomData))
     }
 
-    /// How results of a format are rounded.
+    /// Returns how results of a format are rounded.
     #[inline(always)]
     pub(crate) fn round<T: Value>(&self) -> Round {
         rounding(self.wave, T::FORMAT)
     }
 }
 
-/// A handler from an expression over the sources' values. The expression is a function and no closure, because only a
-/// function can insist on being inlined: into the loop, which is compiled for the host's vector unit.
+/// Makes a handler from an expression over the values of the sources. The macro makes the expression a
+/// function, not a closure, because only a function can be marked `#[inline(always)]`. The function must be
+/// inlined into the loop, which is compiled for the host's vector unit.
 macro_rules! lanes {
     (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
         #[inline(always)]
@@ -583,7 +591,7 @@ macro_rules! lanes {
 }
 pub(crate) use lanes;
 
-/// What a result becomes in its register, clamped or not.
+/// Conversion of an exact integer result to the destination's type, wrapping or clamping.
 pub(crate) trait Narrow: Value {
     fn wrapped(value: i64) -> Self;
     fn clamped(value: i64) -> Self;
@@ -605,7 +613,8 @@ macro_rules! narrow {
 }
 narrow!(u16 i16 u32 i32);
 
-/// A handler from an exact integer expression: what does not fit is cut off, or saturated where CLAMP asks for it.
+/// Makes a handler from an exact integer expression. A result that does not fit is truncated, or saturated if
+/// CLAMP asks for it.
 macro_rules! clamped {
     (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
         use $crate::exec::valu::Narrow;

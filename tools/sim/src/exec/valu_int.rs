@@ -1,4 +1,4 @@
-//! Vector integer arithmetic and bits, 16 to 64 bits wide.
+//! Vector integer arithmetic and bit operations, 16 to 64 bits wide.
 
 use super::valu::{Bits, Done, EachLane, Shaped, Source, clamped, finish, lanes, mask_of};
 use super::{Cx, Flow, Handler};
@@ -121,7 +121,7 @@ fn bits(name: &str) -> Option<Handler> {
         }
         "v_bfe_i32" => lanes!((a: i32, b: u32, c: u32) -> i32 => {
             let spare = 32 - (c & 31);
-            // Width 0 gives 0; a shift by 32 would not.
+            // Width 0 gives 0, but a shift by 32 would not.
             if spare == 32 { 0 } else { a.wrapping_shr(b).wrapping_shl(spare).wrapping_shr(spare) }
         }),
         "v_bfm_b32" => lanes!((a: u32, b: u32) -> u32 => ((1u32 << (a & 31)) - 1) << (b & 31)),
@@ -180,7 +180,7 @@ fn short(name: &str) -> Option<Handler> {
     })
 }
 
-/// `v_screen_partition_4se_b32`: a table of the manual, of which a digit is an entry (Vega ISA, VOP1).
+/// The table of `v_screen_partition_4se_b32` in the manual; each digit is an entry (Vega ISA, VOP1).
 static SCREEN_PARTITION: [u8; 256] = {
     let digits = b"\
         137f5fff7ffffffff26efafffbffffffdf4cff5fffdfffff9bf8fffafffeffff\
@@ -197,7 +197,7 @@ static SCREEN_PARTITION: [u8; 256] = {
     table
 };
 
-/// The upper half of a product.
+/// Returns the upper half of a product.
 #[inline(always)]
 fn high(product: u64) -> u32 {
     (product >> 32) as u32
@@ -213,7 +213,8 @@ fn u24(value: u32) -> u32 {
     value & 0xff_ffff
 }
 
-/// Bytes of `{a, b}` by selector: 0-7 a byte, 8-11 the sign of a 16-bit part, 12 zero, above all ones.
+/// Selects the bytes of the result from `{a, b}`. Selectors 0-7 give a byte, 8-11 the sign of a 16-bit part,
+/// 12 zero, and higher ones all ones.
 #[inline(always)]
 fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     let both = u64::from(a) << 32 | u64::from(b);
@@ -228,7 +229,7 @@ fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     })
 }
 
-/// The second source where the mask is set.
+/// Selects the second source in the lanes of the mask, and the first source in the other lanes.
 fn select(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let mask = expand_on(cx.wave.arch, mask_of(cx.wave, op.src[2]));
     match cx.lanewise(op, [&Bits::SHAPE; 2], Select(mask)) {

@@ -12,12 +12,13 @@ use isa::ModFlags;
 use isa::target::Generation;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Segments: which addresses an instruction means.
+/// Segments: the kind of address that an instruction uses.
 pub(crate) const FLAT: u8 = 0;
 pub(crate) const GLOBAL: u8 = 1;
 pub(crate) const SCRATCH: u8 = 2;
 
-/// A part of a dword that is loaded: how many bytes, and how they and the old value make up the register.
+/// A partial dword load: the number of bytes, and the function that combines the loaded bytes with the old
+/// value of the register.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) bytes: u32,
@@ -106,17 +107,19 @@ fn load_to_lds<const SEGMENT: u8>(name: &str) -> Option<Handler> {
 }
 
 impl Cx<'_> {
-    /// Where the wave's private memory begins, by FLAT_SCRATCH (seed 000, lines 2999-3052).
+    /// Returns the beginning of the wave's private memory according to FLAT_SCRATCH (seed 000, lines
+    /// 2999-3052).
     fn private_base(&self) -> u64 {
         let register = self.wave.flat_scratch();
         match self.target.generation {
-            // Upper half: units of 256 bytes from where all scratch begins. The lower one is the size of a lane's.
+            // The upper half is an offset from the beginning of all scratch memory, in units of 256 bytes.
+            // The lower half is the size for a lane.
             Generation::Gfx7 | Generation::Gfx8 => SCRATCH_BASE + (register >> 32 << 8),
             _ => register,
         }
     }
 
-    /// The address a lane means: `address` is what registers and offset add up to.
+    /// Decodes the address of a lane's access. `address` is the sum of the registers and the offset.
     #[inline(always)]
     fn place<const SEGMENT: u8>(&self, address: u64) -> Place {
         let private = || Place::Private { base: self.private_base(), offset: address as u32 };
@@ -132,12 +135,13 @@ impl Cx<'_> {
     }
 }
 
-/// Registers and offset of each lane, added up.
+/// Returns the sum of the registers and the offset for each lane.
 #[inline(always)]
 fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src) -> [u64; 64] {
     let (wave, temp) = (&*cx.wave, &mut cx.scratch.sources[0]);
     let offset = i64::from(op.offset) as u64;
-    // FLAT has no scalar address: what stands there with loads of halves is the destination, which they keep a half of.
+    // FLAT has no scalar address. For loads of halves this operand is the destination, half of which keeps
+    // its value.
     if SEGMENT == SCRATCH || SEGMENT == GLOBAL && saddr != Src::None {
         let base = if SEGMENT == SCRATCH { wave.scalar(saddr).into() } else { wave.scalar64(saddr) };
         let base = base.wrapping_add(offset);
@@ -157,7 +161,7 @@ fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src
     }
 }
 
-/// Calls a function with the dwords of each active lane, which are known to lie in the buffer.
+/// Calls a function with the dwords of each active lane, which are known to be in the buffer.
 #[inline(always)]
 fn for_each_element<const DWORDS: usize>(
     common: Common<'_>,
@@ -234,7 +238,7 @@ fn load_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     Flow::Next
 }
 
-/// First VGPR of a data operand.
+/// Returns the first VGPR of a data operand.
 pub(crate) fn data_register(src: Src) -> usize {
     match src {
         Src::V(at) => usize::from(at),
@@ -258,7 +262,8 @@ fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Fl
     });
     if let Some(common) = simple {
         let Some(registers) = cx.wave.vgpr[data..].first_chunk::<DWORDS>() else { return Flow::Next };
-        // Lane by lane, so that the highest lane wins where lanes write the same place.
+        // The store goes lane by lane, so that the highest lane wins if several lanes write to the same
+        // location.
         for_each_element::<DWORDS>(common, &addresses, exec, |lane, words| {
             for (register, word) in registers.iter().zip(words) {
                 word.store(register[lane], Ordering::Release);
@@ -292,7 +297,7 @@ fn store_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u3
     Flow::Next
 }
 
-/// The data goes to LDS, where M0 and the lane's number say.
+/// Loads data to LDS, at the address given by M0 and the lane number.
 fn to_lds<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     let exec = cx.wave.exec();
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
@@ -307,7 +312,8 @@ fn to_lds<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     Flow::Next
 }
 
-/// Address of `global_*_addtid`: a dword for each lane (RDNA 2 ISA, "Flat Memory Instructions").
+/// Returns the address for `global_*_addtid`, which accesses one dword per lane (RDNA 2 ISA, "Flat Memory
+/// Instructions").
 fn place_by_lane(cx: &Cx<'_>, op: &Op, base: Src, lane: usize) -> Place {
     let offset = i64::from(op.offset) as u64;
     Place::Linear(cx.wave.scalar64(base).wrapping_add(offset).wrapping_add(lane as u64 * 4))
@@ -360,12 +366,13 @@ fn atomic64<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 }
 
 impl Cx<'_> {
-    /// One lane of an atomic: the value, and behind it the comparand, come from the registers from `data` on; the
-    /// old value goes to the destination, if there is one.
+    /// Performs one lane of a 32-bit atomic. The registers from `data` on hold the value, followed by the
+    /// comparison value of a compare-and-swap. The old value is written to the destination, if there is one.
     pub(crate) fn rmw32(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
         let value = self.wave.vgpr[data][lane];
         let other = if op.atomic.has_compare() { self.wave.vgpr[data + 1][lane] } else { 0 };
-        // Outside of LDS sums of f32 know no denormals, whatever MODE says (LLVM, "amdgpu.ignore.denormal.mode").
+        // Outside of LDS, additions of f32 flush denormals regardless of MODE (LLVM,
+        // "amdgpu.ignore.denormal.mode").
         let flush = op.atomic == Atomic::AddFloat && !matches!(place, Place::Lds(_));
         let old = self.update32(op, place, lane, |old| match flush {
             true => flushed(op.atomic.apply32(flushed(old), flushed(value), other)),
@@ -377,7 +384,7 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// The same for 64 bits: each operand is two registers.
+    /// Performs one lane of a 64-bit atomic. Each operand is a pair of registers.
     pub(crate) fn rmw64(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
         let pair = |wave: &crate::wave::Wave, at: usize| {
             u64::from(wave.vgpr[at][lane]) | u64::from(wave.vgpr[at + 1][lane]) << 32
@@ -394,7 +401,7 @@ impl Cx<'_> {
     }
 }
 
-/// Denormals of f32 as zeros.
+/// Replaces an f32 denormal by a zero of the same sign.
 pub(crate) fn flushed(bits: u32) -> u32 {
     if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }

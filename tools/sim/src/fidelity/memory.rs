@@ -1,4 +1,4 @@
-//! How faithful memory, image and export instructions are.
+//! How faithfully memory, image and export instructions are emulated.
 
 use super::Fidelity;
 use isa::table::{Family, Flags, Row};
@@ -19,7 +19,7 @@ const FLOAT_SUM: Fidelity = Fidelity::Approximate(
      memories",
 );
 
-/// `None` for families that do not access memory.
+/// Returns the fidelity of an instruction; `None` for families that do not access memory.
 pub(super) fn fidelity(row: &Row) -> Option<Fidelity> {
     let typed = row.name.contains("_format_");
     Some(match row.family {

@@ -1,9 +1,9 @@
-//! How faithful scalar instructions are, and those of program flow.
+//! How faithfully scalar instructions and program flow instructions are emulated.
 
 use super::Fidelity;
 use isa::table::{Family, Row};
 
-/// What of scalar instructions is not as on the hardware, or not there.
+/// Scalar instructions that differ from the hardware or are refused, with the difference.
 const SCALAR: &[(&str, &str)] = &[
     (
         "s_getreg_b32",
@@ -24,7 +24,7 @@ const WRITES: &str = "MODE, TRAPSTS, FLAT_SCRATCH and XNACK_MASK; what only the 
                       floating-point exceptions, are refused";
 const NO_DEBUGGER: &str = "never branches: no debugger is attached";
 
-/// `None` for families that are not scalar.
+/// Returns the fidelity of an instruction; `None` for families that are not scalar.
 pub(super) fn fidelity(row: &Row) -> Option<Fidelity> {
     if !row.is_salu() && row.family != Family::Sopp {
         return None;

@@ -1,9 +1,11 @@
-//! Messages: words that a lane sends in several calls, seven at a time, and that mean something when the last one is there.
+//! Messages: sequences of words that a lane sends in several calls of at most seven words each. A message is
+//! processed when its last word has arrived.
 //!
-//! The first word of each call describes it: bit 0 begins a message, bit 1 ends it, bits 5 to 7 say how many words there are,
-//! and from bit 8 on is the message's number, which the answer to the first call tells. Those of `printf` hold a word that
-//! says where to (0 is standard output, 1 standard error), the format, and the arguments: a word each, strings as bytes with
-//! the zero at their end, filled up to whole words.
+//! The first word of each call is a description: bit 0 begins a message, bit 1 ends it, bits 5 to 7 hold the
+//! number of words, and the bits from 8 on hold the message's number, which the answer to the first call
+//! gives. A message of `printf` holds a word for the output (0 is standard output, 1 standard error), the
+//! format, and the arguments. An argument is one word; a string is its bytes with the terminating zero,
+//! padded to whole words.
 
 use super::LANE_WORDS;
 use crate::conversion::{self, Argument, Arguments, Spec, signed};
@@ -13,12 +15,12 @@ const END: u64 = 2;
 const RESERVED: u64 = 0x1c;
 const COUNT_SHIFT: u32 = 5;
 const NUMBER_SHIFT: u32 = 8;
-/// Words of a message: more is a kernel that has lost its way.
+/// Maximum number of words of a message. A longer message is an error in the kernel.
 const MAX_WORDS: usize = 1 << 17;
-/// Messages that have begun and not ended.
+/// Maximum number of messages that have begun and not ended.
 const MAX_OPEN: usize = 1 << 16;
 
-/// Messages that have begun, by their number, and what those that have ended have printed.
+/// Messages that have begun, by number, and the text printed by messages that have ended.
 #[derive(Default)]
 pub(super) struct Messages {
     open: Vec<Option<Vec<u64>>>,
@@ -31,7 +33,8 @@ impl Messages {
         std::mem::take(&mut self.text)
     }
 
-    /// Takes up what a call sends. The answer is the description for the next call, or what `printf` returns.
+    /// Receives the words of a call. Returns the description for the next call, or the return value of
+    /// `printf`.
     pub(super) fn receive(&mut self, call: &[u64; LANE_WORDS]) -> Result<u64, &'static str> {
         let mut description = call[0];
         if description & RESERVED != 0 {
@@ -44,7 +47,7 @@ impl Messages {
         let number = usize::try_from(description >> NUMBER_SHIFT).unwrap_or(usize::MAX);
         let message = self.open.get_mut(number).and_then(Option::as_mut);
         let message = message.ok_or("printf: a call goes on with a message that has not begun")?;
-        // There are three bits of it: seven at most.
+        // The count has three bits, so that it is at most seven.
         let count = (description >> COUNT_SHIFT & 7) as usize;
         message.extend_from_slice(&call[1..=count]);
         if message.len() > MAX_WORDS {
@@ -70,7 +73,7 @@ impl Messages {
         Some(number)
     }
 
-    /// Prints a whole message; the number of characters, -1 if it is none.
+    /// Prints a complete message. Returns the number of characters, or -1 if the message is malformed.
     fn print(&mut self, message: &[u64]) -> u64 {
         let before = self.text.len();
         match render(message, &mut self.text) {
@@ -80,9 +83,9 @@ impl Messages {
     }
 }
 
-/// Prints a whole message, if it is one.
+/// Prints a complete message. Returns whether the message is well-formed.
 fn render(message: &[u64], out: &mut Vec<u8>) -> bool {
-    // Standard error goes the way of standard output: there is one text of a kernel.
+    // Standard error and standard output are merged, because the text of a kernel is a single stream.
     let Some((0 | 1, rest)) = message.split_first() else { return false };
     let bytes: Vec<u8> = rest.iter().flat_map(|word| word.to_le_bytes()).collect();
     let mut words = Words { rest: &bytes };
@@ -91,14 +94,15 @@ fn render(message: &[u64], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The text of a message of `printf` that a kernel has sent to its host, given by its words: where to, format and arguments.
+/// Returns the text of a `printf` message that a kernel has sent to its host. `message` has its words:
+/// output, format and arguments.
 pub fn message_text(message: &[u64]) -> String {
     let mut out = Vec::new();
     render(message, &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The arguments of a message, from words.
+/// The arguments of a message, as words.
 struct Words<'a> {
     rest: &'a [u8],
 }
@@ -128,7 +132,7 @@ impl<'a> Arguments<'a> for Words<'a> {
             return Some(Argument::Text(self.text()));
         }
         let word = self.word()?;
-        // An `int` where the format does not say otherwise.
+        // Integers are of type `int` unless the format has a length.
         let bytes = if spec.is_integer() { spec.bytes.unwrap_or(4) } else { 8 };
         Some(Argument::Number(&word[..bytes]))
     }
@@ -156,7 +160,7 @@ mod tests {
         let words = [-7i64 as u64 & 0xffff_ffff, text(b"eight ch"), 0, 65, 2.25f64.to_bits()];
         assert_eq!(send(&mut messages, next | END, &words), Ok(20));
         assert_eq!(messages.take_text(), b"-7 eight ch A%  2.2\n");
-        // Nothing of it is left, and the other one is not touched.
+        // The message has been removed, and the other message is unchanged.
         assert!(send(&mut messages, next, &[1]).is_err());
         assert_eq!(send(&mut messages, other | END, &[text(b"x\0\0\0\0\0\0\0")]), Ok(1));
         assert_eq!(messages.take_text(), b"x");

@@ -1,23 +1,24 @@
-//! What a wave knows of others: vector clocks.
+//! Vector clocks: what a wave knows of the operations of other waves.
 
-/// Ways on which a wave's operations become complete.
+/// The ways in which an operation can be known to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Way {
-    /// LDS.
+    /// LDS operations.
     Lds,
-    /// Memory, for waves behind the same first cache: issued is enough.
+    /// Memory operations, for waves with the same first-level cache: it is enough that the operation was
+    /// issued.
     Near,
-    /// Memory, for everybody.
+    /// Memory operations, for all waves.
     Far,
-    /// Memory, by scalar instructions.
+    /// Memory operations of scalar instructions.
     Scalar,
 }
 
-/// Operations of a wave up to these numbers, by [`Way`].
+/// Numbers of the last known operations of a wave, by [`Way`].
 pub(super) type Marks = [u32; 4];
 
-/// For each wave that anything is known of, how much; sorted by wave.
+/// For each wave of which anything is known, its marks; sorted by wave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Knowledge(Vec<(u32, Marks)>);
 
@@ -26,7 +27,7 @@ impl Knowledge {
         self.0.is_empty()
     }
 
-    /// The last operation of a wave that is known.
+    /// Returns the number of the last known operation of a wave.
     pub(super) fn get(&self, wave: u32, way: Way) -> u32 {
         let found = self.0.binary_search_by_key(&wave, |entry| entry.0);
         found.map_or(0, |at| self.0[at].1[way as usize])
@@ -39,7 +40,7 @@ impl Knowledge {
         }
     }
 
-    /// Learns all that another one knows. Whether there was anything new.
+    /// Adds the knowledge of another clock. Returns whether anything was new.
     pub(super) fn merge(&mut self, other: &Knowledge) -> bool {
         let mut out = Vec::with_capacity(self.0.len().max(other.0.len()));
         let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());

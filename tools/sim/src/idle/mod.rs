@@ -1,33 +1,39 @@
-//! Which waits and invalidations of a run were needed to keep memory in order: the run is recorded once, and each of them
-//! is taken away from the record.
+//! Determines which waits and cache invalidations of a run were needed to keep memory in order. The run is
+//! recorded once; then each wait or invalidation is removed from the record in turn, and the record is
+//! checked again.
 //!
-//! What an instruction does does not depend on waits here, so a run without one is the recorded run with another order. The
-//! record ([`Log`]) has every access of every wave, every wait, barrier and invalidation. A [`Change`] weakens one of them;
-//! happens-before is worked out anew, and two accesses of different waves to the same bytes, one of them a write, without
-//! order, or a load that may find a stale line, make a [`Clash`]. Without any, no machine that keeps the rules below can
-//! tell the changed program from the old one by what it leaves in memory, as long as waves meet as in this run: for programs
-//! that synchronise by barriers only, always; with atomics, in this order of the atomics.
+//! The effect of an instruction does not depend on waits in this emulator, so that a run without a wait is
+//! the recorded run with another order of operations. The record ([`Log`]) has every access of every wave,
+//! and every wait, barrier and invalidation. A [`Change`] weakens one wait or invalidation, and the
+//! happens-before relation is computed again. A [`Clash`] is found if two waves access the same bytes without
+//! order and one access is a write, or if a load may read a stale cache line. If there is no clash, the
+//! changed program leaves the same contents in memory on every machine that keeps the rules below, as long as
+//! waves synchronise as in this run. Programs that synchronise only by barriers always do; for programs with
+//! atomics the result holds for this order of the atomics.
 //!
 //! # Rules
-//! * Operations complete as `check::counters` says: by class, in order or in any; a flat access of memory that it reached.
-//! * An LDS access is ordered for another wave when it was complete at a barrier or atomic that both have to do with.
-//!   LDS serves a wave in order: for an atomic in LDS issued is enough.
-//! * So is an access to memory; of waves of one group behind one first cache it is enough that it was issued. GFX10 in WGP
-//!   mode has two such caches.
-//! * A load reads fresh what another first cache's wave wrote if its wave invalidated its caches after it knew of the write.
-//! * Scalar loads need complete stores and `s_dcache_inv`, even of what their own wave has stored.
-//! * A store of what another unordered store leaves, too, is no clash.
+//! * Operations complete as `check::counters` says: by class, in order or out of order. A flat access
+//!   completes like an access to the memory that it reached.
+//! * An LDS access is ordered for another wave if it was complete at a barrier or atomic in which both waves
+//!   take part. LDS serves the operations of a wave in order, so for an atomic in LDS it is enough that the
+//!   access was issued.
+//! * The same rule holds for an access to memory. Between waves of one group that share a first-level cache,
+//!   it is enough that the access was issued. GFX10 in WGP mode has two such caches.
+//! * A load sees a write by a wave with another first-level cache if the loading wave invalidated its caches
+//!   after it was ordered after the write.
+//! * Scalar loads need completed stores and `s_dcache_inv`, even for stores of their own wave.
+//! * A store of the same value as another unordered store is not a clash.
 //!
-//! It is written apart from strict mode, which finds the same clashes while a program runs but keeps less of its past: one
-//! is a check of the other (`tools/sim/tests/deletion.rs`). What registers need is asked of
-//! `kernc check` ([`Log::needs`]).
+//! This module is written independently of strict mode. Strict mode finds the same clashes while a program
+//! runs, but keeps less of the past; each is a check of the other (`tools/sim/tests/deletion.rs`). The waits
+//! that registers need come from `kernc check` ([`Log::needs`]).
 //!
 //! | file | |
 //! |---|---|
 //! | `record` | a watcher that writes the log |
 //! | `knowledge` | vector clocks |
 //! | `replay` | happens-before over a log |
-//! | `waits` | all waits of a log at once, with what registers need |
+//! | `waits` | all waits of a log at once, with the needs of registers |
 
 mod knowledge;
 mod record;
@@ -41,40 +47,42 @@ use check::effects::Waits;
 use record::{Event, Facts, Touch};
 use std::sync::OnceLock;
 
-/// What is done to a wait or an invalidation.
+/// A change to a wait or an invalidation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It waits for this instead.
+    /// It waits for these counts instead.
     Waits(Waits),
-    /// It does nothing to caches.
+    /// It does not invalidate caches.
     KeepCaches,
 }
 
-/// Two instructions that meet in memory without order.
+/// Two instructions that access the same memory without order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clash {
-    /// Address in the file of the one that ran first.
+    /// Address in the file of the instruction that ran first.
     pub first: u64,
-    /// And of the other.
+    /// Address in the file of the instruction that ran second.
     pub second: u64,
-    /// What is wrong with them.
+    /// Description of the error.
     pub what: &'static str,
 }
 
 /// Whether a wait or an invalidation was needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// No wave came there.
+    /// No wave reached the instruction.
     NotReached,
-    /// Nothing was under way, or known anew, whenever a wave came there.
+    /// Whenever a wave reached the instruction, no operation was in flight and the wave had learned of no new
+    /// writes.
     Idle,
-    /// What was under way touches no memory that another wave touches and one of them writes.
+    /// The operations in flight accessed no memory that another wave accesses with at least one write.
     Private,
-    /// It does, but other waits and invalidations keep the order.
+    /// The operations in flight accessed memory that other waves use, but other waits and invalidations keep
+    /// the order.
     Ordered,
-    /// Without it these clash.
+    /// Without the wait or invalidation, these instructions clash.
     Needed(Clash),
-    /// They clash with it, too: nothing is said.
+    /// These instructions clash even with the wait or invalidation, so that nothing can be concluded.
     Unknown(Clash),
 }
 
@@ -84,27 +92,27 @@ struct Wave {
     group: u32,
 }
 
-/// The memory operations of a run, in the order in which an emulator with one thread came to them.
+/// The memory operations of a run, in the order in which the emulator executed them on one thread.
 pub struct Log {
-    /// By range of code and dword.
+    /// Facts about each instruction, by code range and dword.
     facts: Vec<Vec<Facts>>,
-    /// Address in the file of each range.
+    /// Address in the file of each code range.
     bases: Vec<u64>,
     waves: Vec<Wave>,
     groups: usize,
-    /// Waves of a group read through two first caches.
+    /// Whether waves of a group may use two first-level caches.
     split: bool,
     gfx10: bool,
     events: Vec<Event>,
     touches: Vec<Touch>,
-    /// For each cell, whether a load may acquire what was written there.
+    /// For each cell, whether a load may acquire the value written there.
     acquired: Vec<bool>,
     base: OnceLock<replay::Outcome>,
     text: waits::Text,
 }
 
 impl Log {
-    /// What clashes in the run as it was.
+    /// Returns the clash in the unchanged run, if there is one.
     pub fn clash(&self) -> Option<&Clash> {
         self.as_it_was().clash.as_ref()
     }
@@ -113,8 +121,10 @@ impl Log {
         self.base.get_or_init(|| replay::Replay::new(self, None).run())
     }
 
-    /// Whether nothing was under way, or known anew, that `change` would have left, whenever a wave came to the instruction
-    /// at an address of the file; none if no wave did. Asked of the run as it was: what is not idle is not asked for more.
+    /// Returns whether, each time a wave reached the instruction at an address of the file, there were no
+    /// operations in flight and no new knowledge that `change` would leave untreated. Returns `None` if no
+    /// wave reached the instruction. The answer comes from the unchanged run, so that it is fast; for other
+    /// instructions [`Log::without`] gives the exact answer.
     pub fn is_idle(&self, offset: u64, change: Change) -> Option<bool> {
         let place = self.place(offset)?;
         let (outcome, facts) = (self.as_it_was(), &self.facts[place.0 as usize][place.1 as usize]);
@@ -123,7 +133,8 @@ impl Log {
         Some(!left && outcome.clash.is_none())
     }
 
-    /// Whether the instruction at an address of the file was needed to be more than `change` makes of it.
+    /// Returns whether the instruction at an address of the file was needed in full, or whether `change`
+    /// could have been applied to it.
     pub fn without(&self, offset: u64, change: Change) -> Verdict {
         let Some(place) = self.place(offset) else { return Verdict::NotReached };
         if let Some(clash) = self.clash() {

@@ -1,4 +1,4 @@
-//! Writes down what the waves of a dispatch do to memory.
+//! Records what the waves of a dispatch do to memory.
 
 use super::waits::Text;
 use super::{Log, Wave};
@@ -15,15 +15,16 @@ use isa::{ModFlags, Target};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What is needed to know of an instruction beside its accesses.
+/// The facts about an instruction that replaying needs, in addition to its accesses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
-    /// For a wait: until when.
+    /// For a wait instruction: the counts that it waits for.
     pub(super) waits: Option<Waits>,
-    /// Classes it counts in until it is complete: of flat instructions for memory, then for LDS.
+    /// Counter classes in which the instruction counts until it is complete. For flat instructions: the class
+    /// for memory, then the class for LDS.
     pub(super) classes: [Option<Class>; 2],
     pub(super) barrier: bool,
-    /// Whether it brings registers.
+    /// Whether the instruction writes registers when it completes.
     returns: bool,
 }
 
@@ -48,11 +49,11 @@ impl Facts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Manner {
     Read,
-    /// A load that looks beyond the first cache (`glc`), as loads of flags do.
+    /// A load that bypasses the first-level cache (`glc`), as loads of flags do.
     SyncRead,
     Write,
     Atomic,
-    /// An atomic that gives back what was there.
+    /// An atomic that returns the old value.
     Exchange,
 }
 
@@ -73,20 +74,21 @@ impl Manner {
 /// One access of an instruction to a dword.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
-    /// Number of the dword. While recording: the address in dwords, and bit 63 and the group for LDS.
+    /// Number of the dword. While recording: the address in dwords; for LDS, bit 63 is set and the group is
+    /// included.
     pub(super) cell: u64,
     pub(super) manner: Manner,
-    /// Its bytes.
+    /// Mask of the accessed bytes.
     pub(super) mask: u8,
     pub(super) scalar: bool,
     pub(super) lds: bool,
-    /// A load that looks beyond GL1.
+    /// Whether it is a load that bypasses GL1.
     pub(super) dlc: bool,
-    /// What is stored; none where lanes store different values.
+    /// The stored value; `None` if lanes store different values.
     pub(super) value: Option<u32>,
 }
 
-/// What happened.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Memory,
@@ -96,20 +98,20 @@ pub(super) enum What {
     End,
 }
 
-/// One instruction of a wave.
+/// One executed instruction of a wave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) wave: u32,
     pub(super) place: (u32, u32),
     pub(super) what: What,
-    /// Its touches: from here to the next event's.
+    /// Index of its first touch. Its touches end where the touches of the next event begin.
     pub(super) first: u32,
-    /// Whether it reached LDS, and memory or scratch.
+    /// Whether the instruction accessed LDS, and whether it accessed memory or scratch.
     pub(super) lds: bool,
     pub(super) memory: bool,
 }
 
-/// The log while it is written.
+/// The log while it is being recorded.
 pub(crate) struct Recorder {
     facts: Vec<Vec<OnceLock<Facts>>>,
     target: &'static Target,
@@ -124,7 +126,7 @@ struct Raw {
     list: Vec<Wave>,
     events: Vec<Event>,
     touches: Vec<Touch>,
-    /// Where the touches of the instruction at work begin.
+    /// Index of the first touch of the current instruction.
     open: usize,
     lds: bool,
     memory: bool,
@@ -147,7 +149,7 @@ impl Recorder {
         self.raw.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number of a wave and of its group.
+    /// Returns the numbers of a wave and of its group.
     pub(crate) fn wave(&self, group: [u32; 3], wave: u32) -> (u32, u32) {
         let raw = &mut *self.raw();
         let groups = raw.groups.len() as u32;
@@ -198,7 +200,7 @@ impl Recorder {
         self.raw().cache = Some(operation);
     }
 
-    /// An instruction is done.
+    /// Called after an instruction.
     pub(crate) fn after(&self, wave: u32, cx: &Cx<'_>, flow: Flow) {
         let place = (cx.wave.range, cx.wave.last);
         let Some(facts) = self.facts.get(place.0 as usize).and_then(|facts| facts.get(place.1 as usize))
@@ -225,7 +227,7 @@ impl Recorder {
         (raw.lds, raw.memory) = (false, false);
     }
 
-    /// The log of a dispatch that has ended.
+    /// Returns the log of a dispatch that has ended.
     pub(crate) fn finish(self, launch: &Launch<'_>) -> Log {
         let Recorder { facts, target, raw, .. } = self;
         let raw = raw.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -253,7 +255,7 @@ impl Recorder {
 }
 
 impl Raw {
-    /// The touches of an instruction: lanes that do the same to the same dword count once.
+    /// Completes the touches of an instruction: equal accesses of several lanes to the same dword are merged.
     fn close(&mut self, returns: bool) {
         let mut mine = self.touches.split_off(self.open);
         for touch in mine.iter_mut().filter(|touch| returns && touch.manner == Manner::Atomic) {
@@ -269,13 +271,13 @@ impl Raw {
     }
 }
 
-/// The bits of the bytes of a mask.
+/// Expands a byte mask to a bit mask.
 pub(super) fn bits(mask: u8) -> u32 {
     (0..4).fold(0, |bits, byte| bits | if mask >> byte & 1 != 0 { 0xff << (8 * byte) } else { 0 })
 }
 
 impl Touch {
-    /// Whether two stores leave the same in the bytes that both write.
+    /// Returns whether two stores write the same values to the bytes that both write.
     pub(super) fn agrees(mask: u8, one: Option<u32>, two: Option<u32>) -> bool {
         matches!((one, two), (Some(one), Some(two)) if (one ^ two) & bits(mask) == 0)
     }
@@ -289,10 +291,10 @@ impl Touch {
     }
 }
 
-/// Who has touched a cell.
+/// The waves that access a cell.
 struct Users {
     wave: u32,
-    /// More than that wave, or scalar and vector instructions.
+    /// Whether several waves access the cell, or both scalar and vector instructions do.
     several: bool,
     scalar: bool,
     written: bool,
@@ -300,7 +302,8 @@ struct Users {
 }
 
 impl Log {
-    /// Forgets the touches that cannot clash: of cells that nobody writes, or that one wave has for itself.
+    /// Removes the touches that cannot clash: touches of cells that are not written, or that only one wave
+    /// uses.
     fn keep_shared(&mut self) {
         let mut users: HashMap<u64, Users> = HashMap::new();
         self.for_each_touch(|wave, touch| {
@@ -342,7 +345,7 @@ impl Log {
         }
     }
 
-    /// The touches of an event.
+    /// Returns the range of the touches of an event.
     pub(super) fn range(&self, at: usize) -> (usize, usize) {
         let next = self.events.get(at + 1).map_or(self.touches.len(), |next| next.first as usize);
         (self.events[at].first as usize, next)

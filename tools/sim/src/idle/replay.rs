@@ -1,4 +1,4 @@
-//! Happens-before over a log, with one wait or invalidation changed.
+//! Computes the happens-before relation over a log, with one wait or invalidation changed.
 
 use super::knowledge::{Knowledge, Marks, Way};
 use super::record::{Event, Facts, Manner, Touch, What};
@@ -14,11 +14,12 @@ use std::collections::HashMap;
 struct Pending {
     number: u32,
     class: Class,
-    /// On which way others wait for it; none where no other wave touches what it does.
+    /// How other waves learn that the operation is complete; `None` if no other wave accesses the same
+    /// memory.
     way: Option<Way>,
 }
 
-/// A load or atomic that makes known what it finds published, once it is complete.
+/// A load or atomic that acquires published knowledge when it is complete.
 struct Acquire {
     number: u32,
     known: Knowledge,
@@ -29,7 +30,7 @@ struct Actor {
     issued: u32,
     pending: Vec<Pending>,
     known: Knowledge,
-    /// What was known when the first cache, GL1 and the scalar cache were invalidated last.
+    /// The wave's knowledge when the first-level cache, GL1 and the scalar cache were last invalidated.
     near: Knowledge,
     middle: Knowledge,
     scalar: Knowledge,
@@ -38,7 +39,7 @@ struct Actor {
     ended: bool,
 }
 
-/// The last access of a wave to a cell in some manner.
+/// The last access of a wave to a cell in a given manner.
 struct Entry {
     wave: u32,
     manner: Manner,
@@ -53,21 +54,22 @@ struct Entry {
 #[derive(Default)]
 struct Cell {
     entries: Vec<Entry>,
-    /// What waves knew that wrote here.
+    /// Knowledge of the waves that wrote to this cell.
     published: Knowledge,
 }
 
-/// What waves found under way at a wait, or made known anew at an invalidation.
+/// What the waves found at a wait or invalidation.
 #[derive(Default)]
 pub(super) struct Found {
-    /// The most operations of each class.
+    /// For each class, the maximum number of operations in flight.
     most: [usize; CLASSES],
-    /// Something was known that was not at the last one.
+    /// Whether an invalidation had an effect, because the wave had learned something since the previous
+    /// invalidation.
     anew: bool,
 }
 
 impl Found {
-    /// Whether any of it would have been left by the change.
+    /// Returns whether `change` would have left some of these operations or some of this knowledge untreated.
     pub(super) fn is_left(&self, waits: &Waits, change: Change) -> bool {
         let Change::Waits(weaker) = change else { return self.anew };
         CLASS_TABLE.iter().any(|info| {
@@ -82,17 +84,17 @@ impl Found {
     }
 }
 
-/// What came out.
+/// The result of a replay.
 #[derive(Default)]
 pub(super) struct Outcome {
-    /// By place of the wait or invalidation.
+    /// What waves found at each wait or invalidation, by place.
     pub(super) found: HashMap<(u32, u32), Found>,
     pub(super) clash: Option<Clash>,
-    /// A wave came to the changed place.
+    /// Whether a wave reached the changed place.
     pub(super) reached: bool,
-    /// There it mattered for something that was under way.
+    /// Whether the change affected an operation in flight or new knowledge there.
     pub(super) under_way: bool,
-    /// Which another wave touches, too.
+    /// Whether another wave accesses the memory of an affected operation.
     pub(super) shared: bool,
 }
 
@@ -106,7 +108,7 @@ pub(super) struct Replay<'a> {
     outcome: Outcome,
 }
 
-/// Whether a wait completes an operation.
+/// Returns whether a wait completes an operation.
 fn completes(pending: &[Pending], at: usize, waits: &Waits) -> bool {
     let info = pending[at].class.info();
     let most = waits.0[info.counter as usize];
@@ -166,7 +168,7 @@ impl<'a> Replay<'a> {
         self.outcome
     }
 
-    /// Takes down what is under way where a wave waits.
+    /// Records the operations in flight at a wait.
     fn note(&mut self, event: &Event) {
         let mut counts = [0; CLASSES];
         for pending in &self.actors[event.wave as usize].pending {
@@ -204,7 +206,7 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// How much of a wave's own work others may rely on.
+    /// Returns up to which operation of a wave other waves may rely on completion, for each way.
     fn marks(&self, wave: usize) -> Marks {
         let actor = &self.actors[wave];
         let done = |way: Way| {
@@ -214,7 +216,8 @@ impl<'a> Replay<'a> {
         [done(Way::Lds), actor.issued, done(Way::Far), done(Way::Scalar)]
     }
 
-    /// Lets a group go on if all of its waves have arrived or ended. A wave that the log has not seen yet has not.
+    /// Releases the waves of a group from the barrier if all of them have arrived or ended. A wave that has
+    /// not appeared in the log yet has not arrived.
     fn open_barrier(&mut self, wave: u32) {
         let members = &self.members[self.log.waves[wave as usize].group as usize];
         let waits = |actor: &Actor| actor.at_barrier || actor.ended;
@@ -244,7 +247,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Whether the invalidation made anything known anew.
+    /// Replays an invalidation. Returns whether it made new knowledge effective.
     fn cache(&mut self, wave: usize, operation: CacheOp, changed: Option<Change>) -> bool {
         let marks = self.marks(wave);
         let actor = &mut self.actors[wave];
@@ -282,10 +285,11 @@ impl<'a> Replay<'a> {
             })
         };
         match facts.classes {
-            // Flat: on the counter of what it has reached.
+            // A flat access counts on the counter of the memory that it has reached.
             [Some(memory), Some(lds)] => {
                 if event.memory {
-                    // In order with the rest of vector memory (GFX10 has classes of its own for that).
+                    // It completes in order with other vector memory operations (GFX10 has separate classes
+                    // for flat ones).
                     let class = if memory == Class::FlatVector { Class::Vector } else { memory };
                     actor.pending.push(Pending { number, class, way: way(false) });
                 }
@@ -319,7 +323,7 @@ impl<'a> Replay<'a> {
         if touch.manner.writes() && self.log.acquired[touch.cell as usize] {
             let mut marks = self.marks(wave);
             if touch.lds {
-                // LDS serves a wave in order: what it did there before is done when this is.
+                // LDS serves a wave in order: its earlier LDS operations are complete when this one is.
                 marks[Way::Lds as usize] = number;
             }
             let published = &mut self.cells[touch.cell as usize].published;
@@ -350,7 +354,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// What is wrong with an access after an earlier one.
+    /// Returns the error in an access after an earlier access, if there is one.
     fn clash(&self, wave: usize, touch: &Touch, entry: &Entry) -> Option<&'static str> {
         let mask = touch.mask & entry.mask;
         if mask == 0 || !(touch.manner.writes() || entry.manner.writes()) {
@@ -379,7 +383,7 @@ impl<'a> Replay<'a> {
         self.log.waves[wave].group == self.log.waves[other as usize].group
     }
 
-    /// Whether the earlier access is known to be complete.
+    /// Returns whether the earlier access is known to be complete.
     fn ordered(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let way = match (entry.lds, entry.scalar) {
             (true, _) => Way::Lds,
@@ -394,7 +398,8 @@ impl<'a> Replay<'a> {
         known.get(entry.wave, way) >= entry.number || near && known.get(entry.wave, Way::Near) >= entry.number
     }
 
-    /// Whether two accesses may meet in any order because they are how waves synchronise.
+    /// Returns whether two accesses may happen in any order because they are part of the waves'
+    /// synchronisation.
     fn synchronises(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let joined = |wave: u32| {
             let entries = &self.cells[touch.cell as usize].entries;
@@ -402,14 +407,14 @@ impl<'a> Replay<'a> {
         };
         match (touch.manner, entry.manner) {
             (Manner::SyncRead, _) | (_, Manner::SyncRead) => true,
-            // The store that lets go of a lock, by a wave that has held it.
+            // The store that releases a lock, by a wave that has held the lock.
             (Manner::Write, other) if other.is_atomic() => joined(wave as u32),
             (other, Manner::Write) if other.is_atomic() => joined(entry.wave),
             (one, two) => one.is_atomic() && two.is_atomic(),
         }
     }
 
-    /// Whether a load cannot find an older copy of what was written.
+    /// Returns whether a load cannot read an old copy of the written data.
     fn fresh(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let actor = &self.actors[wave];
         let after = |known: &Knowledge| known.get(entry.wave, Way::Far) >= entry.number;
@@ -426,7 +431,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The same of a load that does not look into the first cache.
+    /// Returns whether a load that bypasses the first-level cache cannot read an old copy of the written
+    /// data.
     fn fresh_beyond(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
         let middle = &self.actors[wave].middle;
         touch.lds

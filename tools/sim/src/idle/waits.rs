@@ -1,4 +1,4 @@
-//! Each wait and invalidation that the run has come to, and whether anything needed it.
+//! Lists each wait and invalidation that the run has reached, and whether it was needed.
 
 use super::record::What;
 use super::{Change, Log, Verdict};
@@ -16,30 +16,30 @@ use std::collections::BTreeSet;
 pub struct Need {
     /// Address in the file.
     pub offset: u64,
-    /// The instruction.
+    /// Text of the instruction.
     pub text: String,
-    /// Which of its counters; none of an invalidation.
+    /// Counter of the wait; `None` for an invalidation.
     pub counter: Option<Counter>,
-    /// Whether a register needs the wait on any path, taken or not.
+    /// Whether a register needs the wait on any path, whether the run took the path or not.
     pub registers: bool,
-    /// Whether the order of memory needed it in this run.
+    /// Whether the order of memory needed the wait or invalidation in this run.
     pub order: Verdict,
 }
 
 impl Need {
-    /// Whether the program could do without it, everything else being as it is: as far as registers go on every path, as
-    /// far as memory goes in this run.
+    /// Returns whether this wait or invalidation alone could be removed. For registers the answer covers
+    /// every path; for memory it covers only this run.
     pub fn is_idle(&self) -> bool {
         !self.registers && matches!(self.order, Verdict::Idle | Verdict::Private | Verdict::Ordered)
     }
 }
 
-/// The code of a dispatch, for questions about registers.
+/// The code of a dispatch, used to find out which waits registers need.
 pub(super) struct Text {
     target: &'static Target,
-    /// Dwords of each range, and the text of instructions.
+    /// Code ranges, with the text of instructions.
     ranges: Vec<Code>,
-    /// Where the kernel begins: range and dword.
+    /// Code range and dword at which the kernel begins.
     entry: (u32, u32),
 }
 
@@ -49,7 +49,7 @@ impl Text {
         Text { target, ranges: ranges.collect(), entry }
     }
 
-    /// The kernel as the static checker reads it.
+    /// Reads the kernel with the static checker.
     fn program(&self) -> Option<(Program, Vec<Root>)> {
         let code = self.ranges.get(self.entry.0 as usize)?;
         let address = code.file_base + u64::from(self.entry.1) * 4;
@@ -59,7 +59,8 @@ impl Text {
     }
 }
 
-/// A wait without one of its counters; none where it does not look at that.
+/// Returns a wait instruction without the wait for one counter, or `None` if the instruction does not wait
+/// for this counter.
 fn without(target: &'static Target, inst: &MachInst, counter: Counter) -> Option<MachInst> {
     let waits = Effects::of(target, inst).waits;
     if waits.0[counter as usize] == Waits::ANY {
@@ -77,7 +78,8 @@ fn without(target: &'static Target, inst: &MachInst, counter: Counter) -> Option
 }
 
 impl Log {
-    /// Every wait and invalidation that a wave has come to, in the order of addresses, each looked at for itself.
+    /// Returns every wait and invalidation that a wave has reached, in the order of addresses. Each one is
+    /// examined alone, with the others unchanged.
     pub fn needs(&self) -> Vec<Need> {
         let target = self.text.target;
         let (Some(decoder), Some((mut program, roots))) = (Decoder::new(target), self.text.program()) else {
@@ -95,7 +97,7 @@ impl Log {
                 continue;
             }
             let Ok((inst, _)) = decoder.decode(&code.words[place.1 as usize..]) else { continue };
-            // `expcnt` has nothing to do with memory.
+            // `expcnt` is skipped, because it does not affect memory.
             for counter in [Counter::Vm, Counter::Lgkm, Counter::Vs] {
                 let Some(weaker) = without(target, &inst, counter) else { continue };
                 let change = Change::Waits(Effects::of(target, &weaker).waits);
@@ -113,7 +115,7 @@ impl Log {
         needs
     }
 
-    /// Waits and invalidations in the order of addresses.
+    /// Returns the waits and invalidations in the order of addresses.
     fn places(&self) -> Vec<((u32, u32), What)> {
         let mut seen = BTreeSet::new();
         let interesting = |what: What| {

@@ -1,5 +1,5 @@
-//! Metadata: what a code object says about its kernels. Here the `NT_AMDGPU_METADATA` note of V3 and later (seed 000,
-//! line 2369); [`v2`] has the older form.
+//! Metadata: what a code object says about its kernels. This file reads the `NT_AMDGPU_METADATA` note of V3
+//! and later (seed 000, line 2369); [`v2`] reads the older form.
 
 pub(crate) mod v2;
 
@@ -29,7 +29,7 @@ impl Scalar {
         ("i16", Scalar::I16),
         ("u16", Scalar::U16),
         ("f16", Scalar::F16),
-        // As its bits.
+        // A bf16 is treated as its 16 bits.
         ("bf16", Scalar::U16),
         ("i32", Scalar::I32),
         ("u32", Scalar::U32),
@@ -61,17 +61,17 @@ impl Scalar {
         ("atomic_double", Scalar::F64),
     ];
 
-    /// The scalar of that name, in our spelling or OpenCL's.
+    /// Returns the scalar type with this name, in kernc's spelling or OpenCL's.
     pub fn by_name(name: &str) -> Option<Scalar> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, scalar)| scalar)
     }
 
-    /// Our spelling.
+    /// Returns the name in kernc's spelling.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|&&(_, scalar)| scalar == self).map_or("?", |(name, _)| name)
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(self) -> usize {
         match self {
             Scalar::I8 | Scalar::U8 => 1,
@@ -81,12 +81,12 @@ impl Scalar {
         }
     }
 
-    /// Whether both are integers of one size: what differs is how they are printed.
+    /// Returns whether both types are integers of the same size, which differ only in how they are printed.
     pub fn is_integer_as_wide_as(self, other: Scalar) -> bool {
         self.is_integer() && other.is_integer() && self.bytes() == other.bytes()
     }
 
-    /// The least and the largest number of an integer type.
+    /// Returns the smallest and the largest number of an integer type.
     pub fn limits(self) -> Option<(i128, i128)> {
         let bits = 8 * self.bytes() as u32;
         match self {
@@ -98,12 +98,12 @@ impl Scalar {
         }
     }
 
-    /// Whether it is an integer.
+    /// Returns whether the type is an integer.
     pub fn is_integer(self) -> bool {
         !matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
     }
 
-    /// The element type behind a type's name: `float4*`, `*const global f32x4`, `unsigned int*`.
+    /// Returns the element type of a type name: `float4*`, `*const global f32x4`, `unsigned int*`.
     pub(crate) fn of_type_name(name: &str) -> Option<Scalar> {
         let words: Vec<&str> = name
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
@@ -119,18 +119,18 @@ impl Scalar {
     }
 }
 
-/// What an argument is, as far as the launch is concerned.
+/// How the launch has to provide an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgKind {
-    /// Copied into the argument segment.
+    /// The value is copied into the argument segment.
     ByValue,
     /// The address of a buffer.
     GlobalBuffer,
     /// An LDS offset.
     DynamicShared,
-    /// Filled by the launch: the name after `hidden_`.
+    /// A hidden argument that the launch provides, by its name after `hidden_`.
     Hidden(String),
-    /// A kind the emulator does not provide.
+    /// A kind that the emulator does not provide.
     Other(String),
 }
 
@@ -151,29 +151,29 @@ impl ArgKind {
 /// A kernel argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgInfo {
-    /// Name, where the object says it.
+    /// Name of the argument, if the object records it.
     pub name: Option<String>,
     /// Offset in the argument segment.
     pub offset: u32,
     /// Size in bytes.
     pub size: u32,
-    /// Kind.
+    /// Kind of the argument.
     pub kind: ArgKind,
     /// Address space of a pointer.
     pub address_space: Option<String>,
     /// The type as the source spelled it.
     pub type_name: Option<String>,
-    /// Type of the value, or of the elements behind a pointer, as far as the object tells.
+    /// Type of the value, or of the elements that a pointer points to, if the object records it.
     pub element: Option<Scalar>,
-    /// Pointer to constant data.
+    /// Whether it is a pointer to constant data.
     pub is_const: bool,
-    /// Pointer that is marked `restrict`.
+    /// Whether it is a pointer marked `restrict`.
     pub is_restrict: bool,
-    /// Alignment of what a dynamic LDS pointer points to.
+    /// Alignment of the data that a dynamic LDS pointer points to.
     pub pointee_align: u32,
 }
 
-/// What a code object says, whatever its version.
+/// The metadata of a code object of any version.
 #[derive(Debug, Default)]
 pub(crate) struct Metadata {
     pub(crate) kernels: Vec<KernelMeta>,
@@ -181,11 +181,11 @@ pub(crate) struct Metadata {
     pub(crate) printf: Vec<String>,
 }
 
-/// What it says about a kernel.
+/// The metadata of a kernel.
 #[derive(Debug, Default)]
 pub(crate) struct KernelMeta {
     pub(crate) name: String,
-    /// Symbol of the descriptor.
+    /// Name of the descriptor's symbol.
     pub(crate) symbol: String,
     pub(crate) args: Vec<ArgInfo>,
     pub(crate) reqd_group: Option<[u32; 3]>,
@@ -197,13 +197,13 @@ pub(crate) struct KernelMeta {
 }
 
 impl KernelMeta {
-    /// Of a kernel that the metadata does not know.
+    /// Creates an entry for a kernel that the metadata does not list.
     pub(crate) fn untyped(name: &str, symbol: &str) -> KernelMeta {
         KernelMeta { name: name.to_owned(), symbol: symbol.to_owned(), ..KernelMeta::default() }
     }
 }
 
-/// A group size, unless it is 0, 0, 0: that says nothing.
+/// Returns the group size, or `None` for 0, 0, 0, which means that no size is given.
 fn group_size(numbers: &[u32]) -> Option<[u32; 3]> {
     <[u32; 3]>::try_from(numbers).ok().filter(|size| *size != [0; 3])
 }
@@ -301,7 +301,7 @@ impl ArgMeta {
     }
 }
 
-/// Reads the MessagePack document.
+/// Parses the MessagePack document.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Metadata, String> {
     let document: Document = rmp_serde::from_slice(bytes).map_err(|error| error.to_string())?;
     let kernels = document.kernels.into_iter().map(KernelMeta::from).collect();

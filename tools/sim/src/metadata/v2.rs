@@ -1,10 +1,10 @@
-//! Metadata of code objects V2: YAML text (seed 000, line 2193). Arguments have no offsets there: they follow one another,
-//! each aligned.
+//! Metadata of code objects V2: YAML text (seed 000, line 2193). It has no argument offsets: the arguments
+//! follow one another, each aligned.
 
 use super::{ArgInfo, ArgKind, KernelMeta, Metadata, Scalar, group_size};
 use codeobj::yaml::{self, Node};
 
-/// Reads the document.
+/// Parses the document.
 pub(crate) fn parse(text: &str) -> Result<Metadata, String> {
     let root = yaml::parse(text).map_err(|(at, why)| format!("at byte {at}: {why}"))?;
     let list = |key: &str| root.get(key).map_or(&[][..], Node::items);
@@ -23,7 +23,7 @@ fn number(node: &Node) -> Option<u32> {
     }
 }
 
-/// The number of a key; 0 if it is not there.
+/// Returns the number of a key; 0 if the key is missing.
 fn number_of(node: &Node, key: &str) -> Result<u32, String> {
     match node.get(key) {
         None => Ok(0),
@@ -61,7 +61,7 @@ fn kernel(node: &Node) -> Result<KernelMeta, String> {
     })
 }
 
-/// An argument that begins at `end` or at the next multiple of its alignment.
+/// Reads an argument that begins at `end`, rounded up to its alignment.
 fn argument(node: &Node, end: u32) -> Result<ArgInfo, String> {
     let align = number_of(node, "Align")?;
     if !align.is_power_of_two() {
@@ -85,11 +85,11 @@ fn argument(node: &Node, end: u32) -> Result<ArgInfo, String> {
     })
 }
 
-/// `HiddenGlobalOffsetX`, as later versions write it: `hidden_global_offset_x`.
+/// Converts a name such as `HiddenGlobalOffsetX` to the spelling of later versions, `hidden_global_offset_x`.
 fn snake_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     for (at, c) in name.chars().enumerate() {
-        // "MultiGrid" became one word.
+        // "MultiGrid" has no underscore in the later spelling.
         if c.is_ascii_uppercase() && at > 0 && !out.ends_with("_multi") {
             out.push('_');
         }

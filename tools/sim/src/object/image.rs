@@ -1,4 +1,4 @@
-//! The memory image of a linked code object (`ET_DYN`), as its program headers lay it out.
+//! The memory image of a linked code object (`ET_DYN`), laid out by its program headers.
 
 use super::relocation::{self, Place};
 use super::{LoadError, MAX_IMAGE, Symbol};
@@ -12,14 +12,14 @@ pub(crate) struct CodeRange {
     pub(crate) end: u64,
 }
 
-/// A place that depends on where the image is loaded.
+/// A location whose value depends on the load address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patch {
     /// Offset in the image.
     pub(crate) place: u64,
-    /// To be added to the load address.
+    /// Value to add to the load address.
     pub(crate) value: u64,
-    /// Which part of the sum is stored.
+    /// The part of the sum that is stored.
     pub(crate) part: Part,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Part {
 }
 
 impl Patch {
-    /// Writes the address for an image loaded at `base`; whether the place exists.
+    /// Writes the value for an image loaded at `base`. Returns whether the location exists in the image.
     pub(crate) fn apply(&self, image: &mut [u8], base: u64) -> bool {
         let value = base.wrapping_add(self.value).to_le_bytes();
         let bytes = match self.part {
@@ -46,7 +46,7 @@ impl Patch {
     }
 }
 
-/// A program, from address 0 on.
+/// A program image that begins at address 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
@@ -56,12 +56,12 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// The symbol of that name.
+    /// Returns the symbol with this name.
     pub(crate) fn symbol(&self, name: &str) -> Option<&Symbol> {
         self.symbols.iter().find(|symbol| symbol.name == name)
     }
 
-    /// The bytes from an address on.
+    /// Returns the bytes from an address on.
     pub(super) fn at(&self, address: u64) -> Option<&[u8]> {
         self.bytes.get(usize::try_from(address).ok()?..)
     }
@@ -84,7 +84,7 @@ pub(super) fn map(file: &CodeObject<'_>, data: &[u8]) -> Result<Image, LoadError
         let contents = stop.and_then(|stop| data.get(segment.offset as usize..usize::try_from(stop).ok()?));
         let contents = contents.ok_or_else(|| LoadError::Segment("contents outside of the file".into()))?;
         let start = segment.address as usize;
-        // The file's part may not be larger than the memory's.
+        // A segment's size in the file must not exceed its size in memory.
         let room = (segment.memory_size as usize).min(contents.len());
         image.bytes[start..start + room].copy_from_slice(&contents[..room]);
         if segment.flags & elf::PF_X.0 != 0 {
@@ -96,7 +96,7 @@ pub(super) fn map(file: &CodeObject<'_>, data: &[u8]) -> Result<Image, LoadError
     Ok(image)
 }
 
-/// Defined symbols of all tables, the dynamic ones first.
+/// Returns the defined symbols of all symbol tables, the dynamic ones first.
 fn symbols(file: &CodeObject<'_>) -> Vec<Symbol> {
     let mut found: Vec<Symbol> = Vec::new();
     for name in [".dynsym", ".symtab"] {
@@ -111,16 +111,18 @@ fn symbols(file: &CodeObject<'_>) -> Vec<Symbol> {
     found
 }
 
-/// Dynamic relocations: what `ld.lld` leaves for absolute addresses in data, and whatever else is there.
+/// Applies the dynamic relocations: the relocations that `ld.lld` creates for absolute addresses in data, and
+/// any others.
 fn relocate(file: &CodeObject<'_>, image: &mut Image) -> Result<(), LoadError> {
-    // Tables of a linked file name no section that they change, but are loaded themselves.
+    // Relocation tables of a linked file do not name a section; they are recognised as part of the loaded
+    // image.
     for table in file.relocation_tables.iter().filter(|table| is_dynamic(file, table.name)) {
         let symbols = file.symbols_of(table.symbols);
         for record in &table.records {
             let symbol = symbols.get(record.symbol as usize).filter(|_| record.symbol != 0);
             let target = match symbol {
                 None => 0,
-                // A weak symbol that nobody defines is null, wherever the image lies.
+                // A weak undefined symbol is null, regardless of the load address.
                 Some(symbol) if symbol.is_undefined() && symbol.binding == elf::STB_WEAK.0 => {
                     continue;
                 }

@@ -1,5 +1,6 @@
-//! Links one object file (`ET_REL`) with nothing else: its loaded sections one after the other, a global offset table at
-//! the end, and every relocation applied. What another file would have to define is an error that names it.
+//! Links a single object file (`ET_REL`): places its loaded sections one after the other, adds a global
+//! offset table at the end, and applies every relocation. A symbol that another file would have to define is
+//! an error that names the symbol.
 
 use super::image::{CodeRange, Image, Part, Patch};
 use super::relocation::{self, GOT, Place};
@@ -8,14 +9,15 @@ use codeobj::CodeObject;
 use codeobj::elf::{SHN_AMDGPU_LDS, Symbol as ElfSymbol};
 use object::elf;
 
-/// Sections do not start at 0, so that no variable has a null address.
+/// Address of the first section. It is not 0, so that no variable has a null address.
 const START: u64 = 0x1000;
-/// Sections are aligned to no less: instructions are fetched in lines of 64 bytes, kernels aligned to 256.
+/// Minimum alignment of a section: instructions are fetched in lines of 64 bytes, and kernels are aligned to
+/// 256.
 const ALIGN: u64 = 256;
-/// Strictest alignment that is honoured; addresses of allocations are multiples of it.
+/// Maximum alignment of a section; addresses of allocations are multiples of it.
 const MAX_ALIGN: u64 = 4096;
 
-/// Lays out and relocates a file.
+/// Lays out a file, and applies its relocations.
 pub(super) fn link(file: &CodeObject<'_>) -> Result<Image, LoadError> {
     let mut image = Image::default();
     let addresses = lay_out(file, &mut image)?;
@@ -33,7 +35,8 @@ pub(super) fn link(file: &CodeObject<'_>) -> Result<Image, LoadError> {
     Ok(image)
 }
 
-/// Places the loaded sections; gives the address of each section, where it has one.
+/// Places the loaded sections. Returns the address of each section, or `None` for a section that is not
+/// loaded.
 fn lay_out(file: &CodeObject<'_>, image: &mut Image) -> Result<Vec<Option<u64>>, LoadError> {
     let mut addresses = vec![None; file.sections.len()];
     let mut end = START;
@@ -67,7 +70,7 @@ impl Linker<'_> {
         start.checked_add(symbol.value)
     }
 
-    /// The address of a relocation's symbol; `None` for a weak one that nobody defines.
+    /// Returns the address of a relocation's symbol; `None` for an undefined weak symbol.
     fn target(&self, symbol: &ElfSymbol<'_>) -> Result<Option<u64>, LoadError> {
         match symbol.section {
             0 if symbol.binding == elf::STB_WEAK.0 => Ok(None),
@@ -99,7 +102,7 @@ impl Linker<'_> {
                     });
                     target = Some(entry);
                 }
-                // A null address is relative to nothing: the field keeps its zero.
+                // The relocation to a null address is skipped, so that the field stays zero.
                 if let Some(target) = target {
                     relocation::apply(record.kind, place, target, image)?;
                 }
@@ -109,7 +112,7 @@ impl Linker<'_> {
     }
 }
 
-/// Appends an entry of the global offset table.
+/// Appends an entry to the global offset table.
 fn push_entry(image: &mut Image, target: Option<u64>) -> u64 {
     let entry = image.bytes.len().next_multiple_of(8);
     image.bytes.resize(entry + 8, 0);

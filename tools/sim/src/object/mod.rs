@@ -1,4 +1,5 @@
-//! Loads a code object: an ELF file for AMD GPUs, of version 2 to 6, linked (`ET_DYN`) or a single object file (`ET_REL`).
+//! Loads a code object: an ELF file for AMD GPUs, of version 2 to 6, either linked (`ET_DYN`) or a single
+//! object file (`ET_REL`).
 
 mod image;
 mod kernels;
@@ -15,29 +16,30 @@ use object::elf;
 use std::fmt;
 use std::sync::Arc;
 
-/// More than any program: keeps a damaged file from asking for all memory.
+/// Maximum size of an image in bytes. It is larger than any program, and keeps a damaged file from using up
+/// all memory.
 const MAX_IMAGE: u64 = 1 << 28;
 
-/// Why a file is no code object that can run here.
+/// Why a file is not a code object that can run here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// Not a readable ELF file.
+    /// The file is not a readable ELF file.
     Elf(String),
-    /// An ELF file, but not for AMD GPUs.
+    /// The file is an ELF file, but not for AMD GPUs.
     Machine(u16),
-    /// An ELF file that ends before what its headers name: its bytes, and how many there would be.
+    /// The ELF file is truncated: number of bytes in the file, and number of bytes according to its headers.
     CutOff(u64, u64),
-    /// Neither a linked code object nor an object file.
+    /// The file is neither a linked code object nor an object file.
     NotLinked(u16),
-    /// For another runtime than HSA's.
+    /// The code object is for another runtime than HSA's.
     Runtime(String),
-    /// `e_flags` names a processor that is not known.
+    /// `e_flags` names an unknown processor.
     Processor(u32),
     /// The segments or sections do not fit together.
     Segment(String),
     /// A relocation that loading cannot apply.
     Relocation(u32),
-    /// A symbol that is used, but not defined in the file.
+    /// A symbol that is used but not defined in the file.
     Undefined(String),
     /// The metadata note is damaged.
     Metadata(String),
@@ -84,28 +86,28 @@ impl From<ParseError> for LoadError {
     }
 }
 
-/// What is known about a kernel before it runs.
+/// The facts that are known about a kernel before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInfo {
-    /// Name.
+    /// Name of the kernel.
     pub name: String,
     /// Arguments in order of their offsets, hidden ones included.
     pub args: Vec<ArgInfo>,
     /// Bytes of the argument segment.
     pub kernarg_size: u32,
-    /// The group size the kernel insists on.
+    /// Group size that the kernel requires, if any.
     pub reqd_group: Option<[u32; 3]>,
-    /// Most work-items of a group (0: not said).
+    /// Maximum number of work-items of a group; 0 if not given.
     pub max_group: u32,
-    /// SGPRs as the metadata says.
+    /// Number of SGPRs according to the metadata.
     pub sgprs: u32,
-    /// VGPRs as the metadata says.
+    /// Number of VGPRs according to the metadata.
     pub vgprs: u32,
-    /// Lanes of its wavefronts: 32 or 64.
+    /// Number of lanes of its waves: 32 or 64.
     pub wave_size: u32,
-    /// Whether the object says nothing about the arguments: the caller lays them out by himself.
+    /// Whether the object does not describe the arguments, so that the caller has to lay them out.
     pub untyped: bool,
-    /// The descriptor.
+    /// The kernel descriptor.
     pub descriptor: Descriptor,
     /// Address of the descriptor in the file.
     pub(crate) descriptor_address: u64,
@@ -114,13 +116,13 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// Arguments that the caller provides.
+    /// Returns the arguments that the caller provides.
     pub fn explicit_args(&self) -> impl Iterator<Item = &ArgInfo> {
         self.args.iter().filter(|arg| !matches!(arg.kind, ArgKind::Hidden(_)))
     }
 
-    /// `object`, the modes of the code object, with those that the kernel's descriptor chooses: wave size, CU or WGP mode,
-    /// split groups.
+    /// Returns the target modes of the kernel: `object`, the modes of the code object, combined with the
+    /// modes that the kernel's descriptor chooses (wave size, CU or WGP mode, split groups).
     pub fn subtarget(&self, object: &Subtarget) -> Subtarget {
         let mut subtarget = object.with_wave_size(self.wave_size).unwrap_or(*object);
         subtarget.cumode = !(subtarget.has(Feature::WAVE32) && self.descriptor.wgp_mode());
@@ -138,11 +140,11 @@ pub struct Symbol {
     pub address: u64,
     /// Size in bytes.
     pub size: u64,
-    /// `STT_*`.
+    /// Symbol type (`STT_*`).
     pub(crate) kind: u8,
 }
 
-/// A loaded, not yet placed code object.
+/// A code object that has been read, but not placed in device memory yet.
 #[derive(Clone, Debug)]
 pub struct CodeObject {
     subtarget: Subtarget,
@@ -151,7 +153,7 @@ pub struct CodeObject {
     kernels: Vec<KernelInfo>,
     printf: Vec<String>,
     pub(crate) lines: Arc<Lines>,
-    /// Addresses of atomic loads and stores, in ascending order, if the file says which they are.
+    /// Addresses of atomic loads and stores, in ascending order; `None` if the file does not list them.
     pub(crate) atomics: Option<Arc<[u64]>>,
     pub(crate) image: Image,
 }
@@ -160,15 +162,16 @@ impl CodeObject {
     /// Reads a code object.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// Fails if the file is damaged or not supported; see [`LoadError`].
     pub fn load(bytes: &[u8]) -> Result<CodeObject, LoadError> {
         CodeObject::load_for(bytes, None)
     }
 
-    /// Reads a code object. If it does not say for which processor it is, it is for `target`.
+    /// Reads a code object. If the file does not name its processor, the code object is taken to be for
+    /// `target`.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// Fails if the file is damaged or not supported; see [`LoadError`].
     pub fn load_for(bytes: &[u8], target: Option<&'static Target>) -> Result<CodeObject, LoadError> {
         let file = codeobj::CodeObject::parse(bytes)?;
         CodeObject::of(&file, bytes, target).map_err(|error| match file.whole_size() {
@@ -190,13 +193,14 @@ impl CodeObject {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
         let subtarget = identity.subtarget().ok_or(LoadError::Processor(file.header.flags))?;
-        // Line tables of a file that is not linked speak of other addresses.
+        // The line tables of a file that is not linked use other addresses, so they are not read.
         let (image, lines) = match elf::FileType(file.header.file_type) {
             elf::ET_DYN => (image::map(file, bytes)?, Lines::read(file)),
             elf::ET_REL => (link::link(file)?, Lines::default()),
             other => return Err(LoadError::NotLinked(other.0)),
         };
-        // All code is decoded: parts of a damaged file that lie on one another must not multiply.
+        // All code is decoded, so the code ranges must not overlap: otherwise a damaged file could contain
+        // far more code than bytes.
         let code: u64 = image.code.iter().map(|range| range.end - range.start).sum();
         if code > bytes.len() as u64 {
             return Err(LoadError::Segment(format!(
@@ -218,41 +222,45 @@ impl CodeObject {
         })
     }
 
-    /// The processor it is for; for a generic one, the processor that stands for it.
+    /// Returns the processor that the object is for. For a generic target, this is the processor that
+    /// represents it.
     pub fn target(&self) -> &'static Target {
         self.subtarget.target
     }
 
-    /// The processor and the modes that the header names. Those of a kernel: [`KernelInfo::subtarget`].
+    /// Returns the processor and the modes that the header names. For the modes of a kernel, see
+    /// [`KernelInfo::subtarget`].
     pub fn subtarget(&self) -> &Subtarget {
         &self.subtarget
     }
 
-    /// Version of the code object, 2 to 6, as far as its header says it.
+    /// Returns the version of the code object, 2 to 6, if the header gives it.
     pub fn version(&self) -> Option<u8> {
         self.version
     }
 
-    /// Version of the metadata: (1, 0) is code object V3 (and V2), (1, 1) V4, (1, 2) V5.
+    /// Returns the version of the metadata: (1, 0) for code object V3 (and V2), (1, 1) for V4, (1, 2) for V5.
     pub fn metadata_version(&self) -> &[u32] {
         &self.metadata_version
     }
 
-    /// Its kernels, in the order of the metadata.
+    /// Returns the kernels, in the order of the metadata.
     pub fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
     }
 
-    /// The kernel of that name.
+    /// Returns the kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<&KernelInfo> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// Says what the arguments of a kernel are, of which the object says nothing: `src: *const f32, n: u32`, each with a name
-    /// and a type as [`Layout`](crate::args::Layout) has them, one behind the other as in C.
+    /// Sets the arguments of a kernel that the object does not describe. The text is like `src: *const f32,
+    /// n: u32`: each argument has a name and a type in the syntax of [`Layout`](crate::args::Layout), and the
+    /// arguments are laid out in sequence as in C.
     ///
     /// # Errors
-    /// There is no such kernel, the object says what its arguments are, or the text cannot be read.
+    /// Fails if there is no such kernel, if the object already describes its arguments, or if the text cannot
+    /// be parsed.
     pub fn set_parameters(&mut self, kernel: &str, text: &str) -> Result<(), String> {
         let found = self.kernels.iter_mut().find(|known| known.name == kernel);
         let info = found.ok_or_else(|| format!("there is no kernel `{kernel}`"))?;
@@ -266,17 +274,17 @@ impl CodeObject {
         Ok(())
     }
 
-    /// Format strings of `printf`, as the metadata encodes them (seed 000, line 2214).
+    /// Returns the format strings of `printf`, as the metadata encodes them (seed 000, line 2214).
     pub fn printf_formats(&self) -> &[String] {
         &self.printf
     }
 
-    /// Its line tables; empty without debug information, and for a file that is not linked.
+    /// Returns the line tables. They are empty without debug information, and for a file that is not linked.
     pub fn lines(&self) -> &Lines {
         &self.lines
     }
 
-    /// What it defines: variables, functions, kernels and their descriptors.
+    /// Returns the symbols that the object defines: variables, functions, kernels and their descriptors.
     pub fn symbols(&self) -> &[Symbol] {
         &self.image.symbols
     }

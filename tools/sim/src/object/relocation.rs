@@ -6,25 +6,25 @@ use super::image::{Image, Part, Patch};
 /// `R_AMDGPU_GOTPCREL` and its two halves, which need an entry in the global offset table.
 pub(super) const GOT: [u32; 3] = [7, 8, 9];
 
-/// Where a relocation is.
+/// Address and addend of a relocation.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) address: u64,
     pub(super) addend: i64,
 }
 
-/// What a relocation computes.
+/// How a relocation computes its value.
 #[derive(Clone, Copy)]
 enum Value {
-    /// Symbol and addend: moves with the image.
+    /// Symbol plus addend; depends on the load address.
     Absolute,
-    /// The same less the place.
+    /// Symbol plus addend minus the address of the relocated field.
     Relative,
-    /// The distance in dwords to a branch target, from behind the branch.
+    /// The distance to a branch target in dwords, from the end of the branch.
     Branch,
 }
 
-/// Number, value, part of it.
+/// Relocation number, value, and the part of the value that is stored.
 const KINDS: [(u32, Value, Part); 13] = [
     (1, Value::Absolute, Part::Low),
     (2, Value::Absolute, Part::High),
@@ -32,7 +32,7 @@ const KINDS: [(u32, Value, Part); 13] = [
     (4, Value::Relative, Part::Low),
     (5, Value::Relative, Part::Whole),
     (6, Value::Absolute, Part::Low),
-    // Of the table's entry, which the caller has made the target.
+    // The caller passes the address of the table's entry as the target.
     (7, Value::Relative, Part::Low),
     (8, Value::Relative, Part::Low),
     (9, Value::Relative, Part::High),
@@ -54,7 +54,7 @@ pub(super) fn apply(kind: u32, place: Place, target: u64, image: &mut Image) -> 
     match value {
         Value::Absolute => image.patches.push(Patch { place: place.address, value: sum, part }),
         Value::Relative => {
-            // Both ends move together: independent of the load address.
+            // The symbol and the field move together, so that the value does not depend on the load address.
             let patch = Patch { place: place.address, value: sum.wrapping_sub(place.address), part };
             patch.apply(&mut image.bytes, 0).then_some(()).ok_or_else(outside)?;
         }

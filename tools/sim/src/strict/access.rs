@@ -1,4 +1,4 @@
-//! Memory instructions: their addresses, their data, and what LDS and scratch hold that is undefined.
+//! Checks of memory instructions: their addresses, their data, and undefined contents of LDS and scratch.
 
 use super::cells::Stamp;
 use super::defined::Origin;
@@ -11,7 +11,7 @@ use crate::wave::reg;
 use check::Level;
 use isa::{Generation, Setting};
 
-/// Lane of scalar accesses.
+/// Lane number that stands for scalar accesses.
 pub(super) const SCALAR: u32 = u32::MAX;
 
 impl Watcher<'_> {
@@ -77,7 +77,7 @@ impl Watcher<'_> {
         self.report_undefined(finding, lane.map_or(0, |lane| 1 << lane));
     }
 
-    /// Alignment, M0, FLAT_SCRATCH.
+    /// Checks alignment, M0 and FLAT_SCRATCH.
     #[inline]
     pub(super) fn check_access(&mut self, access: &MemAccess) {
         let Some(touch) = self.touch else { return };
@@ -94,7 +94,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// LDS of GFX6 to GFX8: M0 bounds the addresses, and wide accesses need their whole alignment.
+    /// Checks an access to LDS on GFX6 to GFX8: M0 limits the addresses, and wide accesses must be fully
+    /// aligned.
     fn check_old_lds(&mut self, access: &MemAccess) {
         let wave = &self.group.waves[self.group.now.wave];
         if wave.defined.undefined_scalar(1 << reg::M0).is_some() {
@@ -127,7 +128,8 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// A part of the load may be there, and its address gone, when the rest finds no page.
+    /// Reports a load that overwrites its own address. If a part of the load finds no page, the load is
+    /// replayed, but the other part may already have overwritten the address.
     #[cold]
     fn replayed_address(&mut self, address: u64) {
         let is_open = self.shared.reading.program.code.xnack() == Setting::Any;
@@ -164,7 +166,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Moves a lane's cursor; where it was.
+    /// Advances a lane's cursor, and returns its old position.
     fn advance(&mut self, access: &MemAccess) -> u16 {
         let Some(cursor) = self.group.now.cursor.get_mut(access.lane as usize) else { return 0 };
         let at = *cursor;
@@ -172,11 +174,11 @@ impl Watcher<'_> {
         at
     }
 
-    /// Undefined bits that a read finds.
+    /// Records the undefined bits that a read finds.
     #[inline]
     pub(super) fn note_loaded(&mut self, access: &MemAccess) {
         if access.bytes == 8 {
-            // Two dwords of an atomic.
+            // An atomic of 8 bytes consists of two dwords.
             for half in 0..2 {
                 self.note_loaded(&MemAccess { address: access.address + 4 * half, bytes: 4, ..*access });
             }
@@ -199,7 +201,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Undefined bits that a write leaves.
+    /// Records the undefined bits that a write leaves in LDS or scratch.
     #[inline]
     pub(super) fn note_stored(&mut self, access: &MemAccess) {
         let at = self.advance(access);
@@ -223,7 +225,7 @@ impl Watcher<'_> {
         self.undefined_store(&vector_name(register.unwrap_or(0)), lane_of(access));
     }
 
-    /// Undefined bits of what a lane stores, from byte `at` of its data on.
+    /// Returns the undefined bits of a lane's stored data, from byte `at` of its data on.
     #[cold]
     fn stored_bits(&self, access: &MemAccess, at: u16) -> u32 {
         let (Some(touch), true) = (self.touch, access.lane < 64) else { return 0 };
@@ -234,7 +236,7 @@ impl Watcher<'_> {
         bits >> shift.min(31) & ones(access.bytes)
     }
 
-    /// Keeps in mind where on the stack a register lies that a call has changed.
+    /// Records the scratch location to which a register that a call has changed is saved.
     #[cold]
     fn note_lost(&mut self, access: &MemAccess, at: u16, bits: u32) {
         let word = (access.address / 4) as u32;
@@ -247,7 +249,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// A read-modify-write: its result is undefined where memory or data are.
+    /// Handles an atomic: its result is undefined if the memory contents or the data are.
     pub(super) fn note_atomic(&mut self, access: &MemAccess) {
         self.note_loaded(access);
         let now = &self.group.now;
@@ -272,7 +274,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Results of a memory instruction: defined but for what was loaded undefined; then the order of its reads.
+    /// Marks the results of a memory instruction as defined, except for bits that were loaded undefined; then
+    /// checks the order of its reads.
     pub(super) fn after_memory(&mut self, cx: &Cx<'_>, touch: &Touch, _: Kind) {
         let exec = cx.wave.exec();
         let now = &mut self.group.now;
@@ -316,7 +319,7 @@ impl Watcher<'_> {
 }
 
 impl super::WaveShadow {
-    /// Why a load from scratch brings something undefined.
+    /// Returns why a load from scratch loads an undefined value.
     #[cold]
     fn scratch_origin(&mut self, access: &MemAccess, load: u32, lanes: u32) -> Origin {
         let word = (access.address / 4) as u32;
@@ -328,7 +331,7 @@ impl super::WaveShadow {
     }
 }
 
-/// Where undefined bits of a load land in its register.
+/// Returns the position in the register of the undefined bits of a load.
 fn spread(part: Part, bits: u32, at: u16, bytes: u8) -> u32 {
     let placed = bits << (u32::from(at % 4) * 8);
     let top = 1u32 << (u32::from(bytes.clamp(1, 4)) * 8 - 1);
@@ -352,7 +355,7 @@ fn ones(bytes: u32) -> u32 {
     if bytes >= 4 { u32::MAX } else { (1 << (bytes * 8)) - 1 }
 }
 
-/// Bits of 1 to 4 bytes at any offset.
+/// Returns the bits of 1 to 4 bytes at any offset.
 fn get_bits(words: &[u32], access: &MemAccess) -> u32 {
     let (word, shift) = ((access.address / 4) as usize, access.address % 4 * 8);
     let low = words.get(word).copied().unwrap_or(0);

@@ -1,20 +1,20 @@
 //! Barriers in divergent control flow.
 //!
-//! The hardware counts waves: a barrier that some lanes of a wave do not come to passes, and orders nothing for them. Lanes
-//! may be missing because they have ended. What shows that they have not is that they store something afterwards, or come
-//! to a barrier of their own.
+//! The hardware counts waves: a wave passes a barrier even if some of its lanes do not reach the barrier, and
+//! then the barrier orders nothing for these lanes. Lanes may be missing because they have ended. A lane that
+//! stores something afterwards, or comes to another barrier, has not ended, and is reported.
 
 use super::findings::Elsewhere;
 use super::{FaultClass, Watcher};
 use crate::watch::{MemAccess, Space};
 
-/// What a wave's barriers were like.
+/// State of a wave's barriers.
 pub(super) struct Barrier {
-    /// Lanes that the wave began with.
+    /// Lanes that were active when the wave began.
     began: u64,
-    /// Those of them that were missing at a barrier.
+    /// Lanes that were missing at a barrier.
     missed: u64,
-    /// The last one at which some were.
+    /// Place of the last barrier at which lanes were missing.
     place: u32,
 }
 
@@ -23,14 +23,14 @@ impl Barrier {
         Barrier { began, missed: 0, place: 0 }
     }
 
-    /// Whether none of these lanes was missing at a barrier.
+    /// Returns whether none of these lanes was missing at a barrier.
     pub(super) fn has_seen(&self, lanes: u64) -> bool {
         self.missed & lanes == 0
     }
 }
 
 impl Watcher<'_> {
-    /// The wave comes to a barrier.
+    /// Called when the wave reaches a barrier.
     pub(super) fn arrive(&mut self, exec: u64) {
         let place = self.group.now.place;
         let barrier = &mut self.wave().barrier;
@@ -45,11 +45,11 @@ impl Watcher<'_> {
         }
     }
 
-    /// A lane stores something.
+    /// Checks a store of a lane.
     #[inline]
     pub(super) fn check_barrier(&mut self, access: &MemAccess) {
         let missed = self.group.waves[self.group.now.wave].barrier.missed;
-        // Registers are saved to scratch with all lanes on.
+        // Stores to scratch are ignored, because code that saves registers activates all lanes.
         if missed != 0 && access.lane < 64 && missed >> access.lane & 1 != 0 && access.space != Space::Scratch
         {
             self.divergent_barrier(access.lane, "goes on behind it");

@@ -1,4 +1,5 @@
-//! Accesses that the bounds of a buffer resource do not allow: loads give zero, stores are dropped, and nothing tells.
+//! Accesses outside of the bounds of a buffer resource: loads return zero, and stores are dropped, without an
+//! error.
 
 use super::findings::{Elsewhere, place, split_place};
 use super::{FaultClass, Watcher};
@@ -6,12 +7,12 @@ use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::OutOfRange;
 
-/// Offsets from here on mean that a lane is to do nothing: compilers and libraries give a lane a large offset in place of a
-/// branch.
+/// An offset of this size or more is deliberate: compilers and libraries give a lane a large offset instead
+/// of branching around the access.
 const DELIBERATE: u32 = 1 << 31;
 
 impl Watcher<'_> {
-    /// Reports an access that is out of range and not so on purpose.
+    /// Reports an access that is out of range, unless that is deliberate.
     #[cold]
     pub(super) fn report_out_of_range(&mut self, memory: &Memory, access: &OutOfRange) {
         if access.swizzles || access.offset >= DELIBERATE || access.scalar_offset >= u64::from(DELIBERATE) {
@@ -56,7 +57,8 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// The place of the last instruction before the one at work, as the code lies there, that writes one of four SGPRs.
+    /// Returns the place of the last instruction before the current one, in address order, that writes one of
+    /// the four SGPRs from `first` on.
     fn last_writer(&self, first: u8) -> Option<u32> {
         let (range, end) = split_place(self.group.now.place);
         let wanted = 15u128.checked_shl(first.into()).unwrap_or(0);

@@ -1,17 +1,22 @@
-//! Calls of a wave: who has called whom, and what each function has to leave as it found it.
+//! Tracks the calls of a wave: the chain of callers, and the registers that each function has to preserve.
 //!
 //! # Source
 //! The calling convention, from crate `callconv` (docs/calling-convention.md): the column of LLVM 19.
-//! # How
-//! A call is an instruction that sets the program counter and leaves an address to return to; a return is a jump to that address. A
-//! jump to where a function begins is a call in place of a return. While a function runs, registers that it writes are noted with
-//! what they held before; when it returns, those that hold something else have changed. Kernels without calls pay for a comparison.
-//! # What follows
-//! What a function must leave whatever its callers know of it, as the stack pointer, is looked at when it returns. Other registers that
-//! have changed are not reported there: a caller that knows the function (LLVM allocates registers across calls) need not rely on them.
-//! They count as undefined from then on, and only what depends on them is reported, with the call as their origin.
-//! # Not here
-//! What registers hold results: the first VGPRs are taken to, in the lanes that called.
+//! # How it works
+//! A call is an instruction that sets the program counter and writes a return address to SGPRs. A return is a
+//! jump to the return address. A jump to the beginning of a function is a tail call. While a function runs,
+//! the watcher notes the old value of each register that the function writes. When the function returns, the
+//! registers whose values differ from the noted values have changed. A kernel without calls pays only for one
+//! comparison.
+//! # Consequences
+//! Some registers, such as the stack pointer, have to be preserved whatever the callers know of the function.
+//! These registers are checked when the function returns. Other changed registers are not reported at the
+//! return, because a caller that knows the function need not rely on them (LLVM allocates registers across
+//! calls). They count as undefined from then on; only an instruction whose result depends on such a register
+//! is reported, with the call as the register's origin.
+//! # Limits
+//! The watcher does not know which registers hold results: it takes the first VGPRs as results, in the lanes
+//! that were active at the call.
 
 use super::findings::{Elsewhere, Finding, place, scalar_name, split_place, vector_name};
 use super::touch::{Class, EXEC_BITS, Touch};
@@ -25,24 +30,25 @@ use callconv::{After, Convention, RETURN_ADDRESS, Subject, column};
 use isa::Subtarget;
 use rustc_hash::FxHashMap;
 
-/// Calls under way that are kept one by one. Of deeper recursion those in the middle are only counted.
+/// Maximum number of active calls that are recorded individually. In deeper recursion, the calls in the
+/// middle are only counted.
 const MAX_FRAMES: usize = 4096;
-/// The first ones, which are kept whatever follows.
+/// Number of outermost calls that are always recorded individually.
 const OUTER: usize = 16;
-/// Registers that are kept for all calls of a wave: 256 bytes each.
+/// Maximum number of saved VGPRs, over all active calls of a wave: each saved VGPR takes 256 bytes.
 const MAX_KEPT: usize = 1 << 14;
-/// Calls that a report names: of the innermost ones, and of the outermost.
+/// Number of calls that a report names: innermost calls, and outermost calls.
 const SHOWN: (usize, usize) = (8, 4);
 
-/// Code of SCC where registers are numbered; VGPRs follow from 256 on.
+/// Number that stands for SCC where registers are numbered. VGPRs are numbered from 256 on.
 pub(super) const SCC: u16 = 253;
 pub(super) const VECTORS: u16 = 256;
 
-/// What the convention says, as masks.
+/// The rules of the calling convention, as masks of registers.
 pub(crate) struct Rules {
     /// SGPRs that a call preserves.
     preserved: u128,
-    /// Scalar registers that callers may rely on although callees do not preserve them.
+    /// Scalar registers that callers may rely on, although callees do not preserve them.
     disputed: u128,
     stack: usize,
     frame: usize,
@@ -71,8 +77,8 @@ impl Rules {
         }
     }
 
-    /// Whether a scalar register is a function's to change, of those that the convention does not preserve: not one that belongs to the
-    /// system, or that callers rely on anyhow.
+    /// Returns whether a function may change a scalar register that the convention does not preserve. Returns
+    /// false for registers that belong to the system, and for registers that callers rely on anyway.
     pub(super) fn is_own(&self, register: u16) -> bool {
         let last = 127 - (self.preserved.leading_zeros() as u16);
         let is_other = [reg::VCC, reg::VCC + 1, reg::M0].contains(&register.into());
@@ -87,29 +93,31 @@ impl Rules {
     }
 }
 
-/// A call under way.
+/// An active call of a function.
 #[derive(Default)]
 struct Frame {
-    /// The place of the call.
+    /// Place of the call instruction.
     call: u32,
-    /// Where the function begins; after a call in place of a return, that one.
+    /// Place of the function's first instruction. After a tail call, this is the function that was called
+    /// last.
     callee: u32,
-    /// Where it is to return to.
+    /// Place that the function has to return to.
     back: u32,
-    /// Where the last function that it has called returned to.
+    /// Place that the last call made by this function returned to.
     last_back: Option<u32>,
     exec: u64,
     mode: u32,
     stack: u32,
     frame: u32,
     flat_scratch: u64,
-    /// Whether it is called by its address, which only the caller knows.
+    /// Whether the function is called by an address that only the caller knows.
     by_address: bool,
-    /// Whether it is called as the convention has it.
+    /// Whether the call puts the return address in the register that the convention names.
     is_convention: bool,
-    /// What was written since holds what it held before, so that a return can be judged.
+    /// Whether `scalars`, `scc` and `vectors` hold the old value of every register that was written since the
+    /// call, so that the return can be checked.
     is_proven: bool,
-    /// Registers that are noted, and what they held.
+    /// Registers whose old values are saved, and these old values.
     scalars_noted: u128,
     scalars: Vec<(u8, u32)>,
     scc: Option<bool>,
@@ -118,7 +126,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// Notes a VGPR that is about to be written for the first time. Whether it was.
+    /// Saves the value of a VGPR that is about to be written, if it is not saved yet. Returns whether it
+    /// saved the value.
     fn note_vector(&mut self, register: usize, wave: &[Lanes]) -> bool {
         let (word, bit) = (register / 64, 1u64 << (register % 64));
         let (Some(values), Some(noted)) = (wave.get(register), self.vectors_noted.get_mut(word)) else {
@@ -142,7 +151,8 @@ impl Frame {
         }
     }
 
-    /// Takes over what a function that it has called has noted: it held that here, too.
+    /// Merges the old values that a callee's frame has saved into this frame: a register that only the callee
+    /// has written held the same value when this function was called.
     fn take(&mut self, inner: Frame, kept: &mut usize) {
         if !self.is_proven {
             *kept -= inner.vectors.len();
@@ -174,7 +184,7 @@ impl Frame {
     }
 }
 
-/// A register that a function has changed.
+/// A register that a call has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Change {
     pub(super) call: u32,
@@ -182,36 +192,36 @@ pub(super) struct Change {
     pub(super) register: u16,
 }
 
-/// Where something lies on the stack.
+/// A position on the stack.
 #[derive(Clone, Copy)]
 struct OnStack {
-    /// The function whose frame it is; none: the kernel.
+    /// Function whose frame contains the position; `None` for the kernel.
     callee: Option<u32>,
     offset: u32,
 }
 
-/// The calls of a wave.
+/// The active calls of a wave.
 #[derive(Default)]
 pub(super) struct Calls {
     frames: Vec<Frame>,
-    /// Calls between the first [`OUTER`] and the others that are only counted.
+    /// Number of calls that are only counted, between the first [`OUTER`] frames and the remaining frames.
     gap: u64,
-    /// Registers kept in `frames`.
+    /// Number of VGPRs saved in `frames`.
     kept: usize,
     changes: Vec<Change>,
     changes_by: FxHashMap<Change, u32>,
-    /// Loads of what nobody has written, and what that is on the stack.
+    /// Loads of bytes that were never written, with the position of these bytes on the stack.
     loads: FxHashMap<u32, OnStack>,
 }
 
 impl Calls {
-    /// Whether a function is running that was called.
+    /// Returns whether the wave is inside a called function.
     #[inline]
     pub(super) fn is_inside(&self) -> bool {
         !self.frames.is_empty()
     }
 
-    /// Before an instruction of a function: what it will overwrite.
+    /// Saves the registers that an instruction of a function is about to overwrite.
     pub(super) fn note_writes(&mut self, cx: &Cx<'_>, touch: &Touch) {
         let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) else { return };
         if touch.scalar_writes & !frame.scalars_noted != 0 {
@@ -230,7 +240,8 @@ impl Calls {
         }
     }
 
-    /// The same where M0 has a part in naming what is written.
+    /// Saves the registers that an instruction is about to overwrite where M0 takes part in choosing the
+    /// registers.
     pub(super) fn note_indexed(&mut self, cx: &Cx<'_>, touch: &Touch) {
         self.note_writes(cx, touch);
         let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) else { return };
@@ -246,14 +257,14 @@ impl Calls {
         }
     }
 
-    /// Before something else than an instruction overwrites a scalar register.
+    /// Saves a scalar register that something other than an instruction is about to overwrite.
     pub(super) fn note_scalar(&mut self, register: u16, cx: &Cx<'_>) {
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
             frame.note_scalars(1 << register, &cx.wave.sgpr);
         }
     }
 
-    /// The same of a VGPR.
+    /// Saves a VGPR that something other than an instruction is about to overwrite.
     pub(super) fn note_vector(&mut self, register: usize, cx: &Cx<'_>) {
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
             self.kept += usize::from(frame.note_vector(register, &cx.wave.vgpr));
@@ -261,14 +272,15 @@ impl Calls {
         }
     }
 
-    /// The same of SCC.
+    /// Saves SCC, which something other than an instruction is about to overwrite.
     pub(super) fn note_scc(&mut self, scc: bool) {
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) {
             frame.scc.get_or_insert(scc);
         }
     }
 
-    /// Keeps memory bounded: what outer functions have to leave is not proven if there is too much of it.
+    /// Keeps memory use bounded: if too many VGPRs are saved, the saved values of the outer calls are
+    /// dropped, so that their returns are no longer checked.
     fn bound(&mut self) {
         if self.kept <= MAX_KEPT {
             return;
@@ -282,7 +294,8 @@ impl Calls {
         }
     }
 
-    /// Whether one of the first functions goes on here: then those that are only counted have all returned.
+    /// Returns whether the jump to `to` returns from one of the outermost [`OUTER`] calls. In that case the
+    /// calls that are only counted have all returned, and the frames from that call on are removed.
     fn leaves_gap(&mut self, to: u32) -> bool {
         let Some(at) = self.frames[..OUTER].iter().rposition(|frame| frame.back == to) else { return false };
         self.frames.truncate(at);
@@ -292,19 +305,20 @@ impl Calls {
 
     fn push(&mut self, frame: Frame) {
         if self.frames.len() == MAX_FRAMES {
-            // What lies between the first ones and the last half.
+            // Drops the frames between the outermost calls and the innermost half, and only counts them.
             let middle = OUTER..MAX_FRAMES / 2;
             self.gap += middle.len() as u64;
             for mut frame in self.frames.drain(middle) {
                 frame.forget(&mut self.kept);
             }
-            // What the last of those wrote is missing in their callers.
+            // The writes recorded in the dropped frames are missing in the outer frames, so the returns of
+            // the outer frames cannot be checked.
             self.frames[..OUTER].iter_mut().for_each(|frame| frame.forget(&mut self.kept));
         }
         self.frames.push(frame);
     }
 
-    /// The calls under way, innermost first; in the first of them the wave is at work.
+    /// Returns the active calls, innermost first. The wave executes the function of the first call.
     fn chain(&self) -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         for (at, frame) in self.frames.iter().enumerate().rev() {
@@ -328,7 +342,8 @@ impl Calls {
         links
     }
 
-    /// The function whose frame a byte of a lane's stack is in, and how far from its beginning.
+    /// Returns the function whose frame contains a byte of a lane's stack, and the byte's offset in the
+    /// frame.
     fn on_stack(&self, byte: u32, lanes: u32) -> OnStack {
         let frame = self.frames.iter().rev().find(|frame| frame.stack / lanes <= byte);
         match frame {
@@ -337,7 +352,7 @@ impl Calls {
         }
     }
 
-    /// A load brings what nobody has written, from a byte of a lane's scratch.
+    /// Records that a load read bytes that were never written, at a byte offset in a lane's scratch.
     #[cold]
     pub(super) fn note_unwritten(&mut self, load: u32, byte: u32, lanes: u32) {
         if self.is_inside() && !self.loads.contains_key(&load) {
@@ -355,19 +370,19 @@ impl Calls {
     }
 }
 
-/// Calls of a chain that are the same.
+/// A run of equal calls in a call chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(super) call: u32,
     pub(super) callee: u32,
-    /// How many of them, one in the other.
+    /// Number of equal calls, each nested in the previous one.
     pub(super) count: u64,
-    /// How many others follow that are left out.
+    /// Number of calls that follow and are left out.
     pub(super) skipped: u64,
 }
 
 impl Link {
-    /// As people are told of it. `address`: of a place, in the file.
+    /// Returns the link as reports show it. `address` maps a place to its address in the file.
     pub(crate) fn called(
         &self,
         functions: &Functions,
@@ -386,14 +401,14 @@ impl Link {
     }
 }
 
-/// What an instruction has to do with calls.
+/// The way an instruction takes part in calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
-    /// Nothing.
+    /// It neither calls nor jumps to an address in registers.
     None,
-    /// It calls, and leaves the address to return to in the first of these SGPRs.
+    /// It calls, and writes the return address to the SGPR pair that starts here.
     Call(u16),
-    /// It goes to the address in these SGPRs.
+    /// It jumps to the address in the SGPR pair that starts here.
     Jump(u16),
 }
 
@@ -402,12 +417,12 @@ impl Watcher<'_> {
         &mut self.wave().calls
     }
 
-    /// The calls under way in a wave.
+    /// Returns the active calls of the current wave.
     pub(super) fn chain(&self) -> Vec<Link> {
         self.group.waves[self.group.now.wave].calls.chain()
     }
 
-    /// Before an instruction, if a function is running.
+    /// Saves the registers that an instruction is about to overwrite. Called only inside a called function.
     #[inline(never)]
     pub(super) fn note_overwritten(&mut self, cx: &Cx<'_>, op: &Op, touch: &Touch) {
         let is_indexed = cx.wave.gpr_idx && op.class == crate::op::Class::Valu;
@@ -417,7 +432,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// After an instruction that sets the program counter from registers, or calls.
+    /// Updates the calls after an instruction that calls, or that sets the program counter from registers.
     #[cold]
     pub(super) fn transfer(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
         let to = place(cx.wave.range, cx.wave.pc);
@@ -431,7 +446,8 @@ impl Watcher<'_> {
     fn call(&mut self, cx: &mut Cx<'_>, op: &Op, link: u16, to: u32) {
         self.wave().board.cross();
         let (call, rules) = (self.group.now.place, &self.shared.rules);
-        // Where the address is made of the distance to the function, it is made in the registers that it returns by.
+        // Code that computes the address from its distance to the function uses the registers that receive
+        // the return address, so that a call through other registers goes through a function pointer.
         let by_address = matches!(op.src[0], Src::S(code) if u16::from(code) != link);
         if self.shared.scramble.is_some() {
             self.scramble_call(cx, call, to, by_address);
@@ -447,7 +463,8 @@ impl Watcher<'_> {
             frame: cx.wave.sgpr[rules.frame],
             flat_scratch: cx.wave.flat_scratch(),
             by_address,
-            // Who returns by other registers than the convention's has a convention of his own.
+            // A call that puts the return address in other registers than the convention's uses its own
+            // convention.
             is_convention: link == RETURN_ADDRESS,
             is_proven: link == RETURN_ADDRESS,
             ..Frame::default()
@@ -471,7 +488,7 @@ impl Watcher<'_> {
         let (callee, back) = (self.address(frame_callee(self)), self.address(to));
         let functions = &self.shared.functions;
         if functions.begins(back) {
-            // A call in place of a return.
+            // This is a tail call.
             if let Some(frame) = self.calls().frames.last_mut() {
                 frame.callee = to;
             }
@@ -483,7 +500,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// The address in the file of a place in the code.
+    /// Returns the address in the file of a place in the code.
     fn address(&self, at: u32) -> u64 {
         self.shared.address(at)
     }
@@ -517,7 +534,7 @@ impl Watcher<'_> {
         Some(Elsewhere { place: call, wave, label: label.to_owned() })
     }
 
-    /// A function has returned to where it was called.
+    /// Handles a return to the place after the call: removes the frame and checks the registers.
     fn returned(&mut self, cx: &mut Cx<'_>) {
         self.wave().board.cross();
         let calls = self.calls();
@@ -529,7 +546,7 @@ impl Watcher<'_> {
         let calls = self.calls();
         let (call, callee, by_address) = (frame.call, frame.callee, frame.by_address);
         if calls.frames.len() == OUTER && calls.gap > 0 {
-            // One of those that are only counted goes on.
+            // One of the calls that are only counted becomes the innermost call.
             calls.gap -= 1;
             let gap = Frame { back: frame.back, call: frame.call, callee: frame.callee, ..Frame::default() };
             calls.kept -= frame.vectors.len();
@@ -548,7 +565,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// What a function must leave as it was, whatever its callers know of it.
+    /// Checks the registers that a function has to preserve whatever its callers know of it, and reports the
+    /// first register that has changed.
     fn must_be_same(&mut self, cx: &Cx<'_>, frame: &Frame) {
         let (stack, fp) = (self.shared.rules.stack, self.shared.rules.frame);
         let name = self.name(frame.callee);
@@ -579,7 +597,7 @@ impl Watcher<'_> {
         let Some((rule, message)) = found else { return };
         let mut finding = self.finding(FaultClass::Convention, rule, message);
         finding.label = "returns".into();
-        // It has been taken off.
+        // The frame of the returning call has been removed, so the call is added to the report's chain again.
         match finding.calls.first_mut() {
             Some(link) if (link.call, link.callee) == (frame.call, frame.callee) => link.count += 1,
             _ => {
@@ -591,7 +609,8 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Takes what the function has changed for undefined: the convention does not promise it, or the function has broken it.
+    /// Marks the registers that the function has changed as undefined: either the convention does not
+    /// preserve them, or the function has broken the convention.
     fn lose_changed(&mut self, cx: &Cx<'_>, frame: &Frame) {
         let (call, callee) = (frame.call, frame.callee);
         let kept_out = EXEC_BITS | self.shared.rules.disputed;
@@ -622,7 +641,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Makes a finding about something undefined one about a register that a call has changed.
+    /// Turns a finding about an undefined register into a finding about a register that a call has changed.
     pub(super) fn blame_call(&self, finding: &mut Finding, number: u32) {
         let calls = &self.group.waves[self.group.now.wave].calls;
         let Some(&Change { call, callee, register }) = calls.changes.get(number as usize) else { return };
@@ -649,7 +668,8 @@ impl Watcher<'_> {
         finding.notes.push(note);
     }
 
-    /// What a report says of a load from the stack that nobody has written.
+    /// Adds a note to a finding about a load of stack bytes that were never written: the byte's offset, and
+    /// the frame that it is in.
     pub(super) fn note_frame(&self, finding: &mut Finding, load: u32) {
         let calls = &self.group.waves[self.group.now.wave].calls;
         let Some(OnStack { callee, offset }) = calls.loads.get(&load) else { return };
@@ -664,13 +684,14 @@ fn frame_callee(watcher: &Watcher<'_>) -> u32 {
 }
 
 impl super::GroupShadow {
-    /// The calls under way in a wave, innermost first.
+    /// Returns the active calls of a wave, innermost first.
     pub(crate) fn calls(&self, wave: usize) -> Vec<Link> {
         self.waves.get(wave).map_or_else(Vec::new, |wave| wave.calls.chain())
     }
 
-    /// The functions under way in a wave, innermost first, and how many bytes of a lane's stack each has: `stack` is the stack
-    /// pointer now.
+    /// Returns the functions of the wave's active calls, innermost first. For each run of equal frames it
+    /// gives the function (`None` for the kernel), the bytes of a lane's stack per frame, and the number of
+    /// frames. `stack` is the current value of the stack pointer.
     pub(crate) fn stack_frames(&self, wave: usize, stack: u32, lanes: u32) -> Vec<(Option<u32>, u32, u64)> {
         let Some(shadow) = self.waves.get(wave) else { return Vec::new() };
         let mut end = stack;

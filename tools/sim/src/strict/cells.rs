@@ -1,13 +1,16 @@
-//! Who touched each dword last: arrays parallel to memory, made a page at a time where they are needed.
+//! The last accesses to each dword of memory, in arrays parallel to memory that are allocated page by page
+//! when needed.
 //!
-//! Most loads read 16 neighbouring dwords by 16 neighbouring lanes. As long as a page has such loads only, one cell stands
-//! for 16 dwords, which is a line; the first other access of the page gives each dword a cell of its own.
+//! Most loads read 16 neighbouring dwords in 16 neighbouring lanes. As long as a page has only such loads,
+//! one cell represents a line of 16 dwords. The first access of another kind gives each dword of the page its
+//! own cell.
 
 use crate::memory::Memory;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
-/// Waves of a dispatch that can be told apart; with more, races are not looked for.
+/// Number of waves of a dispatch that can be distinguished. Races are not checked in dispatches with more
+/// waves.
 pub(super) const MAX_WAVES: u64 = 1 << WAVE_BITS;
 
 const WAVE_BITS: u32 = 22;
@@ -16,12 +19,13 @@ const LAG_BITS: u32 = 8;
 const NO_RELEASE: u32 = (1 << LAG_BITS) - 1;
 const TRANSFER: u64 = 1 << (64 - WAVE_BITS - 1);
 
-/// One access, in 64 bits; 0 is none.
+/// One access, encoded in 64 bits; 0 means no access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(u64);
 
 impl Stamp {
-    /// Operation `number` of `wave`, which is not 0, on the bytes of `mask`. All operations up to `done` were complete.
+    /// Creates the stamp of operation `number` of `wave`, which must not be 0, on the bytes of `mask`. `done`
+    /// is the number up to which all operations of the wave were complete.
     pub(super) fn new(wave: u32, number: u32, done: u32, mask: u8) -> Stamp {
         let number = number & ((1 << NUMBER_BITS) - 1);
         let lag = match number.checked_sub(done + 1) {
@@ -35,17 +39,18 @@ impl Stamp {
         Stamp(bits)
     }
 
-    /// Made by an atomic instruction, or a load or store that acts at L2.
+    /// Sets whether the access is by an atomic instruction, or by a load or store that acts at L2.
     pub(super) fn atomic(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes))
     }
 
-    /// Something is kept for the place in the table of releases.
+    /// Sets whether the table of releases has an entry for the location.
     pub(super) fn sync(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes) << 1)
     }
 
-    /// Made by a load to LDS or a store from it, which accesses LDS in the order of vector memory.
+    /// Sets whether the access is by a load to LDS or a store from LDS, which accesses LDS in the order of
+    /// vector memory.
     pub(super) fn transfer(self, yes: bool) -> Stamp {
         Stamp(self.0 | if yes { TRANSFER } else { 0 })
     }
@@ -62,7 +67,7 @@ impl Stamp {
         self.0 & 1 != 0
     }
 
-    /// Of a read: several lanes have read the place at once.
+    /// Sets, for a read, whether several lanes have read the location in the same instruction.
     pub(super) fn by_several(self, yes: bool) -> Stamp {
         self.sync(yes)
     }
@@ -71,7 +76,7 @@ impl Stamp {
         self.is_sync()
     }
 
-    /// Whether both are of one operation.
+    /// Returns whether both stamps are of the same operation.
     pub(super) fn same_operation(self, other: Stamp) -> bool {
         (self.0 ^ other.0) >> (LAG_BITS + 6) & !(TRANSFER >> (LAG_BITS + 6)) == 0
     }
@@ -92,7 +97,7 @@ impl Stamp {
         (self.0 >> (LAG_BITS + 6)) as u32 & ((1 << NUMBER_BITS) - 1)
     }
 
-    /// The wave's operations up to this one were complete when this was made.
+    /// Returns the number up to which the wave's operations were complete when the stamp was made.
     pub(super) fn released(self) -> u32 {
         match (self.0 >> 6) as u32 & NO_RELEASE {
             NO_RELEASE => 0,
@@ -101,14 +106,14 @@ impl Stamp {
     }
 }
 
-/// A dword of memory that all groups share.
+/// Last accesses to a dword of memory, which all groups share.
 #[derive(Default)]
 pub(super) struct Cell {
     write: AtomicU64,
     read: AtomicU64,
     write_place: AtomicU32,
     read_place: AtomicU32,
-    /// The last read by another wave than that of `read`.
+    /// The last read by a wave other than that of `read`.
     other_read: AtomicU64,
     other_read_place: AtomicU32,
     write_lane: AtomicU32,
@@ -127,7 +132,7 @@ impl Cell {
         (Stamp(self.other_read.load(Ordering::Acquire)), self.other_read_place.load(Ordering::Relaxed))
     }
 
-    /// The lane of the last write.
+    /// Returns the lane of the last write.
     pub(super) fn write_lane(&self) -> u32 {
         self.write_lane.load(Ordering::Relaxed)
     }
@@ -138,14 +143,15 @@ impl Cell {
         self.write.store(stamp.0, Ordering::Release);
     }
 
-    /// The same where other threads may do so at once. Gives what was there.
+    /// Does the same as `set_write` where other threads may write at the same time. Returns the previous
+    /// stamp.
     pub(super) fn exchange_write(&self, stamp: Stamp, place: u32, lane: u32) -> Stamp {
         self.write_lane.store(lane, Ordering::Relaxed);
         self.write_place.store(place, Ordering::Relaxed);
         Stamp(self.write.swap(stamp.0, Ordering::SeqCst))
     }
 
-    /// What it holds now, for another dword.
+    /// Returns a copy of the cell, for another dword.
     fn copy(&self) -> Cell {
         let of = |place: &AtomicU32| AtomicU32::new(place.load(Ordering::Relaxed));
         let stamp = |stamp: &AtomicU64| AtomicU64::new(stamp.load(Ordering::Acquire));
@@ -171,33 +177,34 @@ impl Cell {
     }
 }
 
-/// The last accesses of a dword of LDS, which belongs to one group: what each access looks at.
+/// Last accesses to a dword of LDS, which belongs to one group. Contains only what every access needs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsCell {
     pub(super) write: Stamp,
     pub(super) read: Stamp,
-    /// The last read by another wave than that of `read`.
+    /// The last read by a wave other than that of `read`.
     pub(super) other_read: Stamp,
     pub(super) read_place: u32,
     pub(super) other_read_place: u32,
 }
 
-/// The last write of a dword of LDS.
+/// Details of the last write to a dword of LDS.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsWrite {
     pub(super) place: u32,
     pub(super) lane: u32,
-    /// What was written, for stores of what is there already.
+    /// Value that was written, to recognise stores of the value that is already there.
     pub(super) value: u32,
 }
 
-/// What atomics have done to a dword of LDS.
+/// Atomics on a dword of LDS.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LdsAtomics {
-    /// The last write before the first atomic: an atomic of the writer hides it.
+    /// The last write before the first atomic. It is kept because an atomic by the same wave replaces the
+    /// stamp in the cell.
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,
-    /// Waves that have taken part in atomics that return: a bit for each.
+    /// Mask of the waves that have executed an atomic that returned a value.
     pub(super) joined: u64,
 }
 
@@ -210,23 +217,23 @@ impl LdsCell {
         (self.read, self.read_place) = (stamp, place);
     }
 
-    /// The last reads of two waves.
+    /// Returns the last reads of two waves.
     pub(super) fn reads(&self) -> [(Stamp, u32); 2] {
         [(self.read, self.read_place), (self.other_read, self.other_read_place)]
     }
 }
 
-/// Dwords of a page.
+/// Number of dwords of a page.
 const PAGE: usize = 1024;
 
-/// Dwords of a line.
+/// Number of dwords of a line.
 pub(super) const LINE: usize = 16;
 
 /// The cells of a page.
 struct Paged {
-    /// One for each line: reads of all its dwords.
+    /// A cell for each line, for reads of all dwords of the line.
     lines: Box<[Cell]>,
-    /// One for each dword, from the first access on that is not a load of whole lines.
+    /// A cell for each dword, from the first access on that is not a load of whole lines.
     cells: OnceLock<Box<[Cell]>>,
 }
 
@@ -235,7 +242,8 @@ impl Paged {
         Paged { lines: (0..PAGE / LINE).map(|_| Cell::default()).collect(), cells: OnceLock::new() }
     }
 
-    /// The cells of the dwords. Notes in `lost` whether another thread has entered a load of a line too late for them.
+    /// Returns the cells of the dwords. Sets `lost` if another thread has recorded a load of a line too late
+    /// to be copied to them.
     fn cells(&self, lost: &AtomicBool) -> &[Cell] {
         self.cells.get().map_or_else(|| self.split(lost), Box::as_ref)
     }
@@ -244,7 +252,8 @@ impl Paged {
     fn split(&self, lost: &AtomicBool) -> &[Cell] {
         let lines: Vec<Cell> = self.lines.iter().map(Cell::copy).collect();
         let cells = self.cells.get_or_init(|| (0..PAGE).map(|dword| lines[dword / LINE].copy()).collect());
-        // Either this finds a late load in its line, or the load finds the cells: see `Cells::read_lines`.
+        // Either this thread finds the late load in its line, or the loading thread finds the cells: see
+        // `Cells::read_lines`.
         fence(Ordering::SeqCst);
         if self.lines.iter().zip(&lines).any(|(now, before)| now.last_read() != before.last_read()) {
             lost.store(true, Ordering::Relaxed);
@@ -255,14 +264,14 @@ impl Paged {
 
 type Allocation = Vec<OnceLock<Paged>>;
 
-/// The page that was used last, and the address where it begins.
+/// The page that was used last, with its start address.
 #[derive(Default)]
 pub(super) struct Page<'a> {
     start: u64,
     cells: &'a [Cell],
 }
 
-/// The lines of the page that was used last, and the address where it begins.
+/// The lines of the page that was used last, with the page's start address.
 #[derive(Default)]
 pub(super) struct Lines<'a> {
     start: u64,
@@ -270,7 +279,8 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of so many dwords from an address on, if they are whole lines of one page that has no other cells.
+    /// Returns the lines of `dwords` dwords from an address on, if they are whole lines of one page that has
+    /// no cells for dwords.
     #[inline]
     fn find(&self, address: u64, dwords: usize) -> Option<&'a [Cell]> {
         let page = self.page.filter(|page| page.cells.get().is_none())?;
@@ -280,10 +290,10 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Cells of all allocations.
+/// The cells of all allocations.
 pub(super) struct Cells {
     allocations: Vec<OnceLock<(u64, Allocation)>>,
-    /// Whether a load may be missing because two threads were at a page at the same time.
+    /// Whether the record of a load may be lost because two threads used a page at the same time.
     lost: AtomicBool,
 }
 
@@ -293,18 +303,18 @@ impl Cells {
         Cells { allocations, lost: AtomicBool::new(false) }
     }
 
-    /// Whether a load may be missing because two threads were at a page at the same time.
+    /// Returns whether the record of a load may be lost because two threads used a page at the same time.
     pub(super) fn may_have_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// The cell of the dword at an address inside of an allocation.
+    /// Returns the cell of the dword at an address in an allocation.
     #[inline]
     pub(super) fn at(&self, memory: &Memory, address: u64) -> Option<&Cell> {
         self.on(&mut Page::default(), memory, address)
     }
 
-    /// The same, where the page may be the one that was used last.
+    /// Returns the cell of the dword at an address. `page` caches the page that was used last.
     #[inline]
     pub(super) fn on<'a>(&'a self, page: &mut Page<'a>, memory: &Memory, address: u64) -> Option<&'a Cell> {
         if let Some(cell) = page.cells.get((address.wrapping_sub(page.start) / 4) as usize) {
@@ -315,8 +325,9 @@ impl Cells {
         page.cells.get((address.wrapping_sub(page.start) / 4) as usize)
     }
 
-    /// Enters a load of so many dwords from an address on, each of which one lane reads. False, and nothing is entered, where
-    /// the dwords are not whole lines of one page, or the page has a cell for each dword.
+    /// Records a load of `dwords` dwords from an address on, each of which is read by one lane. Returns
+    /// false, and records nothing, if the dwords are not whole lines of one page, or if the page has a cell
+    /// for each dword.
     pub(super) fn read_lines<'a>(
         &'a self,
         lines: &mut Lines<'a>,
@@ -339,7 +350,7 @@ impl Cells {
             }
         }
         if several_threads {
-            // As in `Paged::split`.
+            // See the fence in `Paged::split`.
             fence(Ordering::SeqCst);
             if lines.page.is_some_and(|page| page.cells.get().is_some()) {
                 self.lost.store(true, Ordering::Relaxed);
@@ -348,7 +359,7 @@ impl Cells {
         true
     }
 
-    /// The page of an address, and where it begins.
+    /// Returns the page of an address, and its start address.
     fn page(&self, memory: &Memory, address: u64) -> Option<(u64, &Paged)> {
         let slot = memory.slot(address)?;
         let (base, pages) = self.allocations.get(slot)?.get_or_init(|| {
@@ -378,7 +389,7 @@ mod tests {
         };
         let line = 4 * LINE as u64;
         assert!(read(base + line, LINE, 1) && read(base + line, 2 * LINE, 2) && read(base + line, LINE, 2));
-        // No whole lines, or no lines of one page.
+        // These are not whole lines, or not lines of one page.
         assert!(!read(base + 4, LINE, 3) && !read(base + 2, LINE, 3));
         assert!(!read(base + 4 * PAGE as u64 - line, 2 * LINE, 3));
         let of = |dword: u64| {
@@ -388,7 +399,7 @@ mod tests {
         };
         assert_eq!([of(15), of(16), of(31), of(32)].map(|read| read.0), [0, 2, 2, 2]);
         assert_eq!((of(16), of(32)), ((2, 2, true, 1, 1), (2, 2, false, 0, 0)));
-        // The page has cells now, the next page has none yet.
+        // The page has cells for dwords at this point, the next page has none.
         assert!(!read(base + line, LINE, 3) && read(base + 4 * PAGE as u64, LINE, 3));
         assert!(!cells.may_have_lost());
     }

@@ -1,13 +1,14 @@
-//! What a wave knows to have happened in waves of other groups.
+//! Vector clocks: the operations in waves of other groups that a wave knows to be complete.
 
 use std::sync::Arc;
 
-/// For each wave, the number of its last operation that is known to be complete; sorted by wave. Under the wave's number
-/// with [`PASSED_ON`] stands its last operation that a wave of its group has passed on, complete or not.
+/// For each wave, the number of its last operation that is known to be complete; sorted by wave. Under the
+/// wave's number plus [`PASSED_ON`], the number of its last operation that another wave of its group has
+/// passed on, whether complete or not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Option<Arc<Vec<(u32, u32)>>>);
 
-/// Marks the second number that a clock has for a wave. Waves have smaller numbers (`MAX_WAVES`).
+/// Bit that marks the second number that a clock holds for a wave. Wave numbers are smaller (`MAX_WAVES`).
 const PASSED_ON: u32 = 1 << 31;
 
 impl Clock {
@@ -15,20 +16,20 @@ impl Clock {
         self.0.is_none()
     }
 
-    /// The last operation of `wave` that is known.
+    /// Returns the number of the last known operation of `wave`.
     pub(super) fn get(&self, wave: u32) -> u32 {
         let Some(entries) = &self.0 else { return 0 };
         entries.binary_search_by_key(&wave, |entry| entry.0).map_or(0, |at| entries[at].1)
     }
 
-    /// What is known of the `count` waves from `first` on.
+    /// Returns the entries of the `count` waves from `first` on.
     pub(super) fn range(&self, first: u32, count: u32) -> &[(u32, u32)] {
         let Some(entries) = &self.0 else { return &[] };
         let place = |wave: u32| entries.partition_point(|entry| entry.0 < wave);
         &entries[place(first)..place(first.saturating_add(count))]
     }
 
-    /// Learns of one wave.
+    /// Adds knowledge of one wave.
     pub(super) fn learn(&mut self, wave: u32, number: u32) {
         if number == 0 || self.get(wave) >= number {
             return;
@@ -40,8 +41,8 @@ impl Clock {
         }
     }
 
-    /// Learns what another wave of a wave's group knows of it: its operations up to `done` are complete, those up to `seen`
-    /// are done as far as the group can tell.
+    /// Adds what another wave of a wave's group knows of the wave: its operations up to `done` are complete,
+    /// and its operations up to `seen` are complete as seen from the group.
     pub(super) fn learn_from_mate(&mut self, wave: u32, done: u32, seen: u32) {
         self.learn(wave, done);
         if seen > done {
@@ -49,12 +50,13 @@ impl Clock {
         }
     }
 
-    /// The last operation of `wave` that another wave of its group has passed on, complete or not.
+    /// Returns the number of the last operation of `wave` that another wave of its group has passed on,
+    /// whether complete or not.
     pub(super) fn passed_on(&self, wave: u32) -> u32 {
         self.get(wave | PASSED_ON)
     }
 
-    /// Learns all that another clock knows.
+    /// Adds the knowledge of another clock.
     pub(super) fn merge(&mut self, other: &Clock) {
         let Some(theirs) = &other.0 else { return };
         let Some(ours) = &self.0 else {

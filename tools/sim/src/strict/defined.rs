@@ -1,63 +1,65 @@
-//! Which bits of registers nobody has written, and how that spreads.
+//! Tracks which bits of registers were never written, and how undefined values propagate.
 //!
-//! A mask of lanes for each VGPR says where anything is undefined; only there a mask of bits is kept. An instruction whose
-//! inputs are defined has defined results, and that is nearly every instruction. Where an active lane has an undefined
-//! input, the handler itself is asked: it runs with the undefined bits set to several patterns, and the result bits that
-//! differ are those that depend on them. So there is no second meaning of instructions here, moving and masking undefined
-//! values is as exact as the handlers are, and what is reported as dependent has been seen to depend.
+//! For each VGPR a mask gives the lanes that have undefined bits; only for these lanes the bits are stored.
+//! An instruction with defined inputs has defined results, which covers nearly every instruction. If an
+//! active lane has an undefined input, the handler itself runs several times, with different patterns in the
+//! undefined bits. The result bits that differ between these runs depend on the undefined bits. Instructions
+//! therefore need no second implementation, moving and masking undefined values is as exact as the handlers
+//! are, and each reported dependence has actually been observed.
 
 use super::touch::{Class, Plain, Runs, Touch};
 use crate::exec::{Cx, Flow};
 use crate::op::{Op, Src};
 use crate::wave::{ActiveLanes, Lanes};
 
-/// Trials with other values in place of the undefined bits: see [`Filler`].
+/// Number of trial runs with different values in the undefined bits: see [`Filler`].
 const TRIALS: u32 = 6;
-/// Registers that are saved for a trial: as many as a matrix instruction has. With more, results are taken as defined.
+/// Maximum number of registers that are saved for a trial, which suffices for a matrix instruction. The
+/// results of an instruction with more registers count as defined.
 const MAX_REGISTERS: usize = 72;
 
-/// The definedness of a wave's registers.
+/// Definedness of a wave's registers.
 pub(super) struct Defined {
-    /// Lanes in which a bit of the VGPR is undefined.
+    /// For each VGPR, the lanes that have undefined bits.
     vector: Vec<u64>,
-    /// The bits, where `vector` has the lane.
+    /// The undefined bits, valid for the lanes in `vector`.
     vector_bits: Vec<Lanes>,
-    /// SGPRs with an undefined bit.
+    /// SGPRs that have undefined bits.
     scalar: u128,
-    /// The bits, where `scalar` has the register.
+    /// The undefined bits, valid for the registers in `scalar`.
     scalar_bits: [u32; 128],
     scc: bool,
-    /// What made VGPRs, SGPRs, SCC undefined.
+    /// Why VGPRs, SGPRs and SCC are undefined.
     vector_from: Vec<Origin>,
     scalar_from: [Origin; 128],
     scc_from: Origin,
 }
 
-/// Why something is undefined.
+/// Why a value is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nothing has written it.
+    /// It was never written.
     #[default]
     Unwritten,
-    /// The load at this place brought it.
+    /// The load at this place loaded it.
     Load(u32),
-    /// A call has changed it: its number among the wave's changes.
+    /// A call has changed it: the index of the change among the wave's changes.
     Call(u32),
-    /// The instruction at this place took it from a lane that was not active.
+    /// The instruction at this place took it from an inactive lane.
     Inactive(u32),
 }
 
-/// What depends on undefined values.
+/// What depends on an undefined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Depends {
-    /// Where the program goes on.
+    /// The direction of control flow.
     Control,
-    /// Which lanes are active.
+    /// The active lanes.
     Exec,
 }
 
 impl Defined {
-    /// Nothing is defined but what the caller says.
+    /// Creates the state in which all registers are undefined.
     pub(super) fn new(vgprs: usize) -> Defined {
         Defined {
             vector: vec![u64::MAX; vgprs],
@@ -71,25 +73,25 @@ impl Defined {
         }
     }
 
-    /// A load brings something undefined.
+    /// Records why a loaded VGPR is undefined.
     pub(super) fn loaded(&mut self, register: usize, origin: Origin) {
         if let Some(from) = self.vector_from.get_mut(register) {
             *from = origin;
         }
     }
 
-    /// A call has changed an SGPR.
+    /// Marks an SGPR as undefined because a call has changed it.
     pub(super) fn lose_scalar(&mut self, code: usize, change: u32) {
         self.set_scalar_bits(code, u32::MAX);
         self.scalar_from[code] = Origin::Call(change);
     }
 
-    /// The same of SCC.
+    /// Marks SCC as undefined because a call has changed it.
     pub(super) fn lose_scc(&mut self, change: u32) {
         (self.scc, self.scc_from) = (true, Origin::Call(change));
     }
 
-    /// An instruction has taken the value of lanes of a VGPR from lanes that are not active.
+    /// Marks lanes of a VGPR as undefined because an instruction took their values from inactive lanes.
     pub(super) fn take_inactive(&mut self, register: usize, lanes: u64, place: u32) {
         for lane in ActiveLanes(lanes) {
             self.set_vector_bits(register, lane, u32::MAX);
@@ -97,7 +99,7 @@ impl Defined {
         self.loaded(register, Origin::Inactive(place));
     }
 
-    /// The same of lanes of a VGPR that a call has changed.
+    /// Marks lanes of a VGPR as undefined because a call has changed them.
     pub(super) fn lose_vector(&mut self, register: usize, lanes: u64, change: u32) {
         for lane in ActiveLanes(lanes) {
             self.set_vector_bits(register, lane, u32::MAX);
@@ -105,12 +107,13 @@ impl Defined {
         self.loaded(register, Origin::Call(change));
     }
 
-    /// What made a VGPR undefined.
+    /// Returns why a VGPR is undefined.
     pub(super) fn vector_origin(&self, register: usize) -> Origin {
         self.vector_from.get(register).copied().unwrap_or_default()
     }
 
-    /// What made the first register undefined that is so in these lanes, of those that an instruction reads.
+    /// Returns why the first undefined register is undefined, among the registers that an instruction reads
+    /// in these lanes.
     pub(super) fn origin(&self, touch: &Touch, lanes: u64) -> Origin {
         let scalars = touch.scalar_address | touch.scalar_reads;
         let vector =
@@ -144,7 +147,7 @@ impl Defined {
         }
     }
 
-    /// The undefined bits of a VGPR's lane.
+    /// Returns the undefined bits of a lane of a VGPR.
     pub(super) fn vector_bits(&self, register: usize, lane: usize) -> u32 {
         match self.vector.get(register) {
             Some(undefined) if undefined >> lane & 1 != 0 => self.vector_bits[register][lane],
@@ -152,7 +155,7 @@ impl Defined {
         }
     }
 
-    /// The undefined bits of an SGPR.
+    /// Returns the undefined bits of an SGPR.
     pub(super) fn scalar_bits(&self, code: usize) -> u32 {
         match code < 128 && self.scalar >> code & 1 != 0 {
             true => self.scalar_bits[code],
@@ -169,7 +172,7 @@ impl Defined {
         }
     }
 
-    /// The first of the VGPRs that has an undefined bit in an active lane, and the lane.
+    /// Returns the first VGPR that has an undefined bit in one of `lanes`, and the lane.
     pub(super) fn undefined_vector(&self, runs: &Runs, lanes: u64) -> Option<(usize, u32)> {
         runs.registers().find_map(|register| {
             let found = self.vector.get(register)? & lanes;
@@ -177,13 +180,14 @@ impl Defined {
         })
     }
 
-    /// The first of the SGPRs that has an undefined bit.
+    /// Returns the first SGPR that has an undefined bit.
     pub(super) fn undefined_scalar(&self, registers: u128) -> Option<u32> {
         let found = self.scalar & registers;
         (found != 0).then(|| found.trailing_zeros())
     }
 
-    /// Follows an instruction that has not run yet, unless it accesses memory.
+    /// Updates the state for an instruction that has not run yet and does not access memory. Returns what
+    /// depends on undefined values, if control flow or EXEC does.
     #[inline]
     pub(super) fn step(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) -> Option<Depends> {
         let exec = cx.wave.exec();
@@ -200,7 +204,7 @@ impl Defined {
         self.try_out(cx, op, touch)
     }
 
-    /// The same of a plain instruction. False, and nothing is done, where an input is undefined.
+    /// Updates the state for a plain instruction. Returns false, and does nothing, if an input is undefined.
     #[inline(always)]
     pub(super) fn step_plain(&mut self, plain: &Plain, exec: u64) -> bool {
         let mut undefined = 0;
@@ -219,7 +223,7 @@ impl Defined {
         true
     }
 
-    /// All results are defined.
+    /// Marks all results of an instruction as defined.
     #[inline]
     pub(super) fn define_results(&mut self, touch: &Touch, exec: u64) {
         let lanes = if touch.ignores_exec { u64::MAX } else { exec };
@@ -277,7 +281,7 @@ impl Defined {
         let mut first: Option<Outcome> = None;
         for trial in 0..TRIALS {
             self.set_inputs(cx, op, touch, &saved, trial);
-            // Indexed vector instructions do not come here.
+            // Vector instructions with VGPR indexing are handled elsewhere.
             let flow = (op.run)(cx, op);
             cx.trap = None;
             let outcome = Outcome::take(cx, touch, flow);
@@ -315,15 +319,15 @@ impl Defined {
     }
 }
 
-/// Values for undefined bits: none, all, two that are neither, and what the other sources hold, since comparisons for
-/// equality have to be met once.
+/// Values for the undefined bits of a trial: all zeros, all ones, two mixed patterns, and the values of the
+/// other sources, so that comparisons for equality hold in some trial.
 struct Filler<'a> {
     trial: u32,
     op: &'a Op,
 }
 
 impl Filler<'_> {
-    /// For dword `part` of a source.
+    /// Returns the value for dword `part` of a source.
     fn value(&self, cx: &Cx<'_>, place: usize, part: usize, lane: usize) -> u32 {
         let mixed = (place as u32 + 1).wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
         let source = match self.trial {
@@ -344,7 +348,7 @@ impl Filler<'_> {
     }
 }
 
-/// The numbers of the bits that are set.
+/// Iterator over the numbers of the set bits.
 struct Codes(u128);
 
 impl Iterator for Codes {
@@ -357,14 +361,14 @@ impl Iterator for Codes {
     }
 }
 
-/// The scalar registers that definedness is known of.
+/// Returns the scalar registers whose definedness is tracked.
 fn first_scalars(cx: &Cx<'_>) -> [u32; 128] {
     let mut scalars = [0; 128];
     scalars.copy_from_slice(&cx.wave.sgpr[..128]);
     scalars
 }
 
-/// Registers as they were.
+/// Saved registers.
 struct Saved {
     vectors: Vec<Lanes>,
     scalars: [u32; 128],
@@ -396,7 +400,7 @@ impl Saved {
     }
 }
 
-/// What an instruction left.
+/// The results of a trial run.
 struct Outcome {
     vectors: Vec<Lanes>,
     scalars: [u32; 128],
@@ -418,7 +422,7 @@ impl Outcome {
     }
 }
 
-/// Bits of results that differ between trials.
+/// The result bits that differ between trials.
 struct Trials {
     vectors: Vec<Lanes>,
     scalars: [u32; 128],
@@ -449,7 +453,7 @@ impl Trials {
 }
 
 impl Defined {
-    /// The first register an instruction reads that is not wholly defined, by name.
+    /// Returns the name of the first register that an instruction reads and that has undefined bits.
     pub(super) fn name_undefined(&self, touch: &Touch, exec: u64) -> String {
         let lanes = touch.lanes_read(exec);
         if let Some(code) = self.undefined_scalar(touch.scalar_reads) {

@@ -1,4 +1,4 @@
-//! From what a check has seen to a [`Report`].
+//! Converts findings of the checks to [`Report`]s.
 
 use super::calls::Link;
 use super::defined::Origin;
@@ -7,12 +7,12 @@ use super::{FaultClass, Report, Watcher};
 use crate::exec::Cx;
 use crate::fault::Location;
 
-/// A place in the code, in 32 bits: range and index.
+/// Encodes a place in the code, that is code range and index, in 32 bits.
 pub(super) fn place(range: u32, pc: u32) -> u32 {
     range << 26 | pc & ((1 << 26) - 1)
 }
 
-/// Range and index of a place.
+/// Returns the code range and the index of a place.
 pub(crate) fn split_place(place: u32) -> (u32, u32) {
     (place >> 26, place & ((1 << 26) - 1))
 }
@@ -21,12 +21,12 @@ pub(crate) fn split_place(place: u32) -> (u32, u32) {
 #[derive(Clone, Debug)]
 pub(crate) struct Elsewhere {
     pub(super) place: u32,
-    /// Number of the wave in the dispatch, from 1 on.
+    /// Number of the wave in the dispatch, counted from 1.
     pub(super) wave: u32,
     pub(super) label: String,
 }
 
-/// What was found, not yet with texts of instructions.
+/// A finding, without the texts of instructions.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(super) class: FaultClass,
@@ -34,19 +34,20 @@ pub(crate) struct Finding {
     pub(super) level: check::Level,
     pub(super) message: String,
     pub(super) place: u32,
-    /// Wave of the group.
+    /// Index of the wave in the group.
     pub(super) wave: usize,
     pub(super) lane: Option<u32>,
     pub(super) label: String,
     pub(super) other: Option<Elsewhere>,
-    /// The calls under way.
+    /// The active calls.
     pub(super) calls: Vec<Link>,
     pub(super) notes: Vec<String>,
     pub(super) fix: Option<String>,
 }
 
 impl Finding {
-    /// With locations filled in by `locate`: place, wave of the dispatch (from 0 on), lane.
+    /// Converts the finding to a report. `locate` returns the location for a place, a wave of the dispatch
+    /// (counted from 0) and a lane.
     pub(crate) fn report(
         self,
         first_wave: u32,
@@ -71,7 +72,7 @@ impl Finding {
 }
 
 impl Watcher<'_> {
-    /// A finding at the instruction at work; the caller fills in the rest.
+    /// Creates a finding at the current instruction; the caller fills in the remaining fields.
     pub(super) fn finding(&self, class: FaultClass, rule: &str, message: String) -> Finding {
         Finding {
             class,
@@ -89,7 +90,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Keeps a finding, unless the code was reported for the same before.
+    /// Keeps a finding, unless the same error was already reported for the same code.
     #[cold]
     pub(super) fn report(&mut self, finding: Finding) {
         debug_assert!(super::rules::is_known(&finding.rule), "{} is no rule", finding.rule);
@@ -98,14 +99,15 @@ impl Watcher<'_> {
         }
         let other = finding.other.as_ref().map(|other| other.place);
         if self.shared.is_new(&finding.rule, finding.place, other) {
-            // What is read too early, for want of a barrier, shows as undefined before it shows as a race.
+            // A value that is read too early for want of a barrier is found as undefined before it is found
+            // as a race, so this finding does not stop the run yet.
             self.group.now.stops = finding.class != FaultClass::Uninitialised;
             self.group.findings.push(finding);
             self.group.now.reported = true;
         }
     }
 
-    /// Control flow, or EXEC, depends on what nobody has written.
+    /// Reports that control flow or EXEC depends on an uninitialised register.
     #[cold]
     pub(super) fn report_dependence(&mut self, cx: &Cx<'_>, touch: &Touch, exec: bool) {
         let wave = &self.group.waves[self.group.now.wave];
@@ -123,7 +125,8 @@ impl Watcher<'_> {
         self.report_undefined(finding, touch.lanes_read(cx.wave.exec()));
     }
 
-    /// A finding about something undefined in one of these lanes, with the load that brought it.
+    /// Reports a finding about a register that is undefined in some of these lanes, with the load or call
+    /// that made it undefined.
     #[cold]
     pub(super) fn report_undefined(&mut self, mut finding: Finding, lanes: u64) {
         let wave = &self.group.waves[self.group.now.wave];
@@ -151,7 +154,7 @@ impl Watcher<'_> {
     }
 }
 
-/// An SGPR or special register, by its code.
+/// Returns the name of an SGPR or special register, by its code.
 pub(super) fn scalar_name(code: u32) -> String {
     match code {
         102 => "flat_scratch_lo (s102)".into(),
@@ -165,7 +168,7 @@ pub(super) fn scalar_name(code: u32) -> String {
     }
 }
 
-/// A VGPR, by its place in `Wave::vgpr`.
+/// Returns the name of a VGPR, by its index in `Wave::vgpr`.
 pub(super) fn vector_name(register: usize) -> String {
     if register < 256 { format!("v{register}") } else { format!("a{}", register - 256) }
 }

@@ -1,7 +1,7 @@
-//! Which of a wave's memory operations may be incomplete, in the order in which they were issued.
+//! Tracks which memory operations of a wave may be incomplete, in the order in which they were issued.
 //!
-//! The scoreboard says which *registers* are in flight; this says which *operations* others may rely on: a barrier or a
-//! release publishes what the wave has waited for, nothing else.
+//! The scoreboard tracks which *registers* are in flight. This module tracks which *operations* other waves
+//! may rely on: a barrier or a release publishes only operations that the wave has waited for.
 
 use super::touch::Queues;
 use isa::Target;
@@ -10,22 +10,22 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy)]
 struct Pending {
     number: u32,
-    /// May complete before those ahead of it.
+    /// Whether the operation may complete before older operations.
     unordered: bool,
-    /// Is a load to LDS or a store from it.
+    /// Whether the operation is a load to LDS or a store from LDS.
     transfer: bool,
 }
 
-/// The operations that are complete: in each kind of memory all up to this number.
+/// The operations that are known to be complete: for each kind of memory, all operations up to this number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) lds: u32,
     pub(super) memory: u32,
-    /// Accesses of LDS by loads to LDS and stores from it.
+    /// LDS accesses of loads to LDS and stores from LDS.
     pub(super) transfers: u32,
 }
 
-/// The operations of one wave.
+/// The memory operations of one wave.
 #[derive(Default)]
 pub(super) struct Flight {
     issued: u32,
@@ -35,28 +35,29 @@ pub(super) struct Flight {
     history: History,
 }
 
-/// What was complete when operations were issued: the last changes of it.
+/// The last changes of what was complete, so that it can be looked up for an earlier operation.
 #[derive(Default)]
 struct History {
-    /// Number of the last operation before the change; what was complete from there on.
+    /// Number of the last operation before each change, and what was complete from there on.
     changes: VecDeque<(u32, Done)>,
 }
 
 impl History {
-    /// Changes that are kept.
+    /// Maximum number of changes that are kept.
     const MOST: usize = 64;
 
     fn enter(&mut self, issued: u32, done: Done) {
         if self.changes.len() == History::MOST {
             self.changes.pop_front();
         } else if self.changes.is_empty() {
-            // Before the first wait.
+            // The state before the first wait.
             self.changes.push_back((0, Done::default()));
         }
         self.changes.push_back((issued, done));
     }
 
-    /// What was complete when operation `number` was issued; of what is too long ago, what was later.
+    /// Returns what was complete when operation `number` was issued. For an operation older than the kept
+    /// changes, returns the oldest kept state.
     fn at(&self, number: u32) -> Done {
         let earlier = self.changes.iter().rev().find(|&&(issued, _)| issued < number);
         let done = earlier.or(self.changes.front()).map_or(Done::default(), |&(_, done)| done);
@@ -68,7 +69,8 @@ impl History {
     }
 }
 
-/// What a wait instruction leaves in flight at most; `None`: it does not look at that counter.
+/// Maximum number of operations that a wait instruction leaves in flight, for each counter; `None` if the
+/// instruction does not wait on the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Left {
     pub(super) vm: Option<u32>,
@@ -77,7 +79,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// What a wait instruction says, by its name and its immediate.
+    /// Decodes a wait instruction from its name and its immediate.
     pub(super) fn of(target: &Target, name: &str, value: u32) -> Left {
         let mut left = Left::default();
         match name {
@@ -96,7 +98,7 @@ impl Left {
 }
 
 impl Flight {
-    /// A new operation; its number, from 1 on.
+    /// Adds a new operation, and returns its number, counted from 1.
     pub(super) fn issue(&mut self, queues: Queues) -> u32 {
         self.issued += 1;
         let Queues { unordered, transfer, .. } = queues;
@@ -126,7 +128,7 @@ impl Flight {
         self.history.enter(self.issued, done);
     }
 
-    /// What was complete when operation `number` was issued.
+    /// Returns what was complete when operation `number` was issued.
     pub(super) fn done_at(&self, number: u32) -> Done {
         self.history.at(number)
     }
@@ -135,36 +137,36 @@ impl Flight {
         self.issued
     }
 
-    /// All accesses of memory up to this number are complete.
+    /// Returns the number up to which all memory accesses are complete.
     pub(super) fn memory_done(&self) -> u32 {
         let oldest = |queue: &VecDeque<Pending>| queue.front().map_or(u32::MAX, |pending| pending.number);
         oldest(&self.vm).min(oldest(&self.vs)).min(self.issued + 1) - 1
     }
 
-    /// All accesses of LDS up to this number are complete.
+    /// Returns the number up to which all LDS accesses are complete.
     pub(super) fn lds_done(&self) -> u32 {
         self.lgkm.front().map_or(self.issued, |pending| pending.number - 1)
     }
 
-    /// All accesses of LDS by loads to LDS and stores from it are complete up to this number.
+    /// Returns the number up to which all LDS accesses of loads to LDS and stores from LDS are complete.
     pub(super) fn transfers_done(&self) -> u32 {
         let oldest = |queue: &VecDeque<Pending>| queue.iter().find(|one| one.transfer).map(|one| one.number);
         [oldest(&self.vm), oldest(&self.vs)].into_iter().flatten().fold(self.issued + 1, u32::min) - 1
     }
 
-    /// Whether the operation may be incomplete.
+    /// Returns whether the operation may be incomplete.
     pub(super) fn has(&self, number: u32) -> bool {
         [&self.vm, &self.vs, &self.lgkm]
             .into_iter()
             .any(|queue| queue.iter().any(|pending| pending.number == number))
     }
 
-    /// The same of its access of memory.
+    /// Returns whether the memory access of the operation may be incomplete.
     pub(super) fn has_in_memory(&self, number: u32) -> bool {
         [&self.vm, &self.vs].into_iter().any(|queue| queue.iter().any(|pending| pending.number == number))
     }
 
-    /// What is in flight, for people.
+    /// Returns the numbers of operations in flight as text.
     pub(super) fn state(&self) -> String {
         let mut text = format!("vmcnt {}, lgkmcnt {}", self.vm.len(), self.lgkm.len());
         if !self.vs.is_empty() {
@@ -206,7 +208,7 @@ mod tests {
         assert_eq!((flight.lds_done(), flight.transfers_done(), flight.memory_done()), (3, 1, 0));
         flight.wait(Left { vm: Some(0), ..Left::default() });
         assert_eq!(flight.transfers_done(), 3);
-        // No wait came before the third operation; both waits came before the fourth.
+        // There was no wait before the third operation; both waits came before the fourth.
         assert_eq!((flight.done_at(3).transfers, flight.done_at(4).transfers), (0, 3));
     }
 

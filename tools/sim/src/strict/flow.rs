@@ -1,4 +1,5 @@
-//! Whether what a store writes is computed from what a load has read: found in the code, on any path from one to the other.
+//! Finds out whether the value written by a store is computed from a value read by a load, on any path
+//! through the code from the load to the store.
 
 use super::calls::Transfer;
 use super::findings::split_place;
@@ -7,11 +8,11 @@ use super::start::{Shared, lock};
 use super::touch::Class;
 use std::collections::HashMap;
 
-/// Instructions that are looked at for one load and one store.
+/// Maximum number of instructions that are examined for one load and one store.
 const MOST: usize = 20_000;
 
 impl Shared {
-    /// Whether the data of the store at one place depend on the load at another.
+    /// Returns whether the data of the store at one place depends on the load at another place.
     #[cold]
     pub(super) fn depends(&self, store: u32, load: u32) -> bool {
         if let Some(&known) = lock(&self.flows).get(&(store, load)) {

@@ -1,4 +1,4 @@
-//! The scoreboard of crate `check`, driven by what waves really execute.
+//! Checks instructions with the scoreboard of crate `check`, as waves execute them.
 
 use super::findings::{Elsewhere, place};
 use super::touch::Touch;
@@ -11,10 +11,10 @@ use check::{Counter, FlatPath, Problem, Site};
 use isa::decode::Decoder;
 use isa::{MachInst, Operand, Setting, Target, op};
 
-/// All ranges of code as the scoreboard wants them.
+/// All code ranges in the form that the scoreboard needs.
 pub(super) struct Program {
     pub(super) code: check::Code,
-    /// Site of the first dword of each range.
+    /// Site of the first dword of each code range.
     first: Vec<Site>,
 }
 
@@ -27,7 +27,7 @@ impl Program {
         for range in ranges {
             first.push(code.len() as Site);
             for at in 0..range.words.len() {
-                // What lies inside of another instruction is never issued.
+                // Ops that begin inside of another instruction are never issued.
                 let words = &range.words[at..];
                 let decoded = decoder.as_ref().and_then(|decoder| {
                     decoder.decode(words).or_else(|_| decoder.decode_tolerant(words)).ok()
@@ -48,7 +48,7 @@ impl Program {
         place(range, index)
     }
 
-    /// The range that a site is in, and which instruction of it.
+    /// Returns the code range of a site, and the index of its instruction.
     fn index(&self, site: Site) -> (u32, u32) {
         let range = self.first.partition_point(|&first| first <= site).saturating_sub(1);
         (range as u32, site - self.first[range])
@@ -56,7 +56,7 @@ impl Program {
 }
 
 impl Watcher<'_> {
-    /// Registers in flight and wait states.
+    /// Checks registers in flight and wait states for an instruction.
     #[inline]
     pub(super) fn issue(&mut self, cx: &Cx<'_>, touch: &Touch) {
         let program = &self.shared.reading.program;
@@ -71,7 +71,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// What a wave has under way.
+    /// Returns the outstanding operations of a wave.
     pub(super) fn under_way(&self, wave: u32) -> Option<InFlight> {
         let board = &self.group.waves.get(wave as usize)?.board;
         let program = &self.shared.reading.program;
@@ -109,7 +109,7 @@ impl Watcher<'_> {
 
     fn report_hazard(&mut self, hazard: &check::Finding) {
         let shared = self.shared;
-        // Addresses are known here: see `transfers` and `writeback`.
+        // These rules are skipped, because `transfers` and `writeback` check them with known addresses.
         let of_memory = |id| {
             check::transfers::RULES.iter().any(|rule| rule.id == id)
                 || id == check::writeback::NOT_WRITTEN_BACK.id
@@ -153,7 +153,7 @@ impl Watcher<'_> {
     }
 }
 
-/// Where the lanes of a flat access go.
+/// Returns which memory the lanes of a flat access go to.
 fn flat_path(cx: &Cx<'_>, touch: &Touch) -> FlatPath {
     let Some(run) = touch.address.as_slice().first() else { return FlatPath::Unknown };
     let Some(high) = cx.wave.vgpr.get(usize::from(run.first) + 1) else { return FlatPath::Unknown };

@@ -1,11 +1,13 @@
-//! Races of the lanes of one wave.
+//! Finds races between the lanes of one wave.
 //!
-//! Lanes of one instruction have no order, nor have those of the two sides of a branch. If they write different values to one
-//! place, chance decides which stays. If several lanes load from one place and each stores what it has computed from that,
-//! all updates but one are lost. Stores of one value by several lanes are none of these.
+//! The lanes of one instruction are not ordered, and neither are the lanes on the two sides of a branch. If
+//! lanes write different values to one location, the remaining value is arbitrary. If several lanes load from
+//! one location, and each stores a value computed from the loaded one, all updates except one are lost. It is
+//! not a race if several lanes store the same value.
 //!
-//! Instructions of a wave are executed one after the other: what lanes store that execute both of two instructions is in
-//! order. So it is if the lanes have executed an instruction together in between, or an atomic.
+//! Instructions of a wave are executed in order: if a lane executes two stores, these are ordered. The stores
+//! of two lanes are also ordered if both lanes have executed an instruction together in between, or if the
+//! wave has executed an atomic in between.
 
 use super::cells::Stamp;
 use super::late::Excuse;
@@ -16,20 +18,20 @@ use crate::wave::{ActiveLanes, Lanes};
 use isa::ModFlags;
 use std::collections::VecDeque;
 
-/// Changes of EXEC that are kept.
+/// Maximum number of EXEC changes that are kept.
 const CHANGES: usize = 64;
 
-/// Lanes that a note lists.
+/// Maximum number of lanes that a note lists.
 const LISTED: usize = 4;
 
-/// Which lanes of a wave have been active together.
+/// Records which lanes of a wave have been active at the same time.
 pub(super) struct Together {
     began: u64,
-    /// Number of the last operation when EXEC changed, and what it became.
+    /// Changes of EXEC: number of the last operation before the change, and the new value of EXEC.
     changes: VecDeque<(u32, u64)>,
-    /// All lanes were active at this operation.
+    /// Number of the last operation at which all lanes were active.
     all: u32,
-    /// The last atomic operation.
+    /// Number of the last atomic operation.
     atomic: u32,
 }
 
@@ -38,7 +40,7 @@ impl Together {
         Together { began, changes: VecDeque::new(), all: 0, atomic: 0 }
     }
 
-    /// Enters memory operation `number`.
+    /// Records memory operation `number`.
     #[inline]
     pub(super) fn issue(&mut self, number: u32, exec: u64, is_atomic: bool) {
         if exec == self.began {
@@ -49,7 +51,7 @@ impl Together {
         }
     }
 
-    /// Enters a change of EXEC after `issued` memory operations.
+    /// Records a change of EXEC after `issued` memory operations.
     pub(super) fn change(&mut self, issued: u32, exec: u64) {
         if exec == self.began {
             self.all = issued;
@@ -69,7 +71,8 @@ impl Together {
         self.changes.push_back((issued, exec));
     }
 
-    /// Whether lane `later` comes after what lane `earlier` did in operation `number`; `exec`: the lanes that are active now.
+    /// Returns whether the current access of lane `later` is ordered after operation `number` of lane
+    /// `earlier`. `exec` is the mask of active lanes.
     fn are_ordered(&self, number: u32, earlier: u32, later: u32, exec: u64) -> bool {
         let both = 1 << (earlier & 63) | 1 << (later & 63);
         let met = |lanes: u64| lanes & both == both;
@@ -103,7 +106,7 @@ impl Stored {
         if self.in_lds { Space::Lds } else { Space::Global }
     }
 
-    /// The value of a byte, if it is stored.
+    /// Returns the stored value of the byte at an address, if the store covers this byte.
     fn byte(&self, address: u64) -> Option<u8> {
         let at = address.checked_sub(self.address).filter(|&at| at < u64::from(self.bytes))?;
         Some((self.value >> (8 * at)) as u8)
@@ -122,7 +125,8 @@ impl Stored {
 }
 
 impl Watcher<'_> {
-    /// Enters what a lane stores, to be compared with the other lanes' when the instruction is done.
+    /// Records a lane's store, so that it can be compared with the stores of the other lanes after the
+    /// instruction.
     #[inline]
     pub(super) fn note_lane(&mut self, access: &MemAccess, value: u32) {
         if access.lane < 64 && !access.flags.contains(ModFlags::GLC) {
@@ -132,7 +136,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// The same of a dword of a store by all lanes, of which some have one address.
+    /// Records a dword store of all active lanes, some of which store to the same address.
     #[cold]
     pub(super) fn note_lanes(
         &mut self,
@@ -152,7 +156,8 @@ impl Watcher<'_> {
         self.group.now.stored.extend(ActiveLanes(exec).map(stored));
     }
 
-    /// Looks for lanes of the store that has just run which have written one place.
+    /// Compares the lanes' stores of the instruction that has just run, and reports lanes that wrote to one
+    /// location.
     pub(super) fn compare_lanes(&mut self, memory: &Memory) {
         let mut stored = std::mem::take(&mut self.group.now.stored);
         if stored.len() > 1 && !self.shared.marks.has(self.group.now.place) {
@@ -172,7 +177,8 @@ impl Watcher<'_> {
         self.group.now.stored = stored;
     }
 
-    /// The load by which several lanes have read the place before, if what is stored is computed from it.
+    /// Returns the load by which several lanes have read the location before, if the stored value is computed
+    /// from this load.
     fn shared_load(&self, memory: &Memory, stored: &Stored) -> Option<(Stamp, u32)> {
         let wave = &self.group.waves[self.group.now.wave];
         let (read, place) = match stored.in_lds {
@@ -186,7 +192,7 @@ impl Watcher<'_> {
         (is_plain && self.shared.depends(self.group.now.place, place)).then_some((read, place))
     }
 
-    /// Reports that lanes have written one place. Whether it is reported.
+    /// Reports that several lanes wrote to one location. Returns whether it has reported it.
     #[cold]
     fn report_lanes(&mut self, at: &Stored, stored: &[Stored], load: Option<(Stamp, u32)>) -> bool {
         let same: Vec<&Stored> = stored.iter().filter(|one| one.address == at.address).collect();
@@ -226,12 +232,14 @@ impl Watcher<'_> {
         }
     }
 
-    /// An atomic store looks like a plain one where the object does not say: who looks at the place tells.
+    /// Returns the excuse that another wave may watch the location. It applies where the object does not mark
+    /// atomic stores: then an atomic store looks like a plain one, and only the loads from the location tell
+    /// the difference.
     fn watched_excuse(&self, in_lds: bool) -> Option<Excuse> {
         (!in_lds && !self.shared.marks.is_complete()).then_some(Excuse::Watched)
     }
 
-    /// Whether a store by a lane comes after an earlier one of the same wave.
+    /// Returns whether a lane's store is ordered after an earlier store of the same wave.
     #[inline]
     pub(super) fn follows_lane(&self, write: Stamp, earlier: u32, lane: u32) -> bool {
         let wave = &self.group.waves[self.group.now.wave];
@@ -242,7 +250,7 @@ impl Watcher<'_> {
             || wave.together.are_ordered(write.number(), earlier, lane, now.exec)
     }
 
-    /// Reports two stores on the two sides of a branch, of different values to one place.
+    /// Reports two stores of different values to one location on the two sides of a branch.
     #[cold]
     pub(super) fn report_sides(&mut self, access: &MemAccess, write: Stamp, place: u32, earlier: u32) {
         let marks = &self.shared.marks;
@@ -273,7 +281,7 @@ fn fix(is_update: bool) -> &'static str {
     }
 }
 
-/// The first of some texts, and how many more there are.
+/// Joins the first texts of a list, and adds how many texts are left out.
 fn list(texts: &[String]) -> String {
     let shown = texts.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
     match texts.len().saturating_sub(LISTED) {

@@ -1,40 +1,42 @@
-//! Conflicts that are none if the place turns out to be one of atomics.
+//! Conflicts that are harmless if the memory location turns out to be used by atomics.
 //!
-//! An atomic store looks like a plain one, and so does the first load of a compare-and-swap loop, which may be one. What
-//! other waves do with the place tells: they look at it with loads that act at L2, or the wave goes on with an atomic on it.
-//! So such conflicts wait until the dispatch ends. A load that no wave has come to yet counts, too, if its address is
-//! written like the store's.
+//! An atomic store looks like a plain store, and the first load of a compare-and-swap loop, which may be an
+//! atomic load, looks like a plain load. The difference shows only in what waves do with the location later:
+//! other waves read it with loads that act at L2, or the same wave continues with an atomic on it. Such
+//! conflicts are therefore kept until the dispatch ends. A load that was never executed also counts, if it
+//! has the same address operands as the store.
 
 use super::findings::{Finding, split_place};
 use super::start::{Shared, lock};
 use super::touch::{Class, Memory, Run};
 use std::collections::HashMap;
 
-/// Places that are kept for the same two instructions.
+/// Maximum number of locations that are kept for the same two instructions.
 const MOST: usize = 64;
 
 /// Rule and places of a finding.
 type Kind = (String, u32, Option<u32>);
 
-/// What shows that it is no conflict.
+/// The later event that shows that a conflict is harmless.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Excuse {
-    /// A wave looks at the place with a load that acts at L2.
+    /// A wave reads the location with a load that acts at L2.
     Watched,
-    /// The wave, counted from 1, does an atomic on the place that returns what was there.
+    /// The wave with this number, counted from 1, executes an atomic on the location that returns the old
+    /// value.
     Joined(u32),
 }
 
-/// A finding that waits.
+/// A finding that is kept until the end of the dispatch.
 struct Late {
     address: u64,
     excuse: Excuse,
     finding: Finding,
-    /// Number of the first wave of its group.
+    /// Number of the first wave of the finding's group.
     first_wave: u32,
 }
 
-/// All of them.
+/// All kept findings, by rule and places.
 #[derive(Default)]
 pub(super) struct Waiting(HashMap<Kind, Vec<Late>>);
 
@@ -50,7 +52,8 @@ impl Shared {
         }
     }
 
-    /// The findings without an excuse, each with the first wave of its group: one for the same two instructions.
+    /// Returns the findings without an excuse, each with the first wave of its group. Returns only one
+    /// finding for the same two instructions.
     pub(super) fn late_findings(&self) -> Vec<(u32, Finding)> {
         let waiting = std::mem::take(&mut *lock(&self.waiting)).0;
         let mut found: Vec<(u32, Finding)> = waiting
@@ -72,7 +75,8 @@ impl Shared {
         }
     }
 
-    /// Whether the code has a load that acts at L2 with the address operands of the store at a place.
+    /// Returns whether the code has a load that acts at L2 and has the address operands of the store at a
+    /// place.
     fn has_watching_twin(&self, store: u32) -> bool {
         let (range, pc) = split_place(store);
         let Some(wanted) = self.address_operands(range, pc as usize) else { return false };
@@ -89,7 +93,7 @@ impl Shared {
         false
     }
 
-    /// VGPRs, SGPRs and offset of an address.
+    /// Returns the VGPRs, the SGPRs and the offset of an instruction's address.
     fn address_operands(&self, range: u32, at: usize) -> Option<(Vec<Run>, u128, i32)> {
         let (inst, _) = self.instruction(range, at)?;
         let touch = self.touch(range, at as u32);

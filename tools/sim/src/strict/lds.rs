@@ -1,4 +1,4 @@
-//! Accesses of LDS by all lanes of a wave at once, where nothing about the accesses can be wrong: as `whole` for memory.
+//! Accesses to LDS by all lanes of a wave at once that cannot be wrong, as `whole` handles them for memory.
 
 use super::cells::{LdsCell, LdsWrite, Stamp};
 use super::flight::Flight;
@@ -9,15 +9,15 @@ use crate::watch::Space;
 use crate::wave::{ActiveLanes, Lanes, ROW, Row, rows};
 use isa::Generation;
 
-/// What the wave at work knows of accesses of LDS by the waves of its group.
+/// The current wave's knowledge of accesses to LDS by the waves of its group.
 pub(super) struct LdsOrder<'a> {
     wave: u32,
     first_wave: u32,
     local: &'a [Known],
     flight: &'a Flight,
-    /// Whether the instruction at work is a load to LDS or a store from LDS.
+    /// Whether the current instruction is a load to LDS or a store from LDS.
     transfers: bool,
-    /// Whether the instruction at work is a load to LDS.
+    /// Whether the current instruction is a load to LDS.
     loads_to_lds: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'a> LdsOrder<'a> {
         }
     }
 
-    /// Whether an access is known to have happened before.
+    /// Returns whether an access is known to have happened before.
     #[inline(always)]
     pub(super) fn has(&self, earlier: Stamp) -> bool {
         if earlier.wave() == self.wave {
@@ -47,7 +47,8 @@ impl<'a> LdsOrder<'a> {
         })
     }
 
-    /// Whether the instruction at work accesses LDS after an earlier access by its own wave, of which one is a transfer.
+    /// Returns whether the current instruction's LDS access is ordered after an earlier access by its own
+    /// wave. One of the two accesses is a transfer.
     fn follows_own(&self, earlier: Stamp) -> bool {
         match earlier.is_transfer() {
             false => self.flight.lds_done() >= earlier.number(),
@@ -55,14 +56,14 @@ impl<'a> LdsOrder<'a> {
         }
     }
 
-    /// Whether there was no access, or it is known to have happened before.
+    /// Returns whether there was no earlier access, or it is known to have happened before.
     #[inline(always)]
     fn allows(&self, earlier: Stamp) -> bool {
         earlier.is_none() || self.has(earlier)
     }
 }
 
-/// The reads of LDS of an instruction.
+/// The reads from LDS of an instruction.
 struct Reads<'a> {
     order: LdsOrder<'a>,
     /// A write that is known to have happened before the instruction.
@@ -72,8 +73,9 @@ struct Reads<'a> {
 }
 
 impl Reads<'_> {
-    /// Enters the read of a dword whose last write is known to have happened before. False, and nothing is entered, where it
-    /// is not. A dword that the instruction has read already is not looked at again.
+    /// Records the read of a dword whose last write is known to have happened before. Returns false, and
+    /// records nothing, if the write is not known to have happened before. A dword that the instruction has
+    /// already read is not checked again.
     #[inline(always)]
     fn enter(&mut self, cell: &mut LdsCell, is_shared: bool) -> bool {
         let (read, write) = (cell.read, cell.write);
@@ -92,8 +94,8 @@ impl Reads<'_> {
     }
 }
 
-/// Lanes that have all the addresses between them, and those of them whose address others have as well: the others of the row,
-/// or the rows that follow and have the same addresses.
+/// Returns the lanes that together have all the addresses, and those of these lanes whose address other lanes
+/// have as well: the other lanes of the row, or the following rows with the same addresses.
 fn distinct(addresses: &Lanes, exec: u64) -> (u64, u64) {
     if exec != u64::MAX {
         return (exec, 0);
@@ -122,12 +124,12 @@ impl Watcher<'_> {
         LdsOrder::new(&group.waves[group.now.wave].order, group.first_wave, self.touch)
     }
 
-    /// Whether an access of LDS is known to have happened before.
+    /// Returns whether an access to LDS is known to have happened before.
     pub(super) fn lds_ordered(&self, earlier: Stamp) -> bool {
         self.lds_order().has(earlier)
     }
 
-    /// Stores to LDS: see [`Watch::write_lds`](crate::watch::Watch::write_lds).
+    /// Handles stores to LDS: see [`Watch::write_lds`](crate::watch::Watch::write_lds).
     pub(super) fn stores_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
         if self.shared.target.generation < Generation::Gfx9 || !self.stores_plainly(exec) {
             return false;
@@ -162,14 +164,14 @@ impl Watcher<'_> {
         true
     }
 
-    /// Whether all accesses of the dwords that lanes are about to store are known to have happened before, and none of them
-    /// was an atomic. `first`: the first of the dwords that a lane stores.
+    /// Returns whether all accesses to the dwords that the lanes are about to store are known to have
+    /// happened before, and none of them was an atomic. `first` returns the first dword that a lane stores.
     fn may_store_lds(&self, first: impl Fn(usize) -> usize, exec: u64, dwords: usize) -> bool {
         let order = self.lds_order();
         ActiveLanes(exec).all(|lane| {
             let words = first(lane)..first(lane) + dwords;
             let cells = self.group.lds.get(words.clone()).unwrap_or_default();
-            // With all lanes on, a store comes after what any lane has stored.
+            // If all lanes are active, the store is ordered after the earlier stores of all lanes.
             let follows = |cell: &LdsCell, word: usize| {
                 exec == u64::MAX
                     || self.follows_lane(cell.write, self.group.lds_writes[word].lane, lane as u32)
@@ -184,7 +186,8 @@ impl Watcher<'_> {
         })
     }
 
-    /// Reads of LDS, if all that is read is defined: see [`Watch::read_lds`](crate::watch::Watch::read_lds).
+    /// Handles reads from LDS, if all data read is defined: see
+    /// [`Watch::read_lds`](crate::watch::Watch::read_lds).
     pub(super) fn reads_whole_lds(&mut self, addresses: &Lanes, exec: u64, offsets: &[u32]) -> bool {
         if self.shared.target.generation < Generation::Gfx9 {
             return false;
@@ -194,7 +197,7 @@ impl Watcher<'_> {
         let order = LdsOrder::new(&waves[now.wave].order, *first_wave, self.touch);
         let mut reads = Reads { order, ordered: now.ordered, stamp: now.stamp, place: now.place };
         let all_whole = offsets.iter().all(|&offset| {
-            // Lanes that read one dword are often neighbours.
+            // Lanes that read the same dword are often neighbours.
             let mut last = usize::MAX;
             ActiveLanes(lanes).all(|lane| {
                 let word = (addresses[lane].wrapping_add(offset) / 4) as usize;
@@ -207,7 +210,8 @@ impl Watcher<'_> {
         all_whole
     }
 
-    /// A read of a dword of LDS whose last write is known to have happened before: its undefined bits.
+    /// Reads a dword of LDS whose last write is known to have happened before. Returns its undefined bits, or
+    /// `None` if the write is not known to have happened before.
     #[inline(always)]
     pub(super) fn read_lds_word(&mut self, word: usize) -> Option<u32> {
         let GroupShadow { waves, lds, lds_bits, now, first_wave, .. } = &mut *self.group;

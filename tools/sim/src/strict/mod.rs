@@ -1,25 +1,26 @@
-//! Strict mode: a shadow beside the functional run that finds what real hardware hides.
+//! Strict mode: a shadow of the emulated state that finds errors which hardware often hides.
 //!
-//! The handlers of `exec` stay the only meaning of instructions. This watches them: before and after each instruction,
-//! and at each access to memory.
+//! The handlers of `exec` define what instructions do in this mode, too. Strict mode observes them: before
+//! and after each instruction, and at each access to memory.
 //!
 //! | file | finds |
 //! |---|---|
 //! | `hazards` | registers in flight, wait states: the scoreboard of crate `check` |
-//! | `defined` | what depends on registers, LDS or scratch that nobody has written |
-//! | `races`, `whole`, `lds`, `order`, `cells`, `marks`, `polls`, `late` | accesses of two waves without order; reads of what caches may hold stale |
+//! | `defined` | dependence on registers, LDS or scratch that were never written |
+//! | `races`, `whole`, `lds` | accesses of two waves without order; reads of stale cached data |
+//! | `order`, `cells`, `marks`, `polls`, `late` | (state and rules that `races` uses) |
 //! | `lanes`, `flow` | accesses of lanes of one wave without order |
-//! | `transfers` | accesses of LDS by a wave whose loads to LDS, or stores from it, are in flight |
+//! | `transfers` | accesses to LDS by a wave whose loads to LDS, or stores from LDS, are in flight |
 //! | `writeback` | scalar stores that stay in the scalar cache |
-//! | `calls` | functions that do not leave what they have to leave; registers that are used although a call has changed them |
-//! | `scramble` | the same of registers that happen to be as they were |
-//! | `restricts` | accesses of one place through two arguments of which one is `restrict` |
-//! | `bounds` | accesses that a buffer resource does not allow |
-//! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
-//! | `report` | what is said about it |
-//! | `reading` | nothing: it is the code, read once for all dispatches |
+//! | `calls` | functions that do not preserve registers; uses of registers that a call has changed |
+//! | `scramble` | uses of registers that a call may change but happens to preserve |
+//! | `restricts` | accesses to one location through two arguments, one of which is `restrict` |
+//! | `bounds` | accesses that are out of range of a buffer resource |
+//! | `access` | misaligned accesses, missing set-up of M0 and FLAT_SCRATCH |
+//! | `report` | (the form of findings) |
+//! | `reading` | (the code, decoded once for all dispatches) |
 //!
-//! `docs/strict-mode.md` has the rules and what they leave out.
+//! `docs/strict-mode.md` describes the rules and their limits.
 
 mod access;
 mod barrier;
@@ -84,18 +85,19 @@ use touch::{Class, Plain, Shuffle, Touch};
 /// How a dispatch is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Every instruction completes at once, and nothing is watched.
+    /// Every instruction completes at once, and nothing is checked.
     #[default]
     Fast,
-    /// Watched, as this module says. With `keep_going`, findings do not end the run.
+    /// Checked by strict mode. With `keep_going`, findings do not end the run.
     Strict {
-        /// Whether to go on after a finding.
+        /// Whether the run continues after a finding.
         keep_going: bool,
     },
-    /// Caches go stale and memory operations complete out of order, as this seed has it (`docs/weak-memory.md`). The
-    /// whole dispatch runs on one thread: the same seed gives the same run everywhere.
+    /// Weak mode: caches go stale and memory operations complete out of order, as chosen from a seed
+    /// (`docs/weak-memory.md`). The whole dispatch runs on one thread, so that the same seed gives the same
+    /// run on every host.
     Weak {
-        /// Where all choices come from.
+        /// Seed of all choices.
         seed: u64,
     },
 }
@@ -110,33 +112,33 @@ pub(crate) struct WaveShadow {
     defined: Defined,
     order: Order,
     board: check::Scoreboard,
-    /// Undefined bits of its scratch, dword by dword.
+    /// Undefined bits of the wave's scratch, for each dword.
     scratch: Vec<u32>,
-    /// Whether code has written FLAT_SCRATCH where it is no SGPR (GFX10).
+    /// Whether code has written FLAT_SCRATCH, on processors where it is not an SGPR (GFX10).
     flat_scratch: bool,
     barrier: Barrier,
     calls: Calls,
     together: Together,
-    /// Where registers have addresses from, if that is asked for.
+    /// The arguments that registers' addresses are computed from, if restricted pointers are checked.
     labels: Option<Labels>,
-    /// Where in `scratch` a register lies that a call has changed.
+    /// Dwords of `scratch` that hold a saved register that a call has changed.
     lost_scratch: HashMap<u32, Origin>,
 }
 
 /// The shadow of a group.
 pub(crate) struct GroupShadow {
     waves: Vec<WaveShadow>,
-    /// By dword of LDS, as are the next three.
+    /// Accesses to each dword of LDS. This vector and the next three have an element for each dword of LDS.
     lds: Vec<LdsCell>,
     lds_writes: Vec<LdsWrite>,
     lds_atomics: Vec<LdsAtomics>,
     /// Undefined bits.
     lds_bits: Vec<u32>,
-    /// What atomics have released, by dword of LDS.
+    /// Knowledge that atomics have released, for each dword of LDS.
     lds_releases: Vec<Option<Box<Handed>>>,
-    /// Place and wave of the last change of a dword of atomics in LDS.
+    /// Place and wave of the last change of each LDS dword that atomics use.
     lds_changes: HashMap<u64, Change>,
-    /// Whether a finding about LDS waits for an excuse.
+    /// Whether a finding about LDS is kept until the end of the dispatch.
     lds_waits: bool,
     /// Number of the group's first wave.
     first_wave: u32,
@@ -144,47 +146,48 @@ pub(crate) struct GroupShadow {
     findings: Vec<Finding>,
 }
 
-/// Who has changed a dword last: the place in the code, and the wave, counted from 1.
+/// The last change of a dword: the place in the code, and the number of the wave, counted from 1.
 type Change = (u32, u32);
 
-/// The instruction at work.
+/// The current instruction.
 struct Now {
     wave: usize,
-    /// Its place: see [`findings::place`].
+    /// Place of the instruction: see [`findings::place`].
     place: u32,
-    /// Its number among the wave's memory operations.
+    /// Number of the instruction among the wave's memory operations.
     number: u32,
     m0: u32,
-    /// Its stamp on a whole dword.
+    /// Stamp of the instruction for an access to a whole dword.
     stamp: Stamp,
-    /// A write of LDS that is known to have happened before it.
+    /// A write to LDS that is known to be ordered before the instruction.
     ordered: Stamp,
-    /// How often an atomic of the wave had changed something before it.
+    /// Number of times that atomics of the wave had changed memory before the instruction.
     changes: u32,
-    /// Where its first lane reads.
+    /// Address that the first lane reads.
     first_read: Option<u64>,
-    /// Bytes of its data that each lane has handled.
+    /// For each lane, number of bytes of the instruction's data that have been processed.
     cursor: [u16; 64],
-    /// Whether all that it stores is defined.
+    /// Whether all data that the instruction stores is defined.
     data_defined: bool,
-    /// Undefined bits that were loaded: lane, byte, bytes, bits, and why they are.
+    /// Undefined bits that were loaded: lane, byte offset in the data, number of bytes, bits, and why they
+    /// are undefined.
     loaded: Vec<(u8, u16, u8, u32, Origin)>,
     reads: Vec<MemAccess>,
-    /// What lanes have stored, where it may be in one place.
+    /// Stores of the lanes, if several lanes may store to one location.
     stored: Vec<Stored>,
     exec: u64,
-    /// The pointer arguments of which the address at work is made.
+    /// The pointer arguments that the current address is computed from.
     through: u64,
-    /// The whole of a load, if it was let through.
+    /// A load of the whole wave, if it may proceed as a whole.
     load: whole::Load,
     hazards: Vec<check::Finding>,
-    /// One finding of an instruction is enough.
+    /// Whether a finding was reported for the instruction; one finding suffices.
     reported: bool,
-    /// The finding ends the run.
+    /// Whether the finding ends the run.
     stops: bool,
 }
 
-/// A group's shadow at work.
+/// A watcher that works on the shadow of a group.
 pub(crate) struct Watcher<'a> {
     shared: &'a Shared,
     group: &'a mut GroupShadow,
@@ -200,12 +203,12 @@ impl<'a> Watcher<'a> {
         &mut self.group.waves[self.group.now.wave]
     }
 
-    /// Ends the run, unless it is to go on.
+    /// Ends the run if a finding requires it and the run is not to continue.
     fn verdict(&self) -> Result<(), Trap> {
         if self.group.now.stops && !self.shared.keep_going { Err(Trap::Watched) } else { Ok(()) }
     }
 
-    /// Enters a read; its order is looked at when the instruction is done.
+    /// Records a read. Its order is checked after the instruction.
     #[inline(never)]
     fn read_anything(&mut self, access: &MemAccess) -> Result<Option<u32>, Trap> {
         self.check_access(access);
@@ -218,7 +221,7 @@ impl<'a> Watcher<'a> {
         self.verdict().map(|()| None)
     }
 
-    /// Registers beside memory.
+    /// Updates the definedness of registers for an instruction.
     #[inline]
     fn step_registers(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
         let wave = &mut self.group.waves[self.group.now.wave];
@@ -227,8 +230,8 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// The same of a plain instruction, where nothing but its registers is to be looked at and all it reads is defined. Whether
-    /// that is so.
+    /// Updates the definedness of registers for a plain instruction, if only registers need to be checked and
+    /// all inputs are defined. Returns whether it did.
     #[inline(always)]
     fn steps_plainly(&mut self, cx: &Cx<'_>, plain: &Plain) -> bool {
         let wave = &mut self.group.waves[self.group.now.wave];
@@ -236,7 +239,8 @@ impl<'a> Watcher<'a> {
         !is_watched && wave.defined.step_plain(plain, cx.wave.exec())
     }
 
-    /// Registers that M0 has a part in naming: what is read counts as defined, what may be written becomes so.
+    /// Handles an instruction whose registers are selected by M0: registers that are read count as defined,
+    /// and registers that may be written become defined.
     #[cold]
     fn step_indexed(&mut self, cx: &Cx<'_>, touch: &Touch) {
         let exec = cx.wave.exec();
@@ -253,7 +257,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Values that come from lanes which are not active count as undefined.
+    /// Marks values that come from inactive lanes as undefined.
     #[cold]
     fn note_inactive(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
         let lanes = match touch.shuffle {

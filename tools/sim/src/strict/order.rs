@@ -1,29 +1,34 @@
-//! Happens-before: what a wave may rely on.
+//! The happens-before relation: the operations of other waves that a wave may rely on.
 //!
-//! Every memory operation of a wave has a number. A barrier or a release publishes a wave's operations up to the last one
-//! that the wave has waited for; who has passed the barrier, or acquired the release, knows them. Within a group that is
-//! kept wave by wave ([`Known`]), between groups in a [`Clock`].
+//! Every memory operation of a wave has a number. A barrier or a release publishes the wave's operations up
+//! to the last one that the wave has waited for. A wave that has passed the barrier, or has acquired the
+//! release, knows these operations. Within a group this knowledge is kept per wave ([`Known`]), between
+//! groups in a [`Clock`].
 
 use super::clock::Clock;
 use super::flight::{Done, Flight};
 use super::writeback::ScalarStores;
 
-/// What is known of another wave of the group: its operations up to these numbers.
+/// Knowledge of another wave of the group: for each property, the number of the last operation up to which it
+/// holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Accesses of LDS are done.
+    /// Accesses to LDS are complete.
     pub(super) lds: u32,
-    /// Loads to LDS and stores from it are done.
+    /// Loads to LDS, and stores from LDS, are complete.
     pub(super) transfers: u32,
-    /// Accesses of memory are done, as far as the group can tell.
+    /// Accesses to memory are complete, as seen from the same group.
     pub(super) memory: u32,
-    /// Accesses of memory are done for everybody.
+    /// Accesses to memory are complete, as seen from all waves.
     pub(super) far: u32,
-    /// Accesses of memory are done and no stale copy of what they wrote is left in the cache this wave reads through.
+    /// Accesses to memory are complete, and the cache that this wave reads through has no stale copy of the
+    /// written data.
     pub(super) fresh: u32,
-    /// Issued before the barrier, whether waited for or not: for messages.
+    /// Operations were issued before the barrier, whether the wave waited for them or not. Used only for
+    /// messages.
     pub(super) issued: u32,
-    /// The same of what was issued before an atomic that has handed it on.
+    /// Operations were issued before an atomic that has handed its wave's knowledge on. Used only for
+    /// messages.
     pub(super) handed: u32,
 }
 
@@ -38,24 +43,25 @@ impl Known {
     }
 }
 
-/// How the processor keeps caches.
+/// Properties of the processor's caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Caches {
-    /// Waves of a group read through different L0 caches (GFX10 in WGP mode).
+    /// Whether waves of a group read through different L0 caches (GFX10 in WGP mode).
     pub(super) split_group: bool,
-    /// There is a cache for several compute units between the first one and L2 (GFX10's GL1).
+    /// Whether several compute units share a cache between their first-level caches and L2 (GFX10's GL1).
     pub(super) middle: bool,
 }
 
-/// What one wave gets to know from others by an acquire.
+/// The knowledge that a wave gets from other waves by an acquire.
 #[derive(Clone, Default)]
 pub(super) struct Handed {
-    /// Of waves of other groups.
+    /// Knowledge of waves of other groups.
     pub(super) acquired: Clock,
-    /// That part of it of which the caches that both waves use hold nothing stale: [`Order::visible`], [`Order::middle`].
+    /// The parts of `acquired` for which the caches that both waves use hold no stale data: see
+    /// [`Order::visible`] and [`Order::middle`].
     pub(super) visible: Clock,
     pub(super) middle: Clock,
-    /// Of waves of the group; empty, or one for each.
+    /// Knowledge of waves of the same group: empty, or one element per wave.
     pub(super) local: Vec<Known>,
 }
 
@@ -64,7 +70,7 @@ impl Handed {
         self.acquired.is_empty() && self.local.is_empty()
     }
 
-    /// Adds what a wave of the group knows.
+    /// Adds the knowledge of a wave of the group.
     pub(super) fn add(&mut self, theirs: &Order, caches: Caches) {
         self.acquired.merge(&theirs.acquired);
         self.middle.merge(&theirs.middle);
@@ -83,25 +89,28 @@ impl Handed {
 /// An acquire whose load is in flight.
 struct Pending {
     number: u32,
-    /// The load is one of LDS.
+    /// Whether the load is from LDS.
     in_lds: bool,
     handed: Handed,
 }
 
-/// What one wave knows.
+/// The knowledge of one wave.
 pub(super) struct Order {
-    /// Its number in the dispatch, from 1 on.
+    /// Number of the wave in the dispatch, counted from 1.
     pub(super) wave: u32,
     pub(super) flight: Flight,
     pub(super) local: Box<[Known]>,
-    /// Of waves of other groups.
+    /// Knowledge of waves of other groups.
     pub(super) acquired: Clock,
-    /// That part of `acquired` after which the vector caches were invalidated.
+    /// The part of `acquired` that the wave had when the vector caches were last invalidated. The wave reads
+    /// no stale copy of the data of these operations.
     pub(super) visible: Clock,
-    /// That part of `acquired` after which GL1 was, and after which L0 was.
+    /// The part of `acquired` that the wave had when GL1 was last invalidated (`middle`), and when L0 was
+    /// (`first`).
     pub(super) middle: Clock,
     first: Clock,
-    /// The scalar cache holds nothing that was written since.
+    /// Whether the scalar cache holds no stale data, because the wave has neither stored nor acquired
+    /// anything since the last invalidation.
     pub(super) scalar_fresh: bool,
     pending: Vec<Pending>,
     pub(super) scalar_stores: ScalarStores,
@@ -123,11 +132,11 @@ impl Order {
         }
     }
 
-    /// What a barrier tells the others of this wave.
+    /// Returns what a barrier publishes about this wave.
     pub(super) fn published(&self, caches: Caches) -> Known {
         let far = self.flight.memory_done();
-        // One L1 serves the whole group, in order: what was issued before is seen by what is issued after (seed 000,
-        // line 3052 on). GFX10 in WGP mode has two.
+        // One L1 cache serves the whole group, in order: an operation sees all operations that were issued
+        // before it (seed 000, line 3052 on). GFX10 in WGP mode has two L0 caches.
         let memory = if caches.split_group { far } else { self.flight.issued() };
         Known {
             lds: self.flight.lds_done(),
@@ -139,8 +148,8 @@ impl Order {
         }
     }
 
-    /// What everybody may know who acquires a release that happens now; `me` is this wave's place in the group and
-    /// `first` the number of the group's first wave.
+    /// Returns the knowledge that a wave gets by acquiring a release made at this point. `me` is this wave's
+    /// place in the group, and `first` the number of the group's first wave.
     pub(super) fn released(&self, me: usize, first: u32) -> Clock {
         let mut clock = self.acquired.clone();
         clock.learn(self.wave, self.flight.memory_done());
@@ -152,8 +161,8 @@ impl Order {
         clock
     }
 
-    /// Returns what this wave knows of waves of other groups and of complete accesses of memory by waves of its own group,
-    /// which begins with wave `first`.
+    /// Returns the knowledge of waves of other groups, and of complete accesses to memory by waves of the
+    /// same group, which begins with wave `first`.
     pub(super) fn learned(&self, first: u32) -> Clock {
         let mut clock = self.acquired.clone();
         for (at, known) in self.local.iter().enumerate() {
@@ -162,20 +171,22 @@ impl Order {
         clock
     }
 
-    /// What the others of the group may know who see what operation `number` has written.
+    /// Returns the knowledge that other waves of the group get when they see the value written by operation
+    /// `number`.
     pub(super) fn known_at(&self, number: u32, caches: Caches) -> Known {
         let Done { lds, memory: far, transfers } = self.flight.done_at(number);
-        // As in `published`.
+        // The same rule as in `published` applies.
         let memory = if caches.split_group { far } else { number };
         Known { lds, transfers, memory, far, handed: number, ..Known::default() }
     }
 
-    /// Learns when the operation is complete.
+    /// Adds knowledge that the wave acquires when operation `number` is complete.
     pub(super) fn acquire(&mut self, number: u32, in_lds: bool, handed: Handed) {
         self.pending.push(Pending { number, in_lds, handed });
     }
 
-    /// After a wait: takes in what complete loads have acquired. Whether there was anything.
+    /// Takes in the knowledge of the acquires whose loads have completed. Returns whether there were any.
+    /// Called after a wait.
     pub(super) fn settle(&mut self) -> bool {
         if self.pending.is_empty() {
             return false;
@@ -184,7 +195,8 @@ impl Order {
         let mut at = 0;
         while at < self.pending.len() {
             let Pending { number, in_lds, .. } = self.pending[at];
-            // FLAT instructions count as LDS accesses, too; those that went to memory are complete without that.
+            // FLAT instructions also count as LDS accesses. A FLAT load that went to memory is complete when
+            // its memory access is.
             let in_flight = if in_lds { self.flight.has(number) } else { self.flight.has_in_memory(number) };
             if in_flight {
                 at += 1;
@@ -201,7 +213,7 @@ impl Order {
         settled
     }
 
-    /// The first cache is invalidated.
+    /// Records that the first-level cache is invalidated.
     pub(super) fn invalidate(&mut self, caches: Caches) {
         self.first = self.acquired.clone();
         self.visible = if caches.middle { self.middle.clone() } else { self.first.clone() };
@@ -210,7 +222,8 @@ impl Order {
         }
     }
 
-    /// GL1 is invalidated. The guide does it after L0 (seed 000, line 3325), newer compilers before: either order will do.
+    /// Records that GL1 is invalidated. The guide invalidates GL1 after L0 (seed 000, line 3325), newer
+    /// compilers before L0; both orders are accepted.
     pub(super) fn invalidate_middle(&mut self) {
         self.middle = self.acquired.clone();
         self.visible.merge(&self.first);

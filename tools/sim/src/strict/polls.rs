@@ -1,31 +1,34 @@
-//! Loads that look as if they were atomic: what such a load finds is handed over, although nothing in it says so.
+//! Recognises loads that are used like atomic loads: such a load acquires what it reads, although nothing in
+//! its encoding says so.
 //!
-//! Loads of LDS and loads at work-group scope look the same whether they are atomic or not. What tells them apart, where the
-//! object does not ([`super::marks`]), is what is done with them:
-//! - a load that waits for a flag stands in a loop which it may end and in which nothing is written that others see;
-//! - a load of a place of atomics that only decides what is done next, as the first look at a maximum before an atomic, or
-//!   at a word that says "found". What is read to be used, as the bins of a histogram, is no such load.
+//! Loads from LDS and loads at work-group scope have the same encoding whether they are atomic or not. If the
+//! object does not mark them ([`super::marks`]), they are recognised by the use of the loaded value:
+//! - A load that waits for a flag is in a loop which it may end, and in which nothing is written that other
+//!   waves see.
+//! - A load from a location that atomics use may only decide which code runs next, such as the first look at
+//!   a maximum before an atomic, or at a word that says "found". A load whose value is used otherwise, such
+//!   as a load of a histogram's bins, is not recognised.
 
 use super::findings::split_place;
 use super::start::Shared;
 use super::touch::{Class, EXEC_BITS, Memory, Touch};
 use isa::MachInst;
 
-/// Instructions of a loop that are looked at.
+/// Maximum number of instructions of a loop that are examined.
 const LONGEST: usize = 256;
 
-/// Registers that depend on the load.
+/// The registers whose values depend on the load.
 #[derive(Clone, Default)]
 pub(super) struct Tainted {
     vector: [u64; 8],
     scalar: u128,
     scc: bool,
-    /// Slots of scratch memory: see [`own_slot`].
+    /// Slots of scratch memory whose contents depend on the load: see [`own_slot`].
     slots: Vec<(u128, i32)>,
 }
 
 impl Tainted {
-    /// What an instruction does that is no branch.
+    /// Applies an instruction that is not a branch.
     pub(super) fn step(&mut self, touch: &Touch, inst: &MachInst) {
         let Some(slot) = own_slot(touch, inst) else { return self.write(touch, self.reads(touch)) };
         let known = self.slots.iter().position(|&tainted| tainted == slot);
@@ -37,7 +40,7 @@ impl Tainted {
         }
     }
 
-    /// Whether a branch depends on the load.
+    /// Returns whether a branch depends on the load.
     fn decides(&self, branch: &Touch, inst: &MachInst) -> bool {
         let on_exec = inst.op.row().name.starts_with("s_cbranch_exec") && self.scalar & EXEC_BITS != 0;
         on_exec || self.reads(branch)
@@ -59,7 +62,8 @@ impl Tainted {
             || self.scc && touch.reads_scc
     }
 
-    /// Adds what depends on the load on another path. Whether anything was added.
+    /// Adds the registers and slots that depend on the load on another path. Returns whether anything was
+    /// added.
     pub(super) fn join(&mut self, other: &Tainted) -> bool {
         let before = self.clone();
         self.vector.iter_mut().zip(other.vector).for_each(|(mine, theirs)| *mine |= theirs);
@@ -84,17 +88,17 @@ impl Tainted {
     }
 }
 
-/// What a load looks like.
+/// How a load is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Looks {
-    /// It waits in a loop for what it reads.
+    /// Whether the load is part of a loop that waits for the loaded value.
     pub(super) polls: bool,
-    /// What it reads decides what is done next, and is not used otherwise.
+    /// Whether the loaded value only decides which code runs next.
     pub(super) decides: bool,
 }
 
 impl Shared {
-    /// What the load at a place looks like, or the atomic that returns.
+    /// Returns how the load at a place is used. The place may also be that of an atomic that returns a value.
     #[cold]
     pub(super) fn looks(&self, place: u32) -> Looks {
         let (range, pc) = split_place(place);
@@ -131,7 +135,7 @@ impl Shared {
             let Some(target) = target(&inst, next) else { return false };
             let conditional = inst.op.row().name != "s_branch";
             ends |= conditional && tainted.decides(touch, &inst);
-            // The way round: back to the head, and on to the load.
+            // This branch goes back to the loop header, from which control reaches the load again.
             let returns = !back && target <= load;
             if returns && !self.is_quiet_between(range, target, load) {
                 return false;
@@ -142,7 +146,7 @@ impl Shared {
         false
     }
 
-    /// The code is followed as it lies there: what a value is used for stands near its load.
+    /// Follows the code in address order, because a value is usually used close to its load.
     fn only_decides(&self, range: u32, load: usize) -> bool {
         let mut tainted = Tainted::default();
         tainted.write(self.touch(range, load as u32), true);
@@ -154,11 +158,11 @@ impl Shared {
             match touch.class {
                 Class::Jump | Class::Indexed | Class::Barrier => break,
                 Class::Branch => decides |= tainted.decides(touch, &inst),
-                // An atomic may well compare with what was read.
+                // A compare-and-swap may use the loaded value as its comparison value.
                 Class::Memory(Memory::Atomic) => tainted.write(touch, false),
                 Class::Memory(_) if own_slot(touch, &inst).is_some() => tainted.step(touch, &inst),
                 Class::Memory(_) if tainted.reads(touch) => return false,
-                // Masks of lanes are conditions.
+                // Comparison results that are lane masks count as conditions.
                 Class::Pure if compares(&inst) => {
                     decides |= tainted.reads(touch);
                     tainted.write(touch, false);
@@ -182,13 +186,14 @@ impl Shared {
         true
     }
 
-    /// The instruction at a place, and its dwords.
+    /// Returns the instruction at a place, and its size in dwords.
     pub(super) fn instruction(&self, range: u32, at: usize) -> Option<(MachInst, usize)> {
         self.reading.instruction(range, at)
     }
 }
 
-/// Neither writes memory that others see nor meets other waves.
+/// Returns whether an instruction neither writes memory that other waves see nor synchronises with other
+/// waves.
 fn is_quiet(touch: &Touch, inst: &MachInst) -> bool {
     let loud = matches!(
         touch.class,
@@ -197,8 +202,8 @@ fn is_quiet(touch: &Touch, inst: &MachInst) -> bool {
     !loud || touch.class == Class::Memory(Memory::Store) && own_slot(touch, inst).is_some()
 }
 
-/// The slot of scratch memory that an access names without a register of its lanes, as unoptimised code keeps its variables:
-/// base register and offset.
+/// Returns the slot of scratch memory (base register and offset) that an access names without a VGPR in its
+/// address. Unoptimised code keeps its variables in such slots.
 fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
     let name = inst.op.row().name;
     let is_scratch = name.starts_with("scratch_")
@@ -206,16 +211,16 @@ fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
     (is_scratch && touch.address.as_slice().is_empty()).then_some((touch.scalar_address, inst.mods.offset))
 }
 
-/// s[0:3], where compilers keep the descriptor of scratch memory.
+/// Mask of s[0:3], where compilers keep the descriptor of scratch memory.
 const SCRATCH_DESCRIPTOR: u128 = 15;
 
-/// Whether the results of an instruction are conditions.
+/// Returns whether the results of an instruction are conditions.
 fn compares(inst: &MachInst) -> bool {
     let name = inst.op.row().name;
     ["v_cmp_", "v_cmpx_", "s_cmp_", "s_cmpk_", "s_bitcmp"].iter().any(|stem| name.starts_with(stem))
 }
 
-/// Whether what an instruction makes of a value is that value, or some of its bits.
+/// Returns whether the result of an instruction is its source, or some bits of the source.
 fn passes_on(inst: &MachInst) -> bool {
     let name = inst.op.row().name;
     ["v_mov_", "s_mov_", "v_readfirstlane_", "v_and_", "s_and_", "v_bfe_", "s_bfe_"]
@@ -223,7 +228,8 @@ fn passes_on(inst: &MachInst) -> bool {
         .any(|stem| name.starts_with(stem))
 }
 
-/// Where a branch goes. Distances count dwords from the next instruction.
+/// Returns the index of a branch's destination. `next` is the index of the next instruction; branch distances
+/// count dwords from there.
 pub(super) fn target(branch: &MachInst, next: usize) -> Option<usize> {
     let distance = branch.operands().iter().find_map(|operand| match operand {
         isa::Operand::Imm(distance) => Some(*distance as i16),

@@ -1,7 +1,7 @@
-//! Accesses of two waves without order, and reads of what a cache may hold stale.
+//! Finds accesses of two waves without order, and reads of data that a cache may hold stale.
 //!
-//! Writes are entered before memory changes and reads looked at after, so that on several host threads a wave that has
-//! seen a value has also seen who wrote it.
+//! Writes are recorded before memory changes, and reads are checked after the read. Therefore, if groups run
+//! on several host threads, a wave that reads a value also sees the record of the write.
 
 use super::access::{SCALAR, lane_of};
 use super::cells::{LdsAtomics, LdsWrite, Stamp};
@@ -19,7 +19,7 @@ use crate::watch::{MemAccess, Space};
 use check::Level;
 use isa::{Generation, ModFlags};
 
-/// The dwords an access touches, with the bytes in each.
+/// Returns the dwords of an access, with the mask of accessed bytes in each.
 fn dwords(access: &MemAccess) -> impl Iterator<Item = (u64, u8)> {
     let (first, shift) = (access.address & !3, access.address % 4);
     let mask = ((1u32 << access.bytes) - 1) << shift;
@@ -28,10 +28,10 @@ fn dwords(access: &MemAccess) -> impl Iterator<Item = (u64, u8)> {
         .take_while(|&(_, mask)| mask != 0)
 }
 
-/// What two accesses have to do with each other.
+/// The kind of conflict between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conflict {
-    /// A read of what the other wave wrote.
+    /// The current access reads data that the other wave wrote.
     ReadAfterWrite,
     WriteAfterWrite,
     WriteAfterRead,
@@ -42,14 +42,14 @@ impl Watcher<'_> {
         self.group.first_wave + self.group.now.wave as u32
     }
 
-    /// A stamp of the operation at work.
+    /// Returns the stamp of the current operation on the bytes of `mask`.
     fn stamp(&self, mask: u8) -> Stamp {
         let order = &self.group.waves[self.group.now.wave].order;
         let transfer = self.touch.is_some_and(|touch| touch.queues.transfer);
         Stamp::new(order.wave, self.group.now.number, order.flight.memory_done(), mask).transfer(transfer)
     }
 
-    /// Whether the operation is known to have happened before.
+    /// Returns whether the earlier operation is known to have happened before the current one.
     pub(super) fn ordered(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         let wave = earlier.wave();
@@ -60,7 +60,8 @@ impl Watcher<'_> {
         mate.and_then(|mate| order.local.get(mate)).is_some_and(|known| known.memory >= earlier.number())
     }
 
-    /// Whether a stale copy of what the operation wrote cannot be in a cache any more.
+    /// Returns whether no cache that this wave reads through can hold a stale copy of the data that the
+    /// earlier operation wrote.
     fn visible(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         match self.shared.in_group(self.group.first_wave, earlier.wave()) {
@@ -73,8 +74,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Whether what the load at a place finds is handed over within the group: it is atomic or looks like it. `of_atomics`:
-    /// others go to the same dword by instructions that read and write.
+    /// Returns whether the load at a place acquires what it reads from a wave of the same group: it is
+    /// atomic, or is used like an atomic load. `of_atomics`: whether atomics access the same dword.
     fn loads_atomically(&self, place: u32, of_atomics: bool) -> bool {
         let looks = || self.shared.looks(place);
         self.shared.marks.has(place)
@@ -82,17 +83,17 @@ impl Watcher<'_> {
             || of_atomics && !self.shared.marks.is_complete() && looks().decides
     }
 
-    /// Whether the atomic that returns at a place waits for another wave.
+    /// Returns whether the atomic at a place, which returns a value, waits for another wave.
     fn polled(&self, write: Stamp, place: u32) -> bool {
         write.is_sync() && write.is_atomic() && self.shared.looks(place).polls
     }
 
-    /// Whether a wave is of the same group.
+    /// Returns whether a wave belongs to the same group.
     fn is_mate(&self, stamp: Stamp) -> bool {
         self.shared.in_group(self.group.first_wave, stamp.wave()).is_some()
     }
 
-    /// Whether this wave has taken part in atomics on a place that return.
+    /// Returns whether this wave has executed an atomic on the location that returned a value.
     fn takes_part(&self, address: u64) -> bool {
         self.shared.has_joined(address, self.me())
     }
@@ -107,7 +108,7 @@ impl Watcher<'_> {
         let shared = self.shared;
         self.note_lane(access, value);
         let mut checked = false;
-        // A store of what is there already changes nothing for anybody.
+        // A store of the value that is already there has no effect on other waves.
         let is_same = || {
             let found = memory.find(access.address, access.bytes.into());
             found
@@ -126,7 +127,7 @@ impl Watcher<'_> {
             let sync = write.is_sync();
             let mut found = None;
             if conflicts(write) {
-                // The store that lets go of a lock, by a wave that has held it.
+                // The store that releases a lock, by a wave that has held the lock.
                 let both =
                     self.wrote_atomically(write, write_place) && self.stores_atomically(access, address);
                 let awaited = self.is_mate(write) && self.polled(write, write_place);
@@ -164,7 +165,7 @@ impl Watcher<'_> {
         self.group.waves[self.group.now.wave].order.scalar_fresh = false;
     }
 
-    /// Notes what the atomic that has just run has changed.
+    /// Records the change that the last atomic has made.
     pub(super) fn note_change(&mut self, cx: &Cx<'_>) {
         let Some((space, address, _)) = cx.wave.changed.filter(|_| cx.wave.changes != self.group.now.changes)
         else {
@@ -173,7 +174,7 @@ impl Watcher<'_> {
         self.change(space, address);
     }
 
-    /// The instruction at work changes a place of atomics.
+    /// Records that the current instruction changes a location that atomics use.
     fn change(&mut self, space: Space, address: u64) {
         let change = (self.group.now.place, self.me());
         match space {
@@ -186,14 +187,15 @@ impl Watcher<'_> {
         write.is_atomic() || write.is_sync() || self.shared.marks.has(place)
     }
 
-    /// Whether the store at work is atomic or looks like it.
+    /// Returns whether the current store is atomic, or is used like an atomic store.
     fn stores_atomically(&self, access: &MemAccess, address: u64) -> bool {
         access.flags.contains(ModFlags::GLC)
             || self.shared.marks.has(self.group.now.place)
             || self.takes_part(address)
     }
 
-    /// A scalar store stays in the scalar cache until it is written back: nobody is to see it in this dispatch.
+    /// Records a scalar store. Its data stays in the scalar cache until it is written back, so other waves do
+    /// not see it yet.
     fn scalar_write(&mut self, memory: &Memory, access: &MemAccess) {
         for (address, mask) in dwords(access) {
             if let Some(cell) = self.shared.cells.at(memory, address) {
@@ -205,7 +207,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// The release half of a read-modify-write.
+    /// Records the release half of an atomic.
     pub(super) fn global_atomic(&mut self, memory: &Memory, access: &MemAccess) {
         if !self.shared.races {
             return;
@@ -221,7 +223,7 @@ impl Watcher<'_> {
                 self.report_conflict(access, Conflict::WriteAfterRead, read, place, excuse);
             }
             if !write.is_none() && !write.is_sync() && write.wave() != self.me() {
-                // What a plain store has published is part of what the next atomic finds.
+                // The data published by a plain store is part of what the next atomic acquires.
                 let mut clock = Clock::default();
                 clock.learn(write.wave(), write.released());
                 shared.learned_by(write.wave(), &mut clock);
@@ -233,12 +235,12 @@ impl Watcher<'_> {
             if self.touch.is_some_and(|touch| touch.returns) {
                 shared.join(address, self.me());
             }
-            // Atomics are in order among lanes.
+            // Lanes of an atomic are ordered with each other.
             cell.set_write(self.stamp(mask).sync(true).atomic(true), self.group.now.place, SCALAR);
         }
     }
 
-    /// The reads of the instruction that has just run.
+    /// Checks the reads of the instruction that has just run.
     pub(super) fn order_reads(&mut self, memory: &Memory) {
         let mut reads = std::mem::take(&mut self.group.now.reads);
         for access in reads.drain(..) {
@@ -281,7 +283,7 @@ impl Watcher<'_> {
                 } else if write.wave() != self.me() {
                     self.read_of_other(access, address, write, place, glc);
                 } else if write.is_sync() && (glc || self.shared.marks.has(self.group.now.place)) {
-                    // Its own atomic came after those of others.
+                    // The wave's own atomic was ordered after the atomics of other waves.
                     self.acquire(address, write);
                 }
             }
@@ -296,7 +298,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Whether several lanes of the load at work have read a place, whose last read is `last`.
+    /// Returns whether several lanes of the current load read a location whose last read is `last`.
     fn reads_by_several(&self, access: &MemAccess, last: Stamp, stamp: Stamp) -> bool {
         last.same_operation(stamp) || access.lane == SCALAR && self.group.now.exec.count_ones() > 1
     }
@@ -317,7 +319,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Takes note of what the writer of a place has released, to be known when the load is complete.
+    /// Records the knowledge that the writer of a location has released. It becomes known to this wave when
+    /// the load is complete.
     fn acquire(&mut self, address: u64, write: Stamp) {
         if self.shared.several_threads && !write.is_none() && !self.is_mate(write) {
             self.shared.cross();
@@ -342,7 +345,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Adds what another wave of the group hands over by its operation `number`. `in_lds`: as its last access of LDS.
+    /// Adds the knowledge that another wave of the group hands over with its operation `number`. If `in_lds`
+    /// is given, its LDS accesses up to this number are complete.
     fn hand_over(&self, mate: usize, number: u32, in_lds: Option<u32>, handed: &mut Handed) {
         if mate == self.group.now.wave {
             return;
@@ -354,7 +358,7 @@ impl Watcher<'_> {
         handed.local[mate].merge(known);
     }
 
-    /// Scalar loads go through a cache that vector stores do not touch.
+    /// Checks a scalar load. Scalar loads go through a cache that vector stores do not update.
     fn scalar_read(&mut self, access: &MemAccess, write: Stamp, place: u32) {
         let ordered = self.ordered(write);
         let own = write.wave() == self.me();
@@ -363,7 +367,7 @@ impl Watcher<'_> {
         if own && write.released() == 0 && write.number() != 0 && !self.is_vector_store(place) {
             return;
         }
-        // The first load of a compare-and-swap loop may be a scalar one.
+        // The first load of a compare-and-swap loop may be a scalar load.
         let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
         if !ordered || !complete {
             return self.report_conflict(access, Conflict::ReadAfterWrite, write, place, excuse);
@@ -434,7 +438,7 @@ impl Watcher<'_> {
         self.report_unless(excuse, access, finding);
     }
 
-    /// Reports a finding, now or when it is known that there is no excuse for it.
+    /// Reports a finding at once, or keeps it until it is known whether there is an excuse for it.
     pub(super) fn report_unless(&mut self, excuse: Option<Excuse>, access: &MemAccess, finding: Finding) {
         match excuse {
             Some(excuse) => {
@@ -447,13 +451,15 @@ impl Watcher<'_> {
         }
     }
 
-    /// Whether another wave of the first access's group learned of the access, and passed it on to this wave.
+    /// Returns whether another wave of the earlier access's group learned of the access, and passed this
+    /// knowledge on to this wave.
     fn is_passed_on(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         !self.is_mate(earlier) && order.acquired.passed_on(earlier.wave()) >= earlier.number()
     }
 
-    /// Explains an order that a wave passed on while the access of another wave of its group was in flight.
+    /// Explains a finding in which a wave learned of the earlier access from another wave of that access's
+    /// group, while the access was still in flight.
     fn explain_passing_on(&self, finding: &mut Finding, earlier: Stamp) {
         let (_, wave) = self.shared.group_and_place(earlier.wave() - 1);
         finding.rule = PASSED_ON.into();
@@ -471,7 +477,7 @@ impl Watcher<'_> {
         ));
     }
 
-    /// The wait for all vector memory operations.
+    /// Returns the wait instructions for all vector memory operations.
     fn wait_for_memory(&self) -> &'static str {
         match self.shared.target.generation {
             Generation::Gfx10 => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
@@ -479,7 +485,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Why there is no order, and what would make one.
+    /// Adds notes that explain why the accesses are not ordered, and a fix that would order them.
     fn explain_order(&self, finding: &mut Finding, space: Space, earlier: Stamp) {
         let order = &self.group.waves[self.group.now.wave].order;
         let mate = self.shared.in_group(self.group.first_wave, earlier.wave());
@@ -546,12 +552,13 @@ impl Watcher<'_> {
     }
 }
 
-/// Set in the addresses of LDS where those of memory are kept as well. Waves tell the groups apart.
+/// Bit that is set in addresses of LDS where addresses of memory are kept as well. Different groups have
+/// different waves, so that their LDS addresses are not confused.
 const LDS_PLACES: u64 = 1 << 63;
 
-/// LDS: one group, one copy, no caches.
+/// Checks for LDS, which belongs to one group and has no caches.
 impl Watcher<'_> {
-    /// Whether this wave has taken part in atomics on a dword that return.
+    /// Returns whether this wave has executed an atomic on the LDS dword that returned a value.
     fn takes_part_lds(&self, word: usize) -> bool {
         let atomics = self.group.lds_atomics.get(word);
         atomics.is_some_and(|atomics| atomics.joined >> (self.group.now.wave & 63) & 1 != 0)
@@ -608,7 +615,7 @@ impl Watcher<'_> {
         let me = self.group.now.wave;
         let order = &self.group.waves[me].order;
         let mut known = order.published(self.shared.caches);
-        // LDS serves a wave in order: what it did there before is done when the release is.
+        // LDS serves a wave in order: its earlier LDS operations are complete when the release is.
         known.lds = known.issued;
         (known.handed, known.issued) = (known.issued, 0);
         let handed = self.group.lds_releases[word].get_or_insert_default();
@@ -616,7 +623,7 @@ impl Watcher<'_> {
         handed.local[me].merge(known);
     }
 
-    /// What a store has published is part of what the next atomic finds.
+    /// Adds the knowledge published by the last plain store to the knowledge that the next atomic acquires.
     fn publish_store_lds(&mut self, word: usize, write: Stamp) {
         if let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave())
             && !write.is_sync()
@@ -663,14 +670,14 @@ impl Watcher<'_> {
         }
     }
 
-    /// Whether the wave of an access has taken part in atomics on the dword that return.
+    /// Returns whether the wave of an access has executed an atomic on the LDS dword that returned a value.
     fn has_joined_lds(&self, atomics: &LdsAtomics, stamp: Stamp) -> bool {
         let mate = self.shared.in_group(self.group.first_wave, stamp.wave());
         mate.is_some_and(|mate| atomics.joined >> (mate & 63) & 1 != 0)
     }
 
-    /// The common case of a read of LDS: an aligned dword whose last write is known to have happened before. False where
-    /// it is not so simple; nothing is done then.
+    /// Handles the common case of a read from LDS: an aligned dword whose last write is known to have
+    /// happened before. Returns false in other cases, and does nothing then.
     #[inline]
     pub(super) fn read_whole_lds(&mut self, access: &MemAccess) -> bool {
         let aligned = access.space == Space::Lds && access.bytes == 4 && access.address.is_multiple_of(4);
@@ -723,8 +730,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// What a store to LDS hands over to a wave that waits for it: LDS serves a wave in order, so all that the writer did
-    /// there before; and what it knew of others.
+    /// Acquires the knowledge of a wave whose store to LDS this wave has waited for: all earlier LDS
+    /// operations of the storing wave, because LDS serves a wave in order, and what that wave knew of other
+    /// waves.
     fn acquire_store_lds(&mut self, write: Stamp) {
         let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave()) else { return };
         let mut handed = Handed::default();
@@ -733,7 +741,7 @@ impl Watcher<'_> {
         self.wave().order.acquire(number, true, handed);
     }
 
-    /// All waves that have not ended are at a barrier, and go on.
+    /// Called when all waves that have not ended are at a barrier and continue.
     pub(crate) fn pass_barrier(&mut self) {
         let caches = self.shared.caches;
         let published: Vec<_> = self.group.waves.iter().map(|wave| wave.order.published(caches)).collect();

@@ -1,4 +1,4 @@
-//! The code of a module as strict mode reads it, once for all dispatches.
+//! The code of a module as strict mode reads it, decoded once for all dispatches.
 
 use super::hazards::Program;
 use super::touch::{self, Touch};
@@ -7,17 +7,17 @@ use isa::decode::Decoder;
 use isa::{MachInst, Setting, Target};
 use std::sync::OnceLock;
 
-/// All ranges of code, as waves of one size understand them.
+/// All code ranges, decoded for waves of one size.
 pub(crate) struct Reading {
     pub(super) program: Program,
     decoder: Option<Decoder>,
     words: Vec<Vec<u32>>,
-    /// By range and dword, as far as they were asked for.
+    /// Touches by code range and dword, computed when first needed.
     touches: Vec<Vec<OnceLock<Box<Touch>>>>,
 }
 
 impl Reading {
-    /// `xnack`: whether memory instructions may be replayed.
+    /// Prepares the code. `xnack`: whether memory instructions may be replayed.
     pub(crate) fn new(target: &'static Target, xnack: Setting, code: &[Code]) -> Reading {
         Reading {
             program: Program::new(target, xnack, code),
@@ -27,7 +27,7 @@ impl Reading {
         }
     }
 
-    /// Dwords of a range.
+    /// Returns the number of dwords of a code range.
     pub(super) fn len(&self, range: u32) -> usize {
         self.words.get(range as usize).map_or(0, Vec::len)
     }
@@ -45,7 +45,7 @@ impl Reading {
         })
     }
 
-    /// The instruction at a place, and its dwords.
+    /// Returns the instruction at a place, and its size in dwords.
     pub(super) fn instruction(&self, range: u32, at: usize) -> Option<(MachInst, usize)> {
         let words = self.words.get(range as usize)?.get(at..)?;
         let decoder = self.decoder.as_ref()?;

@@ -1,4 +1,4 @@
-//! What strict mode has to say, and how it is put.
+//! The findings of strict mode, and their text form.
 
 use crate::fault::Location;
 use std::fmt;
@@ -6,28 +6,29 @@ use std::fmt;
 /// Kinds of stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultClass {
-    /// The machine would fault, or do something the program cannot have meant.
+    /// The hardware would fault, or do something that the program cannot intend.
     Fault,
-    /// A register is touched too early: while it is in flight, or before enough wait states have passed.
+    /// A register is accessed too early: while it is in flight, or before enough wait states have passed.
     Hazard,
-    /// Two waves access memory without order, or one reads what a cache may hold in an older state.
+    /// Two waves access memory without order, or a wave reads data of which a cache may hold an older state.
     Race,
-    /// Something depends on what nobody has written.
+    /// The program depends on a value that was never initialised.
     Uninitialised,
-    /// The emulator has no meaning for it.
+    /// The emulator does not support the instruction.
     Unsupported,
-    /// More than there is: of registers, LDS, memory.
+    /// The program uses more registers, LDS or memory than there are.
     Resource,
-    /// A function does not leave what a call preserves, or its caller relies on what a call does not preserve.
+    /// A function does not preserve what a call has to preserve, or its caller relies on a register that a
+    /// call does not preserve.
     Convention,
     /// Waves wait for one another.
     Deadlock,
-    /// The limit on instructions.
+    /// The limit on instructions was reached.
     Budget,
 }
 
 impl FaultClass {
-    /// Its name.
+    /// Returns the name of the class.
     pub fn name(self) -> &'static str {
         match self {
             FaultClass::Fault => "fault",
@@ -49,38 +50,38 @@ impl fmt::Display for FaultClass {
     }
 }
 
-/// Something that strict mode found.
+/// A finding of strict mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Kind.
+    /// Class of the finding.
     pub class: FaultClass,
-    /// The rule that is broken, by a name that does not change.
+    /// Name of the rule that is broken. Names of rules are stable.
     pub rule: String,
-    /// How sure it is.
+    /// How certain the finding is.
     pub level: check::Level,
-    /// What happened, in one sentence.
+    /// Description of the error in one sentence.
     pub message: String,
-    /// The instruction at which it shows.
+    /// Location of the instruction at which the error was detected.
     pub at: Location,
-    /// What it has done, in a few words.
+    /// Short description of what this instruction did.
     pub at_label: String,
-    /// The other instruction, and what it has done.
+    /// Location of the other instruction, and a short description of what it did.
     pub other: Option<(Location, String)>,
-    /// State of counters and the like.
+    /// Additional notes, such as the state of counters.
     pub notes: Vec<String>,
-    /// What would mend it.
+    /// A suggested fix.
     pub fix: Option<String>,
 }
 
 impl Report {
-    /// Whether it says the same of the same code, whichever wave it was.
+    /// Returns whether the other report has the same rule and the same instructions, regardless of the waves.
     pub(crate) fn same_code(&self, other: &Report) -> bool {
         let place = |report: &Report| report.other.as_ref().map(|(at, _)| at.offset);
         self.rule == other.rule && self.at.offset == other.at.offset && place(self) == place(other)
     }
 }
 
-/// One place: the instruction, what it did, and by whom.
+/// Writes one place: the instruction, what it did, and the group, wave and lane.
 fn write_place(f: &mut fmt::Formatter<'_>, at: &Location, label: &str, mark: char) -> fmt::Result {
     let underline: String = std::iter::repeat_n(mark, at.text.chars().count().max(1)).collect();
     writeln!(f, "{:>8x} | {}", at.offset, at.text)?;
@@ -100,7 +101,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {} [{}]", self.class, self.message, self.rule)?;
         writeln!(f, "{:>8}--> {}", "", self.at.kernel)?;
-        // In the order of time.
+        // The earlier instruction is written first.
         if let Some((at, label)) = &self.other {
             write_place(f, at, label, '-')?;
             writeln!(f, "     ... |")?;

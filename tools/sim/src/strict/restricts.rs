@@ -1,8 +1,9 @@
-//! Places that are accessed through two pointer arguments, of which one is marked `restrict`, and written through one.
+//! Finds memory that is accessed through two pointer arguments, one of which is marked `restrict`, and
+//! written through one of them.
 //!
-//! Looked for only where the launch gives two arguments addresses in one allocation. Then each register is followed from the
-//! loads of the arguments on: which of them its value is computed from. Pointers that are kept in memory, as unoptimised code
-//! keeps them on the stack, are not followed.
+//! The search takes place only if the launch gives two arguments addresses in one allocation. Then strict
+//! mode tracks, for each register, which arguments its value is computed from, starting at the loads of the
+//! arguments. Pointers that are stored in memory, as on the stack of unoptimised code, are not tracked.
 
 use super::findings::Elsewhere;
 use super::start::lock;
@@ -22,7 +23,8 @@ struct Argument {
     allocation: Option<usize>,
 }
 
-/// Accesses of a dword: through which arguments, and by which instruction and wave the last was.
+/// The accesses to a dword: the arguments through which it was accessed, and the instruction and wave of the
+/// last access.
 #[derive(Clone, Copy, Default)]
 struct Accesses {
     through: u64,
@@ -35,12 +37,13 @@ pub(crate) struct Restricts {
     kernarg: u64,
     arguments: Vec<Argument>,
     restricted: u64,
-    /// By dword: reads, and writes.
+    /// Reads and writes, by dword.
     accesses: Mutex<HashMap<u64, [Accesses; 2]>>,
 }
 
 impl Restricts {
-    /// Reads the arguments; `None` if none that is `restrict` has the allocation of another.
+    /// Reads the arguments. Returns `None` if no `restrict` argument shares an allocation with another
+    /// argument.
     pub(crate) fn new(args: &[ArgInfo], kernarg: u64, memory: &Memory) -> Option<Restricts> {
         let pointers = args.iter().filter(|arg| arg.kind == ArgKind::GlobalBuffer && arg.size == 8).take(64);
         let argument = |arg: &ArgInfo| {
@@ -67,7 +70,7 @@ impl Restricts {
         any.then(|| Restricts { kernarg, arguments, restricted, accesses: Mutex::default() })
     }
 
-    /// The argument that lies at an address, as a bit.
+    /// Returns the argument stored at an address, as a bit.
     fn at(&self, address: u64) -> u64 {
         let offset = address.wrapping_sub(self.kernarg);
         let holds = |argument: &Argument| (argument.offset..argument.offset + 8).contains(&offset);
@@ -79,15 +82,15 @@ impl Restricts {
     }
 }
 
-/// What a vector register holds.
+/// Arguments that the value of a vector register is computed from.
 #[derive(Clone, Copy, Default)]
 struct Labelled {
     arguments: u64,
-    /// Lanes that were active when the arguments were entered.
+    /// Lanes that were active when the arguments were recorded.
     lanes: u64,
 }
 
-/// For each register the arguments from which its value is computed: a bit for each.
+/// For each register, the arguments that its value is computed from, one bit for each.
 pub(super) struct Labels {
     scalar: [u64; 128],
     vector: Vec<Labelled>,
@@ -99,7 +102,7 @@ impl Default for Labels {
     }
 }
 
-/// The numbers of the bits that are set.
+/// Returns the numbers of the set bits.
 fn codes(mut bits: u128) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let code = (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -115,8 +118,9 @@ impl Labels {
         vectors.chain(codes(scalars).map(|code| self.scalar[code])).fold(0, |all, label| all | label)
     }
 
-    /// Sets the labels of the results: of dword `n` that of `label(n)`. A vector register of which lanes outside of `exec` keep
-    /// their values has the old label, too: its lanes may hold addresses of different arguments.
+    /// Sets the labels of the results: dword `n` gets `label(n)`. If lanes of a vector register outside of
+    /// `exec` keep their values, the register keeps its old label as well, because its lanes may hold
+    /// addresses of different arguments.
     fn set(&mut self, touch: &Touch, exec: u64, label: impl Fn(usize) -> u64) {
         for (at, register) in touch.writes.registers().enumerate() {
             let Some(place) = self.vector.get_mut(register) else { continue };
@@ -132,7 +136,7 @@ impl Labels {
 }
 
 impl Watcher<'_> {
-    /// Follows the arguments through an instruction that has not run yet.
+    /// Propagates the labels through an instruction that has not run yet.
     pub(super) fn follow_arguments(&mut self, touch: &Touch, exec: u64) {
         let now = &mut self.group.now;
         let Some(labels) = &mut self.group.waves[now.wave].labels else { return };
@@ -146,7 +150,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Labels what a load of arguments has brought.
+    /// Labels the results of a load of arguments.
     pub(super) fn label_arguments(&mut self, touch: &Touch) {
         let Some(restricts) = &self.shared.restricts else { return };
         let now = &self.group.now;
@@ -155,7 +159,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Enters an access of memory, and reports it if it meets one through another argument.
+    /// Records an access to memory, and reports it if it conflicts with an access through another argument.
     #[inline]
     pub(super) fn check_restrict(&mut self, access: &MemAccess, writes: bool) {
         let through = self.group.now.through;
@@ -173,7 +177,7 @@ impl Watcher<'_> {
         let mut all = lock(&restricts.accesses);
         for dword in access.address / 4..(access.address + u64::from(access.bytes)).div_ceil(4) {
             let accesses = all.entry(dword).or_default();
-            // A read meets writes; a write meets both.
+            // A read conflicts with writes; a write conflicts with reads and writes.
             for kind in if writes { 0..2 } else { 1..2 } {
                 let others = accesses[kind].through & !through;
                 let is_restricted = (others | through) & restricts.restricted != 0;

@@ -1,13 +1,13 @@
-//! What strict mode finds, by name. The rules about registers and instructions are the checker's.
+//! The rules of strict mode, by name. The rules about registers and instructions are the static checker's.
 
-/// A rule.
+/// A rule of strict mode.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Short name, for machines.
+    /// Short name that identifies the rule.
     pub id: &'static str,
-    /// Name for people.
+    /// Name of the rule for display.
     pub name: &'static str,
-    /// What it means, and what is usually done about it.
+    /// Explanation of the rule, and the usual remedy.
     pub text: &'static str,
 }
 
@@ -15,7 +15,7 @@ const fn rule(id: &'static str, name: &'static str, text: &'static str) -> Rule 
     Rule { id, name, text }
 }
 
-/// The rule about accesses that a wave passes on for another wave of its group.
+/// Name of the rule about accesses that a wave passes on for another wave of its group.
 pub(super) const PASSED_ON: &str = "passed-on-in-flight";
 
 static RULES: [Rule; 29] = [
@@ -170,17 +170,17 @@ static RULES: [Rule; 29] = [
     ),
 ];
 
-/// Every rule of strict mode's own.
+/// Returns all rules that belong to strict mode itself.
 pub fn rules() -> &'static [Rule] {
     &RULES
 }
 
-/// How sure the findings of a rule are, unless they say themselves.
+/// Returns how certain the findings of a rule are, unless a finding overrides it.
 pub(super) fn level(id: &str) -> check::Level {
     check::rules::find(id).map_or(check::Level::Certain, |rule| rule.level)
 }
 
-/// Whether there is a rule of that name, here or among the checker's.
+/// Returns whether a rule with this name exists, here or in the static checker.
 pub(super) fn is_known(id: &str) -> bool {
     RULES.iter().any(|rule| rule.id == id) || check::rules::find(id).is_some()
 }

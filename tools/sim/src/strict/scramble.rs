@@ -1,9 +1,10 @@
-//! Garbage in what calls may change: how a harness proves that nobody relies on it.
+//! Overwrites registers that calls may change, so that a test harness can prove that no code relies on them.
 //!
-//! A function need not change all that its callers have to take for changed, and what it happens to leave alone hides the mistakes of
-//! those that go on using it. So a harness that knows what callers and callees have agreed on, because it has compiled them, can have
-//! all of it overwritten: when a function is called, with the exception of what it is given, and when it returns, with the exception
-//! of its results. What was overwritten is undefined, too, so that strict mode reports who depends on it.
+//! A function need not change every register that its callers have to assume changed. A register that it
+//! happens to preserve hides the error of a caller that relies on it. A harness that has compiled the callers
+//! and callees knows what they have agreed on, and can have all changeable registers overwritten: at a call
+//! all of them except the function's arguments, and at a return all of them except its results. The
+//! overwritten registers also count as undefined, so that strict mode reports code that depends on them.
 
 use super::Watcher;
 use super::calls::{Change, SCC, VECTORS};
@@ -13,25 +14,26 @@ use crate::wave::ActiveLanes;
 use isa::{Reg, RegSet};
 use std::collections::HashMap;
 
-/// What callers of functions take for changed, by the names of the functions. Functions that are not named are left alone.
+/// The registers that callers assume changed, for each function by name. Functions without an entry are not
+/// affected.
 #[derive(Clone, Debug, Default)]
 pub struct Scramble(pub HashMap<String, Agreement>);
 
-/// What is agreed between a function and its callers.
+/// The agreement between a function and its callers.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
-    /// Registers that callers take for changed which call it by its name.
+    /// Registers that callers assume changed if they call the function by its name.
     pub named: RegSet,
-    /// The same of callers that have its address.
+    /// Registers that callers assume changed if they call the function by its address.
     pub pointed: RegSet,
-    /// Registers that it is given.
+    /// Registers that hold the function's arguments.
     pub given: RegSet,
-    /// Registers of its results.
+    /// Registers that hold the function's results.
     pub results: RegSet,
 }
 
 impl Agreement {
-    /// What to overwrite, of all that may be changed.
+    /// Returns the registers to overwrite: all that may be changed, without the registers in `but`.
     fn changed(&self, by_address: bool, but: &RegSet) -> Vec<u16> {
         let set = if by_address { &self.pointed } else { &self.named };
         set.iter().filter(|&reg| !but.contains(reg)).map(|Reg(code)| code).collect()
@@ -39,14 +41,14 @@ impl Agreement {
 }
 
 impl<'a> Watcher<'a> {
-    /// Behind a call: what the function is not given.
+    /// Overwrites registers after a call, except those that hold the function's arguments.
     pub(super) fn scramble_call(&mut self, cx: &mut Cx<'_>, call: u32, callee: u32, by_address: bool) {
         if let Some(known) = self.agreement(callee) {
             self.overwrite(cx, (call, callee), &known.changed(by_address, &known.given));
         }
     }
 
-    /// Behind a return: what is no result.
+    /// Overwrites registers after a return, except those that hold the function's results.
     pub(super) fn scramble_return(&mut self, cx: &mut Cx<'_>, call: u32, callee: u32, by_address: bool) {
         if let Some(known) = self.agreement(callee) {
             self.overwrite(cx, (call, callee), &known.changed(by_address, &known.results));

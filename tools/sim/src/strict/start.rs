@@ -1,4 +1,4 @@
-//! What all groups of a strict run share, and how shadows begin.
+//! The state that all groups of a strict run share, and the initial state of the shadows.
 
 use super::barrier::Barrier;
 use super::calls::{Link, Rules};
@@ -33,65 +33,70 @@ const STRIPES: usize = 64;
 /// Rule and places of a finding.
 type Seen = HashSet<(String, u32, Option<u32>)>;
 
-/// Shared by all groups of a dispatch.
+/// State shared by all groups of a dispatch.
 pub(crate) struct Shared {
     pub(crate) keep_going: bool,
-    /// How sure findings about registers have to be.
+    /// Certainty that findings about registers need.
     pub(super) level: check::Level,
     pub(super) target: &'static Target,
     pub(super) caches: Caches,
     pub(super) cells: Cells,
     pub(super) reading: Arc<Reading>,
     pub(super) marks: Marks,
-    /// What loads look like, as far as it was asked.
+    /// Cached classification of polling loads, by code range and instruction.
     pub(super) looks: Vec<Vec<OnceLock<Looks>>>,
     waves_per_group: u32,
-    /// Whether waves can be told apart.
+    /// Whether races are checked. They are not if there are too many waves to number each wave.
     pub(super) races: bool,
     /// Whether groups run on several threads.
     pub(crate) several_threads: bool,
-    /// Two threads have been at one place of memory at the same time, or groups of several threads wait for one another or hand
-    /// something on: one thread may find something else.
+    /// Whether the findings may depend on the threads: two threads accessed one memory location at the same
+    /// time, or groups on several threads wait for one another or pass data on. In this case the run is
+    /// repeated on one thread.
     crossed: AtomicBool,
-    /// What atomics have released, by address.
+    /// Clocks that atomics have released, by address.
     releases: [Mutex<HashMap<u64, Release>>; STRIPES],
-    /// What waves know of other groups, as far as it is anything.
+    /// For each wave, its knowledge of other groups, if it has any.
     far: RwLock<HashMap<u32, Clock>>,
     any_far: AtomicBool,
-    /// For each wave, its operations that were complete at its last barrier.
+    /// For each wave, number of its operations that were complete at its last barrier.
     at_barrier: Vec<AtomicU32>,
-    /// The same of its operations that its group takes for done.
+    /// For each wave, number of its operations that were complete, as seen from its group, at its last
+    /// barrier.
     seen_at_barrier: Vec<AtomicU32>,
-    /// For each wave, its operations that were issued before its last write-back of the scalar cache.
+    /// For each wave, number of its operations that were issued before its last write-back of the scalar
+    /// cache.
     written_back: Vec<AtomicU32>,
     seen: Mutex<Seen>,
-    /// Conflicts that may turn out to be none.
+    /// Conflicts that may turn out to be harmless.
     pub(super) waiting: Mutex<Waiting>,
-    /// Whether what a store writes is computed from a load, by their places, as far as it was asked.
+    /// Cached answers, by the places of a load and a store, whether the stored value is computed from the
+    /// load.
     pub(super) flows: Mutex<HashMap<(u32, u32), bool>>,
-    /// What allocations are called.
+    /// Names of allocations.
     pub(super) names: Arc<Names>,
-    /// What calls preserve.
+    /// Registers that calls preserve.
     pub(super) rules: Rules,
     pub(super) functions: Arc<Functions>,
-    /// What is overwritten at calls.
+    /// Registers that are overwritten at calls.
     pub(super) scramble: Option<Arc<Scramble>>,
     pub(super) restricts: Option<Restricts>,
-    /// Addresses of the ranges of code in the file.
+    /// Addresses in the file of the code ranges.
     bases: Vec<u64>,
 }
 
-/// What atomics on a place have published.
+/// The knowledge that atomics on a memory location have published.
 #[derive(Default)]
 struct Release {
     clock: Clock,
-    /// The operation of each wave that has released there last.
+    /// For each wave, number of the operation that released at the location last.
     last: Clock,
-    /// Waves whose atomics returned what was there: 1 for each.
+    /// Waves whose atomics returned the value of the location: 1 for each such wave.
     joined: Clock,
-    /// A load that acts at L2 has looked at the place.
+    /// Whether a load that acts at L2 has read the location.
     watched: bool,
-    /// Who has changed it last. Atomics write what is there already, too.
+    /// The last change of the location. It is recorded separately because atomics may also write the value
+    /// that is already there.
     changed: Option<Change>,
 }
 
@@ -99,16 +104,16 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The shape of a strict dispatch.
+/// The properties of a strict dispatch.
 pub(crate) struct Shape {
     pub(crate) target: &'static Target,
     /// Whether memory instructions may be replayed; the same for all dispatches of a module.
     pub(crate) xnack: Setting,
-    /// The code, if a dispatch before this one has had it read.
+    /// The code as strict mode reads it, if an earlier dispatch has already read it.
     pub(crate) reading: Arc<OnceLock<Arc<Reading>>>,
     pub(crate) groups: u64,
     pub(crate) waves_per_group: u32,
-    /// Whether waves of a group may have different first caches.
+    /// Whether waves of a group may have different first-level caches.
     pub(crate) split_group: bool,
     pub(crate) keep_going: bool,
     pub(crate) level: check::Level,
@@ -120,13 +125,14 @@ pub(crate) struct Shape {
 }
 
 impl Shared {
-    /// What is found may depend on the threads.
+    /// Records that the findings may depend on the threads.
     #[cold]
     pub(crate) fn cross(&self) {
         self.crossed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether something may have been missed because two threads were at one place of memory at the same time.
+    /// Returns whether findings may have been missed because two threads accessed one memory location at the
+    /// same time.
     pub(crate) fn may_have_missed(&self) -> bool {
         self.crossed.load(Ordering::Relaxed) || self.cells.may_have_lost()
     }
@@ -175,7 +181,7 @@ impl Shared {
         }
     }
 
-    /// The address of a place in the file.
+    /// Returns the address in the file of a place.
     pub(super) fn address(&self, place: u32) -> u64 {
         let (range, pc) = super::findings::split_place(place);
         self.bases.get(range as usize).map_or(0, |base| base + u64::from(pc) * 4)
@@ -186,28 +192,30 @@ impl Shared {
         self.reading.touch(range, pc)
     }
 
-    /// Number of the first wave of a group; waves are numbered from 1 on.
+    /// Returns the number of the first wave of a group. Waves are numbered from 1 on.
     pub(super) fn first_wave(&self, group: u64) -> u32 {
         group.wrapping_mul(self.waves_per_group.into()) as u32 + 1
     }
 
-    /// Whether the wave belongs to the group that begins with `first`; its place there.
+    /// Returns the wave's place in the group that begins with wave `first`, or `None` if the wave is not in
+    /// this group.
     pub(super) fn in_group(&self, first: u32, wave: u32) -> Option<usize> {
         let at = wave.wrapping_sub(first);
         (at < self.waves_per_group).then_some(at as usize)
     }
 
-    /// The first wave of a wave's group.
+    /// Returns the first wave of a wave's group.
     fn group_of(&self, wave: u32) -> u32 {
         (wave - 1) / self.waves_per_group * self.waves_per_group + 1
     }
 
-    /// Number of the group of a wave, and its place there.
+    /// Returns the number of a wave's group, and the wave's place in the group.
     pub(crate) fn group_and_place(&self, wave: u32) -> (u64, u32) {
         (u64::from(wave / self.waves_per_group), wave % self.waves_per_group)
     }
 
-    /// Adds to what the atomics on a place have released: `clock` for everybody, by operation `number` of `wave`.
+    /// Adds `clock`, which all waves may learn, to the knowledge that atomics on a location have released, by
+    /// operation `number` of `wave`.
     pub(super) fn release(&self, address: u64, clock: &Clock, wave: u32, number: u32) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         let release = releases.entry(address & !3).or_default();
@@ -217,7 +225,8 @@ impl Shared {
         }
     }
 
-    /// What has been released there, and for each wave of a group by which of its operations.
+    /// Returns the clock that was released at a location, and for each wave the operation that released there
+    /// last.
     pub(super) fn released(&self, address: u64) -> (Clock, Clock) {
         lock(&self.releases[(address / 4) as usize % STRIPES])
             .get(&(address & !3))
@@ -225,13 +234,13 @@ impl Shared {
             .unwrap_or_default()
     }
 
-    /// A wave's atomic on a place returned.
+    /// Records that a wave's atomic on a location has returned.
     pub(super) fn join(&self, address: u64, wave: u32) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.entry(address & !3).or_default().joined.learn(wave, 1);
     }
 
-    /// A wave has changed a place of atomics.
+    /// Records that a wave has changed a location that atomics use.
     pub(super) fn change(&self, address: u64, change: Change) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.entry(address & !3).or_default().changed = Some(change);
@@ -246,7 +255,7 @@ impl Shared {
         releases.get(&(address & !3)).is_some_and(|release| release.joined.get(wave) != 0)
     }
 
-    /// A load that acts at L2 looks at a place.
+    /// Records that a load that acts at L2 reads a location.
     pub(super) fn watch(&self, address: u64) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
         releases.entry(address & !3).or_default().watched = true;
@@ -257,13 +266,14 @@ impl Shared {
         releases.get(&(address & !3)).is_some_and(|release| release.watched)
     }
 
-    /// What is known at the end of the dispatch only.
+    /// Returns the findings that are known only at the end of the dispatch.
     pub(crate) fn late_reports(&self, launch: &Launch<'_>) -> Vec<super::Report> {
         let report = |(first, finding): (u32, super::Finding)| finding.report(first, self.locate(launch));
         self.late_findings().into_iter().map(report).collect()
     }
 
-    /// A place in the code, wave of the dispatch and lane as people are told of them.
+    /// Returns a function that converts a code range, an instruction, a wave of the dispatch, a lane and a
+    /// call chain to a location for reports.
     pub(super) fn locate<'a>(
         &'a self,
         launch: &'a Launch<'_>,
@@ -275,7 +285,7 @@ impl Shared {
         }
     }
 
-    /// Notes what a wave knows of other groups.
+    /// Publishes a wave's knowledge of other groups.
     pub(super) fn publish_far(&self, wave: u32, clock: Clock) {
         if clock.is_empty() {
             return;
@@ -284,7 +294,8 @@ impl Shared {
         self.any_far.store(true, Ordering::Release);
     }
 
-    /// Notes a wave's operations that are complete at a barrier, and those that its group takes for done.
+    /// Records up to which numbers a wave's operations were complete at a barrier, for all waves and as seen
+    /// from the group.
     pub(super) fn publish_barrier(&self, wave: u32, done: u32, seen: u32) {
         for (places, number) in [(&self.at_barrier, done), (&self.seen_at_barrier, seen)] {
             if let Some(place) = places.get(wave as usize) {
@@ -293,26 +304,27 @@ impl Shared {
         }
     }
 
-    /// Notes that a wave has its scalar stores up to an operation written back.
+    /// Records that a wave's scalar stores up to an operation are written back.
     pub(super) fn publish_written_back(&self, wave: u32, issued: u32) {
         if let Some(place) = self.written_back.get(wave as usize) {
             place.store(issued, Ordering::Release);
         }
     }
 
-    /// Whether a wave has had that operation of its own written back from the scalar cache.
+    /// Returns whether an operation has been written back from the scalar cache by its own wave.
     pub(super) fn is_written_back(&self, stamp: Stamp) -> bool {
         let issued = self.written_back.get(stamp.wave() as usize);
         issued.is_some_and(|issued| issued.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// Whether the operation was complete at a barrier of its wave.
+    /// Returns whether the operation was complete at a barrier of its wave.
     pub(super) fn at_barrier(&self, stamp: Stamp) -> bool {
         let done = self.at_barrier.get(stamp.wave() as usize);
         done.is_some_and(|done| done.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// What follows from a wave's release beside its own operations: what it had learned from others.
+    /// Adds the knowledge that a wave passes on with a release, apart from its own operations: the operations
+    /// of other waves that it had learned of.
     pub(super) fn learned_by(&self, wave: u32, clock: &mut Clock) {
         let first = self.group_of(wave);
         for mate in first..first + self.waves_per_group {
@@ -330,14 +342,14 @@ impl Shared {
         }
     }
 
-    /// Whether nothing was said yet of this code.
+    /// Returns whether this finding is new, and records it.
     pub(super) fn is_new(&self, rule: &str, place: u32, other: Option<u32>) -> bool {
         lock(&self.seen).insert((rule.to_owned(), place, other))
     }
 }
 
 impl GroupShadow {
-    /// The shadow of a group whose waves are about to start.
+    /// Creates the shadow of a group whose waves are about to start.
     pub(crate) fn new(shared: &Shared, group: u64, waves: &[Wave], lds_dwords: usize) -> GroupShadow {
         let first_wave = shared.first_wave(group);
         let count = waves.len();
@@ -390,7 +402,7 @@ impl GroupShadow {
         }
     }
 
-    /// Who has changed a dword last.
+    /// Returns the place and the wave of the last change of a dword.
     pub(crate) fn last_change(
         &self,
         shared: &Shared,
@@ -410,7 +422,7 @@ impl GroupShadow {
         if stamp.is_sync() { change.or(written) } else { written }
     }
 
-    /// What was found since the last time.
+    /// Takes the findings since the last call, as reports.
     pub(crate) fn take_reports(&mut self, launch: &Launch<'_>, shared: &Shared) -> Vec<super::Report> {
         let first = self.first_wave;
         let findings = std::mem::take(&mut self.findings);
@@ -419,7 +431,8 @@ impl GroupShadow {
     }
 }
 
-/// Registers hold [`POISON`] where the dispatch has not set them up.
+/// Returns which registers are defined at the start. Registers that the dispatch has not set up hold
+/// [`POISON`].
 fn initial(wave: &Wave) -> Defined {
     let mut defined = Defined::new(wave.vgpr.len());
     for (register, values) in wave.vgpr.iter().enumerate() {

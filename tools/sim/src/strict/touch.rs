@@ -1,4 +1,4 @@
-//! What an instruction touches, worked out once for each place in the code.
+//! The registers and memory that an instruction accesses, computed once for each place in the code.
 
 use super::calls::Transfer;
 use super::flight::Left;
@@ -7,7 +7,7 @@ use isa::decode::Decoder;
 use isa::table::{Family, Flags, Implicit, Kind, Role, Row};
 use isa::{MachInst, ModFlags, Operand, Reg, RegRange, Target};
 
-/// Consecutive VGPRs, by their place in `Wave::vgpr`.
+/// Consecutive VGPRs, by their index in `Wave::vgpr`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) first: u16,
@@ -20,7 +20,7 @@ impl Run {
     }
 }
 
-/// A few runs, without a heap.
+/// A short list of runs, without heap allocation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Runs {
     len: u8,
@@ -39,7 +39,7 @@ impl Runs {
         &self.runs[..usize::from(self.len)]
     }
 
-    /// Registers, and which dword of its operand each is.
+    /// Returns each register, with the index of the dword of its operand that the register holds.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
         self.as_slice()
             .iter()
@@ -51,27 +51,27 @@ impl Runs {
     }
 }
 
-/// What an instruction is to the checks.
+/// How the checks treat an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Results depend on registers and nothing else: its handler may be tried with other inputs.
+    /// The results depend only on registers, so that the handler may be run again with other inputs.
     Pure,
-    /// The same, but where it goes depends on them.
+    /// A branch whose direction depends on registers.
     Branch,
-    /// Goes where registers say.
+    /// A jump to an address in registers.
     Jump,
-    /// Registers are found through M0: not followed.
+    /// M0 selects the registers, so the checks do not follow the values.
     Indexed,
     /// Reads or writes memory.
     Memory(Memory),
-    /// `s_waitcnt` and its kin.
+    /// `s_waitcnt` and similar instructions.
     Wait,
     Barrier,
-    /// All else: results count as initialised.
+    /// Any other instruction: its results count as initialised.
     Other,
 }
 
-/// What a memory instruction does.
+/// Kind of a memory instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
     Load,
@@ -79,7 +79,7 @@ pub(super) enum Memory {
     Atomic,
 }
 
-/// Queues in which memory operations complete.
+/// The counters that count a memory operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Queues {
     /// `vmcnt`.
@@ -88,108 +88,112 @@ pub(super) struct Queues {
     pub(super) vs: bool,
     /// `lgkmcnt`.
     pub(super) lgkm: bool,
-    /// Whether it may complete out of order in them: scalar and flat accesses.
+    /// Whether operations may complete out of order in these counters, as scalar and flat accesses do.
     pub(super) unordered: bool,
-    /// Whether it is a load to LDS or a store from it: vector memory that accesses LDS when `vmcnt` counts it.
+    /// Whether it is a load to LDS or a store from LDS: a vector memory instruction that accesses LDS and is
+    /// counted by `vmcnt`.
     pub(super) transfer: bool,
 }
 
-/// Which bits of a register a load gives.
+/// The bits of a register that a load writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Dwords.
+    /// Whole dwords.
     Whole,
-    /// Bytes in a register of their own; the others are copies of the sign or zero.
+    /// Bytes in a register of their own; the remaining bits are filled with the sign or with zeros.
     Extended { bytes: u8, signed: bool },
-    /// Into the low half; the high one stays.
+    /// The low half of the register; the high half keeps its value.
     Low { bytes: u8, signed: bool },
-    /// Into the high half; the low one stays.
+    /// The high half of the register; the low half keeps its value.
     High { bytes: u8, signed: bool },
 }
 
-/// How an instruction takes values from other lanes, of which some may be switched off.
+/// How an instruction reads values of other lanes, some of which may be inactive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
-    /// Not at all, or whatever EXEC is.
+    /// It does not, or it does so regardless of EXEC.
     None,
     /// `ds_bpermute_b32`.
     Backward,
     /// `ds_swizzle_b32`.
     Swizzle,
-    /// Data-parallel primitives.
+    /// Data-parallel primitives (DPP).
     Dpp {
-        /// `v_mov_b32`.
+        /// Whether the instruction is `v_mov_b32`.
         is_move: bool,
     },
 }
 
-/// What one instruction touches.
+/// The registers and memory that one instruction accesses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) class: Class,
-    /// VGPRs it reads for their values; of memory accesses, what they store.
+    /// VGPRs whose values the instruction reads; for a memory access, the data to store.
     pub(super) reads: Runs,
-    /// VGPRs that make an address.
+    /// VGPRs that form an address.
     pub(super) address: Runs,
     pub(super) writes: Runs,
-    /// SGPRs and special registers below 128: a bit for each.
+    /// SGPRs and special registers below 128, one bit for each.
     pub(super) scalar_reads: u128,
     pub(super) scalar_address: u128,
     pub(super) scalar_writes: u128,
     pub(super) reads_scc: bool,
     pub(super) writes_scc: bool,
     pub(super) writes_exec: bool,
-    /// Lanes read those of others, or act whatever EXEC is.
+    /// Whether lanes read values of other lanes, or the instruction acts regardless of EXEC.
     pub(super) across: bool,
     pub(super) shuffle: Shuffle,
-    /// Makes lanes active for the instruction after it, which takes some away again (`s_or_saveexec_b64`).
+    /// Whether the instruction activates lanes for the next instruction, which deactivates some of them again
+    /// (`s_or_saveexec_b64`).
     pub(super) adds_lanes_to_flip: bool,
-    /// Every lane is written, whatever EXEC is.
+    /// Whether every lane is written, regardless of EXEC.
     pub(super) ignores_exec: bool,
     pub(super) queues: Queues,
     pub(super) part: Part,
-    /// DS instruction on LDS.
+    /// Whether it is a DS instruction that accesses LDS.
     pub(super) lds: bool,
-    /// Needs FLAT_SCRATCH when it reaches scratch.
+    /// Whether the instruction needs FLAT_SCRATCH when it accesses scratch.
     pub(super) flat_scratch: bool,
     pub(super) glc: bool,
-    /// An atomic that returns what was there.
+    /// Whether it is an atomic that returns the old value.
     pub(super) returns: bool,
-    /// Its address says which memory is meant.
+    /// Whether the address decides which memory is accessed.
     pub(super) is_flat: bool,
-    /// What is wrong with it wherever it stands.
+    /// Rule that the instruction breaks wherever it occurs, if any.
     pub(super) single: Option<&'static check::EventRule>,
-    /// Bytes of a scalar load that overwrites its own address and may be replayed in part; else 0.
+    /// Number of bytes of a scalar load that overwrites its own address and may be replayed in part; 0 for
+    /// other instructions.
     pub(super) own_address: u8,
-    /// Writes FLAT_SCRATCH where it is no SGPR.
+    /// Whether the instruction writes FLAT_SCRATCH on a processor where FLAT_SCRATCH is not an SGPR.
     pub(super) sets_flat_scratch: bool,
-    /// Goes through the scalar cache.
+    /// Whether the instruction uses the scalar cache.
     pub(super) is_scalar: bool,
-    /// Ends the wave.
+    /// Whether the instruction ends the wave.
     pub(super) ends: bool,
-    /// What a wait leaves in flight.
+    /// Number of operations that a wait leaves in flight.
     pub(super) left: Left,
-    /// Whether it calls or returns.
+    /// How the instruction calls or returns.
     pub(super) transfer: Transfer,
-    /// All of it, if it is plain.
+    /// The registers of a plain instruction; `None` for other instructions.
     pub(super) plain: Option<Plain>,
 }
 
-/// VGPRs that a plain instruction reads and writes at most.
+/// Maximum numbers of VGPRs that a plain instruction reads and writes.
 const PLAIN_READS: usize = 4;
 const PLAIN_WRITES: usize = 2;
 
-/// In place of a VGPR: none.
+/// Value that stands for no VGPR.
 const NO_VGPR: u16 = u16::MAX;
 
-/// An instruction of which registers are all that matters, as most are: it acts on the active lanes, one by one, leaves EXEC as
-/// it is, and goes on in the same function. One cache line has all of it.
+/// Registers of a plain instruction. Most instructions are plain: only their registers matter, they act on
+/// each active lane separately, they do not change EXEC, and they stay in the same function. The structure
+/// fits in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Plain {
     pub(super) scalar_reads: u128,
     pub(super) scalar_writes: u128,
-    /// [`NO_VGPR`] fills up.
+    /// Unused elements are [`NO_VGPR`].
     pub(super) reads: [u16; PLAIN_READS],
     pub(super) writes: [u16; PLAIN_WRITES],
     pub(super) reads_scc: bool,
@@ -219,7 +223,7 @@ impl Plain {
     }
 }
 
-/// The registers of some runs, filled up with [`NO_VGPR`]; `None` if they are too many.
+/// Returns the registers of some runs, padded with [`NO_VGPR`]; `None` if there are too many.
 fn few<const MOST: usize>(runs: &Runs) -> Option<[u16; MOST]> {
     let mut few = [NO_VGPR; MOST];
     for (at, register) in runs.registers().enumerate() {
@@ -276,7 +280,7 @@ impl Touch {
             let Operand::Reg(range) = operand else { continue };
             let kind = row.ops.get(index).map(|spec| spec.kind);
             let role = inst.role(index);
-            // DS instructions have the address first.
+            // In DS instructions the address is the first VGPR operand.
             let is_ds_address = row.family == Family::Ds
                 && role == Role::Use
                 && std::mem::take(&mut first_vgpr)
@@ -288,7 +292,7 @@ impl Touch {
                         kind,
                         Some(Kind::Vaddr | Kind::Saddr | Kind::SmemOffset | Kind::Sgpr | Kind::Ssrc)
                     ));
-            // What a scalar store writes is an SGPR, too.
+            // The data operand of a scalar store is an SGPR, too, but not an address.
             let is_address = is_address && !(row.family == Family::Smem && index == 0 && stores_data(row));
             touch.add(role, range, is_address);
         }
@@ -302,13 +306,13 @@ impl Touch {
         if class == Class::Wait {
             touch.left = Left::of(target, row.name, immediate.unwrap_or(0));
         }
-        // HW_REG_FLAT_SCR_LO and _HI.
+        // The hardware registers HW_REG_FLAT_SCR_LO and HW_REG_FLAT_SCR_HI.
         touch.sets_flat_scratch =
             row.name.starts_with("s_setreg") && matches!(immediate.unwrap_or(0) & 63, 20 | 21);
         touch
     }
 
-    /// The lanes whose registers it reads.
+    /// Returns the lanes whose registers the instruction reads.
     pub(super) fn lanes_read(&self, exec: u64) -> u64 {
         if self.across { u64::MAX } else { exec }
     }
@@ -329,7 +333,8 @@ impl Touch {
                 self.writes.push(run);
             }
         } else if range.first == Reg::VCCZ || range.first == Reg::EXECZ {
-            // EXEC is always initialised: writing it with what is not is reported there and then.
+            // EXEC is always initialised, because writing an undefined value to EXEC is reported at the
+            // write.
             self.scalar_reads |= if range.first == Reg::VCCZ { 3 << Reg::VCC.0 } else { 0 };
         } else if range.first.0 < 128 {
             let bits = bits(range);
@@ -348,7 +353,7 @@ impl Touch {
         let implicit = inst.implicit();
         self.reads_scc |= implicit.contains(Implicit::READ_SCC);
         self.writes_scc |= implicit.contains(Implicit::WRITE_SCC);
-        // A wave of 32 lanes uses the low half only.
+        // A wave of 32 lanes uses only the low half.
         let mask: u128 = if target.wave_size == 32 { 1 } else { 3 };
         if implicit.contains(Implicit::READ_VCC) {
             self.scalar_reads |= mask << Reg::VCC.0;
@@ -478,7 +483,7 @@ fn transfer(row: &Row, inst: &MachInst) -> Transfer {
     }
 }
 
-/// Which part of its registers a memory instruction fills or takes, by its name.
+/// Returns the part of its registers that a memory instruction reads or writes, determined from its name.
 fn part(name: &str) -> Part {
     let (stem, high) = match name.strip_suffix("_hi") {
         Some(stem) => (stem, true),
@@ -503,7 +508,7 @@ fn part(name: &str) -> Part {
     }
 }
 
-/// The touch of the instruction that begins with these words.
+/// Returns the touch of the instruction that begins with these words.
 pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code) -> Touch {
     match decoder.map(|decoder| decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))) {
         Some(Ok((inst, _))) => {
@@ -515,7 +520,7 @@ pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code
     }
 }
 
-/// See [`Touch::own_address`].
+/// Computes [`Touch::own_address`].
 fn own_address(inst: &MachInst) -> u8 {
     match inst.ops[0] {
         Operand::Reg(result) if inst.is_replayed_in_parts() && inst.overwritten_source().is_some() => {

@@ -1,8 +1,8 @@
 //! Loads to LDS and stores from LDS (`buffer_load_dword ... lds`, `buffer_store_lds_dword`).
 //!
-//! Such an instruction is vector memory: it accesses LDS at some time until `vmcnt` has counted it, and LDS instructions of
-//! the same wave neither wait for it nor keep it waiting. Loads to LDS come in the order of their issue, and after what
-//! earlier stores from LDS have read.
+//! Such an instruction is a vector memory instruction. It accesses LDS at some time before `vmcnt` has
+//! counted it as complete, and is not ordered with LDS instructions of the same wave. Loads to LDS write LDS
+//! in the order of their issue, and after earlier stores from LDS have read it.
 
 use super::access::lane_of;
 use super::cells::Stamp;
@@ -12,12 +12,13 @@ use crate::watch::MemAccess;
 use check::transfers::{IN_FLIGHT, OVERTAKES};
 
 impl Watcher<'_> {
-    /// Whether the instruction at work is a load to LDS.
+    /// Returns whether the current instruction is a load to LDS.
     fn loads_to_lds(&self) -> bool {
         self.touch.is_some_and(|touch| touch.queues.transfer && touch.class == Class::Memory(Memory::Load))
     }
 
-    /// Reports two accesses of LDS by one wave, of which at least one is a transfer, without a wait between them.
+    /// Reports two accesses to LDS by one wave, at least one of which is a transfer, without a wait between
+    /// them.
     #[cold]
     pub(super) fn report_transfer(&mut self, access: &MemAccess, reads: bool, earlier: Stamp, place: u32) {
         let overtakes = self.loads_to_lds();

@@ -1,5 +1,6 @@
-//! Accesses of all lanes of a wave at once, where nothing about them can be wrong: aligned dwords whose earlier accesses by
-//! others are known to have happened before. What is not so simple is announced lane by lane, and looked at in `races`.
+//! Accesses of all lanes of a wave at once that cannot be wrong: aligned dwords whose earlier accesses by
+//! other waves are known to have happened before. Other accesses are announced lane by lane and checked in
+//! `races`.
 
 use super::Watcher;
 use super::cells::{Cell, Lines, Page, Stamp};
@@ -9,7 +10,7 @@ use crate::watch::{MemAccess, Space};
 use crate::wave::{ActiveLanes, Lanes, ROW};
 use isa::ModFlags;
 
-/// A load of memory that has been let through, to be entered when it is done.
+/// A load from memory that may proceed. It is recorded after the instruction.
 pub(super) struct Load {
     addresses: [u64; 64],
     exec: u64,
@@ -18,11 +19,11 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// None yet.
+    /// No load.
     pub(super) const NONE: Load = Load { addresses: [0; 64], exec: 0, dwords: 0, flags: ModFlags::empty() };
 }
 
-/// Whether the lanes of a row, whose addresses these are, load dwords one behind the other.
+/// Returns whether the lanes of a row, whose addresses are given, load consecutive dwords.
 fn are_in_step(addresses: &[u64], dwords: u32) -> bool {
     let step = 4 * u64::from(dwords);
     let expected = |lane: usize| addresses[0].wrapping_add(step * lane as u64);
@@ -30,13 +31,13 @@ fn are_in_step(addresses: &[u64], dwords: u32) -> bool {
 }
 
 impl Watcher<'_> {
-    /// Whether the data and the lanes of the store at work are beyond doubt.
+    /// Returns whether the current store needs no further checks of its data and its lanes.
     pub(super) fn stores_plainly(&self, exec: u64) -> bool {
         let now = &self.group.now;
         now.data_defined && self.group.waves[now.wave].barrier.has_seen(exec)
     }
 
-    /// Loads of memory: see [`Watch::read_memory`](crate::watch::Watch::read_memory).
+    /// Handles loads from memory: see [`Watch::read_memory`](crate::watch::Watch::read_memory).
     pub(super) fn loads(&mut self, addresses: &[u64; 64], exec: u64, dwords: u32, flags: ModFlags) -> bool {
         if exec == 0 || flags.contains(ModFlags::GLC) {
             return false;
@@ -47,7 +48,7 @@ impl Watcher<'_> {
         true
     }
 
-    /// Enters the load that was let through.
+    /// Records the load that was allowed to proceed.
     pub(super) fn enter_loads(&mut self, memory: &Memory) {
         let exec = std::mem::take(&mut self.group.now.load.exec);
         if exec == 0 || !self.shared.races {
@@ -72,14 +73,14 @@ impl Watcher<'_> {
         }
     }
 
-    /// Enters what lanes load, lane by lane.
+    /// Records the loads of the lanes one by one.
     fn enter_lanes(&mut self, memory: &Memory, load: &Load) {
         let Load { addresses, exec, dwords, flags } = *load;
         let (stamp, place) = (self.group.now.stamp, self.group.now.place);
         let mut page = Page::default();
         let (mut last, mut previous) = (None, None::<&Cell>);
         for lane in ActiveLanes(exec) {
-            // Lanes next to each other that read the same dword.
+            // Neighbouring lanes that read the same dword are recorded once.
             if dwords == 1 && last.replace(addresses[lane]) == Some(addresses[lane]) {
                 if let Some(cell) = previous.take() {
                     cell.set_read(cell.last_read().0.by_several(true), place);
@@ -106,7 +107,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Stores to memory: see [`Watch::write_memory`](crate::watch::Watch::write_memory).
+    /// Handles stores to memory: see [`Watch::write_memory`](crate::watch::Watch::write_memory).
     pub(super) fn stores(
         &mut self,
         memory: &Memory,
@@ -157,8 +158,8 @@ impl Watcher<'_> {
         true
     }
 
-    /// Whether all that others have done with a dword is known to have happened before, and no atomic was among it. `write`: the
-    /// last that has written it.
+    /// Returns whether all accesses of other waves to a dword are known to have happened before, and no
+    /// atomic was among them. `write` is the last write to the dword.
     fn is_free(&self, cell: &Cell, write: Stamp) -> bool {
         let before = |stamp: Stamp| stamp.is_none() || self.ordered(stamp);
         !write.is_sync() && before(write) && before(cell.last_read().0) && before(cell.other_read().0)

@@ -1,5 +1,5 @@
-//! Scalar stores. What they write stays in the scalar cache until `s_dcache_wb`: vector memory does not see it, and it is
-//! lost when the wave ends.
+//! Scalar stores. Their data stays in the scalar cache until `s_dcache_wb`: vector memory does not see it,
+//! and it is lost when the wave ends.
 
 use super::cells::Stamp;
 use super::findings::{Elsewhere, split_place};
@@ -12,22 +12,22 @@ use check::writeback::NOT_WRITTEN_BACK;
 /// The scalar stores of a wave.
 #[derive(Default)]
 pub(super) struct ScalarStores {
-    /// Place of the first store after the last write-back.
+    /// Place of the first scalar store after the last write-back.
     first: Option<u32>,
-    /// Operations up to this number were issued before the last write-back.
+    /// Number of the last operation issued before the last write-back.
     requested: u32,
-    /// The same of the last write-back that is complete.
+    /// Number of the last operation issued before the last write-back that is complete.
     written: u32,
 }
 
 impl ScalarStores {
-    /// Enters a store.
+    /// Records a scalar store.
     pub(super) fn issue(&mut self, number: u32, place: u32) {
         debug_assert!(number > self.requested);
         self.first.get_or_insert(place);
     }
 
-    /// Enters a wait: all scalar memory operations are complete when `lgkmcnt` is 0.
+    /// Records a wait: all scalar memory operations are complete when `lgkmcnt` is 0.
     pub(super) fn wait(&mut self, left: Left) {
         if left.lgkm == Some(0) {
             self.written = self.requested;
@@ -36,7 +36,7 @@ impl ScalarStores {
 }
 
 impl Watcher<'_> {
-    /// Enters `s_dcache_wb`.
+    /// Records `s_dcache_wb`.
     pub(super) fn write_back_scalar(&mut self) {
         let order = &mut self.wave().order;
         let (wave, issued) = (order.wave, order.flight.issued());
@@ -45,8 +45,9 @@ impl Watcher<'_> {
         self.shared.publish_written_back(wave, issued);
     }
 
-    /// Whether the instruction at work sees what was written at a place: by vector memory, or by a scalar store that is
-    /// written back or that the same wave reads through the same cache.
+    /// Returns whether the current instruction sees the data written by the instruction at a place. It does
+    /// if vector memory wrote the data, if the scalar store has been written back, or if the same wave reads
+    /// through the scalar cache.
     pub(super) fn is_written_back(&self, write: Stamp, place: u32, by_scalar: bool) -> bool {
         let (range, pc) = split_place(place);
         let touch = self.shared.touch(range, pc);
@@ -60,7 +61,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Reports a load that does not find what a scalar store has written.
+    /// Reports a load that does not see the data of a scalar store.
     #[cold]
     pub(super) fn report_unwritten(&mut self, access: &MemAccess, write: Stamp, place: u32) {
         let address = self.address_text(access);
@@ -73,7 +74,7 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
-    /// Reports a wave that ends and leaves what it has stored in the scalar cache.
+    /// Reports a wave that ends while data of its stores is still in the scalar cache.
     pub(super) fn end_scalar_stores(&mut self) {
         let order = &mut self.wave().order;
         let (Some(place), wave) = (order.scalar_stores.first.take(), order.wave) else { return };

@@ -1,24 +1,24 @@
-//! Caches that are not told of what others write.
+//! Caches that are not notified of the writes of others.
 
 use crate::memory::Memory;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// One line.
+/// One cache line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line {
     words: Vec<u32>,
-    /// A bit for each dword that memory does not have yet.
+    /// Mask of the dwords that have not been written to memory yet.
     dirty: u32,
 }
 
-/// Lines by their numbers.
+/// The lines of a cache, by line number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Cache {
     lines: BTreeMap<u64, Line>,
 }
 
-/// The first bytes of a word.
+/// Returns a mask of the low `bytes` bytes of a word.
 pub(super) fn byte_mask(bytes: u32) -> u32 {
     if bytes >= 4 { u32::MAX } else { (1 << (bytes * 8)) - 1 }
 }
@@ -28,7 +28,7 @@ impl Cache {
         self.lines.contains_key(&line)
     }
 
-    /// Whether a line has something that memory does not have.
+    /// Returns whether a line holds data that memory does not have.
     pub(super) fn is_dirty(&self, line: u64) -> bool {
         self.lines.get(&line).is_some_and(|line| line.dirty != 0)
     }
@@ -37,7 +37,7 @@ impl Cache {
         self.lines.len()
     }
 
-    /// Takes a line from memory as it is now.
+    /// Loads a line from memory.
     pub(super) fn fill(&mut self, memory: &Memory, line: u64, bytes: u64) {
         let words = (0..bytes / 4).map(|word| {
             let address = line * bytes + word * 4;
@@ -46,14 +46,14 @@ impl Cache {
         self.lines.insert(line, Line { words: words.collect(), dirty: 0 });
     }
 
-    /// Takes a line from a cache further away.
+    /// Copies a line from a cache of the next level.
     pub(super) fn copy(&mut self, from: &Cache, line: u64) {
         if let Some(found) = from.lines.get(&line) {
             self.lines.insert(line, Line { words: found.words.clone(), dirty: 0 });
         }
     }
 
-    /// Up to 4 bytes, if the line that holds them is there.
+    /// Returns up to 4 bytes, if their line is in the cache.
     pub(super) fn load(&self, address: u64, bytes: u32, line_bytes: u64) -> Option<u32> {
         let line = self.lines.get(&(address / line_bytes))?;
         let at = address % line_bytes;
@@ -63,7 +63,7 @@ impl Cache {
         Some((pair >> (at % 4 * 8)) as u32 & byte_mask(bytes))
     }
 
-    /// Keeps an aligned dword that memory does not get yet. The line must be there.
+    /// Writes an aligned dword to the cache only. The line must be in the cache.
     pub(super) fn keep(&mut self, address: u64, value: u32, line_bytes: u64) {
         let Some(line) = self.lines.get_mut(&(address / line_bytes)) else { return };
         let word = (address % line_bytes / 4) as usize;
@@ -73,7 +73,8 @@ impl Cache {
         }
     }
 
-    /// What memory does not have yet of some lines: addresses and values. They count as written from now on.
+    /// Takes the addresses and values of the dwords that memory does not have, for a range of lines.
+    /// Afterwards they count as written back.
     pub(super) fn take_dirty(&mut self, lines: Range<u64>, line_bytes: u64) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
         for (number, line) in self.lines.range_mut(lines) {
@@ -91,17 +92,17 @@ impl Cache {
         self.lines.remove(&line);
     }
 
-    /// Forgets what memory has too.
+    /// Drops all lines except those with data that memory does not have.
     pub(super) fn invalidate(&mut self) {
         self.invalidate_if(|_| true);
     }
 
-    /// Forgets what memory has too of such lines.
+    /// Drops the selected lines, except those with data that memory does not have.
     pub(super) fn invalidate_if(&mut self, which: impl Fn(u64) -> bool) {
         self.lines.retain(|&number, line| line.dirty != 0 || !which(number));
     }
 
-    /// Takes what a line has from memory as it is now, but for what memory does not have yet.
+    /// Loads a line from memory again, except for the dwords that memory does not have.
     pub(super) fn refresh(&mut self, memory: &Memory, line: u64, bytes: u64) {
         let Some(mut old) = self.lines.remove(&line) else { return };
         self.fill(memory, line, bytes);
@@ -113,12 +114,12 @@ impl Cache {
         }
     }
 
-    /// Numbers of the lines.
+    /// Returns the numbers of the lines.
     pub(super) fn lines(&self) -> Vec<u64> {
         self.lines.keys().copied().collect()
     }
 
-    /// Evicts a line that memory has too: the first one from `from` on.
+    /// Evicts a clean line: the first from `from` on, or else the first in the cache.
     pub(super) fn evict(&mut self, from: u64) {
         let clean = |(number, line): (&u64, &Line)| (line.dirty == 0).then_some(*number);
         let after = self.lines.range(from..).find_map(clean);
@@ -127,7 +128,7 @@ impl Cache {
         }
     }
 
-    /// A line number that is there, near to `from`.
+    /// Returns the number of the first line from `from` on, or else of the first line in the cache.
     pub(super) fn near(&self, from: u64) -> u64 {
         self.lines.range(from..).next().or_else(|| self.lines.iter().next()).map_or(0, |(line, _)| *line)
     }

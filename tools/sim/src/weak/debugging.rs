@@ -1,4 +1,5 @@
-//! A run by a seed, as a debugger sees it: waves in front of instructions, what is under way, and what the schedule does.
+//! The view that a debugger has of a run from a seed: waves before their next instructions, outstanding
+//! operations, and the steps of the schedule.
 
 use super::schedule::{Error, Run};
 use super::state::{Actor, Key, Pending};
@@ -9,7 +10,7 @@ use crate::wave::{Wave, WaveState};
 use check::Counter;
 use isa::{Reg, RegRange};
 
-/// The group in a place.
+/// The group in a group slot.
 struct Group<'a> {
     run: &'a Run<'a>,
     place: usize,
@@ -46,7 +47,8 @@ impl Surroundings for Group<'_> {
 }
 
 impl Group<'_> {
-    /// An operation that has not returned. It takes a wait for as many as are behind it in its class, or for none where the class has no order.
+    /// Returns an operation that has not returned. The wait that completes it allows as many operations as
+    /// are younger in its class, or none if the class is out of order.
     fn operation(&self, all: &[Pending], at: usize) -> Option<Operation> {
         let pending = all.get(at).filter(|pending| !pending.returned)?;
         let info = self.run.machine.program.info(pending.range, pending.pc)?;
@@ -76,7 +78,7 @@ impl Group<'_> {
 }
 
 impl Run<'_> {
-    /// A wave in front of its next instruction.
+    /// Shows the debugger a wave before its next instruction.
     fn look(&self, at: usize, next: u32, look: impl FnOnce(&Stopped<'_>) -> Go) -> Result<(), Error> {
         let (place, wave) = (at / self.waves, &self.state.actors[at].wave);
         let id = self.launch.group_id(self.groups[place].unwrap_or(0));
@@ -88,7 +90,7 @@ impl Run<'_> {
         }
     }
 
-    /// Asks the debugger before an instruction of a wave.
+    /// Calls the debugger before an instruction of a wave.
     pub(super) fn ask(&self, at: usize) -> Result<(), Error> {
         let Some(debugger) = self.launch.debugger else { return Ok(()) };
         self.look(at, self.state.actors[at].wave.pc, |stopped| debugger.before(stopped))
@@ -97,24 +99,24 @@ impl Run<'_> {
     /// Tells the debugger what the schedule has done to a wave.
     pub(super) fn tell(&self, at: usize, what: impl FnOnce() -> String) -> Result<(), Error> {
         let Some(debugger) = self.launch.debugger else { return Ok(()) };
-        // A wave that has ended may have stores under way.
+        // A wave that has ended may still have outstanding stores.
         let wave = &self.state.actors[at].wave;
         let next = if wave.state == WaveState::Done { wave.last } else { wave.pc };
         self.look(at, next, |stopped| debugger.chosen(stopped, &what()))
     }
 
-    /// Tells the debugger that an instruction has not come off well.
+    /// Tells the debugger that an instruction has failed.
     pub(super) fn tell_trap(&self, at: usize, why: &Fault) {
         let Some(debugger) = self.launch.debugger else { return };
         let told = self.look(at, self.state.actors[at].wave.last, |stopped| {
             debugger.trapped(stopped, why);
             Go::On
         });
-        // It goes on to its end.
+        // The result is ignored, because the run ends anyway.
         drop(told);
     }
 
-    /// The next request of a queue: its wave, and what it is to perform it.
+    /// Returns the wave of the next request of a queue, and a text that describes performing it.
     pub(super) fn request(&self, key: Key) -> Option<(usize, String)> {
         let request = self.state.queues.get(&key)?.front()?;
         let at = request.actor as usize;
@@ -124,7 +126,7 @@ impl Run<'_> {
         Some((at, format!("performed{part}: {}", self.text(pending))))
     }
 
-    /// An instruction under way, with its address in the file.
+    /// Returns an outstanding instruction as text, with its address in the file.
     pub(super) fn text(&self, pending: &Pending) -> String {
         let code = self.launch.code.get(pending.range as usize);
         code.map_or_else(String::new, |code| {

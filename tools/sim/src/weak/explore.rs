@@ -1,16 +1,19 @@
-//! All schedules of a small program.
+//! Explores all schedules of a small program.
 //!
-//! Depth-first over the choices. Two reductions keep it small, and neither loses an outcome:
+//! The search is depth-first over the choices of the machine. Two reductions keep the number of states small
+//! without losing an outcome:
 //!
-//! * What no other wave can see or hinder is done at once: arithmetic, waits that are satisfied, the issue of LDS and scalar
-//!   operations, and of vector memory operations by a wave that has its compute unit to itself and hits nothing. Issuing
-//!   early only adds choices: the request can stay in its queue as long as the instruction could have been delayed. So are
-//!   requests for lines that one wave alone uses, and for what never changes: when they are performed makes no difference to others,
-//!   and to their own wave what is performed late is as a wait that takes long.
-//! * A state that has been seen is not visited again. States are told apart by a hash of 64 bits.
+//! * Steps that other waves can neither observe nor prevent are taken at once. These are arithmetic, waits
+//!   that are satisfied, the issue of LDS and scalar operations, and the issue of vector memory operations by
+//!   a wave that is alone on its compute unit and hits no cached line. Issuing a request early only adds
+//!   choices, because the request can stay in its queue as long as the instruction could have been delayed.
+//!   Requests for lines that only one wave uses, and for data that never changes, are also performed at once:
+//!   the time at which they are performed makes no difference to other waves, and to their own wave a late
+//!   request looks like a wait that takes long.
+//! * A state that has been visited is not visited again. States are compared by a 64-bit hash.
 //!
-//! With `keep_lines` nothing is evicted, and the search tells whether there is a state from which no end can be reached: then a
-//! wave may look at an old line for ever.
+//! With `keep_lines` nothing is evicted, and the search reports whether there is a state from which no end
+//! can be reached: in such a state a wave may read a stale line for ever.
 
 use super::machine::{Machine, Next};
 use super::state::{Key, State};
@@ -19,17 +22,18 @@ use crate::wave::WaveState;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
-/// Steps that a wave may do between two choices.
+/// Maximum number of steps of a wave between two choices.
 const MAX_LOCAL: u32 = 100_000;
 
-/// One choice.
+/// One choice of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// A wave issues a vector memory instruction; `evicted`: what it could hit is no longer there.
+    /// A wave issues a vector memory instruction. `evicted`: the cached line that the instruction could hit
+    /// has been evicted.
     Issue { at: usize, evicted: bool },
-    /// A queue's next request is performed; `evicted`: GL1 does not have the line any more.
+    /// The next request of a queue is performed. `evicted`: the line has been evicted from GL1.
     Perform { key: Key, evicted: bool },
-    /// A line leaves an agent's L2.
+    /// A line is evicted from an agent's L2.
     Leave { agent: u32, line: u64 },
 }
 
@@ -44,7 +48,7 @@ impl Action {
     }
 }
 
-/// Words of memory that are not what they were at the start.
+/// Words of memory that differ from their values at the start.
 type Words = Vec<(u64, u32)>;
 
 struct Frame {
@@ -56,38 +60,38 @@ struct Frame {
     next: usize,
 }
 
-/// What one end of the program looked like is for the caller to say.
+/// Callbacks for the ends of the program. The caller decides what to record about an end.
 pub(super) trait Visitor {
-    /// All waves have ended and everything has been performed. `path` leads there.
+    /// Called when all waves have ended and all requests have been performed. `path` leads to this state.
     fn end(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
-    /// Nobody can do anything, and not all waves have ended.
+    /// Called when no action is possible and not all waves have ended.
     fn stuck(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
-    /// An instruction failed.
+    /// Called when an instruction failed.
     fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]);
 }
 
-/// What a search has done.
+/// Statistics of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Searched {
     pub(super) states: u64,
     pub(super) transitions: u64,
-    /// Not everything was visited.
+    /// Whether a limit was reached, so that some states were not visited.
     pub(super) bounded: bool,
-    /// From some state no end can be reached.
+    /// Whether there is a state from which no end can be reached.
     pub(super) endless: bool,
 }
 
-/// Which states follow one another, and which are ends.
+/// The graph of states: edges between successive states, and the end states.
 #[derive(Default)]
 struct Graph {
-    /// Later and earlier state.
+    /// Pairs of a later state and an earlier state.
     edges: BTreeSet<(u64, u64)>,
     states: BTreeSet<u64>,
     ends: Vec<u64>,
 }
 
 impl Graph {
-    /// Whether some state cannot come to an end.
+    /// Returns whether there is a state from which no end can be reached.
     fn has_no_end_somewhere(mut self) -> bool {
         let mut reaching: BTreeSet<u64> = self.ends.iter().copied().collect();
         while let Some(state) = self.ends.pop() {
@@ -101,7 +105,7 @@ impl Graph {
     }
 }
 
-/// FxHash's step over 64-bit words: quick, and states are large.
+/// The mixing step of FxHash for 64-bit words. It is fast, which matters because states are large.
 #[derive(Default)]
 struct Mix(u64);
 
@@ -138,7 +142,7 @@ impl Hasher for Mix {
     }
 }
 
-/// Visits all ends that a program can come to.
+/// Visits all ends that a program can reach.
 pub(super) fn explore(
     machine: &mut Machine<'_>,
     mut start: State,
@@ -198,7 +202,7 @@ pub(super) fn explore(
     searched
 }
 
-/// Hash of a state and of what memory holds.
+/// Returns a hash of a state and of the changed words of memory.
 fn number(state: &State, words: &Words) -> u64 {
     let mut hasher = Mix::default();
     state.hash(&mut hasher);
@@ -206,7 +210,7 @@ fn number(state: &State, words: &Words) -> u64 {
     hasher.finish()
 }
 
-/// Does what needs no choice, and gives the choices that follow; none at an end.
+/// Takes all steps that need no choice, and returns the choices that follow; `None` at an end.
 fn arrive(
     machine: &mut Machine<'_>,
     state: &mut State,
@@ -237,13 +241,13 @@ fn arrive(
             return None;
         }
     }
-    // The end of a kernel releases to the system.
+    // The end of a kernel releases to system scope.
     (0..state.l2.len() as u32).for_each(|agent| machine.write_back_l2(state, agent));
     visitor.end(machine, state, path);
     None
 }
 
-/// Lets all waves go on to their next choice.
+/// Runs all waves up to their next choice.
 fn settle(
     machine: &mut Machine<'_>,
     state: &mut State,
@@ -294,7 +298,7 @@ fn settle(
     }
 }
 
-/// Whether no other wave uses the same first cache.
+/// Returns whether no other wave uses the same first-level cache.
 fn alone(machine: &Machine<'_>, at: usize) -> bool {
     let unit = machine.sites[at].unit;
     machine.sites.iter().filter(|site| site.unit == unit).count() == 1
@@ -307,7 +311,7 @@ fn choices(machine: &mut Machine<'_>, state: &mut State) -> Vec<Action> {
             continue;
         }
         actions.push(Action::Issue { at, evicted: false });
-        // A failing probe fails again when the choice is taken.
+        // If the probe fails, it fails again when the choice is taken, so the failure is reported then.
         if let Ok(probed) = machine.probe(state, at)
             && machine.could_hit(state, at, &probed)
         {
@@ -326,7 +330,7 @@ fn choices(machine: &mut Machine<'_>, state: &mut State) -> Vec<Action> {
     actions
 }
 
-/// The wave whose request is the next one of a queue.
+/// Returns the wave whose request is the next in a queue.
 fn front(state: &State, key: Key) -> usize {
     state.queues.get(&key).and_then(|queue| queue.front()).map_or(0, |request| request.actor as usize)
 }
@@ -349,7 +353,7 @@ pub(super) fn act(machine: &mut Machine<'_>, state: &mut State, action: Action) 
     }
 }
 
-/// What memory holds that it did not at the start.
+/// Returns the words of memory that differ from their values at the start.
 fn changed(machine: &Machine<'_>) -> Words {
     let memory = machine.launches[0].memory;
     let Some(journal) = &machine.journal else { return Vec::new() };

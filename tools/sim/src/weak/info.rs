@@ -1,4 +1,5 @@
-//! What the weak run has to know of an instruction beside its handler, worked out when it is first met.
+//! Facts about an instruction that the weak run needs in addition to its handler. They are computed when the
+//! instruction is first reached.
 
 use super::state::Transfer;
 use crate::op::Code;
@@ -12,49 +13,50 @@ use isa::{Operand, Reg, Target};
 /// How an instruction is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Completes at once.
+    /// The instruction completes at once.
     Local,
-    /// Lets the wave go on when counters are low enough.
+    /// The instruction blocks the wave until counters are low enough.
     Wait,
-    /// Vector memory: goes through the cache of its compute unit.
+    /// Vector memory, through the cache of the compute unit.
     Vector,
-    /// LDS: in order of the wave's LDS operations.
+    /// LDS, in order among the wave's LDS operations.
     Lds,
-    /// Scalar memory: in any order.
+    /// Scalar memory, in any order.
     Scalar,
 }
 
 impl Kind {
-    /// Whether it is under way for a while.
+    /// Returns whether the instruction is in flight after its issue.
     pub(super) fn is_memory(self) -> bool {
         matches!(self, Kind::Vector | Kind::Lds | Kind::Scalar)
     }
 }
 
-/// Facts of one instruction.
+/// Facts about one instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Info {
     pub(super) kind: Kind,
     pub(super) waits: Waits,
-    /// Counted as one of these until it is complete.
+    /// Counter class in which the instruction counts until it is complete.
     pub(super) class: Option<Class>,
-    /// Flat: its path decides on which counter it is; on GFX10 it is on both.
+    /// Second counter class of a flat instruction. The memory that it accesses decides between the two; on
+    /// GFX10 it counts in both.
     pub(super) other: Option<Class>,
-    /// Read-modify-write of memory.
+    /// Whether the instruction is a read-modify-write of memory.
     pub(super) atomic: bool,
-    /// Whether it loads to LDS or stores from LDS.
+    /// Whether the instruction loads to LDS or stores from LDS.
     pub(super) transfer: Transfer,
-    /// Stores to the scalar cache.
+    /// Whether the instruction stores through the scalar cache.
     pub(super) scalar_store: bool,
-    /// Writes the scalar cache back.
+    /// Whether the instruction writes the scalar cache back.
     pub(super) writes_back: bool,
-    /// Registers that are copied at issue: codes of `isa::Reg` below 128 and from 256 on.
+    /// Registers that are copied at issue, by their codes in `isa::Reg`: below 128, and from 256 on.
     pub(super) sources: Vec<u16>,
-    /// Registers that it writes.
+    /// Registers that the instruction writes.
     pub(super) results: Vec<u16>,
-    /// Both.
+    /// Union of `sources` and `results`.
     pub(super) touched: Vec<u16>,
-    /// Whether bits of the results stay as they are.
+    /// Whether some bits of the results keep their old values.
     pub(super) tied: bool,
 }
 
@@ -94,19 +96,20 @@ impl Info {
         } else {
             return Info::local();
         };
-        // What a tied destination holds when data arrive is merged with them, not what it held at issue.
+        // The data is merged into a tied destination when it arrives, so the destination is not copied at
+        // issue.
         let mut tied = Vec::new();
         inst.for_each_reg(|role, operand| {
             if let (Role::DefUse, Operand::Reg(range)) = (role, operand) {
                 tied.extend((0..u16::from(range.len)).map(|at| range.first.0 + at));
             }
         });
-        // The data of an atomic are a source although they are replaced.
+        // The data operand of an atomic is a source, although the atomic overwrites it.
         let atomic = inst.op.row().flags.contains(isa::table::Flags::ATOMIC);
         if atomic {
             tied.clear();
         }
-        // EXEC is kept apart.
+        // EXEC is saved separately.
         let plain = |reg: &Reg| reg.0 < 126 || (256..768).contains(&reg.0);
         let sources = effects.reads.iter().filter(plain).map(|reg| reg.0);
         let touched = effects.reads.or(&effects.writes);
@@ -131,14 +134,14 @@ impl Info {
     }
 }
 
-/// The facts of a program, by range and index.
+/// Facts about the instructions of a program, by code range and index.
 #[derive(Default)]
 pub(super) struct Program {
     ranges: Vec<Vec<Option<Box<Info>>>>,
 }
 
 impl Program {
-    /// The facts of the instruction at `pc`, worked out if it is new.
+    /// Computes the facts about the instruction at `pc`, unless they are known.
     pub(super) fn learn(&mut self, target: &'static Target, code: &[Code], range: u32, pc: u32) {
         let (range, pc) = (range as usize, pc as usize);
         let Some(here) = code.get(range) else { return };
@@ -154,7 +157,7 @@ impl Program {
         }
     }
 
-    /// The facts of an instruction that has been met.
+    /// Returns the facts about an instruction, if they have been computed.
     pub(super) fn info(&self, range: u32, pc: u32) -> Option<&Info> {
         self.ranges.get(range as usize)?.get(pc as usize)?.as_deref()
     }

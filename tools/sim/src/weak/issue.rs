@@ -1,4 +1,4 @@
-//! Issue: what an instruction is about to do, and where its requests go.
+//! Issue of memory instructions: finding out what an instruction will access, and queueing its requests.
 
 use super::info::{Info, Kind};
 use super::machine::Machine;
@@ -11,7 +11,7 @@ use crate::wave::Wave;
 use check::counters::Class;
 use isa::ModFlags;
 
-/// What an instruction is about to do.
+/// The accesses, cache operations and results of an instruction that is about to be issued.
 pub(super) struct Probed {
     slots: Vec<Slot>,
     caches: Vec<CacheOp>,
@@ -20,7 +20,7 @@ pub(super) struct Probed {
 }
 
 impl Machine<'_> {
-    /// Issues an LDS or scalar memory instruction: all of it is performed later.
+    /// Issues an LDS or scalar memory instruction. The whole instruction is performed later.
     pub(super) fn defer(&mut self, state: &mut State, at: usize, (range, pc): (u32, u32), kind: Kind) {
         let Some(info) = self.program.info(range, pc) else { return };
         let actor = &mut state.actors[at];
@@ -49,7 +49,7 @@ impl Machine<'_> {
         state.queues.entry(key).or_default().push_back(Request { actor: at as u32, serial });
     }
 
-    /// Finds out what a vector memory instruction is about to do.
+    /// Finds out what a vector memory instruction is about to access.
     pub(super) fn probe(&mut self, state: &mut State, at: usize) -> Result<Probed, Trap> {
         self.make_room(state, at)?;
         self.fetch(state, at)?;
@@ -67,7 +67,7 @@ impl Machine<'_> {
         let outcome = if info.atomic {
             self.probe_atomic(wave, &mut lds[group], at, &mut probe)
         } else {
-            // An address in the register that is loaded must stay.
+            // Result registers that are not tied keep their values, because they may hold the address.
             if info.tied {
                 put_registers(wave, &filled(&saved, 0), exec);
             }
@@ -84,7 +84,7 @@ impl Machine<'_> {
         Ok(Probed { slots: probe.slots, caches: probe.caches, results, kept })
     }
 
-    /// The same of an atomic, which must not be performed yet: lane by lane.
+    /// Finds out what an atomic is about to access, lane by lane, without performing the atomic.
     fn probe_atomic(
         &mut self,
         wave: &mut Wave,
@@ -105,8 +105,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Bits of the results that an instruction does not write (`d16`): those that differ when the registers held ones
-    /// instead of zeros before.
+    /// Returns the bits of the results that an instruction does not write (`d16`): the bits that differ
+    /// between a run with zeros and a run with ones in the registers.
     fn kept_bits(
         &mut self,
         wave: &mut Wave,
@@ -126,12 +126,12 @@ impl Machine<'_> {
         results.iter().zip(&second).map(|(first, second)| (first.0, differing(&first.1, &second.1))).collect()
     }
 
-    /// Whether a load that has been probed could find a line in the first cache.
+    /// Returns whether a probed load could find a line in the first-level cache.
     pub(super) fn could_hit(&self, state: &State, at: usize, probed: &Probed) -> bool {
         probed.slots.iter().any(|slot| self.hits(state, at, slot))
     }
 
-    /// Whether no other wave is concerned by an instruction that has been probed.
+    /// Returns whether a probed instruction affects no other wave.
     pub(super) fn is_own(&self, probed: &Probed) -> bool {
         let own = |slot: &Slot| {
             slot.access.space == Space::Global && self.own.contains(&(slot.access.address / self.line_bytes))
@@ -146,7 +146,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Queues in which an instruction may still have a request.
+    /// Returns the queues in which an instruction may still have a request.
     pub(super) fn keys(&self, state: &State, at: usize, pending: &Pending) -> Vec<Key> {
         let actor = at as u32;
         let mut keys: Vec<Key> = pending.slots.iter().map(|slot| self.key(at, slot)).collect();
@@ -161,7 +161,8 @@ impl Machine<'_> {
         keys
     }
 
-    /// A load hits if the line is there and nothing for it is under way: what is would have to be overtaken.
+    /// Returns whether a load hits the first-level cache: the line is present, and no request for it is
+    /// queued, because the load would have to overtake this request.
     pub(super) fn hits(&self, state: &State, at: usize, slot: &Slot) -> bool {
         let access = &slot.access;
         let last = access.address + u64::from(access.bytes) - 1;
@@ -173,7 +174,7 @@ impl Machine<'_> {
             && !state.queues.contains_key(&self.key(at, slot))
     }
 
-    /// Issues a vector memory instruction. `may_hit`: whether lines are still in the first cache.
+    /// Issues a vector memory instruction. `may_hit`: whether its lines are still in the first-level cache.
     pub(super) fn issue(
         &mut self,
         state: &mut State,
@@ -190,7 +191,7 @@ impl Machine<'_> {
                 }
                 CacheOp::InvalidateGl1 => state.middle[site.array as usize].invalidate(),
                 CacheOp::InvalidateL2 => self.invalidate_l2(state, site.agent),
-                // `buffer_wbl2` is a request.
+                // `buffer_wbl2` is queued as a request below.
                 _ => {}
             }
         }
@@ -198,7 +199,7 @@ impl Machine<'_> {
         let (range, pc) = (wave.range, wave.pc);
         wave.pc += length;
         let Some(info) = self.program.info(range, pc) else { return Err(Trap::Fetch(0)) };
-        // A store to private memory is done; it is counted nevertheless.
+        // A store to private memory is already done here, but it is still counted.
         if probed.slots.is_empty() && info.class.is_none() {
             return Ok(());
         }
@@ -242,8 +243,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Which class an instruction counts in: of a flat one, by where it went. On GFX10, where both counters are in order, it
-    /// is on the other one as well.
+    /// Returns the counter classes of an instruction. The class of a flat instruction depends on the memory
+    /// that it accesses. On GFX10, where both counters are in order, it also counts in the second class.
     fn classes(&self, info: &Info, slots: &[Slot]) -> (Option<Class>, Option<Class>) {
         if info.other.is_none() || slots.is_empty() {
             return (info.class, None);
@@ -256,7 +257,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Takes what hits, and puts the rest in queues; gives the number of requests.
+    /// Serves the accesses that hit the cache, and queues requests for the others. Returns the number of
+    /// requests.
     fn enqueue(
         &self,
         state: &mut State,

@@ -1,13 +1,14 @@
-//! L2 caches of several agents: what each of them may keep, and what makes them agree.
+//! L2 caches of several agents: the data that each may keep, and the operations that make the caches agree.
 //!
 //! | memory | of the agent itself | of the host or another agent |
 //! |---|---|---|
 //! | fine-grained | CC: written through, dropped by a probe when another agent writes | UC: not in L2 |
 //! | coarse-grained | RW: written back late, never old, as others' writes probe it | NC: written back late, may be old |
 //!
-//! That is gfx908's and gfx90a's table; the other processors have UC and NC, whose ever the memory is. `buffer_wbl2` writes
-//! back what is late, `buffer_invl2` drops NC lines; only gfx90a has them. CC and UC lines need no cache here: they are never
-//! other than memory.
+//! The table holds for gfx908 and gfx90a. The other processors have only UC and NC, regardless of whose
+//! memory it is. `buffer_wbl2` writes back data that L2 holds but memory does not, and `buffer_invl2` drops
+//! NC lines; only gfx90a has these instructions. CC and UC lines need no cache in this model, because they
+//! never differ from memory.
 
 use super::cache::Cache;
 use super::machine::Machine;
@@ -17,61 +18,62 @@ use crate::memory::Memory;
 use isa::Target;
 use isa::target::Feature;
 
-/// Who sees when what is written to memory.
+/// When other agents see a write to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grain {
-    /// All agents, at once.
+    /// All agents see the write at once.
     Fine,
-    /// Other agents when L2 has written it back and they have dropped what they have of it.
+    /// Other agents see the write when L2 has written it back and they have dropped their own copies of the
+    /// line.
     Coarse,
 }
 
-/// A piece of memory and whose it is. What belongs to none is fine-grained.
+/// A range of memory, and the agent that owns it. Memory outside of all ranges is fine-grained.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
     /// First byte.
     pub start: DevicePtr,
     /// Length.
     pub bytes: u64,
-    /// The agent whose memory it is; the host's if there is none.
+    /// The agent that owns the memory; `None` for the host.
     pub home: Option<u32>,
     /// Grain.
     pub grain: Grain,
 }
 
-/// How an L2 treats a line ("memory type" of its page).
+/// How an L2 treats a line (the "memory type" of its page).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mtype {
     /// Read-write.
     Rw,
     /// Not coherent.
     Nc,
-    /// Cache-coherent, or uncached: what memory has.
+    /// Cache-coherent or uncached: the line always has the contents of memory.
     Coherent,
 }
 
-/// The memory that L2s may keep.
+/// The ranges of memory that L2 caches may keep.
 #[derive(Default)]
 pub(super) struct Ranges {
     ranges: Vec<Range>,
-    /// Whether an agent's L2 is told when others write to the agent's memory.
+    /// Whether an agent's L2 is notified when other agents write to the agent's memory.
     probes: bool,
 }
 
 impl Ranges {
     pub(super) fn new(target: &Target, ranges: &[Range]) -> Ranges {
         let coarse = ranges.iter().filter(|range| range.grain == Grain::Coarse);
-        // gfx908 and gfx90a are those with matrix instructions.
+        // gfx908 and gfx90a are the processors with matrix instructions.
         let probes = target.has(Feature::MAI);
         Ranges { ranges: coarse.copied().collect(), probes }
     }
 
-    /// Whether L2s may differ.
+    /// Returns whether L2 caches may differ from memory.
     pub(super) fn any(&self) -> bool {
         !self.ranges.is_empty()
     }
 
-    /// Whether some L2 may keep it.
+    /// Returns whether some L2 may keep the line of an address.
     pub(super) fn keeps(&self, address: u64) -> bool {
         self.ranges.iter().any(|range| address.wrapping_sub(range.start) < range.bytes)
     }
@@ -87,7 +89,8 @@ impl Ranges {
 }
 
 impl Machine<'_> {
-    /// What an agent finds in a line beyond its first caches. The line is in its L2 afterwards if that may keep it.
+    /// Reads a line as an agent sees it behind its first-level caches, into `into`. The line is then in the
+    /// agent's L2, if that L2 may keep it.
     pub(super) fn read_l2(&self, state: &mut State, agent: u32, line: u64, into: &mut Cache) {
         let memory = self.launches[0].memory;
         if self.mtype(line, agent) == Mtype::Coherent {
@@ -100,7 +103,7 @@ impl Machine<'_> {
         into.copy(l2, line);
     }
 
-    /// A store of up to four bytes: to L2 if that may keep it, else to memory.
+    /// Stores up to four bytes to L2 if it may keep the line, and otherwise to memory.
     pub(super) fn write_l2(&mut self, state: &mut State, agent: u32, address: u64, value: u32, bytes: u32) {
         let (memory, line) = (self.launches[0].memory, address / self.line_bytes);
         if self.mtype(line, agent) == Mtype::Coherent {
@@ -121,7 +124,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes back what an agent's L2 has of a line, and drops that: atomics of lines that it may keep are performed in memory.
+    /// Writes back a line of an agent's L2 and drops the line. Used before atomics on lines that L2 may keep,
+    /// because these atomics are performed in memory.
     pub(super) fn evict_l2(&mut self, state: &mut State, agent: u32, line: u64) {
         let Some(l2) = state.l2.get_mut(agent as usize) else { return };
         let late = l2.take_dirty(line..line + 1, self.line_bytes);
@@ -129,13 +133,14 @@ impl Machine<'_> {
         self.write_back(state, agent, late);
     }
 
-    /// Lines of an L2 that make a difference when they leave it: RW lines that memory has are as good as memory.
+    /// Returns the lines of an L2 whose eviction makes a difference. The eviction of a clean RW line makes
+    /// none, because the line equals memory.
     pub(super) fn leaving<'a>(&'a self, state: &'a State, agent: u32) -> impl Iterator<Item = u64> + 'a {
         let l2 = &state.l2[agent as usize];
         l2.lines().into_iter().filter(move |&line| l2.is_dirty(line) || self.mtype(line, agent) == Mtype::Nc)
     }
 
-    /// `buffer_wbl2`, or the end of a kernel.
+    /// Performs `buffer_wbl2`, or the write-back at the end of a kernel.
     pub(super) fn write_back_l2(&mut self, state: &mut State, agent: u32) {
         let Some(l2) = state.l2.get_mut(agent as usize) else { return };
         let late = l2.take_dirty(0..u64::MAX, self.line_bytes);
@@ -147,7 +152,7 @@ impl Machine<'_> {
         for (address, value) in words {
             self.note(address, 4);
             memory.write(address, &value.to_le_bytes());
-            // The probe of the agent whose memory it is.
+            // The write-back probes the L2 of the agent that owns the memory.
             let line = address / self.line_bytes;
             for other in (0..state.l2.len() as u32).filter(|&other| other != agent) {
                 if self.mtype(line, other) == Mtype::Rw {
@@ -157,7 +162,8 @@ impl Machine<'_> {
         }
     }
 
-    /// `buffer_invl2`: nothing that is left of NC lines is older than this. What is late stays.
+    /// Performs `buffer_invl2`: refreshes NC lines from memory, except for words that have not been written
+    /// back, and drops the lines that are clean.
     pub(super) fn invalidate_l2(&self, state: &mut State, agent: u32) {
         let Some(l2) = state.l2.get_mut(agent as usize) else { return };
         let memory: &Memory = self.launches[0].memory;
@@ -169,7 +175,8 @@ impl Machine<'_> {
         l2.invalidate_if(|line| self.mtype(line, agent) == Mtype::Nc);
     }
 
-    /// Whether the next request of a queue can be performed: L2 is written back when all earlier stores of the wave are there.
+    /// Returns whether the next request of a queue can be performed. A write-back of L2 is performed only
+    /// after all earlier stores of the wave.
     pub(super) fn is_due(&self, state: &State, key: Key) -> bool {
         let Key::L2 { actor, serial } = key else { return true };
         let mut older = state.actors[actor as usize].pending.iter().take_while(|p| p.serial != serial);

@@ -1,9 +1,10 @@
-//! What a wave can do next, and one step of it.
+//! Determines what a wave can do next, and executes one step of a wave.
 //!
-//! A vector memory instruction enters the compute unit's first cache when it is *issued* (`issue`), in program order: loads may
-//! hit a line there, old as it may be. What does not hit waits in the queue of its line until it is *performed* (`perform`) at
-//! L2, or finds GL1's line on the way. The instruction *returns* (`returns`), which is when its destination registers change, in
-//! the order of its counter's class and as late as a wait allows.
+//! A vector memory instruction enters the compute unit's first-level cache when it is *issued* (`issue`), in
+//! program order. Its loads may hit a line there, even a stale line. Accesses that do not hit wait in the
+//! queue of their line until they are *performed* (`perform`), in L2 or by a hit in GL1. When the instruction
+//! *returns* (`returns`), its destination registers change. Instructions return in the order of their
+//! counter's class, and as late as waits allow.
 
 use super::info::{Kind, Program};
 use super::l2::Ranges;
@@ -18,56 +19,56 @@ use crate::wave::{Wave, WaveState};
 use isa::target::Generation;
 use std::collections::BTreeMap;
 
-/// Where a wave runs.
+/// The resources that a wave uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Site {
-    /// Which first vector cache.
+    /// Index of its first-level vector cache.
     pub(super) unit: u32,
-    /// Which GL1.
+    /// Index of its GL1.
     pub(super) array: u32,
-    /// Which scalar cache.
+    /// Index of its scalar cache.
     pub(super) scalar: u32,
-    /// Which group, that is: which LDS.
+    /// Index of its group, and therefore of its LDS.
     pub(super) group: u32,
-    /// Which L2.
+    /// Index of its agent's L2.
     pub(super) agent: u32,
 }
 
 /// What a wave can do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing: it has ended, or is at a barrier.
+    /// Nothing, because the wave has ended or is at a barrier.
     Idle,
-    /// It waits for its own memory operations.
+    /// The wave waits for its own memory operations.
     Waits,
-    /// A vector memory instruction.
+    /// It can issue a vector memory instruction.
     Vector,
-    /// Anything else.
+    /// It can execute any other instruction.
     Free,
 }
 
-/// The part of a weak run that choices do not change, and memory.
+/// Memory, and the part of a weak run that choices do not change.
 pub(super) struct Machine<'a> {
-    /// A dispatch for each wave: they share memory and code.
+    /// A launch for each wave; the launches share memory and code.
     pub(super) launches: Vec<&'a Launch<'a>>,
     pub(super) sites: Vec<Site>,
     pub(super) program: Program,
     pub(super) scratch: Box<Scratch>,
-    /// Bytes of a line of vector caches.
+    /// Size of a line of the vector caches in bytes.
     pub(super) line_bytes: u64,
     pub(super) lds_bytes: u32,
-    /// Memory that L2s may keep.
+    /// Memory that L2 caches may keep.
     pub(super) ranges: Ranges,
-    /// Lines that one wave alone uses, and whether scalar memory never changes.
+    /// Lines that only one wave uses, and whether data read by scalar loads never changes.
     pub(super) own: Vec<u64>,
     pub(super) constants: bool,
-    /// Dwords of memory that have changed, and what they were before; if anyone wants to know.
+    /// Dwords of memory that have changed, with their first values, if changes are recorded.
     pub(super) journal: Option<BTreeMap<u64, u32>>,
     pub(super) clock: u64,
 }
 
 impl<'a> Machine<'a> {
-    /// 64 bytes of GFX6 to GFX9's L1; 128 of GFX10's.
+    /// Returns the line size in bytes: 64 for the L1 of GFX6 to GFX9, 128 for the caches of GFX10.
     pub(super) fn line_bytes(generation: Generation) -> u64 {
         if generation == Generation::Gfx10 { 128 } else { 64 }
     }
@@ -111,7 +112,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What a wave can do; its next instruction becomes known.
+    /// Returns what a wave can do next, and decodes the wave's next instruction if necessary.
     pub(super) fn next(&mut self, state: &State, at: usize) -> Next {
         let actor = &state.actors[at];
         if actor.wave.state != WaveState::Ready {
@@ -128,7 +129,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// One instruction that is neither vector memory nor a wait to be waited for.
+    /// Executes one instruction that is neither a vector memory instruction nor an unsatisfied wait.
     pub(super) fn step(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
         let (range, pc) = (state.actors[at].wave.range, state.actors[at].wave.pc);
         let op = self.fetch(state, at)?;
@@ -157,7 +158,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Length of the next instruction, whose registers the wave must have.
+    /// Returns the length of the next instruction. Fails if the wave does not have the registers of the
+    /// instruction.
     pub(super) fn fetch(&self, state: &State, at: usize) -> Result<u32, Trap> {
         let launch = self.launch(at);
         let wave = &state.actors[at].wave;
@@ -171,7 +173,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether no other wave is concerned when a request is performed.
+    /// Returns whether a request can be performed without affecting other waves.
     pub(super) fn is_own_key(&self, key: &Key) -> bool {
         match key {
             Key::Line { line, .. } => self.own.contains(line),
@@ -180,7 +182,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Opens the barrier of a group if all of its waves are there; those that have ended do not hold it up.
+    /// Opens the barrier of a group if all of its waves have arrived at it; waves that have ended do not
+    /// count.
     pub(super) fn open_barrier(&self, state: &mut State, group: u32) {
         let members = |at: &usize| self.sites[*at].group == group;
         let at_barrier = |wave: &Wave| wave.state == WaveState::AtBarrier;

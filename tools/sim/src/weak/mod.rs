@@ -1,25 +1,26 @@
-//! Weak-memory mode: caches that go stale, memory operations that complete out of order.
+//! Weak-memory mode: caches can be stale, and memory operations can complete out of order.
 //!
-//! The handlers of `exec` stay the only meaning of instructions. A memory instruction is *issued*: the registers it reads
-//! are copied. It is *performed*, in parts of a cache line, and it *returns*, which changes its registers. When, within what
-//! the guide's memory model allows (seed 000, lines 3078-3135), is a choice: of a seed ([`Mode::Weak`]), or each of them in
-//! turn ([`Device::explore`]).
+//! The handlers of `exec` define what instructions do in this mode, too. A memory instruction is *issued*:
+//! the registers that it reads are copied. It is *performed*, in parts of one cache line each. It *returns*,
+//! and changes its registers. When these steps happen is a choice within the limits of the guide's memory
+//! model (seed 000, lines 3078-3135). The choices come from a seed ([`Mode::Weak`]), or all choices are tried
+//! ([`Device::explore`]).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `machine` | what does not change, and one step of a wave |
-//! | `issue`, `perform`, `returns` | the life of a memory instruction |
-//! | `state` | all that choices change |
-//! | `watchers` | through which handlers meet it |
-//! | `registers` | contents of registers, kept aside |
-//! | `cache` | lines |
-//! | `l2` | what agents keep of memory that is not theirs alone |
-//! | `info` | what is needed of an instruction |
-//! | `schedule` | one run by a seed |
-//! | `debugging` | what a debugger sees of it |
+//! | `machine` | the fixed part of a run, and one step of a wave |
+//! | `issue`, `perform`, `returns` | the stages of a memory instruction |
+//! | `state` | the state that choices change |
+//! | `watchers` | watchers that connect handlers to this model |
+//! | `registers` | saved contents of registers |
+//! | `cache` | cache lines |
+//! | `l2` | the L2 caches of several agents |
+//! | `info` | decoded facts about instructions |
+//! | `schedule` | one run from a seed |
+//! | `debugging` | the view of a debugger |
 //! | `explore`, `search` | all runs of a small program |
 //!
-//! `docs/weak-memory.md` has the model and what it leaves out.
+//! `docs/weak-memory.md` describes the model and its limits.
 //!
 //! [`Mode::Weak`]: crate::Mode::Weak
 //! [`Device::explore`]: crate::Device::explore
@@ -42,7 +43,7 @@ mod watchers;
 pub use l2::{Grain, Range};
 pub use search::{End, Exploration, Outcome, Place, Register, Search, Thread};
 
-/// Upper half of the addresses through which flat instructions reach LDS.
+/// Upper half of the addresses that flat instructions use for LDS.
 pub const LDS_APERTURE: u32 = crate::wave::SHARED_APERTURE;
 
 pub(crate) use schedule::run;

@@ -1,4 +1,5 @@
-//! Performing: what a request does to caches and memory, and to the registers that its instruction will write.
+//! Performing: the effects of a request on caches and memory, and on the registers that its instruction will
+//! write.
 
 use super::cache::{Cache, byte_mask};
 use super::machine::{Machine, Site};
@@ -9,14 +10,14 @@ use crate::fault::{Access, Trap};
 use crate::watch::{Space, Watch};
 use isa::ModFlags;
 
-/// Lines of a first vector cache: 16 KiB.
+/// Size of a first-level vector cache in bytes.
 const NEAR_BYTES: u64 = 16 << 10;
 
-/// Bytes of a line of the scalar cache.
+/// Size of a line of the scalar cache in bytes.
 const SCALAR_LINE: u64 = 64;
 
 impl Machine<'_> {
-    /// Whether the next request of a queue could find its line in GL1.
+    /// Returns whether the next request of a queue could find its line in GL1.
     pub(super) fn could_hit_middle(&self, state: &State, key: Key) -> bool {
         let Key::Line { line, .. } = key else { return false };
         let Some(request) = state.queues.get(&key).and_then(|queue| queue.front()) else { return false };
@@ -45,7 +46,7 @@ impl Machine<'_> {
         let Some(request) = front else { return Ok(()) };
         let at = request.actor as usize;
         let Some(found) = state.actors[at].find(request.serial) else { return Ok(()) };
-        // Taken out for as long as it is worked on.
+        // The instruction is removed from the list while it is being performed.
         let mut pending = state.actors[at].pending.remove(found);
         let done = match key {
             Key::Line { line, .. } => {
@@ -68,8 +69,8 @@ impl Machine<'_> {
         done
     }
 
-    /// The scalar stores of a wave that a write-back of the scalar cache, if the request is one, comes after. Compilers put no
-    /// wait between the two.
+    /// If the request is a write-back of the scalar cache, returns the older scalar stores of the wave, which
+    /// must be performed first, because compilers put no wait between the stores and the write-back.
     fn stores_before(&self, state: &State, key: Key) -> Vec<Key> {
         let Key::Scalar { actor, serial } = key else { return Vec::new() };
         let wave = &state.actors[actor as usize];
@@ -83,8 +84,8 @@ impl Machine<'_> {
         stores.map(|pending| Key::Scalar { actor, serial: pending.serial }).collect()
     }
 
-    /// Requests that loads to LDS write there, once memory has given all that they load: in the order of their issue, and
-    /// after what older stores read from LDS.
+    /// Queues the LDS writes of loads to LDS whose data has arrived from memory, in the order of their issue,
+    /// and after older stores from LDS have read LDS.
     pub(super) fn request_transfers(&self, state: &mut State, at: usize) {
         let State { actors, queues, .. } = state;
         for pending in &mut actors[at].pending {
@@ -101,7 +102,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes to LDS what a load has brought.
+    /// Writes the data of a load to LDS into LDS.
     fn perform_transfer(&mut self, state: &mut State, at: usize, pending: &mut Pending) -> Result<(), Trap> {
         let mut serve = Serve { slots: pending.slots.iter() };
         pending.results = self.run_copied(state, at, pending, pending.exec, &mut serve)?;
@@ -109,7 +110,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Reads what a store takes from LDS, if that has not been done.
+    /// Reads the data of a store from LDS, unless this has been done.
     fn read_for_store(&self, state: &State, at: usize, pending: &mut Pending) {
         if pending.transfer != Transfer::Store {
             return;
@@ -182,7 +183,7 @@ impl Machine<'_> {
     ) {
         let memory = self.launches[0].memory;
         let line_bytes = self.line_bytes;
-        // `glc` misses the first cache, `dlc` GL1, and what they held is given up.
+        // `glc` bypasses the first-level cache, and `dlc` bypasses GL1; the bypassed cache drops the line.
         let mut fresh = Cache::default();
         if !hit {
             self.read_l2(state, site.agent, line, &mut fresh);
@@ -216,13 +217,13 @@ impl Machine<'_> {
         }
     }
 
-    /// An LDS instruction, all at once.
+    /// Performs a whole LDS instruction.
     fn perform_lds(&mut self, state: &mut State, at: usize, pending: &mut Pending) -> Result<(), Trap> {
         let exec = pending.exec;
         let info = self.program.info(pending.range, pending.pc).cloned();
         pending.results = self.run_copied(state, at, pending, exec, &mut Direct)?;
         if let Some(info) = info.filter(|info| info.tied) {
-            // Once more over ones shows which bits stay.
+            // A second run with ones in the registers shows which bits keep their old values.
             let ones = filled(&pending.results, u32::MAX);
             let saved = copy_registers(&state.actors[at].wave, &info.results);
             put_registers(&mut state.actors[at].wave, &ones, exec);
@@ -237,7 +238,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The lanes of a flat instruction that go to LDS.
+    /// Performs the lanes of a flat instruction that access LDS.
     fn perform_flat_lds(&mut self, state: &mut State, at: usize, pending: &mut Pending) -> Result<(), Trap> {
         let group = self.sites[at].group as usize;
         let lds = &mut state.lds[group];
@@ -293,8 +294,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Runs the handler of an instruction under way on the registers of its issue; gives what it wrote and leaves the
-    /// wave as it was.
+    /// Runs the handler of an outstanding instruction with the registers saved at its issue. Returns the
+    /// registers that it wrote, and restores the wave.
     pub(super) fn run_copied(
         &mut self,
         state: &mut State,
@@ -325,7 +326,7 @@ impl Machine<'_> {
         flow.map(|_| results)
     }
 
-    /// Notes what memory holds before it changes.
+    /// Records the contents of memory before a change.
     pub(super) fn note(&mut self, address: u64, bytes: u32) {
         let memory = self.launches[0].memory;
         let Some(journal) = &mut self.journal else { return };

@@ -1,4 +1,4 @@
-//! Contents of registers, kept aside.
+//! Saved contents of registers.
 
 use crate::wave::{ActiveLanes, Lanes, Wave};
 
@@ -9,10 +9,10 @@ pub(super) enum Value {
     Vector(Box<Lanes>),
 }
 
-/// Registers by their codes.
+/// Register codes with the contents of the registers.
 pub(super) type Registers = Vec<(u16, Value)>;
 
-/// The contents of registers; those that the wave does not have are left out.
+/// Returns the contents of registers, without the registers that the wave does not have.
 pub(super) fn copy_registers(wave: &Wave, codes: &[u16]) -> Registers {
     let value = |&code: &u16| match code {
         0..128 => Some((code, Value::Scalar(wave.sgpr[usize::from(code)]))),
@@ -21,7 +21,7 @@ pub(super) fn copy_registers(wave: &Wave, codes: &[u16]) -> Registers {
     codes.iter().filter_map(value).collect()
 }
 
-/// Puts contents into registers, of VGPRs only some lanes.
+/// Writes saved contents to registers. VGPRs are written only in `lanes`.
 pub(super) fn put_registers(wave: &mut Wave, registers: &Registers, lanes: u64) {
     for (code, value) in registers {
         match value {
@@ -35,7 +35,7 @@ pub(super) fn put_registers(wave: &mut Wave, registers: &Registers, lanes: u64) 
     }
 }
 
-/// Registers of the same codes with the same bits everywhere.
+/// Returns the same registers, with all bits taken from `bits`.
 pub(super) fn filled(registers: &Registers, bits: u32) -> Registers {
     let fill = |value: &Value| match value {
         Value::Scalar(_) => Value::Scalar(bits),
@@ -44,7 +44,7 @@ pub(super) fn filled(registers: &Registers, bits: u32) -> Registers {
     registers.iter().map(|(code, value)| (*code, fill(value))).collect()
 }
 
-/// Bits in which two contents differ.
+/// Returns the bits in which two contents differ.
 pub(super) fn differing(one: &Value, two: &Value) -> Value {
     match (one, two) {
         (Value::Vector(one), Value::Vector(two)) => {
@@ -55,7 +55,7 @@ pub(super) fn differing(one: &Value, two: &Value) -> Value {
     }
 }
 
-/// Adds the results of some lanes.
+/// Merges the results of some lanes into the results of all lanes.
 pub(super) fn merge(all: &mut Registers, some: Registers, lanes: u64) {
     if all.is_empty() {
         *all = some;

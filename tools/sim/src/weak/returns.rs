@@ -1,4 +1,5 @@
-//! Returning: destination registers change, counters go down, waits let their wave go on.
+//! Return of memory instructions: destination registers change, counters decrease, and waits let their waves
+//! continue.
 
 use super::machine::Machine;
 use super::registers::{Value, copy_registers, put_registers};
@@ -9,16 +10,17 @@ use check::Counter;
 use check::counters::Class;
 use check::effects::Waits;
 
-/// Memory instructions that a wave can have under way: as many as `vmcnt` can count. With more, real waves stall.
+/// Maximum number of outstanding memory instructions of a wave, which is the maximum of `vmcnt`. On hardware
+/// a wave with more stalls.
 const MAX_PENDING: usize = 63;
 
 impl Machine<'_> {
-    /// Lets an instruction return: its destination registers change.
+    /// Lets an instruction return, so that its destination registers change.
     pub(super) fn return_one(&mut self, state: &mut State, at: usize, index: usize) -> Result<(), Trap> {
         let mut pending = state.actors[at].pending.remove(index);
         let loads = pending.slots.iter().any(|slot| slot.access.kind == Access::Read);
         let mut results = if pending.ready || !loads {
-            // A store has done what it does.
+            // A store has already had its effect.
             pending.results.clone()
         } else {
             let mut serve = Serve { slots: pending.slots.iter() };
@@ -40,7 +42,7 @@ impl Machine<'_> {
         }
         put_registers(wave, &results, pending.exec);
         if pending.other.is_some() {
-            // The other counter still has it.
+            // The instruction still counts in its second class.
             pending.returned = true;
             pending.slots.clear();
             (pending.sources, pending.results, pending.kept) = Default::default();
@@ -50,8 +52,10 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Other counters of flat instructions go down as soon as what was counted before has returned. They keep younger instructions
-    /// apart from older ones, and tell nothing about the flat instruction itself: the guide asks for a wait of both counters.
+    /// Removes flat instructions from their second counter class as soon as all older instructions of that
+    /// class have returned. The second class only keeps younger instructions behind older ones; it says
+    /// nothing about the completion of the flat instruction itself, because the guide asks for waits on both
+    /// counters.
     pub(super) fn forget_others(&self, state: &mut State, at: usize) {
         let all = &mut state.actors[at].pending;
         for index in 0..all.len() {
@@ -63,7 +67,7 @@ impl Machine<'_> {
         all.retain(|pending| !pending.returned || pending.other.is_some());
     }
 
-    /// Lets return what a wait demands, and no more: the oldest first.
+    /// Lets as many instructions return as a wait demands, oldest first.
     pub(super) fn return_for(&mut self, state: &mut State, at: usize, waits: &Waits) -> Result<(), Trap> {
         for counter in Counter::ALL {
             let Some(most) = demand(waits, counter) else { continue };
@@ -80,7 +84,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Lets the oldest that is performed return if no more can be under way.
+    /// If the maximum number of instructions is outstanding, lets the oldest performed instruction return.
     pub(super) fn make_room(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
         let pending = &state.actors[at].pending;
         let index = if pending.len() < MAX_PENDING { None } else { complete(pending).next() };
@@ -89,7 +93,7 @@ impl Machine<'_> {
         self.return_one(state, at, index)
     }
 
-    /// Lets everything return that is performed.
+    /// Lets all performed instructions return.
     pub(super) fn return_all(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
         while let Some(index) = { complete(&state.actors[at].pending).next() } {
             self.return_one(state, at, index)?;
@@ -102,18 +106,20 @@ fn on(class: Option<Class>, counter: Counter) -> bool {
     class.is_some_and(|class| class.info().counter == counter)
 }
 
-/// How often an instruction is counted by a counter.
+/// Returns how many times an instruction counts on a counter.
 fn counts(pending: &Pending, counter: Counter) -> usize {
     usize::from(!pending.returned && on(pending.class, counter)) + usize::from(on(pending.other, counter))
 }
 
-/// What a wait demands of a counter. `expcnt` is about sources, which are copied at issue.
+/// Returns the maximum count that a wait allows on a counter. `expcnt` is ignored, because it protects source
+/// registers, and these are copied at issue.
 fn demand(waits: &Waits, counter: Counter) -> Option<usize> {
     let most = waits.0[counter as usize];
     (counter != Counter::Exp && most != Waits::ANY).then_some(usize::from(most))
 }
 
-/// What could return now, oldest first: it is performed, and so is what must return before.
+/// Returns the instructions that can return, oldest first. An instruction can return if it is performed, and
+/// so are all instructions that must return before it.
 pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ {
     (0..pending.len()).filter(|&index| {
         let one = &pending[index];
@@ -121,18 +127,18 @@ pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ 
     })
 }
 
-/// Whether nothing of the class is on its way that must return before.
+/// Returns whether all older instructions of the class that must return first are performed.
 fn is_first(pending: &[Pending], index: usize, class: Option<Class>) -> bool {
     let ordered = class.is_some_and(|class| class.info().in_order);
     !ordered || pending[..index].iter().all(|older| older.class != class || older.left == 0)
 }
 
-/// Whether no more instructions fit, and none of them can return.
+/// Returns whether the maximum number of instructions is outstanding and none of them can return.
 pub(super) fn is_full(pending: &[Pending]) -> bool {
     pending.len() >= MAX_PENDING && complete(pending).next().is_none()
 }
 
-/// Whether a wave may go on after a wait.
+/// Returns whether a wave may continue after a wait.
 pub(super) fn satisfied(pending: &[Pending], waits: &Waits) -> bool {
     Counter::ALL.into_iter().all(|counter| {
         let Some(most) = demand(waits, counter) else { return true };

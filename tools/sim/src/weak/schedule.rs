@@ -1,4 +1,4 @@
-//! One run of a dispatch, by a seed.
+//! Runs a dispatch in weak mode with a schedule chosen by a seed.
 
 use super::cache::Cache;
 use super::machine::{Machine, Next, Site};
@@ -15,15 +15,15 @@ use crate::stats::{Counts, RunStats};
 use crate::wave::WaveState;
 use std::collections::BTreeMap;
 
-/// Host memory for their registers, scratch and LDS.
+/// Maximum number of bytes of host memory for the registers, scratch and LDS of resident groups.
 const RESIDENT_BYTES: u64 = 1 << 28;
-/// Compute units they are spread over.
+/// Number of compute units over which the groups are spread.
 const UNITS: u32 = 8;
-/// Units of a shader array.
+/// Number of compute units of a shader array.
 const ARRAY: u32 = 4;
-/// Units that share a scalar cache.
+/// Number of compute units that share a scalar cache.
 const SCALAR: u32 = 2;
-/// Most instructions of a wave before others have a turn.
+/// Maximum number of instructions of a wave before another wave runs.
 const SLICE: usize = 64;
 
 pub(super) struct Run<'a> {
@@ -31,7 +31,7 @@ pub(super) struct Run<'a> {
     pub(super) launch: &'a Launch<'a>,
     pub(super) state: State,
     random: Random,
-    /// Number of the group in each place; `None` if it is empty.
+    /// Number of the group in each group slot; `None` if the slot is empty.
     pub(super) groups: Vec<Option<u64>>,
     pub(super) waves: usize,
     next_group: u64,
@@ -43,7 +43,7 @@ pub(super) struct Run<'a> {
     debug_trap: Option<(u64, Location)>,
 }
 
-/// Runs a dispatch; the same seed gives the same run everywhere.
+/// Runs a dispatch. The same seed gives the same run on every host.
 pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     let total: u64 = launch.groups().iter().product();
     let room = RESIDENT_BYTES / launch.group_bytes().max(1);
@@ -103,7 +103,7 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     });
     (0..places).for_each(|place| run.note_traps(place));
     run.stats.add(&run.counts, 0);
-    // `add` counts one more group than there is to count.
+    // `add` counts one group too many.
     run.stats.groups -= 1;
     let debug_trap = run.debug_trap.map(|(_, location)| location);
     Outcome { result: result.map(|()| run.stats), reports: Vec::new(), debug_trap }
@@ -115,7 +115,7 @@ pub(super) enum Error {
 }
 
 impl Run<'_> {
-    /// Puts the next group into a place.
+    /// Starts the next group in a group slot.
     fn start(&mut self, place: usize) {
         self.groups[place] = None;
         if self.next_group == self.total {
@@ -127,7 +127,7 @@ impl Run<'_> {
         self.groups[place] = Some(number);
         self.state.lds[place] = group.lds;
         let unit = self.random.below(UNITS as usize) as u32;
-        // In WGP mode a group's waves run on two units.
+        // In WGP mode the waves of a group run on two compute units.
         let split = !self.launch.target.cumode;
         for number in 0..self.waves {
             let unit = if split { unit & !1 | number as u32 & 1 } else { unit };
@@ -176,7 +176,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Some instructions of a wave.
+    /// Executes a random number of instructions of a wave.
     fn step(&mut self, place: usize, at: usize) -> Result<(), Error> {
         for _ in 0..=self.random.below(SLICE) {
             let here = |trap| Error::Trap(at, trap);
@@ -210,7 +210,7 @@ impl Run<'_> {
         self.retire(place)
     }
 
-    /// Performs a request of the wave, or what is in line before it.
+    /// Performs a request of the wave, or a request that precedes it in its queue.
     fn perform(&mut self, at: usize) -> Result<(), Error> {
         let actor = &self.state.actors[at];
         let open: usize = actor.pending.iter().filter(|pending| pending.left > 0).count();
@@ -244,7 +244,8 @@ impl Run<'_> {
         }
     }
 
-    /// Performs what is left of a load to LDS: one that has many lines would hardly ever overtake an LDS instruction otherwise.
+    /// Performs the remaining requests of a load to LDS, because otherwise a load with many lines would
+    /// hardly ever overtake an LDS instruction.
     fn finish_load(&mut self, at: usize, serial: u32) -> Result<(), Error> {
         loop {
             let actor = &self.state.actors[at];
@@ -255,7 +256,7 @@ impl Run<'_> {
         }
     }
 
-    /// What no instruction asks for: a line is evicted, an instruction returns early.
+    /// Takes a random step that no instruction asks for: evicts a line, or lets an instruction return early.
     fn upset(&mut self, at: usize) -> Result<(), Error> {
         let site = self.machine.sites[at];
         match self.random.below(4) {
@@ -288,7 +289,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Replaces a group that has ended and has nothing under way.
+    /// Replaces a group that has ended and has no outstanding requests.
     fn retire(&mut self, place: usize) -> Result<(), Error> {
         let members = place * self.waves..(place + 1) * self.waves;
         if self.state.actors[members.clone()].iter().any(|actor| actor.wave.state != WaveState::Done) {
@@ -296,7 +297,7 @@ impl Run<'_> {
         }
         for at in members.clone() {
             while self.state.actors[at].pending.iter().any(|pending| pending.left > 0) {
-                // Others go on meanwhile: not all of it at once.
+                // Other waves run between these requests, so that the requests are not all performed at once.
                 self.perform(at)?;
                 if self.random.one_in(4) {
                     return Ok(());
@@ -310,7 +311,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Counts the debug traps of a group that has ended, or does not go on.
+    /// Records the debug traps of a group that has ended or does not continue.
     fn note_traps(&mut self, place: usize) {
         let Some(number) = self.groups[place] else { return };
         for at in place * self.waves..(place + 1) * self.waves {
@@ -324,7 +325,7 @@ impl Run<'_> {
         }
     }
 
-    /// A wave that has not ended.
+    /// Returns a wave that has not ended.
     fn running(&self) -> usize {
         let actors = &self.state.actors;
         actors.iter().position(|actor| actor.wave.state != WaveState::Done).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Exhaustive search over the threads of a small program, and what comes out.
+//! Exhaustive search over all schedules of the threads of a small program, and the outcomes found.
 
 use super::cache::Cache;
 use super::explore::{Action, Visitor, explore};
@@ -12,31 +12,32 @@ use crate::launch::Launch;
 use crate::wave::WaveState;
 use std::collections::BTreeMap;
 
-/// Where a thread runs: numbers that are equal mean the same thing.
+/// Where a thread runs. Threads with equal numbers share the resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// Agent. Agents share nothing but memory.
+    /// Agent number. Agents share only memory.
     pub agent: u32,
-    /// Shader array of the agent: GL1 on GFX10.
+    /// Shader array of the agent. On GFX10 its compute units share a GL1 cache.
     pub array: u32,
-    /// Compute unit of the array: the first vector cache. Two of a number and its neighbour share a scalar cache.
+    /// Compute unit of the array, which has one first-level vector cache. Units 2n and 2n + 1 share a scalar
+    /// cache.
     pub unit: u32,
-    /// Work-group: LDS and barriers.
+    /// Work-group, which shares LDS and barriers.
     pub group: u32,
 }
 
-/// A thread: one wave.
+/// A thread of the program: one wave.
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
-    /// The kernel whose code it runs.
+    /// Name of the kernel whose code the thread runs.
     pub kernel: String,
-    /// Where.
+    /// Where the thread runs.
     pub place: Place,
     /// The explicit arguments, laid out as the metadata says.
     pub kernarg: Vec<u8>,
 }
 
-/// A register that belongs to the outcome.
+/// A register that is part of the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Register {
     /// Number of the thread.
@@ -47,32 +48,32 @@ pub struct Register {
     pub lane: u32,
 }
 
-/// What to search.
+/// The program to search.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
     /// The threads.
     pub threads: Vec<Thread>,
-    /// Bytes of LDS of a group beyond what its kernels ask for.
+    /// Bytes of LDS of a group in addition to its kernels' own.
     pub dynamic_lds: u32,
-    /// Addresses whose lines all vector caches hold at the start, as an earlier kernel may have left them.
+    /// Addresses whose lines are in all vector caches at the start, as an earlier kernel may have left them.
     pub warm: Vec<DevicePtr>,
-    /// Dwords of memory that belong to the outcome.
+    /// Dwords of memory that are part of the outcome.
     pub memory: Vec<DevicePtr>,
-    /// More of them, in lines that one thread alone uses.
+    /// Further dwords of memory that are part of the outcome. Only one thread uses the lines of each.
     pub results: Vec<DevicePtr>,
-    /// Memory whose writes other agents do not see at once.
+    /// Memory ranges whose writes other agents do not see at once.
     pub ranges: Vec<Range>,
-    /// Whether what scalar loads read never changes, as compilers see to (seed 000, line 3127).
+    /// Whether data read by scalar loads never changes. Compilers guarantee this (seed 000, line 3127).
     pub constants: bool,
-    /// Registers that belong to the outcome.
+    /// Registers that are part of the outcome.
     pub registers: Vec<Register>,
-    /// Dwords of LDS that belong to the outcome: group and byte offset.
+    /// Dwords of LDS that are part of the outcome: group and byte offset.
     pub lds: Vec<(u32, u32)>,
-    /// Lanes of each wave.
+    /// Number of lanes of each wave.
     pub lanes: u32,
-    /// Most states to visit; 0 for no limit.
+    /// Maximum number of states to visit; 0 for no limit.
     pub max_states: u64,
-    /// Whether caches keep their lines until they are told otherwise.
+    /// Whether caches keep their lines until an instruction invalidates them.
     pub keep_lines: bool,
 }
 
@@ -81,37 +82,37 @@ pub struct Search {
 pub enum End {
     /// All threads have ended.
     Done,
-    /// Some thread can never go on.
+    /// Some thread can never continue.
     Stuck,
     /// An instruction failed.
     Fault,
 }
 
-/// Values that were seen together.
+/// The values of all observed places at the end of one schedule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the schedule ended.
     pub end: End,
-    /// As [`Search::registers`].
+    /// Values of [`Search::registers`].
     pub registers: Vec<u32>,
-    /// As [`Search::memory`].
+    /// Values of [`Search::memory`].
     pub memory: Vec<u32>,
-    /// As [`Search::results`].
+    /// Values of [`Search::results`].
     pub results: Vec<u32>,
-    /// As [`Search::lds`].
+    /// Values of [`Search::lds`].
     pub lds: Vec<u32>,
 }
 
-/// What a search has found.
+/// The results of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
     /// Outcomes, each with the choices of one schedule that leads to it.
     pub outcomes: BTreeMap<Outcome, Vec<String>>,
-    /// States visited.
+    /// Number of visited states.
     pub states: u64,
-    /// Choices tried.
+    /// Number of choices that were tried.
     pub transitions: u64,
-    /// Whether a limit was met: then there may be other outcomes.
+    /// Whether a limit was reached, so that there may be other outcomes.
     pub bounded: bool,
     /// With [`Search::keep_lines`]: whether there is a state from which no end can be reached.
     pub endless: bool,
@@ -123,7 +124,7 @@ struct Collector<'a> {
     found: Exploration,
 }
 
-/// Gives each different value a number, in the order of first appearance.
+/// Returns the number of a value. Distinct values are numbered in the order of their first appearance.
 fn number<T: PartialEq>(seen: &mut Vec<T>, value: T) -> u32 {
     let found = seen.iter().position(|other| *other == value);
     found.unwrap_or_else(|| {
@@ -132,7 +133,7 @@ fn number<T: PartialEq>(seen: &mut Vec<T>, value: T) -> u32 {
     }) as u32
 }
 
-/// Visits all schedules. There is a launch for each thread.
+/// Visits all schedules. `launches` has one launch for each thread.
 pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Exploration, Fault> {
     let Some(launch) = launches.first() else { return Err(Fault::Dispatch("no threads".into())) };
     let (mut units, mut arrays, mut scalars, mut groups) = (vec![], vec![], vec![], vec![]);
@@ -152,7 +153,8 @@ pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Explor
     for address in &request.warm {
         warm.fill(launch.memory, address / line_bytes, line_bytes);
     }
-    // Homes become numbers of L2s; agents that run nothing are as good as the host.
+    // The agent numbers of homes are converted to indices of L2 caches. An agent that runs no thread is
+    // treated like the host.
     let home = |home: u32| agents.iter().position(|agent| *agent == home).map(|at| at as u32);
     let range = |range: &Range| Range { home: range.home.and_then(home), ..*range };
     let ranges = Ranges::new(launch.target.target, &request.ranges.iter().map(range).collect::<Vec<_>>());
@@ -167,7 +169,8 @@ pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Explor
     let lds_bytes = launches.iter().map(|launch| launch.lds_bytes).max().unwrap_or(0);
     let state = State {
         actors: waves.map(Actor::new).collect(),
-        // Shapes expect variables to be zero at first; what real LDS holds is strict mode's business.
+        // The tests expect variables to be zero at the start; strict mode is the mode that checks reads of
+        // uninitialised LDS.
         lds: groups.iter().map(|_| vec![0; lds_bytes.div_ceil(4) as usize]).collect(),
         near: vec![warm.clone(); units.len()],
         middle: vec![warm; arrays.len()],
@@ -226,7 +229,7 @@ impl Collector<'_> {
     }
 }
 
-/// A choice, for people.
+/// Returns a choice as text.
 fn text(machine: &Machine<'_>, action: Action) -> String {
     match action {
         Action::Issue { at, evicted } => {

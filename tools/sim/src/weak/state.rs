@@ -1,4 +1,4 @@
-//! What a weak run consists of at one moment: waves, what they have under way, caches and request queues.
+//! The state of a weak run: waves, their outstanding instructions, caches and request queues.
 
 use super::cache::Cache;
 use super::registers::Registers;
@@ -8,46 +8,49 @@ use check::counters::Class;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
-/// One access of an instruction under way.
+/// One access of an outstanding instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
     pub(super) access: MemAccess,
-    /// What is stored, or what was loaded.
+    /// The value to store, or the value that was loaded.
     pub(super) value: u32,
 }
 
-/// Where requests wait in line: each queue is in order, queues are not ordered among one another.
+/// A queue of requests. Requests in one queue are performed in order; different queues are not ordered with
+/// each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
-    /// Requests of a compute unit for one line beyond its first cache. Each cache has a queue for each channel of the next
-    /// one (seed 000, lines 3087, 3108); lines of one channel could be kept in order, but no program can rely on that.
+    /// Requests of a compute unit for one line that its first-level cache does not serve. On hardware each
+    /// cache has a queue for each channel of the next cache (seed 000, lines 3087, 3108), so that lines of
+    /// one channel may stay in order, but programs cannot rely on that.
     Line { unit: u32, line: u64 },
-    /// LDS operations of a wave are performed in order (seed 000, line 3080).
+    /// LDS operations of a wave, which are performed in order (seed 000, line 3080).
     Lds { actor: u32 },
-    /// What loads to LDS bring into LDS: in order among one another, and not ordered with LDS operations.
+    /// Writes of loads to LDS into LDS. They are in order among each other, but not ordered with LDS
+    /// operations.
     Transfer { actor: u32 },
-    /// Scalar memory: in any order.
+    /// Scalar memory operations. Each has its own queue, because they complete in any order.
     Scalar { actor: u32, serial: u32 },
     /// A write-back of L2.
     L2 { actor: u32, serial: u32 },
 }
 
-/// A part of an instruction that waits to be performed.
+/// A part of an instruction that is waiting to be performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Request {
     pub(super) actor: u32,
     pub(super) serial: u32,
 }
 
-/// What a load to LDS or a store from LDS has yet to do in LDS.
+/// The LDS access that a load to LDS or a store from LDS has yet to make.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Transfer {
-    /// Nothing, or it is requested.
+    /// None, or its request is already in a queue.
     #[default]
     None,
-    /// Write there what it has loaded.
+    /// Write the loaded data to LDS.
     Load,
-    /// Read there what it will store.
+    /// Read the data to store from LDS.
     Store,
 }
 
@@ -58,25 +61,28 @@ pub(super) struct Pending {
     pub(super) range: u32,
     pub(super) pc: u32,
     pub(super) exec: u64,
-    /// Counted as this until it returns.
+    /// Counter class in which the instruction counts until it returns.
     pub(super) class: Option<Class>,
-    /// Counted as this too, until all before it in the class are performed: flat instructions on GFX10.
+    /// Second counter class of flat instructions on GFX10. The instruction counts in it until all earlier
+    /// instructions of the class are performed.
     pub(super) other: Option<Class>,
     pub(super) returned: bool,
-    /// Registers as they were at issue.
+    /// Source registers as they were at issue.
     pub(super) sources: Registers,
     pub(super) slots: Vec<Slot>,
-    /// Requests that are not performed yet.
+    /// Number of requests that are not performed yet.
     pub(super) left: u32,
     pub(super) transfer: Transfer,
-    /// What it writes when it returns, with bits that stay as they are; until it is performed, of the lanes that are.
+    /// `results` are the registers that the instruction writes when it returns, `kept` the bits of them that
+    /// keep their old values. Before the instruction is fully performed, `results` covers only the lanes that
+    /// are performed.
     pub(super) results: Registers,
     pub(super) kept: Registers,
-    /// Whether `results` are all there is: otherwise the handler runs on `slots`.
+    /// Whether `results` is complete. Otherwise the handler runs on `slots` when the instruction returns.
     pub(super) ready: bool,
 }
 
-/// A wave and what it has under way, oldest first.
+/// A wave and its outstanding instructions, oldest first.
 #[derive(Clone)]
 pub(super) struct Actor {
     pub(super) wave: Wave,
@@ -94,18 +100,18 @@ impl Actor {
     }
 }
 
-/// Everything that choices change, memory apart.
+/// The state that choices change, except memory.
 #[derive(Clone)]
 pub(super) struct State {
     pub(super) actors: Vec<Actor>,
-    /// LDS of each group.
+    /// LDS contents of each group.
     pub(super) lds: Vec<Vec<u32>>,
-    /// First vector caches: L1 of GFX6 to GFX9, L0 of GFX10.
+    /// First-level vector caches: L1 of GFX6 to GFX9, L0 of GFX10.
     pub(super) near: Vec<Cache>,
     /// GL1 of GFX10.
     pub(super) middle: Vec<Cache>,
     pub(super) scalar: Vec<Cache>,
-    /// L2 of each agent, if there are several and memory that they may keep.
+    /// L2 cache of each agent; empty unless there are memory ranges that L2 caches may keep.
     pub(super) l2: Vec<Cache>,
     pub(super) queues: BTreeMap<Key, VecDeque<Request>>,
 }
@@ -115,14 +121,15 @@ impl Hash for State {
         for actor in &self.actors {
             let wave = &actor.wave;
             (wave.range, wave.pc, wave.scc, wave.state as u8).hash(hasher);
-            // Between them is what nobody reads.
+            // The elements between these ranges are never read.
             (&wave.sgpr[..128], &wave.sgpr[192..], wave.mode()).hash(hasher);
             let lanes = wave.lanes.min(64) as usize;
             wave.vgpr.iter().for_each(|register| register[..lanes].hash(hasher));
             wave.scratch.hash(hasher);
             actor.pending.len().hash(hasher);
             for pending in &actor.pending {
-                // Serial numbers count from the oldest: how many there were before makes no difference.
+                // Serial numbers are made relative to the wave's next serial number, so that the number of
+                // earlier instructions makes no difference.
                 let age = pending.serial.wrapping_sub(actor.serial);
                 (age, pending.range, pending.pc, pending.exec, pending.left, pending.ready).hash(hasher);
                 (pending.returned, pending.other.is_some(), pending.transfer).hash(hasher);

@@ -1,4 +1,4 @@
-//! The watchers through which handlers meet what a weak run has instead of memory.
+//! The watchers through which handlers use the memory model of a weak run in place of memory.
 
 use super::cache::Cache;
 use super::state::Slot;
@@ -7,12 +7,13 @@ use crate::fault::{Access, Trap};
 use crate::memory::Memory;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 
-/// Finds out what an instruction will access; nothing but scratch, which no other wave sees, is touched.
+/// Finds out what an instruction will access. The instruction changes only scratch, which other waves do not
+/// see.
 #[derive(Default)]
 pub(super) struct Probe {
     pub(super) slots: Vec<Slot>,
     pub(super) caches: Vec<CacheOp>,
-    /// An atomic was met and not performed.
+    /// Whether an atomic was stopped before it was performed.
     pub(super) stopped: bool,
 }
 
@@ -48,7 +49,7 @@ impl Watch for Probe {
     }
 }
 
-/// Gives an instruction that returns what its parts have loaded.
+/// Gives a returning instruction the values that its requests have loaded.
 pub(super) struct Serve<'a> {
     pub(super) slots: std::slice::Iter<'a, Slot>,
 }
@@ -63,7 +64,7 @@ impl Watch for Serve<'_> {
     }
 
     fn write(&mut self, _: &Memory, access: &MemAccess, _: u32) -> Result<bool, Trap> {
-        // What is loaded to LDS arrives now; stores to memory have been performed.
+        // This access writes the loaded data to LDS; stores to memory have already been performed.
         Ok(access.space == Space::Global)
     }
 
@@ -76,7 +77,7 @@ impl Watch for Serve<'_> {
     }
 }
 
-/// Performs what is asked for.
+/// Performs all accesses directly in memory.
 pub(super) struct Direct;
 
 impl Watch for Direct {
@@ -97,13 +98,14 @@ impl Watch for Direct {
     }
 }
 
-/// The scalar cache at work: loads may hit old lines, stores stay until they are written back.
+/// Performs accesses through the scalar cache: loads may hit stale lines, and stores stay in the cache until
+/// they are written back.
 pub(super) struct ScalarAccess<'a> {
     pub(super) cache: &'a mut Cache,
     pub(super) line_bytes: u64,
-    /// Dwords that memory gets now.
+    /// Dwords that are being written back to memory.
     pub(super) written: Vec<(u64, u32)>,
-    /// Dwords that atomics change, and what they held.
+    /// Dwords that atomics change, with their old values.
     pub(super) changed: Vec<(u64, u32)>,
 }
 
@@ -147,7 +149,7 @@ impl Watch for ScalarAccess<'_> {
     }
 }
 
-/// A context's trap after its handler has failed.
+/// Returns the trap of a context whose handler has failed.
 pub(super) fn trap_of(cx: &mut Cx<'_>) -> Trap {
     cx.trap.take().unwrap_or(Trap::Unsupported)
 }

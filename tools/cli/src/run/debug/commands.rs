@@ -8,9 +8,9 @@ use debug::{Action, Frame, Line, Position, Reason, Shown, Space, Step, Stop};
 use kernc::sim;
 use std::fmt::Write;
 
-/// What a command leads to.
+/// Result of a command.
 pub enum Outcome {
-    /// The wave stays where it is.
+    /// The wave stays at its program point.
     Stay,
     Go(Action),
 }
@@ -18,7 +18,7 @@ pub enum Outcome {
 pub type Done = Result<Outcome, String>;
 
 pub struct Command {
-    /// The first is its name, others are short for it.
+    /// Names of the command. The first is the full name; the others are abbreviations.
     pub names: &'static [&'static str],
     pub takes: &'static str,
     pub help: &'static str,
@@ -262,15 +262,15 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// All commands, in the order of `help`.
+/// Returns all commands in the order in which `help` lists them.
 fn all() -> impl Iterator<Item = &'static Command> {
     points::COMMANDS.iter().chain(COMMANDS)
 }
 
-/// Commands that a format may follow: `print/x`.
+/// Commands that accept a format: `print/x`.
 const FORMATTED: [&str; 5] = ["print", "p", "lanes", "display", "x"];
 
-/// Commands that an empty line does not repeat: done twice, they are rarely meant.
+/// Commands that an empty line does not repeat, because users rarely want to run them twice.
 const ONCE: [&str; 20] = [
     "break",
     "b",
@@ -294,10 +294,11 @@ const ONCE: [&str; 20] = [
     "help",
 ];
 
-/// Commands that go on where they have ended: without what they were given.
+/// Commands that an empty line repeats without their arguments, so that they continue where they ended.
 const ON: [&str; 3] = ["x", "list", "l"];
 
-/// The line that an empty one stands for, behind the last one: the same again, what comes next in memory or in the source, or nothing.
+/// Returns the line that an empty line stands for after `last`: the same line, the command without its
+/// arguments (to show the next part of memory or of the source), or nothing.
 pub fn again(last: &str) -> &str {
     let name = last.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
     match name {
@@ -307,24 +308,24 @@ pub fn again(last: &str) -> &str {
     }
 }
 
-/// The name of a command at the beginning of a line, and what it takes.
+/// Splits a line into the name of the command and its arguments.
 fn parted(line: &str) -> (&str, &str) {
     let end = line.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(line.len());
     (&line[..end], line[end..].trim())
 }
 
-/// Whether a line begins with a command that a format follows: `x/4xw`.
+/// Returns whether a line begins with a command that accepts a format and has one: `x/4xw`.
 pub fn has_format(line: &str) -> bool {
     let (name, _) = parted(line);
     line[name.len()..].starts_with('/') && FORMATTED.contains(&name)
 }
 
-/// Whether a line is a command.
+/// Returns whether a line is a command.
 pub fn is_one(line: &str) -> bool {
     named(parted(line).0).is_some()
 }
 
-/// Whether a line is a command that ends the session where the dispatch has ended.
+/// Returns whether a line is a command that only ends the session when the dispatch has ended.
 pub fn leaves(line: &str) -> bool {
     let command = named(parted(line).0);
     command.is_some_and(|command| ["continue", "detach", "quit"].contains(&command.names[0]))
@@ -334,12 +335,12 @@ fn named(name: &str) -> Option<&'static Command> {
     all().find(|command| command.names.contains(&name))
 }
 
-/// The commands by their names.
+/// Returns the full names of the commands.
 pub fn names() -> impl Iterator<Item = &'static str> {
     all().filter_map(|command| command.names.first().copied())
 }
 
-/// Runs a line, for the wave that is looked at.
+/// Runs a command line for the wave that the user has chosen, or else for the stopped wave.
 pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     match stop.chosen_wave() {
         Some(wave) => stop.on_wave(Some(wave), |stop| run_here(line, terminal, stop)),
@@ -347,7 +348,7 @@ pub fn run(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     }
 }
 
-/// Runs a line, for the wave at hand.
+/// Runs a command line for the current wave of `stop`.
 pub fn run_here(line: &str, terminal: &mut Terminal, stop: &mut Stop<'_>) -> Done {
     let (name, rest) = parted(line);
     if name.is_empty() && rest.is_empty() {
@@ -392,7 +393,7 @@ pub fn number(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("`{text}` is no number"))
 }
 
-/// A value of the lane, or why there is none.
+/// Returns the value of an expression in the current lane, or the reason why it has no value.
 fn shown(stop: &Stop<'_>, text: &str) -> String {
     stop.value(text, stop.lane()).map_or_else(|problem| problem, |shown| shown.to_string())
 }
@@ -437,7 +438,7 @@ fn lane(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-/// Where the lane that is looked at goes on, if it is not active and the object says it.
+/// Prints where the chosen lane will resume, if it is inactive and the object says where.
 pub fn waits(stop: &Stop<'_>) {
     let lane = stop.lane();
     if stop.at.exec() >> lane & 1 != 0 {
@@ -448,7 +449,7 @@ pub fn waits(stop: &Stop<'_>) {
     }
 }
 
-/// Where all lanes are, a line for each run of them.
+/// Prints the position of every lane, one line for each run of lanes with the same position.
 fn positions(stop: &Stop<'_>) -> Done {
     let lanes =
         stop.lanes().ok_or("the object does not say where lanes are: `-gheterogeneous-dwarf` does")?;
@@ -470,7 +471,7 @@ fn positions(stop: &Stop<'_>) -> Done {
     stay()
 }
 
-/// `3`, `0-39`.
+/// Returns the text for a range of lanes: `3`, `0-39`.
 fn lane_range(first: usize, count: usize) -> String {
     if count == 1 { first.to_string() } else { format!("{first}-{}", first + count - 1) }
 }
@@ -486,7 +487,8 @@ fn set(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     go(stop.set(text.trim(), new.trim(), stop.lane())?.0)
 }
 
-/// Lanes that hold the same, one line for each run of them; eight lanes a line where they are many and short.
+/// Prints a value in all lanes, one line for each run of lanes with the same value. If there are many runs of
+/// short values, it prints eight lanes per line.
 fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     if rest.is_empty() {
         return positions(stop);
@@ -500,7 +502,7 @@ fn lanes(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         outln!("not written yet, but after {wait}:");
     }
     let all = stop.across(rest, letter);
-    // What no lane has is told once.
+    // A problem that all lanes have is reported once.
     if let Some((Err(problem), _)) = all.first()
         && all.iter().all(|(shown, _)| shown.as_ref().err() == Some(problem))
     {
@@ -556,7 +558,7 @@ fn locals(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     stay()
 }
 
-/// Variables with their types, or why they have no value.
+/// Prints variables with their types and values, or the reasons why they have no values.
 pub fn show_variables(all: Vec<(String, Result<Shown, String>)>) {
     for (name, shown) in all {
         match shown {
@@ -579,7 +581,7 @@ fn registers(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     for number in 0..count {
         let name = format!("{bank}{number}");
         let Ok(value) = stop.value(&format!("${name}"), stop.lane()) else { continue };
-        // What nothing has ever been put into fills the screen.
+        // Registers that were never written would fill the screen, so they are skipped.
         if matches!(value.text.as_str(), "0x00000000" | "?") && value.pending.is_none() {
             continue;
         }
@@ -645,14 +647,14 @@ fn to_frame(terminal: &mut Terminal, stop: &mut Stop<'_>, number: Option<usize>)
     stay()
 }
 
-/// `#1 outer at calls.k:10`.
+/// Returns the text of a frame: `#1 outer at calls.k:10`.
 fn shown_frame(number: usize, frame: &Frame) -> String {
     let place = frame.line.clone().unwrap_or_else(|| format!("{:#x}", frame.address));
     let inlined = if frame.is_inlined { " (inlined)" } else { "" };
     format!("#{number} {} at {place}{inlined}", frame.function)
 }
 
-/// Lines around the one at hand or a given one; then those that follow.
+/// Prints the source lines around the current line or a given line; when repeated, the lines that follow.
 fn list(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let here = stop.line();
     let around = match (rest, terminal.listed) {
@@ -746,7 +748,7 @@ fn choices(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     stay()
 }
 
-/// `vmcnt 1, lgkmcnt 0`: operations that may be under way.
+/// Returns the counters of operations that may be outstanding: `vmcnt 1, lgkmcnt 0`.
 fn counters(flight: &sim::InFlight) -> String {
     flight
         .counters

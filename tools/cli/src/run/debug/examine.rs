@@ -1,4 +1,4 @@
-//! `x`: memory as GDB shows it, from an address on.
+//! The command `x`: prints memory from an address on, as GDB does.
 
 use super::commands::{Done, stay};
 use super::format::{As, Format};
@@ -6,12 +6,12 @@ use super::terminal::Terminal;
 use debug::{Letter, Space, Stop};
 use std::fmt::Write;
 
-/// Units that are shown at once.
+/// Limit on the number of units that are printed at once.
 const MOST: u64 = 4096;
-/// Characters of a text that are shown.
+/// Limit on the number of characters of a string that are printed.
 const CHARACTERS: u64 = 200;
 
-/// What `x` goes on with.
+/// Where and how a repeated `x` continues.
 #[derive(Clone, Copy)]
 pub struct Examined {
     space: Space,
@@ -25,7 +25,7 @@ impl Default for Examined {
     }
 }
 
-/// `x/FORMAT ADDRESS`; without an address it goes on behind the last one.
+/// Runs `x/FORMAT ADDRESS`. Without an address it continues after the memory that was printed last.
 pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let (format, text) = Format::split(rest)?;
     let last = terminal.examined.unwrap_or_default();
@@ -34,7 +34,7 @@ pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done
         ("", Some(last)) => (last.space, last.next),
         (text, _) => place(stop, text)?,
     };
-    // What is not said is as it was the last time.
+    // Omitted parts of the format are taken from the last command.
     let shown = format.shown.or(last.format.shown).unwrap_or(As::Number(Letter::Hex));
     let size = format.size.or(last.format.size).unwrap_or(4);
     let count = match (format.count, text) {
@@ -57,8 +57,8 @@ pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done
     stay()
 }
 
-/// Where a text leads: an expression, which is an address of its own memory or a flat one, or `lds:`, `private:` or `global:` in front of
-/// one.
+/// Returns the memory and the address that a text refers to. The text is an expression (an address in a
+/// specific memory or a flat address), with an optional prefix `lds:`, `private:` or `global:`.
 fn place(stop: &Stop<'_>, text: &str) -> Result<(Space, u64), String> {
     for (prefix, space) in [("lds:", Space::Lds), ("private:", Space::Private), ("global:", Space::Global)] {
         if let Some(text) = text.strip_prefix(prefix) {
@@ -68,7 +68,7 @@ fn place(stop: &Stop<'_>, text: &str) -> Result<(Space, u64), String> {
     stop.address(text, stop.lane())
 }
 
-/// An address, with the memory that it is one of.
+/// Returns the text of an address with its memory.
 fn named(space: Space, address: u64) -> String {
     match space {
         Space::Global => format!("{address:#x}"),
@@ -81,14 +81,14 @@ fn missing(space: Space, address: u64) -> String {
     format!("there is no memory at {}", named(space, address))
 }
 
-/// Rows of 16 bytes, or of eight numbers where these are short.
+/// Prints numbers in rows of 16 bytes, or of eight numbers if these are small.
 fn numbers(
     stop: &Stop<'_>,
     space: Space,
     next: &mut u64,
     (count, size, letter): (u64, usize, Letter),
 ) -> Result<(), String> {
-    // GDB shows a number in hexadecimal with all its digits here.
+    // Here GDB prints a hexadecimal number with all its digits.
     let letter = if letter == Letter::Hex { Letter::Padded } else { letter };
     let a_row = match (letter, size) {
         (Letter::Binary, 1) | (Letter::Char, _) => 8,
@@ -105,7 +105,7 @@ fn numbers(
                 }
                 return Err(missing(space, *next));
             };
-            // Of bits all are shown, as GDB has it.
+            // Binary numbers are printed with all their digits, as in GDB.
             let width = if letter == Letter::Binary { 8 * size } else { 0 };
             let _ = write!(row, "  {text:0>width$}");
             *next = next.wrapping_add(size as u64);
@@ -116,7 +116,7 @@ fn numbers(
     Ok(())
 }
 
-/// A text as C writes it, up to its end.
+/// Prints a string as C writes it, up to its terminating zero.
 fn characters(stop: &Stop<'_>, space: Space, next: &mut u64) -> Result<(), String> {
     let mut text = String::new();
     let first = *next;
@@ -139,9 +139,9 @@ fn characters(stop: &Stop<'_>, space: Space, next: &mut u64) -> Result<(), Strin
     Ok(())
 }
 
-/// Instructions, by their addresses in the file, as those of breakpoints are.
+/// Prints instructions with their addresses in the file, the kind of address that breakpoints use.
 fn instructions(stop: &Stop<'_>, next: &mut u64, count: u64) -> Result<(), String> {
-    // Where the code is in memory is an address of it, too.
+    // The user may also give the address of the code in memory.
     let loaded = next.wrapping_sub(stop.at.base());
     if stop.at.text_at(*next).is_none() && stop.at.text_at(loaded).is_some() {
         *next = loaded;

@@ -1,8 +1,8 @@
-//! What stands behind a `/` of a command: how many, in which format, of which size, as GDB has it. `4xw`, `t`, `3i`.
+//! Formats after the `/` of a command, as in GDB: count, format and size. Examples: `4xw`, `t`, `3i`.
 
 use debug::Letter;
 
-/// Formats of memory that are none of numbers.
+/// Form in which memory is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum As {
     Number(Letter),
@@ -10,23 +10,23 @@ pub enum As {
     Text,
 }
 
-/// A format.
+/// A format. Omitted parts are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Format {
     pub count: Option<u64>,
     pub shown: Option<As>,
-    /// Bytes.
+    /// Size of a unit in bytes.
     pub size: Option<usize>,
 }
 
-/// Letters of sizes, in bytes.
+/// Letters of the sizes, in bytes.
 const SIZES: [(char, usize); 4] = [('b', 1), ('h', 2), ('w', 4), ('g', 8)];
 
 impl Format {
-    /// Splits off the format at the beginning of what a command takes: `/4xw tile`.
+    /// Splits off the format at the start of a command's arguments: `/4xw tile`.
     ///
     /// # Errors
-    /// A letter is no format.
+    /// A letter is not a format.
     pub fn split(text: &str) -> Result<(Format, &str), String> {
         let Some(behind) = text.strip_prefix('/') else { return Ok((Format::default(), text)) };
         let (written, rest) = behind.split_once(char::is_whitespace).unwrap_or((behind, ""));
@@ -61,10 +61,10 @@ impl Format {
         Ok(format)
     }
 
-    /// The format of a value: a letter alone.
+    /// Returns the format of a value, which is a single letter.
     ///
     /// # Errors
-    /// There is more, or it is a format of memory.
+    /// The format has other parts, or it is one that only memory can have.
     pub fn of_value(self, command: &str) -> Result<Option<Letter>, String> {
         match self {
             Format { count: Some(_), .. } => Err(format!("`{command}` takes no count: `x` shows memory")),

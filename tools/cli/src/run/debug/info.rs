@@ -1,4 +1,4 @@
-//! `info WHAT`, and what types values have.
+//! The command `info WHAT`, and commands that print types.
 
 use super::commands::{self, Done, stay};
 use super::terminal::Terminal;
@@ -23,7 +23,7 @@ const TOPICS: &[Topic] = &[
     Topic { name: "waves", run: |terminal, stop, _| commands::run_here("waves", terminal, stop) },
 ];
 
-/// `info WHAT`; the beginning of a word is enough, if no other begins so.
+/// Runs `info WHAT`. An unambiguous prefix of a topic is sufficient.
 pub fn info(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let (what, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let fitting: Vec<&Topic> =
@@ -62,7 +62,7 @@ fn displays(terminal: &mut Terminal, _: &mut Stop<'_>, _: &str) -> Done {
     stay()
 }
 
-/// Functions with their addresses in the file; those whose names have a text in them.
+/// Prints the functions whose names contain a text, with their addresses in the file.
 fn functions(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let functions = stop.program.functions().iter().filter(|function| function.name.contains(rest));
     let mut is_there = false;
@@ -73,7 +73,7 @@ fn functions(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     if is_there { stay() } else { Err(format!("no function has `{rest}` in its name")) }
 }
 
-/// A bank, or registers by their names.
+/// Prints a register bank, or single registers by name.
 fn registers(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     if matches!(rest, "" | "s" | "v" | "a") {
         return commands::run_here(&format!("registers {rest}"), terminal, stop);
@@ -85,13 +85,13 @@ fn registers(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-/// `whatis EXPRESSION`: the name of its type.
+/// Runs `whatis EXPRESSION`: prints the name of the expression's type.
 pub fn what_is(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     outln!("type = {}", stop.type_of(rest)?);
     stay()
 }
 
-/// `ptype EXPRESSION`, `ptype TYPE`: what the type consists of.
+/// Runs `ptype EXPRESSION` or `ptype TYPE`: prints the parts of the type.
 pub fn type_of(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     outln!("type = {}", stop.described(rest)?);
     stay()

@@ -1,10 +1,11 @@
-//! Which wave and which lane is looked at.
+//! Commands that select the wave and the lane to inspect.
 
 use super::commands::{self, Done, Outcome, number, stay};
 use super::terminal::{Terminal, place};
 use debug::Stop;
 
-/// `wave N` looks at a wave of the group from now on; `wave N COMMAND` is one command for it.
+/// Runs `wave N`, which selects a wave of the group, or `wave N COMMAND`, which runs one command for that
+/// wave.
 pub fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     if rest.is_empty() {
         return shown(stop);
@@ -18,7 +19,7 @@ pub fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         terminal.look_anew();
         return stop.on_wave(Some(number), |stop| shown(stop));
     }
-    // Its functions are others.
+    // The selected frame belongs to the other wave, so the command starts at the innermost frame.
     let frame = std::mem::replace(&mut terminal.frame, 0);
     let done = stop.on_wave(Some(number), |stop| commands::run_here(command.trim(), terminal, stop));
     terminal.frame = frame;
@@ -28,7 +29,7 @@ pub fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     }
 }
 
-/// `item X[,Y,Z]`: the wave and the lane that have a work-item.
+/// Runs `item X[,Y,Z]`: selects the wave and the lane of a work-item.
 pub fn item(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     let item = ids(rest)?;
     let [x, y, z] = item;
@@ -54,7 +55,7 @@ pub fn item(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stop.on_wave(Some(wave), |stop| shown(stop))
 }
 
-/// `70`, `3,4`, `3, 4, 0`
+/// Parses the ids of a work-item: `70`, `3,4`, `3, 4, 0`.
 fn ids(text: &str) -> Result<[u32; 3], String> {
     let wrong = || format!("`item` takes a global work-item, X or X,Y or X,Y,Z, and not `{text}`");
     let parts = text.split(',').map(|part| part.trim().parse().map_err(|_| wrong()));
@@ -65,7 +66,7 @@ fn ids(text: &str) -> Result<[u32; 3], String> {
     Ok(std::array::from_fn(|dim| parts.get(dim).copied().unwrap_or(0)))
 }
 
-/// Says what is looked at, and where it stands.
+/// Prints the selected wave and lane, and their position.
 fn shown(stop: &Stop<'_>) -> Done {
     let lane = stop.lane();
     let [x, y, z] = stop.at.location(Some(lane)).item.unwrap_or_default();

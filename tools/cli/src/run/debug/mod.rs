@@ -1,4 +1,4 @@
-//! `kernc debug FILE ARGUMENT...`: a run that stops, in the terminal.
+//! `kernc debug FILE ARGUMENT...`: runs a kernel under the debugger in the terminal.
 
 mod commands;
 mod dap;
@@ -53,26 +53,26 @@ pub fn run(args: &DebugArgs) -> Result<(), Failure> {
     }
 }
 
-/// Who has asked for a dispatch.
+/// Caller that has requested a dispatch.
 trait Host {
-    /// All is there, for a file: whether the dispatch shall begin.
+    /// Called when everything is loaded for a file. Returns whether to begin the dispatch.
     fn begins(&self, _session: &Session, _file: &Path) -> bool {
         true
     }
 
-    /// Tells of a failure before the session ends, and returns what is left of it for then.
+    /// Reports a failure before the session ends. Returns the failure that remains to be returned at the end.
     fn told(&self, failure: Failure) -> Failure {
         failure.report();
         Failure::Told(failure.code())
     }
 }
 
-/// The command line.
+/// The command line as caller.
 struct Here;
 
 impl Host for Here {}
 
-/// Debugs a dispatch. `front_end` is made when all is there.
+/// Debugs a dispatch. `front_end` is called when everything is loaded.
 fn dispatch(
     args: &RunArgs,
     front_end: impl FnOnce() -> Result<Box<dyn FrontEnd>, Failure>,
@@ -90,7 +90,7 @@ fn dispatch(
     if let Some((_, option)) = refused.into_iter().find(|(given, _)| *given) {
         return Err(Failure::Usage(format!("`{option}` does not go together with debugging")));
     }
-    // clap asks for a file where there is no script.
+    // clap requires a file if there is no script.
     let Some(file) = &args.file else { return Ok(()) };
     let loaded = Loaded::new(file, args)?;
     let texts = Texts::new(args)?;
@@ -133,7 +133,7 @@ fn dispatch(
         if !session.has_left() {
             last = outcome(run);
             if session.may_stay() {
-                // Who is heard at the end has to know before what went wrong.
+                // A front end that stays at the end of the dispatch must show the failure before that.
                 last = last.map_err(|failure| host.told(failure));
                 if session.stays() {
                     continue;

@@ -55,7 +55,7 @@ pub const COMMANDS: &[Command] = &[
     },
 ];
 
-/// Splits `PLACE if CONDITION`; each part may be missing.
+/// Splits `PLACE if CONDITION`. Either part may be missing.
 fn split_condition(text: &str) -> (&str, Option<&str>) {
     let is_word = |(at, _): &(usize, &str)| {
         let (before, after) = (&text[..*at], &text[at + 2..]);
@@ -88,7 +88,7 @@ fn kind(gate: &Gate) -> &'static str {
     if gate.is_temporary { "temporary " } else { "" }
 }
 
-/// The line of a breakpoint's first place, and how many places it has.
+/// Returns the line of a breakpoint's first address, and the number of its addresses.
 fn places(stop: &Stop<'_>, breakpoint: &Breakpoint) -> String {
     let first = breakpoint.addresses.first().copied().unwrap_or(0);
     match breakpoint.addresses.len() {
@@ -114,10 +114,11 @@ fn watch(_: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
     stay()
 }
 
-/// The breakpoints and watchpoints that numbers and ranges of numbers name, all without a number.
+/// Returns the breakpoints and watchpoints that numbers and ranges of numbers select; all of them if there is
+/// no number.
 ///
 /// # Errors
-/// One of them is not there.
+/// A selected breakpoint does not exist.
 fn listed(stop: &mut Stop<'_>, text: &str) -> Result<Vec<u32>, String> {
     let known = stop.breakpoints_mut().ids();
     if text.is_empty() {
@@ -183,7 +184,7 @@ fn breakpoints(_: &mut Terminal, stop: &mut Stop<'_>, _: &str) -> Done {
     stay()
 }
 
-/// `, off, passed over 3 times more`.
+/// Returns the state of a breakpoint as text: `, off, passed over 3 times more`.
 fn state(gate: &Gate) -> String {
     let off = if gate.is_enabled { "" } else { ", off" };
     match gate.ignored() {

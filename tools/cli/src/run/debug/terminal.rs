@@ -1,4 +1,4 @@
-//! The debugger in a terminal: where a wave has stopped, and what is typed there.
+//! The debugger in a terminal: prints where a wave has stopped and reads commands.
 
 use super::commands::{self, Outcome, again};
 use super::examine::Examined;
@@ -7,7 +7,7 @@ use debug::{Action, FrontEnd, Letter, Line, Reason, Stop};
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
 
-/// A value that is shown at each stop.
+/// An expression whose value is printed at each stop.
 pub struct Display {
     pub id: u64,
     pub text: String,
@@ -15,7 +15,7 @@ pub struct Display {
 }
 
 impl Display {
-    /// The value of the lane, or why there is none.
+    /// Returns the text of the value in the current lane, or the reason why there is none.
     pub fn shown(&self, stop: &Stop<'_>) -> String {
         let shown = stop.value_as(&self.text, stop.lane(), self.letter);
         format!("{} = {}", self.text, shown.map_or_else(|problem| problem, |shown| shown.to_string()))
@@ -23,21 +23,21 @@ impl Display {
 }
 
 pub struct Terminal {
-    /// Commands of the command line that are left.
+    /// Remaining commands of the command line.
     first: VecDeque<String>,
-    /// A command that was read where the dispatch had ended, and has yet to be run there.
+    /// Command that was read when the dispatch had ended and has not been run yet.
     held: Option<String>,
-    /// What an empty line stands for.
+    /// Line that an empty line repeats.
     last: String,
-    /// Whether somebody types; else commands are shown, so that what comes out can be read.
+    /// Whether a user types the commands. If not, each command is printed, so that the output is readable.
     is_typed: bool,
-    /// Shown each time a wave stops.
+    /// Expressions whose values are printed at each stop.
     pub displays: Vec<Display>,
-    /// The function under way that is looked at; 0 is the innermost.
+    /// Index of the selected frame; 0 is the innermost.
     pub frame: usize,
-    /// The last line of the source that was listed since.
+    /// Last source line that was listed since the wave stopped.
     pub listed: Option<Line>,
-    /// The memory that was shown last.
+    /// Memory that was printed last.
     pub examined: Option<Examined>,
 }
 
@@ -55,12 +55,12 @@ impl Terminal {
         }
     }
 
-    /// Looks at the innermost function, of another wave or after a move.
+    /// Selects the innermost frame, after the wave has moved or another wave has been selected.
     pub fn look_anew(&mut self) {
         (self.frame, self.listed) = (0, None);
     }
 
-    /// The next command; none at the end.
+    /// Returns the next command; `None` at the end of the input.
     fn next(&mut self) -> Option<String> {
         if let Some(held) = self.held.take() {
             return Some(held);
@@ -68,13 +68,13 @@ impl Terminal {
         if let Some(first) = self.first.pop_front() {
             return Some(self.read(&first));
         }
-        // A test has no terminal.
+        // A test must not read from a terminal.
         if capture::is_on() {
             return None;
         }
         if self.is_typed {
             out!("(kernc) ");
-            // What is asked for is to be seen.
+            // The prompt must be visible before the program waits for input.
             let _ = std::io::Write::flush(&mut std::io::stdout());
         }
         let mut line = String::new();
@@ -87,14 +87,14 @@ impl Terminal {
         }
     }
 
-    /// A line that nobody has seen yet: it is shown.
+    /// Returns the line and prints it, because the user has not typed it.
     fn read(&mut self, line: &str) -> String {
         let line = self.meant(line.trim());
         outln!("(kernc) {line}");
         line
     }
 
-    /// What a line stands for: an empty one means the last one again.
+    /// Returns the line that is meant: an empty line means the last line again.
     fn meant(&mut self, line: &str) -> String {
         if line.is_empty() {
             return self.last.clone();
@@ -117,7 +117,7 @@ impl FrontEnd for Terminal {
             }
         }
         loop {
-            // Who has nothing more to say lets it run, if it can.
+            // At the end of the input, the dispatch continues to its end if it can.
             let Some(line) = self.next() else { return Action::Detach };
             match commands::run(&line, self, stop) {
                 Ok(Outcome::Stay) => {}
@@ -136,9 +136,9 @@ impl FrontEnd for Terminal {
         }
     }
 
-    /// Commands that only end the session need no wave that stands at the end.
+    /// If the next command only ends the session, the wave need not be kept stopped at its end.
     fn stays(&mut self) -> bool {
-        // An empty line does not end the session that the last command has run to its end.
+        // An empty line must not repeat the command that has run the dispatch to its end.
         self.last.clear();
         while let Some(line) = self.next() {
             if commands::leaves(&line) {
@@ -153,7 +153,8 @@ impl FrontEnd for Terminal {
     }
 }
 
-/// Whether an action leads anywhere at the end of the dispatch: back, or out of the session.
+/// Returns whether an action is possible at the end of the dispatch: one that goes back or that ends the
+/// session.
 fn may_go(action: &Action, stop: &Stop<'_>) -> bool {
     match action {
         Action::To(number) => *number <= stop.ordinal(),
@@ -168,7 +169,7 @@ fn goes_back(line: &str) -> bool {
     name.starts_with('r') || ["goto", "quit", "q", "detach"].contains(&name)
 }
 
-/// Why a wave has stopped, and which.
+/// Returns why a wave has stopped, and which wave.
 pub fn headline(stop: &Stop<'_>) -> String {
     let why = match &stop.reason {
         Reason::Begin => "the kernel begins".to_owned(),
@@ -197,7 +198,7 @@ pub fn headline(stop: &Stop<'_>) -> String {
     format!("{why}: {}, {active} of {} lanes, lane {}", stop.who(), stop.at.lanes(), stop.lane())
 }
 
-/// The line where it stands, or the instruction.
+/// Returns the source line at which the wave has stopped, or the instruction.
 pub fn place(stop: &Stop<'_>) -> String {
     let function = stop.program.function_at(stop.at.address()).map_or("?", |function| function.name.as_str());
     match stop.line() {

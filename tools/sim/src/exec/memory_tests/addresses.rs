@@ -1,10 +1,12 @@
-//! Addresses of FLAT, GLOBAL, SCRATCH and MUBUF instructions: their parts, apertures, private memory, ranges.
+//! Tests of the addresses of FLAT, GLOBAL, SCRATCH and MUBUF instructions: their parts, apertures, private
+//! memory, ranges.
 
 use super::machine::Machine;
 use crate::fault::Trap;
 use crate::wave::{PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE, reg};
 
-/// Dword `n` of the buffer, of LDS and of scratch holds `n`, `n + 10000`, `n + 20000`. `s[4:5]` is the buffer's address.
+/// Returns a machine in which dword `n` of the buffer, of LDS and of scratch holds `n`, `n + 10000` and `n +
+/// 20000`. `s[4:5]` holds the buffer's address.
 fn machine(processor: &str, lanes: u32) -> Machine {
     let mut machine = Machine::of(processor, lanes);
     let words: Vec<u32> = (0..1024).collect();
@@ -17,7 +19,7 @@ fn machine(processor: &str, lanes: u32) -> Machine {
     machine
 }
 
-/// `v4` of lanes 0 and 1 after a load.
+/// Runs a load, and returns `v4` of lanes 0 and 1.
 fn load(machine: &mut Machine, text: &str) -> [u32; 2] {
     machine.run(text);
     [machine.wave.vgpr[4][0], machine.wave.vgpr[4][1]]
@@ -31,7 +33,7 @@ fn parts_of_global_addresses() {
     assert_eq!(load(&mut machine, "global_load_dword v4, v[0:1], off offset:-8"), [98, 99]);
     assert_eq!(load(&mut machine, "global_load_dword v4, v2, s[4:5] offset:16"), [4, 6]);
     assert_eq!(load(&mut machine, "flat_load_dword v4, v[0:1] offset:40"), [110, 111]);
-    // Half of the destination is kept; it is no part of the address.
+    // Half of the destination keeps its value; the destination is not a part of the address.
     machine.v(4, |lane| 0x7777_7777 + lane as u32);
     assert_eq!(load(&mut machine, "flat_load_short_d16_hi v4, v[0:1] offset:4"), [0x0065_7777, 0x0066_7778]);
     assert_eq!(load(&mut machine, "flat_load_ubyte_d16 v4, v[0:1]"), [0x0065_0064, 0x0066_0065]);
@@ -52,7 +54,7 @@ fn flat_addresses_reach_all_memories() {
         let mut machine = machine(processor, lanes);
         let at = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         if matches!(processor, "gfx700" | "gfx803") {
-            // Size of a lane's in the lower half, units of 256 bytes in the upper.
+            // The lower half is the size for a lane, the upper half an offset in units of 256 bytes.
             let first = if processor == "gfx700" { reg::GFX7_FLAT_SCRATCH } else { reg::FLAT_SCRATCH };
             machine.s64(first, 64 | 4 << 32);
             machine.wave.scratch_base = SCRATCH_BASE + 1024;
@@ -97,11 +99,11 @@ fn loads_to_lds() {
     assert_eq!(machine.lds[66..68], [2, 4], "offset and M0, a dword a lane");
     machine.wave.sgpr[reg::M0] = 16;
     machine.run("buffer_store_lds_dword s[8:11], 0 offset:4 lds");
-    // Offset 4 in LDS, too; all lanes store to one place, where the last wins.
+    // The offset of 4 applies to LDS, too. All lanes store to one location, and the last lane wins.
     assert_eq!([machine.word(4), machine.word(8)], [machine.lds[5 + 63], 2]);
     let base = machine.buffer;
     machine.wave.sgpr[reg::M0] = 512;
-    // global_load_sbyte v[0:1], off offset:4 lds, for which there is no text
+    // The instruction is `global_load_sbyte v[0:1], off offset:4 lds`, which has no assembler syntax.
     machine.v64(0, |lane| base + lane as u64).run(".long 0xdc44a004, 0x007f0000");
     assert_eq!(machine.lds[129..131], [6, 0], "bytes of what was stored");
 }
@@ -111,7 +113,7 @@ fn addresses_of_64_bits_beside_a_resource() {
     for processor in ["gfx600", "gfx700"] {
         let mut machine = machine(processor, 64);
         let base = machine.buffer;
-        // As clang uses them: no base, no records.
+        // clang uses such resources with base 0 and 0 records.
         machine.s64(8, 0).s64(10, 0xf000 << 32).v64(0, |lane| base + lane as u64 * 4);
         machine.wave.sgpr[6] = 8;
         let text = "buffer_load_dword v4, v[0:1], s[8:11], s6 addr64 offset:4";
@@ -130,7 +132,7 @@ fn parts_of_buffer_addresses() {
     for processor in ["gfx600", "gfx700", "gfx803", "gfx906", "gfx1010"] {
         let mut machine = machine(processor, 64);
         let base = machine.buffer;
-        // Records of 16 bytes; index and offset.
+        // Records of 16 bytes, addressed by index and offset.
         let records = if processor == "gfx803" { 4096 } else { 256 };
         machine.s64(8, base | 16 << 48).s64(10, records).v(0, |lane| lane as u32 + 1).v(1, |_| 4);
         let both = "buffer_load_dword v4, v[0:1], s[8:11], 0 idxen offen offset:8";
@@ -143,7 +145,7 @@ fn parts_of_buffer_addresses() {
         );
         machine.v(0, |lane| lane as u32 * 256);
         assert_eq!(load(&mut machine, "buffer_load_dword v4, v0, s[8:11], 0 idxen"), [0, 0], "{processor}");
-        // Out of range: nothing is stored, atomics return zero.
+        // Out of range, stores have no effect and atomics return zero.
         machine.v(4, |_| 77).v(5, |_| 77).exec(2);
         machine.run(
             "buffer_store_dword v4, v0, s[8:11], 0 idxen\nbuffer_atomic_add v5, v0, s[8:11], 0 idxen glc",

@@ -1,9 +1,11 @@
-//! Atomics of every family against plain formulas: LDS, FLAT, GLOBAL, MUBUF, SMEM, with and without result.
+//! Tests of atomics of every family against plain formulas: LDS, FLAT, GLOBAL, MUBUF, SMEM, with and without
+//! a result.
 
 use super::machine::Machine;
 use crate::wave::reg;
 
-/// A 32-bit operation: what it is called in memory and in LDS, and what becomes of `(old, value)`.
+/// A 32-bit operation: its name in memory instructions, its name in LDS instructions, and the function of
+/// `(old, value)`.
 type Operation = (&'static str, &'static str, fn(u32, u32) -> u32);
 type WideOperation = (&'static str, &'static str, fn(u64, u64) -> u64);
 
@@ -37,7 +39,8 @@ const WIDE_OPERATIONS: [WideOperation; 12] = [
     ("dec_x2", "dec_rtn_u64", |old, value| if old == 0 || old > value { value } else { old - 1 }),
 ];
 
-/// Lane `l` uses 8 bytes at `8 l`, in the buffer (`v[0:1]`, `s[8:11]` with `v8`), and in LDS (`v8`).
+/// Returns a machine in which lane `l` uses 8 bytes at `8 l`, in the buffer (`v[0:1]`, or `s[8:11]` with
+/// `v8`) and in LDS (`v8`).
 fn machine(processor: &str, old: impl Fn(usize) -> u64, value: impl Fn(usize) -> u64) -> Machine {
     let mut machine = Machine::new(processor);
     let base = machine.buffer;
@@ -52,7 +55,7 @@ fn machine(processor: &str, old: impl Fn(usize) -> u64, value: impl Fn(usize) ->
     machine
 }
 
-/// Values with each sign, order and carry.
+/// Values with both signs, in both orders, and with carries.
 fn old(lane: usize) -> u64 {
     match lane {
         0 => 0,
@@ -72,7 +75,7 @@ fn value(lane: usize) -> u64 {
     }
 }
 
-/// Runs an atomic and compares memory (or LDS), and the result in `v[4:5]` if it returns one.
+/// Runs an atomic, and checks memory (or LDS), and the result in `v[4:5]` if the atomic returns one.
 fn check(processor: &str, text: &str, wide: bool, change: &dyn Fn(u64, u64) -> u64) {
     let mut machine = machine(processor, old, value);
     if text.starts_with("buffer") {
@@ -154,7 +157,8 @@ fn wide_integers() {
     }
 }
 
-/// The value of lane 0's 8 bytes after an instruction, with `v[2:3]` and `v[4:5]` set; `v[4:5]` then.
+/// Runs an instruction with `v[2:3]` and `v[4:5]` set, and returns the 8 bytes of lane 0 and `v[4:5]`
+/// afterwards.
 fn one(processor: &str, before: u64, v2: u64, v4: u64, text: &str) -> (u64, u64) {
     let mut machine = machine(processor, |_| before, |_| v2);
     machine.v64(4, |_| v4).exec(1).run(text);
@@ -164,7 +168,7 @@ fn one(processor: &str, before: u64, v2: u64, v4: u64, text: &str) -> (u64, u64)
 
 #[test]
 fn compare_and_swap() {
-    // The new value comes first, the comparand behind it.
+    // The new value comes first, followed by the comparison value.
     let swap = "global_atomic_cmpswap v4, v[0:1], v[2:3], off glc";
     assert_eq!(one("gfx906", 7, 9 | 7 << 32, 0, swap), (9, 7));
     assert_eq!(one("gfx906", 7, 9 | 8 << 32, 0, swap), (7, 7));

@@ -1,4 +1,4 @@
-//! Every memory instruction of every processor has a meaning, or is refused for a reason.
+//! Checks that every memory instruction of every processor is implemented, or refused with a reason.
 
 use crate::exec::{handler, refusal};
 use isa::table::{Family, Flags, opcodes};

@@ -1,10 +1,10 @@
-//! LDS instructions: values worked out by hand from the manuals' pseudo-code.
+//! Tests of LDS instructions. The expected values are computed by hand from the manuals' pseudo-code.
 
 use super::machine::Machine;
 use crate::fault::Trap;
 use crate::wave::reg;
 
-/// `v0` is an address, dword `n` of LDS holds `n`; lane 0 is active.
+/// Returns a machine in which `v0` is an address, dword `n` of LDS holds `n`, and only lane 0 is active.
 fn machine(processor: &str, address: u32) -> Machine {
     let mut machine = Machine::new(processor);
     machine.lds.iter_mut().zip(0..).for_each(|(word, n)| *word = n);
@@ -13,7 +13,7 @@ fn machine(processor: &str, address: u32) -> Machine {
     machine
 }
 
-/// `v[4:7]` of lane 0 after an instruction, which were 44, 55, 66, 77.
+/// Runs an instruction with 44, 55, 66, 77 in `v[4:7]`, and returns `v[4:7]` of lane 0 afterwards.
 fn v4(machine: &mut Machine, text: &str) -> [u32; 4] {
     for (register, value) in [(4, 44), (5, 55), (6, 66), (7, 77)] {
         machine.v(register, |_| value);
@@ -71,20 +71,20 @@ fn exchanges_of_two() {
 #[test]
 fn order_of_operands() {
     let mut machine = machine("gfx906", 16);
-    // The comparand comes first.
+    // The comparison value is the first operand.
     machine.v(2, |_| 4).v(3, |_| 9).run("ds_cmpst_rtn_b32 v4, v0, v2, v3");
     assert_eq!((machine.wave.vgpr[4][0], machine.lds[4]), (4, 9));
-    // The mask clears, then the value is set.
+    // The bits of the mask are cleared, then the bits of the value are set.
     machine.lds[4] = 0xff;
     machine.v(2, |_| 0x0f).v(3, |_| 0x102).run("ds_mskor_b32 v0, v2, v3");
     assert_eq!(machine.lds[4], 0x1f2);
     machine.lds[4] = 3;
     machine.v(2, |_| 10).run("ds_rsub_rtn_u32 v4, v0, v2");
     assert_eq!((machine.wave.vgpr[4][0], machine.lds[4]), (3, 7));
-    // Down by 5, or up by 100 where there is less.
+    // Subtracts 5, or adds 100 if the value is less than 5.
     machine.v(2, |_| 5).v(3, |_| 100).run("ds_wrap_rtn_b32 v4, v0, v2, v3\nds_wrap_rtn_b32 v5, v0, v2, v3");
     assert_eq!((machine.wave.vgpr[4][0], machine.wave.vgpr[5][0], machine.lds[4]), (7, 2, 102));
-    // Each half on its own: only the second has the mark.
+    // Each dword is exchanged separately: only the second new value has the highest bit set.
     machine.lds[4..6].copy_from_slice(&[1, 2]);
     machine.v(2, |_| 8).v(3, |_| 0x8000_0009).run("ds_condxchg32_rtn_b64 v[4:5], v0, v[2:3]");
     assert_eq!([machine.wave.vgpr[4][0], machine.wave.vgpr[5][0]], [1, 2]);
@@ -101,7 +101,7 @@ fn floats() {
         [machine.wave.vgpr[4][0], machine.wave.vgpr[5][0], machine.lds[4]],
         [f(1.5), f(3.75), f(2.25)]
     );
-    // The comparand is compared as a number: -0 is 0.
+    // The comparison is numeric, so that -0 equals 0.
     machine.lds[4] = f(-0.0);
     machine.v(2, |_| 0).v(3, |_| f(7.0)).run("ds_cmpst_f32 v0, v2, v3");
     assert_eq!(machine.lds[4], f(7.0));
@@ -119,7 +119,7 @@ fn floats() {
 
 #[test]
 fn operands_in_lds() {
-    // The second operand is 3 dwords on, and 2 back.
+    // The second operand is 3 dwords after the first, and then 2 dwords before it.
     let mut machine = machine("gfx906", 16);
     machine.run("ds_add_src2_u32 v0 offset:3");
     assert_eq!(machine.lds[4], 4 + 7);
@@ -127,7 +127,7 @@ fn operands_in_lds() {
     assert_eq!(machine.lds[4..6], [11, 5], "{:?}", &machine.lds[..8]);
     machine.run("ds_write_src2_b64 v0 offset:4");
     assert_eq!(machine.lds[4..6], [8, 9]);
-    // The distance in the upper bits of the address.
+    // The distance is in the upper bits of the address.
     machine.v(0, |_| 16 | 5 << 17).run("ds_write_src2_b32 v0 offset:32768");
     assert_eq!(machine.lds[4], 9);
 }
@@ -170,7 +170,7 @@ fn m0_ends_lds_before_gfx9() {
     assert!(matches!(outside, Err(Trap::Memory { address: 4160, .. })), "{outside:?}");
 }
 
-/// Lanes that lanes read from, by a swizzle.
+/// Returns, for each lane, the lane that a swizzle reads from.
 fn swizzle(processor: &str, control: u32) -> Vec<u32> {
     let mut machine = Machine::new(processor);
     machine.v(0, |lane| lane as u32);
@@ -181,15 +181,16 @@ fn swizzle(processor: &str, control: u32) -> Vec<u32> {
 #[test]
 fn swizzles() {
     let lanes = |from: fn(u32) -> u32| (0..64).map(from).collect::<Vec<u32>>();
-    // Quads reversed; lanes swapped in pairs; lane 0 of each 8 to all of them.
+    // Quads reversed; neighbouring lanes swapped; lane 0 of each 8 lanes broadcast to all of them.
     assert_eq!(swizzle("gfx803", 0x8000 | 0b00_01_10_11), lanes(|lane| lane ^ 3));
     assert_eq!(swizzle("gfx803", 0x1f | 1 << 10), lanes(|lane| lane ^ 1));
     assert_eq!(swizzle("gfx906", 0x18), lanes(|lane| lane & !7));
-    // Rotation by 3 lanes to the left among 32, and to the right among the lanes outside of a mask.
+    // Rotation by 3 lanes to the left among 32 lanes, and by 2 lanes to the right among the lanes outside of
+    // a mask.
     assert_eq!(swizzle("gfx906", 0xc000 | 3 << 5), lanes(|lane| lane & 32 | (lane + 3) & 31));
     let masked = |lane: u32| lane & 32 | lane & 0x18 | lane.wrapping_sub(2) & 7;
     assert_eq!(swizzle("gfx906", 0xc000 | 1 << 10 | 2 << 5 | 0x18), lanes(masked));
-    // Reversed bits, all five and the lower three.
+    // Lane numbers with all five bits reversed, and with the lower three bits reversed.
     assert_eq!(swizzle("gfx906", 0xe000), lanes(|lane| lane & 32 | (lane & 31).reverse_bits() >> 27));
     assert_eq!(swizzle("gfx906", 0xe000 | 0x1f), lanes(|lane| lane), "nothing moves");
     let lower = |lane: u32| lane & 0x38 | (lane & 1) << 2 | lane & 2 | lane >> 2 & 1;
@@ -207,7 +208,7 @@ fn permutations() {
     };
     assert_eq!(run("gfx803", "ds_bpermute_b32 v4, v0, v2"), [101, 102, 132, 133, 100]);
     assert_eq!(run("gfx906", "ds_permute_b32 v4, v0, v2 offset:4"), [162, 163, 129, 130, 161]);
-    // GFX10 moves data among 32 lanes.
+    // GFX10 moves data only within halves of 32 lanes.
     assert_eq!(run("gfx1010", "ds_bpermute_b32 v4, v0, v2"), [101, 102, 100, 133, 132]);
     assert_eq!(run("gfx1030", "ds_permute_b32 v4, v0, v2"), [131, 100, 130, 163, 162]);
 }

@@ -1,4 +1,4 @@
-//! Typed loads and stores: formats by their names, numbers by the formulas of the manuals.
+//! Tests of typed loads and stores: formats by their names, and numbers computed by the manuals' formulas.
 
 use super::machine::Machine;
 use half::f16;
@@ -21,7 +21,8 @@ const DATA: [&str; 14] = [
 ];
 const NUMBERS: [&str; 7] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT"];
 
-/// Formats that the manuals list: floats of 32, 16, 11 and 10 bits, all else below 32 bits, integers everywhere.
+/// Returns whether the manuals list a format: floats of 32, 16, 11 and 10 bits, integers of any size, and all
+/// other number types below 32 bits.
 fn exists(data: &str, number: &str) -> bool {
     let widths: Vec<u32> = widths(data);
     match number {
@@ -31,12 +32,12 @@ fn exists(data: &str, number: &str) -> bool {
     }
 }
 
-/// Bits of the components, lowest first: names count from the highest.
+/// Returns the component sizes in bits, lowest component first; names begin with the highest component.
 fn widths(data: &str) -> Vec<u32> {
     data.split('_').rev().map(|width| width.parse().expect("a number")).collect()
 }
 
-/// Bits of a small unsigned float: five of exponent.
+/// Decodes a small unsigned float with five exponent bits.
 fn small_float(raw: u32, fraction: u32) -> f64 {
     let (exponent, rest) = (raw >> fraction, f64::from(raw & ((1 << fraction) - 1)));
     let unit = 2f64.powi(-(fraction as i32));
@@ -48,7 +49,7 @@ fn small_float(raw: u32, fraction: u32) -> f64 {
     }
 }
 
-/// The register of a component.
+/// Returns the expected register value of a component.
 fn expected(number: &str, raw: u32, width: u32) -> u32 {
     let most = 2f64.powi(width as i32) - 1.0;
     let half = 2f64.powi(width as i32 - 1);
@@ -69,16 +70,17 @@ fn expected(number: &str, raw: u32, width: u32) -> u32 {
     }
 }
 
-/// `s[8:11]` is a buffer of 4096 bytes at the machine's; lane `l` uses the 16 bytes at `16 l`.
+/// Returns a machine with a resource in `s[8:11]` for the machine's buffer of 4096 bytes. Lane `l` uses the
+/// 16 bytes at `16 l`.
 fn machine(processor: &str) -> Machine {
     let mut machine = Machine::new(processor);
     let base = machine.buffer;
-    // OOB_SELECT 3 on GFX10, which elsewhere is a memory type or reserved.
+    // These bits are OOB_SELECT 3 on GFX10, and a memory type or reserved on other generations.
     machine.s64(8, base).s64(10, 4096 | (3 << 28) << 32).v(0, |lane| lane as u32 * 16);
     machine
 }
 
-/// Bytes that are all different, and include extremes.
+/// Returns test data with different bytes, including extreme values.
 fn pattern(lane: usize, word: usize) -> u32 {
     match lane {
         0 => 0,
@@ -117,7 +119,7 @@ fn check_loads(processor: &str, format: &str, data: &str, number: &str) {
     }
 }
 
-/// What was loaded, stored and loaded again, is the same.
+/// Loads, stores and loads again, and checks that both loads give the same values.
 fn check_round_trip(processor: &str, format: &str, number: &str) {
     let mut machine = machine(processor);
     for lane in 0..64 {
@@ -150,7 +152,8 @@ fn formats_of_the_instruction() {
                 check_loads(processor, &split, data, number);
             }
             check_round_trip("gfx900", &split, number);
-            // GFX10 has no name for what the others could say, but all that they did say.
+            // GFX10 has names only for some combinations of the other generations, but for all that exist
+            // there.
             let unified = format!("[BUF_FMT_{data}_{number}]");
             check_loads("gfx1010", &unified, data, number);
             check_round_trip("gfx1030", &unified, number);
@@ -186,7 +189,7 @@ fn stores_saturate_and_round() {
     assert_eq!(store(small, f(2f32.powi(-20))), 1, "the smallest number");
 }
 
-/// A resource with a format of its own: `dst_sel`, data format 8_8_8_8, UNORM.
+/// Returns a resource with a format of its own: `dst_sel`, data format 8_8_8_8, UNORM.
 fn own_format(select: [u64; 4]) -> u64 {
     let select = select.into_iter().rev().fold(0, |all, one| all << 3 | one);
     4096 | (select | 10 << 15) << 32

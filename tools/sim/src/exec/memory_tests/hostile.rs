@@ -1,15 +1,16 @@
-//! Random words of the memory encodings on random registers: no panic, and nothing outside of what there is.
+//! Runs random words of the memory encodings with random register contents. There must be no panic, and no
+//! access outside of existing memory.
 
 use super::machine::Machine;
 use crate::wave::reg;
 use isa::target::PROCESSORS;
 
-/// Upper bits of encodings of all generations: SMRD, SMEM, DS, FLAT, MUBUF, MTBUF, SMEM of GFX10.
+/// Upper bits of the encodings of all generations: SMRD, SMEM, DS, FLAT, MUBUF, MTBUF, SMEM of GFX10.
 const PREFIXES: [u32; 7] =
     [0xc000_0000, 0xc400_0000, 0xd800_0000, 0xdc00_0000, 0xe000_0000, 0xe800_0000, 0xf400_0000];
 const CASES: u32 = 1500;
 
-/// Xorshift.
+/// Returns the next random number of an xorshift generator.
 fn next(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -38,7 +39,7 @@ fn random_instructions() {
             machine.wave.sgpr[reg::M0] = next(&mut state) as u32 % 2048;
             let prefix = PREFIXES[next(&mut state) as usize % PREFIXES.len()];
             let words = [next(&mut state) as u32 >> 6 | prefix, next(&mut state) as u32];
-            // Registers that there are.
+            // The mask limits the register numbers to existing registers.
             let words = [words[0], words[1] & 0x1f1f_1f1f | words[1] & 0x0080_0000];
             match machine.run_words(&words) {
                 Some(Ok(())) => ran += 1,

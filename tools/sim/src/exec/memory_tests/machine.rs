@@ -1,4 +1,4 @@
-//! One wave, LDS, one buffer, and a few instructions.
+//! A test machine with one wave, LDS and one buffer, which runs a few instructions.
 
 use crate::descriptor::Descriptor;
 use crate::exec::harness::{self, Bench, assemble};
@@ -9,11 +9,11 @@ use crate::watch::Watch;
 use crate::wave::{SCRATCH_BASE, Wave, reg};
 use isa::Target;
 
-/// IEEE mode, DX10 clamp, all denormals, 32 VGPRs.
+/// Returns a descriptor with IEEE mode, DX10 clamp, all denormals, and 32 VGPRs.
 fn descriptor() -> Descriptor {
     Descriptor { rsrc1: 7 | 0xf0 << 12 | 1 << 21 | 1 << 23, ..Descriptor::default() }
 }
-/// Bytes of the buffer.
+/// Size of the buffer in bytes.
 const BYTES: u64 = 4096;
 
 pub(super) struct Machine {
@@ -26,12 +26,13 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Waves of 64 lanes, all active; zeros everywhere; 1 KiB of LDS, 64 bytes of scratch for each lane.
+    /// Creates a machine with a wave of 64 active lanes, 1 KiB of LDS, 64 bytes of scratch for each lane, and
+    /// zeros everywhere.
     pub(super) fn new(processor: &str) -> Machine {
         Machine::of(processor, 64)
     }
 
-    /// The same with so many lanes.
+    /// Creates the same machine with a wave of `lanes` lanes.
     pub(super) fn of(processor: &str, lanes: u32) -> Machine {
         let target = harness::processor(processor, lanes);
         let mut wave = Wave::new(0, &descriptor(), target);
@@ -46,13 +47,13 @@ impl Machine {
         Machine { target, wave, lds: vec![0; 256], memory, buffer }
     }
 
-    /// A register of all lanes.
+    /// Sets a register in all lanes.
     pub(super) fn v(&mut self, number: usize, value: impl Fn(usize) -> u32) -> &mut Machine {
         self.wave.vgpr[number] = std::array::from_fn(value);
         self
     }
 
-    /// Two registers of all lanes.
+    /// Sets a pair of registers in all lanes.
     pub(super) fn v64(&mut self, number: usize, value: impl Fn(usize) -> u64) -> &mut Machine {
         self.v(number, |lane| value(lane) as u32).v(number + 1, |lane| (value(lane) >> 32) as u32)
     }
@@ -74,14 +75,14 @@ impl Machine {
         self
     }
 
-    /// A dword of the buffer.
+    /// Returns a dword of the buffer.
     pub(super) fn word(&self, offset: u64) -> u32 {
         let mut bytes = [0; 4];
         assert!(self.memory.read(self.buffer + offset, &mut bytes), "inside of the buffer");
         u32::from_le_bytes(bytes)
     }
 
-    /// Runs instructions; the trap of the one that fails.
+    /// Runs instructions. Returns the trap if one fails.
     pub(super) fn run_with<'a>(
         &'a mut self,
         text: &str,
@@ -92,8 +93,8 @@ impl Machine {
         bench.run(self.target, &code).map(|_| ())
     }
 
-    /// Runs words as a group does, which looks at register numbers first; `None` if they are no instruction or name
-    /// registers that are not there.
+    /// Runs words as a group would, after checking register numbers. Returns `None` if the words are not one
+    /// instruction or name registers that the wave does not have.
     pub(super) fn run_words(&mut self, words: &[u32]) -> Option<Result<(), Trap>> {
         let code = [Code::new(self.target, 0, 0, words.to_vec())];
         let op = &code[0].ops[0];
@@ -103,7 +104,7 @@ impl Machine {
         Some(Bench::new(&mut self.wave, &mut self.lds, &self.memory).run(self.target, &code).map(|_| ()))
     }
 
-    /// Runs instructions that do not fail.
+    /// Runs instructions, and fails the test if one of them fails.
     pub(super) fn run(&mut self, text: &str) -> &mut Machine {
         let done = self.run_with(text, None);
         assert!(done.is_ok(), "{text}: {done:?}");

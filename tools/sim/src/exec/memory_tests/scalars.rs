@@ -1,9 +1,10 @@
-//! Scalar memory: offsets of each generation, bounds, stores, atomics.
+//! Tests of scalar memory instructions: offsets of each generation, bounds, stores, atomics.
 
 use super::machine::Machine;
 use crate::fault::Trap;
 
-/// `s[4:5]` is the buffer's address plus 64, `s[8:11]` a resource of 64 bytes there; dword `n` of the buffer holds `n`.
+/// Returns a machine in which `s[4:5]` is the buffer's address plus 64, `s[8:11]` is a resource of 64 bytes
+/// at that address, and dword `n` of the buffer holds `n`.
 fn machine(processor: &str) -> Machine {
     let mut machine = Machine::new(processor);
     let base = machine.buffer + 64;
@@ -12,7 +13,7 @@ fn machine(processor: &str) -> Machine {
     machine
 }
 
-/// What an instruction puts into `s12`.
+/// Runs an instruction, and returns `s12`.
 fn s12(processor: &str, setup: impl Fn(&mut Machine), text: &str) -> u32 {
     let mut machine = machine(processor);
     setup(&mut machine);

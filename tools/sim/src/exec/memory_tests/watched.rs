@@ -1,4 +1,4 @@
-//! Every access of every memory instruction is seen, and may be changed.
+//! Tests that a watcher sees every access of every memory instruction, and can change it.
 
 use super::machine::Machine;
 use crate::fault::{Access, Trap};
@@ -6,14 +6,14 @@ use crate::memory::Memory;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 use isa::ModFlags;
 
-/// Writes down what it sees.
+/// A watcher that records all accesses.
 #[derive(Default)]
 struct Recorder {
     seen: Vec<MemAccess>,
     operations: Vec<CacheOp>,
-    /// What reads give instead.
+    /// Value that reads return in place of memory contents.
     stale: Option<u32>,
-    /// Whether writes go no further.
+    /// Whether the watcher keeps writes, so that they do not reach memory.
     keeps: bool,
 }
 
@@ -39,7 +39,8 @@ impl Watch for Recorder {
     }
 }
 
-/// `v[0:1]` and `s[4:5]` hold the buffer's address; `s[8:11]` is its resource; lane 0 alone is active.
+/// Returns a machine in which `v[0:1]` and `s[4:5]` hold the buffer's address, `s[8:11]` is a resource for
+/// the buffer, and only lane 0 is active.
 fn machine(processor: &str) -> Machine {
     let mut machine = Machine::new(processor);
     let at = machine.buffer;
@@ -47,7 +48,8 @@ fn machine(processor: &str) -> Machine {
     machine
 }
 
-/// Accesses of an instruction: space, offset from the buffer if it is global, bytes, kind.
+/// Returns the accesses of an instruction: space, offset (from the buffer if the space is global), bytes,
+/// kind.
 fn accesses(processor: &str, text: &str) -> Vec<(Space, u64, u32, Access)> {
     let mut machine = machine(processor);
     let mut recorder = Recorder::default();

@@ -1,10 +1,10 @@
-//! Sums, products, comparisons, moves and shifts, beside sums in wider numbers.
+//! Tests of sums, products, comparisons, moves and shifts against computations in wider numbers.
 
 use super::Meaning::{self, Narrow, Wide};
 use super::agree;
 use isa::Generation::{self, Gfx6, Gfx8, Gfx9};
 
-/// A sum as signed or unsigned 32 bits, and whether it does not fit.
+/// Returns a sum as a signed 32-bit number, and whether it overflows.
 fn signed(value: i128) -> (u32, bool) {
     (value as u32, i128::from(value as i32) != value)
 }
@@ -41,7 +41,7 @@ fn sums() {
             "s_absdiff_i32",
             Gfx6,
             Narrow(|a, b, _, _| {
-                // The difference wraps before its sign is looked at.
+                // The difference wraps before its sign is tested.
                 let difference = (i(a) - i(b)) as i32;
                 let value = if difference < 0 { -i128::from(difference) } else { i128::from(difference) };
                 (value as u32, value != 0)
@@ -83,7 +83,7 @@ fn one_source() {
     }
 }
 
-/// The lowest bits as a signed number.
+/// Returns the lowest bits as a signed number.
 fn extend(value: u32, bits: u32) -> u32 {
     let (half, low) = (1i64 << (bits - 1), i64::from(value) % (1 << bits));
     if low >= half { (low - 2 * half) as u32 } else { low as u32 }
@@ -122,7 +122,7 @@ fn nonzero64(value: u64) -> (u64, bool) {
     (value, value != 0)
 }
 
-/// A compare leaves the destination alone.
+/// A compare does not change the destination.
 #[test]
 fn compares() {
     type Relation = fn(u32, u32) -> bool;
@@ -143,7 +143,8 @@ fn compares() {
         ("s_bitcmp1_b32", |a, b| u(a) / power(b % 32) % 2 == 1),
     ];
     for (name, holds) in cases {
-        // The relation does not depend on SCC or the destination, which is checked by the comparison with `d`.
+        // `for_all` varies SCC and the destination `d`, so this also checks that the relation does not depend
+        // on them.
         compare(&format!("{name} s4, s6"), Gfx6, |a, b| holds(a as u32, b as u32));
     }
     compare("s_bitcmp0_b64 s[4:5], s6", Gfx6, |a, b| i128::from(a) / power(b as u32 % 64) % 2 == 0);

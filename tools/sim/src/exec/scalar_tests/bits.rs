@@ -1,4 +1,4 @@
-//! Logic, fields, counts and positions, bit by bit.
+//! Tests of logic, fields, counts and positions against computations bit by bit.
 
 use super::Meaning::{self, Narrow, Narrowing, Wide};
 use super::agree;
@@ -47,7 +47,7 @@ fn logic() {
     agree("s_not_b64 s[0:1], s[4:5]", Gfx6, &Wide(|a, _, _, _| (u64::MAX - a, a != u64::MAX)));
 }
 
-/// `width` bits from `offset` on of a number that goes on with `fill` above its bits.
+/// Returns `width` bits from bit `offset` on of a number whose bits above `size` are all `fill`.
 fn field(value: u64, size: u32, fill: bool, offset: u32, width: u32, signed: bool) -> u64 {
     let bit = |at: u32| if at < size { value >> at & 1 != 0 } else { fill };
     let top = signed && width > 0 && bit(offset + width.min(size) - 1);
@@ -129,12 +129,12 @@ fn fields() {
     }
 }
 
-/// Bits that are set, counted one by one.
+/// Counts the set bits one by one.
 fn ones(value: u64, bits: u32) -> u32 {
     (0..bits).filter(|at| value >> at & 1 != 0).count() as u32
 }
 
-/// The first place that is found, or -1.
+/// Returns the first position at which `found` holds, or -1.
 fn first(mut places: impl Iterator<Item = u32>, found: impl Fn(u32) -> bool) -> u32 {
     places.find(|at| found(*at)).unwrap_or(u32::MAX)
 }
@@ -179,7 +179,7 @@ fn counts() {
     );
 }
 
-/// `to(at)` for each bit that is set.
+/// Returns the union of `to(at)` for each set bit `at`.
 fn moved(value: u64, bits: u32, to: fn(u32) -> u64) -> u64 {
     (0..bits).filter(|at| value >> at & 1 != 0).fold(0, |bits, at| bits | to(at))
 }

@@ -1,4 +1,4 @@
-//! EXEC, branches, calls, forks, traps, messages.
+//! Tests of EXEC, branches, calls, forks, traps and messages.
 
 use super::{BASE, Program, refusal, run, run_lanes};
 use crate::exec::Flow;
@@ -61,7 +61,7 @@ fn exec_masks() {
     }
 }
 
-/// Whether the branch over `s_mov_b32 s0, 1` is taken.
+/// Returns whether the branch over `s_mov_b32 s0, 1` is taken.
 fn taken(lanes: u32, condition: &str, prepare: impl Fn(&mut Wave)) -> bool {
     let text = format!("{condition} over\ns_mov_b32 s0, 1\nover: s_mov_b32 s1, 1");
     let processor = if lanes == 32 { "gfx1010" } else { "gfx906" };
@@ -104,12 +104,12 @@ fn calls() {
     for processor in super::PROCESSORS {
         let wave = run(processor, "s_nop 0\ns_getpc_b64 s[0:1]", |_| {});
         assert_eq!(wave.pair(0), BASE + 8, "{processor}: the address of the next instruction");
-        // s[4:5] is the address of `callee`; it returns, and the branch goes around it.
+        // s[4:5] is the address of `callee`, which returns; the branch skips it.
         let text = "s_swappc_b64 s[30:31], s[4:5]\ns_mov_b32 s1, 7\ns_branch end\n\
                     callee: s_mov_b32 s0, 5\ns_setpc_b64 s[30:31]\nend:";
         let wave = run(processor, text, |wave| wave.set_pair(4, BASE + 12));
         assert_eq!((wave.sgpr[0], wave.sgpr[1], wave.pair(30)), (5, 7, BASE + 4), "{processor}");
-        // One register for both addresses.
+        // The same register pair holds the call's target and its return address.
         let text = "s_swappc_b64 s[4:5], s[4:5]\ns_branch end\ncallee: s_setpc_b64 s[4:5]\nend:";
         let wave = run(processor, text, |wave| wave.set_pair(4, BASE + 8));
         assert_eq!(wave.pair(4), BASE + 4, "{processor}");
@@ -126,7 +126,7 @@ fn calls() {
     }
 }
 
-/// Both paths run, the one of fewer lanes first; s0 to s3 are the stack, s20 counts.
+/// Both paths run, the path with fewer lanes first. s0 to s3 are the stack, and s20 records the order.
 #[test]
 fn forks() {
     let text = "s_mov_b64 s[12:13], exec\ns_cbranch_i_fork s[8:9], pass\n\

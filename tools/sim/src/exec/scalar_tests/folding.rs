@@ -1,5 +1,5 @@
-//! What the static checker folds constants to is what the emulator computes, for every scalar instruction that the checker folds: two
-//! accounts of the manuals that were written apart.
+//! Checks that the static checker's constant folding gives the results of the emulator, for every scalar
+//! instruction that the checker folds. The two implementations were written independently from the manuals.
 
 use super::for_all;
 use check::fold::fold;
@@ -7,10 +7,10 @@ use isa::Generation::{self, Gfx6, Gfx8, Gfx9};
 use isa::table::{Family, Kind, Role, opcodes};
 use isa::{Opcode, PROCESSORS};
 
-/// The constant of instructions that have one: negative, of 16 bits.
+/// The constant operand of instructions that have one: a negative number of 16 bits.
 const CONSTANT: i16 = -0x7edd;
 
-/// An instruction as text: it writes s[0:1], and reads s[4:5] and s[6:7].
+/// Returns an instruction as text. It writes s[0:1], and reads s[4:5] and s[6:7].
 fn text(opcode: Opcode) -> Option<String> {
     let row = opcode.row();
     let mut sources = ["s[4:5]", "s[6:7]"].into_iter().zip(["s4", "s6"]);
@@ -30,7 +30,7 @@ fn text(opcode: Opcode) -> Option<String> {
     Some(format!("{} {}", row.name, operands.join(", ")))
 }
 
-/// The first generation that has an instruction, if all later ones have it, too.
+/// Returns the first generation that has an instruction, if all later generations have it, too.
 fn since(opcode: Opcode) -> Option<Generation> {
     let has = |generation| {
         let mut mine = PROCESSORS.iter().filter(|target| target.generation == generation);

@@ -1,4 +1,4 @@
-//! Scalar instructions one by one, on processors of all generations.
+//! Tests of single scalar instructions on processors of all generations.
 
 mod arithmetic;
 mod bits;
@@ -15,16 +15,16 @@ use crate::op::Code;
 use crate::wave::Wave;
 use isa::{Generation, Target};
 
-/// A processor of each generation, and one of the later GFX10.
+/// A processor of each generation, and one of the later GFX10 processors.
 const PROCESSORS: [&str; 6] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx1010", "gfx1030"];
 
-/// What LDS holds.
+/// Contents of LDS.
 const LDS: [u32; 4] = [0x1122_3344, 0x8899_aabb, 0x7fff_8001, 0xdead_beef];
 
 /// Address of the first instruction.
 const BASE: u64 = 0x1_0000_0000;
 
-/// Code to be run on waves of a processor.
+/// Code to run on waves of a processor.
 struct Program {
     code: [Code; 1],
     target: &'static Target,
@@ -38,16 +38,16 @@ impl Program {
         Program { code, target, text: format!("{processor}: {text}") }
     }
 
-    /// A wave with every register there is, all lanes active.
+    /// Returns a wave with the maximum number of registers and all lanes active.
     fn wave(&self) -> Wave {
-        // Five bits of each count, IEEE mode, DX10 clamp, all denormals.
+        // Five bits of each register count, IEEE mode, DX10 clamp, all denormals.
         let descriptor = Descriptor { rsrc1: 5 | 15 << 6 | 0xf0 << 12 | 5 << 21, ..Descriptor::default() };
         let mut wave = Wave::new(0, &descriptor, self.target);
         wave.set_exec(!0);
         wave
     }
 
-    /// Runs to the end of the code, or to what is not simply followed by the next instruction.
+    /// Runs to the end of the code, or to an instruction that is not simply followed by the next one.
     fn run(&self, wave: &mut Wave) -> Result<Flow, Trap> {
         let mut lds = LDS;
         let memory = Memory::new();
@@ -55,14 +55,14 @@ impl Program {
         bench.run(self.target, &self.code)
     }
 
-    /// Runs what has to go well.
+    /// Runs the code, and fails the test unless it succeeds.
     fn check(&self, wave: &mut Wave) {
         let done = self.run(wave);
         assert!(matches!(done, Ok(Flow::Next)), "{}: {done:?}", self.text);
     }
 }
 
-/// Runs a text on a wave of 64 lanes that has been prepared.
+/// Runs a text on a wave of 64 lanes that `prepare` has initialised.
 fn run(processor: &str, text: &str, prepare: impl Fn(&mut Wave)) -> Wave {
     run_lanes(processor, 64, text, prepare)
 }
@@ -75,7 +75,7 @@ fn run_lanes(processor: &str, lanes: u32, text: &str, prepare: impl Fn(&mut Wave
     wave
 }
 
-/// Why a text does not run.
+/// Returns the trap of a text that must not run successfully.
 fn refusal(processor: &str, lanes: u32, text: &str, prepare: impl Fn(&mut Wave)) -> Trap {
     let program = Program::new(processor, lanes, text);
     let mut wave = program.wave();
@@ -83,16 +83,17 @@ fn refusal(processor: &str, lanes: u32, text: &str, prepare: impl Fn(&mut Wave))
     program.run(&mut wave).expect_err("a refusal")
 }
 
-/// What an instruction computes, written in another way than in the emulator. Sources are s[4:5] and s[6:7], the
-/// destination s[0:1]; the arguments are both sources, the destination before, and SCC.
+/// The expected result of an instruction, computed differently than in the emulator. The sources are s[4:5]
+/// and s[6:7], the destination is s[0:1]. The arguments of the functions are both sources, the old
+/// destination, and SCC.
 enum Meaning {
     Narrow(fn(u32, u32, u32, bool) -> (u32, bool)),
     Wide(fn(u64, u64, u64, bool) -> (u64, bool)),
-    /// Wide sources, narrow result.
+    /// Wide sources and a narrow result.
     Narrowing(fn(u64, u64, u32, bool) -> (u32, bool)),
 }
 
-/// Compares an instruction with its meaning on all processors from a generation on.
+/// Compares an instruction with its expected result on all processors from a generation on.
 fn agree(text: &str, from: Generation, meaning: &Meaning) {
     for_all(text, from, |before, after| {
         let (a, b, d, scc) = (before.pair(4), before.pair(6), before.pair(0), before.scc);
@@ -109,7 +110,8 @@ fn agree(text: &str, from: Generation, meaning: &Meaning) {
     });
 }
 
-/// Runs on all processors from a generation on, for all pairs of edge values and 300 random ones.
+/// Runs an instruction on all processors from a generation on, for all pairs of edge values and for 300
+/// random pairs.
 fn for_all(text: &str, from: Generation, check: impl Fn(&Before, &Wave)) {
     for processor in PROCESSORS {
         if Target::by_name(processor).is_none_or(|target| target.generation < from) {
@@ -129,7 +131,7 @@ fn for_all(text: &str, from: Generation, check: impl Fn(&Before, &Wave)) {
     }
 }
 
-/// What an instruction can read.
+/// The state before the instruction.
 struct Before {
     sgpr: [u32; 256],
     scc: bool,
@@ -141,7 +143,7 @@ impl Before {
     }
 }
 
-/// Sources, destination and SCC.
+/// Returns test values for the sources, the destination and SCC.
 fn inputs() -> impl Iterator<Item = (u64, u64, u64, bool)> {
     const EDGES: [u64; 22] = [
         0,
@@ -164,7 +166,7 @@ fn inputs() -> impl Iterator<Item = (u64, u64, u64, bool)> {
         0x7fff_ffff_ffff_ffff,
         0x8000_0000_0000_0000,
         0xffff_ffff_ffff_ffff,
-        // Fields of `s_bfe`: 8 bits from 4, 32 bits from 31.
+        // Field operands of `s_bfe`: 8 bits from bit 4, 32 bits from bit 31.
         0x0008_0004,
         0x0020_001f,
     ];
@@ -172,7 +174,7 @@ fn inputs() -> impl Iterator<Item = (u64, u64, u64, bool)> {
         EDGES.into_iter().flat_map(|a| EDGES.map(|b| (a, b, 0xdead_beef_0bad_cafe, (a ^ b) & 1 != 0)));
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = move || {
-        // xorshift64* (Vigna 2016).
+        // The generator is xorshift64* (Vigna 2016).
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;

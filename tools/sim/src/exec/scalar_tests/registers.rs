@@ -1,4 +1,4 @@
-//! Special and hardware registers, constants, registers relative to M0, modes.
+//! Tests of special and hardware registers, constants, registers relative to M0, and modes.
 
 use super::{refusal, run, run_lanes};
 use crate::fault::Trap;
@@ -18,7 +18,7 @@ fn special_registers() {
     }
     let wave = run("gfx906", "s_mov_b64 xnack_mask, -1\ns_mov_b64 s[0:1], xnack_mask", |_| {});
     assert_eq!((wave.pair(0), wave.pair(104)), (!0, !0));
-    // They are numbered registers elsewhere.
+    // On these processors they are numbered registers.
     let wave = run("gfx600", "s_mov_b64 s[102:103], -1\ns_mov_b64 s[0:1], s[102:103]", |_| {});
     assert_eq!(wave.pair(0), !0);
     let wave = run("gfx1010", "s_mov_b64 s[104:105], -1\ns_mov_b64 s[0:1], s[104:105]", |_| {});
@@ -30,7 +30,7 @@ fn special_registers() {
             wave.sgpr[6] = 5;
         });
         assert_eq!((wave.sgpr[0], wave.vcc()), (12, 0x7_0000_0001), "{processor}");
-        // The trap handler's registers are out of reach.
+        // The trap handler's registers cannot be accessed.
         let wave = run(
             processor,
             "s_mov_b32 ttmp4, -1\ns_mov_b32 s0, ttmp4\ns_mov_b64 ttmp[10:11], -1\ns_mov_b64 s[2:3], ttmp[10:11]",
@@ -82,7 +82,7 @@ fn apertures() {
             [shared, shared | 0xffff_ffff, private, private | 0xffff_ffff]
         );
         assert_eq!(wave.sgpr[8], 0, "the lower half");
-        // What clang shifts left by 16 to get the upper half of an aperture.
+        // clang shifts this value left by 16 to get the upper half of an aperture.
         assert_eq!([wave.sgpr[9] << 16, wave.sgpr[10] << 16], [0x0001_0000, 0x0002_0000]);
     }
 }
@@ -110,7 +110,7 @@ fn constants() {
         let wave = run(processor, "s_and_b64 s[0:1], s[4:5], 0x87654321", |wave| wave.set_pair(4, !0));
         assert_eq!(wave.pair(0), 0x8765_4321, "{processor}: a literal of bits has no sign");
     }
-    // 1 / (2 pi) came with GFX8.
+    // The constant 1 / (2 pi) exists from GFX8 on.
     for (processor, known) in [("gfx700", false), ("gfx803", true), ("gfx906", true), ("gfx1010", true)] {
         let target = Target::by_name(processor).and_then(|target| target.with_wave_size(64)).expect("known");
         let mov = isa::op::S_MOV_B32.row().code(target).expect("a move") as u32;
@@ -191,7 +191,7 @@ fn skipped_vector_instructions() {
             assert_eq!((wave.vgpr[0][0] == 0, wave.sgpr[0], wave.vgpr[1][0]), (skipped, 1, 1), "{processor}");
         }
     }
-    // GFX10 has something else in that bit.
+    // On GFX10 this bit has another meaning.
     let wave = run("gfx1010", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 27, 2), 3\nv_mov_b32 v0, 1", |_| {});
     assert_eq!(wave.vgpr[0][0], 1);
 }
@@ -205,12 +205,12 @@ fn modes() {
         let wave = run(processor, text, |wave| wave.sgpr[4] = 0xfe);
         assert_eq!(wave.sgpr[..3], [0x3f0, 2, 0x250], "{processor}");
         assert_eq!((wave.ieee, wave.dx10_clamp), (true, false), "{processor}");
-        // Denormals of f32: results are flushed; of f64: the same.
+        // f32 denormals are kept in sources and flushed in results, and f64 denormals are, too.
         assert_eq!((wave.flush32, wave.flush64), ((false, true), (false, true)), "{processor}");
         let trap = refusal(processor, 64, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", |_| {});
         assert!(matches!(trap, Trap::Refused(_)), "{processor}: {trap:?}");
     }
-    // Rounding: up for f32, towards zero for the others.
+    // Rounding up for f32, and towards zero for the other formats.
     for text in ["s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 13", "s_round_mode 13"] {
         let wave = run("gfx1010", &format!("{text}\nv_add_f32 v1, v0, v2"), |wave| {
             wave.vgpr[0] = [0x3f80_0000; 64];
@@ -249,12 +249,12 @@ fn hardware_registers() {
             let trap = refusal(processor, 64, text, |_| {});
             assert!(matches!(trap, Trap::Refused(_)), "{processor}: {text}: {trap:?}");
         }
-        // 6 granules of VGPRs, as the descriptor says.
+        // 6 granules of VGPRs, according to the descriptor.
         let wave = run(processor, "s_getreg_b32 s0, hwreg(HW_REG_GPR_ALLOC, 8, 6)", |_| {});
         assert_eq!(wave.sgpr[0], 5, "{processor}");
     }
     for (processor, sgprs) in [("gfx600", 12), ("gfx906", 6)] {
-        // 104 SGPRs in eights, 102 in sixteens.
+        // 104 SGPRs in units of eight, 102 in units of sixteen.
         let wave = run(processor, "s_getreg_b32 s0, hwreg(HW_REG_GPR_ALLOC, 24, 4)", |_| {});
         assert_eq!(wave.sgpr[0], sgprs, "{processor}");
     }
@@ -279,7 +279,7 @@ fn hardware_registers() {
 
 #[test]
 fn values_of_lds() {
-    // Type and address in M0, value.
+    // Type and address in M0, and the expected value.
     let cases = [
         (1, 0x33),
         (6, 0x99),
@@ -307,7 +307,7 @@ fn values_of_lds() {
     }
 }
 
-/// What a wave must have to execute an instruction.
+/// Checks the number of registers that a wave needs for an instruction.
 #[test]
 fn registers_that_are_named() {
     let named = |processor: &str, text: &str| {

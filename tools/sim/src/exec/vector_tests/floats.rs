@@ -1,4 +1,4 @@
-//! Floats: rounding, denormals, NaNs, and the instructions with rules of their own.
+//! Tests of floats: rounding, denormals, NaNs, and instructions with special rules.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn rounding_modes() {
     add(DOWN, ONE, f(-1.0), f(-0.0));
     add(0, ONE, f(-1.0), 0);
     expect_in(USUAL | TO_ZERO, "gfx1010", "v_mul_f32 v2, v0, v1", &[f(f32::MAX), f(2.0)], f(f32::MAX));
-    // The f64 field does not reach f32, nor the other way round.
+    // The rounding mode for f64 does not affect f32, and vice versa.
     expect_in(USUAL | UP64, "gfx906", "v_add_f32 v2, v0, v1", &[ONE, tiny], ONE);
     let sum = "v_add_f64 v[6:7], v[0:1], v[2:3]";
     expect64(USUAL | UP64, "gfx600", sum, &[d(1.0), d(1e-30)], d(1.0) + 1);
@@ -50,15 +50,15 @@ fn denormals() {
     expect("gfx803", "v_add_f32 v2, v0, v1", &[denormal, 0], denormal);
     expect_in(flushing, "gfx803", "v_add_f32 v2, v0, v1", &[denormal, 0], 0);
     expect_in(flushing, "gfx803", "v_mul_f32 v2, v0, v1", &[0x0080_0000, f(-0.5)], 0x8000_0000);
-    // Sources stay, results go; and the other way round.
+    // Denormal sources are kept and denormal results are flushed; then vice versa.
     expect_in(flushing | 0x10, "gfx906", "v_add_f32 v2, v0, v1", &[denormal, 0x0080_0000], 0x00c0_0000);
     expect_in(flushing | 0x10, "gfx906", "v_add_f32 v2, v0, v1", &[denormal, 0], 0);
     expect_in(flushing | 0x20, "gfx906", "v_add_f32 v2, v0, v1", &[denormal, 0x0080_0000], 0x0080_0000);
     expect_in(flushing | 0x20, "gfx906", "v_sub_f32 v2, v0, v1", &[0x00c0_0000, 0x0080_0000], denormal);
-    // Extrema heed the mode from GFX9 on.
+    // Minimum and maximum obey the mode from GFX9 on.
     expect_in(flushing, "gfx803", "v_max_f32 v2, v0, v1", &[denormal, 0], denormal);
     expect_in(flushing, "gfx906", "v_max_f32 v2, v0, v1", &[denormal, 0], 0);
-    // Those that never see denormals, and those that always do.
+    // Instructions that always flush denormals, and instructions that never do.
     expect("gfx906", "v_mad_f32 v2, v0, 1.0, 0", &[denormal], 0);
     expect("gfx906", "v_fma_f32 v2, v0, 1.0, 0", &[denormal], denormal);
     expect("gfx906", "v_rcp_f32 v2, v0", &[denormal], INFINITY);
@@ -99,7 +99,7 @@ fn nans() {
         &[0x7ff0_0000_0000_0001, d(1.0)],
         0x7ff8_0000_0000_0001,
     );
-    // In IEEE mode a signalling NaN wins; otherwise any NaN loses.
+    // In IEEE mode a signalling NaN is the result; otherwise the other operand is preferred to any NaN.
     expect("gfx906", "v_max_f32 v2, v0, v1", &[SIGNALLING, ONE], QUIET | 1);
     expect_in(DENORMALS, "gfx906", "v_max_f32 v2, v0, v1", &[SIGNALLING, ONE], ONE);
     expect("gfx906", "v_min_f16 v2, v0, v1", &[0x7c01, 0x3c00], 0x7e01);
@@ -144,7 +144,8 @@ fn cubes() {
 
 #[test]
 fn division() {
-    // Where VCC is set, a large result is scaled up and a small one down; 2^-149 is the unit of denormals.
+    // In the lanes of VCC, a large result is scaled up and a small one is scaled down; 2^-149 is the unit of
+    // denormals.
     let run = |vcc, value: f32| {
         let machine = Machine::of("gfx1010", 32).vcc(vcc).vgprs(&[0, 0, 0, f(value)]);
         machine.run("v_div_fmas_f32 v2, v0, v1, v3").first::<2>(2)

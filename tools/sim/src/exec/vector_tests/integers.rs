@@ -1,4 +1,4 @@
-//! Integers, packed halves, dot products: what overflows, and what carries.
+//! Tests of integers, packed halves and dot products: overflow and carries.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn carries() {
     let carry = |processor, lanes, text| {
         Machine::of(processor, lanes).vcc(1).vgprs(&[u32::MAX, 0]).lanes(1, |lane| lane).run(text)
     };
-    // Lane 0: -1 + 0; the others carry.
+    // Lane 0 computes -1 + 0; the other lanes have a carry.
     for (processor, text) in [
         ("gfx600", "v_add_i32 v2, vcc, v0, v1"),
         ("gfx803", "v_add_u32 v2, vcc, v0, v1"),
@@ -34,7 +34,7 @@ fn carries() {
         let machine = carry(processor, 64, text);
         assert_eq!((machine.wave.vcc(), machine.first(2)), (!1, [u32::MAX, 0, 1]), "{text}");
     }
-    // VCC in: lane 0 only.
+    // Only lane 0 has a carry-in in VCC.
     let machine = carry("gfx906", 64, "v_addc_co_u32 v2, vcc, v0, v1, vcc");
     assert_eq!((machine.wave.vcc(), machine.first(2)), (!0, [0, 0, 1]));
     let machine = carry("gfx1010", 32, "v_sub_co_ci_u32 v2, s4, v1, v0, vcc_lo");

@@ -1,4 +1,4 @@
-//! Instructions that look across lanes; EXEC; registers that M0 names.
+//! Tests of instructions that read across lanes, of EXEC, and of registers selected by M0.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn data_parallel() {
     assert_eq!([machine.v(2, 0), machine.v(2, 33)], [105, 137]);
 }
 
-/// Lanes that are switched off are not read, unless `fi` says so.
+/// Inactive lanes are not read, unless `fi` is set.
 #[test]
 fn inactive_sources() {
     let run = |text| {
@@ -53,7 +53,7 @@ fn permutes_within_rows() {
     };
     let machine = run("v_permlane16_b32 v2, v0, s4, s5");
     assert_eq!([machine.v(2, 0), machine.v(2, 2), machine.v(2, 8), machine.v(2, 31)], [100, 102, 107, 116]);
-    // The last but one of the row reads lane 1, which is off.
+    // Lane 14 of the row reads lane 1, which is inactive.
     assert_eq!(machine.v(2, 14), 77);
     assert_eq!(run("v_permlane16_b32 v2, v0, s4, s5 op_sel:[0,1]").v(2, 14), 0);
     assert_eq!(run("v_permlane16_b32 v2, v0, s4, s5 op_sel:[1,0]").v(2, 14), 101);
@@ -93,7 +93,7 @@ fn relative_registers() {
 #[test]
 fn compares() {
     let run = |processor, lanes, text| Machine::of(processor, lanes).lanes(0, |lane| lane).vcc(5).run(text);
-    // Before GFX10 the mask goes to VCC as well.
+    // Before GFX10 the mask is also written to VCC.
     let machine = run("gfx906", 64, "v_cmpx_gt_u32 vcc, 3, v0");
     assert_eq!((machine.wave.exec(), machine.wave.vcc()), (7, 7));
     let machine = run("gfx1010", 64, "v_cmpx_gt_u32 3, v0");

@@ -1,4 +1,4 @@
-//! Accumulation registers, matrix instructions, packed f32.
+//! Tests of accumulation registers, matrix instructions and packed f32.
 
 use super::*;
 
@@ -11,29 +11,31 @@ fn accumulation_registers() {
     assert_eq!(machine.v(256 + 1, 63), 7);
 }
 
-/// One element of the sum in a place that the matrix calculator names.
+/// Checks single elements of the sum at positions given by the matrix calculator.
 #[test]
 fn places_of_elements() {
-    // A[i][0] = i + 1 in block 0, 100 (i + 1) in block 1; B[0][j] = j + 1: lanes 0..=31 and 32..=63.
+    // A[i][0] = i + 1 in block 0, 100 (i + 1) in block 1; B[0][j] = j + 1. Block 0 is in lanes 0..=31, block
+    // 1 in lanes 32..=63.
     let machine = Machine::of("gfx908", 64)
         .lanes(0, |lane| f(((lane % 32 + 1) * if lane < 32 { 1 } else { 100 }) as f32))
         .lanes(1, |lane| f((lane % 32 + 1) as f32))
         .run("v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[32:63]");
-    // Row 9, column 4 of block 0 is in register 5 of lane 4; row 12 in register 4 of lane 36.
+    // Row 9, column 4 of block 0 is in register 5 of lane 4; row 12, column 4 is in register 4 of lane 36.
     assert_eq!(machine.v(256 + 5, 4), f(10.0 * 5.0));
     assert_eq!(machine.v(256 + 4, 36), f(13.0 * 5.0));
     assert_eq!(machine.v(256 + 16 + 5, 4), f(1000.0 * 5.0));
-    // The second block of A for both.
+    // The second block of A is used for both blocks.
     let machine = machine.run("v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[32:63] cbsz:1 abid:1");
     assert_eq!(machine.v(256 + 5, 4), f(1000.0 * 5.0));
-    // The second half of B's lanes for all is the same here; rotated by 16 it is not.
+    // Using the second half of B's lanes for all lanes would give the same result here; rotating the lanes by
+    // 16 changes it.
     let machine = machine.run("v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[32:63] blgp:3");
     assert_eq!(machine.v(256 + 5, 4), f(10.0 * 21.0));
 }
 
 #[test]
 fn sums_of_halves_and_bytes() {
-    // Row i is all (i + 1), column j is 1 2 3 4 in halves: 10 (i + 1), added to 0.5.
+    // Each element of row i is i + 1, and column j is 1 2 3 4 in halves; the sum is 10 (i + 1).
     let row = |lane: u32| u32::from(half::f16::from_f32((lane % 4 + 1) as f32).to_bits()) * 0x0001_0001;
     let machine = Machine::of("gfx908", 64)
         .lanes(0, row)
@@ -57,7 +59,7 @@ fn doubles() {
         .lanes(1, |lane| if lane < 16 { of(lane % 4 + 1) } else { 0 })
         .lanes(3, |lane| of(lane % 4 + 1))
         .run("v_mfma_f64_4x4x4f64 v[6:7], v[0:1], v[2:3], v[8:9]");
-    // Row 2, column 3 of block 1: lane 3 + 4 + 32.
+    // Row 2, column 3 of block 1 is in lane 3 + 4 + 32.
     assert_eq!((machine.v(6, 39), machine.v(7, 39)), (0, of(12)));
     let machine = machine.run("v_mfma_f64_4x4x4f64 v[6:7], v[0:1], v[2:3], v[8:9] blgp:1");
     assert_eq!(f64::from_bits(u64::from(machine.v(7, 39)) << 32), -12.0);

@@ -1,4 +1,5 @@
-//! Vector instructions one by one, on processors of all generations: results worked out by hand from the manuals.
+//! Tests of single vector instructions on processors of all generations. The expected results are computed by
+//! hand from the manuals.
 
 mod floats;
 mod integers;
@@ -14,18 +15,18 @@ use crate::op::Code;
 use crate::wave::{Wave, reg};
 use isa::Target;
 
-/// MODE: IEEE, DX10 clamp, all denormals.
+/// Values of MODE: IEEE mode, DX10 clamp, all denormals.
 const USUAL: u32 = 0x3f0;
 const DENORMALS: u32 = 0xf0;
 const DX10_CLAMP: u32 = 0x100;
-/// Rounding of f32, of f16 and f64.
+/// Rounding modes of f32, and of f16 and f64.
 const UP: u32 = 1;
 const DOWN: u32 = 2;
 const TO_ZERO: u32 = 3;
 const UP64: u32 = 4;
 const DOWN64: u32 = 8;
 
-/// A wave of a processor with 64 VGPRs, on which code runs.
+/// A wave with 64 VGPRs that runs code.
 struct Machine {
     wave: Wave,
     target: &'static Target,
@@ -34,7 +35,7 @@ struct Machine {
 impl Machine {
     fn of(name: &str, lanes: u32) -> Machine {
         let target = processor(name, lanes);
-        // 64 VGPRs at least, accumulation VGPRs behind them on gfx90a.
+        // At least 64 VGPRs; on gfx90a the accumulation VGPRs follow them.
         let descriptor = Descriptor { rsrc1: 15 | 15 << 6, rsrc3: 3, ..Descriptor::default() };
         let mut wave = Wave::new(0, &descriptor, target);
         wave.set_exec(!0);
@@ -52,7 +53,7 @@ impl Machine {
         self
     }
 
-    /// `v0`, `v1`, ..., the same in all lanes.
+    /// Sets the VGPRs from `v0` on, to the same values in all lanes.
     fn vgprs(mut self, values: &[u32]) -> Machine {
         for (at, value) in values.iter().enumerate() {
             self.wave.vgpr[at] = [*value; 64];
@@ -60,7 +61,7 @@ impl Machine {
         self
     }
 
-    /// A register that differs from lane to lane.
+    /// Sets a register to a value that depends on the lane.
     fn lanes(mut self, at: usize, value: impl Fn(u32) -> u32) -> Machine {
         self.wave.vgpr[at] = std::array::from_fn(|lane| value(lane as u32));
         self
@@ -91,13 +92,13 @@ impl Machine {
         self.wave.vgpr[at][lane]
     }
 
-    /// A register of the first lanes.
+    /// Returns a register of the first lanes.
     fn first<const N: usize>(&self, at: usize) -> [u32; N] {
         std::array::from_fn(|lane| self.v(at, lane))
     }
 }
 
-/// Runs one instruction from `v0`, `v1`, ... to `v2` in a mode.
+/// Runs one instruction in a mode, with sources from `v0` on, and checks `v2`.
 #[track_caller]
 fn expect_in(mode: u32, processor: &str, text: &str, vgprs: &[u32], result: u32) {
     let machine = Machine::of(processor, 64).mode(mode).vgprs(vgprs).run(text);
@@ -105,13 +106,13 @@ fn expect_in(mode: u32, processor: &str, text: &str, vgprs: &[u32], result: u32)
     assert_eq!(got, result, "{processor}: {text}: {got:#x}, expected {result:#x}");
 }
 
-/// In the usual mode.
+/// Runs one instruction in the usual mode, with sources from `v0` on, and checks `v2`.
 #[track_caller]
 fn expect(processor: &str, text: &str, vgprs: &[u32], result: u32) {
     expect_in(USUAL, processor, text, vgprs, result);
 }
 
-/// From `v[0:1]`, `v[2:3]`, `v[4:5]` to `v[6:7]`.
+/// Runs one instruction with sources `v[0:1]`, `v[2:3]`, `v[4:5]`, and checks `v[6:7]`.
 #[track_caller]
 fn expect64(mode: u32, processor: &str, text: &str, values: &[u64], result: u64) {
     let words: Vec<u32> = values.iter().flat_map(|value| [*value as u32, (value >> 32) as u32]).collect();

@@ -1,11 +1,11 @@
-//! Modifiers: output, clamp, parts of registers.
+//! Tests of modifiers: output modifiers, clamp, parts of registers.
 
 use super::*;
 
 #[test]
 fn output_modifiers() {
     let multiply = "v_mul_f32 v2, v0, v1 mul:2";
-    // Only without IEEE mode and without output denormals.
+    // Output modifiers apply only without IEEE mode and without output denormals.
     expect_in(DX10_CLAMP, "gfx906", multiply, &[f(3.0), f(4.0)], f(24.0));
     expect_in(DX10_CLAMP | 0x20, "gfx906", multiply, &[f(3.0), f(4.0)], f(12.0));
     expect_in(DX10_CLAMP | 0x200, "gfx906", multiply, &[f(3.0), f(4.0)], f(12.0));

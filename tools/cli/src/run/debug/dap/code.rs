@@ -1,4 +1,4 @@
-//! Code: instructions, and texts of sources.
+//! Requests about code: instructions and source texts.
 
 use super::requests::{Answer, Arguments, Refusal, body, needed};
 use super::server::Server;
@@ -6,10 +6,10 @@ use debug::{Breakpoints, Program, Stop};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Instructions that are told of at once.
+/// Limit on the number of instructions in one response.
 const MOST: u64 = 1 << 14;
 
-/// An address as text.
+/// Parses an address.
 pub fn address(text: &str) -> Result<u64, Refusal> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -18,7 +18,8 @@ pub fn address(text: &str) -> Result<u64, Refusal> {
     number.ok_or_else(|| format!("`{text}` is no address"))
 }
 
-/// "Disassemble Request". Where there is no code, rows say so: as many are wanted as were asked for.
+/// Handles the "Disassemble Request". The response always has the requested number of rows; rows for
+/// addresses without code are marked as invalid.
 pub fn disassemble(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let reference = address(arguments.text("memoryReference").ok_or("`memoryReference` is missing")?)?;
     let signed = |name| arguments.get(name).and_then(Value::as_i64).unwrap_or(0);
@@ -34,11 +35,11 @@ pub fn disassemble(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) 
     body(json!({ "instructions": rows }))
 }
 
-/// Where instructions of functions begin.
+/// Returns the addresses of all instructions of the functions.
 fn starts(stop: &Stop<'_>) -> Vec<u64> {
     let mut starts = Vec::new();
     for function in stop.program.functions() {
-        // One that lies in another is there already.
+        // The instructions of a function that is inside another function are already in the list.
         let mut at = function.start.max(starts.last().map_or(0, |last| last + 4));
         while at < function.end
             && let Some((_, length)) = stop.at.text_at(at)
@@ -50,12 +51,14 @@ fn starts(stop: &Stop<'_>) -> Vec<u64> {
     starts
 }
 
-/// An instruction, by its number among all ("DisassembledInstruction").
+/// Returns the row ("DisassembledInstruction") of the instruction with this index in the list of all
+/// instructions.
 fn row(server: &Server, stop: &Stop<'_>, number: i64) -> Value {
     let known = usize::try_from(number).ok().and_then(|number| server.code.get(number));
     let text = known.and_then(|&start| Some((start, stop.at.text_at(start)?.0)));
     let Some((start, text)) = text else {
-        // Addresses go on where nothing is, so that each row has one of its own.
+        // Each row before the first or after the last instruction needs a different address, so the addresses
+        // continue in steps of four.
         let (first, last) =
             (server.code.first().copied().unwrap_or(0), server.code.last().copied().unwrap_or(0));
         let beyond = number.saturating_sub(server.code.len() as i64).unsigned_abs().saturating_add(1);
@@ -76,7 +79,8 @@ fn row(server: &Server, stop: &Stop<'_>, number: i64) -> Value {
     row
 }
 
-/// A source file as the client is told of it ("Source"): by its path, or by a number with which it can ask for the text.
+/// Returns the description of a source file for the client ("Source"): its path, or a number with which the
+/// client can request the text.
 pub fn described(program: &Program, paths: &[Option<PathBuf>], file: usize) -> Value {
     let named = program.files.get(file).map_or("?", String::as_str);
     let name = Path::new(named).file_name().map_or(named.into(), |name| name.to_string_lossy());
@@ -86,7 +90,7 @@ pub fn described(program: &Program, paths: &[Option<PathBuf>], file: usize) -> V
     }
 }
 
-/// "LoadedSources Request"
+/// Handles the "LoadedSources Request".
 pub fn loaded_sources(server: &mut Server, breakpoints: &mut Breakpoints<'_>, _: &Value) -> Answer {
     let program = breakpoints.program;
     let sources: Vec<Value> =
@@ -94,7 +98,7 @@ pub fn loaded_sources(server: &mut Server, breakpoints: &mut Breakpoints<'_>, _:
     body(json!({ "sources": sources }))
 }
 
-/// "Source Request"
+/// Handles the "Source Request".
 pub fn source(_: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: &Value) -> Answer {
     let source = arguments.get("source").unwrap_or(&Value::Null);
     let number = source.number("sourceReference").or(arguments.number("sourceReference"));

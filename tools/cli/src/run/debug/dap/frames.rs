@@ -1,7 +1,7 @@
-//! Threads are waves; where the user asks for it, the lanes of the wave that has stopped as well. Their stacks, and what is in force there.
+//! Threads, stacks and scopes. Each wave is a thread, and on request so is each lane of the stopped wave.
 //!
-//! Waves of the group that has stopped stand in front of instructions, all functions under way in them can be looked at. Of waves of other
-//! groups no more is known than the line that they have come to.
+//! The waves of the stopped group are stopped at instructions, so all their active calls can be inspected.
+//! For waves of other groups, only the current source line is known.
 
 use super::code::described;
 use super::requests::{Answer, Arguments, Refusal, body, needed};
@@ -10,14 +10,14 @@ use super::values::Node;
 use debug::{Frame, Line, Space, Stop, Who};
 use serde_json::{Value, json};
 
-/// Waves that are listed at most: an editor asks for the stack of each.
+/// Limit on the number of listed waves, because editors request the stack of each wave.
 const WAVES: usize = 256;
-/// Numbers of threads of a wave: its own, and those of its lanes.
+/// Number of thread ids that a wave reserves: one for the wave and one for each of its lanes.
 const NUMBERS: u64 = 128;
-/// Frames that are told of until the wave goes on.
+/// Limit on the number of frames that are kept until the wave continues.
 const FRAMES: usize = 1 << 16;
 
-/// The number of a wave, and of a lane of it.
+/// Returns the thread id of a wave, or of one of its lanes.
 pub fn thread(server: &mut Server, who: Who, lane: Option<u32>) -> u64 {
     let at = server.waves.iter().position(|known| *known == who).unwrap_or_else(|| {
         server.waves.push(who);
@@ -26,20 +26,20 @@ pub fn thread(server: &mut Server, who: Who, lane: Option<u32>) -> u64 {
     NUMBERS * (at as u64 + 1) + lane.map_or(0, |lane| 1 + u64::from(lane))
 }
 
-/// The wave and lane of a number.
+/// Returns the wave and the lane of a thread id.
 fn known(server: &Server, thread: u64) -> Result<(Who, Option<u32>), Refusal> {
     let who = (thread / NUMBERS).checked_sub(1).and_then(|at| server.waves.get(usize::try_from(at).ok()?));
     let who = who.ok_or_else(|| format!("there is no thread {thread}"))?;
     Ok((*who, (thread % NUMBERS).checked_sub(1).and_then(|lane| u32::try_from(lane).ok())))
 }
 
-/// The thread that a stop is told of: the wave, or the lane that is followed.
+/// Returns the id of the stopped thread: the wave, or the followed lane if lanes are threads.
 pub fn stopped_thread(server: &mut Server, stop: &Stop<'_>) -> u64 {
     let lane = server.options.lanes.then(|| stop.lane());
     thread(server, stop.who(), lane)
 }
 
-/// "Threads Request"
+/// Handles the "Threads Request".
 pub fn threads(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
     let own = stop.who();
     let mut threads = Vec::new();
@@ -62,7 +62,7 @@ pub fn threads(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
     body(json!({ "threads": threads }))
 }
 
-/// The lane of the thread that a request names is followed from now on.
+/// Makes the lane of the thread that a request names the followed lane.
 pub fn follow(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Result<(), Refusal> {
     match known(server, needed(arguments, "threadId")?)? {
         (who, _) if who != stop.who() => Err(format!("{who} does not stand at an instruction of its own")),
@@ -71,7 +71,7 @@ pub fn follow(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Re
     }
 }
 
-/// "StackTrace Request"
+/// Handles the "StackTrace Request".
 pub fn stack_trace(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let number = needed(arguments, "threadId")?;
     let (who, _) = known(server, number)?;
@@ -105,12 +105,12 @@ pub fn stack_trace(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) 
     body(json!({ "stackFrames": shown, "totalFrames": frames.len() }))
 }
 
-/// Whether a wave is one of the group that has stopped, and has not ended.
+/// Returns whether a wave belongs to the stopped group and has not ended.
 fn of_group(stop: &Stop<'_>, who: Who) -> bool {
     who.group == stop.at.group() && stop.at.wave_of_group(who.wave).is_some()
 }
 
-/// A wave of another group: the line that it has come to.
+/// Returns the single frame of a wave of another group, which only has the current source line.
 fn elsewhere(stop: &Stop<'_>, who: Who) -> Result<Vec<Frame>, Refusal> {
     let running = stop.running();
     let (_, line) = running.iter().find(|wave| wave.0 == who).ok_or_else(|| format!("{who} has ended"))?;
@@ -119,7 +119,7 @@ fn elsewhere(stop: &Stop<'_>, who: Who) -> Result<Vec<Frame>, Refusal> {
     Ok(vec![Frame::unknown(function, line.as_ref().map(named))])
 }
 
-/// The number of a frame.
+/// Returns the id of a frame.
 fn frame_id(server: &mut Server, thread: u64, at: usize) -> Result<usize, Refusal> {
     if let Some(known) = server.frames.iter().position(|frame| *frame == (thread, at)) {
         return Ok(known + 1);
@@ -131,44 +131,44 @@ fn frame_id(server: &mut Server, thread: u64, at: usize) -> Result<usize, Refusa
     Ok(server.frames.len())
 }
 
-/// Where values are those of: a function under way in a wave of the group that has stopped, and a lane.
+/// Context in which expressions are evaluated: a frame of a wave of the stopped group, and a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
     wave: u32,
-    /// Its number in [`Stop::frames`].
+    /// Index of the frame in [`Stop::frames`].
     frame: usize,
     pub lane: u32,
 }
 
 impl View {
-    /// That of the wave that has stopped, in its innermost function.
+    /// Returns the view of the innermost frame of the stopped wave.
     fn innermost(stop: &Stop<'_>) -> View {
         View { wave: stop.at.wave(), frame: 0, lane: stop.lane() }
     }
 
-    /// That of a wave of the group, in a function under way.
+    /// Returns the view of a frame of a wave of the group.
     pub fn chosen(stop: &mut Stop<'_>, wave: u32, frame: usize) -> View {
         let lane = stop.on_wave(Some(wave), |stop| stop.lane());
         View { wave, frame, lane }
     }
 
-    /// The same for another lane.
+    /// Returns the same view for another lane.
     pub fn of_lane(self, lane: u32) -> View {
         View { lane, ..self }
     }
 
-    /// The number of the frame, if it is one of the wave that has stopped.
+    /// Returns the index of the frame if the view is one of the stopped wave.
     pub fn frame_of(self, stop: &Stop<'_>) -> Option<usize> {
         (self.wave == stop.at.wave()).then_some(self.frame)
     }
 
-    /// Looks there.
+    /// Runs `look` with the wave and the frame of the view selected.
     pub fn look<T>(self, stop: &mut Stop<'_>, look: impl FnOnce(&mut Stop<'_>) -> T) -> Result<T, Refusal> {
         stop.on_wave(Some(self.wave), |stop| stop.on_frame(self.frame, look))
     }
 }
 
-/// What a frame's number means; without one it is the innermost of the wave that has stopped.
+/// Returns the view of a frame id; without an id, that of the innermost frame of the stopped wave.
 pub fn decoded(server: &Server, stop: &mut Stop<'_>, frame: Option<u64>) -> Result<View, Refusal> {
     let Some(frame) = frame else { return Ok(View::innermost(stop)) };
     let found = frame.checked_sub(1).and_then(|at| server.frames.get(usize::try_from(at).ok()?));
@@ -182,7 +182,7 @@ pub fn decoded(server: &Server, stop: &mut Stop<'_>, frame: Option<u64>) -> Resu
     Ok(View { lane, ..view })
 }
 
-/// "Scopes Request"
+/// Handles the "Scopes Request".
 pub fn scopes(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let frame = needed(arguments, "frameId")?;
     let Ok(view) = decoded(server, stop, Some(frame)) else {

@@ -1,4 +1,4 @@
-//! How a session begins: what the server can do, what is launched with which arguments, and its configuration.
+//! The start of a session: the capabilities of the server, the launch arguments, and the configuration.
 
 use super::requests::{Answer, Arguments, Place, Refusal, Then, body, then};
 use super::server::Server;
@@ -10,19 +10,19 @@ use debug::{Breakpoints, Session};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What of a launch is the server's.
+/// Launch options that the server itself handles.
 #[derive(Default)]
 pub struct Options {
     pub stops_on_entry: bool,
-    /// The end of the dispatch is a stop.
+    /// Whether to stop at the end of the dispatch.
     pub stops_on_exit: bool,
-    /// Nothing stops it.
+    /// Whether to run without ever stopping.
     pub no_debug: bool,
-    /// Lanes of the wave are threads, too.
+    /// Whether the lanes of the stopped wave are threads too.
     pub lanes: bool,
 }
 
-/// "Initialize Request"
+/// Handles the "Initialize Request".
 pub fn initialize(server: &mut Server, arguments: &Value) -> Answer {
     if server.is_initialized {
         return Err("`initialize` comes once".to_owned());
@@ -59,7 +59,7 @@ pub fn initialize(server: &mut Server, arguments: &Value) -> Answer {
     }))
 }
 
-/// "Launch Request"; its arguments are the server's own: docs/editor.md.
+/// Handles the "Launch Request". Its arguments are specific to this server; see docs/editor.md.
 pub fn launch(server: &mut Server, arguments: &Value) -> Answer {
     if !server.launch.is_null() {
         return Err("something is launched already".to_owned());
@@ -71,7 +71,8 @@ pub fn launch(server: &mut Server, arguments: &Value) -> Answer {
     then(Then::Launch)
 }
 
-/// "Restart Request": with the arguments that it brings, or the same; sources are compiled anew.
+/// Handles the "Restart Request", with the arguments of the request or else with those of the last launch.
+/// Sources are compiled again.
 pub fn restart(server: &mut Server, arguments: &Value) -> Answer {
     if server.launch.is_null() {
         return Err("nothing is launched yet".to_owned());
@@ -85,7 +86,7 @@ pub fn restart(server: &mut Server, arguments: &Value) -> Answer {
     then(Then::Launch)
 }
 
-/// "ConfigurationDone Request"
+/// Handles the "ConfigurationDone Request".
 pub fn configured(server: &mut Server, _: &mut Breakpoints<'_>, _: &Value) -> Answer {
     match std::mem::take(&mut server.is_configuring) {
         true => then(Then::Begin),
@@ -93,7 +94,7 @@ pub fn configured(server: &mut Server, _: &mut Breakpoints<'_>, _: &Value) -> An
     }
 }
 
-/// The object is there: breakpoints are set. Whether the dispatch shall begin.
+/// Called when the object has been loaded: sets the breakpoints. Returns whether to begin the dispatch.
 pub fn begin(server: &mut Server, session: &Session, file: &Path) -> bool {
     server.options = Options {
         stops_on_entry: server.launch.is("stopOnEntry"),
@@ -129,7 +130,7 @@ struct Line {
     run: RunArgs,
 }
 
-/// Arguments of a launch that are options of `kernc run`.
+/// Launch arguments that correspond to options of `kernc run`.
 const OPTIONS: [(&str, &str); 6] = [
     ("processor", "--mcpu"),
     ("kernel", "--kernel"),
@@ -139,7 +140,7 @@ const OPTIONS: [(&str, &str); 6] = [
     ("optimization", "-O"),
 ];
 
-/// What is to be run.
+/// Returns the options of the run that launch arguments describe.
 pub fn parse(launch: &Value) -> Result<RunArgs, Failure> {
     if let Some(directory) = launch.text("cwd") {
         std::env::set_current_dir(directory)
@@ -147,7 +148,7 @@ pub fn parse(launch: &Value) -> Result<RunArgs, Failure> {
     }
     let line = command_line(launch).map_err(Failure::Usage)?;
     let parsed = Line::try_parse_from(line).map_err(|error| {
-        // As on the command line, without what only helps there.
+        // The message is that of the command line without the parts that are useful only there.
         let text = error.to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         Failure::Usage(first.trim_start_matches("error: ").to_owned())
@@ -155,7 +156,7 @@ pub fn parse(launch: &Value) -> Result<RunArgs, Failure> {
     Ok(parsed.run)
 }
 
-/// A launch as a command line.
+/// Converts launch arguments to a command line.
 fn command_line(launch: &Value) -> Result<Vec<String>, Refusal> {
     let mut line = Vec::new();
     for (name, option) in OPTIONS {
@@ -192,7 +193,7 @@ fn command_line(launch: &Value) -> Result<Vec<String>, Refusal> {
     Ok(line)
 }
 
-/// `64`, `"64,2"`, `[64, 2]`.
+/// Returns a number or a list as option text: `64`, `"64,2"`, `[64, 2]`.
 fn listed(value: &Value) -> Result<String, Refusal> {
     match value {
         Value::Array(values) => Ok(values.iter().map(text).collect::<Result<Vec<_>, _>>()?.join(",")),
@@ -200,7 +201,7 @@ fn listed(value: &Value) -> Result<String, Refusal> {
     }
 }
 
-/// A value as the command line has it.
+/// Returns a value in the syntax of the command line.
 fn text(value: &Value) -> Result<String, Refusal> {
     match value {
         Value::String(text) => Ok(text.clone()),

@@ -1,16 +1,17 @@
-//! Memory. A reference to it is text: `global:ADDRESS`, `lds:OFFSET`, `private:LANE:OFFSET`; an address alone is one of global memory.
+//! Memory requests. A memory reference is a text: `global:ADDRESS`, `lds:OFFSET`, `private:LANE:OFFSET`. An
+//! address alone refers to global memory.
 
 use super::requests::{Answer, Arguments, Refusal, body, needed};
 use super::server::Server;
 use debug::{Place, Space, Spot, Stop};
 use serde_json::{Value, json};
 
-/// Bytes that are read at once.
+/// Limit on the number of bytes in one response.
 const MOST: u64 = 1 << 20;
-/// Bytes of a row.
+/// Number of bytes in a row.
 const ROW: u64 = 16;
 
-/// The reference to where a value is.
+/// Returns the reference to the memory of a value.
 pub fn reference(spot: &Spot) -> String {
     match spot.place {
         Place::Global(address) => format!("global:{address:#x}"),
@@ -19,7 +20,7 @@ pub fn reference(spot: &Spot) -> String {
     }
 }
 
-/// What a reference means: memory, lane, address.
+/// Parses a reference. Returns memory space, lane and address.
 fn parse(reference: &str, stop: &Stop<'_>) -> Result<(Space, u32, u64), Refusal> {
     let wrong = || format!("`{reference}` is no memory");
     let number = |text: &str| super::code::address(text).map_err(|_| wrong());
@@ -36,7 +37,7 @@ fn parse(reference: &str, stop: &Stop<'_>) -> Result<(Space, u32, u64), Refusal>
     }
 }
 
-/// "ReadMemory Request"
+/// Handles the "ReadMemory Request".
 pub fn read(_: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let (space, lane, address) =
         parse(arguments.text("memoryReference").ok_or("`memoryReference` is missing")?, stop)?;
@@ -55,7 +56,7 @@ pub fn read(_: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     }))
 }
 
-/// Rows of a memory as its dwords: name, value, reference.
+/// Returns the rows of a memory, in dwords: name, value, reference.
 pub fn rows(
     stop: &Stop<'_>,
     space: Space,
@@ -81,7 +82,7 @@ pub fn rows(
     (from..from.saturating_add(count).min(end)).map(row).collect()
 }
 
-/// As RFC 4648 has it, section 4.
+/// Encodes bytes as base64 (RFC 4648, section 4).
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -100,7 +101,7 @@ fn base64(bytes: &[u8]) -> String {
 mod tests {
     use super::base64;
 
-    /// Section 10 of the RFC.
+    /// The test vectors are those of RFC 4648, section 10.
     #[test]
     fn base64_as_the_standard_has_it() {
         let vectors = [

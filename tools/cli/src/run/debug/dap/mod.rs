@@ -1,5 +1,6 @@
-//! `kernc debug --dap`: a server of the Debug Adapter Protocol, by which editors debug. It is a front end as the terminal is: what a
-//! command does is done by the room `debug` or by the terminal's commands, and is only said in another way here.
+//! `kernc debug --dap`: a server for the Debug Adapter Protocol, which editors use for debugging. Like the
+//! terminal, it is a front end: the crate `debug` and the terminal's commands do the work, and this module
+//! translates requests and responses.
 //!
 //! Section names in comments are those of the protocol's specification, version 1.68.
 
@@ -30,7 +31,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::Inbox;
 
-/// The server, which the dispatch has while it runs, and who launches it else.
+/// The server, shared by the dispatch while that runs and by the code that launches dispatches.
 #[derive(Clone)]
 struct Shared {
     server: Arc<Mutex<Server>>,
@@ -56,7 +57,7 @@ impl FrontEnd for Shared {
         self.lock().output("console", &format!("{text}\n"));
     }
 
-    /// What the dispatch has printed is told before the client hears that it has ended.
+    /// Sends the output of the dispatch before the client is told that the dispatch has ended.
     fn stays(&mut self) -> bool {
         let mut server = self.lock();
         server.printed();
@@ -77,7 +78,7 @@ impl Host for Shared {
     }
 }
 
-/// Serves one client: on standard input and output, or on a port of this machine.
+/// Serves one client, on standard input and output or on a port of this machine.
 pub fn run(port: Option<u16>) -> Result<(), Failure> {
     let (input, output): (Box<dyn Read + Send>, Box<dyn Write + Send>) = match port {
         None => (Box::new(std::io::stdin()), Box::new(std::io::stdout())),
@@ -98,12 +99,12 @@ type Ends = (Box<dyn Read + Send>, Box<dyn Write + Send>);
 
 fn connect(port: u16) -> std::io::Result<Ends> {
     let (stream, _) = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.accept()?;
-    // Messages are small, and each is waited for.
+    // Messages are small, and each side waits for the other's messages, so delays must be avoided.
     stream.set_nodelay(true)?;
     Ok((Box::new(stream.try_clone()?), Box::new(stream)))
 }
 
-/// Launches what was asked for, and lets it run to its end; what comes then.
+/// Launches the requested dispatch and runs it to its end. Returns what to do next.
 fn launched(shared: &Shared) -> Then {
     let (text, done) = capture::capture(|| {
         let args = parse(&shared.lock().launch)?;
@@ -130,7 +131,7 @@ fn launched(shared: &Shared) -> Then {
     server.serve(&mut Place::Ended)
 }
 
-/// What a failure says.
+/// Returns the text of a failure.
 fn told(failure: &Failure) -> String {
     String::from_utf8_lossy(&capture::capture(|| failure.report()).0).into_owned()
 }

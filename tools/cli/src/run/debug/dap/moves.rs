@@ -1,4 +1,4 @@
-//! On and back.
+//! Requests that move a wave forwards or backwards.
 
 use super::frames::follow;
 use super::requests::{Answer, Arguments, Reply, Then, then};
@@ -6,7 +6,7 @@ use super::server::Server;
 use debug::{Action, Step, Stop};
 use serde_json::{Value, json};
 
-/// "Pause Request"
+/// Handles the "Pause Request".
 pub fn pause(server: &mut Server, _: &mut Stop<'_>, _: &Value) -> Answer {
     match std::mem::take(&mut server.is_running) {
         true => then(Then::Pause),
@@ -14,7 +14,7 @@ pub fn pause(server: &mut Server, _: &mut Stop<'_>, _: &Value) -> Answer {
     }
 }
 
-/// "Continue Request"
+/// Handles the "Continue Request".
 pub fn go(_: &mut Server, _: &mut Stop<'_>, _: &Value) -> Answer {
     Ok(Reply { body: json!({ "allThreadsContinued": true }), then: Then::Go(Action::Continue) })
 }
@@ -23,31 +23,31 @@ fn is_instruction(arguments: &Value) -> bool {
     arguments.text("granularity") == Some("instruction")
 }
 
-/// "Next Request"
+/// Handles the "Next Request".
 pub fn next(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     follow(server, stop, arguments)?;
     then(Then::Go(if is_instruction(arguments) { stop.over() } else { Action::Step(Step::Over) }))
 }
 
-/// "StepIn Request"
+/// Handles the "StepIn Request".
 pub fn step_in(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     follow(server, stop, arguments)?;
     then(Then::Go(Action::Step(if is_instruction(arguments) { Step::Instruction } else { Step::Line })))
 }
 
-/// "StepOut Request"
+/// Handles the "StepOut Request".
 pub fn step_out(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     follow(server, stop, arguments)?;
     then(Then::Go(stop.out()?))
 }
 
-/// "StepBack Request"
+/// Handles the "StepBack Request".
 pub fn step_back(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     follow(server, stop, arguments)?;
     then(Then::Go(Action::Back(if is_instruction(arguments) { Step::Instruction } else { Step::Over })))
 }
 
-/// "ReverseContinue Request"
+/// Handles the "ReverseContinue Request".
 pub fn reverse_continue(_: &mut Server, _: &mut Stop<'_>, _: &Value) -> Answer {
     then(Then::Go(Action::BackToBreakpoint))
 }

@@ -1,5 +1,5 @@
-//! Breakpoints and watchpoints. A request says which there are from now on, of a file or of a kind; so each file and each kind is a group
-//! that is replaced as a whole.
+//! Breakpoints and watchpoints. A request contains all breakpoints of a file or of a kind, so each file and
+//! each kind is a group that is replaced as a whole.
 
 use super::frames::decoded;
 use super::requests::{Answer, Arguments, Refusal, body};
@@ -10,25 +10,25 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Breakpoints of a request; more is no user's.
+/// Limit on the number of breakpoints in a request; no user needs more.
 const MOST: usize = 4096;
 
-/// What a breakpoint is about.
+/// Location of a breakpoint.
 #[derive(Clone)]
 enum About {
     /// A line of a file.
     Line(String, u32),
     /// A function, or `*address`.
     Place(String),
-    /// Memory, by what it is called and where it is.
+    /// Memory: its name for the user, and its reference.
     Memory(String, String),
 }
 
-/// A breakpoint as the client wants it.
+/// A breakpoint that the client has requested.
 struct Point {
-    /// Its number for the client.
+    /// Id of the breakpoint for the client.
     id: u64,
-    /// Its number for the session, if it is there.
+    /// Id of the breakpoint in the session, if it is set.
     own: Option<u32>,
     about: About,
     condition: Option<String>,
@@ -36,14 +36,14 @@ struct Point {
     log: Option<String>,
 }
 
-/// All that the client wants.
+/// All breakpoints that the client has requested.
 #[derive(Default)]
 pub struct Points {
     groups: BTreeMap<String, Vec<Point>>,
     ids: u64,
-    /// What memory is called that may be watched.
+    /// User-visible names of memory that can be watched, by data id.
     names: BTreeMap<String, String>,
-    /// Filters of "exceptions" that are on, once the client has said which.
+    /// Active filters of "exceptions"; `None` until the client has chosen filters.
     filters: Option<Vec<String>>,
 }
 
@@ -52,19 +52,19 @@ const INSTRUCTIONS: &str = "instruction breakpoint";
 const DATA: &str = "data breakpoint";
 
 impl Points {
-    /// Keeps what memory is called: it is watched by where it is.
+    /// Stores the user-visible name of memory; `id` is the reference by which it is watched.
     fn call(&mut self, id: &str, name: String) {
         if self.names.len() < MOST {
             self.names.insert(id.to_owned(), name);
         }
     }
 
-    /// Whether a filter is on.
+    /// Returns whether a filter is active.
     pub fn has(&self, filter: &str) -> bool {
         self.filters.as_ref().is_none_or(|chosen| chosen.iter().any(|one| one == filter))
     }
 
-    /// For the client: why a wave stops at a breakpoint of the session, and the number that it has there.
+    /// Returns the stop reason for a breakpoint of the session, and the client's id of this breakpoint.
     pub fn reason(&self, own: u32) -> (&str, Option<u64>) {
         let points =
             self.groups.iter().flat_map(|(group, points)| points.iter().map(move |one| (group, one)));
@@ -79,7 +79,7 @@ impl Points {
     }
 }
 
-/// "SetBreakpoints Request"
+/// Handles the "SetBreakpoints Request".
 pub fn lines(server: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: &Value) -> Answer {
     let source = arguments.get("source").unwrap_or(&Value::Null);
     let file = source.text("path").or(source.text("name")).ok_or("`source` has no path")?.to_owned();
@@ -93,14 +93,14 @@ pub fn lines(server: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: 
     replace(server, breakpoints, &file, arguments.list("breakpoints"), about)
 }
 
-/// "SetFunctionBreakpoints Request"
+/// Handles the "SetFunctionBreakpoints Request".
 pub fn functions(server: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: &Value) -> Answer {
     replace(server, breakpoints, FUNCTIONS, arguments.list("breakpoints"), |one| {
         Ok(About::Place(one.text("name").ok_or("`name` is missing")?.to_owned()))
     })
 }
 
-/// "SetInstructionBreakpoints Request"
+/// Handles the "SetInstructionBreakpoints Request".
 pub fn instructions(server: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: &Value) -> Answer {
     replace(server, breakpoints, INSTRUCTIONS, arguments.list("breakpoints"), |one| {
         let address =
@@ -110,7 +110,7 @@ pub fn instructions(server: &mut Server, breakpoints: &mut Breakpoints<'_>, argu
     })
 }
 
-/// "SetDataBreakpoints Request"
+/// Handles the "SetDataBreakpoints Request".
 pub fn data(server: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: &Value) -> Answer {
     let names = std::mem::take(&mut server.points.names);
     let answer = replace(server, breakpoints, DATA, arguments.list("breakpoints"), |one| {
@@ -121,7 +121,7 @@ pub fn data(server: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: &
     answer
 }
 
-/// Takes out the breakpoints of a group, and sets others.
+/// Replaces the breakpoints of a group.
 fn replace(
     server: &mut Server,
     breakpoints: &mut Breakpoints<'_>,
@@ -152,7 +152,7 @@ fn replace(
     body(json!({ "breakpoints": told }))
 }
 
-/// Sets all that the client wants in a session that is new, and says what has become of each.
+/// Sets all requested breakpoints in a new session and sends an event about the state of each.
 pub fn set_again(server: &mut Server, session: &Session) {
     let mut groups = std::mem::take(&mut server.points.groups);
     for point in groups.values_mut().flatten() {
@@ -164,14 +164,15 @@ pub fn set_again(server: &mut Server, session: &Session) {
     server.points.groups = groups;
 }
 
-/// A breakpoint that is set: its first address, and one where it does not stop, with the reason.
+/// A breakpoint that was set: its first address, and an address at which it could not be set, with the
+/// reason.
 struct Set {
     address: u64,
     left_out: Option<(u64, String)>,
 }
 
 impl Point {
-    /// Sets it; what the client is told of it ("Breakpoint").
+    /// Sets the breakpoint. Returns its state for the client ("Breakpoint").
     fn set(
         &mut self,
         breakpoints: &mut Breakpoints<'_>,
@@ -195,7 +196,7 @@ impl Point {
         }
     }
 
-    /// Where it is, if it is a place in the code.
+    /// Sets the breakpoint. Returns its addresses if it is one in the code.
     fn try_set(
         &mut self,
         breakpoints: &mut Breakpoints<'_>,
@@ -228,18 +229,19 @@ impl Point {
     }
 }
 
-/// The program's file that is at a path: the same one, or one that is called so.
+/// Returns the index of the program's file that has this path: the same file on disk, or a file with the same
+/// name.
 pub fn file_of(program: &Program, paths: &[Option<std::path::PathBuf>], path: &str) -> Option<usize> {
     let wanted = std::fs::canonicalize(path).ok();
     let same = |known: &Option<std::path::PathBuf>| wanted.is_some() && *known == wanted;
     paths.iter().position(same).or_else(|| program.file(Some(path))).or_else(|| {
-        // Of a file that was moved since, the name is what is left.
+        // If the file has been moved since the compilation, only its name can be compared.
         let name = Path::new(path).file_name()?.to_str()?;
         program.file(Some(name)).filter(|&file| paths.get(file).is_none_or(Option::is_none))
     })
 }
 
-/// "BreakpointLocations Request": lines with code.
+/// Handles the "BreakpointLocations Request": returns the lines with code.
 pub fn locations(server: &mut Server, breakpoints: &mut Breakpoints<'_>, arguments: &Value) -> Answer {
     let path =
         arguments.get("source").and_then(|source| source.text("path")).ok_or("`source` has no path")?;
@@ -254,7 +256,7 @@ pub fn locations(server: &mut Server, breakpoints: &mut Breakpoints<'_>, argumen
     body(json!({ "breakpoints": lines }))
 }
 
-/// "DataBreakpointInfo Request": what is in memory can be watched, for its bytes to change.
+/// Handles the "DataBreakpointInfo Request": a value in memory can be watched for changes of its bytes.
 pub fn data_info(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let name = arguments.text("name").ok_or("`name` is missing")?;
     let spot = if arguments.is("asAddress") {
@@ -279,7 +281,7 @@ pub fn data_info(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) ->
     }
 }
 
-/// "SetExceptionBreakpoints Request"
+/// Handles the "SetExceptionBreakpoints Request".
 pub fn exceptions(server: &mut Server, arguments: &Value) -> Answer {
     let names = arguments.list("filters").iter().filter_map(Value::as_str);
     let options = arguments.list("filterOptions").iter().filter_map(|option| option.text("filterId"));

@@ -1,4 +1,4 @@
-//! What is typed or pointed at: expressions, and the terminal's commands.
+//! Evaluation of text that the user types or points at: expressions, and the terminal's commands.
 
 use super::frames::{View, decoded};
 use super::requests::{Answer, Arguments, Reply, Then, body, needed};
@@ -9,11 +9,11 @@ use crate::run::debug::commands::{self, Outcome};
 use debug::{Action, Stop};
 use serde_json::{Value, json};
 
-/// "Evaluate Request". What is typed is a command if it is no expression with a value.
+/// Handles the "Evaluate Request". Typed text is run as a command if it is not an expression with a value.
 pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let text = arguments.text("expression").ok_or("`expression` is missing")?.trim();
     let is_typed = arguments.text("context") == Some("repl");
-    // A wave that was chosen by a command is the one that is typed about.
+    // If a command has chosen a wave, typed text refers to that wave.
     let view = match stop.chosen_wave().filter(|_| is_typed) {
         Some(wave) => Ok(View::chosen(stop, wave, server.typed.frame)),
         None => decoded(server, stop, arguments.number("frameId")),
@@ -30,17 +30,18 @@ pub fn evaluate(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> 
     }
 }
 
-/// Whether a text begins with a name of one letter, which is that of a variable rather than that of a command: `i + `.
+/// Returns whether a text begins with a one-letter name that is more likely a variable than a command: `i +
+/// `.
 fn is_short(stop: &Stop<'_>, text: &str) -> bool {
     let name = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
     name.len() == 1 && !commands::has_format(text) && stop.type_of(name).is_ok()
 }
 
-/// Runs a command; what it prints is the answer.
+/// Runs a command. Its output becomes the response.
 fn command(server: &mut Server, stop: &mut Stop<'_>, line: &str) -> Answer {
     let (text, done) = capture::capture(|| commands::run(line, &mut server.typed, stop));
     let body = json!({ "result": String::from_utf8_lossy(&text).trim_end(), "variablesReference": 0 });
-    // What it has changed is not what the client has asked for: the lane that is followed, say.
+    // The command may have changed state that the client has read before, for example the followed lane.
     server.forget();
     match done.ok_or("kernc panicked")?? {
         Outcome::Stay => {
@@ -59,21 +60,21 @@ fn command(server: &mut Server, stop: &mut Stop<'_>, line: &str) -> Answer {
     }
 }
 
-/// What the client shows is not what there is any more.
+/// Tells the client that the data which it shows is out of date.
 fn invalidated(server: &mut Server) {
     if server.invalidates {
         server.event("invalidated", json!({ "areas": ["stacks", "threads", "variables"] }));
     }
 }
 
-/// "SetVariable Request": a row of a node.
+/// Handles the "SetVariable Request" for a row of the variables tree.
 pub fn set_variable(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let name = arguments.text("name").ok_or("`name` is missing")?;
     let (text, view) = values::part(server, stop, needed(arguments, "variablesReference")?, name)?;
     set(stop, arguments, &text, view)
 }
 
-/// "SetExpression Request".
+/// Handles the "SetExpression Request".
 pub fn set_expression(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let text = arguments.text("expression").ok_or("`expression` is missing")?;
     let view = decoded(server, stop, arguments.number("frameId"))?;
@@ -86,7 +87,7 @@ fn set(stop: &mut Stop<'_>, arguments: &Value, text: &str, view: View) -> Answer
     Ok(Reply { body: json!({ "value": value }), then: Then::Go(action) })
 }
 
-/// "Completions Request": commands, and names of variables.
+/// Handles the "Completions Request": returns commands and names of variables.
 pub fn completions(_: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let text = arguments.text("text").ok_or("`text` is missing")?;
     let is_word = |c: char| c.is_alphanumeric() || "_-$".contains(c);

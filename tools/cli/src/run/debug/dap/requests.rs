@@ -1,70 +1,70 @@
-//! Which requests there are, when each may come, and what answers it.
+//! The table of requests: the states in which each is allowed, and its handler.
 
 use super::server::Server;
 use super::{code, frames, launch, memory, moves, points, repl, stops, values};
 use debug::{Action, Breakpoints, Session, Stop};
 use serde_json::{Value, json};
 
-/// What a request leads to.
+/// What the server does after a request.
 #[derive(Debug, PartialEq)]
 pub enum Then {
-    /// More requests.
+    /// Reads further requests.
     Stay,
-    /// The dispatch goes on.
+    /// Continues the dispatch with an action.
     Go(Action),
-    /// The wave stays where it is, and the client is told.
+    /// Keeps the wave stopped and sends the client a stop event.
     Pause,
-    /// A kernel is to be launched; the answer comes when it is known whether it can be.
+    /// Launches a kernel. The response to the request is sent when the launch has succeeded or failed.
     Launch,
-    /// All breakpoints are set: the dispatch begins.
+    /// Begins the dispatch, because all breakpoints are set.
     Begin,
-    /// The dispatch ends.
+    /// Ends the dispatch.
     Terminate,
-    /// The session ends.
+    /// Ends the session.
     Leave,
 }
 
-/// The body of a response, and what the request leads to.
+/// Body of a response, and what to do next.
 pub struct Reply {
     pub body: Value,
     pub then: Then,
 }
 
-/// Why a request is refused: one sentence.
+/// Reason for refusing a request, in one sentence.
 pub type Refusal = String;
 pub type Answer = Result<Reply, Refusal>;
 
-/// A response with a body, and nothing else.
+/// Returns a response with a body; the server then reads further requests.
 pub fn body(body: Value) -> Answer {
     Ok(Reply { body, then: Then::Stay })
 }
 
-/// A response without a body.
+/// Returns a response without a body.
 pub fn then(then: Then) -> Answer {
     Ok(Reply { body: Value::Null, then })
 }
 
-/// Where a session is.
+/// State of a session.
 pub enum Place<'a, 'b> {
-    /// Nothing is launched.
+    /// No kernel has been launched.
     Idle,
-    /// The object is there, the dispatch has not begun.
+    /// The object is loaded, but the dispatch has not begun.
     Loaded(&'a Session),
-    /// A wave stands.
+    /// A wave has stopped.
     At(&'a mut Stop<'b>),
     /// The dispatch has ended.
     Ended,
 }
 
-/// What answers, by when it can.
+/// Handler of a request, by the states in which the request is allowed.
 enum Handler {
-    /// At any time.
+    /// Allowed at any time.
     Always(fn(&mut Server, &Value) -> Answer),
-    /// From the launch on.
+    /// Allowed once an object is loaded.
     Loaded(fn(&mut Server, &mut Breakpoints<'_>, &Value) -> Answer),
-    /// While the dispatch runs, too.
+    /// Allowed while the dispatch runs or a wave is stopped.
     Running(fn(&mut Server, &mut Stop<'_>, &Value) -> Answer),
-    /// Where a wave has stopped.
+    /// Allowed while a wave is stopped.
     Stopped(fn(&mut Server, &mut Stop<'_>, &Value) -> Answer),
 }
 
@@ -106,7 +106,7 @@ const REQUESTS: &[(&str, Handler)] = &[
     ("disassemble", Stopped(code::disassemble)),
 ];
 
-/// Answers a request, where the session is at a place.
+/// Handles a request in the given state of the session.
 pub fn answer(server: &mut Server, place: &mut Place<'_, '_>, command: &str, arguments: &Value) -> Answer {
     let handler = REQUESTS.iter().find(|(name, _)| *name == command).map(|(_, handler)| handler);
     let handler = handler.ok_or_else(|| format!("there is no request `{command}` here"))?;
@@ -133,15 +133,15 @@ pub fn answer(server: &mut Server, place: &mut Place<'_, '_>, command: &str, arg
     }
 }
 
-/// What is asked of a request's arguments.
+/// Accessors for the arguments of a request.
 pub trait Arguments {
-    /// A text.
+    /// Returns a text.
     fn text(&self, name: &str) -> Option<&str>;
-    /// A whole number from 0 on.
+    /// Returns a non-negative integer.
     fn number(&self, name: &str) -> Option<u64>;
-    /// Whether something is asked for.
+    /// Returns whether a flag is set.
     fn is(&self, name: &str) -> bool;
-    /// A list; empty if it is not there.
+    /// Returns a list; empty if the argument is missing.
     fn list(&self, name: &str) -> &[Value];
 }
 
@@ -163,7 +163,7 @@ impl Arguments for Value {
     }
 }
 
-/// A number that has to be there.
+/// Returns a number, or an error if it is missing.
 pub fn needed(arguments: &Value, name: &str) -> Result<u64, Refusal> {
     arguments.number(name).ok_or_else(|| format!("`{name}` is missing, or no number"))
 }

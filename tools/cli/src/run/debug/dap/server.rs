@@ -1,4 +1,4 @@
-//! The server: messages in and out, and what is kept between them.
+//! The server: receives and sends messages, and keeps the state between messages.
 
 use super::launch::Options;
 use super::points::Points;
@@ -15,42 +15,42 @@ use std::path::PathBuf;
 pub struct Server {
     inbox: Inbox,
     output: Box<dyn Write + Send>,
-    /// Number of the last message sent.
+    /// Sequence number of the last message that was sent.
     seq: u64,
     pub is_initialized: bool,
-    /// What the client calls the first line.
+    /// Number that the client gives to the first line.
     pub first_line: u32,
-    /// Whether it knows that what it has asked for may become invalid.
+    /// Whether the client supports the "invalidated" event.
     pub invalidates: bool,
-    /// What was launched.
+    /// Arguments of the launch.
     pub launch: Value,
     pub options: Options,
-    /// Number and command of a request that is answered later.
+    /// Sequence number and command of a request whose response is sent later.
     later: Option<(Value, Value)>,
-    /// Why the stream cannot be read any more.
+    /// Error that ended the reading of the stream, if any.
     pub broken: Option<String>,
-    /// The dispatch has not begun: breakpoints are set.
+    /// Whether the client is setting breakpoints because the dispatch has not begun.
     pub is_configuring: bool,
     pub is_running: bool,
-    /// The client has gone, or wants to.
+    /// Whether the client has disconnected or wants to disconnect.
     pub is_leaving: bool,
-    /// The dispatch is to be launched anew.
+    /// Whether to launch the dispatch again.
     pub is_restarting: bool,
-    /// Where the wave has been sent back to whatever there is.
+    /// Whether the wave runs backwards until it reaches any stop.
     pub goes_back: bool,
     pub points: Points,
-    /// Where the texts of the object's source files are.
+    /// Paths of the object's source files on this machine.
     pub paths: Vec<Option<PathBuf>>,
-    /// What was launched, as a file.
+    /// File that was launched.
     pub file: PathBuf,
-    /// Waves that have numbers.
+    /// Waves that have thread ids.
     pub waves: Vec<Who>,
-    /// Frames that have numbers: thread, and place in its stack.
+    /// Frames that have ids: thread id, and index in that thread's stack.
     pub frames: Vec<(u64, usize)>,
     pub nodes: Nodes,
-    /// Where instructions begin, once it is asked for.
+    /// Addresses of all instructions, computed at their first use.
     pub code: Vec<u64>,
-    /// What is typed.
+    /// State of the commands that the user types.
     pub typed: Terminal,
 }
 
@@ -83,7 +83,7 @@ impl Server {
         }
     }
 
-    /// Takes requests until one leads somewhere.
+    /// Handles requests until one of them requires an action.
     pub fn serve(&mut self, place: &mut Place<'_, '_>) -> Then {
         loop {
             let next = self.inbox.next();
@@ -94,7 +94,8 @@ impl Server {
         }
     }
 
-    /// Takes the requests that wait while a dispatch runs; nothing if none leads somewhere.
+    /// Handles the requests that have arrived while a dispatch runs. Returns `None` if none of them requires
+    /// an action.
     pub fn serve_waiting(&mut self, place: &mut Place<'_, '_>) -> Option<Then> {
         while let Some(next) = self.inbox.try_next() {
             match self.take(next, place) {
@@ -105,7 +106,7 @@ impl Server {
         None
     }
 
-    /// Takes what has come.
+    /// Handles an incoming message.
     fn take(&mut self, incoming: Incoming, place: &mut Place<'_, '_>) -> Then {
         let bytes = match incoming {
             Incoming::Message(bytes) => bytes,
@@ -153,14 +154,14 @@ impl Server {
         }
     }
 
-    /// Answers what was to be answered later.
+    /// Sends the response to a request that was to be answered later.
     pub fn answer_later(&mut self, answer: Result<Value, String>) {
         if let Some((seq, command)) = self.later.take() {
             self.respond(&seq, &command, answer);
         }
     }
 
-    /// Whether there was a launch to refuse.
+    /// Refuses a launch. Returns whether there was a launch to refuse.
     pub fn refuses(&mut self, why: &str) -> bool {
         let was_restarting = std::mem::take(&mut self.is_restarting);
         if self.later.is_none() {
@@ -188,7 +189,7 @@ impl Server {
         self.send(response);
     }
 
-    /// Tells the client something that it has not asked for.
+    /// Sends an event to the client.
     pub fn event(&mut self, event: &str, body: Value) {
         let mut message = json!({ "type": "event", "event": event });
         if !body.is_null() {
@@ -197,13 +198,13 @@ impl Server {
         self.send(message);
     }
 
-    /// Tells what the dispatch has printed so far.
+    /// Sends the output of the dispatch so far.
     pub fn printed(&mut self) {
         let text = capture::taken();
         self.output("stdout", &String::from_utf8_lossy(&text));
     }
 
-    /// Output for the client's console.
+    /// Sends output for the client's console.
     pub fn output(&mut self, category: &str, text: &str) {
         if !text.is_empty() {
             self.event("output", json!({ "category": category, "output": text }));
@@ -213,13 +214,13 @@ impl Server {
     fn send(&mut self, mut message: Value) {
         self.seq += 1;
         message["seq"] = Value::from(self.seq);
-        // Who does not read any more does not write either: that is the end.
+        // If the client no longer reads, it has disconnected.
         if wire::write(&mut self.output, &message).is_err() {
             self.is_leaving = true;
         }
     }
 
-    /// An object is there.
+    /// Resets the state for a newly loaded object.
     pub fn loaded(&mut self, program: &Program, path: impl Fn(&str) -> Option<PathBuf>) {
         self.paths = program.files.iter().map(|file| path(file)).collect();
         self.waves.clear();
@@ -227,7 +228,7 @@ impl Server {
         self.forget();
     }
 
-    /// Whatever was said of a stop is void.
+    /// Discards all ids that belong to the current stop.
     pub fn forget(&mut self) {
         self.frames.clear();
         self.nodes.clear();

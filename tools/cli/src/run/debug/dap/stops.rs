@@ -1,4 +1,4 @@
-//! A wave stops: the client is told, and heard until the wave goes on.
+//! Stops of a wave: tells the client, and handles requests until the wave continues.
 
 use super::frames::stopped_thread;
 use super::requests::{Answer, Place, Then, body};
@@ -8,7 +8,7 @@ use crate::told::Teller;
 use debug::{Action, Reason, Stop};
 use serde_json::{Value, json};
 
-/// What a client can choose to stop at ("ExceptionBreakpointsFilter"); all are on.
+/// A kind of stop that the client can switch off ("ExceptionBreakpointsFilter"). All are on by default.
 pub struct Filter {
     pub name: &'static str,
     label: &'static str,
@@ -36,7 +36,7 @@ pub fn filters() -> Vec<Value> {
     FILTERS.iter().map(told).collect()
 }
 
-/// A wave has stopped, or the client is to be heard; how it goes on.
+/// Called when a wave has stopped or requests have arrived. Returns how the wave continues.
 pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
     let is_told = matches!(stop.reason, Reason::Asked | Reason::Set);
     if FILTERS.iter().any(|filter| (filter.is)(&stop.reason) && !server.points.has(filter.name)) {
@@ -53,7 +53,7 @@ pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
         match then {
             None => return Action::Resume,
             Some(Then::Pause) => arrive(server, stop),
-            // The wave stays; the client has its answer, and goes on asking.
+            // The wave stays stopped; the client has its response and can send further requests.
             Some(Then::Go(action @ Action::Set(_))) => return action,
             Some(Then::Go(action)) => {
                 server.goes_back = matches!(action, Action::BackToBreakpoint);
@@ -66,7 +66,7 @@ pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
     }
 }
 
-/// Tells the client that and why a wave has stopped ("Stopped Event").
+/// Tells the client that a wave has stopped and why ("Stopped Event").
 fn arrive(server: &mut Server, stop: &Stop<'_>) {
     server.is_running = false;
     server.typed.look_anew();
@@ -100,7 +100,8 @@ fn arrive(server: &mut Server, stop: &Stop<'_>) {
     server.output("console", &displays);
 }
 
-/// Of what is wrong: its name, a sentence, and the class.
+/// Returns the rule, a sentence and the class of the problem at which a wave has stopped, if it has stopped
+/// at one.
 fn exception(stop: &Stop<'_>) -> Option<(String, String, String)> {
     match &stop.reason {
         Reason::Found(report) => {
@@ -114,7 +115,7 @@ fn exception(stop: &Stop<'_>) -> Option<(String, String, String)> {
     }
 }
 
-/// "ExceptionInfo Request", with the whole report.
+/// Handles the "ExceptionInfo Request". The response includes the full report.
 pub fn exception_info(server: &mut Server, stop: &mut Stop<'_>, _: &Value) -> Answer {
     let (id, what, class) = exception(stop).ok_or("nothing is wrong here")?;
     let teller = Teller::new(&server.file, None, false);

@@ -1,5 +1,5 @@
-//! What a tree of variables shows. A node of it has a number as long as the wave stands; what is in it is asked for when it is opened. A
-//! value's parts are expressions again, so that each can be watched and evaluated.
+//! The tree of variables. A node has an id while the wave is stopped; its rows are computed when the user
+//! opens it. The parts of a value are expressions too, so that each part can be watched and evaluated.
 
 use super::frames::View;
 use super::memory;
@@ -8,27 +8,27 @@ use super::server::Server;
 use debug::{Parts, Shown, Space, Stop};
 use serde_json::{Value, json};
 
-/// Nodes that are told of until the wave goes on.
+/// Limit on the number of nodes that are kept until the wave continues.
 const NODES: usize = 1 << 18;
-/// Rows of a node that are told of at once.
+/// Limit on the number of rows of a node in one response.
 const ROWS: u64 = 1 << 14;
 
-/// What can be opened.
+/// A node that can be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// Variables in force, for a lane.
+    /// The live variables in one lane.
     Locals(View),
-    /// The same; each can be opened for all lanes, and shows the lane's value till then.
+    /// The live variables; each shows its value in the view's lane and can be opened to show all lanes.
     Lanes(View),
-    /// A value of each lane.
+    /// The value of an expression in each lane.
     Across(String, View),
-    /// A value for a lane, with parts.
+    /// The value of an expression in one lane, which has parts.
     Whole(String, View),
-    /// The banks of registers, for a lane.
+    /// The register banks, for one lane.
     Registers(View),
-    /// A bank: `s`, `v`, `a`.
+    /// A register bank: `s`, `v`, `a`.
     Bank(char, View),
-    /// LDS, or a lane's private memory.
+    /// LDS, or the private memory of a lane.
     Memory(Space, View),
 }
 
@@ -42,7 +42,7 @@ impl Node {
     }
 }
 
-/// Nodes by their numbers.
+/// The nodes that have ids.
 #[derive(Default)]
 pub struct Nodes {
     list: Vec<Node>,
@@ -50,7 +50,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// The number of a node.
+    /// Returns the id of a node.
     pub fn number(&mut self, node: Node) -> Result<u64, Refusal> {
         if let Some(number) = self.numbers.get(&node) {
             return Ok(*number);
@@ -64,7 +64,7 @@ impl Nodes {
         Ok(number)
     }
 
-    /// The node of a number.
+    /// Returns the node with this id.
     fn get(&self, number: u64) -> Result<&Node, Refusal> {
         let node = number.checked_sub(1).and_then(|at| self.list.get(usize::try_from(at).ok()?));
         node.ok_or_else(|| format!("there is no value {number}: those of a stop end when the wave goes on"))
@@ -81,9 +81,9 @@ struct Row {
     name: String,
     value: String,
     ty: Option<String>,
-    /// The expression for it.
+    /// Expression of the row's value.
     text: Option<String>,
-    /// What it opens to, and how many rows that has if they are numbered.
+    /// Node that the row opens to, with the number of its rows if they are indexed.
     opens: Option<(Node, Option<u64>)>,
     memory: Option<String>,
 }
@@ -97,7 +97,7 @@ impl Row {
         Row { opens: Some((node, None)), ..Row::new(name, "") }
     }
 
-    /// A value of a lane.
+    /// Returns the row of a value in one lane.
     fn of(name: &str, text: &str, view: View, shown: Result<Shown, String>) -> Row {
         let shown = match shown {
             Ok(shown) => shown,
@@ -113,7 +113,7 @@ impl Row {
     }
 }
 
-/// What a value opens to.
+/// Returns the node that a value opens to.
 fn opens(text: &str, view: View, shown: &Shown) -> Option<(Node, Option<u64>)> {
     let whole = || Node::Whole(text.to_owned(), view);
     match shown.parts {
@@ -123,7 +123,7 @@ fn opens(text: &str, view: View, shown: &Shown) -> Option<(Node, Option<u64>)> {
     }
 }
 
-/// "Variables Request"
+/// Handles the "Variables Request".
 pub fn variables(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) -> Answer {
     let node = server.nodes.get(needed(arguments, "variablesReference")?)?.clone();
     let from = arguments.number("start").unwrap_or(0);
@@ -133,7 +133,7 @@ pub fn variables(server: &mut Server, stop: &mut Stop<'_>, arguments: &Value) ->
     body(json!({ "variables": told }))
 }
 
-/// A row as the client is told of it ("Variable").
+/// Returns the description of a row for the client ("Variable").
 fn told(server: &mut Server, row: Row) -> Result<Value, Refusal> {
     let mut told = json!({ "name": row.name, "value": row.value, "variablesReference": 0 });
     if let Some((node, count)) = row.opens {
@@ -149,7 +149,7 @@ fn told(server: &mut Server, row: Row) -> Result<Value, Refusal> {
     Ok(told)
 }
 
-/// Rows of a node, from one on.
+/// Returns at most `count` rows of a node, starting with row `from`.
 fn rows(stop: &Stop<'_>, node: &Node, from: u64, count: u64) -> Vec<Row> {
     let part = |rows: Vec<Row>| {
         let skipped = usize::try_from(from).unwrap_or(usize::MAX);
@@ -182,23 +182,23 @@ fn locals(stop: &Stop<'_>, view: View) -> Vec<Row> {
     variables.into_iter().map(|(name, shown)| Row::of(&name, &name, view, shown)).collect()
 }
 
-/// A variable that opens to its values in all lanes.
+/// Changes the row of a variable so that it opens to the variable's values in all lanes.
 fn across(row: Row, view: View) -> Row {
     let opens = row.text.clone().map(|text| (Node::Across(text, view), None));
     Row { opens, ..row }
 }
 
-/// A value of each lane. Where a lane waits, its name says so.
+/// Returns a row with a value for each lane. The name of an inactive lane says that it waits.
 fn lanes(stop: &Stop<'_>, text: &str, view: View) -> Vec<Row> {
     let row = |(lane, (shown, is_active)): (usize, (Result<Shown, String>, bool))| {
         let name = format!("lane {lane}{}", if is_active { "" } else { ", waits" });
-        // The expression would be one of the lane that is followed.
+        // The expression would be evaluated in the followed lane, so the row has none.
         Row { text: None, ..Row::of(&name, text, view.of_lane(lane as u32), shown) }
     };
     stop.across(text, None).into_iter().enumerate().map(row).collect()
 }
 
-/// Registers that are alone, and the banks.
+/// Returns rows for single registers and for the register banks.
 fn registers(stop: &Stop<'_>, view: View) -> Vec<Row> {
     let alone = ["pc", "exec", "vcc", "m0", "scc", "mode"];
     let mut rows: Vec<Row> = alone.into_iter().map(|name| register(stop, name, view)).collect();
@@ -229,7 +229,7 @@ fn bank_of(stop: &Stop<'_>, bank: char, view: View) -> Vec<Row> {
     if bank == 's' { rows.collect() } else { rows.map(|row| across(row, view)).collect() }
 }
 
-/// The expression of a row of a node, and where it is one.
+/// Returns the expression of a row of a node, and the view in which to evaluate it.
 pub fn part(
     server: &Server,
     stop: &mut Stop<'_>,
@@ -241,7 +241,7 @@ pub fn part(
         Node::Locals(view) | Node::Lanes(view) => Ok((name.to_owned(), *view)),
         Node::Whole(text, view) => {
             let parts = view.look(stop, |stop| stop.value(text, view.lane))??.parts;
-            // An element is found by its index, not by looking at those before.
+            // An element is found by its index, without visiting the elements before it.
             let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse().ok());
             let (from, count) = index.map_or((0, ROWS), |index| (index, 1));
             let found = parts.within(text, from, count).find(|part| part.0 == name);
@@ -257,7 +257,7 @@ pub fn part(
     }
 }
 
-/// A value as "Evaluate Response" has it.
+/// Returns the body of an "Evaluate Response" for a value.
 pub fn evaluated(server: &mut Server, text: &str, view: View, shown: Shown) -> Answer {
     let Row { value, ty, opens, memory, .. } = Row::of("", text, view, Ok(shown));
     let mut told = told(server, Row { opens, memory, ..Row::new("", "") })?;

@@ -1,24 +1,24 @@
-//! Messages on a stream, as the protocol's overview has them ("Base Protocol"): a header with `Content-Length`, an empty line, and so many
-//! bytes of JSON.
+//! Messages on a stream, as the protocol's overview defines them ("Base Protocol"): a header with
+//! `Content-Length`, an empty line, and that many bytes of JSON.
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-/// Bytes of a header, and of a message: more is no client's.
+/// Limits on the size of a header and of a message; no client sends more.
 const HEADER: u64 = 4096;
 const MESSAGE: u64 = 16 << 20;
-/// Messages that wait before no more are read.
+/// Number of unread messages at which the reading thread pauses.
 const WAITING: usize = 64;
 
-/// What has come.
+/// Result of reading from the stream.
 pub enum Incoming {
-    /// The bytes of a message.
+    /// Bytes of a message.
     Message(Vec<u8>),
     /// The client has closed the stream.
     Closed,
-    /// What follows cannot be told apart any more.
+    /// The stream is malformed, so that further messages cannot be found.
     Broken(String),
 }
 
@@ -27,7 +27,7 @@ fn read(input: &mut impl BufRead) -> Incoming {
     match length(input) {
         Ok(None) => Incoming::Closed,
         Ok(Some(length)) => {
-            // As much is kept as has come, whatever the header claims.
+            // The buffer grows with the received bytes; the length in the header could be false.
             let mut bytes = Vec::new();
             match input.by_ref().take(length).read_to_end(&mut bytes) {
                 Ok(read) if read as u64 == length => Incoming::Message(bytes),
@@ -41,7 +41,7 @@ fn read(input: &mut impl BufRead) -> Incoming {
     }
 }
 
-/// Reads a header; none at the end of the stream.
+/// Reads a header. Returns `None` at the end of the stream.
 fn length(input: &mut impl BufRead) -> Result<Option<u64>, String> {
     let mut header = input.by_ref().take(HEADER);
     let mut length = None;
@@ -74,7 +74,7 @@ fn length(input: &mut impl BufRead) -> Result<Option<u64>, String> {
     }
 }
 
-/// What a thread of its own reads, so that a client is heard while a kernel runs.
+/// Messages that a separate thread reads, so that requests are received while a kernel runs.
 pub struct Inbox {
     messages: Receiver<Incoming>,
     waiting: Arc<AtomicUsize>,
@@ -89,19 +89,19 @@ impl Inbox {
         Inbox { messages, waiting }
     }
 
-    /// How many messages wait.
+    /// Returns the counter of unread messages.
     pub fn waiting(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.waiting)
     }
 
-    /// The next message, as soon as there is one.
+    /// Waits for the next message.
     pub fn next(&mut self) -> Incoming {
         let next = self.messages.recv().unwrap_or(Incoming::Closed);
         self.taken();
         next
     }
 
-    /// The next message, if it is there.
+    /// Returns the next message if one has arrived.
     pub fn try_next(&mut self) -> Option<Incoming> {
         let next = match self.messages.try_recv() {
             Ok(next) => next,
@@ -114,7 +114,7 @@ impl Inbox {
 
     fn taken(&self) {
         let less = |count: usize| count.checked_sub(1);
-        // Nothing was counted for a stream that has been closed before.
+        // The end of the stream is reported repeatedly but was counted only once.
         let _ = self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 }

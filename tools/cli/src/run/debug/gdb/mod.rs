@@ -1,4 +1,5 @@
-//! `kernc debug --gdb PORT`: the debugger behind the GDB remote serial protocol. What a request does is what a command of the terminal does.
+//! `kernc debug --gdb PORT`: serves the debugger over the GDB remote serial protocol. Requests do the same as
+//! the terminal's commands.
 
 mod packets;
 mod registers;
@@ -14,38 +15,39 @@ use requests::Answer;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-/// Instructions between two looks at whether GDB wants the dispatch to stop: looking costs a call of the system.
+/// Number of instructions between two checks for an interrupt from GDB, because each check costs a system
+/// call.
 const PATIENCE: u32 = 4096;
 
-/// A debugged dispatch, served to one GDB.
+/// Front end that serves a debugged dispatch to one GDB.
 pub struct Gdb {
     listener: TcpListener,
     connection: Option<Connection<TcpStream>>,
     architecture: Architecture,
-    /// What `monitor` commands keep.
+    /// State of `monitor` commands.
     terminal: Terminal,
-    /// Waves in the order in which they were met: the number of a thread is that of its place, from 1 on.
+    /// Waves in the order of their first stop. The thread id of a wave is its index here plus one.
     met: Vec<Who>,
-    /// The wave of the group that is looked at, if it is not the one that has stopped.
+    /// Selected wave of the group, if it is not the stopped wave.
     chosen: Option<u32>,
-    /// Breakpoints and watchpoints by kind, address and length, with their numbers here.
+    /// Breakpoints and watchpoints by kind, address and length, with their ids in the session.
     points: BTreeMap<(char, u64, u64), u32>,
-    /// The dispatch goes on, and GDB waits to be told where it stops.
+    /// Whether the dispatch is running and GDB waits for a stop reply.
     runs: bool,
-    /// It goes back.
+    /// Whether the dispatch is running backwards.
     is_reverse: bool,
-    /// Instructions since GDB was looked at.
+    /// Number of instructions since the last check for an interrupt.
     unheard: u32,
 }
 
 impl Gdb {
-    /// Listens on a port, or on any that is free, of this machine alone.
+    /// Listens on a port of this machine, or on any free port if `port` is 0.
     pub fn new(port: u16, architecture: Architecture) -> Result<Gdb, Failure> {
         let refused = |error: std::io::Error| Failure::Usage(format!("`--gdb {port}`: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
         let port = listener.local_addr().map_err(refused)?.port();
         outln!("waiting for GDB: `target remote localhost:{port}`");
-        // Who has asked for any port reads it here.
+        // Users who have asked for any free port read its number in this line.
         let _ = std::io::Write::flush(&mut std::io::stdout());
         Ok(Gdb {
             listener,
@@ -61,7 +63,7 @@ impl Gdb {
         })
     }
 
-    /// The number of a wave as a thread.
+    /// Returns the thread id of a wave.
     fn thread(&mut self, who: Who) -> usize {
         let known = self.met.iter().position(|met| *met == who);
         1 + known.unwrap_or_else(|| {
@@ -70,21 +72,21 @@ impl Gdb {
         })
     }
 
-    /// The threads of the group that has stopped: those of its waves that have not ended.
+    /// Returns the threads of the stopped group: its waves that have not ended.
     fn threads(&mut self, stop: &Stop<'_>) -> Vec<usize> {
         let group = stop.at.group();
         let waves = (0..stop.at.waves()).filter(|&wave| stop.at.wave_of_group(wave).is_some());
         waves.map(|wave| self.thread(Who { group, wave })).collect()
     }
 
-    /// Looks at the wave that was chosen.
+    /// Runs `look` with the selected wave as the current one.
     fn look<T>(&mut self, stop: &mut Stop<'_>, look: impl FnOnce(&mut Gdb, &mut Stop<'_>) -> T) -> T {
         stop.on_wave(self.chosen, |stop| look(self, stop))
     }
 
-    /// Why it has stopped, as a packet says it (GDB manual, "Stop Reply Packets").
+    /// Returns the stop reply packet for a stop (GDB manual, "Stop Reply Packets").
     fn report(&mut self, stop: &Stop<'_>) -> String {
-        // SIGINT, SIGSEGV, SIGTRAP.
+        // The signals are SIGINT, SIGSEGV and SIGTRAP.
         let signal = match stop.reason {
             Reason::Asked => 2,
             Reason::Trapped(_) => 11,
@@ -111,7 +113,7 @@ impl Gdb {
     fn serve(&mut self, stop: &mut Stop<'_>) -> Option<Action> {
         if self.connection.is_none() {
             let (stream, _) = self.listener.accept().ok()?;
-            // Packets are small, and each waits for the one before.
+            // Packets are small, and each side waits for the other's packets, so delays must be avoided.
             let _ = stream.set_nodelay(true);
             self.connection = Some(Connection::new(stream));
         }
@@ -120,7 +122,7 @@ impl Gdb {
         self.thread(stop.who());
         if self.runs {
             self.runs = false;
-            // What GDB cannot know by itself.
+            // The stop reply cannot express these reasons, so they are sent as text.
             if matches!(stop.reason, Reason::Found(_) | Reason::Trapped(_) | Reason::Changed { .. }) {
                 self.say(format!("O{}", hex(format!("{}\n", headline(stop)).as_bytes())).as_bytes())?;
             }
@@ -153,7 +155,7 @@ impl Gdb {
 }
 
 impl FrontEnd for Gdb {
-    /// If GDB has gone, the dispatch runs to its end.
+    /// Serves GDB during a stop. If GDB has disconnected, the dispatch runs to its end.
     fn stopped(&mut self, stop: &mut Stop<'_>) -> Action {
         let action = self.serve(stop);
         if action.is_none() {
@@ -177,7 +179,8 @@ impl FrontEnd for Gdb {
         is_interrupted
     }
 
-    /// GDB is told that there is no way on; if it goes on, that the dispatch has ended.
+    /// Returns true while GDB is connected, so that the dispatch stops once more at its last instruction. GDB
+    /// is told that the dispatch has ended only when GDB continues.
     fn stays(&mut self) -> bool {
         self.connection.is_some()
     }
@@ -189,7 +192,7 @@ impl FrontEnd for Gdb {
     }
 }
 
-/// Where an address of memory is in the file.
+/// Converts an address in memory to an address in the file.
 fn in_file(at: &Stopped<'_>, address: u64) -> u64 {
     address.wrapping_sub(at.base())
 }

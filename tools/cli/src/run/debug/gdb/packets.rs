@@ -1,27 +1,27 @@
-//! Packets of the GDB remote serial protocol: `$`, what is said, `#`, and its sum as two digits (GDB manual, appendix "GDB Remote Serial
-//! Protocol", section "Overview").
+//! Packets of the GDB remote serial protocol: `$`, the body, `#`, and the checksum as two hexadecimal digits
+//! (GDB manual, appendix "GDB Remote Serial Protocol", section "Overview").
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 
-/// Bytes of a packet that are read at most.
+/// Largest size of a packet in bytes.
 pub const MOST: usize = 1 << 14;
 
-/// What interrupts a program that runs.
+/// Byte that interrupts a running program.
 const INTERRUPT: u8 = 3;
 
-/// What has come.
+/// Input from GDB.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Incoming {
     Packet(Vec<u8>),
-    /// A packet whose sum is wrong.
+    /// A packet with a wrong checksum.
     Damaged,
-    /// Asks for the last packet once more.
+    /// A request to send the last packet again.
     Again,
     Interrupt,
 }
 
-/// Bytes that have come and are not a whole packet yet.
+/// Received bytes that do not form a complete packet yet.
 #[derive(Default)]
 pub struct Inbox(VecDeque<u8>);
 
@@ -30,12 +30,12 @@ impl Inbox {
         self.0.extend(bytes);
     }
 
-    /// More than any packet has, and no packet in it.
+    /// Returns whether the inbox has more bytes than a packet may have but contains no complete packet.
     pub fn is_full(&self) -> bool {
         self.0.len() > 2 * MOST
     }
 
-    /// The first thing in it; what lies between packets means nothing.
+    /// Takes the first packet or interrupt. Bytes between packets are ignored.
     pub fn take(&mut self) -> Option<Incoming> {
         loop {
             match *self.0.front()? {
@@ -73,7 +73,7 @@ fn sum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
 }
 
-/// `}` stands in front of a byte that has bit 5 turned.
+/// Removes escapes: after a `}`, bit 5 of the next byte is inverted.
 fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes.iter();
@@ -89,7 +89,7 @@ fn unescaped(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A packet of an answer.
+/// Returns the packet with this body.
 pub fn packet(body: &[u8]) -> Vec<u8> {
     let mut out = vec![b'$'];
     for &byte in body {
@@ -103,22 +103,22 @@ pub fn packet(body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Bytes as digits.
+/// Returns bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Digits as bytes.
+/// Converts hexadecimal digits to bytes.
 pub fn bytes_of(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);
     pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
-/// Packets over something that bytes go through.
+/// A packet connection over a byte stream.
 pub struct Connection<S> {
     stream: S,
     inbox: Inbox,
-    /// Whether each packet is confirmed.
+    /// Whether each packet is acknowledged.
     pub acknowledges: bool,
     last: Vec<u8>,
 }
@@ -132,7 +132,7 @@ impl<S: Read + Write> Connection<S> {
         &self.stream
     }
 
-    /// The next packet, or what interrupts; nothing if the other side has gone.
+    /// Returns the next packet or interrupt; `None` if GDB has disconnected.
     pub fn next(&mut self) -> Option<Incoming> {
         loop {
             match self.inbox.take() {
@@ -159,14 +159,14 @@ impl<S: Read + Write> Connection<S> {
         Ok(count)
     }
 
-    /// Whether an interrupt has come while nobody read. The stream must not block.
+    /// Returns whether an interrupt has arrived while the program was running. The stream must not block.
     pub fn is_interrupted(&mut self) -> bool {
-        // What does not come now comes later, and who has gone is noticed at the next stop.
+        // Errors are ignored: missing data arrives later, and a disconnection is noticed at the next stop.
         let _ = self.receive();
         self.inbox.0.front() == Some(&INTERRUPT) && self.inbox.take() == Some(Incoming::Interrupt)
     }
 
-    /// Says something.
+    /// Sends a packet.
     pub fn send(&mut self, body: &[u8]) -> Option<()> {
         self.last = packet(body);
         self.stream.write_all(&self.last).ok()
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(inbox.take(), None);
     }
 
-    /// What is said is heard, whatever bytes it has.
+    /// A packet that is sent and received has the same body, for all byte values.
     #[test]
     fn bytes_that_mean_something_are_escaped() {
         let body: Vec<u8> = (0..=255).chain(*b"}}#$*").collect();

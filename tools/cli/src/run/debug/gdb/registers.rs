@@ -1,10 +1,11 @@
-//! Registers of a wave as GDB sees them: their numbers, which do not change, their description, their bytes.
+//! Registers of a wave as GDB sees them: their fixed numbers, their description, and their contents.
 
 use super::packets::hex;
 use debug::Stopped;
 use std::fmt::Write;
 
-/// A run of registers: the number of the first, how many there can be, their name. Those of a run are counted.
+/// A run of consecutive registers: number of the first, largest count, and name. Registers of a run with
+/// several are named by name and index.
 struct Run {
     first: u32,
     count: u32,
@@ -15,20 +16,21 @@ struct Run {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Pc,
-    /// As wide as the wave has lanes.
+    /// The EXEC mask, which has as many bits as the wave has lanes.
     Exec,
     Vcc,
     M0,
     Scc,
     Mode,
     Scalar,
-    /// A dword of each lane; the number of the first in the file of all vector registers.
+    /// A dword for each lane. The value is the number of the first register in the file of all vector
+    /// registers.
     Vector(u16),
-    /// What another architecture has, of so many bytes, and no wave.
+    /// A register of another architecture, with this size in bytes. A wave does not have it.
     Foreign(usize),
 }
 
-/// `docs/debugger.md` has this table.
+/// `docs/debugger.md` documents this table.
 const RUNS: [Run; 9] = [
     Run { first: 0, count: 1, name: "pc", kind: Kind::Pc },
     Run { first: 1, count: 1, name: "exec", kind: Kind::Exec },
@@ -41,14 +43,14 @@ const RUNS: [Run; 9] = [
     Run { first: 512, count: 256, name: "a", kind: Kind::Vector(256) },
 ];
 
-/// What GDB asks of the 64-bit ARM architecture beside `pc`.
+/// Registers of the 64-bit ARM architecture, besides `pc`, that GDB requires.
 const ARM: [Run; 3] = [
     Run { first: 1024, count: 31, name: "x", kind: Kind::Foreign(8) },
     Run { first: 1055, count: 1, name: "sp", kind: Kind::Foreign(8) },
     Run { first: 1056, count: 1, name: "cpsr", kind: Kind::Foreign(4) },
 ];
 
-/// Codes of scalar registers that have names: RDNA and Vega ISA, "SGPR operands".
+/// Operand codes of named scalar registers: RDNA and Vega ISA, "SGPR operands".
 const VCC: u16 = 106;
 const M0: u16 = 124;
 
@@ -61,7 +63,8 @@ pub enum Architecture {
     Aarch64,
 }
 
-/// A register, as packets have it: its bytes as digits, and `x` for those that have no value. None if there is no register of the number.
+/// Returns the contents of a register as in packets: hexadecimal digits, or `x` for each digit if the
+/// register has no value. Returns `None` if there is no register with this number.
 pub fn read(at: &Stopped<'_>, number: u32) -> Option<String> {
     let of = |run: &&Run| (run.first..run.first + run.count).contains(&number);
     let run = RUNS.iter().chain(&ARM).find(of)?;
@@ -85,13 +88,15 @@ pub fn read(at: &Stopped<'_>, number: u32) -> Option<String> {
     })
 }
 
-/// Registers that are read all at once: those in front of the vectors, by their numbers. The others GDB asks for one by one.
+/// Returns the registers that GDB reads all at once: those before the vector registers, in the order of their
+/// numbers. GDB reads all other registers one by one.
 pub fn scalars(at: &Stopped<'_>) -> String {
     let runs = RUNS.iter().filter(|run| !matches!(run.kind, Kind::Vector(_)));
     runs.flat_map(|run| run.first..run.first + run.count).filter_map(|number| read(at, number)).collect()
 }
 
-/// The target description (GDB manual, appendix "Target Descriptions"): registers that this wave has.
+/// Returns the target description (GDB manual, appendix "Target Descriptions") with the registers that this
+/// wave has.
 pub fn description(at: &Stopped<'_>, architecture: Architecture) -> String {
     let name = match architecture {
         Architecture::Amdgcn => format!("amdgcn:{}", at.target().name),

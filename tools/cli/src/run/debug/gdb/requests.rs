@@ -1,4 +1,4 @@
-//! What GDB asks for, as a table, and what it is answered (GDB manual, "Packets" and "General Query Packets").
+//! The table of GDB's requests and their handlers (GDB manual, "Packets" and "General Query Packets").
 
 use super::packets::{MOST, bytes_of, hex};
 use super::{Gdb, in_file, registers};
@@ -8,15 +8,15 @@ use debug::{Action, Step, Stop};
 
 pub enum Answer {
     Text(String),
-    /// Goes on; GDB is told when it stops.
+    /// Continues the dispatch; GDB gets a stop reply later.
     Go(Action),
-    /// GDB leaves.
+    /// GDB disconnects. The optional text is the reply.
     End(Option<String>, Action),
 }
 
 type Handler = fn(&mut Gdb, &mut Stop<'_>, &str) -> Answer;
 
-/// Packets by how they begin: the first that fits counts.
+/// Requests by the start of their packets; the first row that matches is used.
 const REQUESTS: &[(&str, Handler)] = &[
     ("?", |gdb, stop, _| Answer::Text(gdb.report(stop))),
     ("!", |_, _, _| Answer::Text(String::new())),
@@ -68,10 +68,10 @@ const REQUESTS: &[(&str, Handler)] = &[
     ("k", |_, _, _| Answer::End(None, Action::Quit)),
 ];
 
-/// What a packet is answered; an empty text says that it is not known.
+/// Returns the answer to a packet. An empty text means that the packet is unknown.
 pub fn answer(gdb: &mut Gdb, stop: &mut Stop<'_>, packet: &[u8]) -> Answer {
     let Ok(packet) = std::str::from_utf8(packet) else { return text("") };
-    // Single letters take any operands, words must be all there.
+    // Single letters match with any operands; longer names must be complete.
     let known = REQUESTS.iter().find_map(|(name, handler)| Some((handler, packet.strip_prefix(name)?)));
     match known {
         Some((handler, rest)) => handler(gdb, stop, rest),
@@ -87,7 +87,7 @@ fn number(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
-/// `address,length`.
+/// Parses `address,length`.
 fn pair(digits: &str) -> Option<(u64, u64)> {
     let (first, second) = digits.split_once(',')?;
     Some((number(first)?, number(second)?))
@@ -100,14 +100,15 @@ fn no_acknowledgement(gdb: &mut Gdb, _: &mut Stop<'_>, _: &str) -> Answer {
     text("OK")
 }
 
-/// A piece of a text, by offset and length; whether it is the last.
+/// Returns a part of a text, given by offset and length. A letter at the start says whether this is the last
+/// part.
 fn piece(whole: &str, part: &str) -> Answer {
     let Some((offset, length)) = pair(part) else { return text("E01") };
     let whole = whole.as_bytes();
     let from = (offset as usize).min(whole.len());
     let to = from.saturating_add((length as usize).min(MOST / 2)).min(whole.len());
     let more = if to == whole.len() { 'l' } else { 'm' };
-    // The texts are ASCII.
+    // The texts are ASCII, so any byte range is valid text.
     Answer::Text(format!("{more}{}", String::from_utf8_lossy(&whole[from..to])))
 }
 
@@ -125,14 +126,14 @@ fn extra_info(gdb: &mut Gdb, _: &mut Stop<'_>, id: &str) -> Answer {
     met.map_or_else(|| text("E01"), |who| Answer::Text(hex(who.to_string().as_bytes())))
 }
 
-/// The wave of the group at hand that a thread is.
+/// Returns the wave of the stopped group that a thread id refers to.
 fn wave(gdb: &Gdb, stop: &Stop<'_>, id: &str) -> Option<u32> {
     let who = gdb.met.get((number(id)? as usize).checked_sub(1)?)?;
     let is_there = who.group == stop.at.group() && stop.at.wave_of_group(who.wave).is_some();
     is_there.then_some(who.wave)
 }
 
-/// `Hg2`: what follows is about thread 2; 0 and -1 are any.
+/// Handles `Hg2`: the following packets refer to thread 2. The ids 0 and -1 mean any thread.
 fn choose(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str) -> Answer {
     let Some(("g" | "c", id)) = rest.split_at_checked(1) else { return text("E01") };
     if matches!(id, "0" | "-1") {
@@ -154,7 +155,7 @@ fn register(gdb: &mut Gdb, stop: &mut Stop<'_>, digits: &str) -> Answer {
     gdb.look(stop, |_, stop| registers::read(stop.at, number).map_or_else(|| text("E01"), Answer::Text))
 }
 
-/// Flat memory of the lane that is looked at, as far as it is there.
+/// Reads flat memory as seen by the current lane, up to the first missing byte.
 fn memory(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str) -> Answer {
     let Some((address, length)) = pair(rest) else { return text("E01") };
     let mut bytes = vec![0; (length as usize).min(MOST / 2)];
@@ -176,7 +177,8 @@ fn refused(_: &mut Gdb, _: &mut Stop<'_>, _: &str) -> Answer {
     text("E.registers and memory can be read, not written: the way back would not lead here")
 }
 
-/// `Z0,ADDRESS,KIND`: breakpoints are 0 and 1, a watchpoint for writes is 2. Others are not known.
+/// Handles `Z0,ADDRESS,KIND`. Kinds 0 and 1 are breakpoints, kind 2 is a write watchpoint. All other kinds
+/// are unsupported.
 fn point(gdb: &mut Gdb, stop: &mut Stop<'_>, rest: &str, is_new: bool) -> Answer {
     let mut operands = rest.split([',', ';']);
     let kind = operands.next().and_then(|kind| kind.chars().next());
@@ -217,7 +219,8 @@ fn step(gdb: &mut Gdb, stop: &Stop<'_>) -> Answer {
     }
 }
 
-/// `vCont;s:2;c`: the first action that is a step of a wave counts, as the others go on with it.
+/// Handles `vCont;s:2;c`. Only the first step action is used, because all other waves continue while that
+/// wave steps.
 fn resume(gdb: &mut Gdb, stop: &mut Stop<'_>, actions: &str) -> Answer {
     for action in actions.split(';') {
         let (what, id) = action.split_once(':').unwrap_or((action, "0"));
@@ -233,7 +236,7 @@ fn resume(gdb: &mut Gdb, stop: &mut Stop<'_>, actions: &str) -> Answer {
     Answer::Go(Action::Continue)
 }
 
-/// `monitor COMMAND`: a command of the terminal.
+/// Handles `monitor COMMAND`: runs a command of the terminal.
 fn monitor(gdb: &mut Gdb, stop: &mut Stop<'_>, digits: &str) -> Answer {
     let line = bytes_of(digits).and_then(|bytes| String::from_utf8(bytes).ok());
     let Some(line) = line else { return text("E01") };
@@ -247,7 +250,7 @@ fn monitor(gdb: &mut Gdb, stop: &mut Stop<'_>, digits: &str) -> Answer {
     };
     let mut said = printed;
     said.extend(problem.into_iter().flat_map(|problem| format!("{problem}\n").into_bytes()));
-    // A longer answer is no packet that GDB takes.
+    // GDB does not accept a packet with a longer answer.
     said.truncate(MOST / 2 - 8);
     if said.is_empty() { text("OK") } else { Answer::Text(hex(&said)) }
 }
